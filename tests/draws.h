@@ -12,6 +12,42 @@ struct draws {
     int fixed_aux; /* auxiliary data stay as expected */
 };
 
+/* One launch of the entry. */
+struct drawing {
+    const struct frozen *model;
+    const struct draws *draws;
+    const double *expected;
+    size_t items;
+    double *data;
+};
+
+static paritas_status draw_fill(void *user, struct launch_rows *rows)
+{
+    const struct drawing *d = user;
+    uint32_t *args = rows->args;
+    args[DRAW_ARG_TOYS] = (uint32_t)rows->n;
+    args[DRAW_ARG_FIRST_LOW] = (uint32_t)(d->draws->first_toy + rows->at);
+    args[DRAW_ARG_FIRST_HIGH] = (uint32_t)((d->draws->first_toy + rows->at) >> 32);
+    args[DRAW_ARG_SEED_LOW] = (uint32_t)d->draws->seed;
+    args[DRAW_ARG_SEED_HIGH] = (uint32_t)(d->draws->seed >> 32);
+    args[DRAW_ARG_PURPOSE] = d->draws->purpose;
+    args[DRAW_ARG_FIX_AUX] = d->draws->fixed_aux != 0;
+    for (size_t i = 0; i < d->model->n_places; i++) args[DRAW_ARGS + i] = DRAW_NO_ITEM;
+    for (uint32_t i = 0; i < d->items; i++) args[DRAW_ARGS + d->model->place_of[i]] = i;
+    rows_put_data(d->model, d->expected, rows->in);
+    return PARITAS_OK;
+}
+
+static paritas_status draw_take(void *user, const struct launch_rows *rows)
+{
+    const struct drawing *d = user;
+    for (size_t r = 0; r < rows->n; r++)
+        for (size_t i = 0; i < d->model->n_data; i++)
+            d->data[(rows->at + r) * d->model->n_data + i] =
+                rows->out[r * d->model->n_places + d->model->place_of[i]];
+    return PARITAS_OK;
+}
+
 /* Draws `n` toys around `expected` (n_data) into `data` (n * n_data); datum i is item i. Those from `items`
  * on are no items. */
 static inline paritas_status draw_toys(paritas_context *context, const paritas_model *given,
@@ -19,24 +55,14 @@ static inline paritas_status draw_toys(paritas_context *context, const paritas_m
                                        size_t n, double *data)
 {
     const struct frozen *model = paritas_model_frozen(given);
-    struct rows rows;
-    paritas_status status =
-        rows_allocate(context, model->n_places, n * model->n_places, 8 + model->n_places, &rows);
-    if (status != PARITAS_OK) return status;
-    const uint32_t head[8] = {
-        (uint32_t)n,           (uint32_t)draws->first_toy,    (uint32_t)(draws->first_toy >> 32),
-        (uint32_t)draws->seed, (uint32_t)(draws->seed >> 32), draws->purpose,
-        draws->fixed_aux != 0};
-    memcpy(rows.args, head, sizeof head);
-    memset(rows.args + 8, 0xff, model->n_places * sizeof *rows.args);
-    for (uint32_t i = 0; i < items; i++) rows.args[8 + model->place_of[i]] = i;
-    rows_put_data(model, expected, rows.in);
-    status = rows_launch(context, context->device, model, model->family->draw, n, &rows);
-    for (size_t r = 0; r < n && status == PARITAS_OK; r++)
-        for (size_t i = 0; i < model->n_data; i++)
-            data[r * model->n_data + i] = rows.out[r * model->n_places + model->place_of[i]];
-    rows_free(&rows);
-    return status;
+    struct drawing drawing = {model, draws, expected, items, data};
+    struct launch_plan plan = rows_plan(model, model->family->draw);
+    plan.in.once = plan.out.job = model->n_places;
+    plan.args.once = DRAW_ARGS + model->n_places;
+    plan.fill = draw_fill;
+    plan.take = draw_take;
+    plan.user = &drawing;
+    return launch_run(context, context->device, &plan, n);
 }
 
 #endif

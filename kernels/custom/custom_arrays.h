@@ -14,7 +14,7 @@
 
 /* Host and kernels agree on all of this file and on the rows of entry/entry_custom.h; kernels say which they
  * were compiled with. */
-#define CUSTOM_VERSION 1
+#define CUSTOM_VERSION 2
 
 /* Kinds of main places; above 0: measured, with this precision. */
 #define CUSTOM_COUNT 0.0

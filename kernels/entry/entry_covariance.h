@@ -1,23 +1,17 @@
-/* entry_covariance.h: what the covariance entries of every family have in common. Comes behind the words of a
- * family, see jobs.h.
+/* entry_covariance.h: what the covariance entries of every family have in common; rows: entry/entry_rows.h. Comes
+ * behind a family's words, see entry_jobs.h.
  *
- * args: jobs, data sets, whole covariance?, 0, data set of each job; in as job_fit, start = the point in
- * question; out, a row a job: active (slots), errors (slots; 0 where not active or not determined), gradient
- * (slots), value, edm with this very Hessian, bad pivots?, projected gradient, 4 unused, then, if asked, the
- * covariance of active slots (slots x slots).
- *
- * With the factor L of the first `dense` slots the covariance is X X^T, where X L^T = R: unit rows for those
- * slots, and below them what a family has that eliminates the others. R and X (`rest`) are tiles of 8 x 8,
- * dense / 8 of them a row, elements column by column.
+ * With the factor L of the first `dense` slots the covariance is X X^T, where X L^T = R: unit rows for those slots, and
+ * below them what a family has that eliminates the others. R and X (`rest`) are tiles of 8 x 8, dense / 8 of them a
+ * row, elements column by column.
  */
 #ifndef PARITAS_ENTRY_COVARIANCE_H
 #define PARITAS_ENTRY_COVARIANCE_H
 
 #include "entry/entry_jobs.h"
 
-/* In a covariance a direction on which nothing depends has this curvature (times its own sums of squares):
- * small enough for the errors of all parameters that it moves to show it, large enough for rounding not to
- * spread it to others. */
+/* A direction on which nothing depends has this curvature (times its own sums of squares): small enough for the errors
+ * of all parameters that it moves to show it, large enough for rounding not to spread it to others. */
 #if F64
 #define JOB_FLAT_CURVATURE R(1e-10)
 #else
@@ -44,8 +38,7 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     TEAM_BARRIER();
     newton_active_set(MODEL);
     m.bad = model_curvature(MODEL, R(1.0), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    /* where the data are met exactly, second derivatives count for nothing but their rounding: the Fisher
-     * matrix is the Hessian */
+    /* where the data are met exactly, second derivatives are nothing but rounding: the Fisher matrix is the Hessian */
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
     TEAM_IF(ANY(exact))
         m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
@@ -64,9 +57,9 @@ FN void job_unit_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense)
 }
 
 /* X in place of R. */
-FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL const real *tiles,
-                       GLOBAL const real *rdiag)
+FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL const real *rdiag)
 {
+    GLOBAL const real *tiles = MODEL_TILES;
     const u32 blocks = dense / 8, others = MODEL_SLOTS / 8 - blocks;
     TEAM_BARRIER();
     for (u32 J = 0; J < blocks; J++) {
@@ -110,8 +103,8 @@ FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, G
             for (u32 e = 0; e < 64; e++) {
                 const u32 i = 8 * (I + t) + e % 8, j = 8 * J + e / 8;
                 const real v = flush(square[g.tile[t] + e]) * active[i] * active[j];
-                STORE_ROWS(out, rows, stride, 3 * n + 8 + i * n + j, v);
-                if (I + t != J) STORE_ROWS(out, rows, stride, 3 * n + 8 + j * n + i, v);
+                STORE_ROWS(out, rows, stride, COVARIANCE_MATRIX(n) + i * n + j, v);
+                if (I + t != J) STORE_ROWS(out, rows, stride, COVARIANCE_MATRIX(n) + j * n + i, v);
             }
     }
     TEAM_BARRIER();
@@ -128,24 +121,27 @@ FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane
             AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * JOB_FLAT_CURVATURE < R(1e-4));
         const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
         (NEWTON_TEMP)[i] = variance;
-        STORE_ROWS(out, rows, stride, i, active[i]);
-        STORE_ROWS(out, rows, stride, n + i, SQRT(SELECT(variance > R(0.0), variance, R(0.0))));
-        STORE_ROWS(out, rows, stride, 2 * n + i, (NEWTON_SLOPE)[i]);
+        STORE_ROWS(out, rows, stride, COVARIANCE_ACTIVE * n + i, active[i]);
+        STORE_ROWS(out, rows, stride, COVARIANCE_ERRORS * n + i,
+                   SQRT(SELECT(variance > R(0.0), variance, R(0.0))));
+        STORE_ROWS(out, rows, stride, COVARIANCE_SLOPE * n + i, (NEWTON_SLOPE)[i]);
     }
     TEAM_BARRIER();
     ONE_WORKER
     {
-        real worst = R(0.0);
+        real scalars[COVARIANCE_SCALARS], worst = R(0.0);
         for (u32 i = 0; i < n; i++) {
-            const real pull =
-                flush(flush((NEWTON_TEMP)[i] * (R(2.0) * (NEWTON_SLOPE)[i])) * (R(2.0) * (NEWTON_SLOPE)[i]));
+            const real slope = R(2.0) * (NEWTON_SLOPE)[i],
+                       pull = flush(flush((NEWTON_TEMP)[i] * slope) * slope);
             worst = SELECT(pull > worst, pull, worst);
         }
-        STORE_ROWS(out, rows, stride, 3 * n, m.value);
-        STORE_ROWS(out, rows, stride, 3 * n + 1, m.edm);
-        STORE_ROWS(out, rows, stride, 3 * n + 2, SELECT(m.bad, R(1.0), R(0.0)));
-        STORE_ROWS(out, rows, stride, 3 * n + 3, SQRT(worst));
-        for (u32 k = 4; k < 8; k++) STORE_ROWS(out, rows, stride, 3 * n + k, R(0.0));
+        for (u32 k = 0; k < COVARIANCE_SCALARS; k++) scalars[k] = R(0.0);
+        scalars[COVARIANCE_VALUE] = m.value;
+        scalars[COVARIANCE_EDM] = m.edm;
+        scalars[COVARIANCE_BAD] = SELECT(m.bad, R(1.0), R(0.0));
+        scalars[COVARIANCE_PULL] = SQRT(worst);
+        for (u32 k = 0; k < COVARIANCE_SCALARS; k++)
+            STORE_ROWS(out, rows, stride, COVARIANCE_SCALAR(n, k), scalars[k]);
     }
 }
 

@@ -1,68 +1,17 @@
-/* entry_histfactory.h: the entries of the HistFactory family. Each binds the model to a task for the rows of one
- * team.
+/* entry_histfactory.h: the entries of the HistFactory family. Each binds the model to a task for the rows of one team;
+ * rows: entry/entry_rows.h.
  *
- * Data rows are HF_DATA long: panel array of main data, then auxiliary data by slot, then varied numbers.
- * Points are SLOTS long.
+ * Data rows are HF_DATA long: panel array of main data, then auxiliary data by slot, then varied numbers. Points are
+ * HF_SLOTS long. A cell is a (panel, unit), see histfactory/histfactory_arrays.h.
  */
 #ifndef PARITAS_ENTRY_HISTFACTORY_H
 #define PARITAS_ENTRY_HISTFACTORY_H
 
-#include "histfactory/histfactory_curvature.h"
+#include "histfactory/histfactory_words.h"
 #include "histfactory/histfactory_tangent.h"
-
-#define MODEL_PARAMETERS HF_PARAMETERS
-#define MODEL HF
-#define MODEL_SLOTS mi[HF_SLOTS]
-#define MODEL_X (s + mi[HF_S_X])
-#define MODEL_GRADIENT (s + mi[HF_S_GRADIENT])
-#define MODEL_ACTIVE (s + mi[HF_S_ACTIVE])
-#define MODEL_WORK (s + mi[HF_S_MINIMISER])
-#define MODEL_MEMORY (s + mi[HF_S_AUGMENTED]) /* what stands behind the slab, other entries use otherwise */
-#define MODEL_HUGE HF_HUGE
-#define MODEL_LEAST R(0.0) /* a deviance */
-#define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])
-#define MODEL_DIAGONAL(i) \
-    ((i) < mi[HF_DENSE] ? LOADP(s + mi[HF_S_DIAGONAL], i) : LOADP(s + mi[HF_S_LOCAL_D], (i) - mi[HF_DENSE]))
-#define MODEL_DATA mi[HF_DATA]
-#define MODEL_MAIN (s + mi[HF_S_MAIN])
-#define MODEL_WEIGHT(i) hf_weight(HF, i)
-#define MODEL_SCALE(i) \
-    ((i) < mi[HF_DENSE] ? s[mi[HF_S_SCALE] + (i)] : s[mi[HF_S_LOCAL_D] + (i) - mi[HF_DENSE]])
-
-FN pack hf_weight(HF_PARAMETERS, u32 i)
-{
-    const pack precision = hf_precision(HF, i), tau = hf_tau(HF, i);
-    return PSELECT(precision > PK(0.0), precision, tau);
-}
-
-FN void model_prepare(MODEL_PARAMETERS) /* padding bins of lanes */
-{
-    TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(s + mi[HF_S_DEVIANCE], i, PK(0.0));
-}
-FN real model_value(MODEL_PARAMETERS, u32 derivatives)
-{
-    return hf_value(HF, derivatives);
-}
-FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
-{
-    hf_curvature(HF, kap, damping, 1);
-    return hf_factor(HF, doubt, flat);
-}
-FN void model_matrix(MODEL_PARAMETERS, real kap)
-{
-    hf_curvature(HF, kap, R(0.0), 0);
-}
-FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v)
-{
-    hf_solve(HF, v);
-}
-FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
-{
-    return hf_negative_direction(HF, v);
-}
-
-#include "entry/entry_jobs.h"
 #include "entry/entry_covariance.h"
+#include "entry/entry_draw.h"
+#include "entry/entry_jobs.h"
 
 KERNEL(hf_evaluate)
 {
@@ -84,14 +33,20 @@ KERNEL(hf_profile)
 {
     job_profile(HF, args, in, out, TEAM_INDEX);
 }
-
-/* Points, each with its data row where varied numbers stand in it. args: points, data rows (as many, or 0);
- * in: data rows, points. */
-FN void hf_load_points(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
+KERNEL(hf_draw)
 {
+    job_draw(HF, args, in, out, TEAM_INDEX);
+}
+
+/* ---- expected data ---- */
+
+/* Points, each with its data row where varied numbers stand in it. */
+FN void hf_load_points(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows, u32 stride)
+{
+    const u32 sets = args[POINT_ARG_SETS];
     job_prepare(HF);
-    TEAM_IF(args[1]) job_load_data(HF, in, rows);
-    job_load_point(HF, in + args[1] * mi[HF_DATA], rows, mi[HF_SLOTS]);
+    TEAM_IF(sets) job_load_data(HF, in, rows);
+    job_load_point(HF, in + sets * mi[HF_DATA], rows, stride);
     TEAM_BARRIER();
 }
 
@@ -103,13 +58,11 @@ FN real hf_common_gamma(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
     return gamma;
 }
 
-/* args, in: hf_load_points; out: lambda of every bin (8 * panels), then the rate of every cell (8 *
- * cells). */
 KERNEL(hf_expected)
 {
-    const u32 bins = 8 * mi[HF_PANELS], stride = bins + 8 * mi[HF_CELLS];
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    hf_load_points(HF, args, in, rows);
+    const u32 bins = 8 * mi[HF_PANELS], stride = HF_EXPECTED_SIZE(bins, 8 * mi[HF_CELLS]);
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
+    hf_load_points(HF, args, in, rows, mi[HF_SLOTS]);
     hf_value(HF, 0);
     TEAM_FOR(i, bins) STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
@@ -119,75 +72,10 @@ KERNEL(hf_expected)
             real rate = flush(s[mi[HF_S_XE] + at] * hf_common_gamma(HF, ch, panel, k % 8));
             if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
                 rate = SELECT(rate < LOADM1(mr, mi[HF_R_CLIPS]), LOADM1(mr, mi[HF_R_CLIPS]), rate);
-            STORE_ROWS(out, rows, stride, bins + at, rate);
+            STORE_ROWS(out, rows, stride, HF_EXPECTED_RATES(bins) + at, rate);
         }
     }
 }
-
-/* ---- the Hessian ---- */
-
-/* An element of the matrix in the answer, on both sides of the diagonal. */
-FN void hf_store_element(GLOBAL elem *out, lane_rows rows, u32 n, u32 i, u32 j, real h)
-{
-    const u32 stride = 1 + n + n * n;
-    STORE_ROWS(out, rows, stride, 1 + n + i * n + j, h);
-    if (i != j) STORE_ROWS(out, rows, stride, 1 + n + j * n + i, h);
-}
-
-/* The row of local set `set` in bin b of a panel: what ties it to dense slots, its own element, those of the
- * sets before it. */
-FN void hf_store_local_row(HF_PARAMETERS, hf_channel ch, u32 set, u32 panel, u32 b, GLOBAL elem *out,
-                           lane_rows rows)
-{
-    const u32 n = mi[HF_SLOTS], slot = hf_local_slot(mi, ch, set, panel) + b;
-    GLOBAL const real *factors = hf_local_factors(ch, s, panel),
-                      *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel) +
-                              hf_coupling_rows(ch, hf_bins(ch, panel), set) + 8 * b;
-    const real coupling = hf_local_couplings(HF)[slot];
-    for (u32 i = 0; i < 8 * ch->blocks; i++)
-        hf_store_element(out, rows, n, slot, hf_dense_slot(mi, ch, i),
-                         flush(kept[i / 8 * ch->row_stride + i % 8] * coupling));
-    hf_store_element(out, rows, n, slot, slot, hf_local_pivots(HF)[slot]);
-    for (u32 m = 0; m < set; m++)
-        hf_store_element(out, rows, n, slot, hf_local_slot(mi, ch, m, panel) + b,
-                         factors[hf_below(set, m) + b]);
-}
-
-/* args: points, data sets; in: data sets, points; out, a row: value, gradient, Hessian (slots x slots,
- * row-major, both halves). */
-KERNEL(hf_hessian)
-{
-    const u32 n = mi[HF_SLOTS], dense = mi[HF_DENSE], stride = 1 + n + n * n;
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0] * args[1]);
-    job_load_pairs(HF, args, in, rows);
-    TEAM_FOR(i, n) s[mi[HF_S_ACTIVE] + i] = R(1.0);
-    TEAM_BARRIER();
-    const real value = hf_value(HF, 1);
-    model_matrix(HF, R(1.0));
-    ONE_WORKER
-    {
-        STORE_ROWS(out, rows, stride, 0, value);
-    }
-    TEAM_FOR(i, n) {
-        STORE_ROWS(out, rows, stride, 1 + i, s[mi[HF_S_GRADIENT] + i]);
-        for (u32 j = 0; j < n; j++) {
-            const u32 p = i > j ? i : j, q = i > j ? j : i;
-            real h = R(0.0);
-            if (p < dense) h = s[mi[HF_S_TILES] + TILE_OFFSET(p / 8, q / 8) + 8 * (q % 8) + p % 8];
-            STORE_ROWS(out, rows, stride, 1 + n + i * n + j, h);
-        }
-    }
-    TEAM_BARRIER();
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
-        TEAM_FOR(k, 8 * ch->panels * ch->sets) {
-            const u32 set = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;
-            if (b < hf_bins(ch, panel)) hf_store_local_row(HF, ch, set, panel, b, out, rows);
-        }
-    }
-}
-
-/* ---- the Jacobian ---- */
 
 /* 0 where a clip holds the bin's rate, else 1. */
 FN real hf_not_held(HF_PARAMETERS, u32 bin)
@@ -228,12 +116,12 @@ FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
     TEAM_BARRIER();
 }
 
-/* args, in: hf_load_points; out: derivative of lambda of every bin (8 * panels rows) by every slot. */
+/* out: derivative of lambda of every bin (8 * panels rows) by every slot. */
 KERNEL(hf_jacobian)
 {
     const u32 stride = 8 * mi[HF_PANELS] * mi[HF_SLOTS];
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    hf_load_points(HF, args, in, rows);
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
+    hf_load_points(HF, args, in, rows, mi[HF_SLOTS]);
     TEAM_FOR(i, stride) STORE_ROWS(out, rows, stride, i, R(0.0));
     TEAM_BARRIER();
     hf_value(HF, 1);
@@ -244,8 +132,6 @@ KERNEL(hf_jacobian)
     }
 }
 
-/* ---- derivatives along a direction ---- */
-
 /* n elements of the slab from `from` on into the answer's, from `at` on. Returns where those end. */
 FN u32 hf_store_vector(GLOBAL const real *from, u32 n, GLOBAL elem *out, lane_rows rows, u32 stride, u32 at)
 {
@@ -253,21 +139,16 @@ FN u32 hf_store_vector(GLOBAL const real *from, u32 n, GLOBAL elem *out, lane_ro
     return at + n;
 }
 
-/* args: points, data rows (as many, or 0); in: data rows, then a row a point: point, direction (slots each).
- * out: lambda, lambda' (8 * panels each), G, G' (8 * cells each), s(a), t(a), t'(a) (dense each); see
- * histfactory/histfactory_tangent.h. */
+/* in: data rows, then a row a point: point, direction (slots each). What it answers: histfactory_tangent.h. */
 KERNEL(hf_tangent_rows)
 {
     const u32 n = mi[HF_SLOTS], dense = mi[HF_DENSE], bins = 8 * mi[HF_PANELS], cells = 8 * mi[HF_CELLS],
-              stride = 2 * (bins + cells) + 3 * dense;
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    GLOBAL const elem *points = in + args[1] * mi[HF_DATA];
+              stride = HF_TANGENT_SIZE(bins, cells, dense);
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
+    GLOBAL const elem *points = in + args[POINT_ARG_SETS] * mi[HF_DATA];
     GLOBAL real *direction = MODEL_WORK;
-    job_prepare(HF);
-    TEAM_IF(args[1]) job_load_data(HF, in, rows);
-    job_load_point(HF, points, rows, 2 * n);
-    TEAM_FOR(i, n) direction[i] = LOAD_ROWS(points, rows, 2 * n, n + i);
-    TEAM_BARRIER();
+    TEAM_FOR(i, n) direction[i] = LOAD_ROWS(points, rows, HF_TANGENT_POINT_SIZE(n), n + i);
+    hf_load_points(HF, args, in, rows, HF_TANGENT_POINT_SIZE(n));
     hf_tangent(HF, direction);
     u32 at = hf_store_vector(s + mi[HF_S_LAMBDA], bins, out, rows, stride, 0);
     at = hf_store_vector(s + mi[HF_S_COMMON], bins, out, rows, stride, at);
@@ -276,6 +157,49 @@ KERNEL(hf_tangent_rows)
     at = hf_store_vector(s + mi[HF_S_HS], dense, out, rows, stride, at);
     at = hf_store_vector(s + mi[HF_S_HT], dense, out, rows, stride, at);
     hf_store_vector(s + mi[HF_S_HT1], dense, out, rows, stride, at);
+}
+
+/* ---- the Hessian ---- */
+
+/* An element of the matrix in the answer, on both sides of the diagonal. */
+FN void hf_store_element(GLOBAL elem *out, lane_rows rows, u32 n, u32 i, u32 j, real h)
+{
+    const u32 stride = VALUE_SIZE_HESSIAN(n), matrix = VALUE_HESSIAN(n);
+    STORE_ROWS(out, rows, stride, matrix + i * n + j, h);
+    if (i != j) STORE_ROWS(out, rows, stride, matrix + j * n + i, h);
+}
+
+/* The row of local set `set` in bin b of a panel: what ties it to dense slots, its own element, those of the
+ * sets before it. */
+FN void hf_store_local_row(HF_PARAMETERS, hf_channel ch, u32 set, u32 panel, u32 b, GLOBAL elem *out,
+                           lane_rows rows)
+{
+    const u32 n = mi[HF_SLOTS], slot = hf_local_slot(mi, ch, set, panel) + b;
+    GLOBAL const real *factors = hf_local_factors(ch, s, panel),
+                      *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel) +
+                              hf_coupling_rows(ch, hf_bins(ch, panel), set) + 8 * b;
+    const real coupling = hf_local_couplings(HF)[slot];
+    for (u32 i = 0; i < 8 * ch->blocks; i++)
+        hf_store_element(out, rows, n, slot, hf_dense_slot(mi, ch, i),
+                         flush(kept[i / 8 * ch->row_stride + i % 8] * coupling));
+    hf_store_element(out, rows, n, slot, slot, hf_local_pivots(HF)[slot]);
+    for (u32 m = 0; m < set; m++)
+        hf_store_element(out, rows, n, slot, hf_local_slot(mi, ch, m, panel) + b,
+                         factors[hf_below(set, m) + b]);
+}
+
+KERNEL(hf_hessian)
+{
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS] * args[POINT_ARG_SETS]);
+    job_hessian(HF, args, in, out, TEAM_INDEX);
+    TEAM_BARRIER();
+    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
+        hf_channel ch = hf_channel_of(mi, c);
+        TEAM_FOR(k, 8 * ch->panels * ch->sets) {
+            const u32 set = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;
+            if (b < hf_bins(ch, panel)) hf_store_local_row(HF, ch, set, panel, b, out, rows);
+        }
+    }
 }
 
 /* ---- the covariance ---- */
@@ -342,7 +266,7 @@ FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel
         v = flush(v);
         y[l] = v;
         if (whole) {
-            const u32 at = 3 * n + 8 + slot * n + first;
+            const u32 at = COVARIANCE_MATRIX(n) + slot * n + first;
             STORE_ROWS(out, rows, stride, at,
                        (LOAD_ROWS(out, rows, stride, at) + v) * active[slot] * active[first]);
         }
@@ -350,13 +274,13 @@ FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel
     (NEWTON_TEMP)[first] = (NEWTON_TEMP)[first] + y[column];
 }
 
-/* args, in, out: entry/entry_covariance.h. Errors are the diagonal of the local blocks' own inverse plus the
+/* Errors are the diagonal of the local blocks' own inverse plus the
  * norms of the rows of X. */
 KERNEL(hf_covariance)
 {
-    const u32 whole = args[2], n = mi[HF_SLOTS], dense = mi[HF_DENSE];
-    const u32 stride = 3 * n + 8 + (whole ? n * n : 0);
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    const u32 whole = args[FIT_ARG_WHOLE], n = mi[HF_SLOTS], dense = mi[HF_DENSE],
+              stride = COVARIANCE_SIZE(n, whole);
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[FIT_ARG_JOBS]);
     const job_minimum minimum = job_factor_at_point(HF, args, in, rows);
     GLOBAL real *rest = MODEL_MEMORY, *columns = rest + n * dense,
                 *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
@@ -367,7 +291,7 @@ KERNEL(hf_covariance)
             if (k % 8 < hf_bins(ch, k / 8)) hf_local_rest(HF, ch, k / 8, k % 8, rest);
         }
     }
-    job_solve_rows(HF, rest, dense, s + mi[HF_S_TILES], s + mi[HF_S_RDIAG]);
+    job_solve_rows(HF, rest, dense, s + mi[HF_S_RDIAG]);
     hf_square_rest(HF, rest);
     TEAM_IF(whole) job_store_square(HF, rest, dense, square, out, rows, stride);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {

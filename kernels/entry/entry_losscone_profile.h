@@ -6,8 +6,8 @@
 #include "losscone/losscone_bootstrap.h"
 #include "losscone/losscone_confidence.h"
 
-/* in: the sweeps' rows, then the potentials. out, a sweep: PROFILES_OUT: profile_answer of each potential, then the number
- * of cells. Slab: PROFILE_SLAB. */
+/* in: the sweeps' rows, then the potentials. out, a sweep: PROFILES_OUT: profiled_potential of each potential,
+ * then the number of cells. Slab: PROFILE_SLAB. */
 KERNEL(losscone_profile)
 {
     const losscone_run run = losscone_run_of(mi, mr);

@@ -107,7 +107,7 @@ enum evolve_answer {
 };
 
 /* Of each potential; behind all of a sweep the number of cells. */
-enum profile_answer { PROFILED_MISFIT, PROFILED_R, PROFILED_A, PROFILED_SIZE };
+enum profiled_potential { PROFILED_MISFIT, PROFILED_R, PROFILED_A, PROFILED_SIZE };
 #define PROFILES_OUT(potentials) (PROFILED_SIZE * (potentials) + 1)
 
 #define CONFIDENCE_SETS 8

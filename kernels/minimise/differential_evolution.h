@@ -1,21 +1,19 @@
-/* differential_evolution.h: a population that finds its way without derivatives, for rough objectives. Knows
- * no model.
+/* differential_evolution.h: a population that finds its way without derivatives, for rough objectives. Knows no model.
  *
- * R. Storn, K. Price, Differential evolution, J. Global Optimization 11 (1997) 341: rand/1/bin, with a factor
- * drawn anew for each trial ("dither"). With the best member in place of a random one (best/1) it is four
- * times faster on smooth functions, and on rough ones ends in the wrong minimum. Of newton.h's words it needs
- * those that lbfgsb.h lists, with
+ * R. Storn, K. Price, Differential evolution, J. Global Optimization 11 (1997) 341: rand/1/bin, with a factor drawn anew
+ * for each trial ("dither"). With the best member in place of a random one (best/1) it is four times faster on smooth
+ * functions, and on rough ones ends in the wrong minimum. Of newton.h's words it needs those that lbfgsb.h lists, with
  *   MODEL_MEMORY    slab space of DE_MEMORY(MODEL_SLOTS, members) scalars; holds anything on entry
  *   DE_UNIT         filled by the entry: about one error of each slot, positive
  *
- *   the start and points around it ─► for each member, one after the other: one + F (another - a third),
- *       crossed with the member; kept where not worse
+ *   the start and points around it ─► for each member, one after the other: one + F (another - a third), crossed with
+ *       the member; kept where not worse
  *
- * What was kept serves the next member already: one population, half the memory. What leaves the bounds ends
- * on them: reflection would never find a minimum that lies there. Random numbers are Philox words of (seed;
- * generation, member, slots): all fits draw the same, so that an answer does not depend on the place of its
- * job in a list, and lanes choose the same partners. Converged: the members' values lie within the tolerance
- * of each other and the members within DE_CLOSE errors.
+ * What was kept serves the next member already: one population, half the memory. What leaves the bounds ends on them:
+ * reflection would never find a minimum that lies there. Random numbers are Philox words of (seed; generation, member,
+ * slots). All fits draw the same, so that an answer does not depend on the place of its job in a list, and lanes choose
+ * the same partners. Converged: the members' values lie within the tolerance of each other and the members within
+ * DE_CLOSE errors.
  */
 #ifndef PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
 #define PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
@@ -31,6 +29,11 @@
 #define DE_RANGE (MODEL_WORK + 5 * MODEL_SLOTS)
 #define DE_MEMBER(k) (MODEL_MEMORY + (size_t)(k) * MODEL_SLOTS)
 #define DE_VALUE(k) (MODEL_MEMORY + (size_t)members * MODEL_SLOTS)[k]
+enum de_scalar {
+    DE_FOUND = FIT_SCRATCH /* a value */,
+    DE_WHICH /* a member */,
+    DE_APART /* a distance, squared */
+};
 
 FN real de_within(real x, real lower, real upper)
 {
@@ -85,51 +88,46 @@ FN void de_trial(MODEL_PARAMETERS, u32 generation, u32 member, u32 members, u32 
     }
 }
 
-/* Fits from MODEL_X, which lies where the bounds allow, with `members` (at least 4) points that start within
- * `reach` units of it. On return MODEL_X is the answer and MODEL_GRADIENT its gradient, FIT_STATUS(0..4) its
- * status, value, the square of its projected gradient in units of the errors twice over, as the EDM that is
- * known without a Hessian, and as such; in between the generations. `tolerance` is one of values. */
-FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 members, real reach, u32 key0,
-                    u32 key1)
+/* The member k := MODEL_X, with this value. */
+FN void de_put_member(MODEL_PARAMETERS, u32 k, u32 members, real value)
 {
-    const real zero = R(0.0), one = R(1.0);
-    real best = model_value(MODEL, 1);
-    real status = SELECT(best < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE), generations = zero;
-    TEAM_FOR_PACK(i, MODEL_SLOTS) {
-        STOREP(DE_BEST, i, LOADP(MODEL_X, i));
-        STOREP(DE_MEMBER(0), i, LOADP(MODEL_X, i));
-    }
+    TEAM_BARRIER();
+    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(DE_MEMBER(k), i, LOADP(MODEL_X, i));
     ONE_WORKER
     {
-        DE_VALUE(0) = best;
+        DE_VALUE(k) = SELECT(value < MODEL_HUGE, value, MODEL_HUGE);
     }
     TEAM_BARRIER();
+}
+
+/* The first members: MODEL_X, whose value is `start`, and points around it. */
+FN void de_populate(MODEL_PARAMETERS, u32 members, real start, real reach, u32 key0, u32 key1)
+{
+    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(DE_BEST, i, LOADP(MODEL_X, i));
+    de_put_member(MODEL, 0, members, start);
     for (u32 k = 1; k < members; k++) {
         de_scatter(MODEL, k, reach, key0, key1);
         TEAM_BARRIER();
-        const real found = model_value(MODEL, 0);
-        TEAM_BARRIER();
-        TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(DE_MEMBER(k), i, LOADP(MODEL_X, i));
-        ONE_WORKER
-        {
-            DE_VALUE(k) = SELECT(found < MODEL_HUGE, found, MODEL_HUGE);
-        }
-        TEAM_BARRIER();
+        de_put_member(MODEL, k, members, model_value(MODEL, 0));
     }
+}
+
+/* BEST := the member with the least value, which is answered. */
+FN real de_find_best(MODEL_PARAMETERS, u32 members)
+{
     ONE_WORKER
     {
-        real least = DE_VALUE(0), which = zero;
+        real least = DE_VALUE(0), which = R(0.0);
         for (u32 k = 1; k < members; k++) {
             const mask less = DE_VALUE(k) < least;
             least = SELECT(less, DE_VALUE(k), least);
             which = SELECT(less, REAL_OF(k), which);
         }
-        FIT_STATUS(8) = least;
-        FIT_STATUS(9) = which;
+        FIT_SCALAR(DE_FOUND) = least;
+        FIT_SCALAR(DE_WHICH) = which;
     }
     TEAM_BARRIER();
-    best = FIT_STATUS(8);
-    const real which = FIT_STATUS(9);
+    const real best = FIT_SCALAR(DE_FOUND), which = FIT_SCALAR(DE_WHICH);
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         pack x = LOADP(DE_MEMBER(0), i);
         for (u32 k = 1; k < members; k++)
@@ -137,80 +135,99 @@ FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 m
         STOREP(DE_BEST, i, x);
     }
     TEAM_BARRIER();
-    for (u32 generation = 1; generation <= max_generations && ANY(status == FIT_RUNNING); generation++) {
-        const mask running = status == FIT_RUNNING;
-        generations = SELECT(running, generations + one, generations);
-        for (u32 k = 0; k < members; k++) {
-            de_trial(MODEL, generation, k, members, key0, key1);
-            TEAM_BARRIER();
-            const real found = model_value(MODEL, 0);
-            const real before = DE_VALUE(k);
-            TEAM_BARRIER();
-            const mask kept = AND(running, AND(found < MODEL_HUGE, found <= before)),
-                       better = AND(kept, found < best);
-            const real keep = SELECT(kept, one, zero), lead = SELECT(better, one, zero);
-            best = SELECT(better, found, best);
-            TEAM_FOR_PACK(i, MODEL_SLOTS) {
-                const pack x = LOADP(MODEL_X, i);
-                STOREP(DE_MEMBER(k), i, PSELECT(PACK_OF(keep) > PK(0.0), x, LOADP(DE_MEMBER(k), i)));
-                STOREP(DE_BEST, i, PSELECT(PACK_OF(lead) > PK(0.0), x, LOADP(DE_BEST, i)));
-            }
-            ONE_WORKER
-            {
-                DE_VALUE(k) = SELECT(kept, found, before);
-            }
-            TEAM_BARRIER();
-        }
-        /* how far the members are apart */
-        TEAM_FOR_PACK(i, MODEL_SLOTS) {
-            pack low = LOADP(DE_MEMBER(0), i), high = low;
-            for (u32 k = 1; k < members; k++) {
-                const pack x = LOADP(DE_MEMBER(k), i);
-                low = PSELECT(x < low, x, low);
-                high = PSELECT(x > high, x, high);
-            }
-            STOREP(DE_RANGE, i,
-                   PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(PDIVIDE(high - low, LOADP(DE_UNIT, i))),
-                           PK(0.0)));
-        }
+    return best;
+}
+
+/* One trial against each member; the best value from then on. */
+FN real de_generation(MODEL_PARAMETERS, u32 generation, u32 members, mask running, real best, u32 key0,
+                      u32 key1)
+{
+    for (u32 k = 0; k < members; k++) {
+        de_trial(MODEL, generation, k, members, key0, key1);
         TEAM_BARRIER();
+        const real found = model_value(MODEL, 0), before = DE_VALUE(k);
+        TEAM_BARRIER();
+        const mask kept = AND(running, AND(found < MODEL_HUGE, found <= before)),
+                   better = AND(kept, found < best);
+        const pmask keep = fit_packs(kept), lead = fit_packs(better);
+        best = SELECT(better, found, best);
+        TEAM_FOR_PACK(i, MODEL_SLOTS) {
+            const pack x = LOADP(MODEL_X, i);
+            STOREP(DE_MEMBER(k), i, PSELECT(keep, x, LOADP(DE_MEMBER(k), i)));
+            STOREP(DE_BEST, i, PSELECT(lead, x, LOADP(DE_BEST, i)));
+        }
         ONE_WORKER
         {
-            real highest = best;
-            for (u32 k = 0; k < members; k++) highest = SELECT(DE_VALUE(k) > highest, DE_VALUE(k), highest);
-            FIT_STATUS(8) = highest - best;
-            FIT_STATUS(9) = dot8(DE_RANGE, DE_RANGE, MODEL_SLOTS);
+            DE_VALUE(k) = SELECT(kept, found, before);
         }
         TEAM_BARRIER();
-        const real size = SELECT(best < zero, -best, best), noise = FIT_NOISE * (one + size),
-                   spread = FIT_STATUS(8);
-        const mask close =
-            AND(spread <= SELECT(tolerance > noise, tolerance, noise), FIT_STATUS(9) <= DE_CLOSE * DE_CLOSE);
-        status = SELECT(AND(running, close), FIT_CONVERGED, status);
-        TEAM_BARRIER();
     }
-    status = SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status);
-    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(MODEL_X, i, LOADP(DE_BEST, i));
+    return best;
+}
+
+/* Are the members, and their values, close to each other? */
+FN mask de_is_close(MODEL_PARAMETERS, u32 members, real best, real tolerance)
+{
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        pack low = LOADP(DE_MEMBER(0), i), high = low;
+        for (u32 k = 1; k < members; k++) {
+            const pack x = LOADP(DE_MEMBER(k), i);
+            low = PSELECT(x < low, x, low);
+            high = PSELECT(x > high, x, high);
+        }
+        STOREP(
+            DE_RANGE, i,
+            PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(PDIVIDE(high - low, LOADP(DE_UNIT, i))), PK(0.0)));
+    }
     TEAM_BARRIER();
-    const real value = model_value(MODEL, 1);
+    ONE_WORKER
+    {
+        real highest = best;
+        for (u32 k = 0; k < members; k++) highest = SELECT(DE_VALUE(k) > highest, DE_VALUE(k), highest);
+        FIT_SCALAR(DE_FOUND) = highest - best;
+        FIT_SCALAR(DE_APART) = dot8(DE_RANGE, DE_RANGE, MODEL_SLOTS);
+    }
+    TEAM_BARRIER();
+    const real noise = fit_noise(best), spread = FIT_SCALAR(DE_FOUND), apart = FIT_SCALAR(DE_APART);
+    TEAM_BARRIER();
+    return AND(spread <= SELECT(tolerance > noise, tolerance, noise), apart <= DE_CLOSE * DE_CLOSE);
+}
+
+/* The square of the projected gradient at MODEL_X in units of the errors. */
+FN real de_pull(MODEL_PARAMETERS)
+{
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pack unit = LOADP(DE_UNIT, i), x = LOADP(MODEL_X, i),
                    d = pflush(-LOADP(MODEL_GRADIENT, i) * unit);
         const pack down = pflush(PDIVIDE(LOADP(FIT_LOWER, i) - x, unit)),
                    up = pflush(PDIVIDE(LOADP(FIT_UPPER, i) - x, unit));
-        STOREP(
-            DE_RANGE, i,
-            PSELECT(LOADP(FIT_FREE, i) > PK(0.0), PSELECT(d < down, down, PSELECT(d > up, up, d)), PK(0.0)));
+        STOREP(DE_RANGE, i, PSELECT(LOADP(FIT_FREE, i) > PK(0.0), fit_within(d, down, up), PK(0.0)));
     }
-    TEAM_BARRIER();
-    ONE_WORKER
-    {
-        FIT_STATUS(8) = dot8(DE_RANGE, DE_RANGE, MODEL_SLOTS);
+    return fit_dot(MODEL, DE_RANGE, DE_RANGE);
+}
+
+/* Fits from MODEL_X, which lies where the bounds allow, with `members` (at least 4) points that start within `reach`
+ * units of it. Leaves the answer in MODEL_X, its gradient in MODEL_GRADIENT, and the scalars of fit_answer.h: as the
+ * EDM, which is not known without a Hessian, the square of the projected gradient; as iterations the generations.
+ * `tolerance` is one of values. */
+FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 members, real reach, u32 key0,
+                    u32 key1)
+{
+    real best = model_value(MODEL, 1), generations = R(0.0);
+    real status = SELECT(best < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
+    de_populate(MODEL, members, best, reach, key0, key1);
+    best = de_find_best(MODEL, members);
+    for (u32 generation = 1; generation <= max_generations && ANY(status == FIT_RUNNING); generation++) {
+        const mask running = status == FIT_RUNNING;
+        generations = SELECT(running, generations + R(1.0), generations);
+        best = de_generation(MODEL, generation, members, running, best, key0, key1);
+        status = SELECT(AND(running, de_is_close(MODEL, members, best, tolerance)), FIT_CONVERGED, status);
     }
+    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(MODEL_X, i, LOADP(DE_BEST, i));
     TEAM_BARRIER();
-    const real pull = FIT_STATUS(8);
-    fit_end(MODEL, status, value, pull, generations, pull);
+    const real value = model_value(MODEL, 1), pull = de_pull(MODEL);
+    fit_end(MODEL, status, value, pull, generations, R(2.0) * SQRT(pull));
 }
 
 #endif

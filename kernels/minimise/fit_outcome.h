@@ -1,17 +1,21 @@
-/* fit_outcome.h: what all minimisers share: where a fit's bounds stand in MODEL_WORK, how a fit may end, where
- * its answer lies. */
+/* fit_outcome.h: what the minimisers share: where a fit's bounds and scalars stand, how a fit may end, and the steps
+ * that several of them take. Comes behind a model's words (newton.h lists them). */
 #ifndef PARITAS_FIT_OUTCOME_H
 #define PARITAS_FIT_OUTCOME_H
 
-#include "minimise/minimiser_sizes.h"
+#include "minimise/fit_answer.h"
 #include "minimise/fit_tolerances.h"
+#include "minimise/minimiser_sizes.h"
+#include "numeric/sum.h"
 
 /* Given by the entry: bounds; 1 where the slot is a parameter of the fit, else 0. */
 #define FIT_LOWER (MODEL_WORK)
 #define FIT_UPPER (MODEL_WORK + MODEL_SLOTS)
 #define FIT_FREE (MODEL_WORK + 2 * MODEL_SLOTS)
-/* Scalars behind the vectors: status, value, edm, iterations, then scratch for reductions. */
-#define FIT_STATUS(k) (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS)[k]
+
+/* Behind the vectors: the answer's scalars (fit_answer.h), then the method's own. */
+#define FIT_SCALAR(k) (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS)[k]
+#define FIT_SCRATCH FIT_SCALARS
 
 /* Stages of a lane: the public enum, and RUNNING. */
 #define FIT_RUNNING R(-1.0)
@@ -28,20 +32,85 @@
 #define FIT_NOISE R(1e-6)
 #endif
 
-/* Where the callers find how the fit ended; `pull`: the projected gradient in errors, squared, where the
- * method has it. */
+/* Leaves the answer's scalars where callers find them; a fit that still runs is at its limit. */
 FN void fit_end(MODEL_PARAMETERS, real status, real value, real edm, real iterations, real pull)
 {
     TEAM_BARRIER();
     ONE_WORKER
     {
-        FIT_STATUS(0) = status;
-        FIT_STATUS(1) = value;
-        FIT_STATUS(2) = edm;
-        FIT_STATUS(3) = iterations;
-        FIT_STATUS(4) = pull;
+        FIT_SCALAR(FIT_STATUS) = SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status);
+        FIT_SCALAR(FIT_VALUE) = value;
+        FIT_SCALAR(FIT_EDM) = edm;
+        FIT_SCALAR(FIT_ITERATIONS) = iterations;
+        FIT_SCALAR(FIT_PULL) = pull;
     }
     TEAM_BARRIER();
+}
+
+/* Dot product that every worker knows. */
+FN real fit_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        FIT_SCALAR(FIT_SCRATCH) = dot8(a, b, MODEL_SLOTS);
+    }
+    TEAM_BARRIER();
+    return FIT_SCALAR(FIT_SCRATCH);
+}
+
+/* A mask of lanes, for packs. */
+FN pmask fit_packs(mask lanes)
+{
+    return PACK_OF(SELECT(lanes, R(1.0), R(0.0))) > PK(0.0);
+}
+
+FN real fit_size(real x)
+{
+    return SELECT(x < R(0.0), -x, x);
+}
+
+/* What rounding may do to this value. */
+FN real fit_noise(real value)
+{
+    return FIT_NOISE * (R(1.0) + fit_size(value));
+}
+
+/* Is the value found, a step of this slope away from `value`, low enough? Armijo's rule, or no worse than rounding
+ * where rounding is all that is left. */
+FN mask fit_enough(real found, real value, real slope)
+{
+    const real noise = fit_noise(value);
+    return OR(found <= FMA(R(1e-4), slope, value), AND(found <= value + noise, -slope <= R(1e3) * noise));
+}
+
+/* The part of a step that was too long to try next: the minimum of the parabola, within 0.1 .. 0.5. */
+FN real fit_shorter(real found, real value, real slope)
+{
+    const real rise = found - value - slope;
+    real part = SELECT(AND(found<MODEL_HUGE, rise> R(0.0)),
+                       DIVIDE(R(-0.5) * slope, SELECT(rise > R(0.0), rise, R(1.0))), R(0.25));
+    part = SELECT(part > R(0.1), part, R(0.1));
+    return SELECT(part < R(0.5), part, R(0.5));
+}
+
+/* x, not below `lower` nor above `upper`. */
+FN pack fit_within(pack x, pack lower, pack upper)
+{
+    return PSELECT(x < lower, lower, PSELECT(x > upper, upper, x));
+}
+
+/* A step of no more than `cap` either way; 0: no limit. */
+FN pack fit_capped(pack step, pack cap)
+{
+    step = PSELECT(AND(cap > PK(0.0), step > cap), cap, step);
+    return PSELECT(AND(cap > PK(0.0), step < -cap), -cap, step);
+}
+
+/* Does the slope hold a parameter at one of its bounds? */
+FN pmask fit_held(pack x, pack slope, pack lower, pack upper)
+{
+    return OR(AND(x <= lower, slope > PK(0.0)), AND(x >= upper, slope < PK(0.0)));
 }
 
 #endif

@@ -1,22 +1,22 @@
 /* lbfgsb.h: L-BFGS-B, for any model with a gradient. Knows no model.
  *
- * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound constrained optimization, SIAM
- * J. Sci. Comput. 16 (1995) 1190; the equations below are theirs. Of newton.h's words it needs
- * MODEL_PARAMETERS, MODEL, MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK, MODEL_HUGE and model_value, and
+ * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound constrained optimization, SIAM J. Sci.
+ * Comput. 16 (1995) 1190; numbers of equations are theirs. Of newton.h's words it needs MODEL_PARAMETERS, MODEL,
+ * MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK, MODEL_HUGE and model_value, and
  *   MODEL_MEMORY    slab space of LBFGSB_MEMORY(MODEL_SLOTS) scalars; holds anything on entry
- *   LBFGSB_UNIT     filled by the entry: about one error of each slot, positive. All below is measured in it,
- *                   for errors of one model
- *                   differ by a factor of 10,000 and the first step of the method is along the gradient.
+ *   LBFGSB_UNIT     filled by the entry: about one error of each slot, positive. Everything is measured in it: errors
+ *                   of one model differ by a factor of 10,000, and the first step is along the gradient
  *
  * One super-step, all lanes together, each lane at its own stage of its own fit:
- *   B = theta I - W M W^T of the last pairs ─► Cauchy point along the projected gradient ─► minimum of the
- *       model over what is
- *   free there ─► line search (strong Wolfe) ─► a pair (s, y)
- * Pairs stand in the order of time, the newest last; what a lane does not have yet is zero columns, to which
- * M answers zero, so that lanes with few pairs and many run side by side. A lane whose small matrices are not
- * positive, or whose line search fails, forgets its pairs and goes on along the gradient; if that fails too
- * it is at its end. Converged: g B^-1 g and the square of the projected gradient, both in units of the
- * errors, at most the tolerance. B is an estimate: who wants to be sure checks with a Hessian.
+ *
+ *   B = theta I - W M W^T of the last pairs ─► Cauchy point along the projected gradient ─► minimum of the quadratic
+ *       model over what is free there ─► line search (strong Wolfe) ─► a pair (s, y)
+ *
+ * Pairs stand in the order of time, the newest last. A pair that a lane does not have yet is zero columns, to which M
+ * answers zero, so that lanes with few pairs and many run side by side. A lane whose small matrices are not positive,
+ * or whose line search fails, forgets its pairs and goes on along the gradient; if that fails too it is at its end.
+ * Converged: g B^-1 g and the square of the projected gradient, both in units of the errors, at most the tolerance. B
+ * is an estimate: who wants to be sure checks with a Hessian.
  */
 #ifndef PARITAS_MINIMISE_LBFGSB_H
 #define PARITAS_MINIMISE_LBFGSB_H
@@ -69,17 +69,14 @@
 #define LBFGSB_RD LBFGSB_COLUMN(5)                     /* PAIRS: 1 / D; 1 where there is no pair */
 #define LBFGSB_LEAST (LBFGSB_COLUMN(5) + LBFGSB_PAIRS) /* 16 */
 
-/* Dot product that every worker knows; place: which scratch scalar carries it. */
-FN real lbfgsb_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b, u32 place)
-{
-    TEAM_BARRIER();
-    ONE_WORKER
-    {
-        FIT_STATUS(8 + place) = dot8(a, b, MODEL_SLOTS);
-    }
-    TEAM_BARRIER();
-    return FIT_STATUS(8 + place);
-}
+enum lbfgsb_scalar {
+    LBFGSB_TIME = FIT_SCRATCH, /* least element of BREAK, */
+    LBFGSB_PLACE,              /* and its slot */
+    LBFGSB_BAD,                /* 1: a small matrix is not positive */
+    LBFGSB_ROW_Z,              /* products with M ROW */
+    LBFGSB_ROW_P,
+    LBFGSB_ROW_ROW
+};
 
 /* to := W^T v. */
 FN void lbfgsb_onto(MODEL_PARAMETERS, GLOBAL const real *v, GLOBAL real *to, real theta)
@@ -90,7 +87,7 @@ FN void lbfgsb_onto(MODEL_PARAMETERS, GLOBAL const real *v, GLOBAL real *to, rea
     TEAM_BARRIER();
 }
 
-/* The least element of BREAK; where it stands into FIT_STATUS(9). */
+/* The least element of BREAK; its slot into the scalar PLACE. */
 FN real lbfgsb_least(MODEL_PARAMETERS)
 {
     GLOBAL real *least = LBFGSB_LEAST;
@@ -115,11 +112,11 @@ FN real lbfgsb_least(MODEL_PARAMETERS)
             lowest = SELECT(sooner, least[j], lowest);
             place = SELECT(sooner, least[8 + j] + REAL_OF(j), place);
         }
-        FIT_STATUS(8) = lowest;
-        FIT_STATUS(9) = place;
+        FIT_SCALAR(LBFGSB_TIME) = lowest;
+        FIT_SCALAR(LBFGSB_PLACE) = place;
     }
     TEAM_BARRIER();
-    return FIT_STATUS(8);
+    return FIT_SCALAR(LBFGSB_TIME);
 }
 
 /* ---- small dense algebra: one worker, each lane its own numbers ---- */
@@ -256,10 +253,10 @@ FN_LARGE void lbfgsb_subspace_solve(MODEL_PARAMETERS, GLOBAL real *v)
 /* Lanes of `which` have no pairs any more. */
 FN_LARGE void lbfgsb_forget(MODEL_PARAMETERS, mask which)
 {
-    const real flag = SELECT(which, R(1.0), R(0.0));
+    const pmask gone = fit_packs(which);
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, 2 * LBFGSB_PAIRS * MODEL_SLOTS)
-        STOREP(MODEL_MEMORY, i, PSELECT(PACK_OF(flag) > PK(0.0), PK(0.0), LOADP(MODEL_MEMORY, i)));
+        STOREP(MODEL_MEMORY, i, PSELECT(gone, PK(0.0), LOADP(MODEL_MEMORY, i)));
     TEAM_FOR(i, 3 * LBFGSB_PAIRS * LBFGSB_PAIRS) (LBFGSB_SMALL)[i] = SELECT(which, R(0.0), (LBFGSB_SMALL)[i]);
     TEAM_BARRIER();
 }
@@ -267,10 +264,9 @@ FN_LARGE void lbfgsb_forget(MODEL_PARAMETERS, mask which)
 /* STEP and TEMP become the newest pair (s, y) of the lanes of `which`; their oldest one goes. */
 FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
 {
-    const real flag = SELECT(which, R(1.0), R(0.0));
+    const pmask take = fit_packs(which);
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
-        const pmask take = PACK_OF(flag) > PK(0.0);
         for (u32 of = 0; of < 2; of++) {
             GLOBAL real *first = LBFGSB_W(of * LBFGSB_PAIRS);
             for (u32 k = 0; k + 1 < LBFGSB_PAIRS; k++)
@@ -308,12 +304,10 @@ FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
 
 /* ---- the step ---- */
 
-/* Generalised Cauchy point into CAUCHY, W^T of it into Z: the first minimum of the quadratic model along the
- * projected gradient path, walked from one breakpoint to the next (algorithm CP). DOWN and UP are filled
- * here. */
-FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
+/* The projected gradient path from POINT: the bounds DOWN and UP, the direction PATH, and in BREAK where on it a slot
+ * meets its bound. CAUCHY := 0. */
+FN void lbfgsb_path(MODEL_PARAMETERS)
 {
-    const real zero = R(0.0), one = R(1.0);
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pack x = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i), none = PK(0.0),
@@ -333,76 +327,101 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
         STOREP(LBFGSB_BREAK, i, PSELECT(AND(moves, met < huge), met, huge));
         STOREP(LBFGSB_CAUCHY, i, none);
     }
+}
+
+/* A walk along the path: how far it has come, how far ahead the minimum of this piece lies, f' and f''. */
+typedef struct {
+    real behind, ahead, first, second, least;
+    mask walking;
+} lbfgsb_walk;
+
+/* How far ahead the minimum lies: -f' / f'', 0 where the path rises. */
+FN real lbfgsb_ahead(real first, real second)
+{
+    const mask falls = first < R(0.0);
+    return SELECT(falls, flush(DIVIDE(-first, second)), R(0.0));
+}
+
+/* Past the breakpoint at `time`: slot `place` stops at its bound. Its own share of f' (with z_b = - time g) and f''
+ * goes. */
+FN void lbfgsb_pass(MODEL_PARAMETERS, PRIVATE lbfgsb_walk *w, real time, real place, real theta)
+{
+    TEAM_FOR(i, MODEL_SLOTS) (LBFGSB_TEMP)[i] = SELECT(AND(w->walking, place == REAL_OF(i)), R(1.0), R(0.0));
+    lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_ROW, theta);
+    const real g = fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_SLOPE),
+               part = SELECT(w->walking, time - w->behind, R(0.0));
+    ONE_WORKER
+    {
+        GLOBAL real *p = LBFGSB_P, *z = LBFGSB_Z, *row = LBFGSB_ROW;
+        for (u32 j = 0; j < 2 * LBFGSB_PAIRS; j++) z[j] = flush(FMA(part, p[j], z[j]));
+        lbfgsb_middle(MODEL, row, LBFGSB_MV);
+        FIT_SCALAR(LBFGSB_ROW_Z) = lbfgsb_small_dot(LBFGSB_MV, z);
+        FIT_SCALAR(LBFGSB_ROW_P) = lbfgsb_small_dot(LBFGSB_MV, p);
+        FIT_SCALAR(LBFGSB_ROW_ROW) = lbfgsb_small_dot(LBFGSB_MV, row);
+        for (u32 j = 0; j < 2 * LBFGSB_PAIRS; j++) p[j] = flush(FMA(g, row[j], p[j]));
+    }
+    TEAM_BARRIER();
+    const real first = w->first + part * w->second + g * (g - theta * time * g - FIT_SCALAR(LBFGSB_ROW_Z)),
+               second = w->second -
+                        g * (theta * g + R(2.0) * FIT_SCALAR(LBFGSB_ROW_P) + g * FIT_SCALAR(LBFGSB_ROW_ROW));
+    w->first = SELECT(w->walking, flush(first), w->first);
+    w->second = SELECT(w->walking, flush(second), w->second);
+    w->second = SELECT(w->second > w->least, w->second, w->least);
+    w->behind = SELECT(w->walking, time, w->behind);
+    const mask curved = w->second > R(0.0);
+    w->ahead = SELECT(w->walking, lbfgsb_ahead(w->first, SELECT(curved, w->second, R(1.0))), w->ahead);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pmask here = LOADP(LBFGSB_TEMP, i) > PK(0.0);
+        const pack d = LOADP(LBFGSB_PATH, i),
+                   bound = PSELECT(d < PK(0.0), LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i));
+        STOREP(LBFGSB_CAUCHY, i, PSELECT(here, bound, LOADP(LBFGSB_CAUCHY, i)));
+        STOREP(LBFGSB_PATH, i, PSELECT(here, PK(0.0), d));
+        STOREP(LBFGSB_BREAK, i, PSELECT(here, PACK_OF(MODEL_HUGE), LOADP(LBFGSB_BREAK, i)));
+    }
+    w->walking = AND(w->walking, w->first < R(0.0));
+    TEAM_BARRIER();
+}
+
+/* Generalised Cauchy point into CAUCHY, W^T of it into Z: the first minimum of the quadratic model along the projected
+ * gradient path, walked from one breakpoint to the next (algorithm CP). INSIDE, HELD: which slots are on no bound
+ * there; TEMP: the free ones that are. */
+FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
+{
+    const real zero = R(0.0);
+    lbfgsb_walk w;
+    lbfgsb_path(MODEL);
     TEAM_FOR(k, 2 * LBFGSB_PAIRS) (LBFGSB_Z)[k] = zero;
     lbfgsb_onto(MODEL, LBFGSB_PATH, LBFGSB_P, theta);
-    real first = -lbfgsb_dot(MODEL, LBFGSB_PATH, LBFGSB_PATH, 0); /* f' and f'' along the path */
+    w.first = -fit_dot(MODEL, LBFGSB_PATH, LBFGSB_PATH);
     ONE_WORKER
     {
         lbfgsb_middle(MODEL, LBFGSB_P, LBFGSB_MV);
-        FIT_STATUS(10) = lbfgsb_small_dot(LBFGSB_P, LBFGSB_MV);
+        FIT_SCALAR(LBFGSB_ROW_P) = lbfgsb_small_dot(LBFGSB_P, LBFGSB_MV);
     }
     TEAM_BARRIER();
-    const real least = flush(-LBFGSB_EPSILON * theta * first); /* rounding must not turn the model over */
-    real second = flush(-theta * first - FIT_STATUS(10)), behind = zero;
-    mask walking = first < zero;
-    second = SELECT(second > least, second, least);
-    real ahead = SELECT(walking, flush(DIVIDE(-first, SELECT(walking, second, one))), zero);
-    for (u32 k = 0; k < MODEL_SLOTS && ANY(walking); k++) {
-        const real time = lbfgsb_least(MODEL), place = FIT_STATUS(9);
-        walking = AND(walking, AND(time < MODEL_HUGE, ahead >= time - behind));
-        TEAM_IF(ANY(walking)) {
-            TEAM_FOR(i, MODEL_SLOTS) (LBFGSB_TEMP)[i] = SELECT(AND(walking, place == REAL_OF(i)), one, zero);
-            lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_ROW, theta);
-            const real g = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_SLOPE, 0);
-            const real part = SELECT(walking, time - behind, zero);
-            ONE_WORKER
-            {
-                GLOBAL real *p = LBFGSB_P, *z = LBFGSB_Z, *row = LBFGSB_ROW;
-                for (u32 j = 0; j < 2 * LBFGSB_PAIRS; j++) z[j] = flush(FMA(part, p[j], z[j]));
-                lbfgsb_middle(MODEL, row, LBFGSB_MV);
-                FIT_STATUS(10) = lbfgsb_small_dot(LBFGSB_MV, z);
-                FIT_STATUS(11) = lbfgsb_small_dot(LBFGSB_MV, p);
-                FIT_STATUS(12) = lbfgsb_small_dot(LBFGSB_MV, row);
-                for (u32 j = 0; j < 2 * LBFGSB_PAIRS; j++) p[j] = flush(FMA(g, row[j], p[j]));
-            }
-            TEAM_BARRIER();
-            /* the slot's own share of f' (with z_b = - time g) and f'' goes */
-            first = SELECT(walking,
-                           flush(first + part * second + g * (g - theta * time * g - FIT_STATUS(10))), first);
-            second = SELECT(walking,
-                            flush(second - g * (theta * g + R(2.0) * FIT_STATUS(11) + g * FIT_STATUS(12))),
-                            second);
-            second = SELECT(second > least, second, least);
-            behind = SELECT(walking, time, behind);
-            const mask downhill = first < zero;
-            ahead = SELECT(walking,
-                           SELECT(downhill, flush(DIVIDE(-first, SELECT(second > zero, second, one))), zero),
-                           ahead);
-            TEAM_FOR_PACK(i, MODEL_SLOTS) {
-                const pmask here = LOADP(LBFGSB_TEMP, i) > PK(0.0);
-                const pack d = LOADP(LBFGSB_PATH, i);
-                STOREP(LBFGSB_CAUCHY, i,
-                       PSELECT(here, PSELECT(d < PK(0.0), LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)),
-                               LOADP(LBFGSB_CAUCHY, i)));
-                STOREP(LBFGSB_PATH, i, PSELECT(here, PK(0.0), d));
-                STOREP(LBFGSB_BREAK, i, PSELECT(here, PACK_OF(MODEL_HUGE), LOADP(LBFGSB_BREAK, i)));
-            }
-            walking = AND(walking, downhill);
-            TEAM_BARRIER();
-        }
+    w.least = flush(-LBFGSB_EPSILON * theta * w.first); /* rounding must not turn the model over */
+    w.second = flush(-theta * w.first - FIT_SCALAR(LBFGSB_ROW_P));
+    w.second = SELECT(w.second > w.least, w.second, w.least);
+    w.behind = zero;
+    w.walking = w.first < zero;
+    w.ahead = lbfgsb_ahead(w.first, SELECT(w.walking, w.second, R(1.0)));
+    for (u32 k = 0; k < MODEL_SLOTS && ANY(w.walking); k++) {
+        const real time = lbfgsb_least(MODEL), place = FIT_SCALAR(LBFGSB_PLACE);
+        w.walking = AND(w.walking, AND(time < MODEL_HUGE, w.ahead >= time - w.behind));
+        TEAM_IF(ANY(w.walking)) lbfgsb_pass(MODEL, &w, time, place, theta);
     }
-    const real last = behind + ahead;
-    TEAM_FOR(k, 2 * LBFGSB_PAIRS) (LBFGSB_Z)[k] = flush(FMA(ahead, (LBFGSB_P)[k], (LBFGSB_Z)[k]));
+    const real last = w.behind + w.ahead;
+    TEAM_FOR(k, 2 * LBFGSB_PAIRS) (LBFGSB_Z)[k] = flush(FMA(w.ahead, (LBFGSB_P)[k], (LBFGSB_Z)[k]));
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
-        const pack d = LOADP(LBFGSB_PATH, i), down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i);
+        const pack d = LOADP(LBFGSB_PATH, i), down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i),
+                   is_free = LOADP(FIT_FREE, i);
         pack at = PSELECT(OR(d<PK(0.0), d> PK(0.0)), pflush(PACK_OF(last) * d), LOADP(LBFGSB_CAUCHY, i));
-        at = PSELECT(at < down, down, at);
-        at = PSELECT(at > up, up, at);
+        at = fit_within(at, down, up);
+        const pmask inside = AND(is_free > PK(0.0), AND(at > down, at < up));
         STOREP(LBFGSB_CAUCHY, i, at);
-        const pmask inside = AND(LOADP(FIT_FREE, i) > PK(0.0), AND(at > down, at < up));
         STOREP(LBFGSB_INSIDE, i, PSELECT(inside, PK(1.0), PK(0.0)));
         STOREP(LBFGSB_HELD, i, PSELECT(inside, PK(0.0), PK(1.0)));
-        STOREP(LBFGSB_TEMP, i, PSELECT(inside, PK(0.0), LOADP(FIT_FREE, i)));
+        STOREP(LBFGSB_TEMP, i, PSELECT(inside, PK(0.0), is_free));
     }
     TEAM_BARRIER();
 }
@@ -417,73 +436,86 @@ FN real lbfgsb_dot_where(GLOBAL const real *a, GLOBAL const real *b, GLOBAL cons
     return acc8_total(sum);
 }
 
-/* Minimum of the model over the slots that are inside at the Cauchy point (direct primal method, 5.11), into
- * STEP; then into the bounds: projected where that points downhill, else cut short (J. L. Morales, J.
- * Nocedal, ACM TOMS 38 (2011) 7). The mask of lanes whose small matrices are not positive. */
-FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
+/* TEMP := the model's gradient at the Cauchy point (5.4), inside alone; RV := W^T of it. MV: M Z. */
+FN void lbfgsb_inner_gradient(MODEL_PARAMETERS, real theta)
 {
-    const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
-    const real inverse = DIVIDE(R(1.0), theta);
-    const real held = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 0);
-    ONE_WORKER
-    {
-        lbfgsb_middle(MODEL, LBFGSB_Z, LBFGSB_MV);
-    }
-    TEAM_BARRIER();
-    TEAM_FOR_PACK(i, MODEL_SLOTS) /* the model's gradient there (5.4) */
-    {
+    GLOBAL const real *mv = LBFGSB_MV;
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
         pack r = PFMA(PACK_OF(theta), LOADP(LBFGSB_CAUCHY, i), LOADP(LBFGSB_SLOPE, i));
         for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++)
-            r = PFMA(PACK_OF(k < LBFGSB_PAIRS ? -(LBFGSB_MV)[k] : flush(-theta * (LBFGSB_MV)[k])),
-                     LOADP(LBFGSB_W(k), i), r);
+            r = PFMA(PACK_OF(k < LBFGSB_PAIRS ? -mv[k] : flush(-theta * mv[k])), LOADP(LBFGSB_W(k), i), r);
         STOREP(LBFGSB_TEMP, i, pflush(r) * LOADP(LBFGSB_INSIDE, i));
     }
     lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_RV, theta);
-    /* products over the slots inside; where all are, they are known */
-    const u32 any = ANY(held > R(0.0));
+}
+
+/* The products over the slots inside that lbfgsb_subspace_factor takes; where no slot is held, they are known. */
+FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
+{
+    const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
     TEAM_FOR(k, 3 * square) {
         const u32 a = k / square, i = k % square / LBFGSB_PAIRS, j = k % LBFGSB_PAIRS;
         if (a != 1 && j > i) continue;
         GLOBAL const real *left = a == 0 ? LBFGSB_W(i) : LBFGSB_W(LBFGSB_PAIRS + i),
                           *right = a == 2 ? LBFGSB_W(LBFGSB_PAIRS + j) : LBFGSB_W(j);
         real v = a == 0 ? LBFGSB_AT(LBFGSB_YY, i, j) : a == 1 ? LBFGSB_AT(LBFGSB_SY, i, j) : R(0.0);
-        if (any) v = lbfgsb_dot_where(left, right, a == 2 ? LBFGSB_HELD : LBFGSB_INSIDE, MODEL_SLOTS);
+        if (any_held) v = lbfgsb_dot_where(left, right, a == 2 ? LBFGSB_HELD : LBFGSB_INSIDE, MODEL_SLOTS);
         LBFGSB_AT(LBFGSB_MATRIX(4 + a), i, j) = v;
     }
     TEAM_BARRIER();
-    ONE_WORKER
-    {
-        const mask bad = lbfgsb_subspace_factor(MODEL, theta);
-        FIT_STATUS(10) = SELECT(bad, R(1.0), R(0.0));
-        lbfgsb_subspace_solve(MODEL, LBFGSB_RV);
-    }
-    TEAM_BARRIER();
-    const mask bad = FIT_STATUS(10) > R(0.0);
+}
+
+/* STEP := the model's minimum, from the solution in RV, projected into the bounds; PATH: the way there from the Cauchy
+ * point, BREAK: the part of it that lies inside. */
+FN void lbfgsb_inner_step(MODEL_PARAMETERS, real theta)
+{
+    const real inverse = DIVIDE(R(1.0), theta);
+    GLOBAL const real *rv = LBFGSB_RV;
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         pack d = LOADP(LBFGSB_TEMP, i) * PACK_OF(-inverse);
         for (u32 k = 0; k < 2 * LBFGSB_PAIRS; k++)
-            d = PFMA(PACK_OF(k < LBFGSB_PAIRS ? flush(-inverse * inverse * (LBFGSB_RV)[k])
-                                              : flush(-inverse * (LBFGSB_RV)[k])),
+            d = PFMA(PACK_OF(flush(k < LBFGSB_PAIRS ? -inverse * inverse * rv[k] : -inverse * rv[k])),
                      LOADP(LBFGSB_W(k), i), d);
         d = pflush(d) * LOADP(LBFGSB_INSIDE, i);
         const pack from = LOADP(LBFGSB_CAUCHY, i), to = pflush(from + d), down = LOADP(LBFGSB_DOWN, i),
-                   up = LOADP(LBFGSB_UP, i);
-        const pack into = PSELECT(to < down, down, PSELECT(to > up, up, to));
+                   up = LOADP(LBFGSB_UP, i), into = fit_within(to, down, up);
         const pmask out = OR(to<down, to> up);
         STOREP(LBFGSB_BREAK, i,
                PSELECT(out, pflush(PDIVIDE(into - from, PSELECT(out, d, PK(1.0)))), PK(1.0)));
         STOREP(LBFGSB_PATH, i, d);
         STOREP(LBFGSB_STEP, i, into);
     }
-    const real slope = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_SLOPE, 0);
-    const real cut = SELECT(slope > R(0.0), R(1.0), R(0.0));
-    TEAM_IF(ANY(cut > R(0.0))) {
+}
+
+/* Minimum of the model over the slots that are inside at the Cauchy point (direct primal method, 5.11), into STEP; then
+ * into the bounds: projected where that points downhill, else cut short (J. L. Morales, J. Nocedal, ACM TOMS 38 (2011)
+ * 7). The mask of lanes whose small matrices are not positive. */
+FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
+{
+    const real held = fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP);
+    ONE_WORKER
+    {
+        lbfgsb_middle(MODEL, LBFGSB_Z, LBFGSB_MV);
+    }
+    TEAM_BARRIER();
+    lbfgsb_inner_gradient(MODEL, theta);
+    lbfgsb_inner_products(MODEL, ANY(held > R(0.0)));
+    ONE_WORKER
+    {
+        FIT_SCALAR(LBFGSB_BAD) = SELECT(lbfgsb_subspace_factor(MODEL, theta), R(1.0), R(0.0));
+        lbfgsb_subspace_solve(MODEL, LBFGSB_RV);
+    }
+    TEAM_BARRIER();
+    const mask bad = FIT_SCALAR(LBFGSB_BAD) > R(0.0);
+    lbfgsb_inner_step(MODEL, theta);
+    const mask cut = fit_dot(MODEL, LBFGSB_STEP, LBFGSB_SLOPE) > R(0.0);
+    TEAM_IF(ANY(cut)) {
         const real part = lbfgsb_least(MODEL);
+        const pmask own = fit_packs(cut);
         TEAM_FOR_PACK(i, MODEL_SLOTS) {
-            const pack down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i),
-                       to = pflush(PFMA(PACK_OF(part), LOADP(LBFGSB_PATH, i), LOADP(LBFGSB_CAUCHY, i)));
-            const pack into = PSELECT(to < down, down, PSELECT(to > up, up, to));
-            STOREP(LBFGSB_STEP, i, PSELECT(PACK_OF(cut) > PK(0.0), into, LOADP(LBFGSB_STEP, i)));
+            const pack to = pflush(PFMA(PACK_OF(part), LOADP(LBFGSB_PATH, i), LOADP(LBFGSB_CAUCHY, i))),
+                       into = fit_within(to, LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i));
+            STOREP(LBFGSB_STEP, i, PSELECT(own, into, LOADP(LBFGSB_STEP, i)));
         }
         TEAM_BARRIER();
     }
@@ -509,167 +541,182 @@ FN real lbfgsb_longest(MODEL_PARAMETERS)
     return SELECT(least > R(1.0), SELECT(least < R(1e10), least, R(1e10)), R(1.0));
 }
 
-/* Along STEP from POINT in the lanes of `stepping`; on return MODEL_X and MODEL_GRADIENT are those of the new
- * point in the lanes of the answer, which found one. *value: the value there. */
+/* MODEL_X := POINT + a multiple of STEP in the lanes of m. */
+FN void lbfgsb_try(MODEL_PARAMETERS, real part, mask m)
+{
+    const pmask goes = fit_packs(m);
+    TEAM_BARRIER();
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), unit = LOADP(LBFGSB_UNIT, i),
+                   d = pflush(LOADP(LBFGSB_STEP, i) * unit);
+        pack x = pflush(PFMA(PACK_OF(part), d, LOADP(LBFGSB_POINT, i)));
+        /* what arrives within rounding of a bound is on it, so that the bound can hold it */
+        x = PSELECT(AND(d < PK(0.0), x < PFMA(LBFGSB_SNAP, unit, lower)), lower, x);
+        x = PSELECT(AND(d > PK(0.0), x > PFMA(-LBFGSB_SNAP, unit, upper)), upper, x);
+        STOREP(MODEL_X, i, PSELECT(goes, x, LOADP(MODEL_X, i)));
+    }
+    TEAM_BARRIER();
+}
+
+/* The slope along STEP at MODEL_X. */
+FN real lbfgsb_along(MODEL_PARAMETERS)
+{
+    TEAM_BARRIER();
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+        STOREP(LBFGSB_TEMP, i, pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)) * LOADP(FIT_FREE, i));
+    return fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_STEP);
+}
+
+/* Along STEP from POINT in the lanes of `stepping`: the value of the new point, which is in MODEL_X, its gradient in
+ * MODEL_GRADIENT; MODEL_HUGE: none was found. */
 FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, real slope)
 {
-    const real zero = R(0.0), one = R(1.0);
-    const real noise = FIT_NOISE * (one + line_search_abs(value)), least_slope = LBFGSB_SUFFICIENT * slope;
-    line_search q;
-    q.best = q.other = zero;
-    q.best_value = q.other_value = value;
-    q.best_slope = q.other_slope = slope;
-    q.at = one;
-    q.low = zero;
-    q.high = R(5.0);
-    q.most = lbfgsb_longest(MODEL);
-    q.width = q.most;
-    q.wider = R(2.0) * q.most;
-    q.bracketed = zero > one;
-    q.early = zero < one;
+    const real zero = R(0.0), one = R(1.0), noise = fit_noise(value), least_slope = LBFGSB_SUFFICIENT * slope;
+    line_search q = line_search_begin(value, slope, lbfgsb_longest(MODEL));
     mask searching = stepping;
     real answer = MODEL_HUGE, evaluations = zero;
     for (u32 k = 0; k < LBFGSB_TRIALS && ANY(searching); k++) {
-        const real go = SELECT(searching, one, zero);
-        TEAM_BARRIER();
-        TEAM_FOR_PACK(i, MODEL_SLOTS) {
-            const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i),
-                       from = LOADP(LBFGSB_POINT, i), unit = LOADP(LBFGSB_UNIT, i),
-                       d = pflush(LOADP(LBFGSB_STEP, i) * unit);
-            pack x = pflush(PFMA(PACK_OF(q.at), d, from));
-            /* what arrives within rounding of a bound is on it, so that the bound can hold it */
-            x = PSELECT(AND(d < PK(0.0), x < PFMA(LBFGSB_SNAP, unit, lower)), lower, x);
-            x = PSELECT(AND(d > PK(0.0), x > PFMA(-LBFGSB_SNAP, unit, upper)), upper, x);
-            STOREP(MODEL_X, i, PSELECT(PACK_OF(go) > PK(0.0), x, LOADP(MODEL_X, i)));
-        }
-        TEAM_BARRIER();
-        const real found = model_value(MODEL, 1);
-        TEAM_BARRIER();
-        TEAM_FOR_PACK(i, MODEL_SLOTS)
-            STOREP(LBFGSB_TEMP, i,
-                   pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)) * LOADP(FIT_FREE, i));
-        const real g = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_STEP, 0);
+        lbfgsb_try(MODEL, q.at, searching);
+        const real found = model_value(MODEL, 1), g = lbfgsb_along(MODEL);
         evaluations = SELECT(searching, evaluations + one, evaluations);
         const mask defined = found < MODEL_HUGE;
         /* a difference of values that is rounding: the slopes tell it */
-        const mask blurred = line_search_abs(found - q.best_value) <= noise;
+        const mask blurred = fit_size(found - q.best_value) <= noise;
         const real f = SELECT(blurred, FMA(R(0.5) * (q.best_slope + g), q.at - q.best, q.best_value), found);
         const real promised = FMA(least_slope, q.at, value);
         const mask enough = AND(defined, f <= promised), at_end = AND(q.at >= q.most, g <= least_slope);
         const mask last =
             k + 1 < LBFGSB_TRIALS ? AND(q.bracketed, q.high - q.low <= LBFGSB_NARROW * q.high) : one > zero;
         const mask accept =
-            AND(searching, AND(enough, OR(line_search_abs(g) <= -LBFGSB_FLATTER * slope, OR(at_end, last))));
+            AND(searching, AND(enough, OR(fit_size(g) <= -LBFGSB_FLATTER * slope, OR(at_end, last))));
         answer = SELECT(accept, found, answer);
         searching = AND(searching, NOT(OR(accept, last)));
         q.early = AND(q.early, NOT(AND(enough, g >= zero)));
         /* as long as no trial had both, the search is for a minimum of the value less the promise */
         const real tilt = SELECT(AND(q.early, AND(f <= q.best_value, f > promised)), least_slope, zero);
-        line_search p = q;
-        p.best_value = FMA(-tilt, q.best, q.best_value);
-        p.other_value = FMA(-tilt, q.other, q.other_value);
-        p.best_slope = q.best_slope - tilt;
-        p.other_slope = q.other_slope - tilt;
-        p = line_search_next(p, FMA(-tilt, q.at, f), g - tilt);
-        p.best_value = FMA(tilt, p.best, p.best_value);
-        p.other_value = FMA(tilt, p.other, p.other_value);
-        p.best_slope = p.best_slope + tilt;
-        p.other_slope = p.other_slope + tilt;
-        /* outside the domain: nothing is learnt but that the way ends before */
-        const real shorter = FMA(R(0.25), q.at - q.best, q.best), end = FMA(R(0.9), q.at - q.best, q.best);
-        q.most = SELECT(defined, q.most, end);
-        q.high = SELECT(defined, p.high, end);
-        q.at = SELECT(defined, p.at, shorter);
-        q.low = SELECT(defined, p.low, q.low);
-        q.best = SELECT(defined, p.best, q.best);
-        q.best_value = SELECT(defined, p.best_value, q.best_value);
-        q.best_slope = SELECT(defined, p.best_slope, q.best_slope);
-        q.other = SELECT(defined, p.other, q.other);
-        q.other_value = SELECT(defined, p.other_value, q.other_value);
-        q.other_slope = SELECT(defined, p.other_slope, q.other_slope);
-        q.width = SELECT(defined, p.width, q.width);
-        q.wider = SELECT(defined, p.wider, q.wider);
-        q.bracketed = AND(defined, p.bracketed);
+        q = line_search_defined(defined, q, line_search_next_tilted(q, f, g, tilt));
     }
     TEAM_BARRIER();
     ONE_WORKER
     {
-        FIT_STATUS(5) = FIT_STATUS(5) + evaluations;
+        FIT_SCALAR(FIT_EVALUATIONS) = FIT_SCALAR(FIT_EVALUATIONS) + evaluations;
     }
     return answer;
 }
 
-/* Fits from MODEL_X, which lies where the bounds allow. On return MODEL_X is the answer, FIT_STATUS(0..4) its
- * status, value, EDM, iterations and the square of its projected gradient in units of the errors. */
-FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
+/* ---- the stages of a super-step ---- */
+
+/* A lane's fit. */
+typedef struct {
+    real status, value, edm, iterations, pull; /* `pull`: squared */
+    real theta, pairs;
+    mask bad; /* a small matrix is not positive */
+} lbfgsb_fit;
+
+/* The gradient by x / UNIT; 0 where not free. */
+FN pack lbfgsb_slope(MODEL_PARAMETERS, u32 i)
 {
-    const real zero = R(0.0), one = R(1.0);
-    real value = model_value(MODEL, 1);
-    real status = SELECT(value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
-    real theta = one, edm = MODEL_HUGE, iterations = zero, pairs = zero, pull = zero;
+    const pmask is_free = LOADP(FIT_FREE, i) > PK(0.0);
+    return PSELECT(is_free, pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)), PK(0.0));
+}
+
+/* The start: its value, POINT and SLOPE; no pairs. */
+FN lbfgsb_fit lbfgsb_begin(MODEL_PARAMETERS)
+{
+    lbfgsb_fit f;
+    f.value = model_value(MODEL, 1);
+    f.status = SELECT(f.value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
+    f.theta = R(1.0);
+    f.edm = MODEL_HUGE;
+    f.iterations = f.pairs = f.pull = R(0.0);
     ONE_WORKER
     {
-        FIT_STATUS(5) = one;
+        FIT_SCALAR(FIT_EVALUATIONS) = R(1.0);
     }
-    lbfgsb_forget(MODEL, one > zero);
+    lbfgsb_forget(MODEL, R(1.0) > R(0.0));
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         STOREP(LBFGSB_POINT, i, LOADP(MODEL_X, i));
-        STOREP(LBFGSB_SLOPE, i,
-               PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)),
-                       PK(0.0)));
+        STOREP(LBFGSB_SLOPE, i, lbfgsb_slope(MODEL, i));
     }
-    for (u32 step = 0; step < max_iterations && ANY(status == FIT_RUNNING); step++) {
-        const mask running = status == FIT_RUNNING;
-        TEAM_BARRIER();
-        ONE_WORKER
-        {
-            FIT_STATUS(10) = SELECT(lbfgsb_middle_factor(MODEL, theta), one, zero);
-        }
-        TEAM_BARRIER();
-        mask bad = FIT_STATUS(10) > zero;
-        lbfgsb_cauchy(MODEL, theta);
-        bad = OR(bad, lbfgsb_subspace(MODEL, theta));
-        TEAM_FOR_PACK(i, MODEL_SLOTS) /* the projected gradient */
-        {
-            const pack d = -LOADP(LBFGSB_SLOPE, i), down = LOADP(LBFGSB_DOWN, i), up = LOADP(LBFGSB_UP, i);
-            STOREP(LBFGSB_TEMP, i, PSELECT(d < down, down, PSELECT(d > up, up, d)));
-        }
-        pull = SELECT(running, lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 0), pull);
-        const real slope = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_SLOPE, 0);
-        edm = SELECT(AND(running, NOT(bad)), -slope, edm);
-        const mask small =
-            AND(AND(running, NOT(bad)), AND(pull <= edm_tolerance, AND(edm <= edm_tolerance, slope <= zero)));
-        status = SELECT(small, FIT_CONVERGED, status);
-        const mask stepping = AND(status == FIT_RUNNING, AND(NOT(bad), slope < zero));
+    return f;
+}
+
+/* STEP by the pairs in hand; the bounds DOWN and UP. */
+FN void lbfgsb_aim(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        FIT_SCALAR(LBFGSB_BAD) = SELECT(lbfgsb_middle_factor(MODEL, f->theta), R(1.0), R(0.0));
+    }
+    TEAM_BARRIER();
+    f->bad = FIT_SCALAR(LBFGSB_BAD) > R(0.0);
+    lbfgsb_cauchy(MODEL, f->theta);
+    f->bad = OR(f->bad, lbfgsb_subspace(MODEL, f->theta));
+}
+
+/* The projected gradient and the EDM: is the fit done? The slope of STEP. */
+FN real lbfgsb_judge(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, real tolerance)
+{
+    const mask running = f->status == FIT_RUNNING, usable = AND(running, NOT(f->bad));
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+        STOREP(LBFGSB_TEMP, i,
+               fit_within(-LOADP(LBFGSB_SLOPE, i), LOADP(LBFGSB_DOWN, i), LOADP(LBFGSB_UP, i)));
+    f->pull = SELECT(running, fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP), f->pull);
+    const real slope = fit_dot(MODEL, LBFGSB_STEP, LBFGSB_SLOPE);
+    f->edm = SELECT(usable, -slope, f->edm);
+    const mask small = AND(usable, AND(f->pull <= tolerance, AND(f->edm <= tolerance, slope <= R(0.0))));
+    f->status = SELECT(small, FIT_CONVERGED, f->status);
+    return slope;
+}
+
+/* POINT and SLOPE of the lanes that moved; the step and the change of slope in STEP and TEMP. */
+FN void lbfgsb_move(MODEL_PARAMETERS, mask moved)
+{
+    const pmask go = fit_packs(moved);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack from = LOADP(LBFGSB_POINT, i), to = LOADP(MODEL_X, i), before = LOADP(LBFGSB_SLOPE, i),
+                   now = lbfgsb_slope(MODEL, i);
+        STOREP(LBFGSB_STEP, i, PSELECT(go, pflush(PDIVIDE(to - from, LOADP(LBFGSB_UNIT, i))), PK(0.0)));
+        STOREP(LBFGSB_TEMP, i, PSELECT(go, pflush(now - before), PK(0.0)));
+        STOREP(LBFGSB_SLOPE, i, PSELECT(go, now, before));
+        STOREP(LBFGSB_POINT, i, PSELECT(go, to, from));
+        STOREP(MODEL_X, i, PSELECT(go, to, from));
+    }
+}
+
+/* The newest pair of the lanes that moved; of those that failed, none: what is left then is the gradient, and after
+ * that the end. */
+FN void lbfgsb_learn(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, mask moved)
+{
+    const real zero = R(0.0), one = R(1.0);
+    const mask failed = AND(f->status == FIT_RUNNING, NOT(moved));
+    const real sy = fit_dot(MODEL, LBFGSB_STEP, LBFGSB_TEMP), yy = fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP);
+    const mask curved = AND(moved, sy > LBFGSB_EPSILON * yy);
+    lbfgsb_remember(MODEL, curved);
+    f->theta = SELECT(failed, one, SELECT(curved, DIVIDE(yy, SELECT(curved, sy, one)), f->theta));
+    f->status = SELECT(AND(failed, f->pairs <= zero), FIT_NO_PROGRESS, f->status);
+    f->pairs = SELECT(failed, zero, SELECT(curved, f->pairs + one, f->pairs));
+    TEAM_IF(ANY(failed)) lbfgsb_forget(MODEL, failed);
+}
+
+/* Fits from MODEL_X, which lies where the bounds allow. Leaves the answer in MODEL_X and the scalars of fit_answer.h. */
+FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
+{
+    lbfgsb_fit f = lbfgsb_begin(MODEL);
+    for (u32 step = 0; step < max_iterations && ANY(f.status == FIT_RUNNING); step++) {
+        lbfgsb_aim(MODEL, &f);
+        const real slope = lbfgsb_judge(MODEL, &f, edm_tolerance);
+        const mask stepping = AND(f.status == FIT_RUNNING, AND(NOT(f.bad), slope < R(0.0)));
         real found = MODEL_HUGE;
-        TEAM_IF(ANY(stepping)) found = lbfgsb_line_search(MODEL, stepping, value, slope);
-        const mask moved = AND(stepping, found < MODEL_HUGE), failed = AND(status == FIT_RUNNING, NOT(moved));
-        iterations = SELECT(moved, iterations + one, iterations);
-        value = SELECT(moved, found, value);
-        TEAM_FOR_PACK(i, MODEL_SLOTS) {
-            const pmask go = PACK_OF(SELECT(moved, one, zero)) > PK(0.0);
-            const pack from = LOADP(LBFGSB_POINT, i), to = LOADP(MODEL_X, i), unit = LOADP(LBFGSB_UNIT, i),
-                       before = LOADP(LBFGSB_SLOPE, i);
-            const pack now =
-                PSELECT(LOADP(FIT_FREE, i) > PK(0.0), pflush(LOADP(MODEL_GRADIENT, i) * unit), PK(0.0));
-            STOREP(LBFGSB_STEP, i, PSELECT(go, pflush(PDIVIDE(to - from, unit)), PK(0.0)));
-            STOREP(LBFGSB_TEMP, i, PSELECT(go, pflush(now - before), PK(0.0)));
-            STOREP(LBFGSB_SLOPE, i, PSELECT(go, now, before));
-            STOREP(LBFGSB_POINT, i, PSELECT(go, to, from));
-            STOREP(MODEL_X, i, PSELECT(go, to, from));
-        }
-        const real sy = lbfgsb_dot(MODEL, LBFGSB_STEP, LBFGSB_TEMP, 0),
-                   yy = lbfgsb_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP, 1);
-        const mask curved = AND(moved, sy > LBFGSB_EPSILON * yy);
-        lbfgsb_remember(MODEL, curved);
-        theta = SELECT(curved, DIVIDE(yy, SELECT(curved, sy, one)), theta);
-        /* nothing to forget: not even the gradient leads on */
-        status = SELECT(AND(failed, pairs <= zero), FIT_NO_PROGRESS, status);
-        pairs = SELECT(failed, zero, SELECT(curved, pairs + one, pairs));
-        theta = SELECT(failed, one, theta);
-        TEAM_IF(ANY(failed)) lbfgsb_forget(MODEL, failed);
+        TEAM_IF(ANY(stepping)) found = lbfgsb_line_search(MODEL, stepping, f.value, slope);
+        const mask moved = AND(stepping, found < MODEL_HUGE);
+        f.iterations = SELECT(moved, f.iterations + R(1.0), f.iterations);
+        f.value = SELECT(moved, found, f.value);
+        lbfgsb_move(MODEL, moved);
+        lbfgsb_learn(MODEL, &f, moved);
     }
-    fit_end(MODEL, SELECT(status == FIT_RUNNING, FIT_AT_LIMIT, status), value, edm, iterations, pull);
+    fit_end(MODEL, f.status, f.value, f.edm, f.iterations, R(2.0) * SQRT(f.pull));
 }
 
 #endif

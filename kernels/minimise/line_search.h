@@ -1,7 +1,9 @@
-/* line_search.h: the next trial of a line search for the strong Wolfe conditions, each lane at its own: J. J.
- * More, D. J. Thuente, ACM TOMS 20 (1994) 286. Knows no model: who searches evaluates. */
+/* line_search.h: the next trial of a line search for the strong Wolfe conditions, each lane at its own: J. J. More,
+ * D. J. Thuente, ACM TOMS 20 (1994) 286. Knows no model: who searches evaluates. */
 #ifndef PARITAS_MINIMISE_LINE_SEARCH_H
 #define PARITAS_MINIMISE_LINE_SEARCH_H
+
+#include "minimise/fit_outcome.h"
 
 /* `best` and `other` are the ends of the interval (other = 0: not yet an end), `at` is the trial; of each its
  * length, value, slope. */
@@ -10,9 +12,20 @@ typedef struct {
     mask bracketed, early;
 } line_search;
 
-FN real line_search_abs(real a)
+/* From a value and slope at 0, toward 1, to `most` at the most. */
+FN line_search line_search_begin(real value, real slope, real most)
 {
-    return SELECT(a < R(0.0), -a, a);
+    line_search q;
+    q.best = q.other = q.low = R(0.0);
+    q.best_value = q.other_value = value;
+    q.best_slope = q.other_slope = slope;
+    q.at = R(1.0);
+    q.high = R(5.0);
+    q.most = q.width = most;
+    q.wider = R(2.0) * most;
+    q.bracketed = R(0.0) > R(1.0);
+    q.early = R(0.0) < R(1.0);
+    return q;
 }
 
 /* The minimum of the cubic with value f and slope g at 0, f2 and g2 at h, as a part of h; 0 where it has
@@ -20,9 +33,9 @@ FN real line_search_abs(real a)
 FN real line_search_cubic(real h, real f, real g, real f2, real g2)
 {
     const real theta = DIVIDE(R(3.0) * (f - f2), h) + g + g2;
-    real scale = line_search_abs(theta);
-    scale = SELECT(line_search_abs(g) > scale, line_search_abs(g), scale);
-    scale = SELECT(line_search_abs(g2) > scale, line_search_abs(g2), scale);
+    real scale = fit_size(theta);
+    scale = SELECT(fit_size(g) > scale, fit_size(g), scale);
+    scale = SELECT(fit_size(g2) > scale, fit_size(g2), scale);
     scale = SELECT(scale > R(0.0), scale, R(1.0));
     const real square =
         flush(FMA(DIVIDE(theta, scale), DIVIDE(theta, scale), -(DIVIDE(g, scale)) * (DIVIDE(g2, scale))));
@@ -38,21 +51,20 @@ FN line_search line_search_next(line_search q, real f, real g)
 {
     const real h = q.best - q.at;
     const mask forward = h<R(0.0), turned = flush(g * q.best_slope) < R(0.0), higher = f> q.best_value,
-               flatter = line_search_abs(g) < line_search_abs(q.best_slope);
+               flatter = fit_size(g) < fit_size(q.best_slope);
     const real cubic = line_search_cubic(h, f, g, q.best_value, q.best_slope), by_cubic = FMA(cubic, h, q.at);
     const real by_secant = FMA(DIVIDE(g, g - q.best_slope), h, q.at);
     /* 1, a higher value: the minimum lies between; the cubic's, or half way to the parabola's through both
      * values and the best slope */
     const real parabola =
         FMA(DIVIDE(R(-0.5) * q.best_slope, DIVIDE(f - q.best_value, h) + q.best_slope), h, q.best);
-    real next = SELECT(line_search_abs(by_cubic - q.best) < line_search_abs(parabola - q.best), by_cubic,
+    real next = SELECT(fit_size(by_cubic - q.best) < fit_size(parabola - q.best), by_cubic,
                        R(0.5) * (by_cubic + parabola));
     /* 2, the slope has turned: between again; of cubic and secant the one farther from the trial */
-    const real turning =
-        SELECT(line_search_abs(by_cubic - q.at) > line_search_abs(by_secant - q.at), by_cubic, by_secant);
+    const real turning = SELECT(fit_size(by_cubic - q.at) > fit_size(by_secant - q.at), by_cubic, by_secant);
     /* 3, a flatter slope: beyond the trial, if the cubic knows of a minimum there */
     const real far = SELECT(forward, q.high, q.low), beyond = SELECT(cubic < R(0.0), by_cubic, far);
-    const mask nearer = line_search_abs(beyond - q.at) < line_search_abs(by_secant - q.at);
+    const mask nearer = fit_size(beyond - q.at) < fit_size(by_secant - q.at);
     real flat = SELECT(nearer, beyond, by_secant);
     const real limit = FMA(R(0.66), q.other - q.at, q.at);
     flat = SELECT(forward, SELECT(flat < limit, flat, limit), SELECT(flat > limit, flat, limit));
@@ -74,7 +86,7 @@ FN line_search line_search_next(line_search q, real f, real g)
     q.best_slope = SELECT(higher, q.best_slope, g);
     q.bracketed = OR(q.bracketed, OR(higher, turned));
     /* an interval that does not shrink to two thirds in two trials is halved */
-    const real size = line_search_abs(q.other - q.best);
+    const real size = fit_size(q.other - q.best);
     next = SELECT(AND(q.bracketed, size >= R(0.66) * q.wider), FMA(R(0.5), q.other - q.best, q.best), next);
     q.wider = SELECT(q.bracketed, q.width, q.wider);
     q.width = SELECT(q.bracketed, size, q.width);
@@ -86,6 +98,41 @@ FN line_search line_search_next(line_search q, real f, real g)
         AND(next >= q.low, next <= q.high), next,
         SELECT(q.bracketed, FMA(R(0.5), q.other - q.best, q.best), SELECT(next < q.low, q.low, q.high)));
     q.at = SELECT(next < q.most, next, q.most);
+    return q;
+}
+
+/* The same for a function from which `tilt` times the length is taken. */
+FN line_search line_search_next_tilted(line_search q, real f, real g, real tilt)
+{
+    q.best_value = FMA(-tilt, q.best, q.best_value);
+    q.other_value = FMA(-tilt, q.other, q.other_value);
+    q.best_slope = q.best_slope - tilt;
+    q.other_slope = q.other_slope - tilt;
+    q = line_search_next(q, FMA(-tilt, q.at, f), g - tilt);
+    q.best_value = FMA(tilt, q.best, q.best_value);
+    q.other_value = FMA(tilt, q.other, q.other_value);
+    q.best_slope = q.best_slope + tilt;
+    q.other_slope = q.other_slope + tilt;
+    return q;
+}
+
+/* `next` where the trial of q had a value; elsewhere nothing is learnt but that the way ends before it. */
+FN line_search line_search_defined(mask m, line_search q, line_search next)
+{
+    const real shorter = FMA(R(0.25), q.at - q.best, q.best), end = FMA(R(0.9), q.at - q.best, q.best);
+    q.most = SELECT(m, q.most, end);
+    q.high = SELECT(m, next.high, end);
+    q.at = SELECT(m, next.at, shorter);
+    q.low = SELECT(m, next.low, q.low);
+    q.best = SELECT(m, next.best, q.best);
+    q.best_value = SELECT(m, next.best_value, q.best_value);
+    q.best_slope = SELECT(m, next.best_slope, q.best_slope);
+    q.other = SELECT(m, next.other, q.other);
+    q.other_value = SELECT(m, next.other_value, q.other_value);
+    q.other_slope = SELECT(m, next.other_slope, q.other_slope);
+    q.width = SELECT(m, next.width, q.width);
+    q.wider = SELECT(m, next.wider, q.wider);
+    q.bracketed = AND(m, next.bracketed);
     return q;
 }
 

@@ -1,42 +1,29 @@
 /* quasi_newton.h: many fits of one model to similar data, none of which builds a Hessian. Knows no model.
  *
- * All fits share one matrix, the inverse Hessian that is expected where the data were drawn; each corrects it
- * by the last QN_PAIRS pairs of steps and changes of slope (L-BFGS: Nocedal, Math. Comp. 35 (1980), the
- * shared matrix in place of a multiple of the unit matrix), so that a step costs a gradient and a product. A
- * task is a data row: a free fit, then, if asked, the conditional fit with the parameter of interest at a
- * value, started from the first along its response.
+ * All fits share one matrix M, the inverse Hessian that is expected where the data were drawn. Each corrects it by its
+ * last QN_PAIRS pairs of steps and changes of slope (L-BFGS: Nocedal, Math. Comp. 35 (1980), with M in place of a
+ * multiple of the unit matrix), so that a step costs a gradient and a product. A task is a data row: a free fit, then,
+ * if asked, the conditional fit, which starts from the first along its response to the parameter of interest. Words:
+ * those of newton.h, with MODEL_DATA and MODEL_MAIN, the size of a data row and where it stands in the slab.
  *
- *   MODEL_* as newton.h, and MODEL_LOAD(data, stride, rows, m): puts the data rows of the lanes of mask m
- *   into the slab
+ * Each lane is at its own stage of its own task, all evaluate together. A lane that is done takes the next task of the
+ * team's share at once:
  *
- * The shared numbers are QN_HEAD elements: the matrix (row-major; rows of slots that are not free are 0),
- * then start, lower and upper bounds, free flags (0 for the parameter of interest, whose own flag is an
- * argument), largest steps (0: no limit), shift from the start to where the conditional fit to the start's
- * expected data ends, all of MODEL_SLOTS, then 8 more, the first of them the value of the conditional fit.
- * Behind them the matrix stands once more, the free slots alone.
+ *   task ─► evaluate ─► accept or shorten ─► pair, held set ─► direction ─► done? ─► next trial, fit or task
  *
- * Each lane is at its own stage of its own task, all evaluate together, and a lane that is done takes the
- * next row of the team's
- * share at once:  row ─► evaluate ─► accept or shorten ─► pair ─► held set ─► direction ─► done? ─► next fit
- *     or next row.
- * Parameters held at a bound, and the parameter of interest in a conditional fit, leave the shared matrix M
- * exactly: the inverse of what remains is M - M_A M_AA^-1 M_A^T. Pairs are forgotten when the held set
- * changes. Converged: EDM in the fit's own metric at most `tolerance`, with the gradient of the returned
- * point. A task that needs more than there is here (more held parameters than places, no descent, too many
- * evaluations) ends with a status, for Newton's method to do.
+ * Parameters held at a bound, and the parameter of interest in a conditional fit, leave M exactly: the inverse of what
+ * remains is M - M_A M_AA^-1 M_A^T. Pairs are forgotten when the held set changes. Converged: the EDM in the fit's own
+ * metric is at most `tolerance`, with the gradient of the returned point. What needs more than there is here (more held
+ * parameters than places, no descent, too many evaluations) ends with a status, for Newton's method to do.
  */
 #ifndef PARITAS_MINIMISE_QUASI_NEWTON_H
 #define PARITAS_MINIMISE_QUASI_NEWTON_H
 
-#define QN_MATRIX 0
-#define QN_START (MODEL_SLOTS * MODEL_SLOTS)
-#define QN_LOWER (QN_START + MODEL_SLOTS)
-#define QN_UPPER (QN_START + 2 * MODEL_SLOTS)
-#define QN_FREE (QN_START + 3 * MODEL_SLOTS)
-#define QN_CAP (QN_START + 4 * MODEL_SLOTS)
-#define QN_SHIFT (QN_START + 5 * MODEL_SLOTS)
-#define QN_VALUE (QN_START + 6 * MODEL_SLOTS)
-#define QN_HEAD (QN_VALUE + 8)
+#include "entry/entry_rows.h"
+#include "minimise/fit_outcome.h"
+
+#define QN_BACKTRACKS R(8.0)
+#define QN_SNAP PK(1e-12)
 
 #define QN_POINT (MODEL_WORK)
 #define QN_SLOPE (MODEL_WORK + MODEL_SLOTS)
@@ -45,17 +32,44 @@
 #define QN_COMPACT (MODEL_WORK + 4 * MODEL_SLOTS)
 #define QN_S(k) (MODEL_WORK + (5 + (k)) * MODEL_SLOTS)
 #define QN_Y(k) (MODEL_WORK + (5 + QN_PAIRS + (k)) * MODEL_SLOTS)
-/* scalars: results of reductions, 1 / s.y of the pairs, their coefficients, held slots (-1: none), their
- * multipliers, L D L^T of M_AA by rows */
-#define QN_SCALAR(k) (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS)[k]
-#define QN_RHO(k) QN_SCALAR(4 + (k))
-#define QN_ALPHA(k) QN_SCALAR(4 + QN_PAIRS + (k))
-#define QN_HELD_SLOT(e) QN_SCALAR(4 + 2 * QN_PAIRS + (e))
-#define QN_MULTIPLIER(e) QN_SCALAR(4 + 2 * QN_PAIRS + QN_HELD + (e))
-#define QN_FACTOR(e, f) QN_SCALAR(4 + 2 * QN_PAIRS + 2 * QN_HELD + (e) * ((e) + 1) / 2 + (f))
 
-#define QN_NO_PARAMETER 0xffffffffu
-#define QN_BACKTRACKS R(8.0)
+enum qn_scalar {
+    QN_FIRST_HELD, /* held slots; -1: none */
+    QN_FIRST_MULTIPLIER = QN_FIRST_HELD + QN_HELD,
+    QN_SUM = FIT_SCRATCH,                       /* results of reductions */
+    QN_HELD_COUNT,                              /* without the parameter of interest */
+    QN_FIRST_RHO,                               /* 1 / s.y of the pairs; 0: no pair */
+    QN_FIRST_ALPHA = QN_FIRST_RHO + QN_PAIRS,   /* coefficients of the pairs */
+    QN_FIRST_FACTOR = QN_FIRST_ALPHA + QN_PAIRS /* L D L^T of M_AA by rows */
+};
+#define QN_RHO(k) FIT_SCALAR(QN_FIRST_RHO + (k))
+#define QN_ALPHA(k) FIT_SCALAR(QN_FIRST_ALPHA + (k))
+#define QN_HELD_SLOT(e) FIT_SCALAR(QN_FIRST_HELD + (e))
+#define QN_MULTIPLIER(e) FIT_SCALAR(QN_FIRST_MULTIPLIER + (e))
+#define QN_FACTOR(e, f) FIT_SCALAR(QN_FIRST_FACTOR + (e) * ((e) + 1) / 2 + (f))
+
+/* What is the same for all lanes and tasks: the arguments, and the parts of `in`. */
+typedef struct {
+    u32 tasks, first, end, none; /* the team's share; the row of answers that nobody reads */
+    u32 poi, flags, free, stride;
+    real limit, tolerance;
+    CONSTANT u32 *slots;                       /* the free ones */
+    GLOBAL const elem *matrix, *data, *starts; /* `matrix`: where the shared numbers begin */
+} qn_call;
+#define QN_SHARED(call, k) ((call)->matrix + PROFILE_VECTOR(MODEL_SLOTS, k))
+
+/* A lane's task, and what the turn in hand has found. */
+typedef struct {
+    lane_rows rows; /* the lanes' tasks */
+    u32 next;       /* task that waits */
+    mask idle;      /* lanes that take one */
+    mask begins;    /* at the first point of a fit */
+    real phase;     /* 0: the free fit, 1: the conditional one */
+    real value, slope, edm, evaluations, length, backtracks;
+    real value_free, poi_free, evaluations_free;
+    mask running, accept, done, second; /* `second`: the free fit is done, the conditional one begins */
+    mask spent, stuck, lost;            /* too many evaluations; no descent; no value where the fit begins */
+} qn_fit;
 
 /* PRODUCT := M v, of the slots that are ever free (`slot` names `count` of them) in the matrix's compact
  * form, whose rows have `stride` elements; 0 elsewhere. Each element is one ascending chain of fma, several
@@ -64,7 +78,7 @@
 FN_LARGE void qn_multiply(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBAL const elem *matrix,
                           GLOBAL real *v)
 {
-    const u32 n = MODEL_SLOTS, stride = (count + 7) / 8 * 8, width = QN_CHAINS * PACK;
+    const u32 n = MODEL_SLOTS, stride = PROFILE_COMPACT_ROW(count), width = QN_CHAINS * PACK;
     GLOBAL real *product = QN_PRODUCT, *compact = QN_COMPACT;
     TEAM_FOR(k, count) compact[k] = v[slot[k]];
     TEAM_BARRIER();
@@ -94,25 +108,19 @@ FN_LARGE void qn_multiply(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBA
     TEAM_BARRIER();
 }
 
-FN real qn_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b)
+FN mask qn_is_free(PRIVATE const qn_fit *f)
 {
-    TEAM_BARRIER();
-    ONE_WORKER
-    {
-        QN_SCALAR(0) = dot8(a, b, MODEL_SLOTS);
-    }
-    TEAM_BARRIER();
-    return QN_SCALAR(0);
+    return f->phase <= R(0.0);
 }
 
-/* MODEL_ACTIVE, 1 where a parameter may move, at POINT with SLOPE; scalar 0: lanes whose set changed, or that
- * begin, have not 0 there; scalar 1: how many slots other than the parameter of interest are held. PRODUCT
- * and MODEL_GRADIENT are scratch. */
-FN_LARGE void qn_active_set(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi, mask poi_moves)
+/* MODEL_ACTIVE, 1 where a parameter may move, at POINT with SLOPE; the mask of lanes whose set changed; HELD_COUNT.
+ * PRODUCT and MODEL_GRADIENT are scratch. */
+FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi_moves)
 {
-    const u32 n = MODEL_SLOTS;
+    const u32 n = MODEL_SLOTS, poi = c->poi;
+    GLOBAL const elem *lower = QN_SHARED(c, PROFILE_LOWER), *upper = QN_SHARED(c, PROFILE_UPPER);
     real poi_was = R(0.0);
-    TEAM_IF(poi != QN_NO_PARAMETER) {
+    TEAM_IF(poi != PROFILE_NO_POI) {
         poi_was = (MODEL_ACTIVE)[poi];
         TEAM_BARRIER();
         ONE_WORKER
@@ -122,59 +130,65 @@ FN_LARGE void qn_active_set(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi, 
         TEAM_BARRIER();
     }
     TEAM_FOR_PACK(i, n) {
-        const pack x = LOADP(QN_POINT, i), g = LOADP(QN_SLOPE, i), zero = PK(0.0),
-                   free = LOADM(head + QN_FREE, i);
-        const pmask held =
-            OR(AND(x <= LOADM(head + QN_LOWER, i), g > zero), AND(x >= LOADM(head + QN_UPPER, i), g < zero));
-        const pack now = PSELECT(held, zero, free), change = now - LOADP(MODEL_ACTIVE, i);
+        const pack is_free = LOADM(QN_SHARED(c, PROFILE_FREE), i);
+        const pmask held = fit_held(LOADP(QN_POINT, i), LOADP(QN_SLOPE, i), LOADM(lower, i), LOADM(upper, i));
+        const pack now = PSELECT(held, PK(0.0), is_free), change = now - LOADP(MODEL_ACTIVE, i);
         STOREP(QN_PRODUCT, i, change * change);
-        STOREP(MODEL_GRADIENT, i, free - now);
+        STOREP(MODEL_GRADIENT, i, is_free - now);
         STOREP(MODEL_ACTIVE, i, now);
     }
     TEAM_BARRIER();
     ONE_WORKER
     {
         real changed = sum8(QN_PRODUCT, n);
-        if (poi != QN_NO_PARAMETER) {
+        if (poi != PROFILE_NO_POI) {
             const real x = (QN_POINT)[poi], g = (QN_SLOPE)[poi];
-            const mask held = OR(AND(x <= LOADM1(head + QN_LOWER, poi), g > R(0.0)),
-                                 AND(x >= LOADM1(head + QN_UPPER, poi), g < R(0.0)));
+            const mask held =
+                OR(AND(x <= LOADM1(lower, poi), g > R(0.0)), AND(x >= LOADM1(upper, poi), g < R(0.0)));
             const real now = SELECT(AND(poi_moves, NOT(held)), R(1.0), R(0.0));
             changed = changed + (now - poi_was) * (now - poi_was);
             (MODEL_ACTIVE)[poi] = now;
         }
-        QN_SCALAR(0) = changed;
-        QN_SCALAR(1) = sum8(MODEL_GRADIENT, n);
+        FIT_SCALAR(QN_SUM) = changed;
+        FIT_SCALAR(QN_HELD_COUNT) = sum8(MODEL_GRADIENT, n);
     }
     TEAM_BARRIER();
+    return FIT_SCALAR(QN_SUM) > R(0.0);
 }
 
-/* The list of held slots, the parameter of interest in place 0, and the factor of their part of the
- * matrix. */
-FN_LARGE void qn_held_list(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
+/* ---- held slots ---- */
+
+/* The list of held slots, the parameter of interest in place 0: one worker's. */
+FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
-    const u32 n = MODEL_SLOTS;
+    const real none = R(-1.0), zero = R(0.0);
+    GLOBAL const real *active = MODEL_ACTIVE;
+    for (u32 e = 0; e < QN_HELD; e++) QN_HELD_SLOT(e) = none;
+    if (c->poi != PROFILE_NO_POI) QN_HELD_SLOT(0) = SELECT(active[c->poi] > zero, none, REAL_OF(c->poi));
+    if (!ANY(FIT_SCALAR(QN_HELD_COUNT) > zero)) return;
+    real count = zero;
+    for (u32 i = 0; i < MODEL_SLOTS; i++) {
+        const mask held = active[i] < LOADM1(QN_SHARED(c, PROFILE_FREE), i);
+        for (u32 e = 1; e < QN_HELD; e++)
+            QN_HELD_SLOT(e) = SELECT(AND(held, count == REAL_OF(e - 1)), REAL_OF(i), QN_HELD_SLOT(e));
+        count = SELECT(held, count + R(1.0), count);
+    }
+}
+
+/* The held slots, and the factor of their part of the matrix; of places without a slot, the unit matrix. */
+FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
+{
     ONE_WORKER
     {
-        const real none = R(-1.0), one = R(1.0), zero = R(0.0);
-        GLOBAL const real *active = MODEL_ACTIVE;
-        for (u32 e = 0; e < QN_HELD; e++) QN_HELD_SLOT(e) = none;
-        if (poi != QN_NO_PARAMETER) QN_HELD_SLOT(0) = SELECT(active[poi] > zero, none, REAL_OF(poi));
-        if (ANY(QN_SCALAR(1) > zero)) {
-            real count = zero;
-            for (u32 i = 0; i < n; i++) {
-                const mask held = active[i] < LOADM1(head + QN_FREE, i);
-                for (u32 e = 1; e < QN_HELD; e++)
-                    QN_HELD_SLOT(e) = SELECT(AND(held, count == REAL_OF(e - 1)), REAL_OF(i), QN_HELD_SLOT(e));
-                count = SELECT(held, count + one, count);
-            }
-        }
+        const real zero = R(0.0);
+        qn_list_held(MODEL, c);
         for (u32 e = 0; e < QN_HELD; e++)
             for (u32 f = 0; f <= e; f++) {
                 const real a = QN_HELD_SLOT(e), b = QN_HELD_SLOT(f);
                 const mask both = AND(a >= zero, b >= zero);
-                const lint at = LINT_OF(SELECT(both, a, zero)) * LI(n) + LINT_OF(SELECT(both, b, zero));
-                real v = SELECT(both, GATHER_ELEM(head + QN_MATRIX, at), e == f ? one : zero);
+                const lint at =
+                    LINT_OF(SELECT(both, a, zero)) * LI(MODEL_SLOTS) + LINT_OF(SELECT(both, b, zero));
+                real v = SELECT(both, GATHER_ELEM(c->matrix, at), e == f ? R(1.0) : zero);
                 for (u32 k = 0; k < f; k++)
                     v = FMA(-flush(QN_FACTOR(e, k) * QN_FACTOR(k, k)), QN_FACTOR(f, k), v);
                 QN_FACTOR(e, f) = flush(e == f ? v : DIVIDE(v, QN_FACTOR(f, f)));
@@ -183,32 +197,37 @@ FN_LARGE void qn_held_list(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
     TEAM_BARRIER();
 }
 
+/* MULTIPLIER := M_AA^-1 PRODUCT_A: one worker's. */
+FN void qn_multipliers(MODEL_PARAMETERS)
+{
+    const real zero = R(0.0);
+    for (u32 e = 0; e < QN_HELD; e++) {
+        const real slot = QN_HELD_SLOT(e), place = SELECT(slot >= zero, slot, zero);
+        real v = SELECT(slot >= zero, GATHER_REAL(QN_PRODUCT, LINT_OF(place)), zero);
+        for (u32 k = 0; k < e; k++) v = FMA(-QN_FACTOR(e, k), QN_MULTIPLIER(k), v);
+        QN_MULTIPLIER(e) = flush(v);
+    }
+    for (u32 e = QN_HELD; e-- > 0;) {
+        real v = flush(DIVIDE(QN_MULTIPLIER(e), QN_FACTOR(e, e)));
+        for (u32 k = e + 1; k < QN_HELD; k++) v = FMA(-QN_FACTOR(k, e), QN_MULTIPLIER(k), v);
+        QN_MULTIPLIER(e) = flush(v);
+    }
+}
+
 /* PRODUCT := PRODUCT - M_A M_AA^-1 PRODUCT_A: what the matrix is without the held slots. */
-FN_LARGE void qn_leave_held(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
+FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const u32 n = MODEL_SLOTS;
     const real zero = R(0.0);
     ONE_WORKER
     {
-        for (u32 e = 0; e < QN_HELD; e++) {
-            const real slot = QN_HELD_SLOT(e);
-            real v = SELECT(slot >= zero, GATHER_REAL(QN_PRODUCT, LINT_OF(SELECT(slot >= zero, slot, zero))),
-                            zero);
-            for (u32 k = 0; k < e; k++) v = FMA(-QN_FACTOR(e, k), QN_MULTIPLIER(k), v);
-            QN_MULTIPLIER(e) = flush(v);
-        }
-        for (u32 e = QN_HELD; e-- > 0;) {
-            real v = flush(DIVIDE(QN_MULTIPLIER(e), QN_FACTOR(e, e)));
-            for (u32 k = e + 1; k < QN_HELD; k++) v = FMA(-QN_FACTOR(k, e), QN_MULTIPLIER(k), v);
-            QN_MULTIPLIER(e) = flush(v);
-        }
+        qn_multipliers(MODEL);
     }
     TEAM_BARRIER();
-    TEAM_IF(poi != QN_NO_PARAMETER) {
+    TEAM_IF(c->poi != PROFILE_NO_POI) {
         const pack t = PACK_OF(-QN_MULTIPLIER(0));
         TEAM_FOR_PACK(i, n)
-            STOREP(QN_PRODUCT, i,
-                   pflush(PFMA(t, LOADM(head + QN_MATRIX + poi * n, i), LOADP(QN_PRODUCT, i))));
+            STOREP(QN_PRODUCT, i, pflush(PFMA(t, LOADM(c->matrix + c->poi * n, i), LOADP(QN_PRODUCT, i))));
         TEAM_BARRIER();
     }
     for (u32 e = 1; e < QN_HELD; e++) {
@@ -216,30 +235,32 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, GLOBAL const elem *head, u32 poi)
         TEAM_IF(ANY(slot >= zero)) {
             const lint row = LINT_OF(SELECT(slot >= zero, slot, zero)) * LI(n);
             GLOBAL real *product = QN_PRODUCT;
-            TEAM_FOR(i, n) product[i] = flush(FMA(t, GATHER_ELEM(head + QN_MATRIX, row + LI(i)), product[i]));
+            TEAM_FOR(i, n) product[i] = flush(FMA(t, GATHER_ELEM(c->matrix, row + LI(i)), product[i]));
             TEAM_BARRIER();
         }
     }
 }
 
-/* PRODUCT := direction of descent from SLOPE, by the pairs around the matrix; `newest` is the place of the
- * last pair. MODEL_GRADIENT is scratch. */
-FN_LARGE void qn_direction(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBAL const elem *head, u32 poi,
-                           u32 newest)
+/* v := v + t * other in the lanes that have the pair `there`. */
+FN void qn_add(MODEL_PARAMETERS, GLOBAL real *v, real t, GLOBAL const real *other, mask there)
 {
-    const u32 n = MODEL_SLOTS;
+    const pmask own = fit_packs(there);
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+        STOREP(v, i, PSELECT(own, pflush(PFMA(PACK_OF(t), LOADP(other, i), LOADP(v, i))), LOADP(v, i)));
+}
+
+/* PRODUCT := direction of descent from SLOPE, by the pairs around the matrix; `newest` is the place of the last pair.
+ * MODEL_GRADIENT is scratch. */
+FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newest)
+{
     GLOBAL real *q = MODEL_GRADIENT, *product = QN_PRODUCT;
-    TEAM_FOR_PACK(i, n) STOREP(q, i, -LOADP(QN_SLOPE, i) * LOADP(MODEL_ACTIVE, i));
+    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(q, i, -LOADP(QN_SLOPE, i) * LOADP(MODEL_ACTIVE, i));
     for (u32 k = 0; k < QN_PAIRS; k++) {
         const u32 j = (newest + QN_PAIRS - k) % QN_PAIRS;
         const mask there = QN_RHO(j) > R(0.0);
         TEAM_IF(ANY(there)) {
-            const real alpha = flush(QN_RHO(j) * qn_dot(MODEL, QN_S(j), q));
-            const pmask own = PACK_OF(SELECT(there, R(1.0), R(0.0))) > PK(0.0);
-            TEAM_FOR_PACK(i, n)
-                STOREP(
-                    q, i,
-                    PSELECT(own, pflush(PFMA(PACK_OF(-alpha), LOADP(QN_Y(j), i), LOADP(q, i))), LOADP(q, i)));
+            const real alpha = flush(QN_RHO(j) * fit_dot(MODEL, QN_S(j), q));
+            qn_add(MODEL, q, -alpha, QN_Y(j), there);
             ONE_WORKER
             {
                 QN_ALPHA(j) = alpha;
@@ -247,209 +268,271 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOB
         }
     }
     TEAM_BARRIER();
-    qn_multiply(MODEL, slot, count, head + QN_HEAD, q);
-    qn_leave_held(MODEL, head, poi);
+    qn_multiply(MODEL, c->slots, c->free, c->matrix + PROFILE_COMPACT(MODEL_SLOTS), q);
+    qn_leave_held(MODEL, c);
     for (u32 k = QN_PAIRS; k-- > 0;) {
         const u32 j = (newest + QN_PAIRS - k) % QN_PAIRS;
         const mask there = QN_RHO(j) > R(0.0);
         TEAM_IF(ANY(there)) {
-            const real beta = flush(QN_RHO(j) * qn_dot(MODEL, QN_Y(j), product)),
-                       more = flush(QN_ALPHA(j) - beta);
-            const pmask own = PACK_OF(SELECT(there, R(1.0), R(0.0))) > PK(0.0);
-            TEAM_FOR_PACK(i, n)
-                STOREP(product, i,
-                       PSELECT(own, pflush(PFMA(PACK_OF(more), LOADP(QN_S(j), i), LOADP(product, i))),
-                               LOADP(product, i)));
+            const real beta = flush(QN_RHO(j) * fit_dot(MODEL, QN_Y(j), product));
+            qn_add(MODEL, product, flush(QN_ALPHA(j) - beta), QN_S(j), there);
         }
     }
     TEAM_BARRIER();
-    TEAM_FOR_PACK(i, n) STOREP(product, i, LOADP(product, i) * LOADP(MODEL_ACTIVE, i));
+    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(product, i, LOADP(product, i) * LOADP(MODEL_ACTIVE, i));
     TEAM_BARRIER();
 }
 
-/* Runs the team's share of the tasks. args: tasks, tasks a lane, slot of the parameter of interest, flags (1:
- * conditional fits too, 2: points too, 4: the parameter of interest is free, 8: tasks have starts of their
- * own), limit of evaluations a fit, number of free slots, 2 unused, the free slots; in: the shared numbers,
- * data rows, with flag 8 a row a task of the starts of its two fits (slots each, within the bounds); out, a
- * row a task: value of the free fit, of the conditional one, parameter of interest, evaluations of the two,
- * status, how many of the fits are done, EDM, then, if asked, the points of the two fits. Behind the tasks'
- * rows there is one more for each team. */
-FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team,
-                     u32 data_stride, real tolerance)
+/* ---- the stages of a turn ---- */
+
+FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, u32 team, real tolerance)
+{
+    const u32 n = MODEL_SLOTS, share = args[PROFILE_ARG_SHARE] * LANES;
+    qn_call c;
+    c.tasks = args[PROFILE_ARG_TASKS];
+    c.first = team * share;
+    c.end = c.first + share < c.tasks ? c.first + share : c.tasks;
+    c.none = c.tasks + team;
+    c.poi = args[PROFILE_ARG_POI];
+    c.flags = args[PROFILE_ARG_FLAGS];
+    c.free = args[PROFILE_ARG_FREE];
+    c.stride = PROFILE_ANSWER_SIZE(n, c.flags & PROFILE_POINTS);
+    c.limit = REAL_OF(args[PROFILE_ARG_EVALUATIONS]);
+    c.tolerance = tolerance;
+    c.slots = args + PROFILE_ARGS;
+    c.matrix = in;
+    c.data = in + PROFILE_SHARED(n, c.free);
+    c.starts = c.data + c.tasks * MODEL_DATA;
+    return c;
+}
+
+/* Lanes without a task: at the start, with data that are numbers. */
+FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const real zero = R(0.0), one = R(1.0);
-    const u32 n = MODEL_SLOTS, tasks = args[0], share = args[1] * LANES, first = team * share, poi = args[2],
-              flags = args[3], none = tasks + team;
-    const u32 end = first + share < tasks ? first + share : tasks, stride = 8 + (flags & 2 ? 2 * n : 0);
-    const real limit = REAL_OF(args[4]), wanted = LOADM1(in, QN_VALUE);
-    GLOBAL const elem *head = in, *data = in + QN_HEAD + args[5] * ((args[5] + 7) / 8 * 8);
-    GLOBAL const elem *starts = data + tasks * data_stride;
-    GLOBAL real *x = MODEL_X, *point = QN_POINT;
-    lane_rows rows = rows_where(rows_of_team(0, 1), zero > one, none);
-    mask idle = one > zero, begins = zero > one;
-    real phase = zero, value = zero, slope = zero, length = one, evaluations = zero, backtracks = zero,
-         value_free = zero, poi_free = zero, evaluations_free = zero;
-    u32 next = first;
-    TEAM_FOR_PACK(i, n) {
-        STOREP(MODEL_X, i, LOADM(head + QN_START, i));
-        STOREP(QN_POINT, i, LOADM(head + QN_START, i));
+    qn_fit f;
+    f.rows = rows_where(rows_of_team(0, 1), zero > one, c->none);
+    f.next = c->first;
+    f.idle = one > zero;
+    f.begins = zero > one;
+    f.phase = f.value = f.slope = f.evaluations = f.backtracks = zero;
+    f.value_free = f.poi_free = f.evaluations_free = zero;
+    f.length = one;
+    TEAM_FOR(i, MODEL_DATA) (MODEL_MAIN)[i] = one;
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack start = LOADM(QN_SHARED(c, PROFILE_START), i);
+        STOREP(MODEL_X, i, start);
+        STOREP(QN_POINT, i, start);
         STOREP(QN_SLOPE, i, PK(0.0));
         STOREP(QN_STEP, i, PK(0.0));
         STOREP(MODEL_ACTIVE, i, PK(0.0));
     }
     TEAM_FOR(k, QN_PAIRS) QN_RHO(k) = zero;
     TEAM_BARRIER();
+    return f;
+}
+
+/* MODEL_X := the start that the task itself has for its free (0) or conditional (1) fit. */
+FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m, u32 conditional)
+{
+    const u32 n = MODEL_SLOTS;
+    const lane_rows from = rows_where(rows, m, c->first);
+    GLOBAL real *x = MODEL_X;
+    TEAM_BARRIER();
+    TEAM_FOR(i, n)
+        x[i] = SELECT(m, LOAD_ROWS(c->starts, from, PROFILE_STARTS_SIZE(n), conditional * n + i), x[i]);
+}
+
+/* Idle lanes have the next tasks: their data, and their starts in MODEL_X. */
+FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
+{
+    f->rows = rows_take(f->rows, f->idle, &f->next, c->end, c->none);
+    const mask taken = AND(f->idle, rows_are_not(f->rows, c->none));
+    const pmask own = fit_packs(taken);
+    const lane_rows from = rows_where(f->rows, taken, c->first);
+    GLOBAL real *data = MODEL_MAIN;
+    TEAM_FOR(i, MODEL_DATA) data[i] = SELECT(taken, LOAD_ROWS(c->data, from, MODEL_DATA, i), data[i]);
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+        STOREP(MODEL_X, i, PSELECT(own, LOADM(QN_SHARED(c, PROFILE_START), i), LOADP(MODEL_X, i)));
+    TEAM_IF(c->flags & PROFILE_STARTS) qn_own_start(MODEL, c, f->rows, taken, 0);
+    f->begins = OR(f->begins, taken);
+    f->phase = SELECT(taken, R(0.0), f->phase);
+    f->evaluations = SELECT(taken, R(0.0), f->evaluations);
+    TEAM_BARRIER();
+}
+
+/* The pair of this turn in place `ring`; POINT and SLOPE of the lanes that accepted. Its s.y. */
+FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
+{
+    const pmask own = fit_packs(f->accept);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack to = LOADP(MODEL_X, i), from = LOADP(QN_POINT, i), g = LOADP(MODEL_GRADIENT, i),
+                   before = LOADP(QN_SLOPE, i);
+        STOREP(QN_S(ring), i, pflush(to - from));
+        STOREP(QN_Y(ring), i, pflush(g - before) * LOADP(MODEL_ACTIVE, i));
+        STOREP(QN_POINT, i, PSELECT(own, to, from));
+        STOREP(QN_SLOPE, i, PSELECT(own, g, before));
+    }
+    return fit_dot(MODEL, QN_S(ring), QN_Y(ring));
+}
+
+/* The value at MODEL_X and what follows from it: accepted or shorter, the pair, the held set and its factor. */
+FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, u32 ring)
+{
+    const real zero = R(0.0), one = R(1.0), found = model_value(MODEL, 1);
+    f->evaluations = SELECT(f->running, f->evaluations + one, f->evaluations);
+    f->accept =
+        AND(f->running, AND(found < MODEL_HUGE, OR(f->begins, fit_enough(found, f->value, f->slope))));
+    const real along = qn_take_pair(MODEL, f, ring);
+    const mask moves = AND(qn_is_free(f), REAL_OF(c->flags & PROFILE_POI_FREE) > zero),
+               changed = OR(f->begins, qn_active_set(MODEL, c, moves));
+    TEAM_BARRIER(); /* all have read the scalars */
+    ONE_WORKER
+    {
+        for (u32 k = 0; k < QN_PAIRS; k++) QN_RHO(k) = SELECT(changed, zero, QN_RHO(k));
+        /* what rounding leaves of a pair between two points that nearly agree is no curvature */
+        const mask good = AND(AND(f->accept, NOT(changed)), along > R(-0.01) * f->slope);
+        QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
+    }
+    TEAM_BARRIER();
+    TEAM_IF(ANY(changed)) qn_factor_held(MODEL, c);
+    f->length = SELECT(f->accept, one, f->length * fit_shorter(found, f->value, f->slope));
+    f->backtracks = SELECT(f->accept, zero, f->backtracks + one);
+    f->value = SELECT(f->accept, found, f->value);
+}
+
+/* Which fits are done, or cannot go on; what the free fit found. */
+FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
+{
+    const mask shorten = AND(f->running, NOT(f->accept)),
+               many = FIT_SCALAR(QN_HELD_COUNT) > REAL_OF(QN_HELD - 1);
+    f->edm = -fit_dot(MODEL, QN_SLOPE, QN_PRODUCT);
+    f->done = AND(f->accept, AND(NOT(many), AND(f->edm <= c->tolerance, f->edm >= -c->tolerance)));
+    f->spent = AND(AND(f->running, NOT(f->done)), f->evaluations >= c->limit);
+    f->stuck = OR(AND(shorten, OR(f->begins, f->backtracks > QN_BACKTRACKS)),
+                  AND(f->accept, AND(NOT(f->done), OR(many, NOT(f->edm > R(0.0))))));
+    f->lost = AND(f->begins, shorten);
+    const mask first_done = AND(f->done, qn_is_free(f));
+    f->second = AND(first_done, REAL_OF(c->flags & PROFILE_CONDITIONAL) > R(0.0));
+    f->value_free = SELECT(first_done, f->value, f->value_free);
+    f->poi_free = SELECT(first_done, at_poi, f->poi_free);
+    f->evaluations_free = SELECT(first_done, f->evaluations, f->evaluations_free);
+}
+
+/* The points of the fits that are done. */
+FN void qn_store_points(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, GLOBAL elem *out)
+{
+    const u32 n = MODEL_SLOTS;
+    const mask is_free = qn_is_free(f);
+    GLOBAL const real *point = QN_POINT;
+    for (u32 conditional = 0; conditional < 2; conditional++) {
+        const lane_rows to = rows_where(f->rows, AND(f->done, conditional ? NOT(is_free) : is_free), c->none);
+        TEAM_FOR(i, n) STORE_ROWS(out, to, c->stride, PROFILE_POINT(n, conditional) + i, point[i]);
+    }
+}
+
+/* MODEL_X := the next trial, within the bounds, PRODUCT how far it is from POINT: part of the step, or where a
+ * conditional fit begins, on the line along which the free fit responds to its parameter. */
+FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, mask going, real at_poi)
+{
+    const u32 n = MODEL_SLOTS, poi = c->poi;
+    const pmask steps = fit_packs(f->accept), responds = fit_packs(f->second),
+                moves = fit_packs(OR(going, f->second));
+    real response = R(0.0);
+    TEAM_IF(poi != PROFILE_NO_POI) {
+        const real variance = LOADM1(c->matrix, poi * n + poi);
+        response = flush(DIVIDE(LOADM1(QN_SHARED(c, PROFILE_START), poi) - at_poi,
+                                SELECT(variance > R(0.0), variance, R(1.0))));
+    }
+    TEAM_FOR_PACK(i, n) {
+        const pack lower = LOADM(QN_SHARED(c, PROFILE_LOWER), i),
+                   upper = LOADM(QN_SHARED(c, PROFILE_UPPER), i), from = LOADP(QN_POINT, i);
+        const pack d = PSELECT(steps, fit_capped(LOADP(QN_PRODUCT, i), LOADM(QN_SHARED(c, PROFILE_CAP), i)),
+                               LOADP(QN_STEP, i));
+        STOREP(QN_STEP, i, d);
+        pack to = PFMA(PACK_OF(f->length), d, from);
+        if (poi != PROFILE_NO_POI)
+            to = PSELECT(responds,
+                         PFMA(PACK_OF(response), LOADM(c->matrix + poi * n, i),
+                              from + LOADM(QN_SHARED(c, PROFILE_SHIFT), i)),
+                         to);
+        to = pflush(to);
+        to = PSELECT(to < lower + QN_SNAP, lower, to);
+        to = PSELECT(to > upper - QN_SNAP, upper, to);
+        to = PSELECT(AND(moves, LOADP(MODEL_ACTIVE, i) > PK(0.0)), to, from);
+        STOREP(MODEL_X, i, to);
+        STOREP(QN_PRODUCT, i, pflush(to - from));
+    }
+}
+
+/* The trial's slope, and where a conditional fit begins its parameter of interest; lanes that are through with
+ * their task are idle. */
+FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
+{
+    const real wanted = LOADM1(c->matrix, PROFILE_SCALAR(MODEL_SLOTS, PROFILE_MU));
+    const mask going = AND(f->running, AND(NOT(f->done), NOT(OR(f->spent, f->stuck))));
+    GLOBAL real *x = MODEL_X;
+    qn_aim(MODEL, c, f, going, at_poi);
+    TEAM_IF(c->flags & PROFILE_STARTS) qn_own_start(MODEL, c, f->rows, f->second, 1);
+    f->slope = fit_dot(MODEL, QN_PRODUCT, QN_SLOPE);
+    TEAM_IF(c->poi != PROFILE_NO_POI) {
+        ONE_WORKER
+        {
+            x[c->poi] = SELECT(f->second, wanted, x[c->poi]);
+        }
+        TEAM_BARRIER();
+    }
+    const mask uphill = AND(going, NOT(f->slope < R(0.0)));
+    f->idle = OR(OR(AND(f->done, NOT(f->second)), uphill), OR(f->spent, f->stuck));
+}
+
+/* The answers of lanes that are through with their task. */
+FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f,
+                         GLOBAL elem *out)
+{
+    const real zero = R(0.0), fits = f->phase + SELECT(f->done, R(1.0), zero);
+    const lane_rows to = rows_where(f->rows, f->idle, c->none);
+    real a[PROFILE_ANSWER_SCALARS];
+    a[PROFILE_VALUE_FREE] = f->value_free;
+    a[PROFILE_VALUE_FIXED] = f->value;
+    a[PROFILE_POI] = f->poi_free;
+    a[PROFILE_EVALUATIONS_FREE] = SELECT(fits > zero, f->evaluations_free, f->evaluations);
+    a[PROFILE_EVALUATIONS_FIXED] = SELECT(qn_is_free(f), zero, f->evaluations);
+    a[PROFILE_STATUS] =
+        SELECT(f->lost, FIT_NON_FINITE,
+               SELECT(f->spent, FIT_AT_LIMIT, SELECT(f->done, FIT_CONVERGED, FIT_NO_PROGRESS)));
+    a[PROFILE_FITS] = fits;
+    a[PROFILE_EDM] = f->edm;
+    ONE_WORKER
+    {
+        for (u32 k = 0; k < PROFILE_ANSWER_SCALARS; k++) STORE_ROWS(out, to, c->stride, k, a[k]);
+    }
+}
+
+/* Runs the team's share of the tasks; rows as in entry/entry_rows.h. */
+FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team,
+                     real tolerance)
+{
+    const qn_call c = qn_read_call(MODEL, args, in, team, tolerance);
+    qn_fit f = qn_begin(MODEL, &c);
     u32 go = 1;
     for (u32 turn = 0; go; turn++) {
-        TEAM_IF(ANY(idle)) {
-            rows = rows_take(rows, idle, &next, end, none);
-            const mask taken = AND(idle, rows_are_not(rows, none));
-            const pmask own = PACK_OF(SELECT(taken, one, zero)) > PK(0.0);
-            MODEL_LOAD(data, data_stride, rows_where(rows, taken, first), taken);
-            TEAM_FOR_PACK(i, n)
-                STOREP(MODEL_X, i, PSELECT(own, LOADM(head + QN_START, i), LOADP(MODEL_X, i)));
-            TEAM_IF(flags & 8) {
-                const lane_rows from = rows_where(rows, taken, first);
-                TEAM_BARRIER();
-                TEAM_FOR(i, n) x[i] = SELECT(taken, LOAD_ROWS(starts, from, 2 * n, i), x[i]);
-            }
-            begins = OR(begins, taken);
-            phase = SELECT(taken, zero, phase);
-            evaluations = SELECT(taken, zero, evaluations);
-            TEAM_BARRIER();
-        }
-        const mask running = rows_are_not(rows, none);
-        go = ANY(running) != 0;
+        const u32 ring = turn % QN_PAIRS;
+        TEAM_IF(ANY(f.idle)) qn_take_tasks(MODEL, &c, &f);
+        f.running = rows_are_not(f.rows, c.none);
+        go = ANY(f.running) != 0;
         TEAM_IF(go) {
-            const real found = model_value(MODEL, 1);
-            evaluations = SELECT(running, evaluations + one, evaluations);
-            /* accept: Armijo's rule, or no worse than rounding where rounding is all that is left */
-            const real magnitude = SELECT(value < zero, -value, value), noise = FIT_NOISE * (one + magnitude);
-            const mask inside = found < MODEL_HUGE;
-            const mask enough = OR(found <= FMA(R(1e-4), slope, value),
-                                   AND(found <= value + noise, -slope <= R(1e3) * noise));
-            const mask accept = AND(running, AND(inside, OR(begins, enough)));
-            const mask shorten = AND(running, NOT(accept));
-            const u32 ring = turn % QN_PAIRS;
-            const pmask own = PACK_OF(SELECT(accept, one, zero)) > PK(0.0);
-            TEAM_FOR_PACK(i, n) {
-                const pack to = LOADP(MODEL_X, i), from = LOADP(QN_POINT, i), g = LOADP(MODEL_GRADIENT, i),
-                           before = LOADP(QN_SLOPE, i);
-                STOREP(QN_S(ring), i, pflush(to - from));
-                STOREP(QN_Y(ring), i, pflush(g - before) * LOADP(MODEL_ACTIVE, i));
-                STOREP(QN_POINT, i, PSELECT(own, to, from));
-                STOREP(QN_SLOPE, i, PSELECT(own, g, before));
-            }
-            const real along = qn_dot(MODEL, QN_S(ring), QN_Y(ring));
-            qn_active_set(MODEL, head, poi, AND(phase <= zero, REAL_OF(flags & 4) > zero));
-            const mask changed = OR(begins, QN_SCALAR(0) > zero), many = QN_SCALAR(1) > REAL_OF(QN_HELD - 1);
-            TEAM_BARRIER(); /* all have read the scalars */
-            ONE_WORKER
-            {
-                for (u32 k = 0; k < QN_PAIRS; k++) QN_RHO(k) = SELECT(changed, zero, QN_RHO(k));
-                /* what rounding leaves of a pair between two points that nearly agree is no curvature */
-                const mask good = AND(AND(accept, NOT(changed)), along > R(-0.01) * slope);
-                QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
-            }
-            TEAM_BARRIER();
-            TEAM_IF(ANY(changed)) qn_held_list(MODEL, head, poi);
-            const real rise = found - value - slope;
-            real factor = SELECT(AND(inside, rise > zero),
-                                 DIVIDE(R(-0.5) * slope, SELECT(rise > zero, rise, one)), R(0.25));
-            factor = SELECT(factor > R(0.1), factor, R(0.1));
-            factor = SELECT(factor < R(0.5), factor, R(0.5));
-            length = SELECT(accept, one, length * factor);
-            backtracks = SELECT(accept, zero, backtracks + one);
-            value = SELECT(accept, found, value);
-            qn_direction(MODEL, args + 8, args[5], head, poi, ring);
-            const real edm = -qn_dot(MODEL, QN_SLOPE, QN_PRODUCT);
-            const mask done = AND(accept, AND(NOT(many), AND(edm <= tolerance, edm >= -tolerance)));
-            const mask spent = AND(AND(running, NOT(done)), evaluations >= limit);
-            const mask stuck = OR(AND(shorten, OR(begins, backtracks > QN_BACKTRACKS)),
-                                  AND(accept, AND(NOT(done), OR(many, NOT(edm > zero)))));
-            const mask lost = AND(begins, shorten); /* no value where the fit begins */
-            const mask first_done = AND(done, phase <= zero),
-                       second = AND(first_done, REAL_OF(flags & 1) > zero);
-            real at_poi = zero;
-            TEAM_IF(poi != QN_NO_PARAMETER) at_poi = point[poi];
-            value_free = SELECT(first_done, value, value_free);
-            poi_free = SELECT(first_done, at_poi, poi_free);
-            evaluations_free = SELECT(first_done, evaluations, evaluations_free);
-            TEAM_IF(flags & 2) {
-                const lane_rows to = rows_where(rows, first_done, none),
-                                also = rows_where(rows, AND(done, phase > zero), none);
-                TEAM_FOR(i, n) STORE_ROWS(out, to, stride, 8 + i, point[i]);
-                TEAM_FOR(i, n) STORE_ROWS(out, also, stride, 8 + n + i, point[i]);
-            }
-            /* the next trial; a conditional fit begins on the line along which the free fit responds to its
-             * parameter */
-            const mask going = AND(running, AND(NOT(done), NOT(OR(spent, stuck))));
-            const pmask takes_step = PACK_OF(SELECT(accept, one, zero)) > PK(0.0),
-                        responds = PACK_OF(SELECT(second, one, zero)) > PK(0.0);
-            const pmask moves = PACK_OF(SELECT(OR(going, second), one, zero)) > PK(0.0);
-            real response = zero;
-            TEAM_IF(poi != QN_NO_PARAMETER) {
-                const real own_variance = LOADM1(head + QN_MATRIX, poi * n + poi);
-                response = flush(DIVIDE(LOADM1(head + QN_START, poi) - at_poi,
-                                        SELECT(own_variance > zero, own_variance, one)));
-            }
-            TEAM_FOR_PACK(i, n) {
-                const pack lower = LOADM(head + QN_LOWER, i), upper = LOADM(head + QN_UPPER, i),
-                           cap = LOADM(head + QN_CAP, i), from = LOADP(QN_POINT, i);
-                pack d = LOADP(QN_PRODUCT, i);
-                d = PSELECT(AND(cap > PK(0.0), d > cap), cap, d);
-                d = PSELECT(AND(cap > PK(0.0), d < -cap), -cap, d);
-                d = PSELECT(takes_step, d, LOADP(QN_STEP, i));
-                STOREP(QN_STEP, i, d);
-                pack to = PFMA(PACK_OF(length), d, from);
-                if (poi != QN_NO_PARAMETER)
-                    to = PSELECT(responds,
-                                 PFMA(PACK_OF(response), LOADM(head + QN_MATRIX + poi * n, i),
-                                      from + LOADM(head + QN_SHIFT, i)),
-                                 to);
-                to = pflush(to);
-                to = PSELECT(to < lower + NEWTON_SNAP, lower, to);
-                to = PSELECT(to > upper - NEWTON_SNAP, upper, to);
-                to = PSELECT(AND(moves, LOADP(MODEL_ACTIVE, i) > PK(0.0)), to, from);
-                STOREP(MODEL_X, i, to);
-                STOREP(QN_PRODUCT, i, pflush(to - from));
-            }
-            TEAM_IF(flags & 8) {
-                const lane_rows from = rows_where(rows, second, first);
-                TEAM_BARRIER();
-                TEAM_FOR(i, n) x[i] = SELECT(second, LOAD_ROWS(starts, from, 2 * n, n + i), x[i]);
-            }
-            slope = qn_dot(MODEL, QN_PRODUCT, QN_SLOPE);
-            TEAM_IF(poi != QN_NO_PARAMETER) {
-                ONE_WORKER
-                {
-                    x[poi] = SELECT(second, wanted, x[poi]);
-                }
-                TEAM_BARRIER();
-            }
-            const mask uphill = AND(going, NOT(slope < zero));
-            const real ended =
-                SELECT(lost, FIT_NON_FINITE,
-                       SELECT(spent, FIT_AT_LIMIT, SELECT(done, FIT_CONVERGED, FIT_NO_PROGRESS)));
-            idle = OR(OR(AND(done, NOT(second)), uphill), OR(spent, stuck));
-            TEAM_IF(ANY(idle)) {
-                const lane_rows to = rows_where(rows, idle, none);
-                const real fits = phase + SELECT(done, one, zero);
-                ONE_WORKER
-                {
-                    STORE_ROWS(out, to, stride, 0, value_free);
-                    STORE_ROWS(out, to, stride, 1, value);
-                    STORE_ROWS(out, to, stride, 2, poi_free);
-                    STORE_ROWS(out, to, stride, 3, SELECT(fits > zero, evaluations_free, evaluations));
-                    STORE_ROWS(out, to, stride, 4, SELECT(phase > zero, evaluations, zero));
-                    STORE_ROWS(out, to, stride, 5, ended);
-                    STORE_ROWS(out, to, stride, 6, fits);
-                    STORE_ROWS(out, to, stride, 7, edm);
-                }
-            }
-            begins = second;
-            phase = SELECT(second, one, phase);
-            evaluations = SELECT(second, zero, evaluations);
+            qn_evaluate(MODEL, &c, &f, ring);
+            qn_direction(MODEL, &c, ring);
+            real at_poi = R(0.0);
+            TEAM_IF(c.poi != PROFILE_NO_POI) at_poi = (QN_POINT)[c.poi];
+            qn_judge(MODEL, &c, &f, at_poi);
+            TEAM_IF(c.flags & PROFILE_POINTS) qn_store_points(MODEL, &c, &f, out);
+            qn_go_on(MODEL, &c, &f, at_poi);
+            TEAM_IF(ANY(f.idle)) qn_store_answers(MODEL, &c, &f, out);
+            f.begins = f.second;
+            f.phase = SELECT(f.second, R(1.0), f.phase);
+            f.evaluations = SELECT(f.second, R(0.0), f.evaluations);
         }
     }
 }

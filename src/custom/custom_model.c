@@ -46,42 +46,64 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
 
 /* ---- expectations ---- */
 
+/* Where the answers of a call go. */
+struct expectation {
+    const struct frozen *model;
+    const double *points;
+    double *to;
+};
+
+static void take_data(void *user, size_t k, const double *point_row, const double *answer)
+{
+    const struct expectation *e = user;
+    const struct frozen *model = e->model;
+    const double *point = e->points + k * model->n_parameters;
+    double *row = e->to + k * model->n_data;
+    (void)point_row;
+    memcpy(row, answer, model->n_main * sizeof *row);
+    for (size_t i = model->n_main; i < model->n_data; i++)
+        row[i] = point[model->place_of[i] - model->tables.ints[CUSTOM_PLACES]];
+}
+
+static void take_jacobian(void *user, size_t k, const double *point_row, const double *answer)
+{
+    const struct expectation *e = user;
+    const size_t p = e->model->n_parameters;
+    (void)k, (void)point_row;
+    for (size_t i = 0; i < e->model->n_main; i++)
+        memcpy(e->to + i * p, answer + i * e->model->n_slots, p * sizeof *e->to);
+}
+
 static paritas_status expected_data(paritas_context *context, const paritas_model *given, size_t n_points,
                                     const double *points, const double *data, double *expected)
 {
     const struct frozen *model = paritas_model_frozen(given);
-    const size_t places = model->tables.ints[CUSTOM_PLACES],
-                 step = ROWS_ELEMENTS / (places + model->n_slots) + 1;
-    for (size_t first = 0; first < n_points; first += step) {
-        const size_t count = first + step < n_points ? step : n_points - first;
-        struct rows rows;
-        TRY(rows_launch_points(context, model, ENTRY_custom_expected, count,
-                               points + first * model->n_parameters, data, places, &rows));
-        for (size_t k = 0; k < count; k++) {
-            const double *point = points + (first + k) * model->n_parameters;
-            double *row = expected + (first + k) * model->n_data;
-            memcpy(row, rows.out + k * places, model->n_main * sizeof *row);
-            for (size_t i = model->n_main; i < model->n_data; i++)
-                row[i] = point[model->place_of[i] - places];
-        }
-        rows_free(&rows);
-    }
-    return PARITAS_OK;
+    struct expectation e = {model, points, expected};
+    (void)data; /* there are no templates */
+    return rows_points_run(context, context->device,
+                           &(struct rows_points){.model = model,
+                                                 .entry = ENTRY_custom_expected,
+                                                 .n = n_points,
+                                                 .points = points,
+                                                 .answer = model->tables.ints[CUSTOM_PLACES],
+                                                 .take = take_data,
+                                                 .user = &e});
 }
 
 static paritas_status expected_jacobian(paritas_context *context, const paritas_model *given,
                                         const double *point, const double *data, double *jacobian)
 {
     const struct frozen *model = paritas_model_frozen(given);
-    const size_t slots = model->n_slots;
-    struct rows rows;
-    TRY(rows_launch_points(context, model, ENTRY_custom_jacobian, 1, point, data,
-                           model->tables.ints[CUSTOM_PLACES] * slots, &rows));
-    for (size_t i = 0; i < model->n_main; i++)
-        memcpy(jacobian + i * model->n_parameters, rows.out + i * slots,
-               model->n_parameters * sizeof *jacobian);
-    rows_free(&rows);
-    return PARITAS_OK;
+    struct expectation e = {model, point, jacobian};
+    (void)data;
+    return rows_points_run(context, context->device,
+                           &(struct rows_points){.model = model,
+                                                 .entry = ENTRY_custom_jacobian,
+                                                 .n = 1,
+                                                 .points = point,
+                                                 .answer = model->tables.ints[CUSTOM_PLACES] * model->n_slots,
+                                                 .take = take_jacobian,
+                                                 .user = &e});
 }
 
 /* ---- the description ---- */
@@ -307,24 +329,34 @@ static paritas_status freeze(paritas_context *context, struct custom_model *mode
     return PARITAS_OK;
 }
 
+static void take_about(void *user, size_t k, const double *point, const double *answer)
+{
+    (void)k, (void)point;
+    memcpy(user, answer, CUSTOM_ABOUT_SIZE * sizeof *answer);
+}
+
 /* Do the kernels think so, too? */
 static paritas_status ask_kernels(paritas_context *context, const struct frozen *model)
 {
-    struct rows rows;
-    TRY(rows_allocate(context, 1, 2, 1, &rows));
-    rows.args[0] = 1;
-    paritas_status status = rows_launch(context, context->host, model, ENTRY_custom_about, 1, &rows);
-    if (status == PARITAS_OK && rows.out[1] != CUSTOM_VERSION)
-        status = paritas_fail(
+    double about[CUSTOM_ABOUT_SIZE];
+    TRY(rows_points_run(context, context->host,
+                        &(struct rows_points){.model = model,
+                                              .entry = ENTRY_custom_about,
+                                              .n = 1,
+                                              .points = model->init,
+                                              .answer = CUSTOM_ABOUT_SIZE,
+                                              .take = take_about,
+                                              .user = about}));
+    if (about[CUSTOM_ABOUT_VERSION] != CUSTOM_VERSION)
+        return paritas_fail(
             context, PARITAS_INVALID_ARGUMENT,
             "the kernels of model '%s' were compiled with headers of another version of the library",
             model->family->name);
-    if (status == PARITAS_OK && rows.out[0] != (double)model->n_parameters)
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                              "the kernels of model '%s' have %g parameters, the description %zu",
-                              model->family->name, rows.out[0], model->n_parameters);
-    rows_free(&rows);
-    return status;
+    if (about[CUSTOM_ABOUT_PARAMETERS] != (double)model->n_parameters)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                            "the kernels of model '%s' have %g parameters, the description %zu",
+                            model->family->name, about[CUSTOM_ABOUT_PARAMETERS], model->n_parameters);
+    return PARITAS_OK;
 }
 
 paritas_status paritas_model_define(paritas_context *context, const paritas_model_description *given,

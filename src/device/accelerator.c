@@ -394,9 +394,7 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
         if (code != 0) return accelerator_fail(context, accelerator, what, code);
         accelerator->teams_at_once = at_once;
         first += count;
-        const uint64_t done = (uint64_t)first * share;
-        if (context->progress && context->progress(context->progress_user,
-                                                   done < launch->rows ? done : launch->rows, launch->rows))
+        if (!device_report(launch, (uint64_t)first * share))
             return paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
     }
     return PARITAS_OK;

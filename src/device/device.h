@@ -25,6 +25,13 @@ struct device_tables {
     size_t n_ints, n_reals;
 };
 
+/* Whom a launch tells how far it is: of `total` jobs, `before` were done when it began. */
+struct device_progress {
+    paritas_progress report; /* NULL: nobody */
+    void *user;
+    uint64_t before, total;
+};
+
 /* One launch. Rows are job-major arrays of f64 on the host; an f32 device converts. */
 struct device_launch {
     unsigned entry; /* of the model's module */
@@ -39,7 +46,16 @@ struct device_launch {
     size_t touched;   /* how many of them the entry uses again and again: decides the lanes */
     unsigned lanes;   /* wished width; 0: the device chooses by `touched` */
     double cost;      /* of a job, in units of about 2 ps; 0: not known, and worth a thread */
+    const struct device_progress *progress; /* NULL: nobody is told */
 };
+
+/* Says that about `done` rows are done. False: the caller cancels. */
+static inline bool device_report(const struct device_launch *launch, uint64_t done)
+{
+    const struct device_progress *p = launch->progress;
+    if (!p || !p->report) return true;
+    return p->report(p->user, p->before + (done < launch->rows ? done : launch->rows), p->total) == 0;
+}
 
 struct paritas_device;
 

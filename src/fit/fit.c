@@ -1,25 +1,21 @@
-/* fit.c: from job lists to results. One path for one job and for ten million.
+/* fit.c: from job lists to answers. One path for one job and for ten million.
  *
- *   jobs ──► chunks ──► device: whole fits ──► (f32: polish on the host in f64) ──► covariance on the host
- *       ──► results[i] for jobs[i]
+ *   jobs ─► checked ─► blocks ─► completed ─► fitted (f32 first, then f64: launch.h) ─► confirmed ─► answers[i] of jobs[i]
  *
- * Polish: Newton's method in f64 goes on from the point that f32 found, as from a prediction, down to an EDM
- * of EDM_CLOSER times what a fit must have: the f32 point leaves no trace. What f32 did not finish is a start
- * like any other, and what has no answer from there begins anew where an f64 fit would: never a worse answer,
- * only a slower one.
+ * Confirmed: where errors are asked, and always after another minimiser than Newton's, the conditions of convergence
+ * are checked once more with the exact Hessian of the returned point. A fit that fails them is continued from there by
+ * the same minimiser.
  *
- * Results depend on (model, data, options, precision) alone: not on the device, lanes, threads or how jobs
- * were cut into chunks. Where errors are asked, and always after another minimiser than Newton's, the
- * conditions of convergence are checked once more with the exact Hessian of the returned point; a fit that
- * fails them is continued from there by the same minimiser.
+ * After f32, Newton's method in f64 goes on from the point that f32 found, as from a prediction, down to an EDM of
+ * EDM_CLOSER times what a fit must have. What f32 did not finish is a start like any other, and what has no answer from
+ * there begins anew: never a worse answer, only a slower one.
+ *
+ * Results depend on (model, data, options, precision) alone: not on the device, lanes, threads or blocks.
  */
 #include "fit/fit.h"
 #include "base/sized.h"
-#include "fit/closest.h"
-#include "fit/minimum.h"
 #include "fit/fit_rows.h"
-#include "minimise/fit_flags.h"
-#include "minimise/minimiser_sizes.h"
+#include "fit/minimum.h"
 
 #include <string.h>
 
@@ -29,426 +25,394 @@
 static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
     [PARITAS_MINIMIZER_NEWTON] = 200, [PARITAS_MINIMIZER_LBFGSB] = 5000, [PARITAS_MINIMIZER_DE] = 3000};
 
-struct chunk {
-    paritas_context *context;
-    const paritas_model *given;
-    const struct frozen *model;
-    paritas_fit_options options;
-    size_t n;
-    const paritas_job *jobs;
-    paritas_fit_result *results;
-    double *parameters, *errors, *covariance;
-    paritas_parameter_state *states;
-    const double **sets; /* distinct data rows */
-    uint32_t *set_of;    /* per job */
-    double *constants;   /* per data set */
-    size_t n_sets;
-    bool raw;                    /* f32, and not polished */
-    uint32_t closer;             /* FIT_TO_CLOSEST, or 0 */
-    struct closest_fit *closest; /* n, or NULL */
-};
+/* ---- at the door ---- */
 
-static const double *or_default(const double *given, const double *suggested)
+/* A job with the model's suggestions where it leaves something open. */
+static struct fit_job complete(const struct frozen *model, const paritas_job *job, size_t index)
 {
-    return given ? given : suggested;
+    return (struct fit_job){.index = index,
+                            .start = job->start ? job->start : model->init,
+                            .lower = job->lower ? job->lower : model->lower,
+                            .upper = job->upper ? job->upper : model->upper,
+                            .fixed = job->fixed ? job->fixed : model->fixed,
+                            .data = job->data ? job->data : model->data,
+                            .held = -1};
 }
 
-static paritas_status check_job(const struct chunk *c, size_t index)
+static paritas_status check_job(paritas_context *context, const struct frozen *model,
+                                const struct fit_job *job)
 {
-    const struct frozen *model = c->model;
-    const paritas_job *job = &c->jobs[index];
-    const double *start = or_default(job->start, model->init), *lower = or_default(job->lower, model->lower),
-                 *upper = or_default(job->upper, model->upper);
-    const unsigned char *fixed = job->fixed ? job->fixed : model->fixed;
     for (size_t p = 0; p < model->n_parameters; p++) {
-        const char *name = paritas_model_parameter_name(c->given, p);
-        if (!(start[p] - start[p] == 0.0))
-            return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "start of %s: must be a finite number",
+        const double start = job->start[p], lower = job->lower[p], upper = job->upper[p];
+        const char *name = model->names[p];
+        if (!(start - start == 0.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "start of %s: must be a finite number",
                                 name);
-        if (fixed[p]) continue;
-        if (!(lower[p] <= upper[p]))
-            return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %g to %g is no interval",
-                                name, lower[p], upper[p]);
-        if (start[p] < lower[p] || start[p] > upper[p])
-            return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT,
-                                "start of %s: %.17g lies outside its bounds %g to %g", name, start[p],
-                                lower[p], upper[p]);
+        if (job->fixed[p]) continue;
+        if (!(lower <= upper))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %g to %g is no interval",
+                                name, lower, upper);
+        if (start < lower || start > upper)
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "start of %s: %.17g lies outside its bounds %g to %g", name, start, lower,
+                                upper);
     }
-    if (job->data) {
-        for (size_t i = 0; i < model->n_data; i++)
-            if (!(job->data[i] - job->data[i] == 0.0) || (frozen_counts(model, i) && job->data[i] < 0.0))
-                return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT,
-                                    "data[%zu]: must be a finite number, not negative where it is a count",
-                                    i);
-        return rows_check_templates(c->context, model, job->data, "data");
+    if (job->data == model->data) return PARITAS_OK;
+    for (size_t i = 0; i < model->n_data; i++)
+        if (!(job->data[i] - job->data[i] == 0.0) || (frozen_counts(model, i) && job->data[i] < 0.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "data[%zu]: must be a finite number, not negative where it is a count", i);
+    return rows_check_templates(context, model, job->data, "data");
+}
+
+static paritas_status check_jobs(paritas_context *context, const struct frozen *model, size_t n,
+                                 const paritas_job *jobs)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct fit_job job = complete(model, &jobs[i], i);
+        const paritas_status status = check_job(context, model, &job);
+        if (status != PARITAS_OK)
+            return n == 1 ? status
+                          : paritas_fail(context, status, "job %zu: %s", i, paritas_error_message(context));
     }
     return PARITAS_OK;
 }
 
-/* Finds the distinct data rows of the chunk. */
-static void gather_sets(struct chunk *c)
+/* How all jobs of a call are fitted. */
+struct method {
+    paritas_minimizer minimizer;
+    unsigned iterations;
+    uint32_t members; /* of a population of differential evolution */
+    uint64_t seed;
+    uint32_t near;    /* FIT_FROM_NEAR where the jobs' starts are near the minima */
+    uint32_t closest; /* FIT_TO_CLOSEST where that is wanted */
+    bool raw;         /* f32, and not polished */
+    bool polished;    /* f32, then f64 */
+};
+
+static struct method method_of(const paritas_context *context, const struct frozen *model,
+                               const paritas_fit_options *options)
 {
-    for (size_t i = 0; i < c->n; i++) {
-        const double *data = or_default(c->jobs[i].data, c->model->data);
-        size_t k = c->n_sets;
-        const size_t oldest = c->n_sets > 8 ? c->n_sets - 8 : 0;
-        while (k > oldest && c->sets[k - 1] != data) k--;
-        if (k == oldest) {
-            c->constants[c->n_sets] = c->model->constant(c->model, data);
-            c->sets[c->n_sets++] = data;
-            k = c->n_sets;
-        }
-        c->set_of[i] = (uint32_t)(k - 1);
-    }
+    const size_t wished = 10 * model->n_parameters;
+    const uint32_t usual = wished < 20 ? 20 : wished > 200 ? 200 : (uint32_t)wished;
+    return (struct method){.minimizer = options->minimizer,
+                           .iterations = options->max_iterations ? options->max_iterations
+                                                                 : iteration_limit[options->minimizer],
+                           .members = options->population ? options->population : usual,
+                           .seed = options->seed,
+                           .near = options->start_is_near ? FIT_FROM_NEAR : 0,
+                           .raw = fits_are_raw(context),
+                           .polished = context->precision == 32 && !context->no_polish};
 }
 
-/* Rows for an entry that takes jobs; `from` replaces the start of the listed jobs (NULL: their own). */
-static void put_jobs(const struct chunk *c, struct rows *rows, uint32_t option, size_t n, const size_t *which,
-                     const double *from)
+/* Refuses options that nothing can be fitted with. */
+static paritas_status read_options(paritas_context *context, const struct frozen *model,
+                                   const paritas_fit_options *options, struct method *method)
 {
-    const struct frozen *model = c->model;
-    const size_t slots = model->n_slots;
-    for (size_t s = 0; s < c->n_sets; s++) rows_put_data(model, c->sets[s], rows->in + s * model->n_places);
-    rows->args[0] = (uint32_t)n;
-    rows->args[1] = (uint32_t)c->n_sets;
-    rows->args[2] = option;
+    if ((unsigned)options->minimizer >= PARITAS_MINIMIZER_COUNT)
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "minimizer %d: there is none of this number",
+                            (int)options->minimizer);
+    if (options->population && (options->population < 4 || options->population > 65536))
+        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "population %u: takes 4 to 65536 members",
+                            options->population);
+    *method = method_of(context, model, options);
+    if (options->minimizer == PARITAS_MINIMIZER_DE &&
+        model->slab + DE_MEMORY(model->n_slots, (size_t)method->members) > UINT32_MAX)
+        return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
+                            "population %u: one fit would need more than 2^32 numbers", method->members);
+    return PARITAS_OK;
+}
+
+/* ---- a block: jobs that go through all stages together ---- */
+
+struct block {
+    const struct frozen *model;
+    const struct method *method;
+    size_t n;
+    struct fit_job *jobs, *some;  /* n each: all; those of the launch in hand */
+    struct fit_outcome *outcomes; /* n: of the last fit, with the iterations of all */
+    double *parameters;           /* n rows: where the fits stand */
+    size_t *open, n_open;         /* fits that did not stand the check with their exact Hessian */
+    const paritas_fit_answers *answers;
+};
+
+static double *point_of(const struct block *block, size_t i)
+{
+    return block->parameters + i * block->model->n_parameters;
+}
+
+/* The listed jobs (NULL: all), from where they stand or from their own starts, into `some`. */
+static const struct fit_job *select_jobs(struct block *block, size_t n, const size_t *which, bool from_points)
+{
     for (size_t k = 0; k < n; k++) {
-        const size_t i = which ? which[k] : k;
-        const paritas_job *job = &c->jobs[i];
-        double *row = rows->in + c->n_sets * model->n_places + 4 * slots * k;
-        rows_put_point(model, from ? from + i * model->n_parameters : or_default(job->start, model->init),
-                       model->slot_template, row);
-        rows_put_limits(model, or_default(job->lower, model->lower), or_default(job->upper, model->upper),
-                        job->fixed ? job->fixed : model->fixed, row);
-        rows->args[4 + k] = c->set_of[i];
+        block->some[k] = block->jobs[which ? which[k] : k];
+        if (from_points) block->some[k].start = point_of(block, block->some[k].index);
+    }
+    return block->some;
+}
+
+/* ---- fits ---- */
+
+static void take_fit(void *user, const struct fit_job *job, const double *answer)
+{
+    struct block *block = user;
+    struct fit_outcome *outcome = &block->outcomes[job->index];
+    const unsigned spent = outcome->iterations;
+    *outcome = rows_get_outcome(block->model, answer);
+    if (!outcome->inside || outcome->iterations == 0) outcome->edm = __builtin_nan("");
+    outcome->iterations += spent;
+    rows_get_point(block->model, answer, point_of(block, job->index));
+}
+
+static paritas_status fit_some(paritas_context *context, struct paritas_device *device, struct block *block,
+                               uint32_t flags, bool from_points, size_t n, const size_t *which)
+{
+    const struct method *method = block->method;
+    return rows_fits_run(context, device,
+                         &(struct rows_fits){.model = block->model,
+                                             .entry = block->model->family->fit[method->minimizer],
+                                             .args = {[FIT_ARG_ITERATIONS] = method->iterations,
+                                                      [FIT_ARG_FLAGS] = flags,
+                                                      [FIT_ARG_MEMBERS] = method->members,
+                                                      [FIT_ARG_SEED_LOW] = (uint32_t)method->seed,
+                                                      [FIT_ARG_SEED_HIGH] = (uint32_t)(method->seed >> 32)},
+                                             .n = n,
+                                             .jobs = select_jobs(block, n, which, from_points),
+                                             .take = take_fit,
+                                             .user = block});
+}
+
+static paritas_status run_stage(paritas_context *context, struct paritas_device *device, void *user,
+                                enum launch_stage stage, size_t n, const size_t *which)
+{
+    struct block *block = user;
+    const struct method *method = block->method;
+    const uint32_t closer = method->minimizer == PARITAS_MINIMIZER_NEWTON ? FIT_TO_CLOSER : 0;
+    switch (stage) {
+    case STAGE_FIRST:
+        return fit_some(context, device, block, method->near | method->closest, false, n, which);
+    case STAGE_NEAR:
+        return fit_some(context, device, block, FIT_FROM_NEAR | closer, true, n, which);
+    case STAGE_FAR:
+        return fit_some(context, device, block, closer, true, n, which);
+    default:
+        return fit_some(context, device, block, method->near, false, n, which);
     }
 }
 
-/* Members of a population of differential evolution. */
-static uint32_t members_of(const struct chunk *c)
+/* What f32 answered, as numbers of the job: a fixed parameter has its value, one at a rounded bound is on the bound.
+ * False: it is no point. */
+static bool land(const struct block *block, size_t i)
 {
-    const size_t wished = 10 * c->model->n_parameters;
-    return c->options.population ? c->options.population
-           : wished < 20         ? 20
-           : wished > 200        ? 200
-                                 : (uint32_t)wished;
-}
-
-/* Fits the listed jobs of the chunk (NULL: all), from `from` where given. Parameters land in
- * c->parameters. */
-static paritas_status fit_jobs(struct chunk *c, struct paritas_device *device, size_t n, const size_t *which,
-                               const double *from, uint32_t flags)
-{
-    const struct frozen *model = c->model;
-    const size_t slots = model->n_slots, stride = slots + 8;
-    struct rows rows;
-    paritas_status status =
-        rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n + 3, &rows);
-    if (status != PARITAS_OK) return status;
-    const paritas_minimizer minimizer = c->options.minimizer;
-    put_jobs(c, &rows, c->options.max_iterations ? c->options.max_iterations : iteration_limit[minimizer], n,
-             which, from);
-    rows.args[3] = flags;
-    rows.args[4 + n] = members_of(c);
-    rows.args[4 + n + 1] = (uint32_t)c->options.seed;
-    rows.args[4 + n + 2] = (uint32_t)(c->options.seed >> 32);
-    if (minimizer == PARITAS_MINIMIZER_DE) rows.more = DE_MEMORY(slots, (size_t)rows.args[4 + n]);
-    status = rows_launch(c->context, device, model, model->family->fit[minimizer], n, &rows);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
-        const size_t i = which ? which[k] : k;
-        const double *out = rows.out + k * stride, *tail = out + slots, nan = __builtin_nan("");
-        paritas_fit_result *result = &c->results[i];
-        const int inside = tail[1] < ROWS_OUTSIDE;
-        result->status = inside ? (paritas_fit_status)(int)tail[0] : PARITAS_FIT_NON_FINITE;
-        result->iterations += (unsigned)tail[3];
-        result->twice_nll = inside ? 2.0 * (tail[1] + c->constants[c->set_of[i]]) : nan;
-        result->edm = inside && tail[3] > 0.0 ? tail[2] : nan;
-        result->projected_gradient = inside ? tail[4] : nan;
-        if (c->closest)
-            c->closest[i] = (struct closest_fit){
-                .status = result->status, .deviance = inside ? 2.0 * tail[1] : nan, .open = tail[6] != 0.0};
-        rows_get_point(model, out, c->parameters + i * model->n_parameters);
-    }
-    rows_free(&rows);
-    return status;
-}
-
-/* Errors, covariance and states at the fitted points; fits that fail the check with this Hessian are listed
- * in `again`. */
-static paritas_status covariance_jobs(struct chunk *c, size_t n, const size_t *which, size_t *again,
-                                      size_t *n_again)
-{
-    const struct frozen *model = c->model;
-    const size_t slots = model->n_slots, p = model->n_parameters, whole = c->covariance != NULL;
-    const size_t stride = 3 * slots + 8 + (whole ? slots * slots : 0);
-    struct rows rows;
-    paritas_status status =
-        rows_allocate(c->context, c->n_sets * model->n_places + 4 * slots * n, n * stride, 4 + n, &rows);
-    if (status != PARITAS_OK) return status;
-    const double edm_most = c->raw ? EDM_TOLERANCE_F32 : EDM_TOLERANCE_F64,
-                 pull_most = c->raw ? PULL_TOLERANCE_F32 : PULL_TOLERANCE_F64;
-    put_jobs(c, &rows, whole, n, which, c->parameters);
-    status = rows_launch(c->context, c->context->host, model, model->family->covariance, n, &rows);
-    *n_again = 0;
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
-        const size_t i = which[k];
-        const double *out = rows.out + k * stride, *tail = out + 3 * slots, nan = __builtin_nan("");
-        const double *lower = or_default(c->jobs[i].lower, model->lower);
-        const unsigned char *fixed = c->jobs[i].fixed ? c->jobs[i].fixed : model->fixed;
-        paritas_fit_result *result = &c->results[i];
-        const int usable = tail[0] < ROWS_OUTSIDE && tail[2] == 0.0;
-        const int met =
-            tail[2] == 0.0 && tail[1] <= edm_most && (tail[3] <= pull_most || tail[1] <= EDM_OF_ROUNDING);
-        /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended
-         * the conditions may yet hold */
-        if (met && c->options.minimizer != PARITAS_MINIMIZER_NEWTON &&
-            result->status == PARITAS_FIT_NO_PROGRESS)
-            result->status = PARITAS_FIT_CONVERGED;
-        if (result->status == PARITAS_FIT_CONVERGED) {
-            result->edm = tail[1];
-            result->projected_gradient = tail[3];
-            if (tail[2] != 0.0)
-                result->status = PARITAS_FIT_NOT_A_MINIMUM;
-            else if (!met)
-                again[(*n_again)++] = i;
-        }
-        for (size_t a = 0; a < p; a++) {
-            const uint32_t slot = model->slot_of[a];
-            const int active = out[slot] > 0.0;
-            if (c->states)
-                c->states[i * p + a] = fixed[a] ? PARITAS_PARAMETER_FIXED
-                                       : active ? PARITAS_PARAMETER_FREE
-                                       : c->parameters[i * p + a] <= lower[a]
-                                           ? PARITAS_PARAMETER_AT_LOWER_BOUND
-                                           : PARITAS_PARAMETER_AT_UPPER_BOUND;
-            if (c->errors)
-                c->errors[i * p + a] = usable && active && out[slots + slot] > 0.0 ? out[slots + slot] : nan;
-            /* from one half: the other may differ in the last bit */
-            for (size_t b = 0; whole && b < p; b++) {
-                const uint32_t other = model->slot_of[b], row = slot > other ? slot : other,
-                               column = slot > other ? other : slot;
-                c->covariance[(i * p + a) * p + b] = usable ? tail[8 + row * slots + column] : nan;
-            }
-        }
-    }
-    rows_free(&rows);
-    return status;
-}
-
-/* ---- f32 ---- */
-
-/* What f32 answered, as numbers of the job: a fixed parameter has its value, one at a rounded bound is on the
- * bound. False: it is no point. */
-static bool land(struct chunk *c, size_t i)
-{
-    const struct frozen *model = c->model;
-    const paritas_job *job = &c->jobs[i];
-    const double *start = or_default(job->start, model->init), *lower = or_default(job->lower, model->lower),
-                 *upper = or_default(job->upper, model->upper);
-    const unsigned char *fixed = job->fixed ? job->fixed : model->fixed;
-    double *point = c->parameters + i * model->n_parameters;
+    const struct fit_job *job = &block->jobs[i];
+    double *point = point_of(block, i);
     bool whole = true;
-    for (size_t p = 0; p < model->n_parameters; p++) {
-        point[p] = fixed[p] ? start[p] : rows_land(point[p], lower[p], upper[p]);
+    for (size_t p = 0; p < block->model->n_parameters; p++) {
+        point[p] = job->fixed[p] ? job->start[p] : rows_land(point[p], job->lower[p], job->upper[p]);
         whole = whole && point[p] - point[p] == 0.0;
     }
     return whole;
 }
 
-/* Polishes all fits of the chunk, as the top of this file says. `which`: room for them. */
-static paritas_status polish(struct chunk *c, size_t *which)
+static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t i)
 {
-    const bool newton = c->options.minimizer == PARITAS_MINIMIZER_NEWTON;
-    const uint32_t own = c->options.start_is_near ? FIT_FROM_NEAR : 0, closer = newton ? FIT_TO_CLOSER : 0;
-    size_t near = 0, far = c->n;
-    for (size_t i = 0; i < c->n; i++) {
-        const bool whole = land(c, i);
+    const struct block *block = user;
+    const struct method *method = block->method;
+    const bool converged = block->outcomes[i].status == PARITAS_FIT_CONVERGED,
+               whole = stage == STAGE_FIRST && (method->raw || method->polished) && land(block, i);
+    if (stage == STAGE_FIRST && method->polished) {
         if (!whole)
-            memcpy(c->parameters + i * c->model->n_parameters, or_default(c->jobs[i].start, c->model->init),
-                   c->model->n_parameters * sizeof *c->parameters);
-        if (whole && (!newton || c->results[i].status == PARITAS_FIT_CONVERGED))
-            which[near++] = i;
-        else
-            which[--far] = i;
+            memcpy(point_of(block, i), block->jobs[i].start, block->model->n_parameters * sizeof(double));
+        return whole && (converged || method->minimizer != PARITAS_MINIMIZER_NEWTON) ? STAGE_NEAR : STAGE_FAR;
     }
-    paritas_status status =
-        near > 0 ? fit_jobs(c, c->context->host, near, which, c->parameters, FIT_FROM_NEAR | closer)
-                 : PARITAS_OK;
-    if (far < c->n && status == PARITAS_OK)
-        status = fit_jobs(c, c->context->host, c->n - far, which + far, c->parameters, closer);
-    size_t open = 0;
-    for (size_t i = 0; i < c->n; i++)
-        if (c->results[i].status != PARITAS_FIT_CONVERGED) which[open++] = i;
-    return open > 0 && status == PARITAS_OK ? fit_jobs(c, c->context->host, open, which, NULL, own) : status;
+    /* a fit that does not get closest is as near as any other */
+    const bool anew = stage == STAGE_FIRST ? method->closest != 0 : stage != STAGE_ANEW;
+    return anew && !converged ? STAGE_ANEW : STAGE_DONE;
 }
 
-/* ---- chunks ---- */
+/* ---- confirmation ---- */
 
-static paritas_status run_chunk(struct chunk *c)
+static void put_covariance(const struct frozen *model, const double *answer, bool usable, double *covariance)
 {
-    paritas_context *context = c->context;
-    size_t *again = paritas_allocate(context, 2 * c->n, sizeof *again);
-    c->sets = paritas_allocate(context, c->n, sizeof *c->sets);
-    c->set_of = paritas_allocate(context, c->n, sizeof *c->set_of);
-    c->constants = paritas_allocate(context, c->n, sizeof *c->constants);
-    paritas_status status =
-        again && c->sets && c->set_of && c->constants ? PARITAS_OK : paritas_fail_memory(context);
-    if (status == PARITAS_OK) {
-        gather_sets(c);
-        for (size_t i = 0; i < c->n; i++)
-            c->results[i] = (paritas_fit_result)PARITAS_INIT(paritas_fit_result);
-        const uint32_t own = c->options.start_is_near ? FIT_FROM_NEAR : 0;
-        status = fit_jobs(c, context->device, c->n, NULL, NULL, own | c->closer);
-        for (size_t i = 0; i < c->n && c->raw && status == PARITAS_OK; i++) land(c, i);
-        if (status == PARITAS_OK && context->precision == 32 && !c->raw) status = polish(c, again);
-        size_t open = 0;
-        for (size_t i = 0; i < c->n && c->closer && status == PARITAS_OK; i++)
-            if (c->results[i].status != PARITAS_FIT_CONVERGED) again[open++] = i;
-        /* as near as any fit, if not closest */
-        if (open > 0 && status == PARITAS_OK) status = fit_jobs(c, context->host, open, again, NULL, own);
-    }
-    if (status == PARITAS_OK &&
-        (c->errors || c->covariance || c->states || c->options.minimizer != PARITAS_MINIMIZER_NEWTON)) {
-        size_t n = c->n, *now = again + c->n;
-        for (size_t i = 0; i < n; i++) now[i] = i;
-        for (unsigned round = 0; n > 0 && status == PARITAS_OK; round++) {
-            size_t open = 0;
-            status = covariance_jobs(c, n, now, again, &open);
-            if (open == 0 || status != PARITAS_OK) break;
-            if (round == CONTINUATIONS || c->raw) {
-                for (size_t k = 0; k < open; k++) c->results[again[k]].status = PARITAS_FIT_NO_PROGRESS;
-                break;
-            }
-            n = open;
-            memcpy(now, again, n * sizeof *now);
-            /* what goes on from a fit is near */
-            status = fit_jobs(c, context->host, n, now, c->parameters, FIT_FROM_NEAR | FIT_TO_CLOSER);
+    const size_t p = model->n_parameters, slots = model->n_slots;
+    const double *matrix = answer + COVARIANCE_MATRIX(slots);
+    for (size_t a = 0; a < p; a++)
+        for (size_t b = 0; b < p; b++) {
+            /* from one half: the other may differ in the last bit */
+            const size_t i = model->slot_of[a], j = model->slot_of[b], row = i > j ? i : j,
+                         column = i > j ? j : i;
+            covariance[a * p + b] = usable ? matrix[row * slots + column] : __builtin_nan("");
         }
+}
+
+/* States and errors of the parameters. */
+static void put_errors(const struct block *block, const struct fit_job *job, const double *answer,
+                       bool usable)
+{
+    const struct frozen *model = block->model;
+    const paritas_fit_answers *to = block->answers;
+    const double *active = answer + COVARIANCE_ACTIVE * model->n_slots,
+                 *errors = answer + COVARIANCE_ERRORS * model->n_slots;
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        const size_t slot = model->slot_of[p], i = job->index * model->n_parameters + p;
+        const bool moves = active[slot] > 0.0;
+        if (to->states)
+            to->states[i] = job->fixed[p]                           ? PARITAS_PARAMETER_FIXED
+                            : moves                                 ? PARITAS_PARAMETER_FREE
+                            : block->parameters[i] <= job->lower[p] ? PARITAS_PARAMETER_AT_LOWER_BOUND
+                                                                    : PARITAS_PARAMETER_AT_UPPER_BOUND;
+        if (to->errors)
+            to->errors[i] = usable && moves && errors[slot] > 0.0 ? errors[slot] : __builtin_nan("");
     }
-    paritas_release(&context->allocator, again);
-    paritas_release(&context->allocator, c->sets);
-    paritas_release(&context->allocator, c->set_of);
-    paritas_release(&context->allocator, c->constants);
-    return status;
 }
 
-/* Runs all jobs of `all`, chunk by chunk. `step`: jobs of a chunk; `own`: room for the parameters of one,
- * where the caller wants none. */
-static paritas_status run_all(const struct chunk *all, size_t step, double *own)
+static bool is_usable(const struct frozen *model, const double *answer)
 {
-    const size_t p = all->model->n_parameters;
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < all->n && status == PARITAS_OK; i += step) {
-        struct chunk c = *all;
-        c.raw = fits_are_raw(all->context);
-        c.n = i + step < all->n ? step : all->n - i;
-        c.jobs = all->jobs + i;
-        c.results = all->results + i;
-        c.parameters = own ? own : all->parameters + i * p;
-        if (all->errors) c.errors = all->errors + i * p;
-        if (all->covariance) c.covariance = all->covariance + i * p * p;
-        if (all->states) c.states = all->states + i * p;
-        if (all->closest) c.closest = all->closest + i;
-        status = run_chunk(&c);
+    return answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_VALUE)] < ROWS_OUTSIDE &&
+           answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_BAD)] == 0.0;
+}
+
+static void take_confirmation(void *user, const struct fit_job *job, const double *answer)
+{
+    struct block *block = user;
+    const struct frozen *model = block->model;
+    const struct method *method = block->method;
+    const double *scalars = answer + COVARIANCE_SCALAR(model->n_slots, 0), edm = scalars[COVARIANCE_EDM],
+                 pull = scalars[COVARIANCE_PULL];
+    const double edm_most = method->raw ? EDM_TOLERANCE_F32 : EDM_TOLERANCE_F64,
+                 pull_most = method->raw ? PULL_TOLERANCE_F32 : PULL_TOLERANCE_F64;
+    struct fit_outcome *outcome = &block->outcomes[job->index];
+    const bool good = scalars[COVARIANCE_BAD] == 0.0,
+               met = good && edm <= edm_most && (pull <= pull_most || edm <= EDM_OF_ROUNDING);
+    /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended the conditions
+     * may yet hold */
+    if (met && method->minimizer != PARITAS_MINIMIZER_NEWTON && outcome->status == PARITAS_FIT_NO_PROGRESS)
+        outcome->status = PARITAS_FIT_CONVERGED;
+    if (outcome->status == PARITAS_FIT_CONVERGED) {
+        outcome->edm = edm;
+        outcome->pull = pull;
+        if (!good)
+            outcome->status = PARITAS_FIT_NOT_A_MINIMUM;
+        else if (!met)
+            block->open[block->n_open++] = job->index;
     }
-    return status;
+    put_errors(block, job, answer, is_usable(model, answer));
+    if (block->answers->covariance)
+        put_covariance(model, answer, is_usable(model, answer),
+                       block->answers->covariance + job->index * model->n_parameters * model->n_parameters);
 }
 
-/* Jobs whose rows one launch takes. */
-static size_t chunk_of(const struct frozen *model, bool covariance)
+/* Checks all fits with their exact Hessians, and continues those that fail. */
+static paritas_status confirm(paritas_context *context, struct block *block)
 {
-    const size_t slots = model->n_slots,
-                 each = model->n_places + 8 * slots + 16 + (covariance ? slots * slots : 0);
-    return ROWS_ELEMENTS / each + 1;
-}
-
-static paritas_status check_jobs(const struct chunk *c)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        const paritas_status status = check_job(c, i);
-        if (status != PARITAS_OK)
-            return c->n == 1 ? status
-                             : paritas_fail(c->context, status, "job %zu: %s", i,
-                                            paritas_error_message(c->context));
+    size_t n = block->n;
+    for (unsigned round = 0; n > 0; round++) {
+        const struct rows_fits call = {.model = block->model,
+                                       .entry = block->model->family->covariance,
+                                       .args = {[FIT_ARG_WHOLE] = block->answers->covariance != NULL},
+                                       .n = n,
+                                       .jobs = select_jobs(block, n, round ? block->open : NULL, true),
+                                       .take = take_confirmation,
+                                       .user = block};
+        block->n_open = 0;
+        TRY(rows_fits_run(context, context->host, &call));
+        n = block->n_open;
+        if (round < CONTINUATIONS && !block->method->raw) { /* what goes on from a fit is near */
+            TRY(fit_some(context, context->host, block, FIT_FROM_NEAR | FIT_TO_CLOSER, true, n, block->open));
+            continue;
+        }
+        for (size_t k = 0; k < n; k++) block->outcomes[block->open[k]].status = PARITAS_FIT_NO_PROGRESS;
+        break;
     }
     return PARITAS_OK;
 }
 
-paritas_status fit_closest(paritas_context *context, const paritas_model *given, bool start_is_near, size_t n,
-                           const paritas_job *jobs, struct closest_fit *fits, double *parameters)
-{
-    struct chunk c = {.context = context,
-                      .given = given,
-                      .model = paritas_model_frozen(given),
-                      .options = PARITAS_FIT_OPTIONS_DEFAULT,
-                      .n = n,
-                      .jobs = jobs,
-                      .parameters = parameters};
-    c.options.start_is_near = start_is_near;
-    c.closest = fits;
-    c.closer = FIT_TO_CLOSEST;
-    paritas_status status = check_jobs(&c);
-    if (status != PARITAS_OK) return status;
-    c.results = paritas_allocate(context, n + 1, sizeof *c.results);
-    status = c.results ? run_all(&c, chunk_of(c.model, false), NULL) : paritas_fail_memory(context);
-    paritas_release(&context->allocator, c.results);
-    return status;
-}
+/* ---- all blocks ---- */
 
-paritas_status fit_covariances(paritas_context *context, const paritas_model *given, size_t n,
-                               const paritas_job *jobs, double *covariance)
+static void put_results(const struct block *block)
 {
-    const struct frozen *model = paritas_model_frozen(given);
-    const size_t p = model->n_parameters, step = chunk_of(model, true);
-    double *points = paritas_allocate(context, n * p + 1, sizeof *points);
-    paritas_fit_result *results = paritas_allocate_clear(context, n + 1, sizeof *results);
-    size_t *which = paritas_allocate(context, 2 * n + 1, sizeof *which);
-    struct chunk all = {
-        .context = context, .given = given, .model = model, .options = PARITAS_FIT_OPTIONS_DEFAULT};
-    all.sets = paritas_allocate(context, n + 1, sizeof *all.sets);
-    all.set_of = paritas_allocate(context, n + 1, sizeof *all.set_of);
-    all.constants = paritas_allocate(context, n + 1, sizeof *all.constants);
-    paritas_status status = points && results && which && all.sets && all.set_of && all.constants
-                                ? PARITAS_OK
-                                : paritas_fail_memory(context);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i += step) {
-        struct chunk c = all;
-        size_t open;
-        c.n = i + step < n ? step : n - i;
-        c.jobs = jobs + i;
-        c.results = results;
-        c.parameters = points;
-        c.covariance = covariance + i * p * p;
-        for (size_t k = 0; k < c.n; k++) {
-            memcpy(points + k * p, or_default(jobs[i + k].start, model->init), p * sizeof *points);
-            which[k] = k;
-        }
-        gather_sets(&c);
-        status = covariance_jobs(&c, c.n, which, which + n, &open);
+    const struct frozen *model = block->model;
+    for (size_t i = 0; i < block->n; i++) {
+        const struct fit_outcome *outcome = &block->outcomes[i];
+        const double nan = __builtin_nan("");
+        const size_t like = fit_job_like(block->jobs, i);
+        paritas_fit_result *result = &block->answers->results[i];
+        block->jobs[i].constant =
+            like < i ? block->jobs[like].constant : model->constant(model, block->jobs[i].data);
+        *result = (paritas_fit_result){
+            .size = sizeof *result,
+            .status = outcome->status,
+            .iterations = outcome->iterations,
+            .twice_nll = outcome->inside ? 2.0 * (outcome->value + block->jobs[i].constant) : nan,
+            .edm = outcome->edm,
+            .projected_gradient = outcome->inside ? outcome->pull : nan};
     }
-    paritas_release(&context->allocator, all.sets);
-    paritas_release(&context->allocator, all.set_of);
-    paritas_release(&context->allocator, all.constants);
-    paritas_release(&context->allocator, which);
-    paritas_release(&context->allocator, results);
-    paritas_release(&context->allocator, points);
-    return status;
 }
 
-/* Refuses options that nothing can be fitted with. */
-static paritas_status check_options(const struct chunk *c)
+/* Room for blocks of `room` jobs; block_close also after a failure. */
+static paritas_status block_open(paritas_context *context, const paritas_model *model,
+                                 const struct method *method, size_t room, struct block *block)
 {
-    const paritas_fit_options *options = &c->options;
-    if ((unsigned)options->minimizer >= PARITAS_MINIMIZER_COUNT)
-        return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT,
-                            "minimizer %d: there is none of this number", (int)options->minimizer);
-    if (options->population && (options->population < 4 || options->population > 65536))
-        return paritas_fail(c->context, PARITAS_INVALID_ARGUMENT, "population %u: takes 4 to 65536 members",
-                            options->population);
-    if (options->minimizer == PARITAS_MINIMIZER_DE &&
-        c->model->slab + DE_MEMORY(c->model->n_slots, (size_t)members_of(c)) > UINT32_MAX)
-        return paritas_fail(c->context, PARITAS_OUT_OF_MEMORY,
-                            "population %u: one fit would need more than 2^32 numbers", members_of(c));
+    *block = (struct block){.model = paritas_model_frozen(model), .method = method};
+    block->jobs = paritas_allocate(context, 2 * room, sizeof *block->jobs);
+    block->outcomes = paritas_allocate(context, room, sizeof *block->outcomes);
+    block->open = paritas_allocate(context, room, sizeof *block->open);
+    if (!block->jobs || !block->outcomes || !block->open) return paritas_fail_memory(context);
+    block->some = block->jobs + room;
+    return PARITAS_OK;
+}
+
+static void block_close(paritas_context *context, struct block *block)
+{
+    paritas_release(&context->allocator, block->jobs);
+    paritas_release(&context->allocator, block->outcomes);
+    paritas_release(&context->allocator, block->open);
+}
+
+/* Completes the jobs and fits them. */
+static paritas_status block_fit(paritas_context *context, struct block *block, size_t n,
+                                const paritas_job *jobs, double *parameters)
+{
+    const struct launch_stages stages = {run_stage, next_stage, block};
+    block->n = n;
+    block->parameters = parameters;
+    memset(block->outcomes, 0, n * sizeof *block->outcomes);
+    for (size_t i = 0; i < n; i++) block->jobs[i] = complete(block->model, &jobs[i], i);
+    return launch_in_stages(context, context->device, &stages, n);
+}
+
+/* What the caller's answers are for the jobs from i on. */
+static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i, size_t p)
+{
+    paritas_fit_answers some = *all;
+    some.results += i;
+    if (some.parameters) some.parameters += i * p;
+    if (some.errors) some.errors += i * p;
+    if (some.covariance) some.covariance += i * p * p;
+    if (some.states) some.states += i * p;
+    return some;
+}
+
+/* Jobs of a block: as many as fit into one launch. */
+static size_t block_room(const struct frozen *model, size_t n, bool covariance)
+{
+    const size_t slots = model->n_slots,
+                 most = launch_jobs(model->n_places + 8 * slots + 16 + (covariance ? slots * slots : 0));
+    return n < most ? n : most;
+}
+
+static paritas_status run_blocks(paritas_context *context, struct block *block, size_t room, size_t n,
+                                 const paritas_job *jobs, const paritas_fit_answers *answers, double *own)
+{
+    const bool confirmed = answers->errors || answers->covariance || answers->states ||
+                           block->method->minimizer != PARITAS_MINIMIZER_NEWTON;
+    for (size_t i = 0; i < n; i += room) {
+        const paritas_fit_answers some = answers_from(answers, i, block->model->n_parameters);
+        block->answers = &some;
+        TRY(block_fit(context, block, n - i < room ? n - i : room, jobs + i, own ? own : some.parameters));
+        if (confirmed) TRY(confirm(context, block));
+        put_results(block);
+    }
     return PARITAS_OK;
 }
 
@@ -458,28 +422,21 @@ paritas_status fit_run(paritas_context *context, const paritas_model *given,
 {
     static const paritas_fit_options defaults = PARITAS_FIT_OPTIONS_DEFAULT;
     const struct frozen *model = paritas_model_frozen(given);
-    const size_t p = model->n_parameters, step = chunk_of(model, answers->covariance != NULL);
-    const struct chunk c = {.context = context,
-                            .given = given,
-                            .model = model,
-                            .options = options ? *options : defaults,
-                            .n = n,
-                            .jobs = jobs,
-                            .results = answers->results,
-                            .parameters = answers->parameters,
-                            .errors = answers->errors,
-                            .covariance = answers->covariance,
-                            .states = answers->states};
-    paritas_status status = check_options(&c);
-    if (status == PARITAS_OK) status = check_jobs(&c);
-    if (status != PARITAS_OK) return status;
+    const size_t room = block_room(model, n, answers->covariance != NULL);
+    struct method method;
+    struct block block;
     double *own = NULL;
-    if (!answers->parameters && n > 0) {
-        own = paritas_allocate(context, (n < step ? n : step) * p, sizeof *own);
-        if (!own) return paritas_fail_memory(context);
+    TRY(read_options(context, model, options ? options : &defaults, &method));
+    TRY(check_jobs(context, model, n, jobs));
+    if (n == 0) return PARITAS_OK;
+    paritas_status status = block_open(context, given, &method, room, &block);
+    if (status == PARITAS_OK && !answers->parameters) {
+        own = paritas_allocate(context, room * model->n_parameters, sizeof *own);
+        if (!own) status = paritas_fail_memory(context);
     }
-    status = run_all(&c, step, own);
+    if (status == PARITAS_OK) status = run_blocks(context, &block, room, n, jobs, answers, own);
     paritas_release(&context->allocator, own);
+    block_close(context, &block);
     return status;
 }
 
@@ -489,9 +446,69 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
 {
     paritas_fit_options own = PARITAS_FIT_OPTIONS_DEFAULT;
     paritas_fit_answers into = PARITAS_FIT_ANSWERS_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_fit_options, "options", options, &own);
-    if (status == PARITAS_OK) status = SIZED_TAKE(context, paritas_fit_answers, "answers", answers, &into);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_job, "jobs", n, jobs);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_fit_result, "results", n, into.results);
-    return status == PARITAS_OK ? fit_run(context, model, &own, n, jobs, &into) : status;
+    TRY(SIZED_TAKE(context, paritas_fit_options, "options", options, &own));
+    TRY(SIZED_TAKE(context, paritas_fit_answers, "answers", answers, &into));
+    TRY(SIZED_CHECK(context, paritas_job, "jobs", n, jobs));
+    TRY(SIZED_CHECK(context, paritas_fit_result, "results", n, into.results));
+    return fit_run(context, model, &own, n, jobs, &into);
+}
+
+/* ---- for derivatives ---- */
+
+paritas_status fit_closest(paritas_context *context, const paritas_model *given, bool start_is_near, size_t n,
+                           const paritas_job *jobs, struct closest_fit *fits, double *parameters)
+{
+    const struct frozen *model = paritas_model_frozen(given);
+    const size_t room = block_room(model, n, false);
+    paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
+    struct block block;
+    options.start_is_near = start_is_near;
+    struct method method = method_of(context, model, &options);
+    method.closest = FIT_TO_CLOSEST;
+    TRY(check_jobs(context, model, n, jobs));
+    if (n == 0) return PARITAS_OK;
+    paritas_status status = block_open(context, given, &method, room, &block);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i += room) {
+        status = block_fit(context, &block, n - i < room ? n - i : room, jobs + i,
+                           parameters + i * model->n_parameters);
+        for (size_t k = 0; k < block.n && status == PARITAS_OK; k++) {
+            const struct fit_outcome *outcome = &block.outcomes[k];
+            fits[i + k] = (struct closest_fit){
+                outcome->status, outcome->inside ? 2.0 * outcome->value : __builtin_nan(""), outcome->flat};
+        }
+    }
+    block_close(context, &block);
+    return status;
+}
+
+struct covariances {
+    const struct frozen *model;
+    double *covariance;
+};
+
+static void take_covariance(void *user, const struct fit_job *job, const double *answer)
+{
+    const struct covariances *to = user;
+    const size_t p = to->model->n_parameters;
+    put_covariance(to->model, answer, is_usable(to->model, answer), to->covariance + job->index * p * p);
+}
+
+paritas_status fit_covariances(paritas_context *context, const paritas_model *given, size_t n,
+                               const paritas_job *jobs, double *covariance)
+{
+    const struct frozen *model = paritas_model_frozen(given);
+    struct fit_job *list = paritas_allocate(context, n + 1, sizeof *list);
+    if (!list) return paritas_fail_memory(context);
+    for (size_t i = 0; i < n; i++) list[i] = complete(model, &jobs[i], i);
+    struct covariances to = {model, covariance};
+    const paritas_status status = rows_fits_run(context, context->host,
+                                                &(struct rows_fits){.model = model,
+                                                                    .entry = model->family->covariance,
+                                                                    .args = {[FIT_ARG_WHOLE] = 1},
+                                                                    .n = n,
+                                                                    .jobs = list,
+                                                                    .take = take_covariance,
+                                                                    .user = &to});
+    paritas_release(&context->allocator, list);
+    return status;
 }

@@ -1,47 +1,104 @@
-/* fit_evaluate.c: likelihoods, derivatives and expected data for many points and data sets in one call. */
+/* fit_evaluate.c: likelihoods and their derivatives for many points and data sets in one call. */
 #include "fit/fit_rows.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Derivatives by points x data sets; `hessian` decides the entry. */
-static paritas_status evaluate_chunk(paritas_context *context, const struct frozen *model, size_t n_points,
-                                     const double *points, size_t n_data, const double *data,
-                                     const double *constants, double *twice_nll, double *gradient,
-                                     double *hessian)
+/* Points first .. first + count - 1 with all data sets: the sets are the jobs of the launch. */
+struct evaluation {
+    const struct frozen *model;
+    size_t first, count, n_data;
+    const double *points, *data, *constants;
+    double *twice_nll, *gradient, *hessian; /* a row for each point with each data set; NULL: not wanted */
+};
+
+static size_t answer_size(const struct evaluation *e)
 {
-    const size_t p = model->n_parameters, slots = model->n_slots, rows_total = n_points * n_data;
-    const size_t stride = 1 + (gradient || hessian ? slots : 0) + (hessian ? slots * slots : 0);
-    struct rows rows;
-    paritas_status status =
-        rows_allocate(context, n_data * model->n_places + n_points * slots, rows_total * stride, 4, &rows);
-    if (status != PARITAS_OK) return status;
-    for (size_t d = 0; d < n_data; d++)
-        rows_put_data(model, data + d * model->n_data, rows.in + d * model->n_places);
-    for (size_t k = 0; k < n_points; k++)
-        rows_put_point(model, points + k * p, model->slot_template,
-                       rows.in + n_data * model->n_places + k * slots);
-    rows.args[0] = (uint32_t)n_points;
-    rows.args[1] = (uint32_t)n_data;
-    rows.args[2] = gradient != NULL;
-    status = rows_launch(context, context->device, model,
-                         hessian ? model->family->hessian : model->family->evaluate, rows_total, &rows);
-    for (size_t r = 0; r < rows_total && status == PARITAS_OK; r++) {
-        const double *out = rows.out + r * stride;
-        const double nan = __builtin_nan("");
-        const int inside = out[0] < ROWS_OUTSIDE;
-        if (twice_nll) twice_nll[r] = inside ? 2.0 * (out[0] + constants[r % n_data]) : nan;
-        if (gradient)
-            for (size_t i = 0; i < p; i++)
-                gradient[r * p + i] = inside ? 2.0 * out[1 + model->slot_of[i]] : nan;
-        if (hessian)
-            for (size_t i = 0; i < p; i++)
-                for (size_t j = 0; j < p; j++)
-                    hessian[(r * p + i) * p + j] =
-                        inside ? 2.0 * out[1 + slots + model->slot_of[i] * slots + model->slot_of[j]] : nan;
+    return e->hessian ? VALUE_SIZE_HESSIAN(e->model->n_slots)
+                      : VALUE_SIZE(e->model->n_slots, e->gradient != NULL);
+}
+
+static paritas_status fill(void *user, struct launch_rows *rows)
+{
+    const struct evaluation *e = user;
+    const struct frozen *model = e->model;
+    double *points = rows->in + rows->n * model->n_places;
+    rows->args[POINT_ARG_POINTS] = (uint32_t)e->count;
+    rows->args[POINT_ARG_SETS] = (uint32_t)rows->n;
+    rows->args[POINT_ARG_GRADIENT] = e->gradient != NULL;
+    for (size_t d = 0; d < rows->n; d++)
+        rows_put_data(model, e->data + (rows->at + d) * model->n_data, rows->in + d * model->n_places);
+    for (size_t k = 0; k < e->count; k++)
+        rows_put_point(model, e->points + (e->first + k) * model->n_parameters, model->slot_template,
+                       points + k * model->n_slots);
+    return PARITAS_OK;
+}
+
+/* The answer of one point with one data set into row `to` of the caller's. */
+static void put_answer(const struct evaluation *e, const double *answer, double constant, size_t to)
+{
+    const struct frozen *model = e->model;
+    const size_t p = model->n_parameters, slots = model->n_slots;
+    const double *gradient = answer + VALUE_GRADIENT, *hessian = answer + VALUE_HESSIAN(slots);
+    const double nan = __builtin_nan("");
+    const bool inside = answer[VALUE_VALUE] < ROWS_OUTSIDE;
+    if (e->twice_nll) e->twice_nll[to] = inside ? 2.0 * (answer[VALUE_VALUE] + constant) : nan;
+    for (size_t i = 0; i < p && e->gradient; i++)
+        e->gradient[to * p + i] = inside ? 2.0 * gradient[model->slot_of[i]] : nan;
+    for (size_t i = 0; i < p && e->hessian; i++)
+        for (size_t j = 0; j < p; j++)
+            e->hessian[(to * p + i) * p + j] =
+                inside ? 2.0 * hessian[model->slot_of[i] * slots + model->slot_of[j]] : nan;
+}
+
+static paritas_status take(void *user, const struct launch_rows *rows)
+{
+    const struct evaluation *e = user;
+    for (size_t k = 0; k < e->count; k++)
+        for (size_t d = 0; d < rows->n; d++) {
+            const size_t set = rows->at + d;
+            put_answer(e, rows->out + (k * rows->n + d) * answer_size(e), e->constants[set],
+                       (e->first + k) * e->n_data + set);
+        }
+    return PARITAS_OK;
+}
+
+static paritas_status check_data(paritas_context *context, const struct frozen *model, size_t n,
+                                 const double *data)
+{
+    for (size_t i = 0; i < n * model->n_data; i++)
+        if (!(data[i] >= 0.0 || !frozen_counts(model, i % model->n_data)) || !(data[i] - data[i] == 0.0))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "data[%zu][%zu]: must be a finite number, not negative where it is a count",
+                                i / model->n_data, i % model->n_data);
+    for (size_t d = 0; model->n_templates && d < n; d++) {
+        char where[32];
+        snprintf(where, sizeof where, "data[%zu]", d);
+        TRY(rows_check_templates(context, model, data + d * model->n_data, where));
     }
-    rows_free(&rows);
-    return status;
+    return PARITAS_OK;
+}
+
+/* All points: as many at once as one launch takes with all data sets, which it else takes in turn. */
+static paritas_status evaluate(paritas_context *context, struct evaluation *e, size_t n_points)
+{
+    const struct frozen *model = e->model;
+    const size_t each = answer_size(e) + model->n_slots,
+                 most = launch_jobs(e->n_data * (each + model->n_places));
+    struct launch_plan plan = rows_plan(model, e->hessian ? model->family->hessian : model->family->evaluate);
+    plan.args.once = POINT_ARGS;
+    plan.in.job = model->n_places;
+    plan.fill = fill;
+    plan.take = take;
+    plan.user = e;
+    for (e->first = 0; e->first < n_points; e->first += e->count) {
+        e->count = n_points - e->first < most ? n_points - e->first : most;
+        plan.in.once = e->count * model->n_slots;
+        plan.out.job = e->count * answer_size(e);
+        plan.rows_of_job = e->count;
+        TRY(launch_run(context, context->device, &plan, e->n_data));
+    }
+    return PARITAS_OK;
 }
 
 paritas_status paritas_evaluate(paritas_context *context, const paritas_model *given, size_t n_points,
@@ -55,47 +112,19 @@ paritas_status paritas_evaluate(paritas_context *context, const paritas_model *g
     }
     if (n_points == 0 || n_data == 0) return PARITAS_OK;
     if (!points) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points: none given");
-    for (size_t i = 0; i < n_data * model->n_data; i++)
-        if (!(data[i] >= 0.0 || !frozen_counts(model, i % model->n_data)) || !(data[i] - data[i] == 0.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "data[%zu][%zu]: must be a finite number, not negative where it is a count",
-                                i / model->n_data, i % model->n_data);
-    for (size_t d = 0; model->n_templates && d < n_data; d++) {
-        char where[32];
-        snprintf(where, sizeof where, "data[%zu]", d);
-        const paritas_status status = rows_check_templates(context, model, data + d * model->n_data, where);
-        if (status != PARITAS_OK) return status;
-    }
+    TRY(check_data(context, model, n_data, data));
     double *constants = paritas_allocate(context, n_data, sizeof *constants);
     if (!constants) return paritas_fail_memory(context);
     for (size_t d = 0; d < n_data; d++) constants[d] = model->constant(model, data + d * model->n_data);
-    /* chunks of points, and of data sets where even one point is too many */
-    const size_t slots = model->n_slots, each = 1 + slots + model->n_places +
-                                                (hessian    ? slots * slots
-                                                 : gradient ? slots
-                                                            : 0);
-    const size_t data_step = n_data * each < ROWS_ELEMENTS ? n_data : ROWS_ELEMENTS / each + 1;
-    const size_t point_step = ROWS_ELEMENTS / (each * data_step) + 1;
-    const size_t p = model->n_parameters;
-    paritas_status status = PARITAS_OK;
-    for (size_t k = 0; k < n_points && status == PARITAS_OK; k += point_step) {
-        const size_t count = k + point_step < n_points ? point_step : n_points - k;
-        if (data_step == n_data) {
-            status = evaluate_chunk(context, model, count, points + k * p, n_data, data, constants,
-                                    twice_nll ? twice_nll + k * n_data : NULL,
-                                    gradient ? gradient + k * n_data * p : NULL,
-                                    hessian ? hessian + k * n_data * p * p : NULL);
-            continue;
-        }
-        for (size_t point = k; point < k + count; point++)
-            for (size_t d = 0; d < n_data && status == PARITAS_OK; d += data_step) {
-                const size_t sets = d + data_step < n_data ? data_step : n_data - d, row = point * n_data + d;
-                status = evaluate_chunk(context, model, 1, points + point * p, sets, data + d * model->n_data,
-                                        constants + d, twice_nll ? twice_nll + row : NULL,
-                                        gradient ? gradient + row * p : NULL,
-                                        hessian ? hessian + row * p * p : NULL);
-            }
-    }
+    struct evaluation e = {.model = model,
+                           .n_data = n_data,
+                           .points = points,
+                           .data = data,
+                           .constants = constants,
+                           .twice_nll = twice_nll,
+                           .gradient = gradient,
+                           .hessian = hessian};
+    const paritas_status status = evaluate(context, &e, n_points);
     paritas_release(&context->allocator, constants);
     return status;
 }

@@ -1,45 +1,15 @@
-/* fit_rows.c: see rows.h. */
+/* fit_rows.c: see fit_rows.h. */
 #include "fit/fit_rows.h"
-
-#include "minimise/minimiser_sizes.h"
 
 #include <string.h>
 
-paritas_status rows_allocate(paritas_context *context, size_t n_in, size_t n_out, size_t n_args,
-                             struct rows *rows)
-{
-    *rows = (struct rows){.context = context, .n_in = n_in, .n_out = n_out, .n_args = n_args};
-    rows->in = paritas_allocate_aligned(context, n_in + 1, sizeof *rows->in);
-    rows->out = paritas_allocate_aligned(context, n_out + 1, sizeof *rows->out);
-    rows->args = paritas_allocate_clear(context, n_args + 1, sizeof *rows->args);
-    if (rows->in && rows->out && rows->args) return PARITAS_OK;
-    rows_free(rows);
-    return paritas_fail_memory(context);
-}
-
-void rows_free(struct rows *rows)
-{
-    if (!rows->context) return;
-    paritas_release_aligned(&rows->context->allocator, rows->in);
-    paritas_release_aligned(&rows->context->allocator, rows->out);
-    paritas_release(&rows->context->allocator, rows->args);
-    rows->in = rows->out = NULL;
-    rows->args = NULL;
-}
+/* ---- rows ---- */
 
 void rows_put_data(const struct frozen *model, const double *data, double *row)
 {
     memcpy(row, model->place_template, model->n_places * sizeof *row);
     for (size_t i = 0; i < model->n_data - model->n_templates; i++) row[model->place_of[i]] = data[i];
     if (model->n_templates) model->family->put_templates(model, frozen_templates(model, data), row);
-}
-
-paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
-                                    const char *where)
-{
-    return model->n_templates
-               ? model->family->check_templates(context, model, frozen_templates(model, data), where)
-               : PARITAS_OK;
 }
 
 void rows_put_point(const struct frozen *model, const double *point, const double *padding, double *row)
@@ -49,20 +19,6 @@ void rows_put_point(const struct frozen *model, const double *point, const doubl
     else
         memset(row, 0, model->n_slots * sizeof *row);
     for (size_t p = 0; p < model->n_parameters; p++) row[model->slot_of[p]] = point[p];
-}
-
-void rows_put_limits(const struct frozen *model, const double *lower, const double *upper,
-                     const unsigned char *fixed, double *row)
-{
-    const size_t slots = model->n_slots;
-    rows_put_point(model, lower, model->slot_template, row + slots);
-    rows_put_point(model, upper, model->slot_template, row + 2 * slots);
-    memset(row + 3 * slots, 0, slots * sizeof *row);
-    for (size_t p = 0; p < model->n_parameters; p++) {
-        const uint32_t slot = model->slot_of[p];
-        row[3 * slots + slot] = fixed[p] ? 0.0 : 1.0;
-        if (fixed[p]) row[slots + slot] = row[2 * slots + slot] = row[slot];
-    }
 }
 
 void rows_get_point(const struct frozen *model, const double *row, double *point)
@@ -76,66 +32,194 @@ double rows_land(double x, double lower, double upper)
     return x >= upper || x == (double)(float)upper ? upper : x;
 }
 
-/* What an entry uses again and again of a fit's slab. */
-static size_t touched_by(const struct frozen *model, unsigned entry)
+paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
+                                    const char *where)
+{
+    return model->n_templates
+               ? model->family->check_templates(context, model, frozen_templates(model, data), where)
+               : PARITAS_OK;
+}
+
+void rows_put_fit(const struct frozen *model, const struct fit_job *job, double *row)
+{
+    const size_t slots = model->n_slots;
+    double *start = row + FIT_JOB_START * slots, *lower = row + FIT_JOB_LOWER * slots,
+           *upper = row + FIT_JOB_UPPER * slots, *is_free = row + FIT_JOB_FREE * slots;
+    rows_put_point(model, job->start, model->slot_template, start);
+    rows_put_point(model, job->lower, model->slot_template, lower);
+    rows_put_point(model, job->upper, model->slot_template, upper);
+    memset(is_free, 0, slots * sizeof *row);
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        const uint32_t slot = model->slot_of[p];
+        const bool held = (ptrdiff_t)p == job->held;
+        if (held) start[slot] = job->held_at;
+        is_free[slot] = held || job->fixed[p] ? 0.0 : 1.0;
+        if (is_free[slot] == 0.0) lower[slot] = upper[slot] = start[slot];
+        if (start[slot] < lower[slot]) start[slot] = lower[slot];
+        if (start[slot] > upper[slot]) start[slot] = upper[slot];
+    }
+}
+
+struct fit_outcome rows_get_outcome(const struct frozen *model, const double *answer)
+{
+    const double *scalars = answer + model->n_slots;
+    const bool inside = scalars[FIT_VALUE] < ROWS_OUTSIDE;
+    return (struct fit_outcome){.status = inside ? (paritas_fit_status)(int)scalars[FIT_STATUS]
+                                                 : PARITAS_FIT_NON_FINITE,
+                                .inside = inside,
+                                .flat = scalars[FIT_FLAT] != 0.0,
+                                .value = scalars[FIT_VALUE],
+                                .edm = scalars[FIT_EDM],
+                                .pull = scalars[FIT_PULL],
+                                .iterations = (unsigned)scalars[FIT_ITERATIONS]};
+}
+
+/* ---- launches ---- */
+
+struct launch_plan rows_plan(const struct frozen *model, unsigned entry)
 {
     const struct paritas_family *family = model->family;
-    if (entry == family->draw) return model->n_places;
-    if (entry == family->evaluate || entry == family->expected ||
-        (family->data_derivatives && entry == family->tangent))
-        return model->slab_value;
-    if (entry == family->profile) return model->slab_value + MINIMISER_VECTORS * model->n_slots;
-    return model->slab;
-}
-
-/* Elements of working memory of one fit of this entry. */
-static size_t slab_of(const struct frozen *model, unsigned entry)
-{
-    if (entry == model->family->covariance) return model->slab_covariance;
+    struct launch_plan plan = {.module = family->module,
+                               .tables = &model->tables,
+                               .serial = model->serial,
+                               .entry = entry,
+                               .slab = model->slab,
+                               .slab_most = model->slab_covariance,
+                               .touched = model->slab,
+                               .cost = model->cost};
+    if (entry == family->covariance) plan.slab = model->slab_covariance;
     for (size_t m = 0; m < PARITAS_MINIMIZER_COUNT; m++)
-        if (entry == model->family->fit[m]) return model->slab_fit[m];
-    return model->slab;
+        if (entry == family->fit[m]) plan.slab = model->slab_fit[m];
+    if (entry == family->draw)
+        plan.touched = model->n_places;
+    else if (entry == family->evaluate || entry == family->expected ||
+             (family->data_derivatives && entry == family->tangent))
+        plan.touched = model->slab_value;
+    else if (entry == family->profile)
+        plan.touched = model->slab_value + MINIMISER_VECTORS * model->n_slots;
+    return plan;
 }
 
-paritas_status rows_launch(paritas_context *context, struct paritas_device *device,
-                           const struct frozen *model, unsigned entry, size_t n, struct rows *rows)
+static size_t point_size(const struct rows_points *call)
 {
-    const size_t slab = slab_of(model, entry) + rows->more;
-    const struct device_launch launch = {.entry = entry,
-                                         .rows = (uint32_t)n,
-                                         .share = rows->share,
-                                         .args = rows->args,
-                                         .in = rows->in,
-                                         .out = rows->out,
-                                         .n_args = rows->n_args,
-                                         .n_in = rows->n_in,
-                                         .n_out = rows->n_out,
-                                         .slab = slab,
-                                         /* a population costs what it likes */
-                                         .cost = rows->more ? 0.0 : model->cost,
-                                         .slab_most =
-                                             slab > model->slab_covariance ? slab : model->slab_covariance,
-                                         .touched = touched_by(model, entry),
-                                         .lanes = context->lanes};
-    return device_launch_model(context, device, model->serial, model->family->module, &model->tables,
-                               &launch);
+    return call->entry == call->model->family->tangent && call->model->family->data_derivatives
+               ? HF_TANGENT_POINT_SIZE(call->model->n_slots)
+               : call->model->n_slots;
 }
 
-paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry,
-                                  size_t n, const double *points, const double *data, size_t stride,
-                                  struct rows *rows)
+static paritas_status fill_points(void *user, struct launch_rows *rows)
 {
-    const size_t sets = model->n_templates ? n : 0;
-    paritas_status status = rows_allocate(context, n * rows_of_point(model), n * stride, 4, rows);
-    if (status != PARITAS_OK) return status;
-    for (size_t k = 0; k < sets; k++)
-        rows_put_data(model, data ? data + k * model->n_data : model->data, rows->in + k * model->n_places);
-    for (size_t k = 0; k < n; k++)
-        rows_put_point(model, points + k * model->n_parameters, model->slot_template,
-                       rows->in + sets * model->n_places + k * model->n_slots);
-    rows->args[0] = (uint32_t)n;
-    rows->args[1] = (uint32_t)sets;
-    status = rows_launch(context, context->device, model, entry, n, rows);
-    if (status != PARITAS_OK) rows_free(rows);
-    return status;
+    const struct rows_points *call = user;
+    const struct frozen *model = call->model;
+    const size_t size = point_size(call), sets = model->n_templates ? rows->n : 0;
+    rows->args[POINT_ARG_POINTS] = (uint32_t)rows->n;
+    rows->args[POINT_ARG_SETS] = (uint32_t)sets;
+    for (size_t k = 0; k < rows->n; k++) {
+        const size_t job = rows->at + k;
+        double *point = rows->in + sets * model->n_places + k * size;
+        if (sets)
+            rows_put_data(model, call->data ? call->data + job * model->n_data : model->data,
+                          rows->in + k * model->n_places);
+        rows_put_point(model, call->points + job * model->n_parameters, model->slot_template, point);
+        if (size == model->n_slots) continue;
+        if (call->directions)
+            rows_put_point(model, call->directions + job * model->n_parameters, NULL, point + model->n_slots);
+        else
+            memset(point + model->n_slots, 0, model->n_slots * sizeof *point);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status take_points(void *user, const struct launch_rows *rows)
+{
+    const struct rows_points *call = user;
+    const size_t size = point_size(call);
+    const double *points = rows->in + (rows->n_in - rows->n * size);
+    for (size_t k = 0; k < rows->n; k++)
+        call->take(call->user, rows->at + k, points + k * size, rows->out + k * call->answer);
+    return PARITAS_OK;
+}
+
+paritas_status rows_points_run(paritas_context *context, struct paritas_device *device,
+                               const struct rows_points *call)
+{
+    struct rows_points own = *call;
+    struct launch_plan plan = rows_plan(call->model, call->entry);
+    plan.in.job = point_size(call) + (call->model->n_templates ? call->model->n_places : 0);
+    plan.out.job = call->answer;
+    plan.args.once = POINT_ARGS;
+    plan.fill = fill_points;
+    plan.take = take_points;
+    plan.user = &own;
+    return launch_run(context, device, &plan, call->n);
+}
+
+/* ---- fits ---- */
+
+/* Elements of a fit's answer. */
+static size_t answer_size(const struct rows_fits *call)
+{
+    const size_t slots = call->model->n_slots;
+    return call->entry == call->model->family->covariance ? COVARIANCE_SIZE(slots, call->args[FIT_ARG_WHOLE])
+                                                          : FIT_ANSWER_SIZE(slots);
+}
+
+size_t fit_job_like(const struct fit_job *jobs, size_t k)
+{
+    for (size_t j = k; j > 0 && k - j < 8; j--)
+        if (jobs[j - 1].data == jobs[k].data && jobs[j - 1].row == jobs[k].row) return j - 1;
+    return k;
+}
+
+static paritas_status fill_fits(void *user, struct launch_rows *rows)
+{
+    const struct rows_fits *call = user;
+    const struct frozen *model = call->model;
+    const struct fit_job *jobs = call->jobs + rows->at;
+    const size_t size = FIT_JOB_SIZE(model->n_slots);
+    uint32_t n_sets = 0, *sets = rows->args + FIT_ARGS;
+    memcpy(rows->args, call->args, sizeof call->args);
+    for (size_t k = 0; k < rows->n; k++) {
+        const size_t like = fit_job_like(jobs, k);
+        sets[k] = like < k ? sets[like] : n_sets;
+        if (like < k) continue;
+        double *row = rows->in + n_sets++ * model->n_places;
+        if (jobs[k].row)
+            memcpy(row, jobs[k].row, model->n_places * sizeof *row);
+        else
+            rows_put_data(model, jobs[k].data, row);
+    }
+    double *first = rows->in + n_sets * model->n_places;
+    for (size_t k = 0; k < rows->n; k++) rows_put_fit(model, &jobs[k], first + k * size);
+    rows->args[FIT_ARG_JOBS] = (uint32_t)rows->n;
+    rows->args[FIT_ARG_SETS] = n_sets;
+    rows->n_in = n_sets * model->n_places + rows->n * size;
+    return PARITAS_OK;
+}
+
+static paritas_status take_fits(void *user, const struct launch_rows *rows)
+{
+    const struct rows_fits *call = user;
+    for (size_t k = 0; k < rows->n; k++)
+        call->take(call->user, &call->jobs[rows->at + k], rows->out + k * answer_size(call));
+    return PARITAS_OK;
+}
+
+paritas_status rows_fits_run(paritas_context *context, struct paritas_device *device,
+                             const struct rows_fits *call)
+{
+    struct rows_fits own = *call;
+    const struct frozen *model = call->model;
+    struct launch_plan plan = rows_plan(model, call->entry);
+    plan.in.job = model->n_places + FIT_JOB_SIZE(model->n_slots);
+    plan.out.job = answer_size(call);
+    plan.args = (struct launch_size){FIT_ARGS, 1};
+    plan.fill = fill_fits;
+    plan.take = take_fits;
+    plan.user = &own;
+    if (call->entry == model->family->fit[PARITAS_MINIMIZER_DE]) {
+        plan.slab += DE_MEMORY(model->n_slots, (size_t)call->args[FIT_ARG_MEMBERS]);
+        plan.cost = 0.0; /* a population costs what it likes */
+    }
+    return launch_run(context, device, &plan, call->n);
 }

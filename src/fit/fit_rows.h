@@ -1,66 +1,92 @@
-/* fit_rows.h: between the user's order and the kernels' rows. */
+/* fit_rows.h: between the user's order and the kernels' rows, and launches of a frozen model. */
 #ifndef PARITAS_FIT_ROWS_H
 #define PARITAS_FIT_ROWS_H
 
+#include "entry/entry_rows.h"
 #include "fit/family.h"
-
-/* Largest number of elements that one launch may bring or fetch: keeps memory flat whatever the number of
- * jobs. */
-#define ROWS_ELEMENTS ((size_t)8 << 20)
+#include "fit/launch.h"
 
 /* The value that kernels answer outside a model's domain is at least this. */
 #define ROWS_OUTSIDE 1e29
 
-/* Rows of one launch; all arrays are owned and freed by rows_free. */
-struct rows {
-    paritas_context *context;
-    double *in, *out;
-    uint32_t *args;
-    size_t n_in, n_out, n_args;
-    size_t more;    /* elements behind the slab that the entry wants in this launch */
-    uint32_t share; /* jobs that a lane works through; 0: one */
-};
-paritas_status rows_allocate(paritas_context *context, size_t n_in, size_t n_out, size_t n_args,
-                             struct rows *rows);
-void rows_free(struct rows *rows);
+/* ---- rows ---- */
 
 /* user → kernel: data row (n_places), point (n_slots; padding slots get `padding` unless NULL, then 0) */
 void rows_put_data(const struct frozen *model, const double *data, double *row);
 void rows_put_point(const struct frozen *model, const double *point, const double *padding, double *row);
-/* What follows the point at `row` in a fit's row, n_slots each: lower and upper bounds, and 1 where it is
- * free, else 0; a fixed parameter's bounds are its value. */
-void rows_put_limits(const struct frozen *model, const double *lower, const double *upper,
-                     const unsigned char *fixed, double *row);
 /* kernel → user */
 void rows_get_point(const struct frozen *model, const double *row, double *point);
 
-/* A parameter that an f32 kernel answered, back within its bounds: what lies beyond one, or on what f32 makes
- * of it, is on it. */
+/* A parameter that an f32 kernel answered, back within its bounds: what lies beyond one, or on what f32 makes of it,
+ * is on it. */
 double rows_land(double x, double lower, double upper);
-
-/* Where a launch runs that is in f64 whatever the context's precision is. */
-static inline struct paritas_device *rows_device_f64(const paritas_context *context)
-{
-    return context->precision == 64 ? context->device : context->host;
-}
-
-/* Runs one entry of `model` over `n` rows. */
-paritas_status rows_launch(paritas_context *context, struct paritas_device *device,
-                           const struct frozen *model, unsigned entry, size_t n, struct rows *rows);
-/* The same on the context's device, for an entry that takes points and answers `stride` elements for each.
- * `points`: n of them, user's order; `data`: a row each, where the model has templates (NULL: its own), else
- * not looked at. *rows is the caller's to free unless it fails. */
-paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry,
-                                  size_t n, const double *points, const double *data, size_t stride,
-                                  struct rows *rows);
-/* Elements that it needs for a point beside those of the answer. */
-static inline size_t rows_of_point(const struct frozen *model)
-{
-    return model->n_slots + (model->n_templates ? model->n_places : 0);
-}
 
 /* INVALID_ARGUMENT for a data row, called `where`, whose templates the model cannot take. */
 paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
                                     const char *where);
+
+/* ---- launches ---- */
+
+/* What a launch of this entry is, but for its rows. */
+struct launch_plan rows_plan(const struct frozen *model, unsigned entry);
+
+/* Points through an entry that takes them, each with its own data row where the model has templates. */
+struct rows_points {
+    const struct frozen *model;
+    unsigned entry;
+    size_t n;
+    const double *points;     /* user's order */
+    const double *directions; /* of the tangent entry, behind each point; NULL: zeros */
+    const double *data;       /* a row each; NULL: the model's own. Not looked at without templates */
+    size_t answer;            /* elements of a point's answer */
+    /* The answer of point k; `point`: its row as it was launched. */
+    void (*take)(void *user, size_t k, const double *point, const double *answer);
+    void *user;
+};
+paritas_status rows_points_run(paritas_context *context, struct paritas_device *device,
+                               const struct rows_points *call);
+
+/* ---- fits ---- */
+
+/* A fit, or a covariance, with nothing left open; arrays in the user's order. */
+struct fit_job {
+    size_t index; /* the caller's */
+    const double *start, *lower, *upper;
+    const unsigned char *fixed;
+    const double *data; /* a user's row; or */
+    const double *row;  /* the kernel's; equal pointers bring one row */
+    ptrdiff_t held;     /* parameter that is held, too; -1: none */
+    double held_at;
+    double constant; /* what the likelihood has beyond its deviance form, where the caller wants it */
+};
+
+/* The first of the jobs before k with the same data; k: there is none. Lists hold few data sets that alternate, or one
+ * for each job, so the last few are enough to look at. */
+size_t fit_job_like(const struct fit_job *jobs, size_t k);
+
+/* The vectors of a fit_job (entry/entry_rows.h) at `row`: the start within the bounds; a fixed parameter's bounds are
+ * its value. */
+void rows_put_fit(const struct frozen *model, const struct fit_job *job, double *row);
+
+struct rows_fits {
+    const struct frozen *model;
+    unsigned entry;          /* of a minimiser, or the covariance */
+    uint32_t args[FIT_ARGS]; /* from FIT_ARG_ITERATIONS on */
+    size_t n;
+    const struct fit_job *jobs;
+    void (*take)(void *user, const struct fit_job *job, const double *answer);
+    void *user;
+};
+paritas_status rows_fits_run(paritas_context *context, struct paritas_device *device,
+                             const struct rows_fits *call);
+
+/* How a fit ended (minimise/fit_answer.h). */
+struct fit_outcome {
+    paritas_fit_status status;
+    bool inside, flat; /* outside the domain the numbers mean nothing */
+    double value, edm, pull;
+    unsigned iterations;
+};
+struct fit_outcome rows_get_outcome(const struct frozen *model, const double *answer);
 
 #endif

@@ -1,249 +1,302 @@
 /* profiles.c: see profiles.h. */
 #include "fit/ladder.h"
-#include "fit/fit_rows.h"
-#include "minimise/minimiser_sizes.h"
 
 #include <math.h>
 #include <string.h>
 
 #define EVALUATIONS 40 /* of a quasi-Newton fit; what takes longer is Newton's */
-/* in f32; what takes longer is f64's from the start: there the two precisions may take ways to different
- * minima (sbottom: with 40, one toy in 4000 did) */
+/* in f32; what takes longer is f64's from the start: there the two precisions may take ways to different minima
+ * (sbottom: with 40, one toy in 4000 did) */
 #define EVALUATIONS_F32 24
 #define EVALUATIONS_POLISH 10 /* from where f32 ended */
 #define SHARE_MOST 32u        /* tasks that a lane works through: lanes are idle during the last one only */
+
+/* ---- the matrix ---- */
+
+struct matrix {
+    const struct profile_plan *plan;
+    double *matrix;
+    bool usable;
+};
+
+static void take_matrix(void *user, const struct fit_job *job, const double *answer)
+{
+    struct matrix *to = user;
+    const struct frozen *model = paritas_model_frozen(to->plan->model);
+    const size_t slots = model->n_slots;
+    const double *scalars = answer + COVARIANCE_SCALAR(slots, 0),
+                 *errors = answer + COVARIANCE_ERRORS * slots;
+    memcpy(to->matrix, answer + COVARIANCE_MATRIX(slots), slots * slots * sizeof *to->matrix);
+    to->usable = scalars[COVARIANCE_VALUE] < ROWS_OUTSIDE && scalars[COVARIANCE_BAD] == 0.0;
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        const double error = errors[model->slot_of[p]];
+        /* an error of 0 says that the data do not determine the parameter */
+        to->usable = to->usable && (job->fixed[p] || (error > 0.0 && isfinite(error)));
+    }
+    for (size_t i = 0; i < slots * slots; i++) to->usable = to->usable && isfinite(to->matrix[i]);
+}
 
 paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan,
                                const double *expected, double *matrix, bool *usable)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
-    const size_t slots = model->n_slots, stride = 3 * slots + 8 + slots * slots;
-    struct rows rows;
-    *usable = false;
-    paritas_status status = rows_allocate(context, model->n_places + 4 * slots, stride, 5, &rows);
-    if (status != PARITAS_OK) return status;
-    double *row = rows.in + model->n_places;
-    memcpy(rows.in, expected, model->n_places * sizeof *expected);
-    rows_put_point(model, plan->start, model->slot_template, row);
-    rows_put_limits(model, plan->lower, plan->upper, plan->fixed, row);
-    for (size_t p = 0; p < model->n_parameters; p++) {
-        row[slots + model->slot_of[p]] = -1e300;
-        row[2 * slots + model->slot_of[p]] = 1e300;
+    const size_t n = model->n_parameters;
+    double *bounds = paritas_allocate(context, 2 * n + 1, sizeof *bounds);
+    if (!bounds) return paritas_fail_memory(context);
+    for (size_t p = 0; p < n; p++) {
+        bounds[p] = -1e300;
+        bounds[n + p] = 1e300;
     }
-    rows.args[0] = rows.args[1] = rows.args[2] = 1;
-    status = rows_launch(context, context->host, model, model->family->covariance, 1, &rows);
-    if (status == PARITAS_OK) {
-        *usable = rows.out[3 * slots] < ROWS_OUTSIDE && rows.out[3 * slots + 2] == 0.0;
-        memcpy(matrix, rows.out + 3 * slots + 8, slots * slots * sizeof *matrix);
-        for (size_t p = 0; p < model->n_parameters; p++) {
-            const uint32_t slot = model->slot_of[p];
-            /* an error of 0 says that the data do not determine the parameter */
-            *usable = *usable &&
-                      (plan->fixed[p] || (rows.out[slots + slot] > 0.0 && isfinite(rows.out[slots + slot])));
-        }
-        for (size_t i = 0; i < slots * slots; i++) *usable = *usable && isfinite(matrix[i]);
-    }
-    rows_free(&rows);
+    struct matrix to = {plan, matrix, false};
+    struct fit_job job = profile_job(plan, false, expected, plan->start);
+    job.lower = bounds;
+    job.upper = bounds + n;
+    const paritas_status status = rows_fits_run(context, context->host,
+                                                &(struct rows_fits){.model = model,
+                                                                    .entry = model->family->covariance,
+                                                                    .args = {[FIT_ARG_WHOLE] = 1},
+                                                                    .n = 1,
+                                                                    .jobs = &job,
+                                                                    .take = take_matrix,
+                                                                    .user = &to});
+    paritas_release(&context->allocator, bounds);
+    *usable = to.usable;
     return status;
 }
 
 /* ---- quasi-Newton ---- */
 
-/* One launch: fits of the data rows `which` (NULL: 0 .. n - 1) on a device. `starts`: NULL, then all from the
- * plan's, or a row for each data row there is, of the starts of its two fits (n_slots each). `ends`: NULL, or
- * such rows for where they end. Rows of what has no answer stay as they are. */
-struct quasi_newton {
+/* Fits of data rows; points in the user's order, both fits' a row. What has no answer keeps its profile and ends. */
+struct tasks {
     const struct profile_plan *plan;
-    struct paritas_device *device;
-    size_t n;
-    const size_t *which;
-    uint32_t evaluations; /* limit of a fit */
-    const double *data, *starts;
+    const double *data;
     struct profile *profiles;
-    double *ends;
-    bool closest; /* down to EDM_CLOSEST */
+    double *ends;         /* NULL: not wanted */
+    size_t n;             /* of these rows, */
+    const size_t *which;  /* n; NULL: 0 .. n - 1 */
+    bool from_ends;       /* each starts there; else all from the plan's start */
+    bool closest;         /* down to EDM_CLOSEST */
+    bool by_f32, raw;     /* f32 first; its answers stand */
+    uint32_t evaluations; /* limit of a fit */
 };
 
-static paritas_status quasi_newton(paritas_context *context, const struct quasi_newton *call)
+static size_t task_row(const struct tasks *tasks, size_t k)
 {
-    const struct profile_plan *plan = call->plan;
-    const struct frozen *model = paritas_model_frozen(plan->model);
-    const size_t n = call->n, slots = model->n_slots, places = model->n_places,
-                 full = slots * slots + 6 * slots + 8, stride = 8 + (call->ends ? 2 * slots : 0);
-    if (n == 0) return PARITAS_OK;
-    /* as few tasks a lane as keep the device busy; no more than SHARE_MOST */
-    const size_t even = n / device_teams(call->device), share = even < 1            ? 1
-                                                                : even > SHARE_MOST ? SHARE_MOST
-                                                                                    : even;
-    size_t count = 0;
-    for (size_t p = 0; p < model->n_parameters; p++) count += !plan->fixed[p];
-    const size_t width = (count + 7) / 8 * 8, head = full + count * width;
-    struct rows rows;
-    paritas_status status = rows_allocate(context, head + n * (places + (call->starts ? 2 * slots : 0)),
-                                          (n + n / share + 1) * stride, 8 + count, &rows);
-    if (status != PARITAS_OK) return status;
-    double *row = rows.in + slots * slots, *cap = row + 4 * slots;
-    double *start = paritas_allocate(context, slots, sizeof *start);
-    if (!start) {
-        rows_free(&rows);
-        return paritas_fail_memory(context);
-    }
-    memcpy(rows.in, plan->matrix, slots * slots * sizeof *row);
-    rows_put_point(model, plan->start, model->slot_template, start);
-    ladder_put_fit(plan, false, start, row);
-    paritas_release(&context->allocator, start);
-    double *shift = cap + slots;
-    memset(cap, 0, (2 * slots + 8) * sizeof *cap);
-    for (size_t p = 0; p < model->n_parameters; p++)
-        if (model->width[p] > 0.0) cap[model->slot_of[p]] = STEP_WIDTHS * model->width[p];
-    shift[slots] = plan->mu;
-    rows.args[0] = (uint32_t)n;
-    rows.args[1] = rows.share = (uint32_t)share;
-    rows.args[2] = 0xffffffffu;
-    for (size_t p = 0; p < model->n_parameters && plan->conditional; p++)
-        shift[model->slot_of[p]] = plan->conditional_start[p] - plan->start[p];
-    if (plan->poi >= 0) {
-        rows.args[2] = model->slot_of[plan->poi];
-        row[3 * slots + rows.args[2]] = 0.0; /* its state is the fit's */
-    }
-    rows.args[3] = (plan->conditional ? 1u : 0u) | (call->ends ? 2u : 0u) |
-                   (plan->poi >= 0 && !plan->fixed[plan->poi] ? 4u : 0u) | (call->starts ? 8u : 0u) |
-                   (call->closest ? 16u : 0u);
-    rows.args[4] = call->evaluations;
-    rows.args[5] = (uint32_t)count;
-    size_t at = 0;
-    for (size_t p = 0; p < model->n_parameters; p++)
-        if (!plan->fixed[p]) rows.args[8 + at++] = model->slot_of[p];
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < width; j++)
-            rows.in[full + i * width + j] =
-                j < count ? plan->matrix[rows.args[8 + i] * slots + rows.args[8 + j]] : 0.0;
-    for (size_t k = 0; k < n; k++) {
-        const size_t i = call->which ? call->which[k] : k;
-        memcpy(rows.in + head + k * places, call->data + i * places, places * sizeof *rows.in);
-        if (call->starts)
-            memcpy(rows.in + head + n * places + k * 2 * slots, call->starts + i * 2 * slots,
-                   2 * slots * sizeof *rows.in);
-    }
-    status = rows_launch(context, call->device, model, model->family->profile, n, &rows);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
-        const size_t i = call->which ? call->which[k] : k;
-        const double *out = rows.out + k * stride;
-        const double done = plan->conditional ? 2.0 : 1.0;
-        struct profile *profile = &call->profiles[i];
-        profile->iterations += (unsigned)(out[3] + out[4]);
-        if (out[5] != 0.0 || out[6] != done) continue; /* Newton's */
-        profile->value_free = out[0];
-        profile->value_fixed = plan->conditional ? out[1] : out[0];
-        profile->mu_hat = out[2];
-        profile->edm = out[7];
-        profile->status_free = profile->status_fixed = PARITAS_FIT_CONVERGED;
-        profile->rung = PROFILE_QUASI_NEWTON;
-        if (call->ends)
-            memcpy(call->ends + i * 2 * slots, out + 8,
-                   (plan->conditional ? 2 : 1) * slots * sizeof *call->ends);
-    }
-    rows_free(&rows);
-    return status;
+    return tasks->which ? tasks->which[k] : k;
 }
 
-static const struct profile no_answer = {
-    NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false};
+static uint32_t task_flags(const struct tasks *tasks)
+{
+    const struct profile_plan *plan = tasks->plan;
+    return (plan->conditional ? PROFILE_CONDITIONAL : 0) | (tasks->ends ? PROFILE_POINTS : 0) |
+           (plan->poi >= 0 && !plan->fixed[plan->poi] ? PROFILE_POI_FREE : 0) |
+           (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->closest ? PROFILE_CLOSEST : 0);
+}
+
+static size_t free_count(const struct profile_plan *plan, size_t n)
+{
+    size_t count = 0;
+    for (size_t p = 0; p < n; p++) count += !plan->fixed[p];
+    return count;
+}
+
+/* The numbers that all tasks share; `slots`: the free ones. */
+static void put_shared(const struct profile_plan *plan, const uint32_t *free_slots, size_t count, double *in)
+{
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const size_t slots = model->n_slots, row = PROFILE_COMPACT_ROW(count);
+    const struct fit_job job = profile_job(plan, false, NULL, plan->start);
+    double *cap = in + PROFILE_VECTOR(slots, PROFILE_CAP), *shift = in + PROFILE_VECTOR(slots, PROFILE_SHIFT),
+           *scalars = in + PROFILE_SCALAR(slots, 0), *compact = in + PROFILE_COMPACT(slots);
+    memcpy(in, plan->matrix, slots * slots * sizeof *in);
+    rows_put_fit(model, &job, in + PROFILE_VECTOR(slots, PROFILE_START));
+    memset(cap, 0, (size_t)(compact - cap) * sizeof *cap);
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        const uint32_t slot = model->slot_of[p];
+        if (model->width[p] > 0.0) cap[slot] = STEP_WIDTHS * model->width[p];
+        if (plan->conditional) shift[slot] = plan->conditional_start[p] - plan->start[p];
+    }
+    scalars[PROFILE_MU] = plan->mu;
+    if (plan->poi >= 0) in[PROFILE_VECTOR(slots, PROFILE_FREE) + model->slot_of[plan->poi]] = 0.0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < row; j++)
+            compact[i * row + j] = j < count ? plan->matrix[free_slots[i] * slots + free_slots[j]] : 0.0;
+}
+
+static paritas_status fill_tasks(void *user, struct launch_rows *rows)
+{
+    const struct tasks *tasks = user;
+    const struct profile_plan *plan = tasks->plan;
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const size_t slots = model->n_slots, places = model->n_places, p = model->n_parameters,
+                 count = free_count(plan, p);
+    uint32_t *args = rows->args, *free_slots = args + PROFILE_ARGS;
+    double *data = rows->in + PROFILE_SHARED(slots, count), *starts = data + rows->n * places;
+    args[PROFILE_ARG_TASKS] = (uint32_t)rows->n;
+    args[PROFILE_ARG_SHARE] = rows->share;
+    args[PROFILE_ARG_POI] = plan->poi >= 0 ? model->slot_of[plan->poi] : PROFILE_NO_POI;
+    args[PROFILE_ARG_FLAGS] = task_flags(tasks);
+    args[PROFILE_ARG_EVALUATIONS] = tasks->evaluations;
+    args[PROFILE_ARG_FREE] = (uint32_t)count;
+    for (size_t i = 0, at = 0; i < p; i++)
+        if (!plan->fixed[i]) free_slots[at++] = model->slot_of[i];
+    put_shared(plan, free_slots, count, rows->in);
+    for (size_t k = 0; k < rows->n; k++) {
+        const size_t row = task_row(tasks, rows->at + k);
+        double *start = starts + k * PROFILE_STARTS_SIZE(slots);
+        memcpy(data + k * places, tasks->data + row * places, places * sizeof *data);
+        for (size_t fit = 0; fit < 2 && tasks->from_ends; fit++)
+            rows_put_point(model, tasks->ends + (2 * row + fit) * p, model->slot_template,
+                           start + fit * slots);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status take_tasks(void *user, const struct launch_rows *rows)
+{
+    const struct tasks *tasks = user;
+    const struct frozen *model = paritas_model_frozen(tasks->plan->model);
+    const size_t slots = model->n_slots, fits = tasks->plan->conditional ? 2 : 1;
+    for (size_t k = 0; k < rows->n; k++) {
+        const size_t row = task_row(tasks, rows->at + k);
+        const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, tasks->ends != NULL);
+        struct profile *profile = &tasks->profiles[row];
+        profile->iterations +=
+            (unsigned)(answer[PROFILE_EVALUATIONS_FREE] + answer[PROFILE_EVALUATIONS_FIXED]);
+        if (answer[PROFILE_STATUS] != PARITAS_FIT_CONVERGED || answer[PROFILE_FITS] != (double)fits) continue;
+        profile->value_free = answer[PROFILE_VALUE_FREE];
+        profile->value_fixed = answer[fits == 2 ? PROFILE_VALUE_FIXED : PROFILE_VALUE_FREE];
+        profile->mu_hat = answer[PROFILE_POI];
+        profile->edm = answer[PROFILE_EDM];
+        profile->status_free = profile->status_fixed = PARITAS_FIT_CONVERGED;
+        profile->rung = PROFILE_QUASI_NEWTON;
+        for (size_t fit = 0; fit < fits && tasks->ends; fit++)
+            rows_get_point(model, answer + PROFILE_POINT(slots, fit),
+                           tasks->ends + (2 * row + fit) * model->n_parameters);
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status tasks_run(paritas_context *context, struct paritas_device *device, struct tasks *tasks)
+{
+    const struct frozen *model = paritas_model_frozen(tasks->plan->model);
+    const size_t slots = model->n_slots, count = free_count(tasks->plan, model->n_parameters);
+    struct launch_plan plan = rows_plan(model, model->family->profile);
+    plan.in.once = PROFILE_SHARED(slots, count);
+    plan.in.job = model->n_places + (tasks->from_ends ? PROFILE_STARTS_SIZE(slots) : 0);
+    plan.out.job = PROFILE_ANSWER_SIZE(slots, tasks->ends != NULL);
+    plan.args.once = PROFILE_ARGS + count;
+    plan.share_most = SHARE_MOST;
+    plan.fill = fill_tasks;
+    plan.take = take_tasks;
+    plan.user = tasks;
+    return launch_run(context, device, &plan, tasks->n);
+}
 
 paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n,
                                 const double *data, struct profile *profiles, double *ends)
 {
-    for (size_t i = 0; i < n; i++) profiles[i] = no_answer;
-    const struct quasi_newton call = {.plan = plan,
-                                      .device = rows_device_f64(context),
-                                      .n = n,
-                                      .evaluations = EVALUATIONS,
-                                      .data = data,
-                                      .profiles = profiles,
-                                      .ends = ends,
-                                      .closest = true};
-    return quasi_newton(context, &call);
+    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
+    struct tasks tasks = {.plan = plan,
+                          .data = data,
+                          .profiles = profiles,
+                          .ends = ends,
+                          .n = n,
+                          .closest = true,
+                          .evaluations = EVALUATIONS};
+    return tasks_run(context, launch_device_f64(context), &tasks);
+}
+
+/* ---- quasi-Newton in f32, then in f64 from where that ended ---- */
+
+static paritas_status run_stage(paritas_context *context, struct paritas_device *device, void *user,
+                                enum launch_stage stage, size_t n, const size_t *which)
+{
+    struct tasks tasks = *(const struct tasks *)user;
+    tasks.n = n;
+    tasks.which = which;
+    tasks.from_ends = stage == STAGE_NEAR;
+    tasks.evaluations = stage == STAGE_NEAR                    ? EVALUATIONS_POLISH
+                        : stage == STAGE_FIRST && tasks.by_f32 ? EVALUATIONS_F32
+                                                               : EVALUATIONS;
+    return tasks_run(context, device, &tasks);
 }
 
 /* Only the iterations that were spent stay. */
 static void forget(struct profile *profile)
 {
     const unsigned spent = profile->iterations;
-    *profile = no_answer;
+    *profile = profile_without_answer;
     profile->iterations = spent;
 }
 
-/* In f32 on the device, then on the host in f64 from where that ended. What has no answer keeps none; what
- * f32 does not finish is f64's alone. */
-static paritas_status quasi_newton_by_f32(paritas_context *context, struct quasi_newton *call, size_t *which)
+static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t i)
 {
-    const struct profile_plan *plan = call->plan;
-    const size_t slots = paritas_model_frozen(plan->model)->n_slots;
-    struct profile *profiles = call->profiles;
-    size_t near = 0, far = 0;
-    call->device = context->device;
-    call->evaluations = EVALUATIONS_F32;
-    paritas_status status = quasi_newton(context, call);
-    for (size_t i = 0; i < call->n && status == PARITAS_OK; i++) {
-        if (profiles[i].rung != PROFILE_QUASI_NEWTON) continue;
-        double *ends = call->ends + i * 2 * slots;
-        const bool whole =
-            ladder_land(plan, false, ends) && (!plan->conditional || ladder_land(plan, true, ends + slots));
-        if (whole && context->no_polish) continue;
-        forget(&profiles[i]);
-        if (whole) which[near++] = i;
-    }
-    struct quasi_newton again = *call;
-    again.device = context->host;
-    again.evaluations = EVALUATIONS_POLISH;
-    again.which = which;
-    again.n = near;
-    again.starts = call->ends;
-    if (status == PARITAS_OK) status = quasi_newton(context, &again);
-    for (size_t i = 0; i < call->n && status == PARITAS_OK; i++)
-        if (profiles[i].rung != PROFILE_QUASI_NEWTON) which[far++] = i;
-    again.n = far;
-    again.evaluations = EVALUATIONS;
-    again.starts = NULL;
-    return status == PARITAS_OK ? quasi_newton(context, &again) : status;
+    const struct tasks *tasks = user;
+    const struct profile_plan *plan = tasks->plan;
+    const size_t p = paritas_model_frozen(plan->model)->n_parameters;
+    const bool answered = tasks->profiles[i].rung == PROFILE_QUASI_NEWTON;
+    if (!tasks->by_f32 || stage == STAGE_ANEW) return STAGE_DONE;
+    if (stage == STAGE_NEAR || !answered) return answered ? STAGE_DONE : STAGE_ANEW;
+    double *ends = tasks->ends + i * 2 * p;
+    const bool whole =
+        profile_land(plan, false, ends) && (!plan->conditional || profile_land(plan, true, ends + p));
+    if (whole && tasks->raw) return STAGE_DONE;
+    forget(&tasks->profiles[i]);
+    return whole ? STAGE_NEAR : STAGE_ANEW;
 }
 
-/* Rows that one pass of Newton takes: keeps its memory flat. */
-#define NEWTON_ELEMENTS ((size_t)4 << 20)
+/* ---- all methods ---- */
+
+/* The profiles that are Newton's, in `which`: those without an answer, and where a free fit lies above its conditional
+ * one. */
+static size_t left_for_newton(const paritas_context *context, const struct profile_plan *plan, size_t n,
+                              struct profile *profiles, size_t *which)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool above =
+            profiles[i].rung == PROFILE_QUASI_NEWTON &&
+            profiles[i].value_fixed < profiles[i].value_free - profile_same_minimum(context, plan);
+        if (above) forget(&profiles[i]);
+        if (profiles[i].rung == PROFILE_NO_ANSWER) which[left++] = i;
+    }
+    return left;
+}
+
+static paritas_status by_quasi_newton(paritas_context *context, struct tasks *tasks, double *points)
+{
+    const size_t p = paritas_model_frozen(tasks->plan->model)->n_parameters;
+    const struct launch_stages stages = {run_stage, next_stage, tasks};
+    TRY(launch_in_stages(context, profile_device(context, tasks->plan), &stages, tasks->n));
+    for (size_t i = 0; i < tasks->n && points; i++)
+        if (tasks->profiles[i].rung == PROFILE_QUASI_NEWTON)
+            memcpy(points + i * p, tasks->ends + i * 2 * p, p * sizeof *points);
+    return PARITAS_OK;
+}
 
 paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n,
                             const double *data, struct profile *profiles, double *points)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
-    const size_t slots = model->n_slots;
-    const bool by_f32 = ladder_begins_in_f32(context, plan);
-    for (size_t i = 0; i < n; i++) profiles[i] = no_answer;
-    size_t *which = paritas_allocate(context, n + 1, sizeof *which), left = 0;
-    double *ends =
-        plan->matrix && (points || by_f32) ? paritas_allocate(context, n * 2 * slots, sizeof *ends) : NULL;
-    struct quasi_newton call = {
-        .plan = plan, .n = n, .evaluations = EVALUATIONS, .data = data, .profiles = profiles, .ends = ends};
-    call.device = rows_device_f64(context);
-    paritas_status status =
-        which && (ends || !(plan->matrix && (points || by_f32))) ? PARITAS_OK : paritas_fail_memory(context);
-    if (status == PARITAS_OK && plan->matrix)
-        status = by_f32 ? quasi_newton_by_f32(context, &call, which) : quasi_newton(context, &call);
-    for (size_t i = 0; i < n && points && ends && status == PARITAS_OK; i++)
-        if (profiles[i].rung == PROFILE_QUASI_NEWTON)
-            memcpy(points + i * slots, ends + i * 2 * slots, slots * sizeof *points);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
-        /* a free fit above its conditional one is Newton's to repeat, too */
-        const bool above =
-            profiles[i].rung == PROFILE_QUASI_NEWTON &&
-            profiles[i].value_fixed < profiles[i].value_free - ladder_same_minimum(context, plan);
-        if (above) forget(&profiles[i]);
-        if (profiles[i].rung == PROFILE_NO_ANSWER) which[left++] = i;
-    }
-    const size_t step = NEWTON_ELEMENTS / (model->n_places + 8 * model->n_slots) + 1;
+    const size_t p = model->n_parameters, step = launch_jobs(model->n_places + 8 * model->n_slots);
+    struct tasks tasks = {.plan = plan,
+                          .data = data,
+                          .profiles = profiles,
+                          .n = n,
+                          .by_f32 = profile_begins_in_f32(context, plan),
+                          .raw = context->no_polish};
+    const bool wants_ends = plan->matrix && (points || tasks.by_f32);
+    size_t *which = paritas_allocate(context, n + 1, sizeof *which);
+    tasks.ends = wants_ends ? paritas_allocate(context, n * 2 * p, sizeof *tasks.ends) : NULL;
+    paritas_status status = which && (tasks.ends || !wants_ends) ? PARITAS_OK : paritas_fail_memory(context);
+    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
+    if (status == PARITAS_OK && plan->matrix) status = by_quasi_newton(context, &tasks, points);
+    const size_t left = status == PARITAS_OK ? left_for_newton(context, plan, n, profiles, which) : 0;
     for (size_t k = 0; k < left && status == PARITAS_OK; k += step)
         status =
             ladder_fit(context, plan, left - k < step ? left - k : step, which + k, data, profiles, points);
     paritas_release(&context->allocator, which);
-    paritas_release(&context->allocator, ends);
+    paritas_release(&context->allocator, tasks.ends);
     return status;
 }

@@ -18,47 +18,25 @@ struct tangent {
     const double *lambda, *lambda1, *g, *g1, *s, *t, *t1, *direction;
 };
 
-static size_t tangent_stride(const struct hf_model *model)
+static size_t tangent_size(const struct hf_model *model)
 {
-    return 16 * ((size_t)model->n_panels + model->n_cells) + 3 * (size_t)model->frozen.tables.ints[HF_DENSE];
+    return HF_TANGENT_SIZE(8 * (size_t)model->n_panels, 8 * (size_t)model->n_cells,
+                           (size_t)model->frozen.tables.ints[HF_DENSE]);
 }
 
-/* Row k of n. */
-static struct tangent tangent_of(const struct hf_model *model, const struct rows *rows, size_t n, size_t k)
+static struct tangent tangent_of(const struct hf_model *model, const double *point, const double *answer)
 {
     const size_t bins = 8 * (size_t)model->n_panels, cells = 8 * (size_t)model->n_cells,
-                 dense = model->frozen.tables.ints[HF_DENSE], slots = model->frozen.n_slots;
-    const double *row = rows->out + k * tangent_stride(model), *rest = row + 2 * (bins + cells);
-    return (struct tangent){
-        row,  row + bins,   row + 2 * bins,   row + 2 * bins + cells,
-        rest, rest + dense, rest + 2 * dense, rows->in + (rows->n_in - n * 2 * slots) + (2 * k + 1) * slots};
-}
-
-/* Runs an entry on the host: data rows, then a row a point: the point, and for the tangent entry its
- * direction (NULL: zeros). *rows is the caller's to free unless it fails. */
-static paritas_status launch(paritas_context *context, const struct frozen *model, unsigned entry, size_t n,
-                             const double *points, const double *directions, const double *data,
-                             size_t stride, struct rows *rows)
-{
-    const size_t p = model->n_parameters, slots = model->n_slots,
-                 each = entry == model->family->tangent ? 2 * slots : slots,
-                 sets = model->n_templates ? n : 0;
-    paritas_status status = rows_allocate(context, sets * model->n_places + n * each, n * stride, 4, rows);
-    if (status != PARITAS_OK) return status;
-    for (size_t k = 0; k < sets; k++)
-        rows_put_data(model, data + k * model->n_data, rows->in + k * model->n_places);
-    for (size_t k = 0; k < n; k++) {
-        double *row = rows->in + sets * model->n_places + k * each;
-        rows_put_point(model, points + k * p, model->slot_template, row);
-        if (each == slots) continue;
-        memset(row + slots, 0, slots * sizeof *row);
-        if (directions) rows_put_point(model, directions + k * p, NULL, row + slots);
-    }
-    rows->args[0] = (uint32_t)n;
-    rows->args[1] = (uint32_t)sets;
-    status = rows_launch(context, context->host, model, entry, n, rows);
-    if (status != PARITAS_OK) rows_free(rows);
-    return status;
+                 dense = model->frozen.tables.ints[HF_DENSE];
+    const double *s = answer + HF_TANGENT_S(bins, cells);
+    return (struct tangent){answer,
+                            answer + HF_TANGENT_LAMBDA1(bins),
+                            answer + HF_TANGENT_G(bins),
+                            answer + HF_TANGENT_G1(bins, cells),
+                            s,
+                            s + dense,
+                            s + 2 * dense,
+                            point + model->frozen.n_slots};
 }
 
 /* Adds to each template the sum over bins of p times lambda's derivative by it, and of q times that of
@@ -177,41 +155,64 @@ static bool derive(const struct hf_model *model, const struct tangent *at, const
     return true;
 }
 
+/* What the takers of answers share. */
+struct derivatives {
+    const struct hf_model *model;
+    const double *points, *data, *directions, *weights;
+    double *to, *along; /* answers; NULL: not wanted */
+    double *room;       /* two of main data, then a data row */
+};
+
+static void take_derivatives(void *user, size_t k, const double *point, const double *answer)
+{
+    const struct derivatives *d = user;
+    const struct frozen *frozen = &d->model->frozen;
+    const size_t p = frozen->n_parameters, row = frozen->n_data;
+    const struct tangent at = tangent_of(d->model, point, answer);
+    double *to = d->to ? d->to + k * row : d->room + 2 * frozen->n_main,
+           *along = d->along ? d->along + k * row : NULL;
+    const bool inside = derive(d->model, &at, d->points + k * p, along ? d->directions + k * p : NULL,
+                               d->data + k * row, d->room, d->room + frozen->n_main, to, along);
+    for (size_t i = 0; !inside && i < row; i++) {
+        to[i] = __builtin_nan("");
+        if (along) along[i] = __builtin_nan("");
+    }
+}
+
+static paritas_status run_points(paritas_context *context, unsigned entry, size_t answer, size_t n,
+                                 void (*take)(void *user, size_t k, const double *point,
+                                              const double *answer),
+                                 struct derivatives *d)
+{
+    return rows_points_run(context, context->host,
+                           &(struct rows_points){.model = &d->model->frozen,
+                                                 .entry = entry,
+                                                 .n = n,
+                                                 .points = d->points,
+                                                 .directions = d->directions,
+                                                 .data = d->data,
+                                                 .answer = answer,
+                                                 .take = take,
+                                                 .user = d});
+}
+
 paritas_status hf_data_derivatives(paritas_context *context, const paritas_model *given, size_t n,
                                    const double *points, const double *data, const double *directions,
                                    double *gradient, double *along)
 {
     const struct hf_model *model = (const struct hf_model *)given;
-    const struct frozen *frozen = &model->frozen;
-    const size_t stride = tangent_stride(model),
-                 step = ROWS_ELEMENTS / (stride + 2 * rows_of_point(frozen)) + 1, row_size = frozen->n_data;
-    double *room = paritas_allocate(context, 2 * frozen->n_main + row_size + 1, sizeof *room);
+    double *room =
+        paritas_allocate(context, 2 * model->frozen.n_main + model->frozen.n_data + 1, sizeof *room);
     if (!room) return paritas_fail_memory(context);
-    double *const own = room + 2 * frozen->n_main;
-    paritas_status status = PARITAS_OK;
-    for (size_t first = 0; first < n && status == PARITAS_OK; first += step) {
-        const size_t count = first + step < n ? step : n - first;
-        struct rows rows;
-        status =
-            launch(context, frozen, frozen->family->tangent, count, points + first * frozen->n_parameters,
-                   directions ? directions + first * frozen->n_parameters : NULL, data + first * row_size,
-                   stride, &rows);
-        if (status != PARITAS_OK) break;
-        for (size_t k = 0; k < count; k++) {
-            const struct tangent at = tangent_of(model, &rows, count, k);
-            const size_t row = first + k;
-            double *to = gradient ? gradient + row * row_size : own,
-                   *to1 = along ? along + row * row_size : NULL;
-            const bool inside = derive(model, &at, points + row * frozen->n_parameters,
-                                       along ? directions + row * frozen->n_parameters : NULL,
-                                       data + row * row_size, room, room + frozen->n_main, to, to1);
-            for (size_t i = 0; !inside && i < row_size; i++) {
-                to[i] = __builtin_nan("");
-                if (to1) to1[i] = __builtin_nan("");
-            }
-        }
-        rows_free(&rows);
-    }
+    struct derivatives d = {.model = model,
+                            .points = points,
+                            .data = data,
+                            .directions = directions,
+                            .to = gradient,
+                            .along = along,
+                            .room = room};
+    const paritas_status status =
+        run_points(context, model->frozen.family->tangent, tangent_size(model), n, take_derivatives, &d);
     paritas_release(&context->allocator, room);
     return status;
 }
@@ -257,37 +258,37 @@ static void pull_points(const struct hf_model *model, const double *jacobian, co
     }
 }
 
+static void take_templates(void *user, size_t k, const double *point, const double *answer)
+{
+    const struct derivatives *d = user;
+    const struct frozen *frozen = &d->model->frozen;
+    const struct tangent at = tangent_of(d->model, point, answer);
+    pull_templates(d->model, &at, d->points + k * frozen->n_parameters, d->data + k * frozen->n_data,
+                   d->weights + k * frozen->n_data, d->to + k * frozen->n_templates);
+}
+
+static void take_points(void *user, size_t k, const double *point, const double *answer)
+{
+    const struct derivatives *d = user;
+    const struct frozen *frozen = &d->model->frozen;
+    (void)point;
+    pull_points(d->model, answer, d->data + k * frozen->n_data, d->weights + k * frozen->n_data,
+                d->to + k * frozen->n_parameters);
+}
+
 paritas_status hf_expected_pullback(paritas_context *context, const paritas_model *given, size_t n,
                                     const double *points, const double *data, const double *weights,
                                     double *by_points, double *by_templates)
 {
     const struct hf_model *model = (const struct hf_model *)given;
     const struct frozen *frozen = &model->frozen;
-    const size_t p = frozen->n_parameters,
-                 strides[2] = {tangent_stride(model), 8 * (size_t)model->n_panels * frozen->n_slots};
-    const unsigned entries[2] = {frozen->family->tangent, frozen->family->jacobian};
-    for (unsigned kind = 0; kind < 2; kind++) {
-        if (!(kind ? by_points : by_templates)) continue;
-        const size_t step = ROWS_ELEMENTS / (strides[kind] + 2 * rows_of_point(frozen)) + 1;
-        for (size_t first = 0; first < n; first += step) {
-            const size_t count = first + step < n ? step : n - first;
-            struct rows rows;
-            const paritas_status status = launch(context, frozen, entries[kind], count, points + first * p,
-                                                 NULL, data + first * frozen->n_data, strides[kind], &rows);
-            if (status != PARITAS_OK) return status;
-            for (size_t k = 0; k < count; k++) {
-                const size_t row = first + k;
-                const double *datum = data + row * frozen->n_data, *weight = weights + row * frozen->n_data;
-                if (kind) {
-                    pull_points(model, rows.out + k * strides[1], datum, weight, by_points + row * p);
-                    continue;
-                }
-                const struct tangent at = tangent_of(model, &rows, count, k);
-                pull_templates(model, &at, points + row * p, datum, weight,
-                               by_templates + row * frozen->n_templates);
-            }
-            rows_free(&rows);
-        }
+    struct derivatives d = {.model = model, .points = points, .data = data, .weights = weights};
+    if (by_templates) {
+        d.to = by_templates;
+        TRY(run_points(context, frozen->family->tangent, tangent_size(model), n, take_templates, &d));
     }
-    return PARITAS_OK;
+    d.to = by_points;
+    return by_points ? run_points(context, frozen->family->jacobian,
+                                  8 * (size_t)model->n_panels * frozen->n_slots, n, take_points, &d)
+                     : PARITAS_OK;
 }

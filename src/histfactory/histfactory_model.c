@@ -93,73 +93,99 @@ const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sa
     return spec_of(model)->channels[channel].samples[sample].name;
 }
 
+/* ---- expectations ---- */
+
+/* Where the answers of a call go. */
+struct expectation {
+    const struct hf_model *model;
+    const double *points, *data;
+    double *to;
+};
+
+static paritas_status run_points(paritas_context *context, unsigned entry, size_t answer, size_t n,
+                                 void (*take)(void *user, size_t k, const double *point,
+                                              const double *answer),
+                                 struct expectation *e)
+{
+    return rows_points_run(context, context->device,
+                           &(struct rows_points){.model = &e->model->frozen,
+                                                 .entry = entry,
+                                                 .n = n,
+                                                 .points = e->points,
+                                                 .data = e->data,
+                                                 .answer = answer,
+                                                 .take = take,
+                                                 .user = e});
+}
+
 /* Elements that the entry for expected rates answers for a point. */
 static size_t rates_of(const struct hf_model *model)
 {
-    return 8 * ((size_t)model->n_panels + model->n_cells);
+    return HF_EXPECTED_SIZE(8 * (size_t)model->n_panels, 8 * (size_t)model->n_cells);
+}
+
+static void take_data(void *user, size_t k, const double *point_row, const double *rates)
+{
+    const struct expectation *e = user;
+    const struct hf_model *model = e->model;
+    const struct hf_spec *spec = model->spec;
+    const struct frozen *frozen = &model->frozen;
+    const double *point = e->points + k * frozen->n_parameters,
+                 *numbers = frozen_templates(frozen, e->data ? e->data + k * frozen->n_data : frozen->data);
+    double *row = e->to + k * frozen->n_data;
+    (void)point_row;
+    for (uint32_t i = 0; i < spec->n_main; i++) row[i] = rates[frozen->place_of[i]];
+    for (uint32_t s = 0; s < spec->n_sets; s++) {
+        const struct hf_set *set = &spec->sets[s];
+        for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++)
+            row[spec->n_main + set->first_aux + i] =
+                (set->constraint == HF_POISSON ? hf_width_in_row(model, numbers, set, i) : 1.0) *
+                point[set->first + i];
+    }
+    if (frozen->n_templates)
+        memmove(row + (frozen->n_data - frozen->n_templates), numbers, frozen->n_templates * sizeof *row);
 }
 
 paritas_status hf_expected_data(paritas_context *context, const paritas_model *given, size_t n_points,
                                 const double *points, const double *data, double *expected)
 {
     const struct hf_model *model = (const struct hf_model *)given;
-    const struct hf_spec *spec = model->spec;
-    const struct frozen *frozen = &model->frozen;
-    const size_t stride = rates_of(model), step = ROWS_ELEMENTS / (stride + rows_of_point(frozen)) + 1;
-    for (size_t first = 0; first < n_points; first += step) {
-        const size_t count = first + step < n_points ? step : n_points - first;
-        struct rows rows;
-        TRY(rows_launch_points(context, frozen, frozen->family->expected, count,
-                               points + first * frozen->n_parameters,
-                               data ? data + first * frozen->n_data : NULL, stride, &rows));
-        for (size_t k = 0; k < count; k++) {
-            const double *point = points + (first + k) * frozen->n_parameters;
-            const double *numbers =
-                frozen_templates(frozen, data ? data + (first + k) * frozen->n_data : frozen->data);
-            double *row = expected + (first + k) * frozen->n_data;
-            for (uint32_t i = 0; i < spec->n_main; i++) row[i] = rows.out[k * stride + frozen->place_of[i]];
-            for (uint32_t s = 0; s < spec->n_sets; s++) {
-                const struct hf_set *set = &spec->sets[s];
-                for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++)
-                    row[spec->n_main + set->first_aux + i] =
-                        (set->constraint == HF_POISSON ? hf_width_in_row(model, numbers, set, i) : 1.0) *
-                        point[set->first + i];
-            }
-            if (frozen->n_templates)
-                memmove(row + (frozen->n_data - frozen->n_templates), numbers,
-                        frozen->n_templates * sizeof *row);
-        }
-        rows_free(&rows);
-    }
-    return PARITAS_OK;
+    struct expectation e = {model, points, data, expected};
+    return run_points(context, model->frozen.family->expected, rates_of(model), n_points, take_data, &e);
+}
+
+static void take_rates(void *user, size_t k, const double *point_row, const double *rates)
+{
+    const struct expectation *e = user;
+    const double *cells = rates + HF_EXPECTED_RATES(8 * (size_t)e->model->n_panels);
+    (void)k, (void)point_row;
+    for (size_t i = 0; i < e->model->n_rates; i++) e->to[i] = cells[e->model->cell_of[i]];
 }
 
 paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *given,
                                      const double *point, const double *data, double *expected)
 {
     const struct hf_model *model = (const struct hf_model *)given;
-    struct rows rows;
-    TRY(rows_launch_points(context, &model->frozen, model->frozen.family->expected, 1, point, data,
-                           rates_of(model), &rows));
-    for (size_t i = 0; i < model->n_rates; i++)
-        expected[i] = rows.out[8 * (size_t)model->n_panels + model->cell_of[i]];
-    rows_free(&rows);
-    return PARITAS_OK;
+    struct expectation e = {model, point, data, expected};
+    return run_points(context, model->frozen.family->expected, rates_of(model), 1, take_rates, &e);
+}
+
+static void take_jacobian(void *user, size_t k, const double *point_row, const double *answer)
+{
+    const struct expectation *e = user;
+    const struct frozen *frozen = &e->model->frozen;
+    (void)k, (void)point_row;
+    for (size_t i = 0; i < e->model->spec->n_main; i++)
+        for (size_t p = 0; p < frozen->n_parameters; p++)
+            e->to[i * frozen->n_parameters + p] =
+                answer[frozen->place_of[i] * frozen->n_slots + frozen->slot_of[p]];
 }
 
 paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *given, const double *point,
                                     const double *data, double *jacobian)
 {
     const struct hf_model *model = (const struct hf_model *)given;
-    const struct frozen *frozen = &model->frozen;
-    const size_t slots = frozen->n_slots;
-    struct rows rows;
-    TRY(rows_launch_points(context, frozen, frozen->family->jacobian, 1, point, data,
-                           8 * (size_t)model->n_panels * slots, &rows));
-    for (size_t i = 0; i < model->spec->n_main; i++)
-        for (size_t p = 0; p < frozen->n_parameters; p++)
-            jacobian[i * frozen->n_parameters + p] =
-                rows.out[frozen->place_of[i] * slots + frozen->slot_of[p]];
-    rows_free(&rows);
-    return PARITAS_OK;
+    struct expectation e = {model, point, data, jacobian};
+    return run_points(context, model->frozen.family->jacobian,
+                      8 * (size_t)model->n_panels * model->frozen.n_slots, 1, take_jacobian, &e);
 }

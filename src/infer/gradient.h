@@ -9,7 +9,7 @@
 #ifndef PARITAS_INFER_GRADIENT_H
 #define PARITAS_INFER_GRADIENT_H
 
-#include "fit/closest.h"
+#include "fit/fit.h"
 #include "infer/infer.h"
 #include "paritas_gradient.h"
 

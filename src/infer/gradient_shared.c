@@ -60,20 +60,15 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
 }
 
 /* Takes what quasi-Newton answered for a row. */
-static paritas_status take(struct gradient *g, struct gradient_row *row, const struct profile *profile,
-                           const double *ends)
+static void take(const struct gradient *g, struct gradient_row *row, const struct profile *profile,
+                 double *ends)
 {
-    struct infer *infer = &g->infer;
-    const struct frozen *model = paritas_model_frozen(infer->model);
     const double values[2] = {profile->value_free, profile->value_fixed};
     struct gradient_fit *fits[2] = {&row->free, &row->points[0].data};
     for (int k = 0; k < 2; k++) {
-        fits[k]->parameters = arena_array(&infer->arena, infer->n_parameters, sizeof *fits[k]->parameters);
-        if (!fits[k]->parameters) return paritas_fail_memory(infer->context);
+        fits[k]->parameters = ends + (size_t)k * g->infer.n_parameters;
         fits[k]->is = (struct closest_fit){.status = PARITAS_FIT_CONVERGED, .deviance = 2.0 * values[k]};
-        rows_get_point(model, ends + (size_t)k * model->n_slots, fits[k]->parameters);
     }
-    return PARITAS_OK;
 }
 
 /* The rows of one mu, n of them. */
@@ -86,14 +81,14 @@ static paritas_status fit_group(struct gradient *g, size_t n, const size_t *whic
     paritas_status status = prepare(g, rows[which[0]]->points[0].mu, &shared);
     if (status != PARITAS_OK || !shared.usable) return status;
     double *data = arena_array(&infer->arena, n, model->n_places * sizeof *data),
-           *ends = arena_array(&infer->arena, n, 2 * model->n_slots * sizeof *ends);
+           *ends = arena_array(&infer->arena, n, 2 * infer->n_parameters * sizeof *ends);
     struct profile *profiles = arena_array(&infer->arena, n, sizeof *profiles);
     if (!data || !ends || !profiles) return paritas_fail_memory(infer->context);
     for (size_t k = 0; k < n; k++) rows_put_data(model, rows[which[k]]->data, data + k * model->n_places);
     status = profiles_closest(infer->context, &shared.plan, n, data, profiles, ends);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         done[which[k]] = profiles[k].rung == PROFILE_QUASI_NEWTON;
-        if (done[which[k]]) status = take(g, rows[which[k]], &profiles[k], ends + k * 2 * model->n_slots);
+        if (done[which[k]]) take(g, rows[which[k]], &profiles[k], ends + k * 2 * infer->n_parameters);
     }
     return status;
 }

@@ -1,6 +1,6 @@
 /* losscone_evaluate.c: misfits and models at given points, and cosines of pitch angles: one launch each of
  * entry/entry_losscone_evaluate.h. */
-#include "fit/fit_rows.h"
+#include "fit/launch.h"
 #include "losscone/losscone.h"
 
 #include <math.h>
@@ -258,5 +258,5 @@ paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, cons
                                 .fill = fill_cosines,
                                 .take = take_cosines,
                                 .user = &c};
-    return batch_run(context, rows_device_f64(context), &batch, n);
+    return batch_run(context, launch_device_f64(context), &batch, n);
 }

@@ -91,7 +91,7 @@ TEST(a_text_that_nvrtc_refuses_is_told_of_by_file_and_line)
     assert_int_equal(cuda_compile_text(m.context, &m.device, &m.state, &m.build, &binary, &size),
                      PARITAS_NO_DEVICE);
     assert_null(binary);
-    if (!strstr(paritas_error_message(m.context), "entry/entry_histfactory.h("))
+    if (!strstr(paritas_error_message(m.context), "histfactory/histfactory_words.h("))
         fail_msg("%s", paritas_error_message(m.context));
     free_machine(&m);
 }

@@ -53,7 +53,8 @@ static void collect_toys(paritas_context *context, const paritas_model *model, s
     bool usable = false;
     double *expected = calloc(frozen->n_data, sizeof *expected), *data = calloc(frozen->n_data, sizeof *data);
     double *rows = calloc((TOYS + 1) * frozen->n_places, sizeof *rows),
-           *matrix = calloc(slots * slots, sizeof *matrix), *points = calloc(TOYS * slots, sizeof *points);
+           *matrix = calloc(slots * slots, sizeof *matrix),
+           *points = calloc(TOYS * frozen->n_parameters, sizeof *points);
     assert_true(expected && data && rows && matrix && points);
     struct profile_plan plan = {.model = model,
                                 .start = init,
@@ -83,7 +84,7 @@ static void collect_toys(paritas_context *context, const paritas_model *model, s
             profiles[t].edm,        (double)profiles[t].iterations, (double)profiles[t].rung};
         append_bytes(results, numbers, sizeof numbers);
     }
-    if (usable) append_bytes(results, points, TOYS * slots * sizeof *points);
+    if (usable) append_bytes(results, points, TOYS * frozen->n_parameters * sizeof *points);
     free(expected);
     free(data);
     free(rows);

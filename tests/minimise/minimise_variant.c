@@ -117,7 +117,7 @@ static lane_rows load_jobs(real *s, const double *jobs, u32 team, u32 n)
 static void store_answers(const real *s, double *answers, lane_rows rows)
 {
     for (u32 i = 0; i < SLOTS; i++) STORE_ROWS(answers, rows, ANSWER, i, MODEL_X[i]);
-    for (u32 k = 0; k < 4; k++) STORE_ROWS(answers, rows, ANSWER, SLOTS + k, FIT_STATUS(k));
+    for (u32 k = 0; k < 4; k++) STORE_ROWS(answers, rows, ANSWER, SLOTS + k, FIT_SCALAR(k));
 }
 
 static void lbfgsb(enum function function, uint32_t dimensions, uint32_t n, const double *jobs,

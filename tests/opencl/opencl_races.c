@@ -35,7 +35,7 @@ static int fit_toys(paritas_context *context, const paritas_model *model, const 
     double *drawn = malloc(TOYS * frozen->n_data * sizeof *drawn),
            *rows = malloc((TOYS + 1) * frozen->n_places * sizeof *rows);
     double *matrix = malloc(frozen->n_slots * frozen->n_slots * sizeof *matrix),
-           *points = malloc(TOYS * frozen->n_slots * sizeof *points);
+           *points = malloc(TOYS * frozen->n_parameters * sizeof *points);
     if (!drawn || !rows || !matrix || !points) return 1;
     const ptrdiff_t poi = paritas_model_poi_index(model);
     struct profile_plan plan = {.model = model,

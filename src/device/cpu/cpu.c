@@ -188,14 +188,12 @@ static paritas_status cpu_model_upload(paritas_context *context, struct paritas_
 struct work {
     cpu_entry entry;
     const struct cpu_model *model;
-    const uint32_t *args;
+    const struct device_launch *launch;
     const void *reals, *in;
     void *out;
-    uint32_t teams;
+    uint32_t teams, rows_of_team;
     atomic_uint next;
-    paritas_context *context;
     atomic_int cancelled;
-    uint32_t rows, rows_of_team;
 };
 
 struct worker {
@@ -211,14 +209,10 @@ static void *run_worker(void *argument)
     for (;;) {
         const uint32_t team = atomic_fetch_add(&work->next, 1);
         if (team >= work->teams || atomic_load(&work->cancelled)) return NULL;
-        work->entry(work->model->tables.ints, work->reals, work->args, work->in, work->out, worker->slab,
-                    team);
-        if (worker->reports && work->context->progress) {
-            const uint64_t done = (uint64_t)(team + 1) * work->rows_of_team;
-            if (work->context->progress(work->context->progress_user, done < work->rows ? done : work->rows,
-                                        work->rows))
-                atomic_store(&work->cancelled, 1);
-        }
+        work->entry(work->model->tables.ints, work->reals, work->launch->args, work->in, work->out,
+                    worker->slab, team);
+        if (worker->reports && !device_report(work->launch, (uint64_t)(team + 1) * work->rows_of_team))
+            atomic_store(&work->cancelled, 1);
     }
 }
 
@@ -276,11 +270,7 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
                             "device 'cpu': the kernels of %s were not built for this processor in f%u",
                             model->module->name, device->precision);
     if (launch->rows == 0) return PARITAS_OK;
-    struct work work = {.entry = variant->entries[launch->entry],
-                        .model = model,
-                        .args = launch->args,
-                        .context = context,
-                        .rows = launch->rows};
+    struct work work = {.entry = variant->entries[launch->entry], .model = model, .launch = launch};
     work.rows_of_team = variant->lanes * (launch->share ? launch->share : 1);
     work.teams = (launch->rows + work.rows_of_team - 1) / work.rows_of_team;
     atomic_init(&work.next, 0);

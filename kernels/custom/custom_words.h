@@ -1,0 +1,62 @@
+/* custom_words.h: a model that a user wrote in the words of the minimisers and entries (minimise/newton.h,
+ * entry/entry_jobs.h, entry/entry_draw.h). */
+#ifndef PARITAS_CUSTOM_WORDS_H
+#define PARITAS_CUSTOM_WORDS_H
+
+#include "custom/custom_likelihood.h"
+
+#define MODEL_PARAMETERS CUSTOM_ARGUMENTS
+#define MODEL CUSTOM
+#define MODEL_SLOTS CUSTOM_SLOTS
+#define MODEL_DENSE CUSTOM_SLOTS
+#define MODEL_X (s + mi[CUSTOM_S_X])
+#define MODEL_GRADIENT (s + mi[CUSTOM_S_GRADIENT])
+#define MODEL_ACTIVE (s + mi[CUSTOM_S_ACTIVE])
+#define MODEL_TILES (s + mi[CUSTOM_S_TILES])
+#define MODEL_WORK (s + mi[CUSTOM_S_MINIMISER])
+#define MODEL_MEMORY (s + mi[CUSTOM_S_MEMORY])
+#define MODEL_HUGE CUSTOM_HUGE
+#define MODEL_LEAST (mi[CUSTOM_TERMS] ? -CUSTOM_HUGE : R(0.0)) /* else a deviance */
+#define MODEL_FLAT (s[mi[CUSTOM_S_SCALARS] + 3])
+#define MODEL_DIAGONAL(i) LOADP(s + mi[CUSTOM_S_DIAGONAL], i)
+#define MODEL_DATA mi[CUSTOM_DATA]
+#define MODEL_MAIN (s + mi[CUSTOM_S_MAIN])
+#define MODEL_WEIGHT(i) LOADM(mr + mi[CUSTOM_R_PRECISION], i)
+#define MODEL_SCALE(i) s[mi[CUSTOM_S_SCALE] + (i)]
+
+FN void model_prepare(MODEL_PARAMETERS) {} /* the data's padding is written with them */
+FN real model_value(MODEL_PARAMETERS, u32 derivatives)
+{
+    return custom_value(CUSTOM, derivatives);
+}
+FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
+{
+    custom_curvature(CUSTOM, kap, damping);
+    return custom_factor(CUSTOM, doubt, flat);
+}
+FN void model_matrix(MODEL_PARAMETERS, real kap)
+{
+    custom_curvature(CUSTOM, kap, R(0.0));
+}
+FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v)
+{
+    custom_solve(CUSTOM, v);
+}
+FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
+{
+    return custom_negative_direction(CUSTOM, v);
+}
+
+FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,
+                    PRIVATE pmask *measured, PRIVATE pack *precision)
+{
+    const u32 first_aux = mi[CUSTOM_PLACES];
+    const pack zero = PK(0.0);
+    if (i >= first_aux && fixed) drawn = zero > zero;
+    *precision = i < first_aux ? LOADM(mr, i) : LOADM(mr + mi[CUSTOM_R_PRECISION], i - first_aux);
+    *measured = AND(drawn, *precision > zero);
+    /* the kind of a datum: custom/custom_arrays.h */
+    *counted = AND(drawn, AND(*precision <= zero, *precision > CUSTOM_IS_TERM));
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* histfactory_words.h: the HistFactory family in the words of the minimisers and entries (minimise/newton.h,
+ * entry/entry_jobs.h, entry/entry_draw.h). */
+#ifndef PARITAS_HISTFACTORY_WORDS_H
+#define PARITAS_HISTFACTORY_WORDS_H
+
+#include "numeric/math.h"
+#include "numeric/deviance.h"
+#include "numeric/sum.h"
+#include "numeric/tiles.h"
+#include "histfactory/histfactory_arrays.h"
+#include "histfactory/histfactory_rates.h"
+#include "histfactory/histfactory_curvature.h"
+
+#define MODEL_PARAMETERS HF_PARAMETERS
+#define MODEL HF
+#define MODEL_SLOTS mi[HF_SLOTS]
+#define MODEL_DENSE mi[HF_DENSE]
+#define MODEL_X (s + mi[HF_S_X])
+#define MODEL_GRADIENT (s + mi[HF_S_GRADIENT])
+#define MODEL_ACTIVE (s + mi[HF_S_ACTIVE])
+#define MODEL_TILES (s + mi[HF_S_TILES])
+#define MODEL_WORK (s + mi[HF_S_MINIMISER])
+#define MODEL_MEMORY (s + mi[HF_S_AUGMENTED]) /* what stands behind the slab, other entries use otherwise */
+#define MODEL_HUGE HF_HUGE
+#define MODEL_LEAST R(0.0) /* a deviance */
+#define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])
+#define MODEL_DIAGONAL(i) \
+    ((i) < mi[HF_DENSE] ? LOADP(s + mi[HF_S_DIAGONAL], i) : LOADP(s + mi[HF_S_LOCAL_D], (i) - mi[HF_DENSE]))
+#define MODEL_DATA mi[HF_DATA]
+#define MODEL_MAIN (s + mi[HF_S_MAIN])
+#define MODEL_WEIGHT(i) hf_weight(HF, i)
+#define MODEL_SCALE(i) \
+    ((i) < mi[HF_DENSE] ? s[mi[HF_S_SCALE] + (i)] : s[mi[HF_S_LOCAL_D] + (i) - mi[HF_DENSE]])
+
+FN pack hf_weight(HF_PARAMETERS, u32 i)
+{
+    const pack precision = hf_precision(HF, i), tau = hf_tau(HF, i);
+    return PSELECT(precision > PK(0.0), precision, tau);
+}
+
+FN void model_prepare(MODEL_PARAMETERS) /* padding bins of lanes */
+{
+    TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(s + mi[HF_S_DEVIANCE], i, PK(0.0));
+}
+FN real model_value(MODEL_PARAMETERS, u32 derivatives)
+{
+    return hf_value(HF, derivatives);
+}
+FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
+{
+    hf_curvature(HF, kap, damping, 1);
+    return hf_factor(HF, doubt, flat);
+}
+FN void model_matrix(MODEL_PARAMETERS, real kap)
+{
+    hf_curvature(HF, kap, R(0.0), 0);
+}
+FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v)
+{
+    hf_solve(HF, v);
+}
+FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
+{
+    return hf_negative_direction(HF, v);
+}
+
+FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,
+                    PRIVATE pmask *measured, PRIVATE pack *precision)
+{
+    const u32 first_aux = 8 * mi[HF_PANELS];
+    const pack zero = PK(0.0);
+    *counted = drawn;
+    *measured = zero > zero;
+    if (i < first_aux) return;
+    if (i >= first_aux + mi[HF_SLOTS]) { /* varied numbers are no data */
+        *counted = zero > zero;
+        return;
+    }
+    *precision = LOADM(mr + mi[HF_R_PRECISION], i - first_aux);
+    *counted = AND(drawn, LOADM(mr + mi[HF_R_TAU], i - first_aux) > zero);
+    *measured = AND(AND(drawn, PNOT(*counted)), *precision > zero);
+    if (fixed) *counted = *measured = zero > zero;
+}
+
+#endif

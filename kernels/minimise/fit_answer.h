@@ -1,0 +1,18 @@
+/* fit_answer.h: how a fit by any minimiser ended, in the order in which these numbers stand in the slab and, behind
+ * the point, in the answer's row. Host and kernels. */
+#ifndef PARITAS_FIT_ANSWER_H
+#define PARITAS_FIT_ANSWER_H
+
+enum fit_answer {
+    FIT_STATUS, /* paritas_fit_status */
+    FIT_VALUE,  /* NLL in deviance form */
+    FIT_EDM,
+    FIT_ITERATIONS,
+    FIT_PULL,        /* largest |slope of twice the NLL| x error */
+    FIT_EVALUATIONS, /* where the method counts them */
+    FIT_FLAT,        /* 1 where a direction had no curvature */
+    FIT_SCALARS = 8
+};
+#define FIT_ANSWER_SIZE(slots) ((slots) + FIT_SCALARS)
+
+#endif
