@@ -549,6 +549,11 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
         ),
         (_set([*BKG, "data", "errors"], _DELETED), "/distributions/0/samples/1/data", "'errors' are missing"),
         (_set([*BKG, "name"], "signal"), "/distributions/0/samples/1", "second sample 'signal'"),
+        (
+            _set(["distributions", 1, "samples", 0, "modifiers", 0, "parameters"], ["mu"]),
+            "/distributions/1/samples/0/modifiers/0",
+            "'mu' is also a parameter of another modifier",
+        ),
         (_set(["distributions", 2, "type"], "lognormal_dist"), "/distributions/2", "type 'lognormal_dist'"),
         (_set(["distributions", 3, "sigma"], 2.0), "/distributions/0/samples/1/modifiers/0", "width 2.0"),
         (_set(["distributions", 2, "mean"], "nowhere"), "/distributions/2", "a parameter on one side"),
