@@ -86,6 +86,7 @@ typedef struct paritas_field {
     paritas_field_type type;
     size_t offset, size, count;             /* bytes from the start; bytes of one element; elements */
     paritas_truth is_array;                 /* nonzero: an array, also one of a single element */
+    size_t columns;                         /* of an array [rows][columns]; else 1 */
     const paritas_enumeration *enumeration; /* of a WORD; else NULL */
     const struct paritas_record *nested;    /* of a RECORD; else NULL */
 } paritas_field;

@@ -1,14 +1,16 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
-"""The C library as Python sees it: contexts, workspaces, models, and one thin call a function of paritas.h.
+"""The C library as Python sees it: contexts, documents, models, and one thin call a function of the library.
 
-Here alone C is known. Calls take NumPy arrays as they are where they are contiguous and float64, hand out new
-ones, and run without the interpreter's lock; what users see (names instead of indices, result classes) is
-made of them in the modules beside this one.
+This folder alone knows C. Its declarations are made from the public headers when it is built
+(declare_interface.py). Calls take NumPy arrays as they are if they are contiguous and float64, and run without
+the interpreter's lock. Results are structured arrays, whose types are made of the library's descriptors. The
+modules beside this one make classes of them, and turn names into indices.
 
-  context.pxi     contexts, a pool for each choice of device and precision; errors; progress, Ctrl-C
+  context.pxi     errors; contexts, a pool for each choice of device and precision; progress, Ctrl-C
+  records.pxi     enumerations, records, options; arrays
   documents.pxi   workspaces, patch sets
   model.pxi       models, likelihoods and derivatives, expected data
-  fits.pxi        fits, MINOS
+  fits.pxi        jobs, fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
   toys.pxi        toys of all kinds, and their stores
   gradient.pxi    statistics of many data rows with their derivatives
@@ -23,16 +25,17 @@ from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memset
 from cpython.exc cimport PyErr_CheckSignals
-from paritas_h cimport *
-from er_h cimport *
-from losscone_h cimport *
-from kappa_h cimport *
+from cpython.ref cimport Py_INCREF, PyObject
+from interface_h cimport *
+
+from types import SimpleNamespace
 
 import numpy as np
 
 cnp.import_array()
 
 include "context.pxi"
+include "records.pxi"
 include "documents.pxi"
 include "model.pxi"
 include "fits.pxi"

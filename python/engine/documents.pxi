@@ -9,21 +9,24 @@ cdef class Names:
 
     def __cinit__(self, given):
         cdef size_t i
-        cdef bytes text
-        self.texts = [name.encode() for name in given]
-        self.items = <const char **>calloc(len(self.texts) + 1, sizeof(char *))
+        cdef str text
+        self.texts = list(given)
+        self.c.count = len(self.texts)
+        self.c.items = self.items = <const char **>calloc(self.c.count + 1, sizeof(char *))
         if self.items == NULL:
             raise MemoryError()
-        for i in range(len(self.texts)):
+        for i in range(self.c.count):
             text = self.texts[i]
-            if 0 in text:
-                raise InvalidArgument(f"the name {text.decode()!r} has a zero in it, where C would end it")
-            self.items[i] = text
-        self.c.items = self.items
-        self.c.count = len(self.texts)
+            if "\0" in text:
+                raise InvalidArgument(f"the name {text!r} has a zero in it, where C would end it")
+            self.items[i] = PyUnicode_AsUTF8(text)
 
     def __dealloc__(self):
         free(self.items)
+
+
+cdef str text_of(object path):
+    return path.decode(errors="surrogateescape") if isinstance(path, bytes) else path
 
 
 cdef class Document:
@@ -36,36 +39,32 @@ cdef class Document:
         paritas_workspace_free(self.c)
 
     @staticmethod
+    cdef Document labelled(str label):
+        cdef Document made = Document()
+        made.label = label
+        return made
+
+    @staticmethod
     def read(path):
         """From a file ("-": standard input)."""
-        cdef Document made = Document()
-        cdef bytes name = path.encode() if isinstance(path, str) else path
-        cdef const char *at = name
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        made.label = name.decode(errors="replace")
+        cdef Document made = Document.labelled(text_of(path))
+        cdef const char *at = PyUnicode_AsUTF8(made.label)
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_workspace_read(context.c, at, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_workspace_read(call.c, at, &made.c)
+        return call.end(made)
 
     @staticmethod
     def parse(bytes text, str label="document"):
         """From JSON text; `label` names it in messages."""
-        cdef Document made = Document()
-        cdef bytes name = label.encode()
+        cdef Document made = Document.labelled(label)
         cdef const char *at = text
-        cdef const char *called = name
+        cdef const char *called = PyUnicode_AsUTF8(label)
         cdef size_t length = len(text)
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        made.label = label
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_workspace_parse(context.c, at, length, called, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_workspace_parse(call.c, at, length, called, &made.c)
+        return call.end(made)
 
     def __reduce__(self):
         return Document.parse, (self.text().encode(), self.label)
@@ -78,149 +77,112 @@ cdef class Document:
 
     def patch(self, Document patch not None):
         """A copy with a JSON Patch (RFC 6902) applied."""
-        cdef Document made = Document()
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        made.label = self.label
+        cdef Document made = Document.labelled(self.label)
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_workspace_patch(context.c, self.c, patch.c, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_workspace_patch(call.c, self.c, patch.c, &made.c)
+        return call.end(made)
 
     def digest(self):
         """pyhf's digest: "sha256:" and 64 digits."""
         cdef char text[72]
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_workspace_digest(context.c, self.c, text)
-        HOST.give(context)
-        context.check(status)
+        cdef Context call = begin(None, None)
+        call.status = paritas_workspace_digest(call.c, self.c, text)
+        call.end(None)
         return text.decode()
 
     def text(self, unsigned indent=0):
         """As JSON."""
         cdef char *text = NULL
         cdef size_t length = 0
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_workspace_write(context.c, self.c, indent, &text, &length)
-        cdef bytes written = b""
-        if status == PARITAS_OK:
-            written = text[:length]
-            paritas_text_free(context.c, text)
-        HOST.give(context)
-        context.check(status)
-        return written.decode()
+        cdef Context call = begin(None, None)
+        cdef str written = ""
+        call.status = paritas_workspace_write(call.c, self.c, indent, &text, &length)
+        if call.status == PARITAS_OK:
+            written = text[:length].decode()
+            paritas_text_free(call.c, text)
+        return call.end(written)
 
     # ---- of a workspace ----
 
     def sort(self):
-        """With channels, samples, modifiers, measurements, parameters and observations in order of their
-        names."""
-        cdef Document made = Document()
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        made.label = f"{self.label} (sorted)"
+        """With channels, samples, modifiers, measurements, parameters and observations sorted by name."""
+        cdef Document made = Document.labelled(f"{self.label} (sorted)")
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_workspace_sort(context.c, self.c, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_workspace_sort(call.c, self.c, &made.c)
+        return call.end(made)
 
     def prune(self, channels, samples, modifiers, modifier_types, measurements):
         """Without what is named, each a sequence of names."""
         cdef Names of_channels = Names(channels), of_samples = Names(samples), of_modifiers = Names(modifiers)
         cdef Names of_types = Names(modifier_types), of_measurements = Names(measurements)
-        cdef paritas_prune_options options
-        cdef Document made = Document()
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        options.size = sizeof(options)
+        cdef paritas_prune_options options = paritas_prune_options_default
+        cdef Document made = Document.labelled(f"{self.label} (pruned)")
+        cdef Context call = begin(None, None)
         options.channels, options.samples, options.modifiers = of_channels.c, of_samples.c, of_modifiers.c
         options.modifier_types, options.measurements = of_types.c, of_measurements.c
-        made.label = f"{self.label} (pruned)"
         with nogil:
-            status = paritas_workspace_prune(context.c, self.c, &options, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_workspace_prune(call.c, self.c, &options, &made.c)
+        return call.end(made)
 
     def rename(self, channels, samples, modifiers, measurements):
         """With other names, each a sequence in which old and new names take turns."""
-        cdef Names of_channels = Names(channels), of_samples = Names(samples), of_modifiers = Names(modifiers), of_measurements = Names(measurements)
-        cdef paritas_rename_options options
-        cdef Document made = Document()
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        options.size = sizeof(options)
-        options.channels, options.samples, options.modifiers, options.measurements = of_channels.c, of_samples.c, of_modifiers.c, of_measurements.c
-        made.label = f"{self.label} (renamed)"
+        cdef Names of_channels = Names(channels), of_samples = Names(samples)
+        cdef Names of_modifiers = Names(modifiers), of_measurements = Names(measurements)
+        cdef paritas_rename_options options = paritas_rename_options_default
+        cdef Document made = Document.labelled(f"{self.label} (renamed)")
+        cdef Context call = begin(None, None)
+        options.channels, options.samples = of_channels.c, of_samples.c
+        options.modifiers, options.measurements = of_modifiers.c, of_measurements.c
         with nogil:
-            status = paritas_workspace_rename(context.c, self.c, &options, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_workspace_rename(call.c, self.c, &options, &made.c)
+        return call.end(made)
 
     def combine(self, Document other not None, str join not None, bint merge_channels):
         """With another workspace."""
-        cdef bytes wanted = join.encode()
-        cdef const char *called = wanted
-        cdef Document made = Document()
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        made.label = f"{self.label} (combined with {other.label})"
+        cdef const char *called = PyUnicode_AsUTF8(join)
+        cdef Document made = Document.labelled(f"{self.label} (combined with {other.label})")
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_workspace_combine(context.c, self.c, other.c, called, merge_channels, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_workspace_combine(call.c, self.c, other.c, called, merge_channels, &made.c)
+        return call.end(made)
 
     def inspect(self):
         """What is in it, as a document."""
-        cdef Document made = Document()
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        made.label = self.label
+        cdef Document made = Document.labelled(self.label)
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_workspace_inspect(context.c, self.c, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_workspace_inspect(call.c, self.c, &made.c)
+        return call.end(made)
 
     # ---- of a patch set ----
 
     def verify(self, Document workspace not None):
         """Checks the digests of this patch set against a workspace."""
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_patchset_verify(context.c, workspace.c, self.c)
-        HOST.give(context)
-        context.check(status)
+        cdef Context call = begin(None, None)
+        call.status = paritas_patchset_verify(call.c, workspace.c, self.c)
+        call.end(None)
 
     def patch_names(self):
         """Names of the patches of this patch set, in its order."""
         cdef size_t count = 0, i
         cdef const char *name = NULL
-        cdef Context context = HOST.take(None)
         cdef list names = []
-        cdef paritas_status status = paritas_patchset_count(context.c, self.c, &count)
+        cdef Context call = begin(None, None)
+        call.status = paritas_patchset_count(call.c, self.c, &count)
         for i in range(count):
-            if status == PARITAS_OK:
-                status = paritas_patchset_name(context.c, self.c, i, &name)
-            if status == PARITAS_OK:
+            if call.status == PARITAS_OK:
+                call.status = paritas_patchset_name(call.c, self.c, i, &name)
+            if call.status == PARITAS_OK:
                 names.append(name.decode())
-        HOST.give(context)
-        context.check(status)
-        return names
+        return call.end(names)
 
     def apply(self, Document workspace not None, str name not None):
         """The workspace with the patch of that name, after the digests were checked."""
-        cdef Document made = Document()
-        cdef bytes called = name.encode()
-        cdef const char *at = called
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        made.label = f"{workspace.label}, patch {name}"
+        cdef Document made = Document.labelled(f"{workspace.label}, patch {name}")
+        cdef const char *at = PyUnicode_AsUTF8(name)
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_patchset_apply(context.c, workspace.c, self.c, at, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_patchset_apply(call.c, workspace.c, self.c, at, &made.c)
+        return call.end(made)

@@ -1,27 +1,21 @@
 # Day files of the Electron Reflectometer: reading, writing, geometry, masks. All of it on the host.
 
-# by value of paritas_er_reason
-ER_REASONS = [paritas_er_reason_name(<paritas_er_reason>i).decode() for i in range(<int>PARITAS_ER_REASON_COUNT)] 
-ER_UNITS = [paritas_er_unit_name(paritas_er_reason_unit(<paritas_er_reason>i)).decode() for i in range(<int>PARITAS_ER_REASON_COUNT)]
+def er_reasons():
+    """{reason: what it is said of}, in the order of their codes."""
+    return {word: paritas_er_unit_name(paritas_er_reason_unit(<paritas_er_reason><int>value)).decode()
+            for word, value in enumeration("paritas_er_reason").items()}
 
-cdef object array_of(object given, tuple shape, str what):
-    """`given` as a contiguous float64 array of this shape: itself where it is one. A length of -1 is free."""
-    cdef object array = cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)
-    if array.ndim != len(shape) or any([wanted not in (-1, found) for wanted, found in zip(shape, array.shape)]):
-        wanted = ", ".join(["n" if length == -1 else str(length) for length in shape]) + ("," if len(shape) == 1 else "")
-        raise InvalidArgument(f"{what}: an array of shape ({wanted}) is wanted, the one given has shape {array.shape}")
-    return array
+#: shapes of a day's arrays, of n sweeps, which are not (n,)
+cdef dict DAY_SHAPES = {
+    **dict.fromkeys(("row_reason", "line", "time", "energy", "polarity"), (PARITAS_SWEEP_ROWS,)),
+    **dict.fromkeys(("cell_reason", "flux", "azimuth"), (PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS)),
+    "field": (PARITAS_SWEEP_ROWS, 3),
+}
 
-
-cdef object view(object owner, void *at, tuple shape, int kind):
-    """An array over memory that `owner` keeps; may be written to."""
-    cdef cnp.npy_intp lengths[3]
-    cdef int i
-    for i in range(len(shape)):
-        lengths[i] = shape[i]
-    cdef object array = cnp.PyArray_SimpleNewFromData(len(shape), lengths, kind, at)
-    cnp.set_array_base(array, owner)
-    return array
+cdef dict views(object owner, Py_ssize_t n, dict arrays):
+    """Arrays over the library's memory, which `owner` keeps."""
+    return {name: view(owner, <void *><size_t>at, (n, *DAY_SHAPES.get(name, ())), np.dtype(kind))
+            for name, (at, kind) in arrays.items()}
 
 
 cdef class Day:
@@ -34,103 +28,69 @@ cdef class Day:
         paritas_er_day_free(self.c)
 
     @staticmethod
-    def read(path, double field_lower, double field_upper, bint digest, bint strict):
+    def read(path, bytes text=None, field_limits=None, bint digest=False, bint strict=False):
+        """From a file, or from `text`, which `path` names in messages."""
         cdef Day day = Day()
-        cdef bytes name = path.encode() if isinstance(path, str) else path
-        cdef const char *at = name
-        cdef paritas_er_options options = er_default
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        options.field_lower, options.field_upper, options.digest, options.strict = field_lower, field_upper, digest, strict
+        cdef str name = text_of(path)
+        cdef const char *at = PyUnicode_AsUTF8(name)
+        cdef const char *content = NULL
+        cdef size_t length = 0
+        cdef paritas_er_options options = paritas_er_options_default
+        cdef Context call = begin(None, None)
+        if field_limits is not None:
+            options.field_lower, options.field_upper = field_limits
+        options.digest, options.strict = digest, strict
+        if text is not None:
+            content, length = text, len(text)
         with nogil:
-            status = paritas_er_read(context.c, at, &options, &day.c)
-        HOST.give(context)
-        context.check(status)
-        return day
-
-    @staticmethod
-    def parse(bytes text not None, str label, double field_lower, double field_upper, bint digest, bint strict):
-        cdef Day day = Day()
-        cdef bytes name = label.encode()
-        cdef const char *at = text
-        cdef const char *called = name
-        cdef size_t length = len(text)
-        cdef paritas_er_options options = er_default
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
-        options.field_lower, options.field_upper, options.digest, options.strict = field_lower, field_upper, digest, strict
-        with nogil:
-            status = paritas_er_parse(context.c, at, length, called, &options, &day.c)
-        HOST.give(context)
-        context.check(status)
-        return day
+            if content != NULL:
+                call.status = paritas_er_parse(call.c, content, length, at, &options, &day.c)
+            else:
+                call.status = paritas_er_read(call.c, at, &options, &day.c)
+        return call.end(day)
 
     @staticmethod
     def create(size_t n):
         cdef Day day = Day()
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_er_day_create(context.c, n, &day.c)
-        HOST.give(context)
-        context.check(status)
-        return day
+        cdef Context call = begin(None, None)
+        call.status = paritas_er_day_create(call.c, n, &day.c)
+        return call.end(day)
 
     def write(self, path, bint exact):
-        cdef bytes name = path.encode() if isinstance(path, str) else path
-        cdef const char *at = name
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
+        cdef str name = text_of(path)
+        cdef const char *at = PyUnicode_AsUTF8(name)
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_er_write(context.c, at, self.c, exact)
-        HOST.give(context)
-        context.check(status)
+            call.status = paritas_er_write(call.c, at, self.c, exact)
+        call.end(None)
 
     def arrays(self):
         """The day's arrays by name, over its own memory."""
-        cdef paritas_er_day *d = self.c
-        cdef Py_ssize_t n = d.n
-        cdef dict found = {
-            "number": view(self, d.number, (n,), cnp.NPY_INT64), "sweep_reason": view(self, d.sweep_reason, (n,), cnp.NPY_UINT8),
-            "row_reason": view(self, d.row_reason, (n, PARITAS_SWEEP_ROWS), cnp.NPY_UINT8),
-            "cell_reason": view(self, d.cell_reason, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), cnp.NPY_UINT8), "line": view(self, d.line, (n, PARITAS_SWEEP_ROWS), cnp.NPY_UINT64),
-            "utc": view(self, d.utc, (n, PARITAS_ER_UTC_SIZE), cnp.NPY_UINT8).view(f"S{PARITAS_ER_UTC_SIZE}").reshape(n) if n else np.empty(0, f"S{PARITAS_ER_UTC_SIZE}"),
-            "time": view(self, d.time, (n, PARITAS_SWEEP_ROWS), cnp.NPY_FLOAT64), "energy": view(self, d.energy, (n, PARITAS_SWEEP_ROWS), cnp.NPY_FLOAT64),
-            "field": view(self, d.field, (n, PARITAS_SWEEP_ROWS, 3), cnp.NPY_FLOAT64), "flux": view(self, d.flux, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), cnp.NPY_FLOAT64),
-            "azimuth": view(self, d.azimuth, (n, PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS), cnp.NPY_FLOAT64), "polarity": view(self, d.polarity, (n, PARITAS_SWEEP_ROWS), cnp.NPY_FLOAT64),
-        }
-        cdef list names = ["spacecraft_potential", "spacecraft_in_sun", "projection_in_sun", "spacecraft_latitude", "spacecraft_longitude", "projection_latitude",
-                           "projection_longitude", "sun_azimuth", "sun_elevation"]
-        cdef double **columns = [d.spacecraft_potential, d.spacecraft_in_sun, d.projection_in_sun, d.spacecraft_latitude, d.spacecraft_longitude, d.projection_latitude,
-                                 d.projection_longitude, d.sun_azimuth, d.sun_elevation]
-        cdef Py_ssize_t i
-        for i in range(9):
-            found[names[i]] = view(self, columns[i], (n,), cnp.NPY_FLOAT64)
-        return found
+        return views(self, self.c.n, arrays_of_er_day(self.c))
 
     def counts(self):
         """(count, line, column) of each reason that was met, by its word."""
-        cdef int i
         cdef dict found = {}
-        for i in range(<int>PARITAS_ER_REASON_COUNT):
-            if self.c.counts[i].count > 0:
-                found[ER_REASONS[i]] = (self.c.counts[i].count, self.c.counts[i].line, self.c.counts[i].column)
+        cdef int value
+        for word, value in enumeration("paritas_er_reason").items():
+            if self.c.counts[value].count > 0:
+                found[word] = self.c.counts[value].count, self.c.counts[value].line, self.c.counts[value].column
         return found
 
-    def source(self):
-        """(rows, bytes, digest) of the file."""
-        return self.c.rows, self.c.bytes, self.c.digest.decode()
+    @property
+    def digest(self):
+        return self.c.digest.decode()
 
     def mask_sunlight(self, theta, double angle):
-        cdef object at = array_of(theta, (PARITAS_SWEEP_CELLS,), "theta")
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_er_mask_sunlight(context.c, self.c, numbers(at), angle)
-        HOST.give(context)
-        context.check(status)
+        cdef object at = array_of(theta, (SWEEP_CELLS,), "theta")
+        cdef Context call = begin(None, None)
+        call.status = paritas_er_mask_sunlight(call.c, self.c, numbers(at), angle)
+        call.end(None)
 
     def mask_polarity(self):
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_er_mask_polarity(context.c, self.c)
-        HOST.give(context)
-        context.check(status)
+        cdef Context call = begin(None, None)
+        call.status = paritas_er_mask_polarity(call.c, self.c)
+        call.end(None)
 
 
 cdef class Geometry:
@@ -144,26 +104,21 @@ cdef class Geometry:
     @staticmethod
     def read(str path):
         cdef Geometry made = Geometry()
-        cdef bytes name = path.encode()
-        cdef const char *at = name
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
+        cdef const char *at = PyUnicode_AsUTF8(path)
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_er_geometry_read(context.c, at, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_er_geometry_read(call.c, at, &made.c)
+        return call.end(made)
 
     def has(self, str column):
-        return paritas_er_geometry_has(self.c, column.encode()) != 0
+        return paritas_er_geometry_has(self.c, PyUnicode_AsUTF8(column)) != 0
 
     def apply(self, Day day not None):
         """Gives its values to the day; how many sweeps it has."""
         cdef size_t matched = 0
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_er_geometry_apply(context.c, self.c, day.c, &matched)
-        HOST.give(context)
-        context.check(status)
+        cdef Context call = begin(None, None)
+        call.status = paritas_er_geometry_apply(call.c, self.c, day.c, &matched)
+        call.end(None)
         return matched
 
 
@@ -178,20 +133,15 @@ cdef class Attitude:
     @staticmethod
     def read(str path):
         cdef Attitude made = Attitude()
-        cdef bytes name = path.encode()
-        cdef const char *at = name
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status
+        cdef const char *at = PyUnicode_AsUTF8(path)
+        cdef Context call = begin(None, None)
         with nogil:
-            status = paritas_er_attitude_read(context.c, at, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+            call.status = paritas_er_attitude_read(call.c, at, &made.c)
+        return call.end(made)
 
     def arrays(self):
-        cdef Py_ssize_t n = self.c.n
-        return {"time": view(self, self.c.time, (n,), cnp.NPY_FLOAT64), "right_ascension": view(self, self.c.right_ascension, (n,), cnp.NPY_FLOAT64),
-                "declination": view(self, self.c.declination, (n,), cnp.NPY_FLOAT64)}
+        cdef dict found = arrays_of_er_attitude(self.c)
+        return {name: view(self, <void *><size_t>at, (self.c.n,), np.dtype(kind)) for name, (at, kind) in found.items()}
 
     def at(self, times):
         """(right ascension, declination) at n times, degrees."""
@@ -214,34 +164,28 @@ cdef class Spice:
     @staticmethod
     def open(str folder, str library=None):
         cdef Spice made = Spice()
-        cdef bytes name = folder.encode(), wanted = library.encode() if library is not None else None
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_er_spice_open(context.c, <const char *>wanted if wanted is not None else NULL, name, &made.c)
-        HOST.give(context)
-        context.check(status)
-        return made
+        cdef Context call = begin(None, None)
+        call.status = paritas_er_spice_open(call.c, NULL if library is None else PyUnicode_AsUTF8(library),
+                                            PyUnicode_AsUTF8(folder), &made.c)
+        return call.end(made)
 
     def apply(self, Attitude attitude not None, Day day not None):
         """Fills the day's geometry; how many sweeps the kernels and the attitude do not cover."""
         cdef size_t uncovered = 0
-        cdef Context context = HOST.take(None)
-        cdef paritas_status status = paritas_er_spice_apply(context.c, self.c, attitude.c, day.c, &uncovered)
-        HOST.give(context)
-        context.check(status)
+        cdef Context call = begin(None, None)
+        call.status = paritas_er_spice_apply(call.c, self.c, attitude.c, day.c, &uncovered)
+        call.end(None)
         return uncovered
 
 
 def er_find(str path, int year=0, int month=0, int day=0):
     """(path, date as YYYYMMDD) of each day file in a folder, or of the one file."""
-    cdef bytes name = path.encode()
-    cdef const char *at = name
+    cdef const char *at = PyUnicode_AsUTF8(path)
     cdef paritas_er_files *files = NULL
-    cdef Context context = HOST.take(None)
-    cdef paritas_status status
+    cdef Context call = begin(None, None)
     with nogil:
-        status = paritas_er_find(context.c, at, year, month, day, &files)
-    HOST.give(context)
-    context.check(status)
+        call.status = paritas_er_find(call.c, at, year, month, day, &files)
+    call.end(None)
     try:
         return [(files.path[i].decode(errors="surrogateescape"), files.date[i]) for i in range(files.n)]
     finally:
@@ -249,21 +193,18 @@ def er_find(str path, int year=0, int month=0, int day=0):
 
 
 def er_file_date(str path):
-    return paritas_er_file_date(path.encode())
+    return paritas_er_file_date(PyUnicode_AsUTF8(path))
 
 
-def er_theta(path=None):
-    cdef bytes name = None if path is None else path.encode()
-    cdef object theta = new_array(PARITAS_SWEEP_CELLS)
-    cdef Context context = HOST.take(None)
-    cdef paritas_status status = paritas_er_theta(context.c, <const char *>name if name is not None else NULL, numbers(theta))
-    HOST.give(context)
-    context.check(status)
-    return theta
+def er_theta(str path=None):
+    cdef object theta = new_array(SWEEP_CELLS)
+    cdef Context call = begin(None, None)
+    call.status = paritas_er_theta(call.c, NULL if path is None else PyUnicode_AsUTF8(path), numbers(theta))
+    return call.end(theta)
 
 
 def er_solid_angles(theta):
-    cdef object at = array_of(theta, (PARITAS_SWEEP_CELLS,), "theta"), found = new_array(PARITAS_SWEEP_CELLS)
+    cdef object at = array_of(theta, (SWEEP_CELLS,), "theta"), found = new_array(SWEEP_CELLS)
     paritas_er_solid_angles(numbers(at), numbers(found))
     return found
 

@@ -1,157 +1,134 @@
-# Fits, MINOS.
+# Jobs, fits, MINOS.
+
+cdef object of_fits(object given, Py_ssize_t n, str what, object rows):
+    """n numbers of one fit, or of `rows` fits: a row each, or one for all."""
+    if rows is None or given is None:
+        return vector(given, n, what)
+    cdef object array = matrix(given, n, what)
+    if len(array) not in (1, rows):
+        raise InvalidArgument(f"{what}: {rows} rows or one are wanted, {len(array)} are given")
+    return array
+
+cdef inline const double *row_of(object array, Py_ssize_t i, Py_ssize_t n):
+    if array is None:
+        return NULL
+    return numbers(array) + (i * n if cnp.PyArray_NDIM(<cnp.ndarray>array) == 2 and cnp.PyArray_DIM(<cnp.ndarray>array, 0) > 1 else 0)
+
 
 cdef class Job:
-    """What a fit is given, as arrays of the right shape that stay alive during the call; what is None is the
-    model's own."""
+    """What a fit is given; None is the model's own. With `rows`: what so many fits are given, where each array
+    has a row a fit, or one row for all."""
 
-    cdef object data, start, lower, upper, fixed
-    cdef paritas_job c
+    cdef readonly object data, start, lower, upper, fixed, rows
+    cdef paritas_job one
+    cdef paritas_job *c # n
+    cdef Py_ssize_t n
 
-    @staticmethod
-    cdef Job make(Model model, data, start, lower, upper, fixed):
-        cdef Job job = Job()
-        memset(&job.c, 0, sizeof(job.c))
-        if data is not None:
-            job.data = vector(data, model.data_count, "data")
-            job.c.data = numbers(job.data)
-        if start is not None:
-            job.start = vector(start, model.parameter_count, "init")
-            job.c.start = numbers(job.start)
-        if lower is not None:
-            job.lower = vector(lower, model.parameter_count, "lower bounds")
-            job.c.lower = numbers(job.lower)
-        if upper is not None:
-            job.upper = vector(upper, model.parameter_count, "upper bounds")
-            job.c.upper = numbers(job.upper)
+    def __cinit__(self, Model model not None, data=None, start=None, lower=None, upper=None, fixed=None, rows=None):
+        cdef Py_ssize_t p = model.parameter_count, i
+        cdef const unsigned char *first
+        cdef bint several
+        self.rows, self.n = rows, 1 if rows is None else rows
+        self.data = of_fits(data, model.data_count, "data", rows)
+        self.start = of_fits(start, p, "init", rows)
+        self.lower, self.upper = of_fits(lower, p, "lower bounds", rows), of_fits(upper, p, "upper bounds", rows)
         if fixed is not None:
-            job.fixed = flags(fixed, model.parameter_count, "fixed")
-            job.c.fixed = <const unsigned char *>cnp.PyArray_DATA(<cnp.ndarray>job.fixed)
-        return job
+            self.fixed = flags_of_fits(fixed, p, rows)
+        self.c = &self.one
+        if self.n != 1:
+            self.c = <paritas_job *>calloc(self.n + 1, sizeof(paritas_job))
+            if self.c == NULL:
+                raise MemoryError()
+        first = <const unsigned char *>address(self.fixed)
+        several = self.fixed is not None and self.fixed.size > p
+        for i in range(self.n):
+            self.c[i] = paritas_job_default
+            self.c[i].data = row_of(self.data, i, model.data_count)
+            self.c[i].start = row_of(self.start, i, p)
+            self.c[i].lower, self.c[i].upper = row_of(self.lower, i, p), row_of(self.upper, i, p)
+            if first != NULL:
+                self.c[i].fixed = first + (i * p if several else 0)
+
+    def __dealloc__(self):
+        if self.c != &self.one:
+            free(self.c)
 
 
-cdef int fill_fit_options(paritas_fit_options *options, str minimizer, unsigned max_iterations, unsigned population, uint64_t seed) except -1:
-    memset(options, 0, sizeof(options[0]))
-    options.size = sizeof(options[0])
-    options.max_iterations = max_iterations
-    options.population = population
-    options.seed = seed
-    if minimizer != "newton":
-        if minimizer not in PARITAS_MINIMIZER_COUNT:
-            raise InvalidArgument(f"minimizer {minimizer!r}: there are {', '.join(PARITAS_MINIMIZER_COUNT)}")
-        options.minimizer = <paritas_minimizer><int>PARITAS_MINIMIZER_COUNT.index(minimizer)
-    return 0
-
-
-def fit(Model model not None, data=None, start=None, lower=None, upper=None, fixed=None, bint covariance=True, str minimizer="newton",
-        unsigned max_iterations=0, unsigned population=0, uint64_t seed=0, Engine engine=None, progress=None):
-    """One fit: (status, iterations, twice_nll, edm, projected_gradient, parameters, errors, covariance,
-    states); the last three None unless `covariance`."""
-    cdef Engine e = engine or HOST
-    cdef Py_ssize_t p = model.parameter_count
-    cdef Job job = Job.make(model, data, start, lower, upper, fixed)
-    cdef paritas_fit_options options
-    cdef paritas_fit_result result
-    cdef object values = new_array(p), errors = None, matrix = None, states = None
-    cdef double *value_numbers = numbers(values)
-    cdef double *error_numbers = NULL
-    cdef double *covariance_numbers = NULL
-    cdef paritas_parameter_state *state_numbers = NULL
-    cdef cnp.npy_intp size = p
-    cdef Context context
-    cdef paritas_status status
-    fill_fit_options(&options, minimizer, max_iterations, population, seed)
-    if covariance:
-        errors = new_array(p)
-        matrix = new_matrix(p, p)
-        states = cnp.PyArray_EMPTY(1, &size, cnp.NPY_INT32, 0)
-        error_numbers = numbers(errors)
-        covariance_numbers = numbers(matrix)
-        state_numbers = <paritas_parameter_state *>cnp.PyArray_DATA(<cnp.ndarray>states)
-    context = e.take(progress)
-    with nogil:
-        status = paritas_fit(context.c, model.c, &options, 1, &job.c, &result, value_numbers, error_numbers, covariance_numbers, state_numbers)
-    e.give(context)
-    context.check(status)
-    return result.status, result.iterations, result.twice_nll, result.edm, result.projected_gradient, values, errors, matrix, states
-
-
-cdef inline const double *row_or_null(object rows, Py_ssize_t i, Py_ssize_t n) except? NULL:
-    """Row i of a matrix, of one with a single row that one."""
+cdef object flags_of_fits(object given, Py_ssize_t p, object rows):
+    """Flags of the parameters, as `of_fits`."""
     if rows is None:
-        return NULL
-    return numbers(rows) + (i if cnp.PyArray_DIM(<cnp.ndarray>rows, 0) > 1 else 0) * n
+        return flags(given, p, "fixed")
+    cdef object array = np.atleast_2d(np.ascontiguousarray(given, dtype=np.uint8))
+    if array.shape not in ((1, p), (rows, p)):
+        raise InvalidArgument(f"fixed: {rows} rows or one of {p} flags are wanted, the array given has shape {np.shape(given)}")
+    return array
+
+cdef inline const paritas_job *job_of(Job job):
+    return NULL if job is None else job.c
 
 
-def fit_batch(Model model not None, Py_ssize_t n, data=None, start=None, lower=None, upper=None, fixed=None, bint errors=False, bint covariance=False,
-              str minimizer="newton", unsigned max_iterations=0, unsigned population=0, uint64_t seed=0, Engine engine=None, progress=None):
-    """n fits, row i of each matrix given belonging to fit i (one row serves all). (status, iterations,
-    twice_nll, edm, projected_gradient, parameters, errors, covariance)"""
-    cdef Engine e = engine or HOST
-    cdef Py_ssize_t p = model.parameter_count, i
-    cdef object data_rows = None if data is None else matrix(data, model.data_count, "data")
-    cdef object start_rows = None if start is None else matrix(start, p, "init")
-    cdef object lower_rows = None if lower is None else matrix(lower, p, "lower bounds")
-    cdef object upper_rows = None if upper is None else matrix(upper, p, "upper bounds")
-    cdef object fixed_rows = None if fixed is None else np.atleast_2d(np.ascontiguousarray(fixed, dtype=np.uint8))
-    cdef paritas_fit_options options
-    cdef paritas_job *jobs
-    cdef paritas_fit_result *results
-    cdef object values = new_matrix(n, p), error_rows = new_matrix(n, p) if errors else None, matrices = np.empty((n, p, p)) if covariance else None
-    cdef double *value_numbers = numbers(values)
-    cdef double *error_numbers = numbers(error_rows) if errors else NULL
-    cdef double *covariance_numbers = numbers(matrices) if covariance else NULL
-    cdef Context context
-    cdef paritas_status status
-    cdef object codes, iterations, twice_nll, edm, pull
-    for rows, what in ((data_rows, "data"), (start_rows, "init"), (lower_rows, "lower bounds"), (upper_rows, "upper bounds"), (fixed_rows, "fixed")):
-        if rows is not None and len(rows) not in (1, n):
-            raise InvalidArgument(f"{what}: {n} rows or one are wanted, {len(rows)} are given")
-    if fixed_rows is not None and fixed_rows.shape[1:] != (p,):
-        raise InvalidArgument(f"fixed: rows of {p} flags are wanted, the array given has shape {np.shape(fixed)}")
-    fill_fit_options(&options, minimizer, max_iterations, population, seed)
-    jobs = <paritas_job *>calloc(n + 1, sizeof(paritas_job))
-    results = <paritas_fit_result *>calloc(n + 1, sizeof(paritas_fit_result))
-    try:
-        if jobs == NULL or results == NULL:
-            raise MemoryError()
-        for i in range(n):
-            jobs[i].data = row_or_null(data_rows, i, model.data_count)
-            jobs[i].start = row_or_null(start_rows, i, p)
-            jobs[i].lower = row_or_null(lower_rows, i, p)
-            jobs[i].upper = row_or_null(upper_rows, i, p)
-            if fixed_rows is not None:
-                jobs[i].fixed = <const unsigned char *>cnp.PyArray_DATA(<cnp.ndarray>fixed_rows) + (i * p if len(fixed_rows) > 1 else 0)
-        context = e.take(progress)
-        with nogil:
-            status = paritas_fit(context.c, model.c, &options, n, jobs, results, value_numbers, error_numbers, covariance_numbers, NULL)
-        e.give(context)
-        context.check(status)
-        codes, iterations = np.empty(n, np.int32), np.empty(n, np.int64)
-        twice_nll, edm, pull = np.empty(n), np.empty(n), np.empty(n)
-        for i in range(n):
-            (<int *>cnp.PyArray_DATA(<cnp.ndarray>codes))[i] = results[i].status
-            (<long long *>cnp.PyArray_DATA(<cnp.ndarray>iterations))[i] = results[i].iterations
-            numbers(twice_nll)[i] = results[i].twice_nll
-            numbers(edm)[i] = results[i].edm
-            numbers(pull)[i] = results[i].projected_gradient
-    finally:
-        free(jobs)
-        free(results)
-    return codes, iterations, twice_nll, edm, pull, values, error_rows, matrices
+cdef class FitOptions:
+    """Options of fits other than the default."""
+
+    cdef paritas_fit_options c
+
+    def __cinit__(self, str minimizer="newton", unsigned max_iterations=0, unsigned population=0, uint64_t seed=0):
+        self.c = paritas_fit_options_default
+        self.c.minimizer = <paritas_minimizer>value_of("paritas_minimizer", minimizer, "minimizer")
+        self.c.max_iterations, self.c.population, self.c.seed = max_iterations, population, seed
 
 
-def minos(Model model not None, best, double best_twice_nll, double error, Py_ssize_t parameter, data=None, start=None, lower=None, upper=None, fixed=None,
+cdef class FitAnswers:
+    """Answers of n fits: `results`, rows of paritas_fit_result, and a row a fit of `parameters`, `errors`,
+    `covariance` and `states`, the last three None unless asked for. Of one fit arrays have no leading
+    dimension."""
+
+    cdef readonly object results, parameters, errors, covariance, states
+    cdef paritas_fit_answers c
+
+
+def fit(Model model not None, Job job=None, FitOptions options=None, bint errors=False, bint covariance=False,
+        bint states=False, Engine engine=None, progress=None):
+    """Fits of a job: FitAnswers."""
+    cdef FitAnswers answers = FitAnswers.__new__(FitAnswers)
+    cdef cnp.npy_intp n = 1 if job is None else job.n
+    cdef cnp.npy_intp *shape = [n, model.parameter_count, model.parameter_count]
+    cdef cnp.npy_intp *lengths = shape + 1 if job is None or job.rows is None else shape # of the arrays
+    cdef int rank = 1 if lengths != shape else 2
+    cdef paritas_job own = paritas_job_default
+    cdef const paritas_job *jobs = &own if job is None else job.c
+    cdef const paritas_fit_options *chosen = NULL if options is None else &options.c
+    cdef Context call
+    answers.c = paritas_fit_answers_default
+    answers.results = new_rows("paritas_fit_result", n)
+    answers.c.results = <paritas_fit_result *>address(answers.results)
+    answers.parameters = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_FLOAT64, 0)
+    answers.c.parameters = numbers(answers.parameters)
+    if errors:
+        answers.errors = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_FLOAT64, 0)
+        answers.c.errors = numbers(answers.errors)
+    if covariance:
+        answers.covariance = cnp.PyArray_EMPTY(rank + 1, lengths, cnp.NPY_FLOAT64, 0)
+        answers.c.covariance = numbers(answers.covariance)
+    if states:
+        answers.states = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_INT32, 0)
+        answers.c.states = <paritas_parameter_state *>address(answers.states)
+    call = begin(engine, progress)
+    with nogil:
+        call.status = paritas_fit(call.c, model.c, chosen, n, jobs, &answers.c)
+    return call.end(answers)
+
+
+def minos(Model model not None, Job job, Py_ssize_t parameter, best, double best_twice_nll, double error,
           Engine engine=None, progress=None):
     """(down, up) of one parameter around a converged fit; NaN where a bound comes first."""
-    cdef Engine e = engine or HOST
-    cdef Job job = Job.make(model, data, start, lower, upper, fixed)
     cdef object at = vector(best, model.parameter_count, "best")
-    cdef const double *best_numbers = numbers(at)
-    cdef double down, up
-    cdef Context context = e.take(progress)
-    cdef paritas_status status
+    cdef paritas_minos_request request = paritas_minos_request_default
+    cdef const paritas_job *asked = job_of(job)
+    cdef double offsets[2]
+    cdef Context call = begin(engine, progress)
+    request.parameter, request.best, request.best_twice_nll, request.error = parameter, numbers(at), best_twice_nll, error
     with nogil:
-        status = paritas_minos(context.c, model.c, &job.c, best_numbers, best_twice_nll, error, parameter, &down, &up)
-    e.give(context)
-    context.check(status)
-    return down, up
+        call.status = paritas_minos(call.c, model.c, asked, &request, offsets)
+    call.end(None)
+    return offsets[0], offsets[1]

@@ -1,62 +1,55 @@
 # Statistics of many data rows with their derivatives (paritas_gradient.h).
 
-cdef const char *quantity_text(int quantity) noexcept: return paritas_quantity_name(<paritas_quantity>quantity)
+cdef class GradientAnswers:
+    """Of n rows, k outputs each: `values` (n, k), `codes` (n) of statuses, and the derivatives that were asked
+    for, else None: `by_data` (n, k, row), `by_at` (n, k, 1), of likelihoods (n, 1, p)."""
 
-QUANTITIES = names_of(PARITAS_QUANTITY_LIMIT + 1, quantity_text)
+    cdef readonly object values, codes, by_data, by_at
+    cdef paritas_gradient c
 
 
-def differentiate(Model model not None, str quantity not None, str statistic not None, Py_ssize_t n, at=None, data=None, unsigned outputs=0, double level=0.05,
-                  bint shared=False, bint aux_follow=False, bint by_data=False, bint by_at=False, start=None, lower=None, upper=None, fixed=None,
-                  Engine engine=None):
-    """A quantity of n data rows: (values (n, k), codes of statuses (n), derivatives by the rows (n, k, row)
-    or None, by `at` (n, k) or None).
+cdef class Quantity:
+    """What is differentiated: options of paritas_differentiate. outputs: bits of the curves of cls and limit;
+    0: all."""
 
-    at: of likelihoods n points (n, p), by which the derivatives are (n, 1, p); else n values of mu, or None.
-        data: n rows, or None for the model's own.
-    outputs: bits of cls's and limit's curves, 0 for all. shared: fits of q and z take their curvature from
-        those to the model's own data. aux_follow: auxiliary data of the rows are those that their templates
-        suggest."""
-    cdef Engine e = engine or HOST
-    cdef Job job = Job.make(model, None, start, lower, upper, fixed)
-    cdef Py_ssize_t p = model.parameter_count, r = model.data_count, k = 1, wide
-    cdef paritas_gradient_options options
-    cdef paritas_gradient answer
-    cdef const double *at_numbers = NULL
-    cdef const double *data_numbers = NULL
-    cdef Context context
-    cdef paritas_status status
-    if quantity not in QUANTITIES:
-        raise InvalidArgument(f"quantity {quantity!r}: there are {', '.join(QUANTITIES)}")
-    memset(&options, 0, sizeof(options))
-    memset(&answer, 0, sizeof(answer))
-    options.size = sizeof(options)
-    options.quantity = <paritas_quantity><int>QUANTITIES.index(quantity)
-    options.statistic = statistic_of(statistic)
-    options.outputs = outputs
-    options.level = level
-    options.shared = shared
-    options.aux_follow = aux_follow
-    if options.quantity == PARITAS_QUANTITY_CLS or options.quantity == PARITAS_QUANTITY_LIMIT:
-        k = sum([outputs >> i & 1 for i in range(PARITAS_QUANTITY_OUTPUTS)]) or PARITAS_QUANTITY_OUTPUTS
-    wide = p if options.quantity == PARITAS_QUANTITY_NLL or options.quantity == PARITAS_QUANTITY_TWICE_NLL else 1
-    if at is not None:
-        at = matrix(at, p, "parameters") if wide == p else vector(at, n, "mu")
-        at_numbers = numbers(at)
-    if data is not None:
-        data = matrix(data, r, "data")
-        data_numbers = numbers(data)
-    if (data is not None and len(data) != n) or (at is not None and len(at) != n):
+    cdef paritas_gradient_options c
+    cdef readonly Py_ssize_t output_count
+    cdef readonly bint at_points # a likelihood, which is taken at points instead of values of mu
+
+    def __cinit__(self, str quantity not None, str statistic="qtilde", unsigned outputs=0, double level=0.05,
+                  bint shared=False, bint aux_follow=False):
+        self.c = paritas_gradient_options_default
+        self.c.quantity = <paritas_quantity>value_of("paritas_quantity", quantity, "quantity")
+        self.c.statistic = statistic_of(statistic)
+        self.c.outputs, self.c.level, self.c.shared, self.c.aux_follow = outputs, level, shared, aux_follow
+        self.at_points = self.c.quantity in (PARITAS_QUANTITY_NLL, PARITAS_QUANTITY_TWICE_NLL)
+        self.output_count = 1
+        if self.c.quantity in (PARITAS_QUANTITY_CLS, PARITAS_QUANTITY_LIMIT):
+            self.output_count = bin(outputs).count("1") or PARITAS_QUANTITY_OUTPUTS
+
+
+def differentiate(Model model not None, Quantity quantity not None, Job job, Py_ssize_t n, at=None, data=None,
+                  bint by_data=False, bint by_at=False, Engine engine=None):
+    """A quantity of n data rows (None: the model's own), and derivatives by the rows and by `at`: n points
+    (n, p) for likelihoods, else n values of mu, or None."""
+    cdef Py_ssize_t p = model.parameter_count, k = quantity.output_count
+    cdef GradientAnswers answers = GradientAnswers.__new__(GradientAnswers)
+    cdef object points = matrix(at, p, "parameters") if quantity.at_points else vector(at, n, "mu")
+    cdef object rows = matrix(data, model.data_count, "data")
+    cdef const double *point_numbers = numbers(points)
+    cdef const double *row_numbers = numbers(rows)
+    cdef const paritas_job *asked = job_of(job)
+    cdef Context call
+    if (rows is not None and len(rows) != n) or (points is not None and len(points) != n):
         raise InvalidArgument(f"{n} rows are wanted")
-    cdef object values = new_matrix(n, k), codes = cnp.PyArray_EMPTY(1, <cnp.npy_intp *>&n, cnp.NPY_INT32, 0)
-    cdef object data_slopes = new_block(n, k, r) if by_data else None
-    cdef object at_slopes = new_block(n, k, wide) if by_at else None
-    answer.values = numbers(values)
-    answer.statuses = <paritas_fit_status *>cnp.PyArray_DATA(<cnp.ndarray>codes)
-    if by_data: answer.data = numbers(data_slopes)
-    if by_at: answer.at = numbers(at_slopes)
-    context = e.take(None)
+    answers.c = paritas_gradient_default
+    answers.values = new_matrix(n, k)
+    answers.codes = cnp.PyArray_EMPTY(1, <cnp.npy_intp *>&n, cnp.NPY_INT32, 0)
+    answers.by_data = new_block(n, k, model.data_count) if by_data else None
+    answers.by_at = new_block(n, k, p if quantity.at_points else 1) if by_at else None
+    answers.c.values, answers.c.statuses = numbers(answers.values), <paritas_fit_status *>address(answers.codes)
+    answers.c.data, answers.c.at = numbers(answers.by_data), numbers(answers.by_at)
+    call = begin(engine, None)
     with nogil:
-        status = paritas_differentiate(context.c, model.c, &options, &job.c, n, at_numbers, data_numbers, &answer)
-    e.give(context)
-    context.check(status)
-    return values, codes, data_slopes, at_slopes
+        call.status = paritas_differentiate(call.c, model.c, &quantity.c, asked, n, point_numbers, row_numbers, &answers.c)
+    return call.end(answers)

@@ -1,15 +1,14 @@
 # Toys: fits, tests, limits, goodness of fit; stores.
 
-cdef struct taken_rows:
+cdef struct growing_rows:
     char *bytes
     size_t width, count, room # bytes of a row; rows
 
-cdef char *more(taken_rows *rows, size_t n) noexcept nogil:
+cdef char *more(growing_rows *rows, size_t n) noexcept nogil:
     """Room for n rows at the end; NULL: memory ran out."""
-    cdef size_t room
+    cdef size_t room = max(2 * rows.room, rows.count + n)
     cdef char *moved
     if rows.count + n > rows.room:
-        room = max(2 * rows.room, rows.count + n)
         moved = <char *>realloc(rows.bytes, room * rows.width + 1)
         if moved == NULL:
             return NULL
@@ -19,9 +18,9 @@ cdef char *more(taken_rows *rows, size_t n) noexcept nogil:
 
 
 cdef class Rows:
-    """Rows of toys as they come, in memory that becomes an array."""
+    """Rows that come bit by bit, in memory that becomes an array."""
 
-    cdef taken_rows c
+    cdef growing_rows c
 
     def __cinit__(self, size_t width):
         self.c.width = width
@@ -29,64 +28,42 @@ cdef class Rows:
     def __dealloc__(self):
         free(self.c.bytes)
 
-    cdef object array(self, object dtype):
-        """The rows as an array that keeps them; this object takes no more then."""
-        cdef cnp.npy_intp size = self.c.count * self.c.width
-        if size == 0:
-            return np.empty(0, dtype)
-        raw = cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_UINT8, self.c.bytes)
-        cnp.set_array_base(raw, self)
-        return raw.view(dtype)
-
-
-#: a toy of a test as paritas_toy has it
-TOY = np.dtype([("toy", np.uint64), ("mu", np.float64), ("hypothesis", np.float64), ("q", np.float64), ("mu_hat", np.float64), ("twice_nll_free", np.float64),
-                ("twice_nll_fixed", np.float64), ("status", np.int32), ("iterations", np.uint32)])
-
-cdef struct fit_row:
-    uint64_t toy
-    double twice_nll, edm, statistic
-    int status
-    unsigned iterations
-
-#: a toy's free fit, without its parameters
-TOY_FIT = np.dtype([("toy", np.uint64), ("twice_nll", np.float64), ("edm", np.float64), ("statistic", np.float64), ("status", np.int32),
-                    ("iterations", np.uint32)])
-
-assert TOY.itemsize == sizeof(paritas_toy) and TOY_FIT.itemsize == sizeof(fit_row)
+    cdef object array(self, object dtype, tuple shape=()):
+        """The rows, each of this shape, as an array that keeps them; this object takes no more then."""
+        if self.c.count == 0:
+            return np.empty((0, *shape), dtype)
+        return view(self, self.c.bytes, (self.c.count, *shape), dtype)
 
 
 cdef int take_toys(void *user, size_t n, const paritas_toy *toys) noexcept nogil:
-    cdef char *at = more(<taken_rows *>user, n)
+    cdef char *at = more(<growing_rows *>user, n)
     if at == NULL:
         return 1
     memcpy(at, toys, n * sizeof(paritas_toy))
     return 0
 
 
-cdef struct taken_fits:
-    taken_rows *rows
-    taken_rows *parameters
-    taken_rows *errors # NULL where they were not asked for
+cdef struct toy_fit: # without its parameters
+    uint64_t toy
+    double statistic
+    paritas_fit_result fit
+
+cdef struct growing_fits:
+    growing_rows *fits
+    growing_rows *parameters
+    growing_rows *errors # NULL where they were not asked for
     size_t p
 
 cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept nogil:
-    cdef taken_fits *taken = <taken_fits *>user
-    cdef fit_row *row = <fit_row *>more(taken.rows, n)
-    cdef double *parameters = <double *>more(taken.parameters, n)
-    cdef double *errors = NULL
+    cdef growing_fits *taken = <growing_fits *>user
     cdef size_t i, p = taken.p
-    if taken.errors != NULL:
-        errors = <double *>more(taken.errors, n)
+    cdef toy_fit *row = <toy_fit *>more(taken.fits, n)
+    cdef double *parameters = <double *>more(taken.parameters, n)
+    cdef double *errors = NULL if taken.errors == NULL else <double *>more(taken.errors, n)
     if row == NULL or parameters == NULL or (taken.errors != NULL and errors == NULL):
         return 1
     for i in range(n):
-        row[i].toy = fits[i].toy
-        row[i].twice_nll = fits[i].result.twice_nll
-        row[i].edm = fits[i].result.edm
-        row[i].statistic = fits[i].statistic
-        row[i].status = fits[i].result.status
-        row[i].iterations = fits[i].result.iterations
+        row[i].toy, row[i].statistic, row[i].fit = fits[i].toy, fits[i].statistic, fits[i].result
         memcpy(parameters + i * p, fits[i].parameters, p * sizeof(double))
         if errors != NULL:
             memcpy(errors + i * p, fits[i].errors, p * sizeof(double))
@@ -94,220 +71,154 @@ cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept n
 
 
 cdef class ToyOptions:
-    """paritas_toys_options with what its pointers point to. `entries`: of the store's key, (name, value)."""
+    """Options of a run of toys. shard: (i, n), or None. entries: (name, value) of the store's key. keep: the
+    toys of tests are collected, for `toys`."""
 
     cdef paritas_toys_options c
-    cdef bytes store
-    cdef list texts
     cdef paritas_key_entry *entries
+    cdef tuple texts
+    cdef Rows kept
+
+    def __cinit__(self, uint64_t n, uint64_t seed=0, shard=None, bint fix_aux=False, bint newton_only=False,
+                  store=None, bint resume=False, entries=(), bint keep=False):
+        cdef size_t k = 0
+        self.c = paritas_toys_options_default
+        self.c.n, self.c.seed = n, seed
+        self.c.fix_aux, self.c.newton_only, self.c.resume = fix_aux, newton_only, resume
+        if shard is not None:
+            self.c.shard, self.c.shards = shard
+        if keep:
+            self.kept = Rows(sizeof(paritas_toy))
+            self.c.take, self.c.user = take_toys, &self.kept.c
+        if store is None:
+            return
+        self.texts = store, tuple(entries)
+        self.c.store = PyUnicode_AsUTF8(store)
+        self.c.n_entries = len(self.texts[1])
+        self.c.entries = self.entries = <paritas_key_entry *>calloc(self.c.n_entries + 1, sizeof(paritas_key_entry))
+        if self.entries == NULL:
+            raise MemoryError()
+        for name, value in self.texts[1]:
+            self.entries[k].name, self.entries[k].value = PyUnicode_AsUTF8(name), PyUnicode_AsUTF8(value)
+            k += 1
 
     def __dealloc__(self):
         free(self.entries)
 
-    @staticmethod
-    cdef ToyOptions make(uint64_t n, uint64_t seed, shard, bint fix_aux, bint newton_only, store, bint resume, entries):
-        cdef ToyOptions options = ToyOptions()
-        cdef size_t k = 0
-        memset(&options.c, 0, sizeof(options.c))
-        options.c.size = sizeof(options.c)
-        options.c.n, options.c.seed = n, seed
-        options.c.fix_aux, options.c.newton_only, options.c.resume = fix_aux, newton_only, resume
-        if shard is not None:
-            options.c.shard, options.c.shards = shard
-        if store is None:
-            return options
-        options.store = store.encode()
-        options.c.store = options.store
-        options.texts = [(name.encode(), value.encode()) for name, value in entries]
-        options.entries = <paritas_key_entry *>calloc(len(options.texts) + 1, sizeof(paritas_key_entry))
-        if options.entries == NULL:
-            raise MemoryError()
-        for name, value in options.texts:
-            options.entries[k].name, options.entries[k].value = <bytes>name, <bytes>value
-            k += 1
-        options.c.n_entries, options.c.entries = k, options.entries
-        return options
+    cdef object toys(self):
+        """Those of the run that were fitted by it: rows of paritas_toy; None where they are not kept."""
+        return None if self.kept is None else self.kept.array(record("paritas_toy").dtype)
 
 
-cdef tuple tally_of(const paritas_toys_tally *t):
-    return ({FIT_STATUSES[k]: t.counts[k] for k in range(5)}, t.fitted, t.iterations,
-            {"quasi_newton": t.by_quasi_newton, "newton": t.by_newton, "suggested_start": t.from_suggested_start, "from_the_other_fit": t.from_the_other_fit,
-             "from_further_starts": t.from_further_starts, "at_edge": t.at_edge, "refitted": t.refitted})
-
-cdef tuple toy_test_of(const paritas_hypotest_toys_result *r):
-    return (r.mu, r.cls_obs, r.cls_obs_error, five(r.cls_exp), five(r.cls_exp_error), r.clsb, r.clsb_error, r.clb, r.clb_error, r.p0, r.p0_error, r.q, r.mu_hat,
-            r.twice_nll_free, r.twice_nll_fixed, <int>r.status, r.n_tested, r.n_other, tally_of(&r.tally))
-
-
-def fit_toys(Model model not None, uint64_t n, uint64_t seed, params=None, expected=None, bint errors=False, bint keep=True, bint save_parameters=False,
-             shard=None, bint fix_aux=False, bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None,
-             fixed=None, Engine engine=None, progress=None):
-    """Toys, each with its best fit: (status, tally, summary of parameters, rows of TOY_FIT, parameters,
-    errors); the last three None unless `keep`, errors unless asked for. Of a run that is resumed the rows are
-    those that this call fitted."""
-    cdef Engine e = engine or HOST
-    cdef Py_ssize_t p = model.parameter_count, i
-    cdef Job job = Job.make(model, data, start, lower, upper, fixed)
-    cdef ToyOptions options = ToyOptions.make(n, seed, shard, fix_aux, newton_only, store, resume, entries)
-    cdef object at = None if params is None else vector(params, p, "params"), around = None
-    if expected is not None:
-        around = vector(expected, model.data_count, "expected")
-    cdef const double *at_numbers = NULL if at is None else numbers(at)
-    cdef const double *around_numbers = NULL if around is None else numbers(around)
-    cdef unsigned flags = (PARITAS_TOYS_ERRORS if errors else 0) | (PARITAS_TOYS_KEEP_PARAMETERS if save_parameters else 0)
-    cdef paritas_toys_parameter *moments = <paritas_toys_parameter *>calloc(p + 1, sizeof(paritas_toys_parameter))
-    cdef Rows rows = Rows(sizeof(fit_row)), parameter_rows = Rows(p * sizeof(double)), error_rows = Rows(p * sizeof(double))
-    cdef taken_fits taken
-    cdef paritas_toy_fits_taker take = NULL
-    cdef paritas_toys_result result
-    cdef Context context
-    cdef paritas_status status
-    if moments == NULL:
-        raise MemoryError()
-    taken.rows, taken.parameters, taken.errors, taken.p = &rows.c, &parameter_rows.c, &error_rows.c if errors else NULL, p
+def fit_toys(Model model not None, Job job, ToyOptions options not None, params=None, expected=None,
+             bint errors=False, bint keep=True, bint save_parameters=False, Engine engine=None, progress=None):
+    """Toys, each with its best fit: `result`, a row of paritas_toys_result; `summary`, a row of
+    paritas_toys_parameter a parameter; with `keep`, of the toys that this call fitted, `fits` (toy,
+    statistic, fit), `values` and `errors`."""
+    cdef size_t p = model.parameter_count
+    cdef object at = vector(params, p, "params"), around = vector(expected, model.data_count, "expected")
+    cdef object rows = new_rows("paritas_toys_result", 1), summary = new_rows("paritas_toys_parameter", p)
+    cdef Rows fits = Rows(sizeof(toy_fit)), values = Rows(p * sizeof(double)), widths = Rows(p * sizeof(double))
+    cdef growing_fits taken
+    cdef paritas_toys_request request = paritas_toys_request_default
+    cdef paritas_toys_result *result = <paritas_toys_result *>address(rows)
+    cdef const paritas_job *asked = job_of(job)
+    cdef Context call = begin(engine, progress)
+    taken.fits, taken.parameters, taken.errors, taken.p = &fits.c, &values.c, NULL, p
+    if errors:
+        taken.errors = &widths.c
+    request.point, request.expected = numbers(at), numbers(around)
+    request.flags = (PARITAS_TOYS_ERRORS if errors else 0) | (PARITAS_TOYS_KEEP_PARAMETERS if save_parameters else 0)
+    request.parameters = <paritas_toys_parameter *>address(summary)
     if keep:
-        take = take_fits
-    try:
-        context = e.take(progress)
-        with nogil:
-            status = paritas_toys(context.c, model.c, &job.c, at_numbers, around_numbers, flags, &options.c, take, &taken, moments, &result)
-        e.give(context)
-        context.check(status)
-        summary = [(moments[i].generated, moments[i].n, moments[i].mean, moments[i].rms, moments[i].n_pulls, moments[i].pull_mean,
-                    moments[i].pull_rms) for i in range(p)]
-    finally:
-        free(moments)
-    if not keep:
-        return <int>result.status, tally_of(&result.tally), summary, None, None, None
-    found = rows.array(TOY_FIT)
-    return (<int>result.status, tally_of(&result.tally), summary, found, parameter_rows.array(np.float64).reshape(len(found), p),
-            error_rows.array(np.float64).reshape(len(found), p) if errors else None)
+        request.take, request.user = take_fits, &taken
+    with nogil:
+        call.status = paritas_toys(call.c, model.c, asked, &request, &options.c, result)
+    found = call.end(SimpleNamespace(result=rows[0], summary=summary, fits=None, values=None, errors=None))
+    if keep:
+        kind, real = record("paritas_fit_result").dtype, np.dtype(np.float64)
+        found.fits = fits.array(np.dtype([("toy", np.uint64), ("statistic", real), ("fit", kind)]))
+        found.values = values.array(real, (p,))
+        found.errors = widths.array(real, (p,)) if errors else None
+    return found
 
 
-def hypotest_toys(Model model not None, double mu, str statistic, uint64_t n, uint64_t seed, bint keep=True, shard=None, bint fix_aux=False,
-                  bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None,
+def hypotest_toys(Model model not None, Job job, str statistic, double mu, ToyOptions options not None,
                   Engine engine=None, progress=None):
-    """A test by toys: (toy_test_of's tuple, rows of TOY that this call fitted or None)."""
-    cdef Engine e = engine or HOST
-    cdef Job job = Job.make(model, data, start, lower, upper, fixed)
-    cdef ToyOptions options = ToyOptions.make(n, seed, shard, fix_aux, newton_only, store, resume, entries)
+    """A test by toys: `result`, a row of paritas_hypotest_toys_result, and the `toys` that this call
+    fitted."""
+    cdef object rows = new_rows("paritas_hypotest_toys_result", 1)
+    cdef paritas_hypotest_toys_result *result = <paritas_hypotest_toys_result *>address(rows)
     cdef paritas_test_statistic kind = statistic_of(statistic)
-    cdef Rows rows = Rows(sizeof(paritas_toy))
-    cdef paritas_hypotest_toys_result result
-    cdef Context context
-    cdef paritas_status status
-    if keep:
-        options.c.take, options.c.user = take_toys, &rows.c
-    context = e.take(progress)
+    cdef const paritas_job *asked = job_of(job)
+    cdef Context call = begin(engine, progress)
     with nogil:
-        status = paritas_hypotest_toys(context.c, model.c, &job.c, kind, mu, &options.c, &result)
-    e.give(context)
-    context.check(status)
-    return toy_test_of(&result), rows.array(TOY) if keep else None
+        call.status = paritas_hypotest_toys(call.c, model.c, asked, kind, mu, &options.c, result)
+    return call.end(SimpleNamespace(result=rows[0], toys=options.toys()))
 
 
-def significance_toys(Model model not None, uint64_t n, uint64_t seed, bint keep=True, shard=None, bint fix_aux=False, bint newton_only=False, store=None,
-                      bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """((p0, p0_error, z, z_error, z_at_least, p0_exp, p0_exp_error, z_exp, z_exp_error, z_exp_at_least),
-    toy_test_of's tuple, rows of TOY or None)."""
-    cdef Engine e = engine or HOST
-    cdef Job job = Job.make(model, data, start, lower, upper, fixed)
-    cdef ToyOptions options = ToyOptions.make(n, seed, shard, fix_aux, newton_only, store, resume, entries)
-    cdef Rows rows = Rows(sizeof(paritas_toy))
-    cdef paritas_significance_toys_result r
-    cdef Context context
-    cdef paritas_status status
-    if keep:
-        options.c.take, options.c.user = take_toys, &rows.c
-    context = e.take(progress)
+def significance_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None, progress=None):
+    """Discovery by toys: `result`, a row of paritas_significance_toys_result, and the `test` behind it as
+    hypotest_toys answers it."""
+    cdef object rows = new_rows("paritas_significance_toys_result", 1)
+    cdef object tests = new_rows("paritas_hypotest_toys_result", 1)
+    cdef paritas_significance_toys_result *result = <paritas_significance_toys_result *>address(rows)
+    cdef paritas_hypotest_toys_result *test = <paritas_hypotest_toys_result *>address(tests)
+    cdef const paritas_job *asked = job_of(job)
+    cdef Context call = begin(engine, progress)
     with nogil:
-        status = paritas_significance_toys(context.c, model.c, &job.c, &options.c, &r)
-    e.give(context)
-    context.check(status)
-    return ((r.p0, r.p0_error, r.z, r.z_error, r.z_at_least, r.p0_exp, r.p0_exp_error, r.z_exp, r.z_exp_error, r.z_exp_at_least), toy_test_of(&r.test),
-            rows.array(TOY) if keep else None)
+        call.status = paritas_significance_toys(call.c, model.c, asked, &options.c, result, test)
+    return call.end(SimpleNamespace(result=rows[0], test=tests[0], toys=options.toys()))
 
 
-def limit_toys(Model model not None, double level, double rtol, str statistic, uint64_t n, uint64_t seed, bint keep=False, bint fix_aux=False,
-               bint newton_only=False, store=None, bint resume=False, entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None,
-               progress=None):
-    """(limit_obs, error, reached, limit_exp, errors, reached, asymptotic_obs, asymptotic_exp, mu_hat,
-    twice_nll_free, upper_bound, bound_widened, status, tally, list of toy_test_of's, rows of TOY or None). n:
-    0 for PARITAS_LIMIT_TOYS."""
-    cdef Engine e = engine or HOST
-    cdef Job job = Job.make(model, data, start, lower, upper, fixed)
-    cdef ToyOptions options = ToyOptions.make(n or PARITAS_LIMIT_TOYS, seed, None, fix_aux, newton_only, store, resume, entries)
-    cdef paritas_test_statistic kind = statistic_of(statistic)
-    cdef Rows rows = Rows(sizeof(paritas_toy))
-    cdef paritas_limit_toys_result *r = <paritas_limit_toys_result *>calloc(1, sizeof(paritas_limit_toys_result))
-    cdef Context context
-    cdef paritas_status status
-    cdef size_t i
-    if r == NULL:
-        raise MemoryError()
-    try:
-        if keep:
-            options.c.take, options.c.user = take_toys, &rows.c
-        context = e.take(progress)
-        with nogil:
-            status = paritas_limit_toys(context.c, model.c, &job.c, kind, level, rtol, &options.c, r)
-        e.give(context)
-        context.check(status)
-        return (r.limit_obs, r.limit_obs_error, bool(r.reached_obs), five(r.limit_exp), five(r.limit_exp_error),
-                np.array([r.reached_exp[i] != 0 for i in range(5)]), r.asymptotic_obs, five(r.asymptotic_exp), r.mu_hat, r.twice_nll_free, r.upper_bound,
-                bool(r.bound_widened), <int>r.status, tally_of(&r.tally), [toy_test_of(&r.scan[i]) for i in range(r.n_scan)], rows.array(TOY) if keep else None)
-    finally:
-        free(r)
-
-
-def goodness_of_fit_toys(Model model not None, uint64_t n, uint64_t seed, shard=None, bint fix_aux=False, bint newton_only=False, store=None, bint resume=False,
-                         entries=(), data=None, start=None, lower=None, upper=None, fixed=None, Engine engine=None, progress=None):
-    """((twice_nll, saturated, statistic, p, ndof, status), p_toys, p_toys_error, n, tally)"""
-    cdef Engine e = engine or HOST
-    cdef Job job = Job.make(model, data, start, lower, upper, fixed)
-    cdef ToyOptions options = ToyOptions.make(n, seed, shard, fix_aux, newton_only, store, resume, entries)
-    cdef paritas_gof_toys_result r
-    cdef Context context = e.take(progress)
-    cdef paritas_status status
+def limit_toys(Model model not None, Job job, str statistic, double level, double rtol,
+               ToyOptions options not None, Engine engine=None, progress=None):
+    """Upper limits by toys: `result`, a row of paritas_limit_toys_result; `scan`, the tested values; and the
+    `toys` that this call fitted."""
+    cdef object rows = new_rows("paritas_limit_toys_result", 1)
+    cdef object scan = new_rows("paritas_hypotest_toys_result", PARITAS_SCAN_MOST)
+    cdef paritas_limit_toys_request request = paritas_limit_toys_request_default
+    cdef paritas_limit_toys_result *result = <paritas_limit_toys_result *>address(rows)
+    cdef const paritas_job *asked = job_of(job)
+    cdef Context call
+    request.statistic, request.level, request.rtol = statistic_of(statistic), level, rtol
+    request.scan_room, request.scan = PARITAS_SCAN_MOST, <paritas_hypotest_toys_result *>address(scan)
+    call = begin(engine, progress)
     with nogil:
-        status = paritas_gof_toys(context.c, model.c, &job.c, &options.c, &r)
-    e.give(context)
-    context.check(status)
-    return (r.gof.twice_nll, r.gof.saturated, r.gof.statistic, r.gof.p, r.gof.ndof, <int>r.gof.status), r.p_toys, r.p_toys_error, r.n, tally_of(&r.tally)
+        call.status = paritas_limit_toys(call.c, model.c, asked, &request, &options.c, result)
+    return call.end(SimpleNamespace(result=rows[0], scan=scan[:result.n_scan], toys=options.toys()))
+
+
+def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
+                         progress=None):
+    """Goodness of fit by toys: `result`, a row of paritas_gof_toys_result, and the `gof` of the data, a row
+    of paritas_gof_result."""
+    cdef object rows = new_rows("paritas_gof_toys_result", 1), of_data = new_rows("paritas_gof_result", 1)
+    cdef paritas_gof_toys_result *result = <paritas_gof_toys_result *>address(rows)
+    cdef paritas_gof_result *gof = <paritas_gof_result *>address(of_data)
+    cdef const paritas_job *asked = job_of(job)
+    cdef Context call = begin(engine, progress)
+    with nogil:
+        call.status = paritas_gof_toys(call.c, model.c, asked, &options.c, result, gof)
+    return call.end(SimpleNamespace(result=rows[0], gof=of_data[0]))
 
 
 def merge_stores(list paths, str output):
     """Pools stores, shards of one run, into a new one."""
-    cdef list encoded = [path.encode() for path in paths]
-    cdef bytes target = output.encode()
-    cdef const char *at = target
-    cdef size_t n = len(encoded), i
-    cdef const char **names = <const char **>calloc(n + 1, sizeof(char *))
-    cdef Context context
-    cdef paritas_status status
-    if names == NULL:
-        raise MemoryError()
-    try:
-        for i in range(n):
-            names[i] = <bytes>encoded[i]
-        context = HOST.take(None)
-        with nogil:
-            status = paritas_store_merge(context.c, n, names, at)
-        HOST.give(context)
-        context.check(status)
-    finally:
-        free(names)
+    cdef Names names = Names(paths)
+    cdef const char *at = PyUnicode_AsUTF8(output)
+    cdef Context call = begin(None, None)
+    with nogil:
+        call.status = paritas_store_merge(call.c, names.c.count, names.c.items, at)
+    call.end(None)
 
 
 def hypotest_of_store(str path):
-    """The answer of hypotest_toys from the rows of a store."""
-    cdef bytes name = path.encode()
-    cdef const char *at = name
-    cdef paritas_hypotest_toys_result result
-    cdef Context context = HOST.take(None)
-    cdef paritas_status status
+    """The answer of hypotest_toys from the rows of a store: a row of paritas_hypotest_toys_result."""
+    cdef object rows = new_rows("paritas_hypotest_toys_result", 1)
+    cdef paritas_hypotest_toys_result *result = <paritas_hypotest_toys_result *>address(rows)
+    cdef const char *at = PyUnicode_AsUTF8(path)
+    cdef Context call = begin(None, None)
     with nogil:
-        status = paritas_store_hypotest(context.c, at, &result)
-    HOST.give(context)
-    context.check(status)
-    return toy_test_of(&result)
+        call.status = paritas_store_hypotest(call.c, at, result)
+    return call.end(rows[0])

@@ -29,8 +29,8 @@ from ._engine import (
     Unreadable,
     Unwritable,
 )
-from .devices import Device, devices, has_cuda, has_metal, has_opencl, set_defaults
-from .model import Channel, Model
+from .devices import devices, has_cuda, has_metal, has_opencl, set_defaults
+from .model import FUNCTIONS as _FUNCTIONS, Channel, Model
 from .workspace import PatchSet, Workspace
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         significance,
         upper_limit,
     )
+    from .results import Device
     from .toys import (
         fit_toys,
         goodness_of_fit_toys,
@@ -58,27 +59,8 @@ if TYPE_CHECKING:
 
 #: names that are imported from their module at first use, so that `import paritas` costs little more than
 #: NumPy
-_LAZY = {
-    "fit": "fits",
-    "fit_batch": "fits",
-    "minos": "fits",
-    "hypotest": "inference",
-    "upper_limit": "inference",
-    "significance": "inference",
-    "scan": "inference",
-    "ranking": "inference",
-    "predict": "inference",
-    "goodness_of_fit": "inference",
-    "asimov_data": "inference",
-    "fit_toys": "toys",
-    "goodness_of_fit_toys": "toys",
-    "hypotest_of_store": "toys",
-    "hypotest_toys": "toys",
-    "merge": "toys",
-    "read_store": "toys",
-    "significance_toys": "toys",
-    "upper_limit_toys": "toys",
-}
+_LAZY = {name: module for module, names in _FUNCTIONS.items() for name in names}
+_LAZY.update(hypotest_of_store="toys", merge="toys", read_store="toys", Device="results")
 _MODULES = (
     "convert",
     "dask",

@@ -70,12 +70,12 @@ def where(exists: NDArray[np.bool_], values: NDArray[Any]) -> Floats:
 
 def html_of(table: Table, title: str, rows: int = 10) -> str:
     """The first rows of a table, columns of one dimension alone."""
-    from .results import _html_table
+    from .records import html_table
 
     names = [name for name in table.dtype.names or () if table[name].ndim == 1]
     body = [[row[name].item() for name in names] for row in table[:rows]]
     more = f", the first {rows} of {len(table)}" if len(table) > rows else ""
-    return _html_table(title + more, names, body)
+    return html_table(title + more, names, body)
 
 
 def repeated(values: Iterable[float], times: int) -> Floats:

@@ -25,7 +25,7 @@ import os
 import tempfile
 import zlib
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Callable, Generator, Iterator, Mapping, Optional, Sequence, Union
 from uuid import uuid4
 
@@ -33,6 +33,7 @@ import numpy as np
 
 from . import _engine, toys
 from .arrays import whole
+from .calls import Path
 from .devices import ProgressFunction
 from .model import Model
 from .progress import told
@@ -94,7 +95,7 @@ def hypotest_toys(
     client: Any = None,
     shards: Optional[int] = None,
     keep: bool = True,
-    store: Optional[toys.Path] = None,
+    store: Optional[Path] = None,
     threads: Optional[int] = None,
     progress: Progress = None,
     **options: Any,
@@ -137,7 +138,7 @@ def hypotest_toys(
         pooled = os.fspath(store) if store is not None else os.path.join(folder, "all.db")
         toys.merge([_part(folder, i) for i in tasks], pooled)
         found = toys.hypotest_of_store(pooled, keep)
-    return replace(found, tally=_sum([tallies[i] for i in tasks]))
+    return found.replace(tally=_sum([tallies[i] for i in tasks]))
 
 
 def scan_patchset(
@@ -365,15 +366,11 @@ def _part(folder: str, i: int) -> str:
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:
-    def added(maps: Sequence[dict[str, int]]) -> dict[str, int]:
-        return {name: sum(one[name] for one in maps) for name in maps[0]}
-
-    return Tally(
-        added([one.counts for one in tallies]),
-        sum(one.fitted for one in tallies),
-        sum(one.iterations for one in tallies),
-        added([one.methods for one in tallies]),
-    )
+    rows = np.array([one.row for one in tallies])
+    total = rows[0].copy()
+    for name in rows.dtype.names or ():
+        total[name] = rows[name].sum(axis=0)
+    return Tally(total)
 
 
 def _converged(value: Any) -> bool:

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from . import _engine
 from ._engine import Engine
 from .arrays import whole
 
+if TYPE_CHECKING:
+    from .results import Device
+
 #: told of finished and all jobs of a call, now and then; what it raises ends the call
 ProgressFunction = Callable[[int, int], object]
 
 
-@dataclass
-class Device:
-    """A device as the installed drivers tell of it; `f64`, `f32`: it runs and passed its self-test in this
-    precision, else the reason why not."""
-
-    name: str
-    description: str
-    isa: str
-    f64: bool
-    f32: bool
-    reason_f64: str
-    reason_f32: str
-
-    @property
-    def usable(self) -> bool:
-        return self.f64 or self.f32
-
-
 def devices() -> list[Device]:
     """All devices. Opens every driver once, which takes a second or so."""
-    return [Device(*found) for found in _engine.list_devices()]
+    from .results import Device
+
+    return [Device(row) for row in _engine.list_devices()]
 
 
 def _has(kind: str) -> bool:

@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from . import _engine
 from ._engine import InvalidArgument, NotFound
 from .devices import engine
-from .fits import Bounds, Fixed, Job
+from .calls import Bounds, Fixed, job_of
 from .model import Floats, Model, Values
 from .workspace import DocumentLike, document
 
 #: names of statuses by the codes that calls answer; 0 is "converged"
-STATUSES: list[str] = list(_engine.FIT_STATUSES)
+STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 #: a sample's name (in every channel that has it), (channel, sample), or several of these
 Samples = Union[str, tuple[str, str], Iterable[Union[str, tuple[str, str]]]]
 #: a histosys's name (of every sample that has it), (channel, sample, modifier), or several of these
@@ -166,7 +166,7 @@ class Session:
         self.sizes = {name: sum(bins[of[0]] for of in self.arguments[name]) for name in ROW_ARGUMENTS[1:]}
         self._places = _places(self.model, self.sizes)
         self._row = np.array(self.model.data)
-        self._job = Job(self.model, init, bounds, fixed)
+        self._job = job_of(self.model, None, init, bounds, fixed)
         self._shared = shared
         self._made_of = {
             "workspace": found,
@@ -361,32 +361,18 @@ class Session:
             data = data.reshape(n, len(self._row))
         follow = rows[0] is None or places[0].stop == self.model.main_count
         by_at, by_rows = wanted[0], True in wanted[1:]
-        job = self._job
-        values, codes, row_slopes, at_slopes = _engine.differentiate(
-            self.model,
-            statistic.quantity,
-            statistic.test,
-            n,
-            points,
-            data,
-            statistic.outputs,
-            statistic.level,
-            self._shared,
-            follow,
-            by_rows,
-            by_at,
-            job.start,
-            job.lower,
-            job.upper,
-            job.fixed,
-            self._engine,
+        quantity = _engine.Quantity(
+            statistic.quantity, statistic.test, statistic.outputs, statistic.level, self._shared, follow
         )
-        slopes = [at_slopes, *[None] * len(rows)]
+        found = _engine.differentiate(
+            self.model, quantity, self._job, n, points, data, by_rows, by_at, self._engine
+        )
+        slopes = [found.by_at, *[None] * len(rows)]
         if by_rows:
             slopes[1:] = [
-                row_slopes[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])
+                found.by_data[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])
             ]
-        return Answer(batch, values, codes, slopes)
+        return Answer(batch, found.values, found.codes, slopes)
 
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):

@@ -6,16 +6,15 @@ All take the keywords of `paritas.fit`: data, init, bounds, fixed, device, preci
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
-from .devices import ProgressFunction, engine
-from .fits import _STATUS_ARRAY, _STATUSES, Bounds, Fixed, Job, check_of, fit, job_of
+from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of, takes
+from .fits import check_of, fit
 from .model import Channel, Model, Values
-from .progress import told
 from .results import (
     ChannelPrediction,
     FitResult,
@@ -27,153 +26,57 @@ from .results import (
     RankingResult,
     ScanResult,
     SignificanceResult,
+    _BestFit,
 )
 
-Progress = Union[bool, ProgressFunction, None]
-
-
-def _test(found: Any) -> HypotestResult:
-    fields: list[Any] = [*found[:11], _STATUSES[found[11]]]
-    return HypotestResult(*fields)
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @overload
 def hypotest(
-    model: Model,
-    mu: float = 1.0,
-    *,
-    test_stat: str = "qtilde",
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
+    model: Model, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> HypotestResult: ...
 @overload
 def hypotest(
-    model: Model,
-    mu: Sequence[float],
-    *,
-    test_stat: str = "qtilde",
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
+    model: Model, mu: Union[Sequence[float], Floats], *, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> list[HypotestResult]: ...
 
 
-def hypotest(
-    model: Model,
-    mu: Any = 1.0,
-    *,
-    test_stat: str = "qtilde",
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-) -> Any:
-    """CLs of a value of the parameter of interest, asymptotically; of several values a list, for which free
+def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]) -> Any:
+    """CLs of a value of the parameter of interest, asymptotically. Of several values a list, for which free
     fit and Asimov data are made once. test_stat: "qtilde", "q", "q0"."""
-    job = job_of(model, init, bounds, fixed)
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
-    with told(progress, "tests") as tell:
-        found = _engine.hypotest(
-            model,
-            mu if several else (mu,),
-            test_stat,
-            data,
-            job.start,
-            job.lower,
-            job.upper,
-            job.fixed,
-            engine(device, precision, threads),
-            tell,
-        )
-    return [_test(one) for one in found] if several else _test(found[0])
+    with Call("hypotest", model, given, "tests") as call:
+        rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
+    return [HypotestResult(row) for row in rows] if several else HypotestResult(rows[0])
 
 
 def upper_limit(
-    model: Model,
-    *,
-    level: float = 0.05,
-    test_stat: str = "qtilde",
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
+    model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> LimitResult:
     """Upper limits: the roots of CLs = level of the observed and the five expected curves, to 1e-7
     relative."""
-    job = job_of(model, init, bounds, fixed)
-    with told(progress, "limit") as tell:
-        obs, exp, bound, widened, status, scanned = _engine.limit(
-            model,
-            level,
-            test_stat,
-            data,
-            job.start,
-            job.lower,
-            job.upper,
-            job.fixed,
-            engine(device, precision, threads),
-            tell,
-        )
-    return LimitResult(obs, exp, level, bound, widened, _STATUSES[status], [_test(one) for one in scanned])
+    with Call("upper_limit", model, given, "limit") as call:
+        found = _engine.limit(model, call.job, test_stat, level, call.engine, call.tell)
+    return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
-def significance(
-    model: Model,
-    *,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-) -> SignificanceResult:
+def significance(model: Model, **given: Unpack[Keywords]) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
-    job = job_of(model, init, bounds, fixed)
-    with told(progress, "significance") as tell:
-        p0, z, p0_exp, z_exp, q0, mu_hat, status = _engine.significance(
-            model, data, job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell
-        )
-    return SignificanceResult(p0, z, p0_exp, z_exp, q0, mu_hat, _STATUSES[status])
+    with Call("significance", model, given, "significance") as call:
+        return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
 
 
 def scan(
-    model: Model,
-    *parameters: Any,
-    values: Optional[ArrayLike] = None,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
+    model: Model, *parameters: Any, values: Optional[ArrayLike] = None, **given: Unpack[Keywords]
 ) -> ScanResult:
-    """Profile likelihood over one or two parameters. Each argument is (name, values): scan(model, ("mu", [0,
-    1, 2])) or scan(model, ("mu", mus), ("JES", alphas)), whose grid runs through the second parameter first.
-    Or names alone, none for the parameter of interest, with `values` (points, parameters)."""
-    job = job_of(model, init, bounds, fixed)
+    """Profile likelihood over one or two parameters.
+
+    Each argument is (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES",
+    alphas)), whose grid runs through the second parameter first. Or arguments are names, none for the
+    parameter of interest, and `values` has the points (points, parameters).
+    """
     if values is not None:
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
@@ -188,67 +91,25 @@ def scan(
         axes = np.meshgrid(*(np.asarray(axis, dtype=np.float64) for _, axis in parameters), indexing="ij")
         points = np.stack([axis.ravel() for axis in axes], axis=1)
     which = [model.index(name) for name in names]
-    with told(progress, "scan") as tell:
-        best, best_values, q, twice_nll, codes = _engine.scan(
-            model,
-            which,
-            points,
-            data,
-            job.start,
-            job.lower,
-            job.upper,
-            job.fixed,
-            engine(device, precision, threads),
-            tell,
-        )
+    with Call("scan", model, given, "scan") as call:
+        found = _engine.scan(model, call.job, which, points, call.engine, call.tell)
     return ScanResult(
-        [model.parameter_names[i] for i in which],
-        points,
-        q,
-        twice_nll,
-        _STATUS_ARRAY[codes],
-        _STATUSES[best[0]],
-        best[2],
-        best_values,
-        best_values[which],
+        found.points,
+        parameters=[model.parameter_names[i] for i in which],
+        values=points,
+        best_fit=_BestFit(found.best),
+        best_values=found.best_parameters,
+        best=found.best_parameters[which],
     )
 
 
-def ranking(
-    model: Model,
-    *,
-    top: Optional[int] = None,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-) -> RankingResult:
-    """Impacts of all free parameters on the parameter of interest, largest first; `top`: so many of them."""
+def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords]) -> RankingResult:
+    """Impacts of all free parameters on the parameter of interest, largest first. top: so many of them."""
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
-    job = job_of(model, init, bounds, fixed)
-    with told(progress, "ranking") as tell:
-        found = _engine.ranking(
-            model, data, job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell
-        )[:top]
-    pull, constraint, up, down, prefit_up, prefit_down = (
-        np.array([entry[1:7] for entry in found], dtype=np.float64).reshape(-1, 6).T.copy()
-    )
-    return RankingResult(
-        _poi(model),
-        [model.parameter_names[entry[0]] for entry in found],
-        pull,
-        constraint,
-        up,
-        down,
-        prefit_up,
-        prefit_down,
-        [_STATUSES[entry[7]] for entry in found],
-    )
+    with Call("ranking", model, given, "ranking") as call:
+        rows = _engine.ranking(model, call.job, call.engine, call.tell)[:top]
+    return RankingResult(rows, poi=_poi(model), names=[model.parameter_names[i] for i in rows["parameter"]])
 
 
 def predict(
@@ -261,52 +122,41 @@ def predict(
     fixed: Optional[Fixed] = None,
     **options: Any,
 ) -> Prediction:
-    """Yields before and after a fit (made here, with `options`, unless `best` is given), with the errors of
-    the yields that its covariance implies: J C J^T. Those before the fit take the constraints' widths,
-    without correlations; parameters without constraint add nothing there."""
+    """Yields before and after a fit, with the errors that its covariance implies: J C J^T. The fit is made
+    here, with `options`, unless `best` is given. Errors before the fit take the constraints' widths, without
+    correlations; parameters without constraint add nothing there."""
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
     check_of(model, best)
-    job = job_of(model, init, bounds, fixed)
-    start, held = (
-        model.suggested_init if job.start is None else job.start,
-        model.suggested_fixed if job.fixed is None else job.fixed,
-    )
-    channels = model.channels
-    error, total_error = np.full(model.main_count, np.nan), np.full(len(channels), np.nan)
+    job = job_of(model, None, init, bounds, fixed)
+    start, after = start_of(model, job), best.values
+    error, total_error = np.full(model.main_count, np.nan), np.full(len(model.channels), np.nan)
     if best.covariance is not None and best.converged:
-        error, total_error = _yield_errors(channels, model.expected_jacobian(best.values), best.covariance)
-    widths = np.where(held, 0.0, np.nan_to_num(model.constraint_widths))
-    prefit_error, prefit_total_error = _yield_errors(
-        channels, model.expected_jacobian(start), np.diag(widths * widths)
-    )
-    prefit, postfit = (
-        model.expected_data(start, include_aux=False),
-        model.expected_data(best.values, include_aux=False),
-    )
+        error, total_error = _yield_errors(model, after, best.covariance)
+    widths = np.where(fixed_of(model, job), 0.0, np.nan_to_num(model.constraint_widths))
+    prefit_error, prefit_total_error = _yield_errors(model, start, np.diag(widths * widths))
+    prefit, postfit = (model.expected_data(point, include_aux=False) for point in (start, after))
+    prefit_samples, samples = model.expected_by_sample(start), model.expected_by_sample(after)
     observed = model.data if data is None else np.asarray(data, dtype=np.float64)
-    before, after = model.expected_by_sample(start), model.expected_by_sample(best.values)
-    return Prediction(
-        [
-            ChannelPrediction(
-                channel.name,
-                prefit[channel.slice],
-                postfit[channel.slice],
-                error[channel.slice],
-                np.array(observed[channel.slice]),
-                after[channel.name],
-                before[channel.name],
-                prefit_error[channel.slice],
-                float(total_error[i]),
-                float(prefit_total_error[i]),
-            )
-            for i, channel in enumerate(channels)
-        ],
-        best,
-    )
+    channels = [
+        ChannelPrediction(
+            name=channel.name,
+            prefit=prefit[channel.slice],
+            postfit=postfit[channel.slice],
+            error=error[channel.slice],
+            data=np.array(observed[channel.slice]),
+            samples=samples[channel.name],
+            prefit_samples=prefit_samples[channel.name],
+            prefit_error=prefit_error[channel.slice],
+            total_error=float(total_error[i]),
+            prefit_total_error=float(prefit_total_error[i]),
+        )
+        for i, channel in enumerate(model.channels)
+    ]
+    return Prediction(channels, best)
 
 
-def _yield_errors(channels: Sequence[Channel], jacobian: Floats, covariance: Floats) -> tuple[Floats, Floats]:
+def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     """Errors of bins and of the channels' sums, added one by one (cumsum) in the program's order, for its
     bits."""
 
@@ -314,29 +164,17 @@ def _yield_errors(channels: Sequence[Channel], jacobian: Floats, covariance: Flo
         inner = np.cumsum(covariance * row, axis=1)[:, -1]
         return float(np.sqrt(max(np.cumsum(row * inner)[-1], 0.0)))
 
-    bins = np.array([error(row) for row in jacobian])
-    return bins, np.array([error(np.cumsum(jacobian[channel.slice], axis=0)[-1]) for channel in channels])
+    def total(channel: Channel) -> float:
+        return error(np.cumsum(jacobian[channel.slice], axis=0)[-1])
+
+    jacobian = model.expected_jacobian(point)
+    return np.array([error(row) for row in jacobian]), np.array([total(one) for one in model.channels])
 
 
-def goodness_of_fit(
-    model: Model,
-    *,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-) -> GoodnessOfFit:
+def goodness_of_fit(model: Model, **given: Unpack[Keywords]) -> GoodnessOfFit:
     """Of the best fit against the saturated model."""
-    job = job_of(model, init, bounds, fixed)
-    with told(progress, "goodness of fit") as tell:
-        twice_nll, saturated, statistic, p, ndof, status = _engine.goodness_of_fit(
-            model, data, job.start, job.lower, job.upper, job.fixed, engine(device, precision, threads), tell
-        )
-    return GoodnessOfFit(twice_nll, saturated, statistic, ndof, p, _STATUSES[status])
+    with Call("goodness_of_fit", model, given, "goodness of fit") as call:
+        return GoodnessOfFit(_engine.goodness_of_fit(model, call.job, call.engine, call.tell))
 
 
 def asimov_data(
@@ -353,23 +191,11 @@ def asimov_data(
 ) -> Floats:
     """Data without fluctuations, main then auxiliary: expected at the fit to the data with the parameter of
     interest held at mu. Raises NotConverged where that fit fails."""
-    job, poi = Job(model, init, bounds, fixed), model.index(_poi(model))
-    start, flags = (
-        model.point(job.start).copy(),
-        np.array(model.suggested_fixed if job.fixed is None else job.fixed),
-    )
+    job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
+    start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True
-    held = fit(
-        model,
-        data=data,
-        init=start,
-        bounds=bounds,
-        fixed=flags,
-        covariance=False,
-        device=device,
-        precision=precision,
-        threads=threads,
-    )
+    where: Any = {"device": device, "precision": precision, "threads": threads}
+    held = fit(model, data=data, init=start, bounds=bounds, fixed=flags, covariance=False, **where)
     if not held.converged:
         raise _engine.NotConverged(
             f"the fit with {_poi(model)} = {mu:g}, which Asimov data are expected at, ended as {held.status}"
@@ -382,6 +208,8 @@ def _poi(model: Model) -> str:
         raise _engine.InvalidArgument("the model has no parameter of interest")
     return model.poi_name
 
+
+takes(Keywords, hypotest, upper_limit, significance, scan, ranking, goodness_of_fit)
 
 __all__ = [
     "asimov_data",

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import Floats, Table, Tabular, html_of, structured, where, words
+from .arrays import Floats, Table, Tabular, html_of, structured, where
 from .devices import ProgressFunction, engine
 from .progress import told
+from .records import columns_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypedDict, Unpack
@@ -135,20 +136,12 @@ def spectrum(
     incident; NaN is masked. theta: inclinations of the 88 cells in degrees (None: the built-in order).
     geometric_factor (cm^2 sr), accumulation (s a row): of the instrument where they are not given.
     """
-    cells = dict(_engine.CELL_DEFAULTS)
-    cells.update(
-        {
-            name: value
-            for name, value in (("geometric_factor", geometric_factor), ("accumulation", accumulation))
-            if value is not None
-        }
-    )
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(energy, dtype=np.float64)
-    omni, coverage, sensitivity, counts, error = _engine.kappa_spectrum(
-        inclination, solid_angle, cells["geometric_factor"], cells["accumulation"], energies, flux, cosine
+    found = _engine.kappa_spectrum(
+        inclination, energies, flux, cosine, solid_angle, geometric_factor, accumulation
     )
-    return Spectra(energies, omni, sensitivity, counts, coverage, error)
+    return Spectra(energies, found.omni, found.sensitivity, found.counts, found.coverage, found.error)
 
 
 # ---- fits ----
@@ -190,33 +183,9 @@ class KappaFit(Tabular):
         return html_of(self.table, "Kappa distributions")
 
 
-_COLUMNS = (
-    "density",
-    "density_error",
-    "kappa",
-    "kappa_error",
-    "kappa_state",
-    "theta",
-    "theta_error",
-    "theta_state",
-    "temperature",
-    "temperature_error",
-)
-
-
-def _table(results: Table) -> dict[str, NDArray[Any]]:
-    fitted = results["status"] == 0
-    columns: dict[str, NDArray[Any]] = {"plasma_status": words(results["status"], _engine.SPECTRUM_STATUSES)}
-    for name in _COLUMNS:
-        if name.endswith("_state"):
-            columns[name] = np.where(
-                fitted, words(np.where(fitted, results[name], 0), _engine.PARAMETER_STATES), ""
-            )
-        else:
-            columns[name] = where(fitted, results[name])
-    columns["plasma_misfit"] = where(fitted, results["misfit"])
-    columns["plasma_rows"], columns["plasma_empty_rows"] = results["rows"], results["empty_rows"]
-    return columns
+def _fit_of(results: Table, used: _engine.Engine) -> KappaFit:
+    table = structured(columns_of("paritas_kappa_result", results, results["status"] == 0))
+    return KappaFit(table, results, used.device, used.precision)
 
 
 def fit(
@@ -232,7 +201,7 @@ def fit(
     used = engine(device, precision, threads)
     with told(progress, "kappa fits") as tell:
         results = _engine.kappa_fit(spectra.arrays(), dict(options), used, tell)
-    return KappaFit(structured(_table(results)), results, used.device, used.precision)
+    return _fit_of(results, used)
 
 
 def misfit(
@@ -315,24 +284,12 @@ class SpacecraftPotentials(Tabular):
 
 def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) -> SpacecraftPotentials:
     found = results["status"] == 0
+    of_fits = {} if fits is None else {name: fits[name] for name in fits.table.dtype.names or ()}
     columns: dict[str, NDArray[Any]] = {"spacecraft_potential": where(found, results["potential"])}
-    plasma_columns = {} if fits is None else {name: fits[name] for name in fits.table.dtype.names or ()}
-    if fits is not None:
-        columns["plasma_status"] = plasma_columns.pop("plasma_status")
-    columns.update(
-        {
-            "sunlit": results["sunlit"] != 0,
-            **plasma_columns,
-            "spacecraft_potential_status": words(results["status"], _engine.POTENTIAL_STATUSES),
-        }
-    )
-    for name, field in (
-        ("spacecraft_potential_error", "error"),
-        ("spacecraft_potential_shift", "shift"),
-        ("spacecraft_potential_second", "second"),
-        ("plasma_temperature", "temperature"),
-    ):
-        columns[name] = where(found, results[field])
+    if of_fits:
+        columns["plasma_status"] = of_fits.pop("plasma_status")
+    columns.update(sunlit=results["sunlit"] != 0, **of_fits)
+    columns.update(columns_of("paritas_potential", results, found))
     return SpacecraftPotentials(structured(columns), results, fits, used.device, used.precision)
 
 
@@ -368,11 +325,10 @@ def spacecraft_potential(
     if isinstance(source, Spectra):
         sun = _sun(sunlit, len(source))
         with told(progress, "spacecraft potentials") as tell:
-            rows, results = _engine.spacecraft_potential_of_spectra(
+            found = _engine.spacecraft_potential_of_spectra(
                 source.arrays(), sun, dict(kappa or {}), dict(options), used, tell
             )
-        fits = KappaFit(structured(_table(rows)), rows, used.device, used.precision)
-        return _potentials(results, fits, used)
+        return _potentials(found.potentials, _fit_of(found.fits, used), used)
     if isinstance(source, KappaFit):
         fits, covariance = source, source.covariance if covariance is None else covariance
     distribution = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -13,21 +14,7 @@ from .devices import engine
 from .workspace import DocumentLike, document
 
 if TYPE_CHECKING:
-    from .results import (
-        FitBatch,
-        FitResult,
-        GoodnessOfFit,
-        GoodnessOfFitToys,
-        LimitResult,
-        LimitToysResult,
-        Prediction,
-        RankingResult,
-        ScanResult,
-        SignificanceResult,
-        SignificanceToysResult,
-        ToyFits,
-        ToyHypotestResult,
-    )
+    from . import fits, inference, toys
 
 Floats = NDArray[np.float64]
 #: values by name of parameter, or an array of all
@@ -163,9 +150,10 @@ class Model(_engine.Model):
         threads: Optional[int] = None,
     ) -> Floats:
         """Gradient of twice the NLL by the parameters: exact, not by differences."""
-        found: Floats = _engine.evaluate(
-            self, self.point(point), data, True, False, engine(device, precision, threads)
-        )[1][0, 0]
+        used = engine(device, precision, threads)
+        found: Floats = _engine.evaluate(self, self.point(point), data, gradient=True, engine=used).gradient[
+            0, 0
+        ]
         return found
 
     def hessian(
@@ -178,9 +166,10 @@ class Model(_engine.Model):
         threads: Optional[int] = None,
     ) -> Floats:
         """Hessian of twice the NLL by the parameters, all taken as free: exact."""
-        found: Floats = _engine.evaluate(
-            self, self.point(point), data, False, True, engine(device, precision, threads)
-        )[2][0, 0]
+        used = engine(device, precision, threads)
+        found: Floats = _engine.evaluate(self, self.point(point), data, hessian=True, engine=used).hessian[
+            0, 0
+        ]
         return found
 
     def twice_nll_batch(
@@ -193,7 +182,9 @@ class Model(_engine.Model):
         threads: Optional[int] = None,
     ) -> Floats:
         """Twice the NLL of n points (n, parameters) for m data sets (m, main + aux): (n, m)."""
-        return _engine.evaluate(self, points, data, False, False, engine(device, precision, threads))[0]
+        used = engine(device, precision, threads)
+        found: Floats = _engine.evaluate(self, points, data, engine=used).twice_nll
+        return found
 
     # ---- expectations ----
 
@@ -237,107 +228,61 @@ class Model(_engine.Model):
 
     # ---- fits and statistics: the functions of these names, with this model first ----
 
-    def fit(self, **options: Any) -> "FitResult":
-        """See `paritas.fit`."""
-        from .fits import fit
+    if TYPE_CHECKING:
+        fit = fits.fit
+        fit_batch = fits.fit_batch
+        minos = fits.minos
+        hypotest = inference.hypotest
+        upper_limit = inference.upper_limit
+        significance = inference.significance
+        scan = inference.scan
+        ranking = inference.ranking
+        predict = inference.predict
+        goodness_of_fit = inference.goodness_of_fit
+        asimov_data = inference.asimov_data
+        fit_toys = toys.fit_toys
+        hypotest_toys = toys.hypotest_toys
+        significance_toys = toys.significance_toys
+        upper_limit_toys = toys.upper_limit_toys
+        goodness_of_fit_toys = toys.goodness_of_fit_toys
 
-        return fit(self, **options)
 
-    def fit_batch(self, data: Optional[ArrayLike] = None, **options: Any) -> "FitBatch":
-        """See `paritas.fit_batch`."""
-        from .fits import fit_batch
+class _Method:
+    """A function as a method. Its module is imported when it is first asked for."""
 
-        return fit_batch(self, data, **options)
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
 
-    def minos(
-        self, parameters: Union[str, Sequence[str]] = "all", **options: Any
-    ) -> dict[str, tuple[float, float]]:
-        """See `paritas.minos`."""
-        from .fits import minos
+    def __get__(self, model: Optional[Model], kind: type[Model]) -> Any:
+        function = getattr(import_module(f".{self.module}", __package__), self.name)
+        setattr(Model, self.name, function)
+        return getattr(kind if model is None else model, self.name)
 
-        return minos(self, parameters, **options)
 
-    def hypotest(self, mu: Any = 1.0, **options: Any) -> Any:
-        """See `paritas.hypotest`."""
-        from .inference import hypotest
-
-        return hypotest(self, mu, **options)
-
-    def upper_limit(self, **options: Any) -> "LimitResult":
-        """See `paritas.upper_limit`."""
-        from .inference import upper_limit
-
-        return upper_limit(self, **options)
-
-    def significance(self, **options: Any) -> "SignificanceResult":
-        """See `paritas.significance`."""
-        from .inference import significance
-
-        return significance(self, **options)
-
-    def scan(self, *parameters: Any, **options: Any) -> "ScanResult":
-        """See `paritas.scan`."""
-        from .inference import scan
-
-        return scan(self, *parameters, **options)
-
-    def ranking(self, **options: Any) -> "RankingResult":
-        """See `paritas.ranking`."""
-        from .inference import ranking
-
-        return ranking(self, **options)
-
-    def predict(self, **options: Any) -> "Prediction":
-        """See `paritas.predict`."""
-        from .inference import predict
-
-        return predict(self, **options)
-
-    def goodness_of_fit(self, **options: Any) -> "GoodnessOfFit":
-        """See `paritas.goodness_of_fit`."""
-        from .inference import goodness_of_fit
-
-        return goodness_of_fit(self, **options)
-
-    def asimov_data(self, mu: float, **options: Any) -> Floats:
-        """See `paritas.asimov_data`."""
-        from .inference import asimov_data
-
-        return asimov_data(self, mu, **options)
-
-    def fit_toys(
-        self, params: Optional[Values] = None, n: int = 2000, seed: int = 0, **options: Any
-    ) -> "ToyFits":
-        """See `paritas.fit_toys`."""
-        from .toys import fit_toys
-
-        return fit_toys(self, params, n, seed, **options)
-
-    def hypotest_toys(
-        self, mu: float = 1.0, n: int = 2000, seed: int = 0, **options: Any
-    ) -> "ToyHypotestResult":
-        """See `paritas.hypotest_toys`."""
-        from .toys import hypotest_toys
-
-        return hypotest_toys(self, mu, n, seed, **options)
-
-    def significance_toys(self, n: int = 2000, seed: int = 0, **options: Any) -> "SignificanceToysResult":
-        """See `paritas.significance_toys`."""
-        from .toys import significance_toys
-
-        return significance_toys(self, n, seed, **options)
-
-    def upper_limit_toys(self, n: int = 0, seed: int = 0, **options: Any) -> "LimitToysResult":
-        """See `paritas.upper_limit_toys`."""
-        from .toys import upper_limit_toys
-
-        return upper_limit_toys(self, n, seed, **options)
-
-    def goodness_of_fit_toys(self, n: int = 2000, seed: int = 0, **options: Any) -> "GoodnessOfFitToys":
-        """See `paritas.goodness_of_fit_toys`."""
-        from .toys import goodness_of_fit_toys
-
-        return goodness_of_fit_toys(self, n, seed, **options)
+#: functions of models by the module that has them; methods of Model, too
+FUNCTIONS = {
+    "fits": ("fit", "fit_batch", "minos"),
+    "inference": (
+        "asimov_data",
+        "goodness_of_fit",
+        "hypotest",
+        "predict",
+        "ranking",
+        "scan",
+        "significance",
+        "upper_limit",
+    ),
+    "toys": (
+        "fit_toys",
+        "goodness_of_fit_toys",
+        "hypotest_toys",
+        "significance_toys",
+        "upper_limit_toys",
+    ),
+}
+for _module, _names in FUNCTIONS.items():
+    for _name in _names:
+        setattr(Model, _name, _Method(_module, _name))
 
 
 def _as_patches(given: Any) -> list[DocumentLike]:

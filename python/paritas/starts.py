@@ -8,6 +8,8 @@ from typing import Callable, Optional
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _engine
+from .calls import fixed_of, start_of
 from .model import Floats, Model
 from .results import FitBatch, Starts
 
@@ -44,24 +46,13 @@ def draw_starts(
 
 
 def best_start(
-    model: Model,
-    n: int,
-    first: Optional[Floats],
-    lower: Optional[Floats],
-    upper: Optional[Floats],
-    fixed: Optional[NDArray[np.bool_]],
-    fits: Callable[[Floats], FitBatch],
+    model: Model, n: int, job: Optional[_engine.Job], fits: Callable[[Floats], FitBatch]
 ) -> tuple[Floats, Starts]:
     """The start of the lowest converged fit, the earliest of equal ones, and what became of all. `fits` runs
     them."""
-    rows = draw_starts(
-        model,
-        n,
-        model.suggested_init if first is None else first,
-        model.lower_bounds if lower is None else lower,
-        model.upper_bounds if upper is None else upper,
-        np.asarray(model.suggested_fixed if fixed is None else fixed, dtype=bool),
-    )
+    lower = model.lower_bounds if job is None or job.lower is None else job.lower
+    upper = model.upper_bounds if job is None or job.upper is None else job.upper
+    rows = draw_starts(model, n, start_of(model, job), lower, upper, fixed_of(model, job))
     found = fits(rows)
     best, lowest = 0, float("inf")
     minima: dict[float, int] = {}

@@ -102,7 +102,10 @@ enum {
 #define FIELD_RECORD(type) \
     ((type) >= RECORD_TYPES ? &records[(type) >= RECORD_TYPES ? (type) - RECORD_TYPES : 0] : NULL)
 
-/* `count` is nothing or [N]: (char[N]) for an array, (char) else. */
+/* `count` is nothing, [N] or [N][M]. What `char *(*)count` points to has M pointers in each of its elements; a
+ * scalar is a char there. */
+#define COLUMNS(field_count) \
+    (sizeof(#field_count) > 1 ? sizeof(**(char *(*)field_count)NULL) / sizeof(char *) : 1)
 #define FIELD(record, field_type, field, field_count, field_word, field_unit, sentence) \
     {.name = #field,                                                                    \
      .word = field_word,                                                                \
@@ -113,6 +116,7 @@ enum {
      .size = sizeof(field_type),                                                        \
      .count = sizeof(((record *)NULL)->field) / sizeof(field_type),                     \
      .is_array = sizeof(#field_count) > 1,                                              \
+     .columns = COLUMNS(field_count),                                                   \
      .enumeration = FIELD_ENUMERATION(TYPE_##field_type),                               \
      .nested = FIELD_RECORD(TYPE_##field_type)},
 #define FIELDS_OF(type, LIST, sentence) static const paritas_field fields_of_##type[] = {LIST(FIELD, type)};

@@ -273,7 +273,7 @@ def test_a_store_that_exists_is_named_with_what_goes_on_with_it(tmp_path):
     model, store = model_of("two_bins"), tmp_path / "toys.db"
     model.fit_toys(n=4, store=store)
     with pytest.raises(
-        paritas.InvalidArgument, match=r"toys\.db: exists already; resume=True goes on with it$"
+        paritas.InvalidArgument, match=r"toys\.db: exists already; `resume` goes on with it$"
     ) as refused:
         model.fit_toys(n=4, store=store)
     assert refused.value.status == "INVALID_ARGUMENT"

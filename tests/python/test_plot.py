@@ -60,9 +60,7 @@ def test_a_figure_looks_as_its_reference(results, name):
 def test_the_tolerance_tells_a_wrong_band(results):
     right = draw(plot.brazil_band(results.tests))
     wrong = draw(
-        plot.brazil_band(
-            [dataclasses.replace(test, CLs_exp=test.CLs_exp[[0, 1, 2, 4, 4]]) for test in results.tests]
-        )
+        plot.brazil_band([test.replace(CLs_exp=test.CLs_exp[[0, 1, 2, 4, 4]]) for test in results.tests])
     )
     assert difference(right, wrong) > TOLERANCE
 
@@ -95,7 +93,7 @@ def test_a_brazil_band_has_the_numbers_of_its_tests(results):
 
 def test_a_test_that_did_not_converge_leaves_a_gap(results):
     tests = results.model.hypotest([0.5, 1.0, 1.5])
-    tests[1].status = "at_iteration_limit"
+    tests[1] = tests[1].replace(status="at_iteration_limit")
     observed = [line for line in plot.brazil_band(tests).axes[0].lines if line.get_marker() == "o"][0]
     np.testing.assert_array_equal(np.isnan(observed.get_ydata()), [False, True, False])
 
@@ -334,21 +332,21 @@ def test_given_axes_and_figures_are_drawn_into(results):
 
 
 def test_a_figure_of_nothing_is_refused_with_the_reason(results):
-    lost = [dataclasses.replace(test, status="non_finite") for test in results.tests]
-    nowhere = dataclasses.replace(results.limit, limit_obs=np.nan, limit_exp=np.full(5, np.nan))
-    fixed = dataclasses.replace(results.fit, states=["fixed"] * len(results.fit.names))
+    lost = [test.replace(status="non_finite") for test in results.tests]
+    nowhere = results.limit.replace(limit_obs=np.nan, limit_exp=np.full(5, np.nan))
+    fixed = results.fit.replace(states=["fixed"] * len(results.fit.names))
     for reason, make in {
         "none converged": lambda: plot.brazil_band(lost),
         "none was found": lambda: plot.mass_limits([1, 2], [nowhere, nowhere]),
         "of 21 points none converged": lambda: plot.scan(
-            dataclasses.replace(results.scan, status=np.full(21, "non_finite"))
+            results.scan.replace(status=np.full(21, "non_finite"))
         ),
         "of 143 points none converged": lambda: plot.contours(
-            dataclasses.replace(results.grid, status=np.full(143, "non_finite"))
+            results.grid.replace(status=np.full(143, "non_finite"))
         ),
         "all are fixed": lambda: plot.pulls(fixed, results.model),
         "no toy with an answer": lambda: plot.toys([np.nan], []),
-        "no covariance": lambda: plot.correlation(dataclasses.replace(results.fit, covariance=None)),
+        "no covariance": lambda: plot.correlation(results.fit.replace(covariance=None)),
         "no channel 'X'": lambda: plot.modifier_grid(WORKSPACE, channel="X"),
         "3 bins have 4": lambda: plot.data_model(results.prediction["SR"], edges=[0.0, 1.0]),
     }.items():
@@ -370,8 +368,7 @@ def test_odd_results_are_drawn(results):
         channel, postfit=-channel.postfit, samples={name: -values for name, values in channel.samples.items()}
     )
     some = np.where(np.arange(143) % 7 == 0, "non_finite", "converged")
-    still = dataclasses.replace(
-        results.ranking,
+    still = results.ranking.replace(
         **{
             name: np.zeros(len(results.ranking))
             for name in ("impact_up", "impact_down", "prefit_up", "prefit_down")
@@ -381,10 +378,10 @@ def test_odd_results_are_drawn(results):
         plot.data_model(empty),
         plot.data_model(negative),
         plot.data_model(dataclasses.replace(channel, data=1e5 * channel.data)),
-        plot.contours(dataclasses.replace(results.grid, status=some)),
+        plot.contours(results.grid.replace(status=some)),
         plot.ranking(still),
         plot.brazil_band(results.tests[:1]),
-        plot.pulls(dataclasses.replace(results.fit, errors=None), results.model),
+        plot.pulls(results.fit.replace(errors=None), results.model),
         plot.toys([0.0], None, 0.0, q_A=0.0),
     ):
         assert inside(figure)

@@ -12,6 +12,7 @@ from .. import _engine
 from ..arrays import Floats, Table, structured, words
 
 Path = Union[str, "os.PathLike[str]"]
+_REASONS = list(_engine.er_reasons())
 
 
 class Count(NamedTuple):
@@ -104,7 +105,7 @@ class Day:
         """Reads a day file. A damaged row costs that row and is counted; with `strict` the file is refused at
         its first damage. field_limits: sweeps with a field outside are masked."""
         name = os.fspath(path)
-        return cls(_engine.Day.read(name, field_limits[0], field_limits[1], digest, strict), name)
+        return cls(_engine.Day.read(name, None, field_limits, digest, strict), name)
 
     @classmethod
     def parse(
@@ -117,17 +118,8 @@ class Day:
         field_limits: tuple[float, float] = (1e-9, 1e3),
     ) -> Day:
         """The same from the text of a day file; `label` names it in messages."""
-        return cls(
-            _engine.Day.parse(
-                text.encode() if isinstance(text, str) else text,
-                label,
-                field_limits[0],
-                field_limits[1],
-                digest,
-                strict,
-            ),
-            label,
-        )
+        content = text.encode() if isinstance(text, str) else text
+        return cls(_engine.Day.read(label, content, field_limits, digest, strict), label)
 
     @classmethod
     def empty(cls, n: int) -> Day:
@@ -154,13 +146,13 @@ class Day:
     @property
     def digest(self) -> str:
         """Of the file, "sha256:..."; "" where it was not asked for."""
-        return self._memory.source()[2]
+        return self._memory.digest
 
     @property
     def counts(self) -> dict[str, Count]:
         """How often each reason was met. Cells of masked rows and sweeps are not counted again, nor rows of
         masked sweeps."""
-        units = dict(zip(_engine.ER_REASONS, _engine.ER_UNITS))
+        units = _engine.er_reasons()
         return {
             word: Count(times, units[word], line, column)
             for word, (times, line, column) in self._memory.counts().items()
@@ -176,7 +168,7 @@ class Day:
             "utc": np.array(["" if np.isnan(at) else utc(at) for at in time], dtype="U24"),
             "time": time,
             "rows": (self.line != 0).sum(axis=1),
-            "reason": np.where(self.sweep_reason != 0, words(self.sweep_reason, _engine.ER_REASONS), ""),
+            "reason": np.where(self.sweep_reason != 0, words(self.sweep_reason, _REASONS), ""),
             "polarity": _first_of(self.polarity),
         }
         for name in (
@@ -204,7 +196,7 @@ class Day:
                 "energy": self.energy.reshape(-1),
                 "field": self.field.reshape(-1, 3),
                 "polarity": self.polarity.reshape(-1),
-                "reason": words(self.row_reason.reshape(-1), _engine.ER_REASONS),
+                "reason": words(self.row_reason.reshape(-1), _REASONS),
             }
         )
         return table.reshape(n, 15)

@@ -13,6 +13,7 @@ from .. import _engine
 from ..arrays import Floats, Table, Tabular, html_of, structured, where, words
 from ..devices import ProgressFunction, engine
 from ..progress import told
+from ..records import columns_of
 from .day import Day, Path
 from .sweeps import Part, Sweeps, beam, load
 
@@ -44,6 +45,10 @@ if TYPE_CHECKING:
 Given = Union[Sweeps, Day, Path, Sequence[Path], Sequence[ArrayLike]]
 Progress = Union[bool, ProgressFunction, None]
 RESPONSES = ("hard", "folded")
+_STATUSES = _engine.enumeration("paritas_sweep_status")
+_DEFAULTS = _engine.option_defaults("paritas_losscone_options")
+for _name in ("response", "first"):  # which functions here give
+    del _DEFAULTS[_name]
 
 
 def sweeps_of(given: Given) -> Sweeps:
@@ -149,21 +154,19 @@ class LossconeFit(Tabular):
 
 
 def _fitted(results: Table) -> NDArray[np.bool_]:
-    return np.isin(
-        results["status"], [_engine.SWEEP_STATUSES.index(word) for word in ("fitted", "misfit", "at_limit")]
-    )
+    return np.isin(results["status"], [_STATUSES[word] for word in ("fitted", "misfit", "at_limit")])
 
 
 def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
     """Why there is nothing to fit, else the outcome of the fit."""
-    found = words(results["status"], _engine.SWEEP_STATUSES).astype("U24")
+    found = words(results["status"], list(_STATUSES)).astype("U24")
     at = 0
     for day in sweeps.days:
         rows = slice(at, at + len(day))
         polarity = np.isin(day.polarity, (1.0, -1.0)).any(axis=1)
         reason = np.where(
             day.sweep_reason != 0,
-            words(day.sweep_reason, _engine.ER_REASONS),
+            words(day.sweep_reason, list(_engine.er_reasons())),
             np.where(
                 ~polarity,
                 "polarity",
@@ -180,24 +183,12 @@ def _columns(
 ) -> dict[str, NDArray[Any]]:
     fitted = _fitted(results)
     exact = fitted & (search == "exact")
-    columns: dict[str, NDArray[Any]] = {
-        "status": _status_words(sweeps, results),
-        "cells": results["cells"],
-        "misfit": where(fitted, results["misfit"]),
-    }
-    for name in ("potential", "ratio"):
-        columns[name] = where(fitted, results[f"{name}_centre"])
-        columns[f"{name}_lower"], columns[f"{name}_upper"] = (
-            where(exact, results[f"{name}_lower"]),
-            where(exact, results[f"{name}_upper"]),
-        )
-    for name in ("potential", "ratio"):
-        columns[f"{name}_at_minimum"] = where(fitted, results[name])
-    if response == "hard":
-        columns["amplitude"] = where(fitted, results["amplitude"])
-    columns.update(
-        {"gap": where(fitted, results["gap"]), "boxes": results["boxes"], "solved": results["solved"]}
-    )
+    columns = columns_of("paritas_losscone_result", results, fitted)
+    columns["status"] = _status_words(sweeps, results)
+    for name in ("potential_lower", "potential_upper", "ratio_lower", "ratio_upper"):
+        columns[name] = where(exact, columns[name])
+    if response != "hard":
+        del columns["amplitude"]
     if sets is not None:
         n = np.where(fitted, sets["intervals"], 0)
         there = np.arange(sets["lower"].shape[1]) < n[:, None]
@@ -299,7 +290,7 @@ def fit(
         beams = beam(data)
         columns.update({name: beams[name] for name in beams.dtype.names or ()})
     chosen = {
-        **_engine.LOSSCONE_DEFAULTS,
+        **_DEFAULTS,
         **options,
         "response": response,
         "confidence": kind,
@@ -390,15 +381,10 @@ def confidence(
         tell: Optional[ProgressFunction],
         at: slice,
     ) -> NDArray[Any]:
-        return _engine.losscone_confidence(
-            arrays,
-            options,
-            rows,
-            None if above is None else above[at],
-            step or 0.0,
-            engine(device, precision, threads),
-            tell,
-        )
+        chosen = None if above is None else above[at]
+        used = engine(device, precision, threads)
+        sets: Table = _engine.losscone_confidence(arrays, options, rows, chosen, step or 0.0, used, tell)
+        return sets
 
     return _around(found, response, one, progress, "confidence sets")
 
@@ -416,7 +402,7 @@ def _around(
     chosen = found._response(response)
     arrays, options = (
         found.sweeps.arrays(found.options["method"]),
-        {name: found.options[name] for name in _engine.LOSSCONE_DEFAULTS},
+        {name: found.options[name] for name in _DEFAULTS},
     )
     with told(progress, what) as tell:
         return _joined(
@@ -465,14 +451,14 @@ def profile(
     data = sweeps_of(sweeps)
     chosen = options_of(options, response)
     if potentials is None:
-        bounds = {**_engine.LOSSCONE_DEFAULTS, **options}
+        bounds = {**_DEFAULTS, **options}
         potentials = np.linspace(bounds["potential_lower"], bounds["potential_upper"], 401)
     at = np.ascontiguousarray(potentials, dtype=np.float64)
     with told(progress, "profiles") as tell:
-        least, ratio, amplitude = _engine.losscone_profile(
+        found = _engine.losscone_profile(
             data.arrays(_method(options)), chosen, at, engine(device, precision, threads), tell
         )
-    return Profile(at, least, ratio, amplitude, response)
+    return Profile(at, found.misfit, found.ratio, found.amplitude, response)
 
 
 def misfit(
@@ -490,13 +476,14 @@ def misfit(
     are left; and the cells that entered it, n."""
     data = sweeps_of(sweeps)
     with told(progress, "misfits") as tell:
-        return _engine.losscone_misfit(
+        found = _engine.losscone_misfit(
             data.arrays(_method(options)),
             options_of_points(options, response),
             points,
             engine(device, precision, threads),
             tell,
         )
+    return found.misfit, found.cells
 
 
 def options_of_points(options: Any, response: str) -> dict[str, Any]:
@@ -521,6 +508,7 @@ def model(
     data = sweeps_of(sweeps)
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
     used = engine(device, precision, threads)
-    return _engine.losscone_model(
+    found = _engine.losscone_model(
         data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", used
     )
+    return found.model, found.edge

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine, kappa
-from ..arrays import Floats, Table, repeated, structured, where
+from ..arrays import Floats, Table, repeated, structured
 from ..devices import ProgressFunction
+from ..records import columns_of
 from .day import Attitude, Day, Geometry, Path
 from .day import theta as theta_of
 
@@ -214,13 +215,8 @@ def beam(sweeps: Sweeps) -> Table:
     found = _engine.losscone_beam(
         _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
     )
-    there = found["found"] != 0
-    return structured(
-        {
-            "beam_found": there,
-            **{f"beam_{name}": where(there, found[name]) for name in ("energy", "ratio", "potential")},
-        }
-    )
+    columns = columns_of("paritas_beam", found, found["found"] != 0)
+    return structured({f"beam_{name}": values for name, values in columns.items() if name != "row"})
 
 
 # ---- from day files ----

@@ -8,7 +8,7 @@ from typing import Any, Optional, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._engine import FIT_STATUSES
+from .._engine import enumeration
 from ..results import GoodnessOfFit, ToyFits, ToyHypotestResult
 from .style import BLUE, RED, Axes, Figure, finite_range, panels
 
@@ -57,7 +57,7 @@ def toys(
     if isinstance(signal, ToyHypotestResult):
         if signal.toys is None:
             raise ValueError("the toys were not kept: keep=True")
-        rows = signal.toys[signal.toys["status"] == FIT_STATUSES.index("converged")]
+        rows = signal.toys[signal.toys["status"] == enumeration("paritas_fit_status")["converged"]]
         observed = signal.q if observed is None else observed
         with_signal, background = rows["q"][rows["hypothesis"] != 0], rows["q"][rows["hypothesis"] == 0]
     root = sqrt(max(q_A or 0.0, 0.0))

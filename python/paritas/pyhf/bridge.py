@@ -12,7 +12,7 @@ from .. import _engine
 from . import exceptions
 from .schema.variables import SCHEMA_VERSION
 
-STATUSES: list[str] = _engine.FIT_STATUSES
+STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 CONVERGED = STATUSES.index("converged")
 #: start, lower bounds, upper bounds, fixed flags
 Settings = tuple[Any, Any, Any, Any]
@@ -67,7 +67,7 @@ def twice_nll(model: Any, pars: Any, data: Any) -> Any:
         return _engine.twice_nll(model, pars, data)
     pars, data = np.atleast_2d(pars), np.atleast_2d(data)
     if len(data) == 1 or len(pars) == 1:
-        return _engine.evaluate(model, pars, data)[0].ravel()
+        return _engine.evaluate(model, pars, data).twice_nll.ravel()
     return np.array([_engine.twice_nll(model, point, row) for point, row in zip(pars, data)])
 
 
@@ -89,8 +89,9 @@ def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
 
 
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
-    """(status, iterations, twice NLL, edm, projected gradient, parameters, errors, covariance, states)."""
-    return _engine.fit(model, data, *settings, covariance, "newton", max_iterations)
+    """The engine's answers to one fit, with errors where the covariance is asked for."""
+    options = _engine.FitOptions("newton", max_iterations) if max_iterations else None
+    return _engine.fit(model, _engine.Job(model, data, *settings), options, covariance, covariance)
 
 
 def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
@@ -98,7 +99,7 @@ def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
     curvature is not positive."""
     errors = np.full(len(point), np.nan)
     free = np.flatnonzero(fixed == 0)
-    hessian = _engine.evaluate(model, point, data, False, True)[2]
+    hessian = _engine.evaluate(model, point, data, hessian=True).hessian
     try:
         variances = 2.0 * np.diag(np.linalg.inv(hessian[0, 0][np.ix_(free, free)]))
     except np.linalg.LinAlgError:
@@ -109,18 +110,17 @@ def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
 
 def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> Any:
     """A fit of each row: statuses, twice NLL, parameters."""
-    found = _engine.fit_batch(model, len(data), data, *settings, progress=progress)
-    status, _, value, _, _, parameters, _, _ = found
-    return status, value, parameters
+    job = _engine.Job(model, data, *settings, rows=len(data))
+    found = _engine.fit(model, job, progress=progress)
+    return found.results["status"], found.results["twice_nll"], found.parameters
 
 
 def toys(
     model: Any, mu: float, statistic: str, n: int, seed: int, data: Any, settings: Settings, progress: Any
 ) -> tuple[Any, Any, int]:
     """The statistic of n toys of either hypothesis, mu first; the number of toys that failed."""
-    given = dict(zip(("start", "lower", "upper", "fixed"), settings))
-    rows: Any
-    _, rows = _engine.hypotest_toys(model, mu, statistic, n, seed, data=data, progress=progress, **given)
+    job, options = _engine.Job(model, data, *settings), _engine.ToyOptions(n, seed, keep=True)
+    rows: Any = _engine.hypotest_toys(model, job, statistic, mu, options, progress=progress).toys
     answered = rows[rows["status"] == CONVERGED]
     at_mu = answered["hypothesis"] == mu
     return answered["q"][at_mu], answered["q"][~at_mu], len(rows) - len(answered)
@@ -131,5 +131,6 @@ def hypotest(
 ) -> tuple[float, float, int]:
     """The statistic of data and of Asimov data, the worst status of the fits."""
     engine = _one_thread() if model.parameter_count <= _SMALL else None
-    found = _engine.hypotest(model, (mu,), statistic, data, *settings, engine)[0]
-    return found[6], found[7], found[11]
+    job = _engine.Job(model, data, *settings)
+    found = _engine.hypotest(model, job, statistic, (mu,), engine)[0]
+    return float(found["q"]), float(found["q_asimov"]), int(found["status"])

@@ -169,9 +169,9 @@ class EngineOptimizer(OptimizerMixin):
             start[index], fixed[index] = value, 1
         engine = pdf._engine_model()
         limit = 0 if maxiter in (None, _MAXITER) else max(1, int(maxiter))
-        status, iterations, value, edm, _, found, widths, covariance, _ = bridge.fit(
-            engine, data, (start, lower, upper, fixed), problem.errors, limit
-        )
+        answers = bridge.fit(engine, data, (start, lower, upper, fixed), problem.errors, limit)
+        result, found, widths = answers.results[0], answers.parameters, answers.errors
+        covariance, status = answers.covariance, int(result["status"])
         if widths is not None:
             at_bound = np.isnan(widths) & (fixed == 0)
             if at_bound.any():
@@ -184,12 +184,12 @@ class EngineOptimizer(OptimizerMixin):
             x=tensor(found),
             unc=None if widths is None else tensor(np.where(fixed, 0.0, widths)),
             corr=None if covariance is None else tensor(_correlations(covariance)),
-            fun=tensor(value),
+            fun=tensor(float(result["twice_nll"])),
             success=converged,
             message=f"Optimization {outcome}.",
             status=status,
-            nit=iterations,
-            edm=edm,
+            nit=int(result["iterations"]),
+            edm=float(result["edm"]),
             hess_inv=covariance,
         )
 

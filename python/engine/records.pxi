@@ -1,0 +1,235 @@
+# Enumerations, records and options, as the library describes them; arrays.
+
+# ---- enumerations ----
+
+cdef dict ENUMERATIONS = {} # those that were asked for
+
+def enumeration(str name not None):
+    """{word: value} of an enumeration of the library ("paritas_fit_status"), in its order."""
+    cdef const paritas_enumeration *found
+    cdef dict values = ENUMERATIONS.get(name)
+    cdef size_t i
+    if values is None:
+        found = paritas_enumeration_find(PyUnicode_AsUTF8(name))
+        if found == NULL:
+            raise KeyError(name)
+        values = {found.words[i].word.decode(): found.words[i].value for i in range(found.n)}
+        ENUMERATIONS[name] = values
+    return values
+
+
+cdef int value_of(str name, object word, str what) except? -1:
+    """The value of a word; `what` names the argument."""
+    cdef dict values = enumeration(name)
+    if word not in values or word == "":
+        raise InvalidArgument(f"{what} {word!r}: there are {', '.join(filter(None, values))}")
+    return values[word]
+
+
+# ---- records ----
+
+cdef class Field:
+    """A field of a record. kind: "real", "unsigned", "signed", "truth", "word", "record" or "text"."""
+
+    cdef readonly str name, word, unit, doc, kind
+    cdef readonly bint is_array
+    cdef readonly str enumeration # of a word
+    cdef readonly RecordType nested # of a record
+
+    @property
+    def key(self):
+        """What Python calls it: its word, or its name in C."""
+        return self.word or self.name
+
+
+cdef class RecordType:
+    """A struct of the library: its fields, and the type of its rows in NumPy, with the names of C."""
+
+    cdef readonly str name, doc
+    cdef readonly tuple fields
+    cdef readonly cnp.dtype dtype
+    cdef size_t size   # of the struct
+    cdef bint has_size # it begins with its size, which is no field
+
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_Zeros(int rank, cnp.npy_intp *shape, cnp.dtype dtype, int fortran)
+    object PyArray_NewFromDescr(type kind, cnp.dtype dtype, int rank, const cnp.npy_intp *shape,
+                                const cnp.npy_intp *strides, void *data, int flags, PyObject *like)
+
+cdef dict RECORDS = {} # those that were asked for
+
+def record(str name not None):
+    """The RecordType of a struct ("paritas_limit_result")."""
+    cdef RecordType made = RECORDS.get(name)
+    if made is None:
+        made = RECORDS[name] = described(paritas_record_find(PyUnicode_AsUTF8(name)), name)
+    return made
+
+
+cdef RecordType described(const paritas_record *found, str name):
+    cdef RecordType made = RecordType()
+    cdef const paritas_field *at
+    cdef Field field
+    cdef list fields = [], formats = [], offsets = []
+    cdef size_t i
+    if found == NULL:
+        raise KeyError(name)
+    for i in range(found.n_fields):
+        at = &found.fields[i]
+        field = Field()
+        field.name, field.word, field.unit, field.doc = at.name.decode(), at.word.decode(), at.unit.decode(), at.doc.decode()
+        field.kind = paritas_field_type_name(at.type).decode()
+        field.is_array = at.is_array
+        if at.enumeration != NULL:
+            field.enumeration = at.enumeration.name.decode()
+        if at.nested != NULL:
+            field.nested = record(at.nested.name.decode())
+        fields.append(field)
+        offsets.append(at.offset)
+        formats.append(format_of(field, at))
+    made.name, made.doc, made.fields = name, found.doc.decode(), tuple(fields)
+    made.size, made.has_size = found.size, found.fields[0].offset > 0
+    made.dtype = np.dtype({"names": [field.name for field in fields], "formats": formats, "offsets": offsets, "itemsize": found.size})
+    return made
+
+
+cdef object format_of(Field field, const paritas_field *at):
+    """NumPy's type of a field."""
+    cdef dict letters = {"real": "f", "unsigned": "u"}
+    if field.kind == "text":
+        return f"S{at.count}"
+    one = field.nested.dtype if field.kind == "record" else f"{letters.get(field.kind, 'i')}{at.size}"
+    if not at.is_array:
+        return one
+    return (one, (at.count // at.columns, at.columns)) if at.columns > 1 else (one, (at.count,))
+
+
+cdef object new_rows(str name, cnp.npy_intp n):
+    """n rows of a record for the library to fill: zero, but for their sizes."""
+    cdef RecordType kind = <RecordType>RECORDS.get(name) or record(name)
+    cdef object rows
+    cdef size_t i
+    Py_INCREF(kind.dtype) # PyArray_Zeros takes it
+    rows = PyArray_Zeros(1, &n, kind.dtype, 0)
+    if kind.has_size:
+        for i in range(n):
+            (<size_t *>(<char *>address(rows) + i * kind.size))[0] = kind.size
+    return rows
+
+
+cdef object copied_rows(str name, object given, Py_ssize_t n, str what):
+    """n rows of a record that a function here gave, to be handed to the library again."""
+    cdef object rows = new_rows(name, n), array = np.asarray(given, dtype=rows.dtype)
+    if array.shape != (n,):
+        raise InvalidArgument(f"{what}: one for each of the {n} sweeps is wanted, the array given has shape {array.shape}")
+    rows[...] = array
+    return rows
+
+
+# ---- options: structs of numbers, as keywords ----
+
+#: of each struct: types and defaults by member
+cdef dict OPTION_TYPES = {}, OPTION_DEFAULTS = {}
+
+include "structs.pxi"
+
+def option_defaults(str name not None):
+    """{name: default} of the options of a struct ("paritas_losscone_options"); words for enumerations."""
+    cdef dict types = OPTION_TYPES[name], defaults = dict(OPTION_DEFAULTS[name])
+    del defaults["size"]
+    for member, kind in types.items():
+        if kind.startswith("paritas_"):
+            defaults[member] = list(enumeration(kind))[defaults[member]]
+    return defaults
+
+
+cdef dict option_values(str name, dict given):
+    """The numbers of a struct of options: its defaults, and what is given."""
+    cdef dict types = OPTION_TYPES[name], values = dict(OPTION_DEFAULTS[name])
+    for member, value in given.items():
+        kind = types.get(member)
+        if kind is None:
+            raise TypeError(f"there is no option {member!r}; there are {', '.join(types)}")
+        if kind.startswith("paritas_"):
+            value = value_of(kind, value, member)
+        elif kind == "double":
+            if not isinstance(value, (int, float, np.integer, np.floating)):
+                raise InvalidArgument(f"{member} {value!r}: a number is wanted")
+        elif not (isinstance(value, (int, np.integer, np.bool_)) and 0 <= value < 2 ** (64 if kind == "uint64_t" else 31 if kind == "int" else 32)):
+            raise InvalidArgument(f"{member} {value!r}: a whole number from 0 is wanted")
+        values[member] = value
+    return values
+
+
+# ---- arrays ----
+
+cdef inline void *address(object array):
+    """Of an array's numbers; NULL of None."""
+    return NULL if array is None else cnp.PyArray_DATA(<cnp.ndarray>array)
+
+cdef inline double *numbers(object array):
+    return <double *>address(array)
+
+cdef inline object new_array(cnp.npy_intp n):
+    return cnp.PyArray_EMPTY(1, &n, cnp.NPY_FLOAT64, 0)
+
+cdef inline object new_matrix(cnp.npy_intp rows, cnp.npy_intp columns):
+    cdef cnp.npy_intp *shape = [rows, columns]
+    return cnp.PyArray_EMPTY(2, shape, cnp.NPY_FLOAT64, 0)
+
+cdef inline object new_block(cnp.npy_intp blocks, cnp.npy_intp rows, cnp.npy_intp columns):
+    cdef cnp.npy_intp *shape = [blocks, rows, columns]
+    return cnp.PyArray_EMPTY(3, shape, cnp.NPY_FLOAT64, 0)
+
+cdef inline object contiguous(object given):
+    """As a contiguous float64 array: itself if it is one."""
+    return cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)
+
+cdef object vector(object given, Py_ssize_t n, str what):
+    """n numbers; None stays None."""
+    if given is None:
+        return None
+    cdef object array = contiguous(given)
+    if cnp.PyArray_NDIM(<cnp.ndarray>array) != 1 or cnp.PyArray_SIZE(<cnp.ndarray>array) != n:
+        raise InvalidArgument(f"{what}: {n} numbers are wanted, the array given has shape {np.shape(given)}")
+    return array
+
+cdef object matrix(object given, Py_ssize_t n, str what):
+    """Rows of n numbers; one row may come as a vector; None stays None."""
+    if given is None:
+        return None
+    cdef object array = contiguous(given)
+    if cnp.PyArray_NDIM(<cnp.ndarray>array) == 1:
+        array = array.reshape(1, -1)
+    if cnp.PyArray_NDIM(<cnp.ndarray>array) != 2 or cnp.PyArray_DIM(<cnp.ndarray>array, 1) != n:
+        raise InvalidArgument(f"{what}: rows of {n} numbers are wanted, the array given has shape {np.shape(given)}")
+    return array
+
+cdef object array_of(object given, tuple shape, str what):
+    """An array of this shape, in which a length of -1 is free; None stays None."""
+    if given is None:
+        return None
+    cdef object array = contiguous(given)
+    if array.ndim != len(shape) or any([wanted not in (-1, found) for wanted, found in zip(shape, array.shape)]):
+        wanted = ", ".join(["n" if length == -1 else str(length) for length in shape]) + ("," if len(shape) == 1 else "")
+        raise InvalidArgument(f"{what}: an array of shape ({wanted}) is wanted, the one given has shape {array.shape}")
+    return array
+
+cdef object flags(object given, Py_ssize_t n, str what):
+    """n flags, as bytes."""
+    cdef object array = np.ascontiguousarray(given, dtype=np.uint8)
+    if array.shape != (n,):
+        raise InvalidArgument(f"{what}: {n} flags are wanted, the array given has shape {np.shape(given)}")
+    return array
+
+cdef object view(object owner, void *at, tuple shape, cnp.dtype dtype):
+    """An array over memory that `owner` keeps; may be written to."""
+    cdef cnp.npy_intp lengths[3]
+    cdef int i, rank = len(shape)
+    for i in range(rank):
+        lengths[i] = shape[i]
+    Py_INCREF(dtype) # PyArray_NewFromDescr takes it
+    array = PyArray_NewFromDescr(np.ndarray, dtype, rank, lengths, NULL, at, cnp.NPY_ARRAY_CARRAY, NULL)
+    cnp.set_array_base(array, owner)
+    return array

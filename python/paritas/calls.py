@@ -1,0 +1,202 @@
+"""What functions of models share: their keywords, and what the engine is given for them."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import Any, Callable, Mapping, Optional, Sequence, TypedDict, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _engine
+from .devices import ProgressFunction, engine
+from .model import Floats, Model, Values
+from .progress import told
+
+#: (low, high) by name of parameter, or rows of them, one a parameter
+Bounds = Union[Mapping[str, tuple[float, float]], ArrayLike]
+#: names of fixed parameters, values by name (at which they are fixed), or a flag a parameter
+Fixed = Union[Sequence[str], Mapping[str, float], ArrayLike]
+Path = Union[str, "os.PathLike[str]"]
+#: a bar, a function that is told of finished and all jobs, or nothing
+Progress = Union[bool, ProgressFunction, None]
+
+
+class Where(TypedDict, total=False):
+    """Where a function computes."""
+
+    device: Optional[str]  #: "cpu", "opencl", "cuda", "metal", one of several ("cuda:1"), or "auto"
+    precision: Optional[str]  #: "f64", "f32" (fits polished in f64) or "auto"
+    threads: Optional[int]  #: of the processor; 0: all
+    progress: Progress
+
+
+class FitKeywords(Where, total=False):
+    """How fits are made. What is left out is the model's own."""
+
+    init: Optional[Values]  #: where fits start, by name or all; moved into the bounds unless all are given
+    bounds: Optional[Bounds]
+    fixed: Optional[Fixed]
+
+
+class Keywords(FitKeywords, total=False):
+    """Keywords of all functions that fit data."""
+
+    data: Optional[ArrayLike]  #: main, then auxiliary; None: the observed
+
+
+class RunKeywords(Keywords, total=False):
+    """Keywords of all runs of toys."""
+
+    fix_aux: bool  #: auxiliary data stay as observed; else they are drawn as well
+    minimizer: str  #: "auto": quasi-Newton where it is faster; "newton"
+    store: Optional[Path]  #: an SQLite file that keeps every toy
+    resume: bool  #: go on with a store that exists
+
+
+class ToyKeywords(RunKeywords, total=False):
+    """Keywords of runs whose toys can be kept, and cut into shards."""
+
+    keep: bool  #: the result has every toy
+    shard: Optional[tuple[int, int]]  #: (i, n): part i, from 1, of n
+
+
+_DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": True}
+
+
+def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
+    """Functions with `**given` show these keywords in their signature, and refuse others."""
+    for function in functions:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        names = [name for name in keywords.__annotations__ if name not in signature.parameters]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        shared = [inspect.Parameter(name, kind, default=_DEFAULTS.get(name)) for name in names]
+        function.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+        _KNOWN[function.__name__] = frozenset(names)
+
+
+#: keywords of each function
+_KNOWN: dict[str, frozenset[str]] = {}
+
+
+class Call:
+    """What the engine is given: the job, who computes it, and who is told of progress while it does."""
+
+    __slots__ = ("engine", "job", "tell", "_told")
+
+    def __init__(
+        self,
+        function: str,
+        model: Model,
+        given: Mapping[str, Any],
+        what: str = "",
+        at: Optional[Floats] = None,
+        data: Optional[ArrayLike] = None,
+    ) -> None:
+        """function: the name of who was asked; what: the jobs that a bar counts. at: where toys are drawn,
+        which their fits start from unless something else is said."""
+        if not given and at is None:
+            self.engine, self._told = engine(), None
+            self.job = None if data is None else _engine.Job(model, data)
+            return
+        if not given.keys() <= _KNOWN[function]:
+            unknown = min(given.keys() - _KNOWN[function])
+            raise TypeError(f"{function}() got an unexpected keyword argument {unknown!r}")
+        get = given.get
+        self.job = job_of(model, get("data", data), get("init"), get("bounds"), get("fixed"), at)
+        self.engine = engine(get("device"), get("precision"), get("threads"))
+        progress = get("progress")
+        self._told = told(progress, what) if progress else None
+
+    def __enter__(self) -> Call:
+        self.tell = None if self._told is None else self._told.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        if self._told is not None:
+            self._told.__exit__(*raised)
+
+
+# ---- jobs ---------------------------------------------------------------------------------------------
+
+
+def job_of(
+    model: Model,
+    data: Optional[ArrayLike] = None,
+    init: Optional[Values] = None,
+    bounds: Optional[Bounds] = None,
+    fixed: Optional[Fixed] = None,
+    at: Optional[Floats] = None,
+    rows: Optional[int] = None,
+) -> Optional[_engine.Job]:
+    """The job of these arguments, None for the model's own. rows: of so many fits."""
+    if init is None and bounds is None and fixed is None and at is None:
+        if data is None and rows is None:
+            return None
+        return _engine.Job(model, data, None, None, None, None, rows)
+    lower, upper = (None, None) if bounds is None else _bounds_of(model, bounds)
+    flags = None if fixed is None else _fixed_of(model, fixed)
+    start = _start_of(model, init, fixed, at, (lower, upper, flags))
+    return _engine.Job(model, data, start, lower, upper, flags, rows)
+
+
+def _bounds_of(model: Model, bounds: Bounds) -> tuple[Floats, Floats]:
+    if isinstance(bounds, Mapping):
+        lower, upper = np.array(model.lower_bounds), np.array(model.upper_bounds)
+        for name, (low, high) in bounds.items():
+            lower[model.index(name)], upper[model.index(name)] = low, high
+        return lower, upper
+    pairs = np.asarray(bounds, dtype=np.float64)
+    if pairs.shape[-2:] != (model.parameter_count, 2):
+        raise _engine.InvalidArgument(
+            f"bounds: {model.parameter_count} pairs (low, high) are wanted, the array given has shape {pairs.shape}"
+        )
+    return pairs[..., 0], pairs[..., 1]
+
+
+def _fixed_of(model: Model, fixed: Fixed) -> NDArray[np.bool_]:
+    listed: list[Any] = [fixed] if isinstance(fixed, str) or not np.iterable(fixed) else list(fixed)
+    if isinstance(fixed, Mapping) or not listed or isinstance(listed[0], str):
+        flags = np.array(model.suggested_fixed)
+        for name in listed:
+            flags[model.index(name)] = True
+        return flags
+    found = np.asarray(listed)
+    if found.dtype != bool and not np.isin(found, (0, 1)).all():  # numbers of parameters are no flags
+        raise _engine.InvalidArgument("fixed: names, values by name or a flag a parameter are wanted")
+    return found.astype(bool)
+
+
+def _start_of(model: Model, init: Any, fixed: Any, at: Optional[Floats], others: Any) -> Optional[Floats]:
+    """A start that nobody gave is moved into the bounds, unless it holds a fixed parameter. None: the model's
+    own. Values by name go over it."""
+    lower, upper, flags = others
+    named = [given for given in (init, fixed) if isinstance(given, Mapping)]
+    start: Optional[Floats] = None
+    if init is not None and not isinstance(init, Mapping):
+        start = model.point(init)
+    elif at is not None or lower is not None or named:
+        suggested = model.suggested_init if at is None else at
+        low = model.lower_bounds if lower is None else lower
+        high = model.upper_bounds if upper is None else upper
+        held = model.suggested_fixed if flags is None else flags
+        moved = np.where(held, suggested, np.fmin(np.fmax(suggested, low), high))
+        start = moved if at is not None or (moved != suggested).any() else None
+    if named:
+        start = np.array(model.suggested_init if start is None else start)
+        for given in named:
+            for name, value in given.items():
+                start[..., model.index(name)] = value
+    return start
+
+
+def start_of(model: Model, job: Optional[_engine.Job]) -> Floats:
+    """Where the fits of a job start; a copy."""
+    return np.array(model.suggested_init if job is None or job.start is None else job.start)
+
+
+def fixed_of(model: Model, job: Optional[_engine.Job]) -> NDArray[np.bool_]:
+    """Which parameters a job holds; a copy."""
+    return np.array(model.suggested_fixed if job is None or job.fixed is None else job.fixed, dtype=bool)

@@ -1,0 +1,220 @@
+"""Results as views of the rows that the library fills.
+
+The library describes its records (paritas_records.h): names, types and a sentence for each field. A class of
+`results` is made of such a record, and has each field as an attribute. A field that the library gains is an
+attribute without any change here.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _engine
+
+Self = TypeVar("Self", bound="Record")
+
+
+def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table with a caption."""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
+    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, (np.ndarray, list, tuple)):
+        return " ".join(map(_cell, value))
+    return f"{value:.6g}" if isinstance(value, float) else escape(str(value))
+
+
+class Record:
+    """A row of a record of the library, `row`, and what stands beside it. Attributes are the record's fields,
+    which cannot be set: `replace` makes a changed copy."""
+
+    #: the record, of a base class in `fields`
+    record: ClassVar[_engine.RecordType]
+    #: classes by the name of their record, for records within records
+    _classes: ClassVar[dict[str, type[Record]]] = {}
+    row: Any
+
+    def __init__(self, row: Any, **beside: Any) -> None:
+        beside["row"] = row
+        self.__dict__ = beside
+
+    def __init_subclass__(cls) -> None:
+        if "record" in cls.__dict__ or not hasattr(
+            cls, "record"
+        ):  # a base class: its subclasses have attributes
+            return
+        cls._classes[cls.record.name] = cls
+        for field in cls.record.fields:
+            if not hasattr(cls, field.key):
+                unit = f" ({field.unit})" if field.unit else ""
+                setattr(cls, field.key, property(cls._reader(field), doc=f"{field.doc}{unit}"))
+
+    @classmethod
+    def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:
+        """The function that reads a field of an object."""
+        name, kind = field.name, field.kind
+        if kind == "record":
+            nested = field.nested.name
+            return lambda self: cls._classes[nested](self.row[name])
+        if field.is_array and kind != "text":
+            return lambda self: column(field, self.row[name])
+        if kind == "word":
+            words = list(_engine.enumeration(field.enumeration))
+            return lambda self: words[self.row[name]]
+        convert = _CONVERSIONS[kind]
+        return lambda self: convert(self.row[name])
+
+    def _items(self) -> dict[str, Any]:
+        """Fields, then what stands beside them, by name."""
+        beside = {name: value for name, value in self.__dict__.items() if name != "row"}
+        return {**{field.key: getattr(self, field.key) for field in self.record.fields}, **beside}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything by name, as Python's numbers, lists and dicts."""
+        return {name: _plain(value) for name, value in self._items().items()}
+
+    def replace(self: Self, **changes: Any) -> Self:
+        """A copy with other values of some attributes."""
+        row: Any = None if self.row is None else self.row.copy()
+        beside = {name: value for name, value in self.__dict__.items() if name != "row"}
+        fields = {field.key: field for field in self.record.fields}
+        for name, value in changes.items():
+            if name in fields:
+                row[fields[name].name] = _raw(fields[name], value)
+            elif hasattr(self, name):
+                beside[name] = value
+            else:
+                raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
+        return type(self)(row, **beside)
+
+    __replace__ = replace  # copy.replace
+
+    def __eq__(self, other: object) -> bool:
+        """All numbers are the same; NaN counts as equal to NaN."""
+        return type(self) is type(other) and same(self.__dict__, other.__dict__)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        items = ", ".join(f"{name}={value!r}" for name, value in self._items().items())
+        return f"{type(self).__name__}({items})"
+
+    def _title(self) -> str:
+        return self.record.doc
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (field.key, getattr(self, field.key), field.doc)
+            for field in self.record.fields
+            if field.kind != "record"
+        ]
+        return html_table(self._title(), ("", "value", ""), rows)
+
+    @property
+    def converged(self) -> bool:
+        """All fits behind the answer converged."""
+        return bool(np.all(self.status == "converged"))  # type: ignore[attr-defined]
+
+
+class Rows(Record):
+    """n rows of a record, `row`: attributes are arrays of n. None where the rows were not kept."""
+
+    @classmethod
+    def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:
+        return lambda self: None if self.row is None else column(field, self.row[field.name])
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def _labels(self) -> list[tuple[str, Any]]:
+        """Columns that the table begins with: name, values."""
+        return []
+
+    def _repr_html_(self) -> str:
+        columns = self._labels()
+        columns += [(field.key, getattr(self, field.key)) for field in self.record.fields if field.word]
+        most = 100
+        title = self._title() + (f" The first {most} of {len(self)}." if len(self) > most else "")
+        body = zip(*(np.asarray(values)[:most].tolist() for _, values in columns))
+        return html_table(title, [name for name, _ in columns], body)
+
+
+def column(field: _engine.Field, raw: NDArray[Any]) -> NDArray[Any]:
+    """Values of a field, of many rows or of an array: words for codes, signed whole numbers."""
+    found: NDArray[Any] = raw
+    if field.kind == "word":
+        found = np.array(list(_engine.enumeration(field.enumeration)))[raw]
+    elif field.kind == "truth":
+        found = raw != 0
+    elif field.kind in ("signed", "unsigned"):
+        found = raw.astype(np.int64)
+    return found
+
+
+def columns_of(record: str, rows: NDArray[Any], exists: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+    """The columns of a table by the words of a record: what the program writes. Of rows that do not exist,
+    real numbers are NaN and words empty, but for the status that says so."""
+    found = {}
+    for field in _engine.record(record).fields:
+        raw = rows[field.name]
+        if not field.word:
+            continue
+        if field.kind == "real":
+            found[field.word] = np.where(exists, raw, np.nan)
+        elif field.kind == "word" and field.name != "status":
+            found[field.word] = np.where(exists, column(field, np.where(exists, raw, 0)), "")
+        else:
+            found[field.word] = raw if field.kind == "unsigned" else column(field, raw)
+    return found
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal, all through; NaN equals NaN."""
+    if isinstance(a, (np.ndarray, np.generic)) or isinstance(b, (np.ndarray, np.generic)):
+        a, b = np.asarray(a), np.asarray(b)
+        if a.dtype.names is not None:
+            return a.dtype.names == b.dtype.names and all(same(a[name], b[name]) for name in a.dtype.names)
+        return a.shape == b.shape and bool(((a == b) | ((a != a) & (b != b))).all())
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(same(a[name], b[name]) for name in a)
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b or (a != a and b != b))
+
+
+#: from NumPy's numbers to Python's, by the kind of a field
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "real": float,
+    "truth": bool,
+    "signed": int,
+    "unsigned": int,
+    "text": lambda raw: raw.decode(errors="replace"),
+}
+
+
+def _raw(field: _engine.Field, value: Any) -> Any:
+    """A field's value as the row has it."""
+    if field.kind == "record":
+        return value.row
+    if field.kind == "word":
+        codes = _engine.enumeration(field.enumeration)
+        return codes[value] if isinstance(value, str) else [codes[word] for word in value]
+    return value.encode() if field.kind == "text" else value
+
+
+def _plain(value: Any) -> Any:
+    """A value as Python's own types."""
+    if isinstance(value, Record):
+        return value.to_dict()
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value
