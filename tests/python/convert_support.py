@@ -1,5 +1,5 @@
 """What tests of conversions share: -2 ln L of a workspace at a point, by the program (PARITAS_BIN) or by
-pyhf, and likelihoods compared before and after."""
+pyhf; an HS3 document with every modifier, and changes of it."""
 
 from __future__ import annotations
 
@@ -90,3 +90,189 @@ def random_points(document, count=3, seed=1):
             moved[name] = min(max(value + draw.uniform(-width, width), low + 1e-3 * (high - low)), high)
         points.append(moved)
     return points
+
+
+def set_at(path, value):
+    """A change that sets (DELETED: deletes) what stands at a path of a document."""
+
+    def change(document):
+        target = document
+        for key in path[:-1]:
+            target = target[key]
+        if value is DELETED:
+            del target[path[-1]]
+        else:
+            target[path[-1]] = value
+
+    return change
+
+
+DELETED = object()
+
+
+AXES_SR = [{"name": "x", "min": 0.0, "max": 1.0, "nbins": 1}, {"name": "y", "edges": [0.0, 1.0, 3.0]}]
+AXES_CR = [{"name": "z", "min": 0.0, "max": 1.0, "nbins": 1}]
+
+
+def every_modifier():
+    """Two channels (one of them two-dimensional) with each kind of modifier and constraint that a workspace
+    can express."""
+    return {
+        "metadata": {"hs3_version": "0.2"},
+        "distributions": [
+            {
+                "name": "model_SR",
+                "type": "histfactory_dist",
+                "axes": AXES_SR,
+                "staterror": {"constraint_type": "Gauss", "relThreshold": 0.0},
+                "samples": [
+                    {
+                        "name": "signal",
+                        "data": {"contents": [5.0, 3.0], "errors": [0.3, 0.4]},
+                        "modifiers": [
+                            {"name": "mu", "type": "normfactor", "parameter": "mu"},
+                            {
+                                "name": "Lumi",
+                                "type": "normfactor",
+                                "parameter": "Lumi",
+                                "constraint_name": "lumiConstraint",
+                            },
+                            {
+                                "name": "xs",
+                                "type": "normsys",
+                                "parameter": "alpha_xs",
+                                "constraint": "Gauss",
+                                "data": {"hi": 1.2, "lo": 0.9},
+                            },
+                            {
+                                "name": "staterror",
+                                "type": "staterror",
+                                "parameters": ["gamma_stat_SR_bin_0", "gamma_stat_SR_bin_1"],
+                                "constraint": "Gauss",
+                            },
+                        ],
+                    },
+                    {
+                        "name": "background",
+                        "data": {"contents": [50.0, 40.0], "errors": [4.0, 3.0]},
+                        "modifiers": [
+                            {
+                                "name": "shape",
+                                "type": "histosys",
+                                "parameter": "alpha_shape",
+                                "constraint": "shape_constraint",
+                                "data": {"hi": {"contents": [54.0, 41.0]}, "lo": {"contents": [47.0, 38.0]}},
+                            },
+                            {
+                                "name": "staterror",
+                                "type": "staterror",
+                                "parameters": ["gamma_stat_SR_bin_0", "gamma_stat_SR_bin_1"],
+                                "constraint": "Gauss",
+                            },
+                        ],
+                    },
+                    {
+                        "name": "fakes",
+                        "data": {"contents": [10.0, 8.0]},
+                        "modifiers": [
+                            {
+                                "name": "uncorrelated",
+                                "type": "shapesys",
+                                "parameters": ["gamma_u_bin_0", "gamma_u_bin_1"],
+                                "constraint": "Poisson",
+                                "data": {"vals": [0.2, 0.25]},
+                            }
+                        ],
+                    },
+                ],
+            },
+            {
+                "name": "model_CR",
+                "type": "histfactory_dist",
+                "axes": AXES_CR,
+                "samples": [
+                    {
+                        "name": "fakes",
+                        "data": {"contents": [100.0]},
+                        "modifiers": [
+                            {"name": "free", "type": "shapefactor", "parameters": ["gamma_free_bin_0"]},
+                            {
+                                "name": "xs",
+                                "type": "normsys",
+                                "parameter": "alpha_xs",
+                                "constraint": "Gauss",
+                                "data": {"hi": 1.1, "lo": 0.8},
+                            },
+                        ],
+                    }
+                ],
+            },
+            {
+                "name": "lumiConstraint",
+                "type": "gaussian_dist",
+                "x": "Lumi",
+                "mean": "nominalLumi",
+                "sigma": 0.02,
+            },
+            {
+                "name": "shape_constraint",
+                "type": "gaussian_dist",
+                "x": 0.3,
+                "mean": "alpha_shape",
+                "sigma": 1.0,
+            },
+        ],
+        "data": [
+            {"name": "obsData_SR", "type": "binned", "axes": AXES_SR, "contents": [70.0, 50.0]},
+            {"name": "obsData_CR", "type": "binned", "axes": AXES_CR, "contents": [95.0]},
+            {"name": "asimovData_SR", "type": "binned", "axes": AXES_SR, "contents": [65.0, 51.0]},
+            {"name": "asimovData_CR", "type": "binned", "axes": AXES_CR, "contents": [100.0]},
+        ],
+        "likelihoods": [
+            {"name": "L", "distributions": ["model_SR", "model_CR"], "data": ["obsData_SR", "obsData_CR"]},
+            {
+                "name": "A",
+                "distributions": ["model_SR", "model_CR"],
+                "data": ["asimovData_SR", "asimovData_CR"],
+            },
+        ],
+        "domains": [
+            {
+                "name": "default_domain",
+                "type": "product_domain",
+                "axes": [
+                    {"name": "mu", "min": -1.0, "max": 8.0},
+                    {"name": "Lumi", "min": 0.9, "max": 1.1},
+                    {"name": "alpha_xs", "min": -4.0, "max": 4.0},
+                    {"name": "gamma_u_bin_0", "min": 0.0, "max": 2.0},
+                    {"name": "gamma_u_bin_1", "min": 0.0, "max": 2.25},
+                ],
+            }
+        ],
+        "parameter_points": [
+            {
+                "name": "default_values",
+                "parameters": [
+                    {"name": "mu", "value": 1.5},
+                    {"name": "nominalLumi", "value": 1.0, "const": True},
+                    {"name": "alpha_xs", "value": 0.0, "const": True},
+                ],
+            }
+        ],
+        "analyses": [
+            {
+                "name": "fit",
+                "likelihood": "L",
+                "parameters_of_interest": ["mu"],
+                "domains": ["default_domain"],
+                "init": "default_values",
+            },
+            {
+                "name": "asimov",
+                "likelihood": "A",
+                "parameters_of_interest": ["mu"],
+                "domains": "default_domain",
+            },
+            {"name": "other_poi", "likelihood": "L", "parameters_of_interest": ["Lumi", "mu"]},
+        ],
+    }

@@ -1,184 +1,13 @@
-"""HS3 to pyhf workspaces and back. Truth: closed forms for a document with every modifier, then likelihoods
-that stay the same on the way there and back."""
+"""HS3 to pyhf workspaces. Truth: closed forms for a document with every modifier."""
 
 from __future__ import annotations
 
-import copy
-import json
 import math
-import os
 
 import pytest
-from convert_support import SHARED, TREE, random_points, twice_nll
+from convert_support import DELETED, every_modifier, set_at, twice_nll
 
 from paritas.convert import ConversionError, hs3
-
-AXES_SR = [{"name": "x", "min": 0.0, "max": 1.0, "nbins": 1}, {"name": "y", "edges": [0.0, 1.0, 3.0]}]
-AXES_CR = [{"name": "z", "min": 0.0, "max": 1.0, "nbins": 1}]
-
-
-def every_modifier():
-    """Two channels (one of them two-dimensional) with each kind of modifier and constraint that a workspace
-    can express."""
-    return {
-        "metadata": {"hs3_version": "0.2"},
-        "distributions": [
-            {
-                "name": "model_SR",
-                "type": "histfactory_dist",
-                "axes": AXES_SR,
-                "staterror": {"constraint_type": "Gauss", "relThreshold": 0.0},
-                "samples": [
-                    {
-                        "name": "signal",
-                        "data": {"contents": [5.0, 3.0], "errors": [0.3, 0.4]},
-                        "modifiers": [
-                            {"name": "mu", "type": "normfactor", "parameter": "mu"},
-                            {
-                                "name": "Lumi",
-                                "type": "normfactor",
-                                "parameter": "Lumi",
-                                "constraint_name": "lumiConstraint",
-                            },
-                            {
-                                "name": "xs",
-                                "type": "normsys",
-                                "parameter": "alpha_xs",
-                                "constraint": "Gauss",
-                                "data": {"hi": 1.2, "lo": 0.9},
-                            },
-                            {
-                                "name": "staterror",
-                                "type": "staterror",
-                                "parameters": ["gamma_stat_SR_bin_0", "gamma_stat_SR_bin_1"],
-                                "constraint": "Gauss",
-                            },
-                        ],
-                    },
-                    {
-                        "name": "background",
-                        "data": {"contents": [50.0, 40.0], "errors": [4.0, 3.0]},
-                        "modifiers": [
-                            {
-                                "name": "shape",
-                                "type": "histosys",
-                                "parameter": "alpha_shape",
-                                "constraint": "shape_constraint",
-                                "data": {"hi": {"contents": [54.0, 41.0]}, "lo": {"contents": [47.0, 38.0]}},
-                            },
-                            {
-                                "name": "staterror",
-                                "type": "staterror",
-                                "parameters": ["gamma_stat_SR_bin_0", "gamma_stat_SR_bin_1"],
-                                "constraint": "Gauss",
-                            },
-                        ],
-                    },
-                    {
-                        "name": "fakes",
-                        "data": {"contents": [10.0, 8.0]},
-                        "modifiers": [
-                            {
-                                "name": "uncorrelated",
-                                "type": "shapesys",
-                                "parameters": ["gamma_u_bin_0", "gamma_u_bin_1"],
-                                "constraint": "Poisson",
-                                "data": {"vals": [0.2, 0.25]},
-                            }
-                        ],
-                    },
-                ],
-            },
-            {
-                "name": "model_CR",
-                "type": "histfactory_dist",
-                "axes": AXES_CR,
-                "samples": [
-                    {
-                        "name": "fakes",
-                        "data": {"contents": [100.0]},
-                        "modifiers": [
-                            {"name": "free", "type": "shapefactor", "parameters": ["gamma_free_bin_0"]},
-                            {
-                                "name": "xs",
-                                "type": "normsys",
-                                "parameter": "alpha_xs",
-                                "constraint": "Gauss",
-                                "data": {"hi": 1.1, "lo": 0.8},
-                            },
-                        ],
-                    }
-                ],
-            },
-            {
-                "name": "lumiConstraint",
-                "type": "gaussian_dist",
-                "x": "Lumi",
-                "mean": "nominalLumi",
-                "sigma": 0.02,
-            },
-            {
-                "name": "shape_constraint",
-                "type": "gaussian_dist",
-                "x": 0.3,
-                "mean": "alpha_shape",
-                "sigma": 1.0,
-            },
-        ],
-        "data": [
-            {"name": "obsData_SR", "type": "binned", "axes": AXES_SR, "contents": [70.0, 50.0]},
-            {"name": "obsData_CR", "type": "binned", "axes": AXES_CR, "contents": [95.0]},
-            {"name": "asimovData_SR", "type": "binned", "axes": AXES_SR, "contents": [65.0, 51.0]},
-            {"name": "asimovData_CR", "type": "binned", "axes": AXES_CR, "contents": [100.0]},
-        ],
-        "likelihoods": [
-            {"name": "L", "distributions": ["model_SR", "model_CR"], "data": ["obsData_SR", "obsData_CR"]},
-            {
-                "name": "A",
-                "distributions": ["model_SR", "model_CR"],
-                "data": ["asimovData_SR", "asimovData_CR"],
-            },
-        ],
-        "domains": [
-            {
-                "name": "default_domain",
-                "type": "product_domain",
-                "axes": [
-                    {"name": "mu", "min": -1.0, "max": 8.0},
-                    {"name": "Lumi", "min": 0.9, "max": 1.1},
-                    {"name": "alpha_xs", "min": -4.0, "max": 4.0},
-                    {"name": "gamma_u_bin_0", "min": 0.0, "max": 2.0},
-                    {"name": "gamma_u_bin_1", "min": 0.0, "max": 2.25},
-                ],
-            }
-        ],
-        "parameter_points": [
-            {
-                "name": "default_values",
-                "parameters": [
-                    {"name": "mu", "value": 1.5},
-                    {"name": "nominalLumi", "value": 1.0, "const": True},
-                    {"name": "alpha_xs", "value": 0.0, "const": True},
-                ],
-            }
-        ],
-        "analyses": [
-            {
-                "name": "fit",
-                "likelihood": "L",
-                "parameters_of_interest": ["mu"],
-                "domains": ["default_domain"],
-                "init": "default_values",
-            },
-            {
-                "name": "asimov",
-                "likelihood": "A",
-                "parameters_of_interest": ["mu"],
-                "domains": "default_domain",
-            },
-            {"name": "other_poi", "likelihood": "L", "parameters_of_interest": ["Lumi", "mu"]},
-        ],
-    }
 
 
 def poisson(n, rate):
@@ -360,7 +189,8 @@ def test_two_codes_for_one_kind_are_refused_with_both_places():
     document["distributions"][1]["samples"][0]["modifiers"][1]["interpolation"] = 1
     with pytest.raises(
         ConversionError,
-        match="/distributions/1/samples/0/modifiers/1: .* code1, /distributions/0/samples/0/modifiers/2 with code4",
+        match="/distributions/1/samples/0/modifiers/1: .* code1, "
+        "/distributions/0/samples/0/modifiers/2 with code4",
     ):
         hs3.to_pyhf(document)
 
@@ -486,20 +316,6 @@ def test_a_threshold_of_statistical_errors_fixes_the_bins_below():
     assert any("below the threshold" in note for note in answer.notes)
 
 
-def _set(path, value):
-    def change(document):
-        target = document
-        for key in path[:-1]:
-            target = target[key]
-        if value is _DELETED:
-            del target[path[-1]]
-        else:
-            target[path[-1]] = value
-
-    return change
-
-
-_DELETED = object()
 SR, BKG = ("distributions", 0), ("distributions", 0, "samples", 1)
 XS = ("distributions", 0, "samples", 0, "modifiers", 2)
 
@@ -507,80 +323,89 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
 @pytest.mark.parametrize(
     "change, where, why",
     [
-        (_set(["metadata", "hs3_version"], "0.3"), "/metadata/hs3_version", "version 0.2 is read"),
-        (_set(["likelihoods"], []), "/analyses/0/likelihood", "'L' is not in likelihoods"),
-        (_set([*XS, "type"], "custom"), "/distributions/0/samples/0/modifiers/2", "type 'custom'"),
+        (set_at(["metadata", "hs3_version"], "0.3"), "/metadata/hs3_version", "version 0.2 is read"),
+        (set_at(["likelihoods"], []), "/analyses/0/likelihood", "'L' is not in likelihoods"),
+        (set_at([*XS, "type"], "custom"), "/distributions/0/samples/0/modifiers/2", "type 'custom'"),
         (
-            _set([*XS, "constraint"], "LogNormal"),
+            set_at([*XS, "constraint"], "LogNormal"),
             "/distributions/0/samples/0/modifiers/2/constraint",
             "cannot express a LogNormal constraint",
         ),
         (
-            _set([*XS, "constraint"], "Poisson"),
+            set_at([*XS, "constraint"], "Poisson"),
             "/distributions/0/samples/0/modifiers/2/constraint",
             "Poisson constraint of a normsys",
         ),
         (
-            _set([*XS, "constraint"], "missing"),
+            set_at([*XS, "constraint"], "missing"),
             "/distributions/0/samples/0/modifiers/2/constraint",
             "neither a distribution nor a kind",
         ),
         (
-            _set([*XS, "constraint"], "lumiConstraint"),
+            set_at([*XS, "constraint"], "lumiConstraint"),
             "/distributions/0/samples/0/modifiers/2/constraint",
             "constrains 'Lumi', not 'alpha_xs'",
         ),
-        (_set([*XS, "surprise"], 1), "/distributions/0/samples/0/modifiers/2/surprise", "not known here"),
-        (_set([*XS, "data", "lo"], 0.0), "/distributions/0/samples/0/modifiers/2/data", "above 0"),
+        (set_at([*XS, "surprise"], 1), "/distributions/0/samples/0/modifiers/2/surprise", "not known here"),
+        (set_at([*XS, "data", "lo"], 0.0), "/distributions/0/samples/0/modifiers/2/data", "above 0"),
         (
-            _set([*XS, "data", "lo"], "0.9"),
+            set_at([*XS, "data", "lo"], "0.9"),
             "/distributions/0/samples/0/modifiers/2/data/lo",
             "a finite number",
         ),
         (
-            _set([*XS, "parameter"], "mu"),
+            set_at([*XS, "parameter"], "mu"),
             "/distributions/0/samples/0/modifiers/2",
             "'mu' is a parameter of type alpha here",
         ),
         (
-            _set([*BKG, "modifiers", 0, "data", "hi", "contents"], [1.0]),
+            set_at([*BKG, "modifiers", 0, "data", "hi", "contents"], [1.0]),
             "/distributions/0/samples/1/modifiers/0/data/hi/contents",
             "must have 2 numbers, not 1",
         ),
-        (_set([*BKG, "data", "errors"], _DELETED), "/distributions/0/samples/1/data", "'errors' are missing"),
-        (_set([*BKG, "name"], "signal"), "/distributions/0/samples/1", "second sample 'signal'"),
-        (_set(["distributions", 2, "type"], "lognormal_dist"), "/distributions/2", "type 'lognormal_dist'"),
-        (_set(["distributions", 3, "sigma"], 2.0), "/distributions/0/samples/1/modifiers/0", "width 2.0"),
-        (_set(["distributions", 2, "mean"], "nowhere"), "/distributions/2", "a parameter on one side"),
-        (_set(["data", 0, "type"], "unbinned"), "/data/0", "only binned data"),
-        (_set(["data", 0, "contents"], [1.0, 2.0, 3.0]), "/data/0/contents", "2 numbers"),
         (
-            _set(["likelihoods", 0, "data"], ["obsData_SR"]),
+            set_at([*BKG, "data", "errors"], DELETED),
+            "/distributions/0/samples/1/data",
+            "'errors' are missing",
+        ),
+        (set_at([*BKG, "name"], "signal"), "/distributions/0/samples/1", "second sample 'signal'"),
+        (
+            set_at(["distributions", 1, "samples", 0, "modifiers", 0, "parameters"], ["mu"]),
+            "/distributions/1/samples/0/modifiers/0",
+            "'mu' is also a parameter of another modifier",
+        ),
+        (set_at(["distributions", 2, "type"], "lognormal_dist"), "/distributions/2", "type 'lognormal_dist'"),
+        (set_at(["distributions", 3, "sigma"], 2.0), "/distributions/0/samples/1/modifiers/0", "width 2.0"),
+        (set_at(["distributions", 2, "mean"], "nowhere"), "/distributions/2", "a parameter on one side"),
+        (set_at(["data", 0, "type"], "unbinned"), "/data/0", "only binned data"),
+        (set_at(["data", 0, "contents"], [1.0, 2.0, 3.0]), "/data/0/contents", "2 numbers"),
+        (
+            set_at(["likelihoods", 0, "data"], ["obsData_SR"]),
             "/likelihoods/0/data",
             "2 distributions have 1 data",
         ),
-        (_set(["domains", 0, "type"], "simplex"), "/domains/0/type", "domain type 'simplex'"),
+        (set_at(["domains", 0, "type"], "simplex"), "/domains/0/type", "domain type 'simplex'"),
         (
-            _set(["analyses", 0, "domains"], ["nowhere"]),
+            set_at(["analyses", 0, "domains"], ["nowhere"]),
             "/analyses/0/domains/0",
             "'nowhere' is not in domains",
         ),
         (
-            _set(["analyses", 0, "parameters_of_interest"], ["gamma_u_bin_0"]),
+            set_at(["analyses", 0, "parameters_of_interest"], ["gamma_u_bin_0"]),
             "/analyses/0/parameters_of_interest",
             "not a parameter of a whole sample",
         ),
         (
-            _set([*SR, "samples", 0, "modifiers", 3, "parameters"], ["a", "a"]),
+            set_at([*SR, "samples", 0, "modifiers", 3, "parameters"], ["a", "a"]),
             "/distributions/0/samples/0/modifiers/3",
             "2 different parameters",
         ),
         (
-            _set([*SR, "samples", 0, "modifiers", 3, "constraint"], "Poisson"),
+            set_at([*SR, "samples", 0, "modifiers", 3, "constraint"], "Poisson"),
             "/distributions/0/samples/0/modifiers/3",
             "its constraint is of two kinds",
         ),
-        (_set(["surprise"], []), "/surprise", "not known"),
+        (set_at(["surprise"], []), "/surprise", "not known"),
     ],
 )
 def test_what_cannot_be_expressed_is_refused_by_place_and_reason(change, where, why):
@@ -674,7 +499,8 @@ def test_documents_as_root_writes_them_are_read():
     )
     assert shape == {"name": "alpha_shape", "auxdata": [0.3], "inits": [0.5], "bounds": [[-3.0, 3.0]]}
     assert [note for note in answer.notes if "one side alone" in note] == [
-        "/domains/0/axes/5: 'gamma_free_bin_0' has a bound on one side alone; pyhf's default bounds were taken"
+        "/domains/0/axes/5: 'gamma_free_bin_0' has a bound on one side alone; "
+        "pyhf's default bounds were taken"
     ]
 
 
@@ -692,274 +518,3 @@ def test_a_file_that_is_no_json_is_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(ConversionError, match="file.json: not a JSON document"):
             hs3.read(path)
-
-
-# To HS3
-
-
-def odd_workspace():
-    """What the writer must take apart: several staterrors in a channel, one that spans channels, a shared
-    shapefactor, measurements that differ, auxiliary data away from 0."""
-
-    def sample(name, data, *modifiers):
-        return {
-            "name": name,
-            "data": data,
-            "modifiers": [{"name": n, "type": t, "data": d} for n, t, d in modifiers],
-        }
-
-    return {
-        "channels": [
-            {
-                "name": "A",
-                "samples": [
-                    sample(
-                        "s",
-                        [5.0, 6.0],
-                        ("mu", "normfactor", None),
-                        ("lumi", "lumi", None),
-                        ("st_s", "staterror", [0.5, 0.6]),
-                        ("xs", "normsys", {"hi": 1.1, "lo": 0.95}),
-                    ),
-                    sample(
-                        "b",
-                        [50.0, 60.0],
-                        ("st_b", "staterror", [2.0, 0.0]),
-                        ("shape", "histosys", {"hi_data": [55.0, 61.0], "lo_data": [48.0, 57.0]}),
-                    ),
-                ],
-            },
-            {
-                "name": "B",
-                "samples": [
-                    sample(
-                        "b",
-                        [30.0, 20.0, 10.0],
-                        ("span", "staterror", [1.0, 2.0, 1.5]),
-                        ("free", "shapefactor", None),
-                    ),
-                    sample(
-                        "c",
-                        [3.0, 0.0, 1.0],
-                        ("span", "staterror", [0.3, 0.1, 0.2]),
-                        ("sys", "shapesys", [1.0, 0.5, 0.0]),
-                    ),
-                ],
-            },
-            {
-                "name": "C",
-                "samples": [
-                    sample("b", [9.0], ("span", "staterror", [1.1]), ("free", "shapefactor", None)),
-                    sample("c", [1.0], ("span", "staterror", [0.2])),
-                ],
-            },
-        ],
-        "observations": [
-            {"name": "A", "data": [60, 66]},
-            {"name": "B", "data": [34.0, 19.0, 12.0]},
-            {"name": "C", "data": [8]},
-        ],
-        "measurements": [
-            {
-                "name": "one",
-                "config": {
-                    "poi": "mu",
-                    "parameters": [
-                        {
-                            "name": "lumi",
-                            "inits": [1.0],
-                            "bounds": [[0.9, 1.1]],
-                            "auxdata": [1.0],
-                            "sigmas": [0.017],
-                        },
-                        {"name": "xs", "auxdata": [0.25]},
-                        {
-                            "name": "span",
-                            "inits": [1.0, 1.1, 1.2, 0.9],
-                            "bounds": [[0.5, 2.0], [0.5, 2.0], [0.5, 2.0], [0.4, 1.6]],
-                        },
-                    ],
-                },
-            },
-            {
-                "name": "two",
-                "config": {
-                    "poi": "",
-                    "parameters": [
-                        {
-                            "name": "lumi",
-                            "inits": [1.0],
-                            "bounds": [[0.9, 1.1]],
-                            "auxdata": [1.0],
-                            "sigmas": [0.017],
-                            "fixed": True,
-                        },
-                        {"name": "xs", "auxdata": [0.25]},
-                        {"name": "mu", "inits": [0.0], "bounds": [[-5.0, 5.0]], "fixed": True},
-                    ],
-                },
-            },
-        ],
-        "version": "1.0.0",
-    }
-
-
-def same_likelihood(spec, settings=None):
-    """pyhf -> HS3 -> pyhf: the likelihood is the same at random points, whichever names."""
-    codes = settings or {}
-    forth = hs3.from_pyhf(spec, **codes)
-    document = json.loads(json.dumps(forth.spec))
-    points = random_points(document)
-    before = copy.copy(forth)
-    before.spec = spec
-    for names in ("keep", "pyhf"):
-        back = hs3.to_pyhf(document, names=names)
-        assert back.modifier_settings == forth.modifier_settings
-        assert [m["name"] for m in back.spec["measurements"]] == [m["name"] for m in spec["measurements"]]
-        for measurement in (m["name"] for m in spec["measurements"]):
-            expected = twice_nll(
-                before,
-                [{forth.names[name]: value for name, value in point.items()} for point in points],
-                measurement,
-            )
-            found = twice_nll(
-                back,
-                [{back.names[name]: value for name, value in point.items()} for point in points],
-                measurement,
-            )
-            assert found == pytest.approx(expected, rel=1e-12)
-    return back
-
-
-def test_a_workspace_with_oddities_has_the_same_likelihood_after_a_round_trip():
-    back = same_likelihood(odd_workspace())
-    one, two = ({p["name"]: p for p in m["config"]["parameters"]} for m in back.spec["measurements"])
-    assert one["span_B"]["inits"] + one["span_C"]["inits"] == [1.0, 1.1, 1.2, 0.9]
-    assert two["mu"] == {"name": "mu", "inits": [0.0], "bounds": [[-5.0, 5.0]], "fixed": True}
-    assert two["lumi"]["fixed"] and "fixed" not in one["lumi"]
-
-
-def test_other_interpolation_survives_a_round_trip():
-    same_likelihood(odd_workspace(), {"normsys_code": "code1", "histosys_code": "code0"})
-    assert any(
-        "ROOT up to 6.40 reads all with its code 4" in note
-        for note in hs3.from_pyhf(odd_workspace(), histosys_code="code0").notes
-    )
-    with pytest.raises(ConversionError, match="readers do not have pyhf's code2 for histosys"):
-        hs3.from_pyhf(odd_workspace(), histosys_code="code2")
-
-
-def test_asimov_data_are_the_prediction_at_the_start():
-    data = {item["name"]: item["contents"] for item in hs3.from_pyhf(odd_workspace()).spec["data"]}
-    assert data["asimovData_A"] == [55.0, 66.0]
-    assert data["asimovData_B"] == pytest.approx([33.0, 22.0, 13.2])
-    assert data["asimovData_C"] == pytest.approx([9.0])
-
-
-@pytest.mark.parametrize(
-    "change, why",
-    [
-        (
-            _set(["channels", 0, "samples", 0, "modifiers", 0, "name"], "alpha_xs"),
-            "would both have a parameter called 'alpha_xs'",
-        ),
-        (
-            _set(["measurements", 1, "config", "parameters", 0, "sigmas"], [0.02]),
-            "the sigmas of 'lumi' differ among measurements",
-        ),
-        (
-            _set(["measurements", 0, "config", "parameters", 0, "sigmas"], _DELETED),
-            "lumi must have inits, bounds, auxdata and sigmas",
-        ),
-        (
-            _set(["measurements", 0, "config", "parameters", 2, "auxdata"], [1.0] * 4),
-            "auxdata of parameters with one a bin",
-        ),
-        (_set(["observations", 2, "name"], "D"), "it has no observation"),
-        (_set(["measurements", 0, "config", "poi"], "span"), "'span' has one parameter a bin"),
-        (_set(["measurements", 1, "name"], "one"), r'the name "one" is also that of measurements\[0\]'),
-    ],
-)
-def test_what_hs3_cannot_say_is_refused(change, why):
-    spec = odd_workspace()
-    change(spec)
-    with pytest.raises(ConversionError, match=why):
-        hs3.from_pyhf(spec)
-
-
-def _places(value, path=()):
-    if path:
-        yield path
-    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
-        yield from _places(value[key], (*path, key))
-
-
-@pytest.mark.parametrize(
-    "make, convert",
-    [(every_modifier, hs3.to_pyhf), (odd_workspace, hs3.from_pyhf)],
-    ids=["to_pyhf", "from_pyhf"],
-)
-def test_whatever_stands_anywhere_is_converted_or_refused_by_place(make, convert):
-    text = json.dumps(make())
-    refused = 0
-    for path in _places(make()):
-        for value in (_DELETED, None, [], {}, -1, 10**400, "mu", ["a"]):
-            document = json.loads(text)
-            _set(path, value)(document)
-            try:
-                convert(document)
-            except ConversionError as error:
-                assert error.where and error.why
-                refused += 1
-    assert refused > 1000
-
-
-def _published():
-    paths = sorted(SHARED.glob("*.json")) if SHARED.is_dir() else []
-    return [TREE / "examples" / "two_bins.json", TREE / "examples" / "sbottom_A" / "BkgOnly.json", *paths]
-
-
-@pytest.mark.parametrize("path", _published(), ids=lambda path: path.stem)
-def test_published_workspaces_come_back_as_they_were(path):
-    """Channels, samples and modifiers to the last bit, which makes the likelihood the same; an observation of
-    no channel is the one thing that is left out."""
-    spec = json.loads(path.read_text())
-    back = hs3.to_pyhf(json.loads(json.dumps(hs3.from_pyhf(spec).spec)), names="pyhf").spec
-
-    def canonical(channels):
-        def ordered(sample):
-            return {
-                **sample,
-                "modifiers": sorted(
-                    sample["modifiers"], key=lambda modifier: (modifier["type"], modifier["name"])
-                ),
-            }
-
-        return [
-            {"name": channel["name"], "samples": [ordered(sample) for sample in channel["samples"]]}
-            for channel in channels
-        ]
-
-    assert canonical(back["channels"]) == canonical(spec["channels"])
-    names = {channel["name"] for channel in spec["channels"]}
-    assert {o["name"]: o["data"] for o in back["observations"]} == {
-        o["name"]: o["data"] for o in spec["observations"] if o["name"] in names
-    }
-
-
-@pytest.mark.parametrize("name", ["ttZ_4l", "displaced_leptons_signal", "sbottom_A"])
-def test_published_workspaces_have_the_same_likelihood_after_a_round_trip(name):
-    if name == "sbottom_A":
-        jsonpatch = pytest.importorskip("jsonpatch")
-        folder = TREE / "examples" / "sbottom_A"
-        spec = jsonpatch.apply_patch(
-            json.loads((folder / "BkgOnly.json").read_text()),
-            json.loads((folder / "patch.sbottom_1300_205_60.json").read_text()),
-        )
-    elif not SHARED.is_dir():
-        pytest.skip("no published workspaces here")
-    elif name == "ttZ_4l" and not os.environ.get("PARITAS_BIN"):
-        pytest.skip("pyhf takes half a minute for this one; set PARITAS_BIN to the program")
-    else:
-        spec = json.loads((SHARED / f"{name}.json").read_text())
-    same_likelihood(spec)

@@ -17,7 +17,7 @@ from paritas import plot
 from paritas.plot.distributions import asymptotic_density
 from paritas.plot.histograms import poisson_errors
 from paritas.plot.style import plain
-from plots import DPI, FIGURES, PICTURES, WORKSPACE, Results, draw, modifier
+from plots import FIGURES, PICTURES, WORKSPACE, Results, draw, modifier
 
 # Root mean square difference of pictures (0 black, 1 white), of means over blocks of 8 x 8 pixels. matplotlib
 # 3.6 and 3.11 differ by 0.024 at most; a band one sigma too wide differs by 0.12.

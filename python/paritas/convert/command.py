@@ -40,6 +40,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--from", dest="source", choices=formats, help="format of the input; default: by its content")
     add("--to", dest="target", choices=formats, default="pyhf", help="default: pyhf")
     add("--quiet", action="store_true", help="no notes on standard error")
+    _add_options(parser)
+    return parser
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of one format."""
     add = parser.add_argument_group("HS3").add_argument
     add(
         "--names",
@@ -92,7 +98,6 @@ def _parser() -> argparse.ArgumentParser:
         default="file",
         help="laws and thresholds of constraints as in the files, or as pyhf takes them; default: file",
     )
-    return parser
 
 
 def _guess(path: str) -> str:

@@ -98,8 +98,7 @@ def toys(
             axes.set_ylim(0, 1.35 * top)
         axes.set_xlim(edges[0], edges[-1])
         axes.legend(loc="upper right")
-        axes.set_xlabel(_SYMBOLS.get(test_stat, test_stat))
-        axes.set_ylabel("probability density")
+        axes.set(xlabel=_SYMBOLS.get(test_stat, test_stat), ylabel="probability density")
     return drawn
 
 
@@ -146,6 +145,5 @@ def goodness_of_fit(
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(0, 1.3 * axes.get_ylim()[1])  # room for the legend
         axes.legend(loc="upper right")
-        axes.set_xlabel(r"$-2\ln(L / L_\mathrm{saturated})$")
-        axes.set_ylabel("toys")
+        axes.set(xlabel=r"$-2\ln(L / L_\mathrm{saturated})$", ylabel="toys")
     return drawn

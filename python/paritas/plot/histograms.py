@@ -140,8 +140,7 @@ def data_model(
         if log is None:
             log = bool(len(positive)) and high > 100 * float(positive.min())
         if log and len(positive):
-            axes.set_yscale("log")
-            axes.set_ylim(0.3 * float(positive.min()), 5 * high)
+            axes.set(yscale="log", ylim=(0.3 * float(positive.min()), 5 * high))
         else:
             axes.set_ylim(min(0.0, float(np.min(bottom, initial=0.0))), 1.15 * high or 1.0)
         axes.set_ylabel(ylabel)
@@ -174,8 +173,7 @@ def _ratio(
     for outside, edge, marker in ((values > high, high - inset, "^"), (values < low, low + inset, "v")):
         heights = np.full(int(outside.sum()), edge)
         axes.plot(centres[outside], heights, linestyle="none", marker=marker, color=RED, zorder=4)
-    axes.set_ylim(low, high)
-    axes.set_ylabel("data / model")
+    axes.set(ylim=(low, high), ylabel="data / model")
 
 
 def templates(
@@ -225,8 +223,7 @@ def templates(
                 lower.stairs(values / known, at, baseline=None, color=colour, linewidth=1.4)
             least, most = finite_range(*(values / known for values in found[1:]), [1.0])
             far = 1.15 * max(most - 1, 1 - least, 0.005)
-            lower.set_ylim(1 - far, 1 + far)
-            lower.set_ylabel("over nominal")
+            lower.set(ylim=(1 - far, 1 + far), ylabel="over nominal")
             drawn.align_ylabels(given)
         _bin_axis(lower, at, edges is not None, xlabel)
     return drawn

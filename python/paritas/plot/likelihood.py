@@ -122,6 +122,5 @@ def contours(
                 entries.append((axes.plot(*at, marker=marker, linestyle="none", **look)[0], text))
         legend(axes, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=4, borderaxespad=0.4)
         drawn.colorbar(image, ax=axes, label=_RISE, pad=0.02)
-        axes.set_xlabel(plain(result.parameters[0]))
-        axes.set_ylabel(plain(result.parameters[1]))
+        axes.set(xlabel=plain(result.parameters[0]), ylabel=plain(result.parameters[1]))
     return drawn

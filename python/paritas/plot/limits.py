@@ -72,9 +72,7 @@ def brazil_band(
         axes.set_xlim(*_padded(mu))
         if log:
             axes.set_yscale("log")
-        axes.set_ylim(0.1 * level if log else 0.0, 1.0)
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(r"CL$_\mathrm{s}$")
+        axes.set(ylim=(0.1 * level if log else 0.0, 1.0), xlabel=xlabel, ylabel=r"CL$_\mathrm{s}$")
     return drawn
 
 
@@ -123,8 +121,10 @@ def mass_limits(
             axes.set_yscale("log")
         low, high = axes.get_ylim()
         # room for the legend
-        axes.set_ylim(low, high * (high / low) ** 0.35 if log else high + 0.35 * (high - low))
-        axes.set_xlim(*_padded(x))
-        axes.set_xlabel(xlabel)
-        axes.set_ylabel(ylabel)
+        axes.set(
+            ylim=(low, high * (high / low) ** 0.35 if log else high + 0.35 * (high - low)),
+            xlim=_padded(x),
+            xlabel=xlabel,
+            ylabel=ylabel,
+        )
     return drawn

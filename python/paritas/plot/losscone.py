@@ -57,9 +57,7 @@ def _draw_cells(axes: Axes, bounds: Floats, cells: Any, norm: Any, colours: str,
     drawn = PolyCollection(boxes, array=np.array(values), cmap=colours, norm=norm, **options)
     axes.add_collection(drawn, autolim=False)
     axes.set_facecolor("0.8")  # where there is no value
-    axes.set_xscale("log")
-    axes.set_xlim(*bounds[[0, -1]])
-    axes.set_ylim(0.0, 180.0)
+    axes.set(xscale="log", xlim=bounds[[0, -1]], ylim=(0.0, 180.0))
     axes.set_yticks([0, 45, 90, 135, 180])
     axes.axhline(90.0, color="0.4", linewidth=0.6, linestyle=":")
     axes.set_ylabel("pitch angle (deg)")
@@ -169,10 +167,12 @@ def profile(
                 axes.axhline(threshold, linestyle=":", zorder=3, **line)
         low, high = finite_range(*[one.misfit[k] for one in listed])
         room = high - low or 1.0
-        axes.set_ylim(low - 0.06 * room, high + 0.08 * room)
-        axes.set_xlim(*finite_range(*[one.potentials for one in listed]))
-        axes.set_xlabel(_POTENTIAL)
-        axes.set_ylabel("misfit, least over r and A")
+        axes.set(
+            ylim=(low - 0.06 * room, high + 0.08 * room),
+            xlim=finite_range(*[one.potentials for one in listed]),
+            xlabel=_POTENTIAL,
+            ylabel="misfit, least over r and A",
+        )
         axes.legend(loc="best", **OPAQUE)
     return drawn
 
@@ -271,9 +271,7 @@ def time_series(
         axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))
         low, high = finite_range(time)
         room = 0.02 * (high - low) or 60.0 * _SECONDS
-        axes.set_xlim(low - room, high + room)
-        axes.set_xlabel("time (UTC)")
-        axes.set_ylabel(_POTENTIAL)
+        axes.set(xlim=(low - room, high + room), xlabel="time (UTC)", ylabel=_POTENTIAL)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=5)
     return drawn
 
@@ -307,14 +305,10 @@ def map(
         wrapped = (longitude[known] + 180.0) % 360.0 - 180.0
         colours: dict[str, Any] = {"c": U[known], "cmap": "plasma", "vmin": low, "vmax": high}
         points = axes.scatter(wrapped, latitude[known], s=9, linewidths=0, zorder=2, **colours)
-        axes.set_xlim(-180.0, 180.0)
-        axes.set_ylim(-90.0, 90.0)
-        axes.set_aspect("equal")
+        axes.set(xlim=(-180.0, 180.0), ylim=(-90.0, 90.0), aspect="equal")
         axes.set_xticks(range(-180, 181, 60))
         axes.set_yticks(range(-90, 91, 30))
         axes.grid(True, color="0.85", linewidth=0.6, zorder=0)
-        axes.set_axisbelow(True)
-        axes.set_xlabel("longitude, east (deg)")
-        axes.set_ylabel("latitude (deg)")
+        axes.set(axisbelow=True, xlabel="longitude, east (deg)", ylabel="latitude (deg)")
         drawn.colorbar(points, ax=axes, shrink=0.85, pad=0.02, extend="both").set_label(_POTENTIAL)
     return drawn

@@ -28,6 +28,15 @@ from .style import (
 from .tables import rounded
 
 _PULL = r"$(\hat{\theta} - \theta_0) / \Delta\theta$"
+_AFTER: dict[str, Any] = {"zorder": 1}
+_BEFORE: dict[str, Any] = {"zorder": 2, "fill": False, "linewidth": 1.0}
+#: of a ranking: field of the result, look, text of the legend
+_BARS = (
+    ("impact_up", {**_AFTER, "facecolor": BLUE}, r"impact, $\hat{\theta} + \Delta\hat{\theta}$"),
+    ("impact_down", {**_AFTER, "facecolor": LIGHT_BLUE}, r"impact, $\hat{\theta} - \Delta\hat{\theta}$"),
+    ("prefit_up", {**_BEFORE, "edgecolor": "navy"}, r"before the fit, $\theta_0 + \Delta\theta$"),
+    ("prefit_down", {**_BEFORE, "edgecolor": "teal"}, r"before the fit, $\theta_0 - \Delta\theta$"),
+)
 
 
 def pulled(fit: FitResult, model: Model) -> tuple[list[str], list[str]]:
@@ -95,8 +104,7 @@ def _pulls(axes: Axes, y: Any, values: Any, errors: Any, nominal: Any, width: An
     axes.axvline(0, color="black", linestyle=":", linewidth=0.9, zorder=1)
     points(axes, x, y, xerr=spread, zorder=3)
     low, high = finite_range(x - spread, x + spread)
-    axes.set_xlim(min(-3.0, low - 0.2), max(3.0, high + 0.2))
-    axes.set_xlabel(_PULL)
+    axes.set(xlim=(min(-3.0, low - 0.2), max(3.0, high + 0.2)), xlabel=_PULL)
 
 
 def _values(axes: Axes, y: Any, values: Any, errors: Any, nominal: Any, width: Any) -> None:
@@ -106,8 +114,7 @@ def _values(axes: Axes, y: Any, values: Any, errors: Any, nominal: Any, width: A
     points(axes, values, y, xerr=spread, zorder=3)
     low, high = finite_range(values - spread, values + spread, nominal - prefit, nominal + prefit, [1.0])
     room = 0.06 * (high - low) or 0.1
-    axes.set_xlim(low - room, high + room)
-    axes.set_xlabel(r"$\hat{\theta}$ (grey: before the fit)")
+    axes.set(xlim=(low - room, high + room), xlabel=r"$\hat{\theta}$ (grey: before the fit)")
 
 
 def ranking(
@@ -130,25 +137,7 @@ def ranking(
     names = result.names[part]
     if not names:
         raise ValueError(f"ranks from {first} on: there are {len(result)}")
-    after: dict[str, Any] = {"zorder": 1}
-    before: dict[str, Any] = {"zorder": 2, "fill": False, "linewidth": 1.0}
-    bars = [
-        (np.asarray(values)[part], look, text)
-        for values, look, text in (
-            (result.impact_up, {**after, "facecolor": BLUE}, r"impact, $\hat{\theta} + \Delta\hat{\theta}$"),
-            (
-                result.impact_down,
-                {**after, "facecolor": LIGHT_BLUE},
-                r"impact, $\hat{\theta} - \Delta\hat{\theta}$",
-            ),
-            (result.prefit_up, {**before, "edgecolor": "navy"}, r"before the fit, $\theta_0 + \Delta\theta$"),
-            (
-                result.prefit_down,
-                {**before, "edgecolor": "teal"},
-                r"before the fit, $\theta_0 - \Delta\theta$",
-            ),
-        )
-    ]
+    bars = [(np.asarray(getattr(result, field))[part], look, text) for field, look, text in _BARS]
     with panels(ax, figure, (5.0 + width_of(names), 2.5 + 0.45 * len(names)), style) as (drawn, (axes, *_)):
         over = axes.twiny()
         axes.set_zorder(over.get_zorder() + 1)
@@ -159,8 +148,7 @@ def ranking(
         ]
         _, high = finite_range(*(np.abs(values) for values, _, _ in bars))
         reach = 1.1 * high if high > 0 else 1.0
-        over.set_xlim(-reach, reach)
-        over.set_xlabel(rf"$\Delta$ {plain(result.poi)}")
+        over.set(xlim=(-reach, reach), xlabel=rf"$\Delta$ {plain(result.poi)}")
         over.tick_params(axis="x", which="both", direction="in")
         over.tick_params(axis="y", which="both", length=0)
         for at in (-1, 1):
