@@ -1,4 +1,7 @@
-"""Fits of loss cones: U, r, A, plateaus, confidence sets; profiles, models and misfits."""
+"""Fits of loss cones: U, r, A, plateaus, confidence sets; profiles, models and misfits.
+
+Options are the members of paritas_losscone_options, with their defaults; paritas_losscone.h explains them.
+"""
 
 from __future__ import annotations
 
@@ -18,28 +21,9 @@ from .day import Day, Path
 from .sweeps import Part, Sweeps, beam, load
 
 if TYPE_CHECKING:
-    from typing_extensions import TypedDict, Unpack
+    from typing_extensions import Unpack
 
-    class Options(TypedDict, total=False):
-        """Options of all functions on loss cones; defaults are those of paritas_losscone_options."""
-
-        method: str  #: "halekas": squares of differences of logarithms; "lillis": of fluxes, of cells between 0.07 and 0.79 of the incident
-        search: str  #: "exact": a proven minimum; "de": differential evolution
-        potential_lower: float  #: bounds of U, V
-        potential_upper: float
-        ratio_lower: float  #: of r
-        ratio_upper: float
-        amplitude_lower: float  #: of the beam's amplitude; both 0: no beam
-        amplitude_upper: float
-        beam_width: float  #: eV; 0: no beam
-        beam_sigma: float  #: degrees
-        background: float  #: of the model inside the cone
-        response_width: float  #: half width of the energy response, as a part of the energy
-        box_limit: int  #: boxes of the exact search, a sweep
-        seed: int  #: of "de" and of the bootstrap
-        population: int  #: of "de"
-        generations: int
-
+    from ..fields import LossconeOptions
 
 #: sweeps, a day, day files, or (energy, potential, cosine, flux) as Sweeps.of takes them
 Given = Union[Sweeps, Day, Path, Sequence[Path], Sequence[ArrayLike]]
@@ -216,7 +200,7 @@ def fit(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
     progress: Progress = None,
-    **options: Unpack[Options],
+    **options: Unpack[LossconeOptions],
 ) -> LossconeFit:
     """Fits every sweep.
 
@@ -444,7 +428,7 @@ def profile(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
     progress: Progress = None,
-    **options: Unpack[Options],
+    **options: Unpack[LossconeOptions],
 ) -> Profile:
     """The misfit minimised over r and A at given potentials, within the bounds of U (None: 401 from one bound
     to the other)."""
@@ -470,7 +454,7 @@ def misfit(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
     progress: Progress = None,
-    **options: Unpack[Options],
+    **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, NDArray[np.uint32]]:
     """The misfit of each of n sweeps at each of m points (rows of U, r, A): (n, m), NaN where too few cells
     are left; and the cells that entered it, n."""
@@ -501,7 +485,7 @@ def model(
     device: Optional[str] = None,
     precision: Optional[str] = None,
     threads: Optional[int] = None,
-    **options: Unpack[Options],
+    **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, Optional[Floats]]:
     """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), of the
     hard response alone. Fluxes of the sweeps are not looked at."""
