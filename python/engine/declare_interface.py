@@ -142,7 +142,7 @@ def members_of(interface, name):
 
 
 def cython_declarations(interface):
-    pointer_to_rows = re.compile(rf"\b({'|'.join(interface.records)}) \*(?! [*(])")
+    pointer_to_rows = re.compile(rf"\b({'|'.join(interface.records)}) \*")
 
     def of_rows(declaration):
         """With pointers to anything in place of pointers to records, as Array.rows is one."""

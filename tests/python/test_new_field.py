@@ -18,8 +18,8 @@ PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "
 BUILD = os.path.dirname(os.path.dirname(PROGRAM))
 CYTHON = os.path.join(os.path.dirname(sys.executable), "cython")
 WORKSPACE = os.path.join(ROOT, "examples", "two_bins.json")
-LAST = 'FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")\ntypedef struct paritas_gof_result'
-ADDED = 'FIELD(R, double, per_bin, , "per_bin", "", "a field more")'
+FIELD = 'FIELD(R, double, p, , "p", "", "chi-squared probability of the statistic")'
+ADDED = 'FIELD(R, double, per_bin, , "per_bin", "", "a field more") '
 IN_PYTHON = """
 import json, sys, paritas
 from paritas.results import GoodnessOfFit
@@ -40,61 +40,61 @@ def run(*command, **options):
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def changed(tmp_path_factory):
+@pytest.fixture
+def changed(tmp_path):
     """The folder with the program and the package of the longer list."""
-    folder = tmp_path_factory.mktemp("changed")
-    headers, package = folder / "include", folder / "python" / "paritas"
+    headers, package = tmp_path / "include", tmp_path / "python" / "paritas"
     shutil.copytree(os.path.join(ROOT, "include"), headers)
     shutil.copytree(os.path.join(ROOT, "python", "paritas"), package, ignore=shutil.ignore_patterns("*.so"))
     header = headers / "paritas_statistics.h"
     text = header.read_text()
-    assert text.count(LAST) == 1
-    header.write_text(text.replace(LAST, LAST.replace("\ntypedef", f" \\\n    {ADDED}\ntypedef")))
+    assert text.count(FIELD) == 1
+    header.write_text(text.replace(FIELD, ADDED + FIELD))
     with open(os.path.join(BUILD, "compile_commands.json")) as file:
-        commands = {os.path.basename(one["file"]): one for one in json.load(file)}
+        commands = {os.path.relpath(one["file"], ROOT): one for one in json.load(file)}
+
+    def command_of(name):
+        """The command that compiles a file of the build, without the object; the object."""
+        words = shlex.split(commands[name]["command"])
+        at = words.index("-o")
+        return words[:at] + words[at + 2 :], os.path.join(commands[name]["directory"], words[at + 1])
 
     def compiled(name, source=None):
-        """The object of a file of the build, from the changed headers."""
-        command, made = shlex.split(commands[name]["command"]), str(folder / f"{name}.o")
-        given = command.index("-o")
-        command[given : given + 2] = []
+        """The object of a file, from the changed headers."""
+        command, made = command_of(name)[0], str(tmp_path / f"{os.path.basename(name)}.o")
         command = [f"-I{headers}" if one == f"-I{ROOT}/include" else one for one in command]
         command[-1] = source or command[-1]
         run(*command, "-O0", "-o", made, cwd=commands[name]["directory"])
         return made
 
-    engine = os.path.join(ROOT, "python", "engine")
-    compiler = shlex.split(commands["gof.c"]["command"])[0]
-    declare = os.path.join(engine, "declare_interface.py")
-    run(sys.executable, declare, "--headers", str(headers), "--into", str(folder), compiler)
-    source = str(folder / "_engine.c")
-    module = os.path.join(engine, "_engine.pyx")
-    run(CYTHON, "-3", "-I", str(folder), "--module-name", "paritas._engine", module, "-o", source)
-    library = [compiled("records.c"), compiled("gof.c"), os.path.join(BUILD, "libparitas.a")]
+    engine, source = os.path.join(ROOT, "python", "engine"), str(tmp_path / "_engine.c")
+    module, declare = os.path.join(engine, "_engine.pyx"), os.path.join(engine, "declare_interface.py")
+    compiler = command_of("src/infer/gof.c")[0][0]
+    run(sys.executable, declare, "--headers", str(headers), "--into", str(tmp_path), compiler)
+    run(CYTHON, "-3", "-I", str(tmp_path), "--module-name", "paritas._engine", module, "-o", source)
+    library = [
+        compiled("src/base/records.c"),
+        compiled("src/infer/gof.c"),
+        os.path.join(BUILD, "libparitas.a"),
+    ]
     library += ["-lsqlite3", "-lm", "-lpthread", "-ldl"]
-    shared = str(package / "_engine.so")
-    run(compiler, "-shared", compiled("_engine.c", source), *library, "-o", shared)
-    objects = os.path.join(BUILD, "CMakeFiles", "paritas_program.dir", "cli")
-    others = [name for name in os.listdir(objects) if name.endswith(".o") and name != "command_gof.c.o"]
-    others = [os.path.join(objects, name) for name in others]
-    run(compiler, compiled("command_gof.c"), *others, *library, "-o", str(folder / "paritas"))
-    return folder
+    bindings = compiled(os.path.relpath(os.path.join(BUILD, "python", "_engine.c"), ROOT), source)
+    run(compiler, "-shared", bindings, *library, "-o", str(package / "_engine.so"))
+    others = [
+        command_of(name)[1] for name in commands if name.startswith("cli/") and name != "cli/command_gof.c"
+    ]
+    run(compiler, compiled("cli/command_gof.c"), *others, *library, "-o", str(tmp_path / "paritas"))
+    return tmp_path
 
 
-def test_the_field_is_an_attribute_with_its_description(changed):
+def test_a_new_field_is_everywhere(changed):
     environment = {**os.environ, "PYTHONPATH": str(changed / "python")}
-    found = json.loads(run(sys.executable, "-c", IN_PYTHON, WORKSPACE, env=environment))
-    value, by_name, html, description = found
+    value, by_name, html, doc = json.loads(run(sys.executable, "-c", IN_PYTHON, WORKSPACE, env=environment))
     assert value == 0.0 and by_name["per_bin"] == 0.0
-    assert "<td>per_bin</td>" in html and description == "a field more"
-
-
-def test_type_checkers_see_the_field(changed):
-    text = (changed / "fields.pyi").read_text()
-    result = text[text.index("class gof_result(") : text.index("class gof_result_rows(")]
-    assert "    per_bin: float\n" in result
-
-
-def test_the_program_writes_the_field(changed):
+    assert "<td>per_bin</td>" in html and doc == "a field more"
+    stubs = (changed / "fields.pyi").read_text()
+    assert (
+        "    per_bin: float\n"
+        in stubs[stubs.index("class gof_result(") : stubs.index("class gof_result_rows(")]
+    )
     assert '"per_bin":' in run(str(changed / "paritas"), "gof", WORKSPACE, "--json", "--quiet")
