@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import Floats, Table, Tabular, html_of, structured, where
+from .arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where
 from .devices import ProgressFunction, engine
 from .progress import told
 from .records import columns_of
@@ -260,7 +260,7 @@ class SpacecraftPotentials(Tabular):
 
 def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) -> SpacecraftPotentials:
     found = results["status"] == 0
-    of_fits = {} if fits is None else {name: fits[name] for name in fits.table.dtype.names or ()}
+    of_fits = {} if fits is None else columns_by_name(fits.table)
     columns: dict[str, NDArray[Any]] = {"spacecraft_potential": where(found, results["potential"])}
     if of_fits:
         columns["plasma_status"] = of_fits.pop("plasma_status")
