@@ -22,7 +22,7 @@ source_suffix = {".md": "markdown"}
 root_doc = "python/index"  # sources are all of docs/, so that pages of the library are there to be linked
 myst_heading_anchors = 3
 autodoc_default_options = {"members": True, "member-order": "bysource"}
-autodoc_preserve_defaults = True
+autodoc_preserve_defaults = False  # signatures are made by `takes`, not by the source
 autodoc_type_aliases = {
     name: name
     for name in (

@@ -2,9 +2,9 @@
 """The C library as Python sees it: contexts, documents, models, and one thin call a function of the library.
 
 This folder alone knows C. Its declarations are made from the public headers when it is built
-(declare_interface.py). Calls take NumPy arrays as they are if they are contiguous and float64, and run without
-the interpreter's lock. Results are structured arrays, whose types are made of the library's descriptors. The
-modules beside this one make classes of them, and turn names into indices.
+(declare_interface.py). Calls take NumPy arrays as they are if they are contiguous and float64. They run
+without the interpreter's lock. Results are structured arrays of types that the library describes. The modules
+beside this one make classes of them, and turn names into indices.
 
   context.pxi     errors; contexts, a pool for each choice of device and precision; progress, Ctrl-C
   records.pxi     enumerations, records, options; arrays

@@ -194,10 +194,9 @@ cdef Context begin(Engine engine, object progress):
 
 def list_devices(Engine engine=None):
     """Rows of paritas_device_info: all devices that the installed drivers tell of."""
-    cdef object rows = new_rows("paritas_device_info", 64)
-    cdef paritas_device_info *found = <paritas_device_info *>address(rows)
+    cdef Array rows = new_rows("paritas_device_info", 64)
     cdef size_t count = 0
     cdef Context call = begin(engine, None)
     with nogil:
-        call.status = paritas_list_devices(call.c, 64, found, &count)
-    return call.end(rows[:count])
+        call.status = paritas_list_devices(call.c, 64, rows.rows, &count)
+    return call.end(rows.array[:count])

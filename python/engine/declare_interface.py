@@ -142,6 +142,12 @@ def members_of(interface, name):
 
 
 def cython_declarations(interface):
+    pointer_to_rows = re.compile(rf"\b({'|'.join(interface.records)}) \*")
+
+    def of_rows(declaration):
+        """With pointers to anything in place of pointers to records, as Array.rows is one."""
+        return pointer_to_rows.sub("void *", declaration)
+
     yield "# Made by declare_interface.py from include/*.h."
     yield "from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t"
     yield 'cdef extern from * nogil:\n    """'
@@ -159,8 +165,8 @@ def cython_declarations(interface):
     for name, members in interface.structs.items():
         if members:
             yield f"    ctypedef struct {name}:"
-            yield from (f"        {declared(member)}" for member in members_of(interface, name))
-    yield from (f"    {declared(tokens)}" for tokens in interface.functions)
+            yield from (f"        {of_rows(declared(member))}" for member in members_of(interface, name))
+    yield from (f"    {of_rows(declared(tokens))}" for tokens in interface.functions)
     yield from (f"    const {name} {name}_default" for name in interface.sized())
 
 

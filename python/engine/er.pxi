@@ -12,9 +12,9 @@ cdef dict DAY_SHAPES = {
     "field": (PARITAS_SWEEP_ROWS, 3),
 }
 
-cdef dict views(object owner, Py_ssize_t n, dict arrays):
+cdef dict views(object owner, Py_ssize_t n, dict arrays, dict shapes):
     """Arrays over the library's memory, which `owner` keeps."""
-    return {name: view(owner, <void *><size_t>at, (n, *DAY_SHAPES.get(name, ())), np.dtype(kind))
+    return {name: view(owner, <void *><size_t>at, (n, *shapes.get(name, ())), np.dtype(kind))
             for name, (at, kind) in arrays.items()}
 
 
@@ -66,15 +66,16 @@ cdef class Day:
 
     def arrays(self):
         """The day's arrays by name, over its own memory."""
-        return views(self, self.c.n, arrays_of_er_day(self.c))
+        return views(self, self.c.n, arrays_of_er_day(self.c), DAY_SHAPES)
 
     def counts(self):
         """(count, line, column) of each reason that was met, by its word."""
         cdef dict found = {}
         cdef int value
         for word, value in enumeration("paritas_er_reason").items():
-            if self.c.counts[value].count > 0:
-                found[word] = self.c.counts[value].count, self.c.counts[value].line, self.c.counts[value].column
+            met = self.c.counts[value]
+            if met.count > 0:
+                found[word] = met.count, met.line, met.column
         return found
 
     @property
@@ -82,9 +83,9 @@ cdef class Day:
         return self.c.digest.decode()
 
     def mask_sunlight(self, theta, double angle):
-        cdef object at = array_of(theta, (SWEEP_CELLS,), "theta")
+        cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta")
         cdef Context call = begin(None, None)
-        call.status = paritas_er_mask_sunlight(call.c, self.c, numbers(at), angle)
+        call.status = paritas_er_mask_sunlight(call.c, self.c, at.at, angle)
         call.end(None)
 
     def mask_polarity(self):
@@ -140,17 +141,16 @@ cdef class Attitude:
         return call.end(made)
 
     def arrays(self):
-        cdef dict found = arrays_of_er_attitude(self.c)
-        return {name: view(self, <void *><size_t>at, (self.c.n,), np.dtype(kind)) for name, (at, kind) in found.items()}
+        return views(self, self.c.n, arrays_of_er_attitude(self.c), {})
 
     def at(self, times):
         """(right ascension, declination) at n times, degrees."""
-        cdef object when = array_of(times, (-1,), "times")
-        cdef Py_ssize_t n = len(when), i
-        cdef object ascension = new_array(n), declination = new_array(n)
+        cdef Array when = array_of(times, (-1,), "times")
+        cdef Py_ssize_t n = when.n, i
+        cdef Array ascension = new_array(n), declination = new_array(n)
         for i in range(n):
-            paritas_er_attitude_at(self.c, numbers(when)[i], numbers(ascension) + i, numbers(declination) + i)
-        return ascension, declination
+            paritas_er_attitude_at(self.c, when.at[i], ascension.at + i, declination.at + i)
+        return ascension.array, declination.array
 
 
 cdef class Spice:
@@ -197,16 +197,16 @@ def er_file_date(str path):
 
 
 def er_theta(str path=None):
-    cdef object theta = new_array(SWEEP_CELLS)
+    cdef Array theta = new_array(SWEEP_CELLS)
     cdef Context call = begin(None, None)
-    call.status = paritas_er_theta(call.c, NULL if path is None else PyUnicode_AsUTF8(path), numbers(theta))
-    return call.end(theta)
+    call.status = paritas_er_theta(call.c, NULL if path is None else PyUnicode_AsUTF8(path), theta.at)
+    return call.end(theta.array)
 
 
 def er_solid_angles(theta):
-    cdef object at = array_of(theta, (SWEEP_CELLS,), "theta"), found = new_array(SWEEP_CELLS)
-    paritas_er_solid_angles(numbers(at), numbers(found))
-    return found
+    cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta"), found = new_array(SWEEP_CELLS)
+    paritas_er_solid_angles(at.at, found.at)
+    return found.array
 
 
 def er_utc(double time):
@@ -216,15 +216,16 @@ def er_utc(double time):
 
 
 def er_despun_axes(double right_ascension, double declination, sun):
-    cdef object at = array_of(sun, (3,), "sun"), axes = new_matrix(3, 3)
-    paritas_er_despun_axes(right_ascension, declination, numbers(at), numbers(axes))
-    return axes
+    cdef Array at = array_of(sun, (3,), "sun"), axes = new_matrix(3, 3)
+    paritas_er_despun_axes(right_ascension, declination, at.at, axes.at)
+    return axes.array
 
 
 def er_footpoint(position, field):
     """(point, polarity, latitude, longitude)"""
-    cdef object at = array_of(position, (3,), "position"), along = array_of(field, (3,), "field"), point = new_array(3)
+    cdef Array at = array_of(position, (3,), "position"), along = array_of(field, (3,), "field")
+    cdef Array point = new_array(3)
     cdef int polarity
     cdef double latitude, longitude
-    paritas_er_footpoint(numbers(at), numbers(along), numbers(point), &polarity, &latitude, &longitude)
-    return point, polarity, latitude, longitude
+    paritas_er_footpoint(at.at, along.at, point.at, &polarity, &latitude, &longitude)
+    return point.array, polarity, latitude, longitude

@@ -3,20 +3,22 @@
 cdef object of_fits(object given, Py_ssize_t n, str what, object rows):
     """n numbers of one fit, or of `rows` fits: a row each, or one for all."""
     if rows is None or given is None:
-        return vector(given, n, what)
-    cdef object array = matrix(given, n, what)
-    if len(array) not in (1, rows):
-        raise InvalidArgument(f"{what}: {rows} rows or one are wanted, {len(array)} are given")
-    return array
+        return vector(given, n, what).array
+    cdef Array array = matrix(given, n, what)
+    if array.n not in (1, rows):
+        raise InvalidArgument(f"{what}: {rows} rows or one are wanted, {array.n} are given")
+    return array.array
 
 cdef inline const double *row_of(object array, Py_ssize_t i, Py_ssize_t n):
+    """Where the numbers of fit i begin, in an array of one row or of a row a fit; NULL of None."""
     if array is None:
         return NULL
-    return numbers(array) + (i * n if cnp.PyArray_NDIM(<cnp.ndarray>array) == 2 and cnp.PyArray_DIM(<cnp.ndarray>array, 0) > 1 else 0)
+    cdef cnp.ndarray of = array
+    return <double *>address(array) + (i * n if of.ndim == 2 and of.shape[0] > 1 else 0)
 
 
 cdef class Job:
-    """What a fit is given; None is the model's own. With `rows`: what so many fits are given, where each array
+    """What a fit is given; None is the model's own. With `rows`: what so many fits are given. Each array then
     has a row a fit, or one row for all."""
 
     cdef readonly object data, start, lower, upper, fixed, rows
@@ -24,14 +26,16 @@ cdef class Job:
     cdef paritas_job *c # n
     cdef Py_ssize_t n
 
-    def __cinit__(self, Model model not None, data=None, start=None, lower=None, upper=None, fixed=None, rows=None):
+    def __cinit__(self, Model model not None, data=None, start=None, lower=None, upper=None, fixed=None,
+                  rows=None):
         cdef Py_ssize_t p = model.parameter_count, i
         cdef const unsigned char *first
         cdef bint several
         self.rows, self.n = rows, 1 if rows is None else rows
         self.data = of_fits(data, model.data_count, "data", rows)
         self.start = of_fits(start, p, "init", rows)
-        self.lower, self.upper = of_fits(lower, p, "lower bounds", rows), of_fits(upper, p, "upper bounds", rows)
+        self.lower = of_fits(lower, p, "lower bounds", rows)
+        self.upper = of_fits(upper, p, "upper bounds", rows)
         if fixed is not None:
             self.fixed = flags_of_fits(fixed, p, rows)
         self.c = &self.one
@@ -57,13 +61,13 @@ cdef class Job:
 cdef object flags_of_fits(object given, Py_ssize_t p, object rows):
     """Flags of the parameters, as `of_fits`."""
     if rows is None:
-        return flags(given, p, "fixed")
+        return flags(given, p, "fixed").array
     cdef object array = np.atleast_2d(np.ascontiguousarray(given, dtype=np.uint8))
     if array.shape not in ((1, p), (rows, p)):
-        raise InvalidArgument(f"fixed: {rows} rows or one of {p} flags are wanted, the array given has shape {np.shape(given)}")
+        raise unfit("fixed", f"{rows} rows or one of {p} flags are", given)
     return array
 
-cdef inline const paritas_job *job_of(Job job):
+cdef inline const paritas_job *job_of(Job job) noexcept nogil:
     return NULL if job is None else job.c
 
 
@@ -72,7 +76,8 @@ cdef class FitOptions:
 
     cdef paritas_fit_options c
 
-    def __cinit__(self, str minimizer="newton", unsigned max_iterations=0, unsigned population=0, uint64_t seed=0):
+    def __cinit__(self, str minimizer="newton", unsigned max_iterations=0, unsigned population=0,
+                  uint64_t seed=0):
         self.c = paritas_fit_options_default
         self.c.minimizer = <paritas_minimizer>value_of("paritas_minimizer", minimizer, "minimizer")
         self.c.max_iterations, self.c.population, self.c.seed = max_iterations, population, seed
@@ -100,16 +105,16 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
     cdef const paritas_fit_options *chosen = NULL if options is None else &options.c
     cdef Context call
     answers.c = paritas_fit_answers_default
-    answers.results = new_rows("paritas_fit_result", n)
-    answers.c.results = <paritas_fit_result *>address(answers.results)
+    answers.results = new_rows("paritas_fit_result", n).array
+    answers.c.results = address(answers.results)
     answers.parameters = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_FLOAT64, 0)
-    answers.c.parameters = numbers(answers.parameters)
+    answers.c.parameters = <double *>address(answers.parameters)
     if errors:
         answers.errors = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_FLOAT64, 0)
-        answers.c.errors = numbers(answers.errors)
+        answers.c.errors = <double *>address(answers.errors)
     if covariance:
         answers.covariance = cnp.PyArray_EMPTY(rank + 1, lengths, cnp.NPY_FLOAT64, 0)
-        answers.c.covariance = numbers(answers.covariance)
+        answers.c.covariance = <double *>address(answers.covariance)
     if states:
         answers.states = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_INT32, 0)
         answers.c.states = <paritas_parameter_state *>address(answers.states)
@@ -122,13 +127,13 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
 def minos(Model model not None, Job job, Py_ssize_t parameter, best, double best_twice_nll, double error,
           Engine engine=None, progress=None):
     """(down, up) of one parameter around a converged fit; NaN where a bound comes first."""
-    cdef object at = vector(best, model.parameter_count, "best")
+    cdef Array at = vector(best, model.parameter_count, "best")
     cdef paritas_minos_request request = paritas_minos_request_default
-    cdef const paritas_job *asked = job_of(job)
     cdef double offsets[2]
     cdef Context call = begin(engine, progress)
-    request.parameter, request.best, request.best_twice_nll, request.error = parameter, numbers(at), best_twice_nll, error
+    request.parameter, request.best = parameter, at.at
+    request.best_twice_nll, request.error = best_twice_nll, error
     with nogil:
-        call.status = paritas_minos(call.c, model.c, asked, &request, offsets)
+        call.status = paritas_minos(call.c, model.c, job_of(job), &request, offsets)
     call.end(None)
     return offsets[0], offsets[1]

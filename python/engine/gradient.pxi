@@ -1,8 +1,8 @@
 # Statistics of many data rows with their derivatives (paritas_gradient.h).
 
 cdef class GradientAnswers:
-    """Of n rows, k outputs each: `values` (n, k), `codes` (n) of statuses, and the derivatives that were asked
-    for, else None: `by_data` (n, k, row), `by_at` (n, k, 1), of likelihoods (n, 1, p)."""
+    """Of n rows, k outputs each: `values` (n, k), `codes` (n) of statuses, and the derivatives, None unless
+    asked for: `by_data` (n, k, row), `by_at` (n, k, 1), of likelihoods (n, 1, p)."""
 
     cdef readonly object values, codes, by_data, by_at
     cdef paritas_gradient c
@@ -34,22 +34,24 @@ def differentiate(Model model not None, Quantity quantity not None, Job job, Py_
     (n, p) for likelihoods, else n values of mu, or None."""
     cdef Py_ssize_t p = model.parameter_count, k = quantity.output_count
     cdef GradientAnswers answers = GradientAnswers.__new__(GradientAnswers)
-    cdef object points = matrix(at, p, "parameters") if quantity.at_points else vector(at, n, "mu")
-    cdef object rows = matrix(data, model.data_count, "data")
-    cdef const double *point_numbers = numbers(points)
-    cdef const double *row_numbers = numbers(rows)
-    cdef const paritas_job *asked = job_of(job)
+    cdef Array points = matrix(at, p, "parameters") if quantity.at_points else vector(at, n, "mu")
+    cdef Array rows = matrix(data, model.data_count, "data")
     cdef Context call
-    if (rows is not None and len(rows) != n) or (points is not None and len(points) != n):
+    if (rows.array is not None and rows.n != n) or (points.array is not None and points.n != n):
         raise InvalidArgument(f"{n} rows are wanted")
     answers.c = paritas_gradient_default
-    answers.values = new_matrix(n, k)
+    answers.values = new_matrix(n, k).array
     answers.codes = cnp.PyArray_EMPTY(1, <cnp.npy_intp *>&n, cnp.NPY_INT32, 0)
-    answers.by_data = new_block(n, k, model.data_count) if by_data else None
-    answers.by_at = new_block(n, k, p if quantity.at_points else 1) if by_at else None
-    answers.c.values, answers.c.statuses = numbers(answers.values), <paritas_fit_status *>address(answers.codes)
-    answers.c.data, answers.c.at = numbers(answers.by_data), numbers(answers.by_at)
+    answers.c.values = <double *>address(answers.values)
+    answers.c.statuses = <paritas_fit_status *>address(answers.codes)
+    if by_data:
+        answers.by_data = new_block(n, k, model.data_count).array
+        answers.c.data = <double *>address(answers.by_data)
+    if by_at:
+        answers.by_at = new_block(n, k, p if quantity.at_points else 1).array
+        answers.c.at = <double *>address(answers.by_at)
     call = begin(engine, None)
     with nogil:
-        call.status = paritas_differentiate(call.c, model.c, &quantity.c, asked, n, point_numbers, row_numbers, &answers.c)
+        call.status = paritas_differentiate(call.c, model.c, &quantity.c, job_of(job), n, points.at, rows.at,
+                                            &answers.c)
     return call.end(answers)

@@ -8,12 +8,14 @@ cdef class Templates:
 
     def __cinit__(self, given):
         cdef size_t i = 0
+        cdef int code
         self.n = len(given)
         self.c = <paritas_template *>calloc(self.n + 1, sizeof(paritas_template))
         if self.c == NULL:
             raise MemoryError()
         for kind, channel, sample, modifier in given:
-            self.c[i].kind = <paritas_template_kind>value_of("paritas_template_kind", kind, "template of kind")
+            code = value_of("paritas_template_kind", kind, "template of kind")
+            self.c[i].kind = <paritas_template_kind>code
             self.c[i].channel, self.c[i].sample = PyUnicode_AsUTF8(channel), PyUnicode_AsUTF8(sample)
             if modifier is not None:
                 self.c[i].modifier = PyUnicode_AsUTF8(modifier)
@@ -61,15 +63,18 @@ cdef class Model:
         each."""
         cdef paritas_model_options options = paritas_model_options_default
         cdef Templates varied = Templates(templates or ())
+        cdef int code
         cdef Context call
         if measurement is not None:
             options.measurement = PyUnicode_AsUTF8(measurement)
         if poi is not None:
             options.poi = PyUnicode_AsUTF8(poi)
         if normsys_code is not None:
-            options.normsys_code = <paritas_normsys_code>value_of("paritas_normsys_code", str(normsys_code), "normsys_code")
+            code = value_of("paritas_normsys_code", str(normsys_code), "normsys_code")
+            options.normsys_code = <paritas_normsys_code>code
         if histosys_code is not None:
-            options.histosys_code = <paritas_histosys_code>value_of("paritas_histosys_code", str(histosys_code), "histosys_code")
+            code = value_of("paritas_histosys_code", str(histosys_code), "histosys_code")
+            options.histosys_code = <paritas_histosys_code>code
         if clip_sample is not None:
             options.clip_sample, options.clip_sample_at = 1, clip_sample
         if clip_bin is not None:
@@ -101,7 +106,7 @@ cdef class Model:
         self.lower_bounds = self.memory.borrowed(paritas_model_lower_bounds(m), n)
         self.upper_bounds = self.memory.borrowed(paritas_model_upper_bounds(m), n)
         self.constraint_widths = self.memory.borrowed(paritas_model_constraint_widths(m), n)
-        self.suggested_fixed = np.array([paritas_model_suggested_fixed(m)[s] != 0 for s in range(n)], dtype=bool)
+        self.suggested_fixed = np.array([paritas_model_suggested_fixed(m)[s] != 0 for s in range(n)], bool)
         self.suggested_fixed.flags.writeable = False
         self.names = [paritas_model_parameter_name(m, s).decode() for s in range(n)]
         self.poi_index = paritas_model_poi_index(m) if paritas_model_poi_index(m) >= 0 else None
@@ -131,78 +136,67 @@ def remade(kind, Document document not None, dict options not None):
     return kind(document, **options)
 
 
-def evaluate(Model model not None, points, data=None, bint gradient=False, bint hessian=False, Engine engine=None):
+def evaluate(Model model not None, points, data=None, bint gradient=False, bint hessian=False,
+             Engine engine=None):
     """Twice the NLL at n points for m data sets, as `twice_nll` (n, m), with its `gradient` (n, m, p) and
     `hessian` (n, m, p, p), None unless asked for. data None: the observed."""
     cdef Py_ssize_t p = model.parameter_count
-    cdef object at = matrix(points, p, "points"), rows = matrix(data, model.data_count, "data")
-    cdef Py_ssize_t n = len(at), m = 1 if rows is None else len(rows)
-    cdef object value = new_matrix(n, m)
-    cdef object slope = np.empty((n, m, p)) if gradient else None
-    cdef object curve = np.empty((n, m, p, p)) if hessian else None
-    cdef const double *point_numbers = numbers(at)
-    cdef const double *data_numbers = numbers(rows)
-    cdef double *value_numbers = numbers(value)
-    cdef double *slope_numbers = numbers(slope)
-    cdef double *curve_numbers = numbers(curve)
+    cdef Array at = matrix(points, p, "points"), rows = matrix(data, model.data_count, "data")
+    cdef Py_ssize_t n = at.n, m = 1 if rows.array is None else rows.n
+    cdef Array value = new_matrix(n, m)
+    cdef Array slope = held(np.empty((n, m, p)) if gradient else None)
+    cdef Array curve = held(np.empty((n, m, p, p)) if hessian else None)
     cdef Context call = begin(engine, None)
     with nogil:
-        call.status = paritas_evaluate(call.c, model.c, n, point_numbers, m, data_numbers, value_numbers,
-                                       slope_numbers, curve_numbers)
-    return call.end(SimpleNamespace(twice_nll=value, gradient=slope, hessian=curve))
+        call.status = paritas_evaluate(call.c, model.c, n, at.at, m, rows.at, value.at, slope.at, curve.at)
+    return call.end(SimpleNamespace(twice_nll=value.array, gradient=slope.array, hessian=curve.array))
 
 
 def twice_nll(Model model not None, point, data=None, Engine engine=None):
     """Twice the NLL at one point: a float."""
-    cdef object at = vector(point, model.parameter_count, "point"), row = vector(data, model.data_count, "data")
-    cdef const double *point_numbers = numbers(at)
-    cdef const double *data_numbers = numbers(row)
+    cdef Array at = vector(point, model.parameter_count, "point")
+    cdef Array row = vector(data, model.data_count, "data")
     cdef double value
     cdef Context call = begin(engine, None)
     with nogil:
-        call.status = paritas_evaluate(call.c, model.c, 1, point_numbers, 1, data_numbers, &value, NULL, NULL)
+        call.status = paritas_evaluate(call.c, model.c, 1, at.at, 1, row.at, &value, NULL, NULL)
     call.end(None)
     return value
 
 
 def expected_data(Model model not None, points, Engine engine=None):
     """Expected main and auxiliary data at n points: (n, main + aux)."""
-    cdef object at = matrix(points, model.parameter_count, "points")
-    cdef Py_ssize_t n = len(at)
-    cdef object expected = new_matrix(n, model.data_count)
-    cdef const double *point_numbers = numbers(at)
-    cdef double *expected_numbers = numbers(expected)
+    cdef Array at = matrix(points, model.parameter_count, "points")
+    cdef Py_ssize_t n = at.n
+    cdef Array expected = new_matrix(n, model.data_count)
     cdef Context call = begin(engine, None)
     with nogil:
-        call.status = paritas_expected_data(call.c, model.c, n, point_numbers, expected_numbers)
-    return call.end(expected)
+        call.status = paritas_expected_data(call.c, model.c, n, at.at, expected.at)
+    return call.end(expected.array)
 
 
 def expected_jacobian(Model model not None, point, Engine engine=None):
     """Derivatives of the expected main data by the parameters: (main, p)."""
-    cdef object at = vector(point, model.parameter_count, "point")
-    cdef object jacobian = new_matrix(model.main_count, model.parameter_count)
-    cdef const double *point_numbers = numbers(at)
-    cdef double *jacobian_numbers = numbers(jacobian)
+    cdef Array at = vector(point, model.parameter_count, "point")
+    cdef Array jacobian = new_matrix(model.main_count, model.parameter_count)
     cdef Context call = begin(engine, None)
     with nogil:
-        call.status = paritas_expected_jacobian(call.c, model.c, point_numbers, jacobian_numbers)
-    return call.end(jacobian)
+        call.status = paritas_expected_jacobian(call.c, model.c, at.at, jacobian.at)
+    return call.end(jacobian.array)
 
 
 def expected_by_sample(Model model not None, point, Engine engine=None):
     """Expected main data by sample: a list of (samples, bins), one a channel."""
-    cdef object at = vector(point, model.parameter_count, "point"), parts = []
+    cdef Array at = vector(point, model.parameter_count, "point")
+    cdef list parts = []
     cdef list shapes = [(len(samples), bins) for _, bins, samples in model.channel_layout]
-    cdef object expected = new_array(sum([rows * bins for rows, bins in shapes]))
+    cdef Array expected = new_array(sum([rows * bins for rows, bins in shapes]))
     cdef Py_ssize_t first = 0
-    cdef const double *point_numbers = numbers(at)
-    cdef double *expected_numbers = numbers(expected)
     cdef Context call = begin(engine, None)
     with nogil:
-        call.status = paritas_expected_by_sample(call.c, model.c, point_numbers, expected_numbers)
+        call.status = paritas_expected_by_sample(call.c, model.c, at.at, expected.at)
     call.end(None)
     for rows, bins in shapes:
-        parts.append(expected[first:first + rows * bins].reshape(rows, bins))
+        parts.append(expected.array[first:first + rows * bins].reshape(rows, bins))
         first += rows * bins
     return parts

@@ -78,7 +78,8 @@ cdef RecordType described(const paritas_record *found, str name):
     for i in range(found.n_fields):
         at = &found.fields[i]
         field = Field()
-        field.name, field.word, field.unit, field.doc = at.name.decode(), at.word.decode(), at.unit.decode(), at.doc.decode()
+        field.name, field.word = at.name.decode(), at.word.decode()
+        field.unit, field.doc = at.unit.decode(), at.doc.decode()
         field.kind = paritas_field_type_name(at.type).decode()
         field.is_array = at.is_array
         if at.enumeration != NULL:
@@ -90,7 +91,8 @@ cdef RecordType described(const paritas_record *found, str name):
         formats.append(format_of(field, at))
     made.name, made.doc, made.fields = name, found.doc.decode(), tuple(fields)
     made.size, made.has_size = found.size, found.fields[0].offset > 0
-    made.dtype = np.dtype({"names": [field.name for field in fields], "formats": formats, "offsets": offsets, "itemsize": found.size})
+    names = [field.name for field in fields]
+    made.dtype = np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": found.size})
     return made
 
 
@@ -105,30 +107,33 @@ cdef object format_of(Field field, const paritas_field *at):
     return (one, (at.count // at.columns, at.columns)) if at.columns > 1 else (one, (at.count,))
 
 
-cdef object new_rows(str name, cnp.npy_intp n):
+cdef Array new_rows(str name, cnp.npy_intp n):
     """n rows of a record for the library to fill: zero, but for their sizes."""
     cdef RecordType kind = <RecordType>RECORDS.get(name) or record(name)
-    cdef object rows
+    cdef Array made
     cdef size_t i
     Py_INCREF(kind.dtype) # PyArray_Zeros takes it
-    rows = PyArray_Zeros(1, &n, kind.dtype, 0)
+    made = held(PyArray_Zeros(1, &n, kind.dtype, 0))
     if kind.has_size:
         for i in range(n):
-            (<size_t *>(<char *>address(rows) + i * kind.size))[0] = kind.size
-    return rows
+            (<size_t *>(<char *>made.rows + i * kind.size))[0] = kind.size
+    return made
 
 
-cdef object copied_rows(str name, object given, Py_ssize_t n, str what):
+cdef Array copied_rows(str name, object given, Py_ssize_t n, str what):
     """n rows of a record that a function here gave, to be handed to the library again."""
-    cdef object rows = new_rows(name, n), array = np.asarray(given, dtype=rows.dtype)
+    cdef Array made = new_rows(name, n)
+    cdef object array = np.asarray(given, dtype=made.array.dtype)
     if array.shape != (n,):
-        raise InvalidArgument(f"{what}: one for each of the {n} sweeps is wanted, the array given has shape {array.shape}")
-    rows[...] = array
-    return rows
+        raise unfit(what, f"one for each of the {n} sweeps is", array)
+    made.array[...] = array
+    return made
 
 
 # ---- options: structs of numbers, as keywords ----
 
+#: numbers from 0 of C's types
+cdef dict WHOLE_BITS = {"int": 31, "unsigned": 32, "uint64_t": 64}
 #: of each struct: types and defaults by member
 cdef dict OPTION_TYPES = {}, OPTION_DEFAULTS = {}
 
@@ -156,7 +161,7 @@ cdef dict option_values(str name, dict given):
         elif kind == "double":
             if not isinstance(value, (int, float, np.integer, np.floating)):
                 raise InvalidArgument(f"{member} {value!r}: a number is wanted")
-        elif not (isinstance(value, (int, np.integer, np.bool_)) and 0 <= value < 2 ** (64 if kind == "uint64_t" else 31 if kind == "int" else 32)):
+        elif not (isinstance(value, (int, np.integer, np.bool_)) and 0 <= value < 2 ** WHOLE_BITS[kind]):
             raise InvalidArgument(f"{member} {value!r}: a whole number from 0 is wanted")
         values[member] = value
     return values
@@ -168,60 +173,73 @@ cdef inline void *address(object array):
     """Of an array's numbers; NULL of None."""
     return NULL if array is None else cnp.PyArray_DATA(<cnp.ndarray>array)
 
-cdef inline double *numbers(object array):
-    return <double *>address(array)
+@cython.final
+@cython.freelist(32)
+cdef class Array:
+    """An array, and where its numbers are, for calls without the interpreter's lock. Of None: NULL."""
 
-cdef inline object new_array(cnp.npy_intp n):
-    return cnp.PyArray_EMPTY(1, &n, cnp.NPY_FLOAT64, 0)
+    cdef object array
+    cdef double *at
+    cdef void *rows  # the same place, for records and flags
+    cdef Py_ssize_t n # its first length
 
-cdef inline object new_matrix(cnp.npy_intp rows, cnp.npy_intp columns):
-    cdef cnp.npy_intp *shape = [rows, columns]
-    return cnp.PyArray_EMPTY(2, shape, cnp.NPY_FLOAT64, 0)
+cdef Array held(cnp.ndarray array):
+    cdef Array made = Array.__new__(Array)
+    made.array = array
+    if array is not None:
+        made.rows = address(array)
+        made.at = <double *>made.rows
+        made.n = len(array) if array.ndim > 0 else 1
+    return made
 
-cdef inline object new_block(cnp.npy_intp blocks, cnp.npy_intp rows, cnp.npy_intp columns):
-    cdef cnp.npy_intp *shape = [blocks, rows, columns]
-    return cnp.PyArray_EMPTY(3, shape, cnp.NPY_FLOAT64, 0)
+cdef Array new_array(cnp.npy_intp n):
+    return held(cnp.PyArray_EMPTY(1, &n, cnp.NPY_FLOAT64, 0))
+
+cdef Array new_matrix(cnp.npy_intp rows, cnp.npy_intp columns):
+    return held(cnp.PyArray_EMPTY(2, [rows, columns], cnp.NPY_FLOAT64, 0))
+
+cdef Array new_block(cnp.npy_intp blocks, cnp.npy_intp rows, cnp.npy_intp columns):
+    return held(cnp.PyArray_EMPTY(3, [blocks, rows, columns], cnp.NPY_FLOAT64, 0))
 
 cdef inline object contiguous(object given):
     """As a contiguous float64 array: itself if it is one."""
-    return cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED)
+    cdef int wanted = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
+    return cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, wanted)
 
-cdef object vector(object given, Py_ssize_t n, str what):
+cdef object unfit(str what, str wanted, object given):
+    return InvalidArgument(f"{what}: {wanted} wanted, the array given has shape {np.shape(given)}")
+
+cdef Array vector(object given, Py_ssize_t n, str what):
     """n numbers; None stays None."""
-    if given is None:
-        return None
-    cdef object array = contiguous(given)
-    if cnp.PyArray_NDIM(<cnp.ndarray>array) != 1 or cnp.PyArray_SIZE(<cnp.ndarray>array) != n:
-        raise InvalidArgument(f"{what}: {n} numbers are wanted, the array given has shape {np.shape(given)}")
-    return array
+    cdef cnp.ndarray array = None if given is None else contiguous(given)
+    if array is not None and (array.ndim != 1 or array.shape[0] != n):
+        raise unfit(what, f"{n} numbers are", given)
+    return held(array)
 
-cdef object matrix(object given, Py_ssize_t n, str what):
+cdef Array matrix(object given, Py_ssize_t n, str what):
     """Rows of n numbers; one row may come as a vector; None stays None."""
-    if given is None:
-        return None
-    cdef object array = contiguous(given)
-    if cnp.PyArray_NDIM(<cnp.ndarray>array) == 1:
+    cdef cnp.ndarray array = None if given is None else contiguous(given)
+    if array is not None and array.ndim == 1:
         array = array.reshape(1, -1)
-    if cnp.PyArray_NDIM(<cnp.ndarray>array) != 2 or cnp.PyArray_DIM(<cnp.ndarray>array, 1) != n:
-        raise InvalidArgument(f"{what}: rows of {n} numbers are wanted, the array given has shape {np.shape(given)}")
-    return array
+    if array is not None and (array.ndim != 2 or array.shape[1] != n):
+        raise unfit(what, f"rows of {n} numbers are", given)
+    return held(array)
 
-cdef object array_of(object given, tuple shape, str what):
+cdef Array array_of(object given, tuple shape, str what):
     """An array of this shape, in which a length of -1 is free; None stays None."""
-    if given is None:
-        return None
-    cdef object array = contiguous(given)
-    if array.ndim != len(shape) or any([wanted not in (-1, found) for wanted, found in zip(shape, array.shape)]):
-        wanted = ", ".join(["n" if length == -1 else str(length) for length in shape]) + ("," if len(shape) == 1 else "")
-        raise InvalidArgument(f"{what}: an array of shape ({wanted}) is wanted, the one given has shape {array.shape}")
-    return array
+    cdef object array = None if given is None else contiguous(given)
+    cdef tuple found = shape if array is None else array.shape
+    if len(found) != len(shape) or any([wanted not in (-1, length) for wanted, length in zip(shape, found)]):
+        text = str(shape).replace("-1", "n")
+        raise InvalidArgument(f"{what}: an array of shape {text} is wanted, the one given has shape {found}")
+    return held(array)
 
-cdef object flags(object given, Py_ssize_t n, str what):
+cdef Array flags(object given, Py_ssize_t n, str what):
     """n flags, as bytes."""
     cdef object array = np.ascontiguousarray(given, dtype=np.uint8)
     if array.shape != (n,):
-        raise InvalidArgument(f"{what}: {n} flags are wanted, the array given has shape {np.shape(given)}")
-    return array
+        raise unfit(what, f"{n} flags are", given)
+    return held(array)
 
 cdef object view(object owner, void *at, tuple shape, cnp.dtype dtype):
     """An array over memory that `owner` keeps; may be written to."""

@@ -6,43 +6,36 @@ cdef paritas_test_statistic statistic_of(str name) except? PARITAS_STATISTIC_QTI
 
 def hypotest(Model model not None, Job job, str statistic, mu, Engine engine=None, progress=None):
     """Asymptotic tests of values of mu: rows of paritas_hypotest_result."""
-    cdef object values = vector(mu, len(mu), "mu"), rows = new_rows("paritas_hypotest_result", len(mu))
+    cdef Array values = vector(mu, len(mu), "mu"), rows = new_rows("paritas_hypotest_result", len(mu))
     cdef paritas_test_statistic kind = statistic_of(statistic)
-    cdef const double *value_numbers = numbers(values)
-    cdef size_t n = len(rows)
-    cdef paritas_hypotest_result *results = <paritas_hypotest_result *>address(rows)
-    cdef const paritas_job *asked = job_of(job)
+    cdef size_t n = rows.n
     cdef Context call = begin(engine, progress)
     with nogil:
-        call.status = paritas_hypotest(call.c, model.c, asked, kind, n, value_numbers, results)
-    return call.end(rows)
+        call.status = paritas_hypotest(call.c, model.c, job_of(job), kind, n, values.at, rows.rows)
+    return call.end(rows.array)
 
 
 def limit(Model model not None, Job job, str statistic, double level, Engine engine=None, progress=None):
     """Upper limits: `result`, a row of paritas_limit_result, and `scan`, the tests that were made."""
-    cdef object rows = new_rows("paritas_limit_result", 1)
-    cdef object scan = new_rows("paritas_hypotest_result", PARITAS_SCAN_MOST)
+    cdef Array rows = new_rows("paritas_limit_result", 1)
+    cdef Array scan = new_rows("paritas_hypotest_result", PARITAS_SCAN_MOST)
     cdef paritas_limit_request request = paritas_limit_request_default
-    cdef paritas_limit_result *result = <paritas_limit_result *>address(rows)
-    cdef const paritas_job *asked = job_of(job)
     cdef Context call
     request.statistic, request.level = statistic_of(statistic), level
-    request.scan_room, request.scan = PARITAS_SCAN_MOST, <paritas_hypotest_result *>address(scan)
+    request.scan_room, request.scan = PARITAS_SCAN_MOST, scan.rows
     call = begin(engine, progress)
     with nogil:
-        call.status = paritas_limit(call.c, model.c, asked, &request, result)
-    return call.end(SimpleNamespace(result=rows[0], scan=scan[:result.n_scan]))
+        call.status = paritas_limit(call.c, model.c, job_of(job), &request, rows.rows)
+    return call.end(SimpleNamespace(result=rows.array[0], scan=scan.array[:rows.array[0]["n_scan"]]))
 
 
 def significance(Model model not None, Job job, Engine engine=None, progress=None):
     """A row of paritas_significance_result."""
-    cdef object rows = new_rows("paritas_significance_result", 1)
-    cdef paritas_significance_result *result = <paritas_significance_result *>address(rows)
-    cdef const paritas_job *asked = job_of(job)
+    cdef Array rows = new_rows("paritas_significance_result", 1)
     cdef Context call = begin(engine, progress)
     with nogil:
-        call.status = paritas_significance(call.c, model.c, asked, result)
-    return call.end(rows[0])
+        call.status = paritas_significance(call.c, model.c, job_of(job), rows.rows)
+    return call.end(rows.array[0])
 
 
 def scan(Model model not None, Job job, parameters, values, Engine engine=None, progress=None):
@@ -55,37 +48,33 @@ def scan(Model model not None, Job job, parameters, values, Engine engine=None, 
         raise InvalidArgument(f"parameters: one or two are scanned, not {k}")
     for i in range(k):
         which[i] = parameters[i]
-    cdef object at = matrix(values, k, "values"), points = new_rows("paritas_scan_point", len(at))
-    cdef object best = new_rows("paritas_fit_result", 1), best_parameters = new_array(model.parameter_count)
-    cdef const paritas_job *asked = job_of(job)
+    cdef Array at = matrix(values, k, "values"), points = new_rows("paritas_scan_point", at.n)
+    cdef Array best = new_rows("paritas_fit_result", 1), best_parameters = new_array(model.parameter_count)
     cdef Context call = begin(engine, progress)
     request.n_parameters, request.parameters = k, which
-    request.n_points, request.values = len(at), numbers(at)
-    request.best, request.best_parameters = <paritas_fit_result *>address(best), numbers(best_parameters)
-    request.points = <paritas_scan_point *>address(points)
+    request.n_points, request.values = at.n, at.at
+    request.best, request.best_parameters = best.rows, best_parameters.at
+    request.points = points.rows
     with nogil:
-        call.status = paritas_scan(call.c, model.c, asked, &request)
-    return call.end(SimpleNamespace(best=best[0], best_parameters=best_parameters, points=points))
+        call.status = paritas_scan(call.c, model.c, job_of(job), &request)
+    return call.end(SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array,
+                                    points=points.array))
 
 
 def ranking(Model model not None, Job job, Engine engine=None, progress=None):
     """Impacts, largest first: rows of paritas_ranking_entry."""
-    cdef object rows = new_rows("paritas_ranking_entry", model.parameter_count)
-    cdef paritas_ranking_entry *entries = <paritas_ranking_entry *>address(rows)
-    cdef const paritas_job *asked = job_of(job)
+    cdef Array rows = new_rows("paritas_ranking_entry", model.parameter_count)
     cdef size_t n = 0
     cdef Context call = begin(engine, progress)
     with nogil:
-        call.status = paritas_ranking(call.c, model.c, asked, entries, &n)
-    return call.end(rows[:n])
+        call.status = paritas_ranking(call.c, model.c, job_of(job), rows.rows, &n)
+    return call.end(rows.array[:n])
 
 
 def goodness_of_fit(Model model not None, Job job, Engine engine=None, progress=None):
     """A row of paritas_gof_result."""
-    cdef object rows = new_rows("paritas_gof_result", 1)
-    cdef paritas_gof_result *result = <paritas_gof_result *>address(rows)
-    cdef const paritas_job *asked = job_of(job)
+    cdef Array rows = new_rows("paritas_gof_result", 1)
     cdef Context call = begin(engine, progress)
     with nogil:
-        call.status = paritas_gof(call.c, model.c, asked, result)
-    return call.end(rows[0])
+        call.status = paritas_gof(call.c, model.c, job_of(job), rows.rows)
+    return call.end(rows.array[0])

@@ -94,13 +94,12 @@ cdef class ToyOptions:
             return
         self.texts = store, tuple(entries)
         self.c.store = PyUnicode_AsUTF8(store)
-        self.c.n_entries = len(self.texts[1])
-        self.c.entries = self.entries = <paritas_key_entry *>calloc(self.c.n_entries + 1, sizeof(paritas_key_entry))
+        k = self.c.n_entries = len(self.texts[1])
+        self.c.entries = self.entries = <paritas_key_entry *>calloc(k + 1, sizeof(paritas_key_entry))
         if self.entries == NULL:
             raise MemoryError()
-        for name, value in self.texts[1]:
+        for k, (name, value) in enumerate(self.texts[1]):
             self.entries[k].name, self.entries[k].value = PyUnicode_AsUTF8(name), PyUnicode_AsUTF8(value)
-            k += 1
 
     def __dealloc__(self):
         free(self.entries)
@@ -111,30 +110,34 @@ cdef class ToyOptions:
 
 
 def fit_toys(Model model not None, Job job, ToyOptions options not None, params=None, expected=None,
-             bint errors=False, bint keep=True, bint save_parameters=False, Engine engine=None, progress=None):
+             bint errors=False, bint keep=True, bint save_parameters=False, Engine engine=None,
+             progress=None):
     """Toys, each with its best fit: `result`, a row of paritas_toys_result; `summary`, a row of
     paritas_toys_parameter a parameter; with `keep`, of the toys that this call fitted, `fits` (toy,
     statistic, fit), `values` and `errors`."""
     cdef size_t p = model.parameter_count
-    cdef object at = vector(params, p, "params"), around = vector(expected, model.data_count, "expected")
-    cdef object rows = new_rows("paritas_toys_result", 1), summary = new_rows("paritas_toys_parameter", p)
-    cdef Rows fits = Rows(sizeof(toy_fit)), values = Rows(p * sizeof(double)), widths = Rows(p * sizeof(double))
+    cdef Array at = vector(params, p, "params"), around = vector(expected, model.data_count, "expected")
+    cdef Array rows = new_rows("paritas_toys_result", 1), summary = new_rows("paritas_toys_parameter", p)
+    cdef Rows fits = Rows(sizeof(toy_fit))
+    cdef Rows values = Rows(p * sizeof(double)), widths = Rows(p * sizeof(double))
     cdef growing_fits taken
     cdef paritas_toys_request request = paritas_toys_request_default
-    cdef paritas_toys_result *result = <paritas_toys_result *>address(rows)
-    cdef const paritas_job *asked = job_of(job)
     cdef Context call = begin(engine, progress)
     taken.fits, taken.parameters, taken.errors, taken.p = &fits.c, &values.c, NULL, p
     if errors:
         taken.errors = &widths.c
-    request.point, request.expected = numbers(at), numbers(around)
-    request.flags = (PARITAS_TOYS_ERRORS if errors else 0) | (PARITAS_TOYS_KEEP_PARAMETERS if save_parameters else 0)
-    request.parameters = <paritas_toys_parameter *>address(summary)
+    request.point, request.expected = at.at, around.at
+    if errors:
+        request.flags |= PARITAS_TOYS_ERRORS
+    if save_parameters:
+        request.flags |= PARITAS_TOYS_KEEP_PARAMETERS
+    request.parameters = summary.rows
     if keep:
         request.take, request.user = take_fits, &taken
     with nogil:
-        call.status = paritas_toys(call.c, model.c, asked, &request, &options.c, result)
-    found = call.end(SimpleNamespace(result=rows[0], summary=summary, fits=None, values=None, errors=None))
+        call.status = paritas_toys(call.c, model.c, job_of(job), &request, &options.c, rows.rows)
+    found = call.end(SimpleNamespace(result=rows.array[0], summary=summary.array))
+    found.fits = found.values = found.errors = None
     if keep:
         kind, real = record("paritas_fit_result").dtype, np.dtype(np.float64)
         found.fits = fits.array(np.dtype([("toy", np.uint64), ("statistic", real), ("fit", kind)]))
@@ -147,60 +150,53 @@ def hypotest_toys(Model model not None, Job job, str statistic, double mu, ToyOp
                   Engine engine=None, progress=None):
     """A test by toys: `result`, a row of paritas_hypotest_toys_result, and the `toys` that this call
     fitted."""
-    cdef object rows = new_rows("paritas_hypotest_toys_result", 1)
-    cdef paritas_hypotest_toys_result *result = <paritas_hypotest_toys_result *>address(rows)
+    cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
     cdef paritas_test_statistic kind = statistic_of(statistic)
-    cdef const paritas_job *asked = job_of(job)
     cdef Context call = begin(engine, progress)
     with nogil:
-        call.status = paritas_hypotest_toys(call.c, model.c, asked, kind, mu, &options.c, result)
-    return call.end(SimpleNamespace(result=rows[0], toys=options.toys()))
+        call.status = paritas_hypotest_toys(call.c, model.c, job_of(job), kind, mu, &options.c, rows.rows)
+    return call.end(SimpleNamespace(result=rows.array[0], toys=options.toys()))
 
 
-def significance_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None, progress=None):
+def significance_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
+                      progress=None):
     """Discovery by toys: `result`, a row of paritas_significance_toys_result, and the `test` behind it as
     hypotest_toys answers it."""
-    cdef object rows = new_rows("paritas_significance_toys_result", 1)
-    cdef object tests = new_rows("paritas_hypotest_toys_result", 1)
-    cdef paritas_significance_toys_result *result = <paritas_significance_toys_result *>address(rows)
-    cdef paritas_hypotest_toys_result *test = <paritas_hypotest_toys_result *>address(tests)
-    cdef const paritas_job *asked = job_of(job)
+    cdef Array rows = new_rows("paritas_significance_toys_result", 1)
+    cdef Array tests = new_rows("paritas_hypotest_toys_result", 1)
     cdef Context call = begin(engine, progress)
     with nogil:
-        call.status = paritas_significance_toys(call.c, model.c, asked, &options.c, result, test)
-    return call.end(SimpleNamespace(result=rows[0], test=tests[0], toys=options.toys()))
+        call.status = paritas_significance_toys(call.c, model.c, job_of(job), &options.c, rows.rows,
+                                                tests.rows)
+    return call.end(SimpleNamespace(result=rows.array[0], test=tests.array[0], toys=options.toys()))
 
 
 def limit_toys(Model model not None, Job job, str statistic, double level, double rtol,
                ToyOptions options not None, Engine engine=None, progress=None):
     """Upper limits by toys: `result`, a row of paritas_limit_toys_result; `scan`, the tested values; and the
     `toys` that this call fitted."""
-    cdef object rows = new_rows("paritas_limit_toys_result", 1)
-    cdef object scan = new_rows("paritas_hypotest_toys_result", PARITAS_SCAN_MOST)
+    cdef Array rows = new_rows("paritas_limit_toys_result", 1)
+    cdef Array scan = new_rows("paritas_hypotest_toys_result", PARITAS_SCAN_MOST)
     cdef paritas_limit_toys_request request = paritas_limit_toys_request_default
-    cdef paritas_limit_toys_result *result = <paritas_limit_toys_result *>address(rows)
-    cdef const paritas_job *asked = job_of(job)
     cdef Context call
     request.statistic, request.level, request.rtol = statistic_of(statistic), level, rtol
-    request.scan_room, request.scan = PARITAS_SCAN_MOST, <paritas_hypotest_toys_result *>address(scan)
+    request.scan_room, request.scan = PARITAS_SCAN_MOST, scan.rows
     call = begin(engine, progress)
     with nogil:
-        call.status = paritas_limit_toys(call.c, model.c, asked, &request, &options.c, result)
-    return call.end(SimpleNamespace(result=rows[0], scan=scan[:result.n_scan], toys=options.toys()))
+        call.status = paritas_limit_toys(call.c, model.c, job_of(job), &request, &options.c, rows.rows)
+    found = scan.array[:rows.array[0]["n_scan"]]
+    return call.end(SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys()))
 
 
 def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
                          progress=None):
     """Goodness of fit by toys: `result`, a row of paritas_gof_toys_result, and the `gof` of the data, a row
     of paritas_gof_result."""
-    cdef object rows = new_rows("paritas_gof_toys_result", 1), of_data = new_rows("paritas_gof_result", 1)
-    cdef paritas_gof_toys_result *result = <paritas_gof_toys_result *>address(rows)
-    cdef paritas_gof_result *gof = <paritas_gof_result *>address(of_data)
-    cdef const paritas_job *asked = job_of(job)
+    cdef Array rows = new_rows("paritas_gof_toys_result", 1), of_data = new_rows("paritas_gof_result", 1)
     cdef Context call = begin(engine, progress)
     with nogil:
-        call.status = paritas_gof_toys(call.c, model.c, asked, &options.c, result, gof)
-    return call.end(SimpleNamespace(result=rows[0], gof=of_data[0]))
+        call.status = paritas_gof_toys(call.c, model.c, job_of(job), &options.c, rows.rows, of_data.rows)
+    return call.end(SimpleNamespace(result=rows.array[0], gof=of_data.array[0]))
 
 
 def merge_stores(list paths, str output):
@@ -215,10 +211,9 @@ def merge_stores(list paths, str output):
 
 def hypotest_of_store(str path):
     """The answer of hypotest_toys from the rows of a store: a row of paritas_hypotest_toys_result."""
-    cdef object rows = new_rows("paritas_hypotest_toys_result", 1)
-    cdef paritas_hypotest_toys_result *result = <paritas_hypotest_toys_result *>address(rows)
+    cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
     cdef const char *at = PyUnicode_AsUTF8(path)
     cdef Context call = begin(None, None)
     with nogil:
-        call.status = paritas_store_hypotest(call.c, at, result)
-    return call.end(rows[0])
+        call.status = paritas_store_hypotest(call.c, at, rows.rows)
+    return call.end(rows.array[0])

@@ -50,6 +50,8 @@ def xla_function(function):
     return len(XLA_FUNCTIONS) - 1
 
 
+cdef dict XLA_KINDS = {XLA_F64: cnp.NPY_FLOAT64, XLA_F32: cnp.NPY_FLOAT32, XLA_S32: cnp.NPY_INT32}
+
 cdef list arrays_of(const xla_buffers *buffers):
     """Views of XLA's memory, valid during the call."""
     cdef cnp.npy_intp shape[32]
@@ -59,7 +61,7 @@ cdef list arrays_of(const xla_buffers *buffers):
     cdef list found = []
     for i in range(buffers.count):
         buffer = buffers.at[i]
-        kind = {XLA_F64: cnp.NPY_FLOAT64, XLA_F32: cnp.NPY_FLOAT32, XLA_S32: cnp.NPY_INT32}.get(buffer.type, cnp.NPY_NOTYPE)
+        kind = XLA_KINDS.get(buffer.type, cnp.NPY_NOTYPE)
         if kind == cnp.NPY_NOTYPE or buffer.rank > 32:
             raise InvalidArgument("arrays of float32, float64 or int32 are wanted, of 32 dimensions at most")
         for d in range(buffer.rank):
@@ -79,7 +81,8 @@ cdef void *answer_xla(xla_call *call) noexcept with gil:
         metadata.traits = 0
         return NULL
     try:
-        XLA_FUNCTIONS[(<long long *>call.attributes.at[0].value)[0]](arrays_of(&call.arguments), arrays_of(&call.results))
+        function = XLA_FUNCTIONS[(<long long *>call.attributes.at[0].value)[0]]
+        function(arrays_of(&call.arguments), arrays_of(&call.results))
         return NULL
     except BaseException as raised:
         message = f"{type(raised).__name__}: {raised}".encode()

@@ -50,6 +50,11 @@ def structured(columns: Mapping[str, ArrayLike]) -> Table:
     return table
 
 
+def columns_by_name(table: Table) -> dict[str, NDArray[Any]]:
+    """The columns of a structured array."""
+    return {name: table[name] for name in table.dtype.names or ()}
+
+
 class Tabular:
     """A result whose numbers stand in `table`, one row each, columns by name."""
 

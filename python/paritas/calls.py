@@ -151,7 +151,8 @@ def _bounds_of(model: Model, bounds: Bounds) -> tuple[Floats, Floats]:
     pairs = np.asarray(bounds, dtype=np.float64)
     if pairs.shape[-2:] != (model.parameter_count, 2):
         raise _engine.InvalidArgument(
-            f"bounds: {model.parameter_count} pairs (low, high) are wanted, the array given has shape {pairs.shape}"
+            f"bounds: {model.parameter_count} pairs (low, high) are wanted, "
+            f"the array given has shape {pairs.shape}"
         )
     return pairs[..., 0], pairs[..., 1]
 

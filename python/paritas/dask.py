@@ -4,7 +4,7 @@ in this process, one after the other.
     from distributed import Client
 
     with Client("tcp://scheduler:8786") as client:
-        test = paritas.dask.hypotest_toys("workspace.json", 1.0, n=1_000_000, seed=1, client=client, progress=True)
+        test = paritas.dask.hypotest_toys("workspace.json", n=1_000_000, seed=1, client=client, progress=True)
         limits = paritas.dask.scan_patchset("BkgOnly.json", "patchset.json", "upper_limit", client=client)
 
 Answers have the bits of one process: a toy's random numbers depend on the seed and its number alone, and

@@ -1,7 +1,8 @@
 """What paritas.torch and paritas.jax share, over NumPy arrays: which numbers of a workspace are arguments,
 and statistics of many rows of them with derivatives.
 
-  arguments (..., numbers) ─► data rows (main, auxiliary, templates) ─► one call of the engine ─► values, statuses, derivatives by each argument
+  arguments (..., numbers) ─► data rows (main, auxiliary, templates) ─► one call of the engine
+                           ─► values, statuses, derivatives by each argument
 
 Leading dimensions are a batch: those of all arguments are broadcast against each other, and each combination
 is a row with fits of its own.
@@ -188,7 +189,9 @@ class Session:
 
     def __repr__(self) -> str:
         parts = ", ".join(f"{name} of {size}" for name, size in self.sizes.items() if size)
-        return f"<{type(self).__module__}.Session: {self.model.parameter_count} parameters, {self.model.main_count} bins; arguments: {parts or 'data'}>"
+        model, module = self.model, type(self).__module__
+        counts = f"{model.parameter_count} parameters, {model.main_count} bins"
+        return f"<{module}.Session: {counts}; arguments: {parts or 'data'}>"
 
     def __copy__(self) -> "Session":
         return self  # it does not change: networks that hold one may be copied
@@ -293,9 +296,8 @@ class Session:
             up, down = given.pop("variations") or (None, None)
             given["variations_up"], given["variations_down"] = up, down
         if not given.keys() <= _ROW_ARGUMENTS:
-            raise TypeError(
-                f"{', '.join(sorted(given.keys() - _ROW_ARGUMENTS))}: the arguments are data, signal, background and variations"
-            )
+            unknown = ", ".join(sorted(given.keys() - _ROW_ARGUMENTS))
+            raise TypeError(f"{unknown}: the arguments are data, signal, background and variations")
         for name, value in given.items():
             found[ROW_ARGUMENTS.index(name)] = (
                 self._joined(name, value) if isinstance(value, Mapping) else value
@@ -328,10 +330,12 @@ class Session:
     def _misfit(self, name: str, shape: tuple[int, ...]) -> str:
         if name == "data":
             main, aux = self.model.main_count, self.model.aux_count
-            return f"data: the last dimension is {main} (main data) or {main + aux} (auxiliary data behind them), the shape given is {shape}"
-        if not self.sizes[name]:
+            wanted = f"{main} (main data) or {main + aux} (auxiliary data behind them)"
+        elif self.sizes[name]:
+            wanted = f"{self.sizes[name]} (bins of {_listed(self.arguments[name])})"
+        else:
             return f"{name}: the session was made without; name it there"
-        return f"{name}: the last dimension is {self.sizes[name]} (bins of {_listed(self.arguments[name])}), the shape given is {shape}"
+        return f"{name}: the last dimension is {wanted}, the shape given is {shape}"
 
     def call(
         self,
@@ -479,9 +483,8 @@ def _samples(model: Model, given: Optional[Samples], what: str) -> list[tuple[st
     for one in _several(given, 2):
         chosen = [pair for pair in having if one in (pair, pair[1])]
         if not chosen:
-            raise NotFound(
-                f"{what}: the model has no {f'sample {one!r}' if isinstance(one, str) else f'sample {one[1]!r} in a channel {one[0]!r}'}"
-            )
+            sought = f"{one!r}" if isinstance(one, str) else f"{one[1]!r} in a channel {one[0]!r}"
+            raise NotFound(f"{what}: the model has no sample {sought}")
         found += chosen
     return found
 

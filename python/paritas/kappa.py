@@ -3,7 +3,8 @@ give the spacecraft.
 
 A distribution is a row of density (1/m^3), kappa and theta (thermal speed, m/s). Fluxes are omnidirectional,
 1/(cm^2 s eV); energies and temperatures in eV, potentials in V, currents in A/m^2. A spectrum has 15 rows,
-each with an energy of its own. See paritas_kappa.h, where every formula stands.
+each with an energy of its own. Options are the members of paritas_kappa_options and
+paritas_potential_options, with their defaults. paritas_kappa.h explains them and has every formula.
 """
 
 from __future__ import annotations
@@ -15,40 +16,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import Floats, Table, Tabular, html_of, structured, where
+from .arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where
 from .devices import ProgressFunction, engine
 from .progress import told
 from .records import columns_of
 
 if TYPE_CHECKING:
-    from typing_extensions import TypedDict, Unpack
+    from typing_extensions import Unpack
 
-    class KappaOptions(TypedDict, total=False):
-        """Options of fits; defaults are those of paritas_kappa_options."""
-
-        weights: str  #: "counts" (a likelihood), "original" or "none"
-        density: str  #: "fitted", or "estimate": held at the sum over the rows
-        response: float  #: relative width (full, at half maximum) of the energy channels; 0: none
-        systematic: float  #: relative error of every row beside that of its counts
-        dead: float  #: probability that a row without a count did not measure
-        kappa_lower: float
-        kappa_upper: float
-        theta_lower: float
-        theta_upper: float
-        max_iterations: int  #: 0: 100
-
-    class PotentialOptions(TypedDict, total=False):
-        """Options of spacecraft potentials; defaults are those of paritas_potential_options."""
-
-        currents: str  #: in shade: "converged", or "sums" over 500 energies for comparison
-        sun_lower: float  #: energies of the electrons that count in sunlight
-        sun_upper: float
-        shade_lower: float
-        shade_upper: float
-        secondary_energy: float  #: temperature of secondary electrons
-        refits: int  #: of spectra in sunlight
-        liouville: bool  #: fluxes of shifted spectra as the density in phase space asks
-
+    from .fields import KappaOptions, PotentialOptions
 
 Progress = Union[bool, ProgressFunction, None]
 
@@ -284,7 +260,7 @@ class SpacecraftPotentials(Tabular):
 
 def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) -> SpacecraftPotentials:
     found = results["status"] == 0
-    of_fits = {} if fits is None else {name: fits[name] for name in fits.table.dtype.names or ()}
+    of_fits = {} if fits is None else columns_by_name(fits.table)
     columns: dict[str, NDArray[Any]] = {"spacecraft_potential": where(found, results["potential"])}
     if of_fits:
         columns["plasma_status"] = of_fits.pop("plasma_status")

@@ -84,8 +84,8 @@ class Model(_engine.Model):
 
     def __repr__(self) -> str:
         return (
-            f"<paritas.Model: {self.parameter_count} parameters, {self.main_count} bins in {len(self.channel_layout)} channels, "
-            f"parameter of interest {self.poi_name!r}>"
+            f"<paritas.Model: {self.parameter_count} parameters, {self.main_count} bins in "
+            f"{len(self.channel_layout)} channels, parameter of interest {self.poi_name!r}>"
         )
 
     # ---- parameters by name ----

@@ -22,7 +22,8 @@ def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
     """A table with a caption."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
-    return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    caption = f"<caption>{escape(title)}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _cell(value: object) -> str:

@@ -60,8 +60,8 @@ class Starts:
 
 
 class FitResult(fields.fit_result):
-    """A best fit. `values`, `errors` and `states` stand in the order of `names`. In `covariance`, rows of fixed
-    parameters are 0. poi: the parameter of interest. starts: of a fit from several.
+    """A best fit. `values`, `errors` and `states` stand in the order of `names`. In `covariance`, rows of
+    fixed parameters are 0. poi: the parameter of interest. starts: of a fit from several.
 
     `status` is "converged" only if the conditions were checked at `values`.
     """
@@ -106,7 +106,10 @@ class FitResult(fields.fit_result):
         columns = [self.names, self.values.tolist()]
         columns.append([float("nan")] * len(self.names) if self.errors is None else self.errors.tolist())
         columns.append(self.states or [""] * len(self.names))
-        title = f"{self.status}, twice NLL {self.twice_nll:.10g}, EDM {self.edm:.2g}, {self.iterations} iterations, {self.device}, {self.precision}"
+        title = (
+            f"{self.status}, twice NLL {self.twice_nll:.10g}, EDM {self.edm:.2g}, "
+            f"{self.iterations} iterations, {self.device}, {self.precision}"
+        )
         return html_table(title, ("parameter", "value", "error", "state"), zip(*columns))
 
 
@@ -363,8 +366,8 @@ class SignificanceToysResult(fields.significance_toys_result):
 
 
 class LimitToysResult(fields.limit_toys_result):
-    """Upper limits by toys, where CLs is `level`, each to a relative error of `rtol`. scan: the tested values.
-    toys: as in ToyHypotestResult."""
+    """Upper limits by toys, where CLs is `level`, each to a relative error of `rtol`. scan: the tested
+    values. toys: as in ToyHypotestResult."""
 
     tally: Tally
     level: float

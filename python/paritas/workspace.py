@@ -39,7 +39,8 @@ def document(given: DocumentLike, label: str = "document") -> Document:
             json.dumps(given, default=_plain, ensure_ascii=False, allow_nan=True).encode(), label
         )
     raise TypeError(
-        f"a path, a dict or a Workspace is wanted, not {type(given).__name__}; JSON text is read by Workspace.loads"
+        f"a path, a dict or a Workspace is wanted, not {type(given).__name__}; "
+        "JSON text is read by Workspace.loads"
     )
 
 

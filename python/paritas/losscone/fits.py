@@ -1,16 +1,19 @@
-"""Fits of loss cones: U, r, A, plateaus, confidence sets; profiles, models and misfits."""
+"""Fits of loss cones: U, r, A, plateaus, confidence sets; profiles, models and misfits.
+
+Options are the members of paritas_losscone_options, with their defaults; paritas_losscone.h explains them.
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
-from ..arrays import Floats, Table, Tabular, html_of, structured, where, words
+from ..arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where, words
 from ..devices import ProgressFunction, engine
 from ..progress import told
 from ..records import columns_of
@@ -18,28 +21,9 @@ from .day import Day, Path
 from .sweeps import Part, Sweeps, beam, load
 
 if TYPE_CHECKING:
-    from typing_extensions import TypedDict, Unpack
+    from typing_extensions import Unpack
 
-    class Options(TypedDict, total=False):
-        """Options of all functions on loss cones; defaults are those of paritas_losscone_options."""
-
-        method: str  #: "halekas": squares of differences of logarithms; "lillis": of fluxes, of cells between 0.07 and 0.79 of the incident
-        search: str  #: "exact": a proven minimum; "de": differential evolution
-        potential_lower: float  #: bounds of U, V
-        potential_upper: float
-        ratio_lower: float  #: of r
-        ratio_upper: float
-        amplitude_lower: float  #: of the beam's amplitude; both 0: no beam
-        amplitude_upper: float
-        beam_width: float  #: eV; 0: no beam
-        beam_sigma: float  #: degrees
-        background: float  #: of the model inside the cone
-        response_width: float  #: half width of the energy response, as a part of the energy
-        box_limit: int  #: boxes of the exact search, a sweep
-        seed: int  #: of "de" and of the bootstrap
-        population: int  #: of "de"
-        generations: int
-
+    from ..fields import LossconeOptions
 
 #: sweeps, a day, day files, or (energy, potential, cosine, flux) as Sweeps.of takes them
 Given = Union[Sweeps, Day, Path, Sequence[Path], Sequence[ArrayLike]]
@@ -216,7 +200,7 @@ def fit(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
     progress: Progress = None,
-    **options: Unpack[Options],
+    **options: Unpack[LossconeOptions],
 ) -> LossconeFit:
     """Fits every sweep.
 
@@ -228,21 +212,10 @@ def fit(
         step: their resolution, V (None: 1, of the folded edge 0.2). Equal bits as the program's tables for
         equal options, whatever the threads. A sweep without a fit is no error: see `status`.
     """
-    data = sweeps_of(sweeps)
-    search = options.get("search", "exact")
+    data, search = sweeps_of(sweeps), options.get("search", "exact")
     if response != "both" and response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded, both")
-    kind = ("none" if search == "de" else "residuals") if confidence is None else confidence
-    if isinstance(kind, str) and kind not in ("none", "residuals", "bootstrap"):
-        raise _engine.InvalidArgument(
-            f"confidence {kind!r}: there are none, residuals, bootstrap, or a number from 0"
-        )
-    if not isinstance(kind, str) and not kind >= 0.0:
-        raise _engine.InvalidArgument(
-            f"confidence {kind!r}: a number from 0 is wanted, or none, residuals, bootstrap"
-        )
-    if search == "de" and kind != "none":
-        raise _engine.InvalidArgument("confidence sets need search='exact'")
+    asked = _Sets(_kind_of(confidence, search), draws, level, step or 0.0)
     used = engine(device, precision, threads)
     arrays = data.arrays(_method(options))
     results: dict[str, Table] = {}
@@ -250,80 +223,86 @@ def fit(
     for one in RESPONSES if response == "both" else (response,):
         with told(progress, f"loss cones, {one}") as tell:
             found = [
-                _fit_part(
-                    _part_of(arrays, part),
-                    options_of(options, one, part),
-                    kind,
-                    draws,
-                    level,
-                    step or 0.0,
-                    used,
-                    tell,
-                )
+                _fit_part(_part_of(arrays, part), options_of(options, one, part), asked, used, tell)
                 for part in data.parts
             ]
         results[one] = _joined([rows for rows, _ in found])
         of_parts = [rows for _, rows in found if rows is not None]
         if of_parts:
             sets[one] = _joined(of_parts)
-    known = data.table()
-    columns: dict[str, NDArray[Any]] = (
-        {} if known is None else {name: known[name] for name in known.dtype.names or ()}
-    )
-    for one, rows in results.items():
-        columns.update(
-            _columns(
-                data,
-                one,
-                rows,
-                sets.get(one),
-                search,
-                "_folded" if response == "both" and one == "folded" else "",
+    chosen = {**_DEFAULTS, **options, "response": response, "confidence": asked.kind}
+    chosen.update(draws=draws, level=level, step=step)
+    table = structured(_all_columns(data, results, sets, search))
+    return LossconeFit(table, results, sets, data, chosen, used.device, used.precision)
+
+
+class _Sets(NamedTuple):
+    """Which confidence sets are asked for. kind: "none", "residuals", "bootstrap", or a threshold."""
+
+    kind: Union[str, float]
+    draws: int
+    level: float
+    step: float
+
+
+def _kind_of(confidence: Union[str, float, None], search: str) -> Union[str, float]:
+    """The kind of sets that a search can have."""
+    if confidence is None:
+        return "none" if search == "de" else "residuals"
+    if isinstance(confidence, str):
+        if confidence not in ("none", "residuals", "bootstrap"):
+            raise _engine.InvalidArgument(
+                f"confidence {confidence!r}: there are none, residuals, bootstrap, or a number from 0"
             )
+    elif not confidence >= 0.0:
+        raise _engine.InvalidArgument(
+            f"confidence {confidence!r}: a number from 0 is wanted, or none, residuals, bootstrap"
         )
-    if response == "both":
+    if search == "de" and confidence != "none":
+        raise _engine.InvalidArgument("confidence sets need search='exact'")
+    return confidence
+
+
+def _all_columns(
+    data: Sweeps, results: dict[str, Table], sets: dict[str, Table], search: str
+) -> dict[str, NDArray[Any]]:
+    """The columns of a fit's table: what is known of the sweeps, one or two models, the beam."""
+    known = data.table()
+    columns: dict[str, NDArray[Any]] = {} if known is None else columns_by_name(known)
+    for one, rows in results.items():
+        suffix = "_folded" if len(results) == 2 and one == "folded" else ""
+        columns.update(_columns(data, one, rows, sets.get(one), search, suffix))
+    if len(results) == 2:
         hard, folded = columns["misfit"], columns["misfit_folded"]
-        columns["preferred"] = np.where(
-            np.isnan(hard) | np.isnan(folded), "", np.where(hard <= folded, "hard", "folded")
-        )
+        better = np.where(hard <= folded, "hard", "folded")
+        columns["preferred"] = np.where(np.isnan(hard) | np.isnan(folded), "", better)
     if data.days:
-        beams = beam(data)
-        columns.update({name: beams[name] for name in beams.dtype.names or ()})
-    chosen = {
-        **_DEFAULTS,
-        **options,
-        "response": response,
-        "confidence": kind,
-        "draws": draws,
-        "level": level,
-        "step": step,
-    }
-    return LossconeFit(structured(columns), results, sets, data, chosen, used.device, used.precision)
+        columns.update(columns_by_name(beam(data)))
+    return columns
 
 
-def _joined(parts: list[Table]) -> Table:
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """The arrays of all parts, one after the other."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _fit_part(
     arrays: _engine.SweepArrays,
     options: dict[str, Any],
-    kind: Union[str, float],
-    draws: int,
-    level: float,
-    step: float,
+    asked: _Sets,
     used: _engine.Engine,
     tell: Optional[ProgressFunction],
 ) -> tuple[Table, Optional[Table]]:
+    """Fits of the sweeps of one part, and the sets around them."""
     results = _engine.losscone_fit(arrays, options, used, tell)
-    if kind == "none":
+    if asked.kind == "none":
         return results, None
-    thresholds: Optional[Floats] = None
-    if kind == "bootstrap":
-        thresholds = _engine.losscone_bootstrap(arrays, options, results, draws, level, used, tell)
-    elif not isinstance(kind, str):
-        thresholds = np.full(arrays.n, float(kind))
-    return results, _engine.losscone_confidence(arrays, options, results, thresholds, step, used, tell)
+    above: Optional[Floats] = None
+    if asked.kind == "bootstrap":
+        above = _engine.losscone_bootstrap(arrays, options, results, asked.draws, asked.level, used, tell)
+    elif not isinstance(asked.kind, str):
+        above = np.full(arrays.n, float(asked.kind))
+    return results, _engine.losscone_confidence(arrays, options, results, above, asked.step, used, tell)
 
 
 def bootstrap(
@@ -339,19 +318,13 @@ def bootstrap(
 ) -> Floats:
     """Thresholds for confidence sets of this coverage by the parametric bootstrap around fits that were found
     exactly: n, NaN where there is no fit."""
-
-    def one(
-        arrays: _engine.SweepArrays,
-        options: dict[str, Any],
-        rows: Table,
-        tell: Optional[ProgressFunction],
-        _: slice,
-    ) -> NDArray[Any]:
-        return _engine.losscone_bootstrap(
-            arrays, options, rows, draws, level, engine(device, precision, threads), tell
-        )
-
-    return _around(found, response, one, progress, "bootstrap")
+    used = engine(device, precision, threads)
+    return _joined(
+        [
+            _engine.losscone_bootstrap(arrays, options, rows, draws, level, used, tell)
+            for arrays, options, rows, _, tell in _parts_around(found, response, progress, "bootstrap")
+        ]
+    )
 
 
 def confidence(
@@ -368,56 +341,32 @@ def confidence(
     """Confidence sets around fits that were found exactly: rows of threshold, intervals, lower (8), upper
     (8), at_lower_bound, at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean
     square residual of each sweep."""
-    above = (
-        None
-        if thresholds is None
-        else np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
-    )
-
-    def one(
-        arrays: _engine.SweepArrays,
-        options: dict[str, Any],
-        rows: Table,
-        tell: Optional[ProgressFunction],
-        at: slice,
-    ) -> NDArray[Any]:
-        chosen = None if above is None else above[at]
-        used = engine(device, precision, threads)
-        sets: Table = _engine.losscone_confidence(arrays, options, rows, chosen, step or 0.0, used, tell)
-        return sets
-
-    return _around(found, response, one, progress, "confidence sets")
+    above: Any = None
+    if thresholds is not None:
+        above = np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
+    used, resolution = engine(device, precision, threads), step or 0.0
+    sets = []
+    for arrays, options, rows, at, tell in _parts_around(found, response, progress, "confidence sets"):
+        own = None if above is None else above[at]
+        sets.append(_engine.losscone_confidence(arrays, options, rows, own, resolution, used, tell))
+    return _joined(sets)
 
 
-def _around(
-    found: LossconeFit,
-    response: Optional[str],
-    one: Callable[..., NDArray[Any]],
-    progress: Progress,
-    what: str,
-) -> NDArray[Any]:
-    """Something of each part around its results."""
+def _parts_around(
+    found: LossconeFit, response: Optional[str], progress: Progress, what: str
+) -> Iterator[tuple[_engine.SweepArrays, dict[str, Any], Table, slice, Optional[ProgressFunction]]]:
+    """Of each part of fits that were found exactly: its arrays, options and results, where it stands, and who
+    is told of progress."""
     if found.options["search"] != "exact":
         raise _engine.InvalidArgument(f"{what}: the fits must be exact")
     chosen = found._response(response)
-    arrays, options = (
-        found.sweeps.arrays(found.options["method"]),
-        {name: found.options[name] for name in _DEFAULTS},
-    )
+    arrays = found.sweeps.arrays(found.options["method"])
+    options = {name: found.options[name] for name in _DEFAULTS}
     with told(progress, what) as tell:
-        return _joined(
-            [
-                one(
-                    _part_of(arrays, part),
-                    options_of(options, chosen, part),
-                    found.results[chosen][rows],
-                    tell,
-                    rows,
-                )
-                for part in found.sweeps.parts
-                for rows in [slice(part.start, part.stop)]
-            ]
-        )
+        for part in found.sweeps.parts:
+            rows = slice(part.start, part.stop)
+            of_part = options_of(options, chosen, part)
+            yield _part_of(arrays, part), of_part, found.results[chosen][rows], rows, tell
 
 
 # ---- profiles, models, misfits ----
@@ -444,7 +393,7 @@ def profile(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
     progress: Progress = None,
-    **options: Unpack[Options],
+    **options: Unpack[LossconeOptions],
 ) -> Profile:
     """The misfit minimised over r and A at given potentials, within the bounds of U (None: 401 from one bound
     to the other)."""
@@ -470,7 +419,7 @@ def misfit(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
     progress: Progress = None,
-    **options: Unpack[Options],
+    **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, NDArray[np.uint32]]:
     """The misfit of each of n sweeps at each of m points (rows of U, r, A): (n, m), NaN where too few cells
     are left; and the cells that entered it, n."""
@@ -501,7 +450,7 @@ def model(
     device: Optional[str] = None,
     precision: Optional[str] = None,
     threads: Optional[int] = None,
-    **options: Unpack[Options],
+    **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, Optional[Floats]]:
     """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), of the
     hard response alone. Fluxes of the sweeps are not looked at."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine, kappa
-from ..arrays import Floats, Table, repeated, structured
+from ..arrays import Floats, Table, columns_by_name, repeated, structured
 from ..devices import ProgressFunction
 from ..records import columns_of
 from .day import Attitude, Day, Geometry, Path
@@ -134,17 +134,11 @@ class Sweeps:
             return None
         columns: list[Table] = []
         for k, day in enumerate(self.days):
-            of_day = day.sweeps
-            names = {name: of_day[name] for name in of_day.dtype.names or ()}
+            names = columns_by_name(day.sweeps)
             if self.potentials:
-                found = self.potentials[k]
-                names.update(
-                    {
-                        name: found[name]
-                        for name in found.table.dtype.names or ()
-                        if name != "spacecraft_potential"
-                    }
-                )
+                found = columns_by_name(self.potentials[k].table)
+                del found["spacecraft_potential"]  # the day has it
+                names.update(found)
             columns.append(structured(names))
         return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
@@ -266,22 +260,22 @@ def load(
         if theta is None or isinstance(theta, (str, os.PathLike))
         else np.asarray(theta, dtype=np.float64)
     )
-    of_potentials = None if spacecraft_potential == "auto" else spacecraft_potential
-    tables = [
-        _table(geometry, None),
-        _table(polarity, "polarity"),
-        _table(of_potentials, "spacecraft_potential"),
-    ]
+    volts = None if spacecraft_potential == "auto" else spacecraft_potential
+    table = _table(geometry, None)
+    tables = (_table(polarity, "polarity"), _table(volts, "spacecraft_potential"))
     spin = None if attitude is None else Attitude(attitude)
-    sign = _sign(polarity, spice is not None or (tables[0] is not None and tables[0].has("polarity")))
+    known = spice is not None or (table is not None and table.has("polarity"))
+    sign = _sign(polarity, known)
     made: list[Sweeps] = []
     for one in given:
         day = one if isinstance(one, Day) else Day.read(one, strict=strict)
-        for k, table in enumerate(tables):
-            if table is not None:
-                day.apply(table)
-            if k == 0 and spice is not None and spin is not None:
-                day.apply_spice(spice, spin)
+        if table is not None:
+            day.apply(table)
+        if spice is not None and spin is not None:
+            day.apply_spice(spice, spin)
+        for other in tables:
+            if other is not None:
+                day.apply(other)
         if sign is not None:
             day.polarity[:] = sign
         if sunlight > 0.0:
@@ -290,37 +284,27 @@ def load(
         angles = cosines(inclination, day.field, day.azimuth, day.polarity)
         potentials: list[kappa.SpacecraftPotentials] = []
         if spacecraft_potential == "auto":
-            sunlit = np.where(
-                np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0
-            )
-            spectra = kappa.spectrum(day.energy, day.flux, angles, inclination)
-            found = kappa.spacecraft_potential(
-                spectra,
-                sunlit,
-                kappa=kappa_options,
-                device=device,
-                precision=precision,
-                threads=threads,
-                progress=progress,
-                **(potential_options or {}),
-            )
-            day.spacecraft_potential[:] = found["spacecraft_potential"]
-            potentials = [found]
+            where: dict[str, Any] = {"device": device, "precision": precision, "threads": threads}
+            where["progress"] = progress
+            options = {**(potential_options or {}), "kappa": kappa_options, **where}
+            potentials = [_potentials(day, angles, inclination, illumination, options)]
         elif isinstance(spacecraft_potential, Real):
             day.spacecraft_potential[:] = spacecraft_potential
-        made.append(
-            Sweeps(
-                day.energy,
-                repeated(day.spacecraft_potential, ROWS),
-                angles,
-                normalise(angles, day.flux, normalisation),
-                day.flux,
-                [day],
-                [Part(0, len(day), day.date << 24)],
-                potentials,
-            )
-        )
+        flux = normalise(angles, day.flux, normalisation)
+        of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
+        made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials))
     return made[0] if len(made) == 1 else _joined(made)
+
+
+def _potentials(
+    day: Day, angles: Floats, theta: Floats, illumination: str, options: dict[str, Any]
+) -> kappa.SpacecraftPotentials:
+    """Gives a day the potentials of the spacecraft at which the plasma's currents balance."""
+    sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
+    spectra = kappa.spectrum(day.energy, day.flux, angles, theta)
+    found = kappa.spacecraft_potential(spectra, sunlit, **options)
+    day.spacecraft_potential[:] = found["spacecraft_potential"]
+    return found
 
 
 def _table(path: Union[Path, float, None], column: Optional[str]) -> Optional[Geometry]:

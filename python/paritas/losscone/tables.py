@@ -83,7 +83,8 @@ def read_tables(path: Path) -> Tables:
         ]
         if others:
             raise _engine.InvalidInput(
-                f"{os.path.join(name, others[0])}: has other columns than {files[0]}; tables of other options cannot be joined"
+                f"{os.path.join(name, others[0])}: has other columns than {files[0]}; "
+                "tables of other options cannot be joined"
             )
         return Tables(np.concatenate([one.sweeps for one in read]), None, [one.provenance[0] for one in read])
     return _read_npz(name) if name.endswith(".npz") else _read_csv(name)
@@ -125,10 +126,10 @@ def _read_csv(path: str) -> Tables:
     if not rows or not head:
         raise _engine.InvalidInput(f"{path}: is no table of the program: its first lines are no provenance")
     names, body = rows[0], rows[1:]
-    for i, row in enumerate(body):
+    for line, row in enumerate(body, len(lines) - len(body) + 1):
         if len(row) != len(names):
             raise _engine.InvalidInput(
-                f"{path}: line {len(lines) - len(body) + i + 1} has {len(row)} fields, the first has {len(names)}"
+                f"{path}: line {line} has {len(row)} fields, the first has {len(names)}"
             )
     columns = {}
     for k, name in enumerate(names):
