@@ -7,6 +7,7 @@
  * Blocks double in size, so that a small document costs one small allocation and a large one few. */
 #include "base/context.h"
 
+#include "base/bytes.h"
 #include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
@@ -37,18 +38,14 @@ const char *paritas_error_message(const paritas_context *context)
  * result. */
 static void set_message(paritas_context *context, const char *from)
 {
-    static const char digits[] = "0123456789abcdef";
     size_t length = strlen(from), room = sizeof context->message - 1, used = 0;
     for (size_t i = 0; i < length;) {
         unsigned char byte = (unsigned char)from[i];
         size_t step = utf8_sequence((const unsigned char *)from + i, length - i);
         if (step == 0 || byte < 0x20 || byte == 0x7f) {
             if (room - used < 4) break;
-            char *out = context->message + used;
-            out[0] = '\\';
-            out[1] = 'x';
-            out[2] = digits[byte >> 4];
-            out[3] = digits[byte & 15];
+            memcpy(context->message + used, (const char[4]){'\\', 'x', hex_digit(byte >> 4), hex_digit(byte)},
+                   4);
             used += 4;
             i++;
         } else {

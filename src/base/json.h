@@ -51,20 +51,17 @@ struct paritas_workspace {
 /* Reads `length` bytes. The text is copied; the caller may free it at once. On failure the context's message
  * is "LABEL: line L, column C: reason". */
 paritas_status json_read(paritas_context *context, const char *text, size_t length, const char *label,
-                         struct paritas_workspace **document);
+                         paritas_workspace **document);
 /* Reads a file or standard input ("-", label "standard input"). */
-paritas_status json_read_file(paritas_context *context, const char *path,
-                              struct paritas_workspace **document);
+paritas_status json_read_file(paritas_context *context, const char *path, paritas_workspace **document);
 /* A new document whose root is a deep copy of `root`. */
 paritas_status json_copy(paritas_context *context, const struct json *root, const char *label,
-                         struct paritas_workspace **document);
+                         paritas_workspace **document);
+/* Puts a document whose making ended with `status` into *out, or frees it if that failed. Returns `status`. */
+paritas_status json_hand_out(paritas_status status, paritas_workspace *made, paritas_workspace **out);
 /* A copy of a document, labelled "LABEL (what)". */
-paritas_status json_copy_as(paritas_context *context, const struct paritas_workspace *source,
-                            struct paritas_workspace **copy, const char *what, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 4, 5)))
-#endif
-    ;
+paritas_status json_copy_as(paritas_context *context, const paritas_workspace *source,
+                            paritas_workspace **copy, const char *what, ...) PRINTF_LIKE(4, 5);
 
 /* Look-up. NULL if absent or if `node` is NULL or of another type. */
 const struct json *json_get(const struct json *object, const char *key);
@@ -76,20 +73,20 @@ const char *json_type_name(const struct json *node); /* "a number", "an object",
 bool json_equal(const struct json *a, const struct json *b);
 
 /* Building, in the arena of `document`; NULL when memory runs out. Keys and texts are copied. */
-struct json *json_new(struct paritas_workspace *document, json_type type);
-struct json *json_new_text(struct paritas_workspace *document, const char *text);
-struct json *json_new_number(struct paritas_workspace *document, double value);
-struct json *json_clone(struct paritas_workspace *document, const struct json *node);
+struct json *json_new(paritas_workspace *document, json_type type);
+struct json *json_new_text(paritas_workspace *document, const char *text);
+struct json *json_new_number(paritas_workspace *document, double value);
+struct json *json_clone(paritas_workspace *document, const struct json *node);
 /* an array, or an object that lacks child->key; false if either is NULL */
 bool json_append(struct json *container, struct json *child);
 /* adds or replaces */
-bool json_set(struct paritas_workspace *document, struct json *object, const char *key, struct json *child);
+bool json_set(paritas_workspace *document, struct json *object, const char *key, struct json *child);
 void json_remove(struct json *container, struct json *child);
 
 /* RFC 6902 on `document` in place. `patch` is the operations array. On failure `document` may be half
  * patched; patch a copy. Messages: "PATCHLABEL: [i].path: /json/pointer: reason". */
-paritas_status json_patch(paritas_context *context, struct paritas_workspace *document,
-                          const struct json *patch, const char *patch_label);
+paritas_status json_patch(paritas_context *context, paritas_workspace *document, const struct json *patch,
+                          const char *patch_label);
 
 /* Growing text. Failing appends set `failed`; check once at the end. */
 struct text {
@@ -100,16 +97,8 @@ struct text {
 };
 void text_open(struct text *text, const paritas_allocator *allocator);
 void text_append(struct text *text, const char *bytes, size_t length);
-void text_format(struct text *text, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
-void text_format_list(struct text *text, const char *format, va_list arguments)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 0)))
-#endif
-    ;
+void text_format(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+void text_format_list(struct text *text, const char *format, va_list arguments) PRINTF_LIKE(2, 0);
 /* shortest text that reads back as `value`, as Python's repr; NaN and infinities: null */
 void text_number(struct text *text, double value);
 /* a JSON string, non-ASCII kept as it is */

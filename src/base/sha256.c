@@ -5,6 +5,7 @@
  */
 #include "base/digest.h"
 
+#include "base/bytes.h"
 #include <string.h>
 
 /* Fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
@@ -155,13 +156,12 @@ void sha256_append(struct sha256 *digest, const void *bytes, size_t length)
 
 void sha256_close(struct sha256 *digest, char *hex)
 {
-    static const char digits[] = "0123456789abcdef";
     const size_t left = digest->length % 64, total = left < 56 ? 64 : 128;
     unsigned char tail[128] = {0};
     memcpy(tail, digest->block, left);
     tail[left] = 0x80;
     for (size_t i = 0; i < 8; i++) tail[total - 8 + i] = (unsigned char)(digest->length * 8 >> 8 * (7 - i));
     digest->compress(digest->state, tail, total / 64);
-    for (unsigned i = 0; i < 64; i++) hex[i] = digits[digest->state[i / 8] >> 4 * (7 - i % 8) & 15];
+    for (unsigned i = 0; i < 64; i++) hex[i] = hex_digit(digest->state[i / 8] >> 4 * (7 - i % 8));
     hex[64] = '\0';
 }

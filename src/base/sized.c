@@ -21,12 +21,12 @@ paritas_status sized_check(paritas_context *context, const char *type, const cha
 {
     size_t theirs;
     if (n == 0) return PARITAS_OK;
-    if (!given) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: must not be NULL", argument);
+    if (!given) return paritas_refuse(context, "%s: must not be NULL", argument);
     memcpy(&theirs, given, sizeof theirs);
     if (is_known(type, theirs, size)) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                        "%s: its size is %zu, which no version of %s had: start from PARITAS_INIT(%s)",
-                        argument, theirs, type, type);
+    return paritas_refuse(context,
+                          "%s: its size is %zu, which no version of %s had: start from PARITAS_INIT(%s)",
+                          argument, theirs, type, type);
 }
 
 paritas_status sized_take(paritas_context *context, const char *type, const char *argument, const void *given,

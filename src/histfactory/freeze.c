@@ -273,7 +273,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     done = done && fits && write_maps(&f);
     /* kernels load whole packs from the coefficients: on a line of the cache each, not across two */
     double *reals = done ? paritas_allocate_aligned(context, f.reals.n, sizeof *reals) : NULL;
-    done = reals != NULL;
+    done = reals;
     if (done) memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);
     model->frozen.tables = (struct device_tables){f.ints.at, reals, f.ints.n, f.reals.n};
     paritas_release(&context->allocator, f.reals.at);

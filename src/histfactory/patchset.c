@@ -20,7 +20,7 @@ struct walk {
 static bool all_in(const char *text, size_t length, const char *allowed)
 {
     for (size_t i = 0; i < length; i++)
-        if (text[i] == '\0' || strchr(allowed, text[i]) == NULL) return false;
+        if (text[i] == '\0' || !strchr(allowed, text[i])) return false;
     return true;
 }
 
@@ -61,7 +61,7 @@ static paritas_status check_digests(const struct hf_place *place, const struct j
     for (size_t i = 0; i < 2; i++) {
         const struct hf_place at = hf_member(place, fields[i].key);
         const struct json *digest = fields[i].node;
-        if (digest != NULL && (digest->length != lengths[i] || !all_in(digest->text, digest->length, HEX)))
+        if (digest && (digest->length != lengths[i] || !all_in(digest->text, digest->length, HEX)))
             return hf_refuse(&at, "must be %lu hexadecimal digits", (unsigned long)lengths[i]);
     }
     return PARITAS_OK;
@@ -80,7 +80,7 @@ static paritas_status check_set_metadata(struct walk *walk, const struct hf_plac
     TRY(check_digests(&digests, fields[2].node));
     walk->n_labels = fields[3].node->count;
     uint32_t index = 0;
-    for (const struct json *item = fields[3].node->first; item != NULL; item = item->next) {
+    for (const struct json *item = fields[3].node->first; item; item = item->next) {
         const struct hf_place at = hf_member_at(place, "labels", index++);
         TRY(check_word(&at, item));
     }
@@ -115,7 +115,7 @@ static paritas_status check_operation(const struct hf_place *place, const struct
 static void write_values(struct text *text, const struct json *values)
 {
     text_append(text, "=", 1); /* no name begins so */
-    for (const struct json *value = values->first; value != NULL; value = value->next) {
+    for (const struct json *value = values->first; value; value = value->next) {
         if (value->type == JSON_NUMBER)
             text_number(text, value->number + 0.0); /* -0 is 0 */
         else
@@ -129,7 +129,7 @@ static paritas_status enter_key(struct walk *walk, const struct hf_place *place,
                                 size_t length, uint32_t index)
 {
     const char *copy = arena_text(&walk->arena, key, length);
-    uint32_t id = copy != NULL ? hf_names_enter(&walk->keys, &walk->arena, copy, (uint32_t)length) : HF_NONE;
+    uint32_t id = copy ? hf_names_enter(&walk->keys, &walk->arena, copy, (uint32_t)length) : HF_NONE;
     if (id == HF_NONE) return paritas_fail_memory(walk->source.context);
     uint32_t *first = &walk->keys.items[id].channel;
     if (*first != 0)
@@ -147,7 +147,7 @@ static paritas_status check_values(struct walk *walk, const struct hf_place *pla
         return hf_refuse(place, "must have %lu values, one a label, found %lu", (unsigned long)walk->n_labels,
                          (unsigned long)node->count);
     uint32_t index = 0;
-    for (const struct json *value = node->first; value != NULL; value = value->next) {
+    for (const struct json *value = node->first; value; value = value->next) {
         const struct hf_place at = hf_element(place, index++);
         if (value->type != JSON_NUMBER && value->type != JSON_STRING)
             return hf_refuse(&at, "must be a number or a string, found %s", hf_describe(value, found));
@@ -174,7 +174,7 @@ static paritas_status check_patch(struct walk *walk, const struct hf_place *plac
     TRY(enter_key(walk, &name_place, name->text, name->length, place->index));
     TRY(check_values(walk, &values_place, inner[1].node, place->index));
     uint32_t index = 0;
-    for (const struct json *item = fields[1].node->first; item != NULL; item = item->next) {
+    for (const struct json *item = fields[1].node->first; item; item = item->next) {
         const struct hf_place at = hf_member_at(place, "patch", index++);
         TRY(check_operation(&at, item));
     }
@@ -193,14 +193,14 @@ static paritas_status check_all(struct walk *walk, const struct json *document)
         return hf_refuse(&version, "must be \"" VERSION "\", found %s", hf_describe(fields[2].node, found));
     TRY(check_set_metadata(walk, &metadata, fields[1].node));
     uint32_t index = 0;
-    for (const struct json *item = fields[0].node->first; item != NULL; item = item->next) {
+    for (const struct json *item = fields[0].node->first; item; item = item->next) {
         const struct hf_place at = hf_member_at(&root, "patches", index++);
         TRY(check_patch(walk, &at, item));
     }
     return PARITAS_OK;
 }
 
-paritas_status hf_patchset_check(paritas_context *context, const struct paritas_workspace *patchset)
+paritas_status hf_patchset_check(paritas_context *context, const paritas_workspace *patchset)
 {
     struct walk walk = {.source = {context, patchset->label}};
     arena_open(&walk.arena, &context->allocator);
@@ -211,12 +211,12 @@ paritas_status hf_patchset_check(paritas_context *context, const struct paritas_
 
 /* ---- parts ---- */
 
-const struct json *hf_patchset_patches(const struct paritas_workspace *patchset)
+const struct json *hf_patchset_patches(const paritas_workspace *patchset)
 {
     return json_get(patchset->root, "patches");
 }
 
-const struct json *hf_patchset_metadata(const struct paritas_workspace *patchset)
+const struct json *hf_patchset_metadata(const paritas_workspace *patchset)
 {
     return json_get(patchset->root, "metadata");
 }
@@ -247,11 +247,11 @@ static bool same_hex(const char *a, const char *b, size_t length)
     return true;
 }
 
-paritas_status hf_patchset_verify(paritas_context *context, const struct paritas_workspace *workspace,
-                                  const struct paritas_workspace *patchset)
+paritas_status hf_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
+                                  const paritas_workspace *patchset)
 {
-    for (const struct json *digest = json_get(hf_patchset_metadata(patchset), "digests")->first;
-         digest != NULL; digest = digest->next) {
+    for (const struct json *digest = json_get(hf_patchset_metadata(patchset), "digests")->first; digest;
+         digest = digest->next) {
         char hex[65];
         TRY(json_digest(context, workspace->root, digest->key, hex));
         if (strlen(hex) != digest->length || !same_hex(digest->text, hex, digest->length))
@@ -264,11 +264,11 @@ paritas_status hf_patchset_verify(paritas_context *context, const struct paritas
     return PARITAS_OK;
 }
 
-paritas_status hf_patchset_apply_entry(paritas_context *context, const struct paritas_workspace *workspace,
-                                       const struct paritas_workspace *patchset, const struct json *entry,
-                                       size_t index, struct paritas_workspace **patched)
+paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_workspace *workspace,
+                                       const paritas_workspace *patchset, const struct json *entry,
+                                       size_t index, paritas_workspace **patched)
 {
-    struct paritas_workspace *made;
+    paritas_workspace *made;
     struct text place;
     *patched = NULL;
     TRY(json_copy_as(context, workspace, &made, "patched by %s", hf_patchset_entry_name(entry)));
@@ -292,9 +292,8 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const struct pa
 paritas_status paritas_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_workspace *patchset)
 {
-    if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (workspace == NULL || patchset == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a patch set are needed");
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    if (!workspace || !patchset) return paritas_refuse(context, "a workspace and a patch set are needed");
     TRY(hf_patchset_check(context, patchset));
     return hf_patchset_verify(context, workspace, patchset);
 }
@@ -302,10 +301,9 @@ paritas_status paritas_patchset_verify(paritas_context *context, const paritas_w
 paritas_status paritas_patchset_count(paritas_context *context, const paritas_workspace *patchset,
                                       size_t *count)
 {
-    if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (patchset == NULL || count == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "a patch set and a place for its count are needed");
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    if (!patchset || !count)
+        return paritas_refuse(context, "a patch set and a place for its count are needed");
     *count = 0;
     TRY(hf_patchset_check(context, patchset));
     *count = hf_patchset_patches(patchset)->count;
@@ -315,14 +313,12 @@ paritas_status paritas_patchset_count(paritas_context *context, const paritas_wo
 paritas_status paritas_patchset_name(paritas_context *context, const paritas_workspace *patchset,
                                      size_t index, const char **name)
 {
-    if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (patchset == NULL || name == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "a patch set and a place for a name are needed");
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    if (!patchset || !name) return paritas_refuse(context, "a patch set and a place for a name are needed");
     *name = NULL;
     TRY(hf_patchset_check(context, patchset));
     const struct json *entry = json_at(hf_patchset_patches(patchset), index);
-    if (entry == NULL)
+    if (!entry)
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%lu], only %lu patches",
                             patchset->label, (unsigned long)index,
                             (unsigned long)hf_patchset_patches(patchset)->count);
@@ -334,16 +330,15 @@ paritas_status paritas_patchset_apply(paritas_context *context, const paritas_wo
                                       const paritas_workspace *patchset, const char *name,
                                       paritas_workspace **patched)
 {
-    if (context == NULL || patched == NULL) return PARITAS_INVALID_ARGUMENT;
+    if (!context || !patched) return PARITAS_INVALID_ARGUMENT;
     *patched = NULL;
-    if (workspace == NULL || patchset == NULL || name == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "a workspace, a patch set and the name of a patch are needed");
+    if (!workspace || !patchset || !name)
+        return paritas_refuse(context, "a workspace, a patch set and the name of a patch are needed");
     TRY(paritas_patchset_verify(context, workspace, patchset));
     size_t index = 0;
     const struct json *entry = hf_patchset_patches(patchset)->first;
-    for (; entry != NULL && strcmp(hf_patchset_entry_name(entry), name) != 0; entry = entry->next) index++;
-    if (entry == NULL)
+    for (; entry && strcmp(hf_patchset_entry_name(entry), name) != 0; entry = entry->next) index++;
+    if (!entry)
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patch \"%.200s\"", patchset->label,
                             name);
     return hf_patchset_apply_entry(context, workspace, patchset, entry, index, patched);

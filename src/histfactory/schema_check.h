@@ -40,11 +40,7 @@ static inline struct hf_place hf_element(const struct hf_place *up, uint32_t ind
 }
 
 /* Refuses what stands at `place`. The root's path is left out of the message. */
-paritas_status hf_refuse(const struct hf_place *place, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+paritas_status hf_refuse(const struct hf_place *place, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* What a node may be. */
 enum hf_shape {

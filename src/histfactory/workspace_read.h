@@ -98,7 +98,14 @@ struct hf_raw_observation {
 };
 
 /* A parameter's configuration. */
-enum hf_setting { HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA, HF_GIVEN_FACTORS, HF_GIVEN_SIGMAS, HF_SETTINGS };
+enum hf_setting {
+    HF_GIVEN_INITS,
+    HF_GIVEN_BOUNDS,
+    HF_GIVEN_AUXDATA,
+    HF_GIVEN_FACTORS,
+    HF_GIVEN_SIGMAS,
+    HF_SETTINGS
+};
 struct hf_raw_config {
     uint32_t name;
     struct hf_list settings[HF_SETTINGS]; /* bounds: pairs lower, upper */
@@ -130,18 +137,14 @@ struct hf_raw {
 
 /* Checks the document's shape and copies its numbers into `keep`, tables into `scratch`. Names are borrowed
  * from the document. INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
-paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace,
+paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
 /* The check alone, for the operations on workspaces. */
-paritas_status hf_workspace_check(paritas_context *context, const struct paritas_workspace *workspace);
+paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace);
 
 /* Refuses a sample or modifier; `member` "": as a whole, element HF_NONE: the member as a whole. */
 paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use, const char *member,
-                             uint32_t element, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 5, 6)))
-#endif
-    ;
+                             uint32_t element, const char *format, ...) PRINTF_LIKE(5, 6);
 /* Refuses a bin's uncertainty, because of which `what` is out of range. */
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
                                 const char *what);

@@ -50,9 +50,9 @@ static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *pl
                                    struct hf_list *list)
 {
     double *copy = arena_allocate(raw->keep, (size_t)node->count * sizeof *copy);
-    if (copy == NULL) return paritas_fail_memory(raw->source.context);
+    if (!copy) return paritas_fail_memory(raw->source.context);
     uint32_t i = 0;
-    for (const struct json *item = node->first; item != NULL; item = item->next) {
+    for (const struct json *item = node->first; item; item = item->next) {
         if (item->type != JSON_NUMBER) {
             const struct hf_place at = hf_element(place, i);
             return hf_expect(&at, item, HF_NUMBER);
@@ -68,7 +68,7 @@ static paritas_status read_field(struct hf_raw *raw, const struct hf_place *plac
                                  const struct hf_field *field, struct hf_list *list)
 {
     const struct hf_place at = hf_member(place, field->key);
-    return field->node != NULL ? read_numbers(raw, &at, field->node, list) : PARITAS_OK;
+    return field->node ? read_numbers(raw, &at, field->node, list) : PARITAS_OK;
 }
 
 /* Enters the text of a name. */
@@ -143,7 +143,7 @@ static paritas_status read_modifier(struct hf_raw *raw, const struct hf_place *p
                          kind->name, name->text, (unsigned long)name->modifier_at[type]);
     name->modifier_in[type] = sample_serial;
     name->modifier_at[type] = place->index;
-    if (kind->only_name != NULL && strcmp(name->text, kind->only_name) != 0) {
+    if (kind->only_name && strcmp(name->text, kind->only_name) != 0) {
         const struct hf_place at = hf_member(place, "name");
         return hf_refuse(&at, "a modifier of type %s must be named \"%s\", found \"%.200s\"", kind->name,
                          kind->only_name, name->text);
@@ -168,8 +168,8 @@ static paritas_status read_sample(struct hf_raw *raw, const struct hf_place *pla
     name->sample_in = channel + 1;
     name->sample_at = place->index;
     sample->modifiers = make_array(raw, fields[2].node, sizeof *sample->modifiers);
-    if (sample->modifiers == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[2].node->first; item != NULL; item = item->next) {
+    if (!sample->modifiers) return paritas_fail_memory(raw->source.context);
+    for (const struct json *item = fields[2].node->first; item; item = item->next) {
         const struct hf_place at = hf_member_at(place, "modifiers", sample->n_modifiers);
         TRY(read_modifier(raw, &at, item, serial, &sample->modifiers[sample->n_modifiers++]));
     }
@@ -186,8 +186,8 @@ static paritas_status read_channel(struct hf_raw *raw, const struct hf_place *pl
     TRY(read_name(raw, fields[0].node, &channel->name));
     TRY(refuse_twice(raw, place, channel->name, &raw->names.items[channel->name].channel, "channels"));
     channel->samples = make_array(raw, fields[1].node, sizeof *channel->samples);
-    if (channel->samples == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[1].node->first; item != NULL; item = item->next) {
+    if (!channel->samples) return paritas_fail_memory(raw->source.context);
+    for (const struct json *item = fields[1].node->first; item; item = item->next) {
         const struct hf_place at = hf_member_at(place, "samples", channel->n_samples);
         TRY(read_sample(raw, &at, item, place->index, ++*serial, &channel->samples[channel->n_samples++]));
     }
@@ -213,9 +213,9 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
                                   struct hf_list *list)
 {
     double *bounds = arena_array(raw->keep, node->count, 2 * sizeof *bounds);
-    if (bounds == NULL) return paritas_fail_memory(raw->source.context);
+    if (!bounds) return paritas_fail_memory(raw->source.context);
     *list = (struct hf_list){bounds, 0};
-    for (const struct json *item = node->first; item != NULL; item = item->next) {
+    for (const struct json *item = node->first; item; item = item->next) {
         char found[64];
         const struct hf_place at = hf_member_at(place, "bounds", list->n++);
         if (item->type != JSON_ARRAY)
@@ -246,9 +246,9 @@ static paritas_status read_config(struct hf_raw *raw, const struct hf_place *pla
     TRY(read_name(raw, fields[NAME].node, &config->name));
     for (int k = 0; k < HF_SETTINGS; k++)
         if (k != HF_GIVEN_BOUNDS) TRY(read_field(raw, place, &fields[k], &config->settings[k]));
-    if (fields[HF_GIVEN_BOUNDS].node != NULL)
+    if (fields[HF_GIVEN_BOUNDS].node)
         TRY(read_bounds(raw, place, fields[HF_GIVEN_BOUNDS].node, &config->settings[HF_GIVEN_BOUNDS]));
-    config->fixed = fields[FIXED].node == NULL ? -1 : json_is(fields[FIXED].node, JSON_TRUE);
+    config->fixed = !fields[FIXED].node ? -1 : json_is(fields[FIXED].node, JSON_TRUE);
     return PARITAS_OK;
 }
 
@@ -266,8 +266,8 @@ static paritas_status read_measurement(struct hf_raw *raw, const struct hf_place
     TRY(hf_fields(&config, fields[1].node, inner, 2, false));
     measurement->poi = inner[0].node->text;
     measurement->configs = make_array(raw, inner[1].node, sizeof *measurement->configs);
-    if (measurement->configs == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = inner[1].node->first; item != NULL; item = item->next) {
+    if (!measurement->configs) return paritas_fail_memory(raw->source.context);
+    for (const struct json *item = inner[1].node->first; item; item = item->next) {
         const uint32_t index = measurement->n_configs++;
         const struct hf_place at = hf_member_at(&config, "parameters", index);
         TRY(read_config(raw, &at, item, &measurement->configs[index]));
@@ -283,7 +283,7 @@ static paritas_status read_measurement(struct hf_raw *raw, const struct hf_place
 
 /* ---- the whole ---- */
 
-paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace,
+paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw)
 {
     *raw = (struct hf_raw){.source = {context, workspace->label}, .scratch = scratch, .keep = keep};
@@ -298,27 +298,27 @@ paritas_status hf_raw_read(paritas_context *context, const struct paritas_worksp
         return hf_refuse(&version, "must be \"" VERSION "\", found %s", hf_describe(fields[3].node, found));
     uint32_t serial = 0;
     raw->channels = make_array(raw, fields[0].node, sizeof *raw->channels);
-    if (raw->channels == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[0].node->first; item != NULL; item = item->next) {
+    if (!raw->channels) return paritas_fail_memory(raw->source.context);
+    for (const struct json *item = fields[0].node->first; item; item = item->next) {
         const struct hf_place at = hf_member_at(&root, "channels", raw->n_channels++);
         TRY(read_channel(raw, &at, item, &serial));
     }
     raw->observations = make_array(raw, fields[1].node, sizeof *raw->observations);
-    if (raw->observations == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[1].node->first; item != NULL; item = item->next) {
+    if (!raw->observations) return paritas_fail_memory(raw->source.context);
+    for (const struct json *item = fields[1].node->first; item; item = item->next) {
         const struct hf_place at = hf_member_at(&root, "observations", raw->n_observations++);
         TRY(read_observation(raw, &at, item));
     }
     raw->measurements = make_array(raw, fields[2].node, sizeof *raw->measurements);
-    if (raw->measurements == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[2].node->first; item != NULL; item = item->next) {
+    if (!raw->measurements) return paritas_fail_memory(raw->source.context);
+    for (const struct json *item = fields[2].node->first; item; item = item->next) {
         const struct hf_place at = hf_member_at(&root, "measurements", raw->n_measurements++);
         TRY(read_measurement(raw, &at, item));
     }
     return PARITAS_OK;
 }
 
-paritas_status hf_workspace_check(paritas_context *context, const struct paritas_workspace *workspace)
+paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace)
 {
     struct arena arena;
     struct hf_raw raw;

@@ -70,7 +70,7 @@ struct paritas_workspace;
 /* Reads, checks and sorts. `measurement` NULL: the first. `poi` NULL: the measurement's, "": none. On failure
  * the context's message names file, JSON path (indices in file order, channels[2].samples[0].data[3]) and
  * reason. */
-paritas_status hf_spec_read(paritas_context *context, const struct paritas_workspace *workspace,
+paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *workspace,
                             const char *measurement, const char *poi, struct hf_spec **spec);
 void hf_spec_free(struct hf_spec *spec);
 
