@@ -29,8 +29,9 @@ static bool all_in(const char *text, size_t length, const char *allowed)
 #define HEX DIGITS "abcdefABCDEF"
 
 /* Refuses what is no string of one character or more out of [a-zA-Z0-9_]. */
-static paritas_status check_word(const struct hf_place *place, const struct json *node)
+static paritas_status check_word(void *unused, const struct hf_place *place, const struct json *node)
 {
+    (void)unused;
     char found[64];
     TRY(hf_expect(place, node, HF_STRING));
     if (node->length != 0 && all_in(node->text, node->length, WORD)) return PARITAS_OK;
@@ -79,18 +80,14 @@ static paritas_status check_set_metadata(struct walk *walk, const struct hf_plac
     TRY(check_references(&references, fields[1].node));
     TRY(check_digests(&digests, fields[2].node));
     walk->n_labels = fields[3].node->count;
-    uint32_t index = 0;
-    for (const struct json *item = fields[3].node->first; item; item = item->next) {
-        const struct hf_place at = hf_member_at(place, "labels", index++);
-        TRY(check_word(&at, item));
-    }
-    return PARITAS_OK;
+    return hf_each(place, "labels", fields[3].node, check_word, NULL);
 }
 
 /* ---- patches ---- */
 
-static paritas_status check_operation(const struct hf_place *place, const struct json *node)
+static paritas_status check_operation(void *unused, const struct hf_place *place, const struct json *node)
 {
+    (void)unused;
     static const struct {
         const char *name;
         struct hf_field needs;
@@ -138,20 +135,22 @@ static paritas_status enter_key(struct walk *walk, const struct hf_place *place,
     return PARITAS_OK;
 }
 
+static paritas_status check_value(void *unused, const struct hf_place *place, const struct json *node)
+{
+    char found[64];
+    (void)unused;
+    if (node->type == JSON_NUMBER || node->type == JSON_STRING) return PARITAS_OK;
+    return hf_refuse(place, "must be a number or a string, found %s", hf_describe(node, found));
+}
+
 static paritas_status check_values(struct walk *walk, const struct hf_place *place, const struct json *node,
                                    uint32_t patch)
 {
-    char found[64];
     TRY(hf_expect(place, node, HF_ARRAY));
     if (node->count != walk->n_labels)
         return hf_refuse(place, "must have %lu values, one a label, found %lu", (unsigned long)walk->n_labels,
                          (unsigned long)node->count);
-    uint32_t index = 0;
-    for (const struct json *value = node->first; value; value = value->next) {
-        const struct hf_place at = hf_element(place, index++);
-        if (value->type != JSON_NUMBER && value->type != JSON_STRING)
-            return hf_refuse(&at, "must be a number or a string, found %s", hf_describe(value, found));
-    }
+    TRY(hf_each(place, "", node, check_value, NULL));
     struct text key;
     text_open(&key, &walk->source.context->allocator);
     write_values(&key, node);
@@ -161,8 +160,9 @@ static paritas_status check_values(struct walk *walk, const struct hf_place *pla
     return status;
 }
 
-static paritas_status check_patch(struct walk *walk, const struct hf_place *place, const struct json *node)
+static paritas_status check_patch(void *user, const struct hf_place *place, const struct json *node)
 {
+    struct walk *walk = user;
     struct hf_field fields[] = {{.key = "metadata"}, {.key = "patch", .shape = HF_ARRAY}},
                     inner[] = {{.key = "name"}, {.key = "values"}};
     const struct hf_place metadata = hf_member(place, "metadata"), name_place = hf_member(&metadata, "name"),
@@ -170,15 +170,10 @@ static paritas_status check_patch(struct walk *walk, const struct hf_place *plac
     TRY(hf_fields(place, node, fields, 2, false));
     TRY(hf_fields(&metadata, fields[0].node, inner, 2, true));
     const struct json *name = inner[0].node;
-    TRY(check_word(&name_place, name));
+    TRY(check_word(NULL, &name_place, name));
     TRY(enter_key(walk, &name_place, name->text, name->length, place->index));
     TRY(check_values(walk, &values_place, inner[1].node, place->index));
-    uint32_t index = 0;
-    for (const struct json *item = fields[1].node->first; item; item = item->next) {
-        const struct hf_place at = hf_member_at(place, "patch", index++);
-        TRY(check_operation(&at, item));
-    }
-    return PARITAS_OK;
+    return hf_each(place, "patch", fields[1].node, check_operation, NULL);
 }
 
 static paritas_status check_all(struct walk *walk, const struct json *document)
@@ -192,12 +187,7 @@ static paritas_status check_all(struct walk *walk, const struct json *document)
     if (!json_text_is(fields[2].node, VERSION))
         return hf_refuse(&version, "must be \"" VERSION "\", found %s", hf_describe(fields[2].node, found));
     TRY(check_set_metadata(walk, &metadata, fields[1].node));
-    uint32_t index = 0;
-    for (const struct json *item = fields[0].node->first; item; item = item->next) {
-        const struct hf_place at = hf_member_at(&root, "patches", index++);
-        TRY(check_patch(walk, &at, item));
-    }
-    return PARITAS_OK;
+    return hf_each(&root, "patches", fields[0].node, check_patch, walk);
 }
 
 paritas_status hf_patchset_check(paritas_context *context, const paritas_workspace *patchset)
@@ -279,12 +269,7 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_w
                                 ? paritas_fail_memory(context)
                                 : json_patch(context, made, hf_patchset_entry_patch(entry), place.bytes);
     text_free(&place);
-    if (status != PARITAS_OK) {
-        paritas_workspace_free(made);
-        return status;
-    }
-    *patched = made;
-    return PARITAS_OK;
+    return json_hand_out(status, made, patched);
 }
 
 /* ---- the public functions ---- */

@@ -96,3 +96,12 @@ paritas_status hf_fields(const struct hf_place *place, const struct json *object
     }
     return PARITAS_OK;
 }
+
+paritas_status hf_each(const struct hf_place *up, const char *key, const struct json *array, hf_check *check,
+                       void *user)
+{
+    struct hf_place at = hf_member_at(up, key, 0);
+    for (const struct json *item = array->first; item; item = item->next, at.index++)
+        TRY(check(user, &at, item));
+    return PARITAS_OK;
+}

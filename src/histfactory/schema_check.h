@@ -68,6 +68,11 @@ struct hf_field {
 paritas_status hf_fields(const struct hf_place *place, const struct json *object, struct hf_field *fields,
                          size_t n, bool open);
 
+/* Calls `check` for every element of `array`, the member `key` of `up`; stops where one fails. */
+typedef paritas_status hf_check(void *user, const struct hf_place *place, const struct json *node);
+paritas_status hf_each(const struct hf_place *up, const char *key, const struct json *array, hf_check *check,
+                       void *user);
+
 /* What a node is, for messages: "0.5", "\"text\"", "an object". */
 const char *hf_describe(const struct json *node, char out[64]);
 /* A number as text, for messages. */

@@ -41,13 +41,7 @@ static paritas_status check_arguments(paritas_context *context, const paritas_wo
 static paritas_status finish(paritas_context *context, paritas_status status, paritas_workspace *made,
                              paritas_workspace **out)
 {
-    if (status == PARITAS_OK) status = hf_workspace_check(context, made);
-    if (status != PARITAS_OK) {
-        paritas_workspace_free(made);
-        return status;
-    }
-    *out = made;
-    return PARITAS_OK;
+    return json_hand_out(status == PARITAS_OK ? hf_workspace_check(context, made) : status, made, out);
 }
 
 /* What the arrays of a workspace hold, by what their elements are called by. */

@@ -130,7 +130,8 @@ struct hf_raw {
     struct hf_raw_observation *observations;
     struct hf_raw_measurement *measurements;
     uint32_t n_channels, n_observations, n_measurements;
-    uint32_t *order; /* of the channels by name; filled by hf_raw_order */
+    uint32_t n_samples; /* read so far: serial numbers for hf_name.modifier_in */
+    uint32_t *order;    /* of the channels by name; filled by hf_raw_order */
 };
 
 /* ---- workspace_read_raw.c ---- */
