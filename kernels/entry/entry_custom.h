@@ -10,17 +10,17 @@
 #define MODEL_PARAMETERS CUSTOM_ARGUMENTS
 #define MODEL CUSTOM
 #define MODEL_SLOTS CUSTOM_SLOTS
-#define MODEL_X (s + mi[CUSTOM_S_X])
-#define MODEL_GRADIENT (s + mi[CUSTOM_S_GRADIENT])
-#define MODEL_ACTIVE (s + mi[CUSTOM_S_ACTIVE])
-#define MODEL_WORK (s + mi[CUSTOM_S_MINIMISER])
-#define MODEL_MEMORY (s + mi[CUSTOM_S_MEMORY])
+#define MODEL_X (CUSTOM_S(X))
+#define MODEL_GRADIENT (CUSTOM_S(GRADIENT))
+#define MODEL_ACTIVE (CUSTOM_S(ACTIVE))
+#define MODEL_WORK (CUSTOM_S(MINIMISER))
+#define MODEL_MEMORY (CUSTOM_S(MEMORY))
 #define MODEL_HUGE CUSTOM_HUGE
 #define MODEL_LEAST (mi[CUSTOM_TERMS] ? -CUSTOM_HUGE : R(0.0)) /* else a deviance */
 #define MODEL_FLAT (s[mi[CUSTOM_S_SCALARS] + 3])
-#define MODEL_DIAGONAL(i) LOADP(s + mi[CUSTOM_S_DIAGONAL], i)
+#define MODEL_DIAGONAL(i) LOADP(CUSTOM_S(DIAGONAL), i)
 #define MODEL_DATA mi[CUSTOM_DATA]
-#define MODEL_MAIN (s + mi[CUSTOM_S_MAIN])
+#define MODEL_MAIN (CUSTOM_S(MAIN))
 #define MODEL_WEIGHT(i) LOADM(mr + mi[CUSTOM_R_PRECISION], i)
 #define MODEL_SCALE(i) s[mi[CUSTOM_S_SCALE] + (i)]
 
@@ -148,7 +148,7 @@ KERNEL(custom_covariance)
     const job_minimum minimum = job_factor_at_point(CUSTOM, args, in, rows);
     GLOBAL real *rest = MODEL_MEMORY;
     job_unit_rows(CUSTOM, rest, n);
-    job_solve_rows(CUSTOM, rest, n, s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG]);
+    job_solve_rows(CUSTOM, rest, n, CUSTOM_S(TILES), CUSTOM_S(RDIAG));
     TEAM_FOR(I, CUSTOM_BLOCKS)
         for (u32 i = 0; i < 8; i += PACK) {
             pack sum = PK(0.0);
