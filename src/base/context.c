@@ -33,9 +33,8 @@ const char *paritas_error_message(const paritas_context *context)
     return context ? context->message : "";
 }
 
-/* Copies `from` into the message, cut to fit at a whole character. File names and input reach messages, so
- * control bytes and bytes that are no UTF-8 are spelled out: a terminal and a JSON writer can both take the
- * result. */
+/* Copies `from` into the message, cut to fit at a whole character. Control bytes and bytes that are no UTF-8
+ * are spelled out, for terminals and JSON writers. */
 static void set_message(paritas_context *context, const char *from)
 {
     size_t length = strlen(from), room = sizeof context->message - 1, used = 0;
@@ -122,8 +121,8 @@ void paritas_release(const paritas_allocator *allocator, void *memory)
     if (memory) allocator->release(allocator->user, memory);
 }
 
-/* The allocator knows no alignment: the piece is moved up to the next boundary, and the address that must be
- * given back stands in the bytes before it. */
+/* The allocator knows no alignment: the piece moves up to the next boundary, and the address to give back
+ * stands before it. */
 void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t size)
 {
     size_t bytes;

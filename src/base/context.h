@@ -6,12 +6,14 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* Lets the compiler check arguments of printf: the positions, from 1, of the format and of its first argument. */
+/* Lets the compiler check arguments of printf: positions, from 1, of the format and its first argument. */
 #if defined(__GNUC__)
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 #else
 #define PRINTF_LIKE(text, first)
 #endif
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 struct paritas_device; /* src/device/device.h */
 
@@ -35,8 +37,8 @@ struct paritas_context {
     char message[2048]; /* of the last failure */
 };
 
-/* Records the formatted message (cut to fit, control bytes of the input shown as \xNN) and returns `status`,
- * so that a failing line reads: return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: ...", label). */
+/* Records the formatted message (cut to fit, control bytes shown as \xNN) and returns `status`: return
+ * paritas_fail(context, PARITAS_INVALID_INPUT, "%s: ...", label). */
 paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
     PRINTF_LIKE(3, 4);
 /* The same for an argument that a caller must not give: paritas_refuse(context, "%s: ...", name). */

@@ -1,5 +1,4 @@
-/* digest.c: MD5 (RFC 1321), and the digest of a tree. MD5 is here because published patch sets carry such
- * digests, not for security. */
+/* digest.c: the digest of a tree, and MD5 (RFC 1321), because published patch sets carry such digests. */
 #include "base/digest.h"
 #include "base/bytes.h"
 #include "base/json.h"

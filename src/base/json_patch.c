@@ -2,9 +2,9 @@
  *
  *   operation ──► resolve its pointers to places (container, key or index, child) ──► change the tree there
  *
- * Values are cloned from the patch, so the document never points into it. After an error the document may be
- * half patched; callers patch a copy and drop it. A patch can make a document grow exponentially by copying
- * it into itself, so depth and the number of copied nodes are bounded. */
+ * Values are cloned from the patch, so the document never points into it. An error may leave a document half
+ * patched: callers patch a copy. Copies into itself grow a document exponentially, so depth and copied nodes
+ * are bounded. */
 #include "base/json.h"
 
 #include <stdio.h>
@@ -116,8 +116,8 @@ static paritas_status enter(const struct patcher *patcher, struct place *place, 
     return PARITAS_OK;
 }
 
-/* Follows the pointer in `operation`'s member. All of its steps but the last must lead to something, with
- * `exists` the last too. */
+/* Follows the pointer in `operation`'s member. All steps must lead to something; the last only if `exists`.
+ */
 static paritas_status resolve(const struct patcher *patcher, const struct json *operation, const char *member,
                               bool exists, struct place *place)
 {

@@ -1,5 +1,5 @@
 /* json_write.c: growing text, and trees as JSON text exactly as Python's json.dumps(tree, ensure_ascii=False)
- * writes it, so that a digest of the text is the digest that Python programs compute. */
+ * writes it: then digests agree. */
 #include "base/json.h"
 
 #include "base/bytes.h"

@@ -1,4 +1,4 @@
-/* public_lists.h: the lists of enumerations and records of all public headers. A new header adds its two here. */
+/* public_lists.h: the lists of enumerations and records of all public headers: a new header adds its two. */
 #ifndef PARITAS_PUBLIC_LISTS_H
 #define PARITAS_PUBLIC_LISTS_H
 

@@ -11,7 +11,7 @@ static const struct {
 
 static bool is_known(const char *type, size_t size, size_t now)
 {
-    for (size_t i = 0; i < sizeof earlier / sizeof earlier[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(earlier); i++)
         if (size != 0 && earlier[i].size == size && strcmp(earlier[i].type, type) == 0) return true;
     return size == now;
 }
@@ -34,8 +34,7 @@ paritas_status sized_take(paritas_context *context, const char *type, const char
 {
     size_t theirs;
     if (!given) return PARITAS_OK;
-    const paritas_status status = sized_check(context, type, argument, 1, given, size);
-    if (status != PARITAS_OK) return status;
+    TRY(sized_check(context, type, argument, 1, given, size));
     memcpy(&theirs, given, sizeof theirs);
     memcpy(own, given, theirs);
     memcpy(own, &size, sizeof size);

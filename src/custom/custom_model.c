@@ -1,5 +1,4 @@
-/* custom_model.c: models of users' own: a description and kernels (docs/models.md) become a frozen model like any
- * other. */
+/* custom_model.c: models of users' own: a description and kernels (docs/models.md) become a frozen model. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "custom/custom_arrays.h"
@@ -113,7 +112,7 @@ static paritas_status check_presence(paritas_context *context, const paritas_mod
                   {"data", !d->data},
                   {"ints", d->n_ints && !d->ints},
                   {"reals", d->n_reals && !d->reals}};
-    for (size_t k = 0; k < sizeof needed / sizeof needed[0]; k++)
+    for (size_t k = 0; k < COUNT_OF(needed); k++)
         if (needed[k].missing)
             return paritas_refuse(context, "a model's description without %s", needed[k].what);
     return PARITAS_OK;
@@ -181,7 +180,7 @@ static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
         size_t count;
     } vectors[] = {CUSTOM_SLAB_VECTORS(COUNT_VECTOR)};
     size_t at = 0;
-    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+    for (size_t k = 0; k < COUNT_OF(vectors); k++) {
         ints[vectors[k].header] = (uint32_t)at;
         at += vectors[k].count;
     }

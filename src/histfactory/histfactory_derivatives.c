@@ -1,10 +1,9 @@
-/* histfactory_derivatives.c: see derivatives.h.
+/* histfactory_derivatives.c: see histfactory_derivatives.h.
  *
- * Kernels answer, for every cell, how much of its base arrives in its bin (G) and how that changes along the
- * direction (G', kernels/histfactory/histfactory_tangent.h). The rest are short sums: a rate's base is nominal + sum of S
- * s(a) + A t(a), with S = (hi - lo) / 2 and A = (hi + lo - 2 nominal) / 16; a constraint's sigma goes as 1 /
- * (sum of rates), its tau as the square of the rate.
- */
+ * For every cell kernels answer how much of its base arrives in its bin (G) and how that changes along the
+ * direction (G', histfactory_tangent.h). The rest are short sums: a base is nominal + sum of S s(a) + A t(a),
+ * S = (hi - lo) / 2, A = (hi + lo - 2 nominal) / 16; a sigma goes as 1 / (sum of rates), a tau as the square
+ * of the rate. */
 #include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
 #include "fit/fit_rows.h"
@@ -35,7 +34,7 @@ static struct tangent tangent_of(const struct hf_model *model, const struct rows
 }
 
 /* Runs an entry on the host: data rows, then a row a point: the point, and for the tangent entry its
- * direction (NULL: zeros). *rows is the caller's to free unless it fails. */
+ * direction (NULL: zeros). The caller frees *rows unless it fails. */
 static paritas_status launch(paritas_context *context, const struct frozen *model, unsigned entry, size_t n,
                              const double *points, const double *directions, const double *data,
                              size_t stride, struct rows *rows)
@@ -43,8 +42,7 @@ static paritas_status launch(paritas_context *context, const struct frozen *mode
     const size_t p = model->n_parameters, slots = model->n_slots,
                  each = entry == model->family->tangent ? 2 * slots : slots,
                  sets = model->n_templates ? n : 0;
-    paritas_status status = rows_allocate(context, sets * model->n_places + n * each, n * stride, 4, rows);
-    if (status != PARITAS_OK) return status;
+    TRY(rows_allocate(context, sets * model->n_places + n * each, n * stride, 4, rows));
     for (size_t k = 0; k < sets; k++)
         rows_put_data(model, data + k * model->n_data, rows->in + k * model->n_places);
     for (size_t k = 0; k < n; k++) {
@@ -56,13 +54,13 @@ static paritas_status launch(paritas_context *context, const struct frozen *mode
     }
     rows->args[0] = (uint32_t)n;
     rows->args[1] = (uint32_t)sets;
-    status = rows_launch(context, context->host, model, entry, n, rows);
+    const paritas_status status = rows_launch(context, context->host, model, entry, n, rows);
     if (status != PARITAS_OK) rows_free(rows);
     return status;
 }
 
-/* Adds to each template the sum over bins of p times lambda's derivative by it, and of q times that of
- * lambda' (q NULL: zeros). p, q: a main datum each. */
+/* Adds to each template the sum over bins of p times lambda's derivative by it, and of q (NULL: zeros) times
+ * that of lambda'. p, q: a main datum each. */
 static void pull_rates(const struct hf_model *model, const struct tangent *at, const double *p,
                        const double *q, double *templates)
 {
@@ -89,8 +87,8 @@ static void pull_rates(const struct hf_model *model, const struct tangent *at, c
     }
 }
 
-/* Adds to the templates what `by_logarithm`, a derivative by the logarithm of the width of element i of a
- * set, is for the rates that it follows from. */
+/* Adds to the templates a derivative by the logarithm of a width, element i of a set, that follows from their
+ * rates. */
 static void pull_width(const struct hf_model *model, const double *numbers, const struct hf_set *set,
                        uint32_t i, double by_logarithm, double *templates)
 {
@@ -108,8 +106,8 @@ static void pull_width(const struct hf_model *model, const double *numbers, cons
 
 /* ---- twice the NLL ---- */
 
-/* Adds constraint terms to a row of the gradient and one of its derivative along the direction (which may be
- * NULL). False: outside the domain. */
+/* Adds constraint terms to a row of the gradient and one of its derivative along the direction (may be NULL).
+ * False: outside the domain. */
 static bool add_constraints(const struct hf_model *model, const double *point, const double *direction,
                             const double *data, double *gradient, double *along)
 {
@@ -147,8 +145,8 @@ static bool add_constraints(const struct hf_model *model, const double *point, c
     return true;
 }
 
-/* A row of the gradient and of its derivative along the direction (may be NULL). `p`, `q`: room for a number
- * a main datum. False: outside the domain. */
+/* A row of the gradient and of its derivative along the direction (may be NULL). `p`, `q`: scratch, a main
+ * datum each. False: outside the domain. */
 static bool derive(const struct hf_model *model, const struct tangent *at, const double *point,
                    const double *direction, const double *data, double *p, double *q, double *gradient,
                    double *along)
@@ -272,9 +270,8 @@ paritas_status hf_expected_pullback(paritas_context *context, const paritas_mode
         for (size_t first = 0; first < n; first += step) {
             const size_t count = first + step < n ? step : n - first;
             struct rows rows;
-            const paritas_status status = launch(context, frozen, entries[kind], count, points + first * p,
-                                                 NULL, data + first * frozen->n_data, strides[kind], &rows);
-            if (status != PARITAS_OK) return status;
+            TRY(launch(context, frozen, entries[kind], count, points + first * p, NULL,
+                       data + first * frozen->n_data, strides[kind], &rows));
             for (size_t k = 0; k < count; k++) {
                 const size_t row = first + k;
                 const double *datum = data + row * frozen->n_data, *weight = weights + row * frozen->n_data;

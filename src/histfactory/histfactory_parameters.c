@@ -1,9 +1,8 @@
-/* histfactory_parameters.c: the parameter sets of a model: which there are, in pyhf's order, with which
- * constraint, start, bounds and auxiliary data, and what a measurement changes in them.
+/* histfactory_parameters.c: the parameter sets of a model in pyhf's order: constraint, start, bounds,
+ * auxiliary data, and what a measurement changes.
  *
- * Order: by type of modifier in the order of hf_type; within a type by first appearance in the walk over
- * channels, samples and modifiers, each sorted; sets of staterror by name. A set that an earlier type has
- * made keeps its place. */
+ * Order: by type of modifier (hf_type); then by first appearance in the walk over sorted channels, samples
+ * and modifiers; sets of staterror by name. A set that an earlier type has made keeps its place. */
 #include "histfactory/workspace_read.h"
 
 #include <math.h>
@@ -37,8 +36,8 @@ static void make_set(struct build *build, uint32_t name, hf_type type)
     build->spec->sets[index].kind = hf_kind(type);
 }
 
-/* The names of each type, in the order in which the sorted walk meets them. check_sharing has filled `types`
- * of the names; clearing a bit here says that the name is listed. Returns how many there are. */
+/* The names of each type, in the order in which the sorted walk meets them. check_sharing has filled `types`;
+ * a bit is cleared once the name is listed. Returns how many there are. */
 static uint32_t list_names(const struct hf_raw *raw, uint32_t *lists[], uint32_t counts[])
 {
     uint32_t met = 0;
@@ -110,10 +109,9 @@ static paritas_status place_modifier(struct build *build, struct hf_modifier *mo
         set->size = kind->extent == HF_ONE ? 1 : n_bins;
     } else if (kind->extent == HF_EACH_BIN && n_bins > set->size) {
         return hf_refuse_use(build->raw, use, "", HF_NONE,
-                             "the %s \"%.200s\" has %lu parameters, from the first channel by name that uses "
-                             "it, and cannot serve the %lu bins of this one",
-                             kind->name, hf_use_name(build->raw, use), (unsigned long)set->size,
-                             (unsigned long)n_bins);
+                             "the %s \"%.200s\" has %u parameters, from the first channel by name that uses "
+                             "it, and cannot serve the %u bins of this one",
+                             kind->name, hf_use_name(build->raw, use), set->size, n_bins);
     }
     return PARITAS_OK;
 }
@@ -214,8 +212,7 @@ static paritas_status check_count(const struct build *build, const struct hf_set
 {
     char reason[320];
     if (n == set->size) return PARITAS_OK;
-    snprintf(reason, sizeof reason, "the parameter \"%.200s\" takes %lu, found %lu", set->name,
-             (unsigned long)set->size, (unsigned long)n);
+    snprintf(reason, sizeof reason, "the parameter \"%.200s\" takes %u, found %u", set->name, set->size, n);
     return refuse_config(build, index, hf_setting_names[setting], HF_NONE, reason, "");
 }
 
@@ -289,7 +286,7 @@ static paritas_status check_all_given(const struct build *build, const struct hf
                          "the model has a %s modifier, so \"%s\" must be configured with inits, bounds, "
                          "auxdata and sigmas",
                          set->kind->name, set->name);
-    for (size_t k = 0; k < sizeof needed / sizeof needed[0]; k++)
+    for (size_t k = 0; k < COUNT_OF(needed); k++)
         if (config->settings[needed[k]].at == NULL)
             return hf_refuse(&at, "\"%s\" has no defaults, and its %s are missing", set->name,
                              hf_setting_names[needed[k]]);
@@ -308,8 +305,7 @@ static paritas_status apply_config(const struct build *build, struct hf_set *set
     TRY(check_all_given(build, set, config, index));
     TRY(replace(build, set, index, config, &inits));
     TRY(replace_bounds(build, set, index, config));
-    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
-        TRY(replace(build, set, index, config, &others[k]));
+    for (size_t k = 0; k < COUNT_OF(others); k++) TRY(replace(build, set, index, config, &others[k]));
     if (config->fixed >= 0) memset(set->fixed, config->fixed, set->size);
     set->fixed_given = config->fixed >= 0;
     set->aux_given = config->settings[HF_GIVEN_AUXDATA].at;

@@ -140,8 +140,8 @@ double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, u
     return total;
 }
 
-/* The number that a width follows from: tau, or the square of sigma (0: no constraint); `alive`: is there a
- * constraint by these rates? */
+/* The number behind a width: tau, or the square of sigma (0: no constraint). `alive`: is there a constraint?
+ */
 static double width_from_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin,
                                bool *alive)
 {
@@ -206,7 +206,7 @@ double hf_gauss_constant(const struct hf_model *model, const double *numbers)
 
 /* ---- when the maps are made ---- */
 
-/* Adds a varied unit, number u: where its numbers are in a data row, its histosys in the order of the tables. */
+/* Adds a varied unit: where its numbers are in a data row, its histosys in the order of the tables. */
 static bool list_unit(struct freezer *f, const struct channel *ch, uint32_t u)
 {
     struct hf_templates *made = &f->model->templates;

@@ -10,9 +10,9 @@ static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_s
 {
     const char *name = raw->names.items[raw->channels[lacking].name].text;
     return hf_refuse_use(raw, &carrier->use, "", HF_NONE,
-                         "the staterror \"%.200s\" is carried by this sample here but not in channels[%lu] "
+                         "the staterror \"%.200s\" is carried by this sample here but not in channels[%u] "
                          "(\"%.200s\"), where it is used too",
-                         hf_use_name(raw, &carrier->use), (unsigned long)lacking, name);
+                         hf_use_name(raw, &carrier->use), lacking, name);
 }
 
 /* The samples that carry the set must be the same in all its channels. Spreads of a channel are sorted by

@@ -63,7 +63,7 @@ static paritas_status check_digests(const struct hf_place *place, const struct j
         const struct hf_place at = hf_member(place, fields[i].key);
         const struct json *digest = fields[i].node;
         if (digest && (digest->length != lengths[i] || !all_in(digest->text, digest->length, HEX)))
-            return hf_refuse(&at, "must be %lu hexadecimal digits", (unsigned long)lengths[i]);
+            return hf_refuse(&at, "must be %u hexadecimal digits", lengths[i]);
     }
     return PARITAS_OK;
 }
@@ -97,7 +97,7 @@ static paritas_status check_operation(void *unused, const struct hf_place *place
     struct hf_field fields[] = {{.key = "op", .shape = HF_STRING}, {.key = "path", .shape = HF_STRING}};
     TRY(hf_fields(place, node, fields, 2, true));
     const struct json *op = fields[0].node;
-    size_t i = 0, n = sizeof operations / sizeof operations[0];
+    size_t i = 0, n = COUNT_OF(operations);
     while (i < n && !json_text_is(op, operations[i].name)) i++;
     if (i == n) {
         char found[64];
@@ -129,8 +129,7 @@ static paritas_status enter_key(struct walk *walk, const struct hf_place *place,
     uint32_t id = copy ? hf_names_enter(&walk->keys, &walk->arena, copy, (uint32_t)length) : HF_NONE;
     if (id == HF_NONE) return paritas_fail_memory(walk->source.context);
     uint32_t *first = &walk->keys.items[id].channel;
-    if (*first != 0)
-        return hf_refuse(place, "the same as those of patches[%lu]", (unsigned long)(*first - 1));
+    if (*first != 0) return hf_refuse(place, "the same as those of patches[%u]", *first - 1);
     *first = index + 1;
     return PARITAS_OK;
 }
@@ -148,8 +147,7 @@ static paritas_status check_values(struct walk *walk, const struct hf_place *pla
 {
     TRY(hf_expect(place, node, HF_ARRAY));
     if (node->count != walk->n_labels)
-        return hf_refuse(place, "must have %lu values, one a label, found %lu", (unsigned long)walk->n_labels,
-                         (unsigned long)node->count);
+        return hf_refuse(place, "must have %u values, one a label, found %u", walk->n_labels, node->count);
     TRY(hf_each(place, "", node, check_value, NULL));
     struct text key;
     text_open(&key, &walk->source.context->allocator);
@@ -263,7 +261,7 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_w
     *patched = NULL;
     TRY(json_copy_as(context, workspace, &made, "patched by %s", hf_patchset_entry_name(entry)));
     text_open(&place, &context->allocator);
-    text_format(&place, "%s: patches[%lu].patch", patchset->label, (unsigned long)index);
+    text_format(&place, "%s: patches[%zu].patch", patchset->label, index);
     text_append(&place, "", 1);
     paritas_status status = place.failed
                                 ? paritas_fail_memory(context)
@@ -304,9 +302,8 @@ paritas_status paritas_patchset_name(paritas_context *context, const paritas_wor
     TRY(hf_patchset_check(context, patchset));
     const struct json *entry = json_at(hf_patchset_patches(patchset), index);
     if (!entry)
-        return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%lu], only %lu patches",
-                            patchset->label, (unsigned long)index,
-                            (unsigned long)hf_patchset_patches(patchset)->count);
+        return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%zu], only %u patches",
+                            patchset->label, index, hf_patchset_patches(patchset)->count);
     *name = hf_patchset_entry_name(entry);
     return PARITAS_OK;
 }

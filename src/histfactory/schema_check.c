@@ -14,8 +14,7 @@ static size_t write_path(const struct hf_place *place, char *out, size_t size)
         more = snprintf(out + used, size - used, "%s%s", used != 0 ? "." : "", place->key);
     used += more > 0 ? (size_t)more : 0;
     if (used >= size) return size - 1;
-    more =
-        place->index != HF_NONE ? snprintf(out + used, size - used, "[%lu]", (unsigned long)place->index) : 0;
+    more = place->index != HF_NONE ? snprintf(out + used, size - used, "[%u]", place->index) : 0;
     used += more > 0 ? (size_t)more : 0;
     return used < size ? used : size - 1;
 }

@@ -63,8 +63,8 @@ struct hf_field {
     bool optional;
     const struct json *node; /* filled; NULL: absent */
 };
-/* Sorts the members of `object` into fields[0..n) and checks their shapes. Refuses another type, a missing
- * key, and unless `open` an unknown one. */
+/* Sorts the members of `object` into fields[0..n) and checks their shapes. Refuses a missing key, and unless
+ * `open` an unknown one. */
 paritas_status hf_fields(const struct hf_place *place, const struct json *object, struct hf_field *fields,
                          size_t n, bool open);
 

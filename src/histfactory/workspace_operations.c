@@ -1,5 +1,5 @@
-/* workspace_operations.c: sort, prune, rename and combine workspaces. Each works on a copy of its input, whose
- * shape has been checked, so that the members it walks are there, and checks the shape of what it made. */
+/* workspace_operations.c: sort, prune, rename and combine workspaces. Each checks the shape of its input,
+ * works on a copy, and checks what it made. */
 #include "base/utf8.h"
 #include "base/sized.h"
 #include "histfactory/workspace_read.h"
@@ -273,7 +273,7 @@ enum join { NONE, OUTER, LEFT_OUTER, RIGHT_OUTER };
 static bool join_of(const char *text, enum join *join)
 {
     static const char *const names[] = {"none", "outer", "left outer", "right outer"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         if (strcmp(text, names[i]) != 0) continue;
         *join = (enum join)i;
         return true;

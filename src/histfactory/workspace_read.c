@@ -1,5 +1,5 @@
-/* workspace_read.c: from a document of the right shape to a spec. What the model means is checked in file
- * order, then channels, samples and modifiers are laid out in pyhf's order. */
+/* workspace_read.c: from a document of the right shape to a spec: checks the meaning in file order, then lays
+ * out channels, samples and modifiers in pyhf's. */
 #include "histfactory/workspace_read.h"
 
 #include <string.h>
@@ -11,9 +11,8 @@ static paritas_status check_length(const struct hf_raw *raw, const struct hf_use
                                    const struct hf_list *list, uint32_t wanted)
 {
     if (list->n == wanted) return PARITAS_OK;
-    return hf_refuse_use(
-        raw, use, member, HF_NONE, "must have %lu bins, as %s, found %lu", (unsigned long)wanted,
-        use->modifier != HF_NONE ? "its sample" : "the channel's first sample", (unsigned long)list->n);
+    return hf_refuse_use(raw, use, member, HF_NONE, "must have %u bins, as %s, found %u", wanted,
+                         use->modifier != HF_NONE ? "its sample" : "the channel's first sample", list->n);
 }
 
 static paritas_status check_positive(const struct hf_raw *raw, const struct hf_use *use, const char *member,
@@ -40,9 +39,9 @@ static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modi
     hf_type before = raw->channels[first->channel].samples[first->sample].modifiers[first->modifier].type;
     return hf_refuse_use(raw, use, "", HF_NONE,
                          "the name \"%.200s\" of this %s is also that of the %s "
-                         "channels[%lu].samples[%lu].modifiers[%lu]; %s",
-                         name->text, kind->name, hf_kind(before)->name, (unsigned long)first->channel,
-                         (unsigned long)first->sample, (unsigned long)first->modifier,
+                         "channels[%u].samples[%u].modifiers[%u]; %s",
+                         name->text, kind->name, hf_kind(before)->name, first->channel, first->sample,
+                         first->modifier,
                          mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
 }
 
@@ -96,14 +95,13 @@ static paritas_status check_observations(const struct hf_raw *raw)
         const struct hf_name *name = &raw->names.items[channel->name];
         const uint32_t n_bins = channel->samples[0].data.n;
         if (name->observation == 0)
-            return hf_refuse(&observations, "none for the channel \"%.200s\" (channels[%lu])", name->text,
-                             (unsigned long)c);
+            return hf_refuse(&observations, "none for the channel \"%.200s\" (channels[%u])", name->text, c);
         const struct hf_list *data = &raw->observations[name->observation - 1].data;
         const struct hf_place at = hf_element(&observations, name->observation - 1),
                               whole = hf_member(&at, "data");
         if (data->n != n_bins)
-            return hf_refuse(&whole, "must have %lu bins, as the channel \"%.200s\", found %lu",
-                             (unsigned long)n_bins, name->text, (unsigned long)data->n);
+            return hf_refuse(&whole, "must have %u bins, as the channel \"%.200s\", found %u", n_bins,
+                             name->text, data->n);
         for (uint32_t k = 0; k < n_bins; k++) {
             char found[32];
             const struct hf_place bin = hf_member_at(&at, "data", k);
@@ -207,8 +205,8 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
                               at = hf_member_at(&root, "measurements", measurement),
                               poi = hf_member(&at, "config.poi");
         return hf_refuse(asked ? &root : &poi,
-                         "\"%.200s\" is a set of %lu parameters and cannot be the parameter of interest",
-                         set->name, (unsigned long)set->size);
+                         "\"%.200s\" is a set of %u parameters and cannot be the parameter of interest",
+                         set->name, set->size);
     }
     spec->poi = (int32_t)set->first;
     spec->poi_name = set->name;

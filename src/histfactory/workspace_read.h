@@ -3,11 +3,9 @@
  *   JSON tree ──► hf_raw_read ──► struct hf_raw ──► hf_sets_build ──► struct hf_spec
  *                                 file order                          pyhf's order
  *
- * The first step checks the shape of the document: pyhf's schema, and that no name is given twice. The
- * operations on workspaces need no more. The second step checks what the model means. One walk over the tree
- * checks and copies the numbers: the tree is large and is touched once. Names become small integers at once,
- * so that nothing after it compares texts.
- */
+ * The first step checks the shape: pyhf's schema, no name given twice. Operations on workspaces need no more.
+ * One walk over the large tree checks and copies. Names become small integers, so that nothing later compares
+ * texts. The second step checks what the model means. */
 #ifndef PARITAS_WORKSPACE_READ_H
 #define PARITAS_WORKSPACE_READ_H
 
@@ -28,8 +26,8 @@ struct hf_spread {
     const struct hf_spread *next; /* of the set, by channel and sample */
 };
 
-/* Everything known of one name. Channels, samples, modifiers, observations and measurements share the table:
- * the stamps below say in which of them the name was met last. */
+/* Everything known of one name of channels, samples, modifiers, observations or measurements: stamps say
+ * where it was met last. */
 struct hf_name {
     const char *text; /* borrowed from the document */
     uint32_t length;
@@ -136,8 +134,8 @@ struct hf_raw {
 
 /* ---- workspace_read_raw.c ---- */
 
-/* Checks the document's shape and copies its numbers into `keep`, tables into `scratch`. Names are borrowed
- * from the document. INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
+/* Checks the document's shape; copies numbers into `keep`, tables into `scratch`; borrows names.
+ * INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
 /* The check alone, for the operations on workspaces. */
@@ -167,9 +165,8 @@ bool hf_raw_order(struct hf_raw *raw);
 
 /* ---- histfactory_parameters.c ---- */
 
-/* Numbers the parameter sets of an ordered document in pyhf's order and fills them with
- * defaults, then with the configuration of measurements[measurement]. Fills spec->sets and the `set` and
- * `first` of all modifiers of spec->channels, which must stand in the order of `raw`. */
+/* Fills spec->sets in pyhf's order with defaults, then with the configuration of measurements[measurement];
+ * and `set` and `first` of all modifiers of spec->channels, which stand in the order of `raw`. */
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
 
 #endif

@@ -1,13 +1,12 @@
-/* workspace_read_names.c: names as small integers. One open-addressed table per document, in the reader's
- * arena: a look-up costs a few nanoseconds whatever the number of names. The distinct texts are ordered once;
- * everything else sorts integers. */
+/* workspace_read_names.c: names as small integers. An open-addressed table a document: a look-up costs a few
+ * nanoseconds. The distinct texts are ordered once; everything else sorts integers. */
 #include "histfactory/workspace_read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Eight bytes a step: names are read thousands of times a file. The value depends on the byte order of the
- * machine; nothing else does. */
+/* Eight bytes a step: names are read thousands of times a file. Only the value depends on the machine's byte
+ * order. */
 static uint32_t hash_text(const char *text, uint32_t length)
 {
     uint64_t hash = length, word = 0;
@@ -35,8 +34,7 @@ static uint32_t slot_of(const struct hf_names *names, const char *text, uint32_t
     return slot;
 }
 
-/* Doubles the items and rebuilds the table at a load of at most a half. The old arrays stay in the arena:
- * their sum is less than the new ones'. */
+/* Doubles the items and rebuilds the table at a load of at most a half. The old arrays stay in the arena. */
 static bool grow(struct hf_names *names, struct arena *arena)
 {
     uint32_t capacity = names->capacity != 0 ? 2 * names->capacity : 256, size = 2 * capacity;

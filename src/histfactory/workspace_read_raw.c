@@ -1,7 +1,5 @@
-/* workspace_read_raw.c: the shape of a workspace document: pyhf's schema 1.0.0, with names given twice
- * refused as well.
- *
- * One walk over the tree checks and copies. */
+/* workspace_read_raw.c: the shape of a workspace document: pyhf's schema 1.0.0, no name given twice. One walk
+ * over the tree checks and copies. */
 #include "histfactory/workspace_read.h"
 
 #include <stdio.h>
@@ -94,8 +92,8 @@ static paritas_status refuse_twice(struct hf_raw *raw, const struct hf_place *pl
                                    uint32_t *seen)
 {
     if (*seen != 0)
-        return hf_refuse(place, "the name \"%.200s\" is also that of %s[%lu]", raw->names.items[name].text,
-                         place->key, (unsigned long)(*seen - 1));
+        return hf_refuse(place, "the name \"%.200s\" is also that of %s[%u]", raw->names.items[name].text,
+                         place->key, *seen - 1);
     *seen = place->index + 1;
     return PARITAS_OK;
 }
@@ -146,8 +144,8 @@ static paritas_status read_modifier(void *user, const struct hf_place *place, co
     const struct hf_modifier_kind *kind = hf_kind(type);
     struct hf_name *name = &raw->names.items[modifier->name];
     if (name->modifier_in[type] == raw->n_samples)
-        return hf_refuse(place, "the %s \"%.200s\" is given twice in this sample, first as modifiers[%lu]",
-                         kind->name, name->text, (unsigned long)name->modifier_at[type]);
+        return hf_refuse(place, "the %s \"%.200s\" is given twice in this sample, first as modifiers[%u]",
+                         kind->name, name->text, name->modifier_at[type]);
     name->modifier_in[type] = raw->n_samples;
     name->modifier_at[type] = place->index;
     if (kind->only_name && strcmp(name->text, kind->only_name) != 0) {
@@ -172,8 +170,8 @@ static paritas_status read_sample(void *user, const struct hf_place *place, cons
     TRY(read_field(raw, place, &fields[1], &sample->data));
     struct hf_name *name = &raw->names.items[sample->name];
     if (name->sample_in == channel + 1)
-        return hf_refuse(place, "the name \"%.200s\" is also that of samples[%lu]", name->text,
-                         (unsigned long)name->sample_at);
+        return hf_refuse(place, "the name \"%.200s\" is also that of samples[%u]", name->text,
+                         name->sample_at);
     name->sample_in = channel + 1;
     name->sample_at = place->index;
     raw->n_samples++;
@@ -220,8 +218,7 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
         if (item->type != JSON_ARRAY)
             return hf_refuse(&at, "must be a pair [lower, upper], found %s", hf_describe(item, found));
         if (item->count != 2)
-            return hf_refuse(&at, "must be a pair [lower, upper], found an array of %lu",
-                             (unsigned long)item->count);
+            return hf_refuse(&at, "must be a pair [lower, upper], found an array of %u", item->count);
         const struct hf_place lower = hf_element(&at, 0), upper = hf_element(&at, 1);
         TRY(hf_expect(&lower, item->first, HF_NUMBER));
         TRY(hf_expect(&upper, item->last, HF_NUMBER));
@@ -252,8 +249,8 @@ static paritas_status read_config(void *user, const struct hf_place *place, cons
     config->fixed = fields[FIXED].node ? json_is(fields[FIXED].node, JSON_TRUE) : -1;
     struct hf_name *name = &raw->names.items[config->name];
     if (name->config_in == measurement + 1)
-        return hf_refuse(place, "the parameter \"%.200s\" is configured twice, first in parameters[%lu]",
-                         name->text, (unsigned long)name->config_at);
+        return hf_refuse(place, "the parameter \"%.200s\" is configured twice, first in parameters[%u]",
+                         name->text, name->config_at);
     name->config_in = measurement + 1;
     name->config_at = place->index;
     return PARITAS_OK;
