@@ -1,14 +1,11 @@
-/* custom_arrays.h: the frozen form of a model that a user wrote (docs/models.md), shared by host and kernels:
- * two flat tables.
+/* custom_arrays.h: the frozen form of a user's model (docs/models.md), shared by host and kernels: two flat
+ * tables.
  *
  * A slot is a parameter, in the user's order, padded to a multiple of 8. A place is an element of a data row:
- * the main data, padded to a multiple of 8 (P of them), then one place a slot for what was measured of that
- * parameter.
+ * the main data, padded to a multiple of 8 (P of them), then one place a slot for its auxiliary datum.
  *
  * `u32` table: the header below, then the user's. `elem` table: the kind of each main place, the precision
- * 1/sigma^2 of what constrains each slot (0: nothing does), then the user's. The slab's offsets are in the
- * header.
- */
+ * 1/sigma^2 of each slot's constraint (0: none), then the user's. The header has the slab's offsets. */
 #ifndef PARITAS_CUSTOM_ARRAYS_H
 #define PARITAS_CUSTOM_ARRAYS_H
 
@@ -21,8 +18,8 @@
 #define CUSTOM_TERM (-1.0)
 #define CUSTOM_PADDING (-2.0)
 
-/* Vectors in the slab: name, elements. CUSTOM_S_name is where one begins; the host counts. A value and a
- * gradient need those before WEIGHT. */
+/* Vectors in the slab: name, elements. CUSTOM_S_name is where one begins. A value and a gradient need those
+ * before WEIGHT. */
 #define CUSTOM_SLAB_VECTORS(VECTOR)                                                                 \
     VECTOR(X, slots)                                                                                \
     VECTOR(ACTIVE, slots)                                                                           \

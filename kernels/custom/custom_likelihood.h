@@ -4,11 +4,10 @@
  *   measurements  (mu - d)^2 / 2 sigma^2, main data and constraints alike
  *   terms         what the user's function answers
  *
- * With a term t(y) of the expectation y the Hessian is the sum over data of t'' y_j y_k + t' y_jk; the Fisher
- * matrix has the expected t'' and no second derivatives, and for terms of the user's own g_j g_k (Berndt,
- * Hall, Hall, Hausman, Ann. Econ. Soc. Meas. 3 (1974) 653). The user's function is called for every datum by
- * one worker; each element of gradient and Hessian is then one sum over the data in fixed order.
- */
+ * With a term t(y) of the expectation y the Hessian is the sum over data of t'' y_j y_k + t' y_jk. The Fisher
+ * matrix has the expected t'' and no second derivatives; for terms of the user's own it has g_j g_k (Berndt,
+ * Hall, Hall, Hausman, Ann. Econ. Soc. Meas. 3 (1974) 653). One worker calls the user's function for a datum;
+ * elements of gradient and Hessian are sums over the data in fixed order. */
 #ifndef PARITAS_CUSTOM_LIKELIHOOD_H
 #define PARITAS_CUSTOM_LIKELIHOOD_H
 
@@ -27,11 +26,12 @@
 /* Table entries, elements, slab. */
 #define CUSTOM_ARGUMENTS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
 #define CUSTOM mi, mr, s
+#define CUSTOM_S(name) (s + mi[CUSTOM_S_##name]) /* where a vector of the slab begins */
 
 FN expectation custom_expect(CUSTOM_ARGUMENTS, u32 i)
 {
-    return custom_expectation(i, mi[CUSTOM_MAIN], s + mi[CUSTOM_S_X], s + mi[CUSTOM_S_MAIN],
-                              mi + CUSTOM_HEADER, mr + mi[CUSTOM_R_OWN]);
+    return custom_expectation(i, mi[CUSTOM_MAIN], CUSTOM_S(X), CUSTOM_S(MAIN), mi + CUSTOM_HEADER,
+                              mr + mi[CUSTOM_R_OWN]);
 }
 
 /* Value at S_X; gradient into S_GRADIENT where asked. Leaves what custom_curvature goes on from. */
@@ -41,36 +41,36 @@ FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
     const pack zero = PK(0.0), one = PK(1.0);
     TEAM_FOR_PACK(i, places) {
         const expectation y = custom_expect(CUSTOM, i);
-        const pack kind = LOADM(mr, i), n = LOADP(s + mi[CUSTOM_S_MAIN], i);
+        const pack kind = LOADM(mr, i), n = LOADP(CUSTOM_S(MAIN), i);
         const pmask present = kind > CUSTOM_IS_PRESENT, term = kind<CUSTOM_IS_TERM, measured = kind> zero;
         const pack value = PSELECT(present, pflush(y.value), zero);
         const pack distance = pflush(value - n), w = poisson_slope(value, n), pull = pflush(kind * distance);
         const pack count = poisson_term(distance, value, n, w, PACK_OF(CUSTOM_HUGE));
         const pack t = PSELECT(measured, pflush(PK(0.5) * pull * distance), PSELECT(term, value, count));
-        STOREP(s + mi[CUSTOM_S_VALUE], i, value);
-        STOREP(s + mi[CUSTOM_S_TERM], i, t);
+        STOREP(CUSTOM_S(VALUE), i, value);
+        STOREP(CUSTOM_S(TERM), i, t);
         if (derivatives) {
-            STOREP(s + mi[CUSTOM_S_SLOPE], i, PSELECT(measured, pull, PSELECT(term, one, w)));
+            STOREP(CUSTOM_S(SLOPE), i, PSELECT(measured, pull, PSELECT(term, one, w)));
             for (u32 j = 0; j < PARAMETERS; j++)
-                STOREP(s + mi[CUSTOM_S_FIRST] + j * places, i, PSELECT(present, pflush(y.first[j]), zero));
+                STOREP(CUSTOM_S(FIRST) + j * places, i, PSELECT(present, pflush(y.first[j]), zero));
         }
     }
-    GLOBAL const real *x = s + mi[CUSTOM_S_X], *aux = s + mi[CUSTOM_S_AUX];
+    GLOBAL const real *x = CUSTOM_S(X), *aux = CUSTOM_S(AUX);
     TEAM_FOR_PACK(j, CUSTOM_SLOTS) {
         const pack distance = pflush(LOADP(x, j) - LOADP(aux, j));
-        STOREP(s + mi[CUSTOM_S_PENALTY], j,
+        STOREP(CUSTOM_S(PENALTY), j,
                pflush(pflush(PK(0.5) * LOADM(mr + mi[CUSTOM_R_PRECISION], j) * distance) * distance));
     }
     TEAM_BARRIER();
     ONE_WORKER
     {
-        const real sum = sum8(s + mi[CUSTOM_S_TERM], places) + sum8(s + mi[CUSTOM_S_PENALTY], CUSTOM_SLOTS);
+        const real sum = sum8(CUSTOM_S(TERM), places) + sum8(CUSTOM_S(PENALTY), CUSTOM_SLOTS);
         s[mi[CUSTOM_S_SCALARS]] = SELECT(sum < CUSTOM_HUGE, sum, CUSTOM_HUGE);
     }
     if (derivatives)
         TEAM_FOR(j, CUSTOM_SLOTS) {
             real g = R(0.0);
-            if (j < PARAMETERS) g = dot8(s + mi[CUSTOM_S_SLOPE], s + mi[CUSTOM_S_FIRST] + j * places, places);
+            if (j < PARAMETERS) g = dot8(CUSTOM_S(SLOPE), CUSTOM_S(FIRST) + j * places, places);
             s[mi[CUSTOM_S_GRADIENT] + j] =
                 flush(g + flush(LOADM1(mr + mi[CUSTOM_R_PRECISION], j) * flush(x[j] - aux[j])));
         }
@@ -85,33 +85,32 @@ FN void custom_weights(CUSTOM_ARGUMENTS, real kap, u32 exact)
     const u32 places = mi[CUSTOM_PLACES];
     const pack zero = PK(0.0), one = PK(1.0);
     TEAM_FOR_PACK(i, places) {
-        const pack kind = LOADM(mr, i), n = LOADP(s + mi[CUSTOM_S_MAIN], i),
-                   value = LOADP(s + mi[CUSTOM_S_VALUE], i);
+        const pack kind = LOADM(mr, i), n = LOADP(CUSTOM_S(MAIN), i), value = LOADP(CUSTOM_S(VALUE), i);
         const pmask present = kind > CUSTOM_IS_PRESENT, term = kind<CUSTOM_IS_TERM, measured = kind> zero;
         const pmask mine = AND(PACK_OF(kap) > zero, present);
         const pack safe = PSELECT(value > zero, value, one);
         const pack fisher = PSELECT(measured, kind, PSELECT(term, one, pflush(PDIVIDE(one, safe))));
         const pack own =
             PSELECT(measured, kind, PSELECT(term, zero, pflush(PDIVIDE(pflush(PDIVIDE(n, safe)), safe))));
-        STOREP(s + mi[CUSTOM_S_FISHER], i, fisher);
-        STOREP(s + mi[CUSTOM_S_WEIGHT], i, PSELECT(PACK_OF(kap) > zero, own, fisher));
+        STOREP(CUSTOM_S(FISHER), i, fisher);
+        STOREP(CUSTOM_S(WEIGHT), i, PSELECT(PACK_OF(kap) > zero, own, fisher));
         if (exact) {
             const expectation y = custom_expect(CUSTOM, i);
-            const pack slope = LOADP(s + mi[CUSTOM_S_SLOPE], i);
+            const pack slope = LOADP(CUSTOM_S(SLOPE), i);
             for (u32 k = 0; k < CUSTOM_PAIRS; k++)
-                STOREP(s + mi[CUSTOM_S_SECOND] + k * places, i,
+                STOREP(CUSTOM_S(SECOND) + k * places, i,
                        PSELECT(mine, pflush(slope * pflush(y.second[k])), zero));
         }
     }
 }
 
-/* Sum over the data of weight first_j first_k, and of what second derivatives add where `exact`; else zeros
- * are added, so that a lane's bits do not depend on its neighbours. */
+/* Sum over the data of weight first_j first_k, and of second derivatives where `exact`; else zeros are added:
+ * a lane's bits must not depend on its neighbours. */
 FN real custom_element(CUSTOM_ARGUMENTS, GLOBAL const real *weight, u32 j, u32 k, u32 exact)
 {
     const u32 places = mi[CUSTOM_PLACES];
-    GLOBAL const real *a = s + mi[CUSTOM_S_FIRST] + j * places, *b = s + mi[CUSTOM_S_FIRST] + k * places,
-                      *second = s + mi[CUSTOM_S_SECOND] + PAIR(j, k) * places;
+    GLOBAL const real *a = CUSTOM_S(FIRST) + j * places, *b = CUSTOM_S(FIRST) + k * places,
+                      *second = CUSTOM_S(SECOND) + PAIR(j, k) * places;
     acc8 sum = acc8_zero();
     for (u32 i = 0; i < places; i += 8)
         for (u32 c = 0; c < 8; c += PACK) {
@@ -124,13 +123,13 @@ FN real custom_element(CUSTOM_ARGUMENTS, GLOBAL const real *weight, u32 j, u32 k
     return acc8_total(sum);
 }
 
-/* H into S_TILES (kap 1: the Hessian, 0: the Fisher matrix), slots that are not active left out (their
- * diagonal is 1), the diagonal times 1 + damping. Values and first derivatives must be those of S_X. */
+/* H into S_TILES (kap 1: the Hessian, 0: the Fisher matrix), the diagonal times 1 + damping. Slots that are
+ * not active are left out: their diagonal is 1. Values and first derivatives must be those of S_X. */
 FN_LARGE void custom_curvature(CUSTOM_ARGUMENTS, real kap, real damping)
 {
     const u32 exact = ANY(kap > R(0.0));
-    GLOBAL real *tiles = s + mi[CUSTOM_S_TILES];
-    GLOBAL const real *active = s + mi[CUSTOM_S_ACTIVE];
+    GLOBAL real *tiles = CUSTOM_S(TILES);
+    GLOBAL const real *active = CUSTOM_S(ACTIVE);
     TEAM_FOR_PACK(i, TILE_OFFSET(CUSTOM_BLOCKS, 0)) STOREP(tiles, i, PK(0.0));
     custom_weights(CUSTOM, kap, exact);
     TEAM_BARRIER();
@@ -139,12 +138,12 @@ FN_LARGE void custom_curvature(CUSTOM_ARGUMENTS, real kap, real damping)
         if (k > j || (k != j && j >= PARAMETERS)) continue;
         const mask both = AND(active[j] > R(0.0), active[k] > R(0.0));
         real h = R(0.0);
-        if (j < PARAMETERS) h = custom_element(CUSTOM, s + mi[CUSTOM_S_WEIGHT], j, k, exact);
+        if (j < PARAMETERS) h = custom_element(CUSTOM, CUSTOM_S(WEIGHT), j, k, exact);
         h = SELECT(both, h, R(0.0));
         if (j == k) {
             const real precision = LOADM1(mr + mi[CUSTOM_R_PRECISION], j);
             real scale = precision;
-            if (j < PARAMETERS) scale = scale + custom_element(CUSTOM, s + mi[CUSTOM_S_FISHER], j, j, 0);
+            if (j < PARAMETERS) scale = scale + custom_element(CUSTOM, CUSTOM_S(FISHER), j, j, 0);
             h = SELECT(both, (h + precision) * (R(1.0) + damping), R(1.0));
             s[mi[CUSTOM_S_SCALE] + j] = scale;
             s[mi[CUSTOM_S_DIAGONAL] + j] = h;
@@ -154,14 +153,13 @@ FN_LARGE void custom_curvature(CUSTOM_ARGUMENTS, real kap, real damping)
     TEAM_BARRIER();
 }
 
-/* Factors what custom_curvature left; `doubt`, `flat` as tile_factor has them. The mask of lanes with a
- * negative pivot. */
+/* Factors what custom_curvature left; `doubt`, `flat`: see tile_factor. The mask of lanes with a negative
+ * pivot. */
 FN_LARGE mask custom_factor(CUSTOM_ARGUMENTS, real doubt, real flat)
 {
-    GLOBAL real *found = s + mi[CUSTOM_S_SCALARS] + 1;
-    tiles_factor(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], s + mi[CUSTOM_S_SCALE], CUSTOM_BLOCKS,
-                 CUSTOM_PIVOT_LEAST, SELECT(doubt > CUSTOM_PIVOT_LEAST, doubt, CUSTOM_PIVOT_LEAST), flat,
-                 found);
+    GLOBAL real *found = CUSTOM_S(SCALARS) + 1;
+    tiles_factor(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_S(SCALE), CUSTOM_BLOCKS, CUSTOM_PIVOT_LEAST,
+                 SELECT(doubt > CUSTOM_PIVOT_LEAST, doubt, CUSTOM_PIVOT_LEAST), flat, found);
     TEAM_BARRIER();
     const mask bad = found[0] > R(0.0);
     TEAM_BARRIER(); /* the next factor clears it */
@@ -171,19 +169,18 @@ FN_LARGE mask custom_factor(CUSTOM_ARGUMENTS, real doubt, real flat)
 /* v := H^-1 v with the factor. */
 FN_LARGE void custom_solve(CUSTOM_ARGUMENTS, GLOBAL real *v)
 {
-    TEAM_FOR_PACK(i, CUSTOM_SLOTS) STOREP(v, i, LOADP(v, i) * LOADP(s + mi[CUSTOM_S_ACTIVE], i));
+    TEAM_FOR_PACK(i, CUSTOM_SLOTS) STOREP(v, i, LOADP(v, i) * LOADP(CUSTOM_S(ACTIVE), i));
     TEAM_BARRIER();
-    tiles_solve_lower(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], CUSTOM_BLOCKS, v);
-    tiles_solve_upper(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], CUSTOM_BLOCKS, v);
+    tiles_solve_lower(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, v);
+    tiles_solve_upper(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, v);
 }
 
-/* After a factor with a bad pivot: v := a direction of negative curvature, see tiles_negative_direction. Its
- * curvature; 0 in lanes without one, whose v is 0. */
+/* After a factor with a bad pivot: v := a direction of negative curvature, see tiles_negative_direction.
+ * Returns its curvature; without one 0, and v is 0. */
 FN_LARGE real custom_negative_direction(CUSTOM_ARGUMENTS, GLOBAL real *v)
 {
-    GLOBAL const real *found = s + mi[CUSTOM_S_SCALARS] + 1;
-    tiles_negative_direction(s + mi[CUSTOM_S_TILES], s + mi[CUSTOM_S_RDIAG], CUSTOM_BLOCKS, found, v,
-                             CUSTOM_SLOTS);
+    GLOBAL const real *found = CUSTOM_S(SCALARS) + 1;
+    tiles_negative_direction(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, found, v, CUSTOM_SLOTS);
     return found[1];
 }
 

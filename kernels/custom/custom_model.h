@@ -24,8 +24,8 @@
 #include "numeric/tiles.h"
 #include "custom/custom_arrays.h"
 
-/* What is expected of PACK neighbouring data, with its exact derivatives by the parameters; second[PAIR(j,
- * k)] is that by j and k. */
+/* What is expected of PACK neighbouring data, with exact derivatives by the parameters; second[PAIR(j, k)]:
+ * by j and k. */
 typedef struct {
     pack value, first[PARAMETERS], second[PARAMETERS * (PARAMETERS + 1) / 2];
 } expectation;
@@ -41,9 +41,8 @@ FN expectation expectation_zero(void)
     return y;
 }
 
-/* Heads the user's function, of data i .. i + PACK - 1 of n. `x`: the parameters; `data`: the data of this
- * fit; `ints`, `reals`: the tables that the host gave. Past n the answer does not count, and what is read
- * there is 0 or belongs to another column. */
+/* Heads the user's function, of data i .. i + PACK - 1 of n. `x`: parameters; `data`: of this fit; `ints`,
+ * `reals`: the host's tables. Answers past n do not count; what is read there is 0 or of another column. */
 #define EXPECTATION                                                                                \
     FN expectation custom_expectation(u32 i, u32 n, GLOBAL const real *x, GLOBAL const real *data, \
                                       CONSTANT u32 *ints, CONSTANT elem *reals)

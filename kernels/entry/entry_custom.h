@@ -88,7 +88,7 @@ KERNEL(custom_covariance)
     const job_minimum minimum = job_factor_at_point(CUSTOM, args, in, rows);
     GLOBAL real *rest = MODEL_MEMORY;
     job_unit_rows(CUSTOM, rest, n);
-    job_solve_rows(CUSTOM, rest, n, s + mi[CUSTOM_S_RDIAG]);
+    job_solve_rows(CUSTOM, rest, n, CUSTOM_S(RDIAG));
     TEAM_FOR(I, CUSTOM_BLOCKS)
         for (u32 i = 0; i < 8; i += PACK) {
             pack sum = PK(0.0);

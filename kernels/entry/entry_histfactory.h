@@ -91,9 +91,8 @@ FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
 {
     const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n, cell = hf_cell_at(ch, panel, 0),
               first_bin = hf_first_bin(ch, panel), bins = hf_bins(ch, panel);
-    GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN];
-    hf_panel_jacobian(HF, ch, panel, s + mi[HF_S_XE] + cell, s + mi[HF_S_XS] + cell, s + mi[HF_S_XG] + cell,
-                      jacobian);
+    GLOBAL real *jacobian = HF_S(JACOBIAN);
+    hf_panel_jacobian(HF, ch, panel, HF_S(XE) + cell, HF_S(XS) + cell, HF_S(XG) + cell, jacobian);
     TEAM_BARRIER();
     TEAM_FOR(b, bins) {
         const real gamma = hf_common_gamma(HF, ch, panel, b), inside = hf_not_held(HF, first_bin + b);
@@ -150,13 +149,13 @@ KERNEL(hf_tangent_rows)
     TEAM_FOR(i, n) direction[i] = LOAD_ROWS(points, rows, HF_TANGENT_POINT_SIZE(n), n + i);
     hf_load_points(HF, args, in, rows, HF_TANGENT_POINT_SIZE(n));
     hf_tangent(HF, direction);
-    u32 at = hf_store_vector(s + mi[HF_S_LAMBDA], bins, out, rows, stride, 0);
-    at = hf_store_vector(s + mi[HF_S_COMMON], bins, out, rows, stride, at);
-    at = hf_store_vector(s + mi[HF_S_XE], cells, out, rows, stride, at);
-    at = hf_store_vector(s + mi[HF_S_XS], cells, out, rows, stride, at);
-    at = hf_store_vector(s + mi[HF_S_HS], dense, out, rows, stride, at);
-    at = hf_store_vector(s + mi[HF_S_HT], dense, out, rows, stride, at);
-    hf_store_vector(s + mi[HF_S_HT1], dense, out, rows, stride, at);
+    u32 at = hf_store_vector(HF_S(LAMBDA), bins, out, rows, stride, 0);
+    at = hf_store_vector(HF_S(COMMON), bins, out, rows, stride, at);
+    at = hf_store_vector(HF_S(XE), cells, out, rows, stride, at);
+    at = hf_store_vector(HF_S(XS), cells, out, rows, stride, at);
+    at = hf_store_vector(HF_S(HS), dense, out, rows, stride, at);
+    at = hf_store_vector(HF_S(HT), dense, out, rows, stride, at);
+    hf_store_vector(HF_S(HT1), dense, out, rows, stride, at);
 }
 
 /* ---- the Hessian ---- */
@@ -176,7 +175,7 @@ FN void hf_store_local_row(HF_PARAMETERS, hf_channel ch, u32 set, u32 panel, u32
 {
     const u32 n = mi[HF_SLOTS], slot = hf_local_slot(mi, ch, set, panel) + b;
     GLOBAL const real *factors = hf_local_factors(ch, s, panel),
-                      *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel) +
+                      *kept = HF_S(ROWS) + hf_panel_rows(ch, panel) +
                               hf_coupling_rows(ch, hf_bins(ch, panel), set) + 8 * b;
     const real coupling = hf_local_couplings(HF)[slot];
     for (u32 i = 0; i < 8 * ch->blocks; i++)
@@ -209,13 +208,13 @@ KERNEL(hf_hessian)
 FN void hf_local_rest(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, GLOBAL real *rest)
 {
     const u32 sets = ch->sets, blocks = mi[HF_BLOCKS];
-    GLOBAL const real *active = s + mi[HF_S_ACTIVE], *pivots = hf_local_pivots(HF),
+    GLOBAL const real *active = HF_S(ACTIVE), *pivots = hf_local_pivots(HF),
                       *couplings = hf_local_couplings(HF), *factors = hf_local_factors(ch, s, panel);
     for (u32 l = sets; l-- > 0;) {
         const u32 slot = hf_local_slot(mi, ch, l, panel) + b;
         const real factor = flush(DIVIDE(-couplings[slot], pivots[slot]));
-        GLOBAL const real *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel) +
-                                  hf_coupling_rows(ch, hf_bins(ch, panel), l) + 8 * b;
+        GLOBAL const real *kept =
+            HF_S(ROWS) + hf_panel_rows(ch, panel) + hf_coupling_rows(ch, hf_bins(ch, panel), l) + 8 * b;
         for (u32 i = 0; i < 8 * ch->blocks; i++) {
             const u32 to = hf_dense_slot(mi, ch, i), block = to / 8;
             real v = factor * kept[i / 8 * ch->row_stride + i % 8] * active[to];
@@ -253,7 +252,7 @@ FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel
                              u32 whole, GLOBAL elem *out, lane_rows rows, u32 stride)
 {
     const u32 sets = ch->sets, n = mi[HF_SLOTS], first = hf_local_slot(mi, ch, column, panel) + b;
-    GLOBAL const real *active = s + mi[HF_S_ACTIVE], *factors = hf_local_factors(ch, s, panel);
+    GLOBAL const real *active = HF_S(ACTIVE), *factors = hf_local_factors(ch, s, panel);
     for (u32 l = 0; l < sets; l++) {
         real v = l == column ? R(1.0) : R(0.0);
         for (u32 m = 0; m < l; m++) v = FMA(-factors[hf_below(l, m) + b], y[m], v);
@@ -291,7 +290,7 @@ KERNEL(hf_covariance)
             if (k % 8 < hf_bins(ch, k / 8)) hf_local_rest(HF, ch, k / 8, k % 8, rest);
         }
     }
-    job_solve_rows(HF, rest, dense, s + mi[HF_S_RDIAG]);
+    job_solve_rows(HF, rest, dense, HF_S(RDIAG));
     hf_square_rest(HF, rest);
     TEAM_IF(whole) job_store_square(HF, rest, dense, square, out, rows, stride);
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {

@@ -1,31 +1,30 @@
-/* histfactory_arrays.h: the frozen HistFactory model, shared by host and kernels: two flat tables, no pointers.
+/* histfactory_arrays.h: the frozen HistFactory model, shared by host and kernels: two flat tables, no
+ * pointers.
  *
  * Parameters in internal order ("slots"):
- *   dense slots 0 .. D-1       parameters that act on several bins (alphas, normalisations, luminosity).
- *                              D is a multiple of 8; parameters that act together stand together.
- *   local slots D .. N-1       parameters that act on one bin (gammas): for each channel, for each local
- *                              set of it, one slot a bin, padded to panels of 8.
- * Padding slots are never free, so they stay inert.
+ *   dense slots 0 .. D-1   act on several bins (alphas, normalisations, luminosity). D is a multiple of 8;
+ *                          parameters that act together stand together.
+ *   local slots D .. N-1   act on one bin (gammas): for each channel, for each local set of it, one slot a
+ *                          bin, padded to panels of 8.
+ * Padding slots are never free.
  *
- * Bins stand in panels of 8. A channel's last panel is padded with bins of n = lambda = 1, which contribute
- * nothing. A unit is a (channel, sample); a cell is a (panel, unit): 8 rates. Every array with a number a bin
- * is a panel array: 8 elements a panel, so a pack of neighbours is a pack of bins.
+ * Bins stand in panels of 8; padding bins have n = lambda = 1 and contribute nothing. A unit is a (channel,
+ * sample), a cell a (panel, unit): 8 rates. An array with a number a bin is a panel array: 8 elements a
+ * panel.
  *
  *   rate of unit u in bin b = (nominal + sum over histosys of S*s(a) + A*t(a))    base
  *                             * product over normsys of v(a)                       F
  *                             * product over scalar factors                        Phi
  *                             * product over local parameters                      Gamma
  *
- * Some of these numbers may be the job's own ("varied"). They stand in its data row behind the auxiliary
- * data, and in the slab behind AUX. A varied unit has all its nominal rates and shifts there, panel by panel:
- * 8 rates, then shifts as in the table. Where such rates decide a constraint's width, the row brings all
- * precisions and all tau.
+ * Some of these numbers may be the job's own ("varied"). They follow the auxiliary data in its data row, and
+ * AUX in the slab. There a varied unit has all nominal rates and shifts, panel by panel: 8 rates, then shifts
+ * as in the table. Where such rates decide a width, the row has all precisions and all tau.
  *
  * u32 table: a header (enum hf_header), then records and lists. elem table: nominal rates, coefficients. The
- * slab is one fit's working memory, in `real`; the host decides its layout. A new table, array or vector is
- * one line in a list below: its name and, for the host, how many elements it has (members of struct
- * hf_counts, src/histfactory/freeze.h). A new field of a record is one line in its struct.
- */
+ * slab is one fit's working memory, in `real`; the host lays it out. A new table, array or vector is one line
+ * in a list below: its name and its number of elements (members of struct hf_counts,
+ * src/histfactory/freeze.h). A new field of a record is one line in its struct. */
 #ifndef PARITAS_HISTFACTORY_ARRAYS_H
 #define PARITAS_HISTFACTORY_ARRAYS_H
 
@@ -56,8 +55,8 @@
     ARRAY(TAU, n->slots)           /* 0 where not Poisson */             \
     ARRAY(CLIPS, 8)                /* least rate of a sample, of a bin */
 
-/* Vectors in the slab; HF_S_name is where one begins. The host places the groups in another order (freeze.c).
- * Both orders stay as they are: stored toys are known by a hash of the tables. */
+/* Vectors in the slab; HF_S_name is where one begins. freeze.c places the groups in another order. Neither
+ * order may change: stored toys are known by a hash of the tables. */
 #define HF_SLAB_MAIN(VECTOR)                                                                                \
     VECTOR(X, n->slots)      /* the point that the functions evaluate */                                    \
     VECTOR(ACTIVE, n->slots) /* 1 where free and not held at a bound, else 0 */                             \

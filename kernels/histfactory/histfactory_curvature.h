@@ -1,17 +1,15 @@
-/* histfactory_curvature.h: exact Hessian of the NLL, local parameters eliminated, its factor, and what is
- * solved with it.
+/* histfactory_curvature.h: exact Hessian of the NLL, local parameters eliminated, its factor, solutions.
  *
  *   H = sum over bins of (n/lambda^2) J J^T + (1 - n/lambda) d2 lambda  +  constraints
  *
- * d2 lambda goes by unit: with u = v'/v of its normsys, g the derivative of the base rate (times factors), T
+ * d2 lambda goes by unit. With u = v'/v of its normsys, g the derivative of the base rate (times factors), T
  * its weighted rate,
  *   sum w d2E = u x^T + x u^T + diagonal,    x = Phi g + T u / 2,     diagonal: T (v''/v - u^2), Phi A t''
- * and scalar factors meet the rest by s r^T + r s^T, s_i = product of the other scalars, r = g + T u.
- * So H is a sum of row pairs, and tiles.h adds them tile by tile; the host lists which tiles a pair touches.
+ * and scalar factors meet the rest by s r^T + r s^T, s_i = product of the other scalars, r = g + T u. So H is
+ * a sum of row pairs, which tiles.h adds tile by tile; the host lists the tiles of a pair.
  *
  * `kap` (a lane's own): 1 gives the exact Hessian, 0 the Fisher matrix (positive definite, no second
- * derivatives).
- */
+ * derivatives). */
 #ifndef PARITAS_HISTFACTORY_CURVATURE_H
 #define PARITAS_HISTFACTORY_CURVATURE_H
 
@@ -25,21 +23,21 @@ FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
     TEAM_FOR(k, ch->units) {
         const u32 unit = ch->first_unit + k;
         hf_unit un = hf_unit_of(mi, unit);
-        CONSTANT u32 *place = mi + mi[HF_I_NORMSYS_PLACE] + un->normsys;
+        CONSTANT u32 *place = HF_I(NORMSYS_PLACE) + un->normsys;
         const u32 size = un->row_size, scalars = un->scalar_count;
-        GLOBAL real *u = s + mi[HF_S_UNIT_ROWS] + un->row, *x = u + size, *r = x + size, *sr = r + size;
-        GLOBAL const real *nu = s + mi[HF_S_NU] + un->normsys, *h = s + mi[HF_S_HSUM] + un->sums;
+        GLOBAL real *u = HF_S(UNIT_ROWS) + un->row, *x = u + size, *r = x + size, *sr = r + size;
+        GLOBAL const real *nu = HF_S(NU) + un->normsys, *h = HF_S(HSUM) + un->sums;
         const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit];
         for (u32 i = 0; i < 2 * size; i += PACK) STOREP(u, i, PK(0.0));
         const u32 n_normsys = un->normsys_count, n_histosys = un->histosys_count;
         for (u32 i = 0; i < n_normsys; i++) u[place[i]] = nu[i];
-        place = mi + mi[HF_I_HISTOSYS_PLACE] + un->histosys;
+        place = HF_I(HISTOSYS_PLACE) + un->histosys;
         for (u32 e = 0; e < n_histosys; e++) x[place[e]] = h[e];
         if (scalars > 0) {
             for (u32 i = 0; i < size; i += PACK)
                 STOREP(r, i, pflush(PFMA(PACK_OF(t), LOADP(u, i), LOADP(x, i))));
             for (u32 i = 0; i < un->scalar_row_size; i += PACK) STOREP(sr, i, PK(0.0));
-            place = mi + mi[HF_I_SCALAR_PLACE] + un->scalars;
+            place = HF_I(SCALAR_PLACE) + un->scalars;
             for (u32 i = 0; i < scalars; i++) sr[place[i]] = kap * s[mi[HF_S_PHI_OTHERS] + un->scalars + i];
         }
         const pack bend = PACK_OF(R(0.5) * t), scale = PACK_OF(kap * phi);
@@ -48,23 +46,22 @@ FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
     }
 }
 
-/* Adds diagonal second derivatives of the channel's units, unit by unit: within one, entries of a kind have
- * different slots. */
+/* Adds diagonal second derivatives, unit by unit: within one, entries of a kind have different slots. */
 FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, hf_channel ch, real kap)
 {
-    GLOBAL real *diagonal = s + mi[HF_S_DIAGONAL];
-    GLOBAL const real *curve = s + mi[HF_S_HT2];
+    GLOBAL real *diagonal = HF_S(DIAGONAL);
+    GLOBAL const real *curve = HF_S(HT2);
     const u32 units = ch->units;
     for (u32 k = 0; k < units; k++) {
         const u32 unit = ch->first_unit + k;
         hf_unit un = hf_unit_of(mi, unit);
-        CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un->normsys;
+        CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + un->normsys;
         const real phi = kap * s[mi[HF_S_PHI] + unit], t = flush(phi * s[mi[HF_S_T] + unit]);
-        GLOBAL const real *q = s + mi[HF_S_NQ] + un->normsys, *bent = s + mi[HF_S_BENT] + un->sums;
+        GLOBAL const real *q = HF_S(NQ) + un->normsys, *bent = HF_S(BENT) + un->sums;
         const u32 n_normsys = un->normsys_count, n_histosys = un->histosys_count;
         TEAM_FOR(e, n_normsys) diagonal[slot[e]] = FMA(t, q[e], diagonal[slot[e]]);
         TEAM_BARRIER();
-        slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
+        slot = HF_I(HISTOSYS_SLOT) + un->histosys;
         TEAM_FOR(e, n_histosys)
             diagonal[slot[e]] = FMA(flush(phi * bent[e]), curve[slot[e]], diagonal[slot[e]]);
         TEAM_BARRIER();
@@ -90,9 +87,9 @@ FN void hf_add_rows(HF_PARAMETERS, hf_channel ch)
                     g.tile[t] = TILE_OFFSET(list[place], list[J]);
                     g.left[t] = place * stride;
                 }
-                GLOBAL const real *scaled = s + mi[HF_S_SCALED] + ch->rows + row,
-                                  *kept = s + mi[HF_S_ROWS] + ch->rows + row;
-                tiles_add(s + mi[HF_S_TILES], g, scaled, kept + J * stride, n);
+                GLOBAL const real *scaled = HF_S(SCALED) + ch->rows + row,
+                                  *kept = HF_S(ROWS) + ch->rows + row;
+                tiles_add(HF_S(TILES), g, scaled, kept + J * stride, n);
             }
         }
         TEAM_BARRIER();
@@ -106,22 +103,22 @@ FN void hf_curvature_begin(HF_PARAMETERS)
     {
         s[mi[HF_S_SCALARS_OF_FIT] + HF_FIT_BAD_LOCAL] = R(0.0);
     }
-    TEAM_FOR_PACK(i, TILE_OFFSET(mi[HF_BLOCKS], 0)) STOREP(s + mi[HF_S_TILES], i, PK(0.0));
+    TEAM_FOR_PACK(i, TILE_OFFSET(mi[HF_BLOCKS], 0)) STOREP(HF_S(TILES), i, PK(0.0));
     TEAM_FOR_PACK(i, mi[HF_DENSE]) {
-        STOREP(s + mi[HF_S_DIAGONAL], i, LOADM(mr + mi[HF_R_PRECISION], i));
-        STOREP(s + mi[HF_S_SCALE], i, LOADM(mr + mi[HF_R_PRECISION], i));
+        STOREP(HF_S(DIAGONAL), i, LOADM(HF_R(PRECISION), i));
+        STOREP(HF_S(SCALE), i, LOADM(HF_R(PRECISION), i));
     }
 }
 
 /* Adds second derivatives by two scalars of one unit: the product of its other scalars, times T. */
 FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
 {
-    GLOBAL real *tiles = s + mi[HF_S_TILES];
-    hf_pair pairs = (hf_pair)(mi + mi[HF_I_PAIRS]);
+    GLOBAL real *tiles = HF_S(TILES);
+    hf_pair pairs = (hf_pair)(HF_I(PAIRS));
     for (u32 k = 0; k < mi[HF_PAIRS]; k++) {
         hf_pair pair = pairs + k;
         hf_unit un = hf_unit_of(mi, pair->unit);
-        CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un->scalars;
+        CONSTANT u32 *slot = HF_I(SCALAR_SLOT) + un->scalars;
         real others = kap * s[mi[HF_S_T] + pair->unit];
         for (u32 j = 0; j < un->scalar_count; j++)
             if (j != pair->first && j != pair->second) others = flush(others * s[mi[HF_S_X] + slot[j]]);
@@ -132,10 +129,10 @@ FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
 /* The whole diagonal, damped, into DIAGONAL; 1 in slots that are not active. */
 FN void hf_damp_diagonal(HF_PARAMETERS, real damping)
 {
-    GLOBAL real *diagonal = s + mi[HF_S_DIAGONAL];
-    GLOBAL const real *active = s + mi[HF_S_ACTIVE];
+    GLOBAL real *diagonal = HF_S(DIAGONAL);
+    GLOBAL const real *active = HF_S(ACTIVE);
     TEAM_FOR(i, mi[HF_DENSE]) {
-        GLOBAL real *d = s + mi[HF_S_TILES] + TILE_OFFSET(i / 8, i / 8) + 9 * (i % 8);
+        GLOBAL real *d = HF_S(TILES) + TILE_OFFSET(i / 8, i / 8) + 9 * (i % 8);
         const real whole = flush((d[0] + diagonal[i]) * (R(1.0) + damping));
         diagonal[i] = SELECT(active[i] > R(0.0), whole, R(1.0));
     }
@@ -146,8 +143,8 @@ FN void hf_damp_diagonal(HF_PARAMETERS, real damping)
 FN void hf_hold_inactive(HF_PARAMETERS)
 {
     const u32 blocks = mi[HF_BLOCKS];
-    GLOBAL real *tiles = s + mi[HF_S_TILES];
-    GLOBAL const real *active = s + mi[HF_S_ACTIVE];
+    GLOBAL real *tiles = HF_S(TILES);
+    GLOBAL const real *active = HF_S(ACTIVE);
     TEAM_FOR(pair, blocks * blocks) {
         const u32 I = pair / blocks, J = pair % blocks;
         if (J > I) continue;
@@ -169,20 +166,20 @@ FN void hf_hold_inactive(HF_PARAMETERS)
     TEAM_BARRIER();
 }
 
-/* H of the dense slots into HF_S_TILES, local parameters eliminated (or not), slots that are not active left
- * out (their diagonal is 1), the whole diagonal times 1 + damping. The rows that tie local to dense slots
- * stay in HF_S_ROWS. Bad local pivots set BAD_LOCAL. The rates must be those of HF_S_X. */
+/* H of the dense slots into HF_S_TILES, local parameters eliminated (or not), the diagonal times 1 + damping.
+ * Slots that are not active are left out: their diagonal is 1. Rows that tie local to dense slots stay in
+ * HF_S_ROWS. Bad local pivots set BAD_LOCAL. The rates must be those of HF_S_X. */
 FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
 {
     const u32 blocks = mi[HF_BLOCKS], exact = ANY(kap > R(0.0));
-    GLOBAL real *tiles = s + mi[HF_S_TILES];
+    GLOBAL real *tiles = HF_S(TILES);
     hf_curvature_begin(HF);
     if (exact) hf_normsys_curvature(HF);
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         hf_channel ch = hf_channel_of(mi, c);
         TEAM_IF(exact) {
-            hf_histosys_sums(HF, ch, s + mi[HF_S_BENT], 1);
+            hf_histosys_sums(HF, ch, HF_S(BENT), 1);
             TEAM_BARRIER();
             hf_unit_rows(HF, ch, kap);
             hf_unit_diagonal(HF, ch, kap);
@@ -191,7 +188,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
         TEAM_IF(ch->run) hf_add_rows(HF, ch);
     }
     TEAM_FOR(t, blocks * (blocks + 1) / 2)
-        tile_add_pairs(tiles + 64 * t, s + mi[HF_S_UNIT_ROWS], mi + mi[mi[HF_I_TILE_WORK] + t], exact);
+        tile_add_pairs(tiles + 64 * t, HF_S(UNIT_ROWS), mi + mi[mi[HF_I_TILE_WORK] + t], exact);
     TEAM_BARRIER();
     TEAM_IF(exact) {
         ONE_WORKER
@@ -205,13 +202,12 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     flush_array(tiles, TILE_OFFSET(blocks, 0));
 }
 
-/* Factors what hf_curvature left; `doubt`: how negative a pivot, in units of the slot's own sums of squares,
- * may be and still count as zero; `flat`: curvature of directions on which nothing depends, in the same
- * units. Returns the mask of lanes with a negative pivot, dense or local. */
+/* Factors what hf_curvature left; `doubt`, `flat`: see tile_factor. Returns the mask of lanes with a negative
+ * pivot, dense or local. */
 FN_LARGE mask hf_factor(HF_PARAMETERS, real doubt, real flat)
 {
-    GLOBAL real *scalars = s + mi[HF_S_SCALARS_OF_FIT];
-    tiles_factor(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], s + mi[HF_S_SCALE], mi[HF_BLOCKS], HF_PIVOT_LEAST,
+    GLOBAL real *scalars = HF_S(SCALARS_OF_FIT);
+    tiles_factor(HF_S(TILES), HF_S(RDIAG), HF_S(SCALE), mi[HF_BLOCKS], HF_PIVOT_LEAST,
                  SELECT(doubt > HF_PIVOT_LEAST, doubt, HF_PIVOT_LEAST), flat, scalars + HF_FIT_BAD_DENSE);
     TEAM_BARRIER();
     const mask bad = OR(scalars[HF_FIT_BAD_LOCAL] > R(0.0), scalars[HF_FIT_BAD_DENSE] > R(0.0));
@@ -228,20 +224,20 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
         for (u32 panel = 0; panel < panels; panel++) hf_solve_panel(HF, ch, panel, v);
     }
     /* the kept rows reach slots that are not active: nothing may come through them */
-    TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(v, i, LOADP(v, i) * LOADP(s + mi[HF_S_ACTIVE], i));
+    TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(v, i, LOADP(v, i) * LOADP(HF_S(ACTIVE), i));
     TEAM_BARRIER();
-    tiles_solve_lower(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], mi[HF_BLOCKS], v);
-    tiles_solve_upper(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], mi[HF_BLOCKS], v);
+    tiles_solve_lower(HF_S(TILES), HF_S(RDIAG), mi[HF_BLOCKS], v);
+    tiles_solve_upper(HF_S(TILES), HF_S(RDIAG), mi[HF_BLOCKS], v);
     hf_solve_locals(HF, v);
 }
 
 /* After a factor with a bad dense pivot: v := a direction of negative curvature, see
- * tiles_negative_direction. Returns its curvature; 0 in lanes without one, whose v is 0. */
+ * tiles_negative_direction. Returns its curvature; without one 0, and v is 0. */
 FN_LARGE real hf_negative_direction(HF_PARAMETERS, GLOBAL real *v)
 {
-    GLOBAL const real *scalars = s + mi[HF_S_SCALARS_OF_FIT];
-    tiles_negative_direction(s + mi[HF_S_TILES], s + mi[HF_S_RDIAG], mi[HF_BLOCKS],
-                             scalars + HF_FIT_BAD_DENSE, v, mi[HF_SLOTS]);
+    GLOBAL const real *scalars = HF_S(SCALARS_OF_FIT);
+    tiles_negative_direction(HF_S(TILES), HF_S(RDIAG), mi[HF_BLOCKS], scalars + HF_FIT_BAD_DENSE, v,
+                             mi[HF_SLOTS]);
     hf_solve_locals(HF, v);
     return scalars[HF_FIT_NEGATIVE];
 }

@@ -1,30 +1,29 @@
-/* histfactory_elimination.h: local parameters eliminated from the Hessian, bin by bin, and what is solved
- * with their blocks.
+/* histfactory_elimination.h: local parameters eliminated from the Hessian, bin by bin; solutions with their
+ * blocks.
  *
- * Local parameters couple to one bin each, so they are eliminated before H of the dense slots is formed
- * (their Schur complement): each adds one row to the bin's rank updates. Where one set multiplies all units
- * of a channel ("common") it only changes the weight of the bin's row.
- */
+ * Local parameters couple to one bin each and are eliminated first (Schur complement): each adds a row to the
+ * bin's rank updates. A set that multiplies all units of a channel ("common") only changes the weight of the
+ * bin's row. */
 #ifndef PARITAS_HISTFACTORY_ELIMINATION_H
 #define PARITAS_HISTFACTORY_ELIMINATION_H
 
 #include "numeric/tiles.h"
 #include "histfactory/histfactory_rates.h"
 
-/* A pivot is taken for zero up to this part of the sums that it is made of. A larger limit stalls fits in
- * flat valleys, whose true curvature can be 1e-11 of the diagonal. */
+/* Up to this part of its sums a pivot counts as zero. A larger limit stalls fits in flat valleys, whose
+ * curvature can be 1e-11 of the diagonal. */
 #if F64
 #define HF_PIVOT_LEAST R(1e-13)
 #else
 #define HF_PIVOT_LEAST R(1e-5)
 #endif
 
-/* Cell arrays of a panel for the derivative by local set `set`, into CELL_TEMP: rates without it, zero where
- * a unit does not carry it. */
+/* Cell arrays of a panel for the derivative by local set `set`, into CELL_TEMP: rates without it, 0 where a
+ * unit does not carry it. */
 FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
 {
     const u32 units = ch->units;
-    GLOBAL real *xe = s + mi[HF_S_CELL_TEMP], *xs = xe + 8 * units, *xg = xs + 8 * units;
+    GLOBAL real *xe = HF_S(CELL_TEMP), *xs = xe + 8 * units, *xg = xs + 8 * units;
     TEAM_FOR(u, units) {
         const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u);
         hf_unit un = hf_unit_of(mi, unit);
@@ -35,9 +34,8 @@ FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
             if (carries)
                 g = pflush(PACK_OF(s[mi[HF_S_F] + unit]) *
                            hf_gamma_without(HF, ch, un, panel, b, set, HF_NO_SET));
-            if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
-                g = PSELECT(LOADP(s + mi[HF_S_XG], cell + b) == PK(0.0), PK(0.0), g);
-            const pack rate = pflush(LOADP(s + mi[HF_S_BASE], cell + b) * g);
+            if (mi[HF_CLIPS] & HF_CLIP_SAMPLES) g = PSELECT(LOADP(HF_S(XG), cell + b) == PK(0.0), PK(0.0), g);
+            const pack rate = pflush(LOADP(HF_S(BASE), cell + b) * g);
             STOREP(xs, 8 * u + b, rate);
             STOREP(xe, 8 * u + b, pflush(rate * phi));
             STOREP(xg, 8 * u + b, pflush(g * phi));
@@ -49,14 +47,13 @@ FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
 FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
 {
     const u32 cell = hf_cell_at(ch, panel, 0), size = 8 * ch->units, coupled = hf_coupled(ch);
-    GLOBAL const real *temp = s + mi[HF_S_CELL_TEMP];
+    GLOBAL const real *temp = HF_S(CELL_TEMP);
     for (u32 l = 0; l <= coupled; l++) {
         if (l > 0) hf_cells_without(HF, ch, panel, l - 1);
         TEAM_BARRIER();
-        GLOBAL const real *xe = l > 0 ? temp : s + mi[HF_S_XE] + cell,
-                          *xs = l > 0 ? temp + size : s + mi[HF_S_XS] + cell,
-                          *xg = l > 0 ? temp + 2 * size : s + mi[HF_S_XG] + cell;
-        hf_panel_jacobian(HF, ch, panel, xe, xs, xg, s + mi[HF_S_JACOBIAN] + l * 64 * ch->blocks);
+        GLOBAL const real *xe = l > 0 ? temp : HF_S(XE) + cell, *xs = l > 0 ? temp + size : HF_S(XS) + cell,
+                          *xg = l > 0 ? temp + 2 * size : HF_S(XG) + cell;
+        hf_panel_jacobian(HF, ch, panel, xe, xs, xg, HF_S(JACOBIAN) + l * 64 * ch->blocks);
         TEAM_BARRIER();
     }
 }
@@ -65,7 +62,7 @@ FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
 FN pack hf_bin_curvature(HF_PARAMETERS, u32 bin, pack kap)
 {
     const pack zero = PK(0.0), one = PK(1.0);
-    const pack lambda = LOADP(s + mi[HF_S_LAMBDA], bin), n = LOADP(s + mi[HF_S_MAIN], bin);
+    const pack lambda = LOADP(HF_S(LAMBDA), bin), n = LOADP(HF_S(MAIN), bin);
     const pmask positive = lambda > zero;
     const pack inverse = PDIVIDE(one, PSELECT(positive, lambda, one));
     const pack curve = PSELECT(positive, pflush(PFMA(kap, PFMA(n, inverse, -one), one) * inverse), zero);
@@ -91,7 +88,7 @@ FN hf_local_pivot hf_pivot_of(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u3
     p.b = b;
     p.set = set;
     p.slot = record->slot + 8 * panel + b;
-    p.active = LOADP(s + mi[HF_S_ACTIVE], p.slot) > PK(0.0);
+    p.active = LOADP(HF_S(ACTIVE), p.slot) > PK(0.0);
     const pack first = hf_local_derivative(HF, ch, panel, b, set, HF_NO_SET);
     p.weighted = pflush(curve * first);
     const pack own = pflush(PFMA(p.weighted, first, hf_constraint_curvature(HF, record, p.slot, kap)));
@@ -106,18 +103,18 @@ FN pack hf_judge_pivot(HF_PARAMETERS, hf_local_pivot p)
 {
     const pmask bad = PNOT(p.own >= -p.least);
     if (PANY(bad)) {
-        GLOBAL real *flag = s + mi[HF_S_SCALARS_OF_FIT] + HF_FIT_BAD_LOCAL, *temp = s + mi[HF_S_CELL_TEMP];
+        GLOBAL real *flag = HF_S(SCALARS_OF_FIT) + HF_FIT_BAD_LOCAL, *temp = HF_S(CELL_TEMP);
         STOREP(temp, p.b, PSELECT(bad, PK(1.0), PK(0.0)));
         for (u32 j = 0; j < PACK; j++) flag[0] = SELECT(temp[p.b + j] > R(0.0), R(1.0), flag[0]);
     }
     return PSELECT(p.own > p.least, p.own, PK(1.0));
 }
 
-/* Eliminates a common set, or not: LOCAL_D, LOCAL_C. Returns the bins' weights; `whole` gets them as they are
- * before the elimination. */
+/* Eliminates a common set, or not: LOCAL_D, LOCAL_C. Returns the bins' weights; `whole`: before the
+ * elimination. */
 FN pack hf_eliminate_common(HF_PARAMETERS, hf_local_pivot p, pack curve, u32 eliminate, GLOBAL real *whole)
 {
-    const pack gamma = LOADP(s + mi[HF_S_X], p.slot);
+    const pack gamma = LOADP(HF_S(X), p.slot);
     const pack c = PSELECT(p.active, pflush(PFMA(p.weighted, gamma, p.mixed)), PK(0.0));
     const pack own = hf_judge_pivot(HF, p);
     STOREP(hf_local_pivots(HF), p.slot, own);
@@ -134,7 +131,7 @@ FN pack hf_local_cross(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 m, u3
     GLOBAL const real *factors = hf_local_factors(ch, s, p.panel), *pivots = hf_local_pivots(HF);
     pack cross = PFMA(p.weighted, hf_local_derivative(HF, ch, p.panel, p.b, m, HF_NO_SET),
                       p.mixed * hf_local_derivative(HF, ch, p.panel, p.b, p.set, m));
-    cross = PSELECT(AND(p.active, LOADP(s + mi[HF_S_ACTIVE], slot) > PK(0.0)), pflush(cross), PK(0.0));
+    cross = PSELECT(AND(p.active, LOADP(HF_S(ACTIVE), slot) > PK(0.0)), pflush(cross), PK(0.0));
     if (!eliminate) return cross;
     for (u32 j = 0; j < m; j++)
         cross = PFMA(pflush(-LOADP(factors, hf_below(p.set, j) + p.b) *
@@ -148,7 +145,7 @@ FN pack hf_local_cross(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 m, u3
 FN void hf_eliminate_set(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 eliminate)
 {
     const u32 block = 64 * ch->blocks;
-    GLOBAL real *jacobian = s + mi[HF_S_JACOBIAN], *row = jacobian + (1 + p.set) * block,
+    GLOBAL real *jacobian = HF_S(JACOBIAN), *row = jacobian + (1 + p.set) * block,
                 *factors = hf_local_factors(ch, s, p.panel), *pivots = hf_local_pivots(HF);
     for (u32 i = p.b; i < block; i += 8)
         STOREP(row, i,
@@ -170,17 +167,17 @@ FN void hf_eliminate_set(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 eli
     STOREP(hf_local_couplings(HF), p.slot, PK(1.0));
 }
 
-/* Local elimination in one panel: LOCAL_D, LOCAL_L; the kept rows' origin: in a channel with a common set
- * LOCAL_C and the bins' weights, else the coupling rows in JACOBIAN behind the bins' own. With eliminate = 0
- * the local blocks and couplings are left as they are. Leaves the bins' weights in panel arrays: `weight`,
- * and `whole` as they were before the elimination. BAD_LOCAL: nonzero where a pivot was bad. */
+/* Local elimination in one panel, or with eliminate = 0 the local blocks and couplings as they are: LOCAL_D,
+ * LOCAL_L, and LOCAL_C of a common set, else the coupling rows in JACOBIAN behind the bins' own. The bins'
+ * weights go to panel arrays: `weight`, and `whole` before the elimination. BAD_LOCAL: nonzero where a pivot
+ * was bad. */
 FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real kap, real damping,
                                   u32 eliminate, GLOBAL real *weight, GLOBAL real *whole)
 {
     const u32 bins = hf_bins(ch, panel);
     for (u32 b = 0; b < bins; b += PACK) {
         const u32 bin = hf_first_bin(ch, panel) + b;
-        const pack mixed = PACK_OF(kap) * LOADP(s + mi[HF_S_W], bin);
+        const pack mixed = PACK_OF(kap) * LOADP(HF_S(W), bin);
         pack curve = hf_bin_curvature(HF, bin, PACK_OF(kap));
         if (!ch->common) STOREP(whole, b, curve);
         for (u32 l = 0; l < ch->sets; l++) {
@@ -210,7 +207,7 @@ FN void hf_add_squares(GLOBAL real *squares, GLOBAL const real *rows, u32 bins, 
 FN_LARGE void hf_channel_rows(HF_PARAMETERS, hf_channel ch, real kap, real damping, u32 eliminate)
 {
     const u32 blocks = ch->blocks, stride = ch->row_stride, coupled = hf_coupled(ch);
-    GLOBAL real *weight = s + mi[HF_S_CELL_TEMP] + 24 * ch->units, *whole = weight + 8;
+    GLOBAL real *weight = HF_S(CELL_TEMP) + 24 * ch->units, *whole = weight + 8;
     for (u32 panel = 0; panel < ch->panels; panel++) {
         const u32 bins = hf_bins(ch, panel), first = hf_panel_rows(ch, panel);
         hf_panel_jacobians(HF, ch, panel);
@@ -220,15 +217,13 @@ FN_LARGE void hf_channel_rows(HF_PARAMETERS, hf_channel ch, real kap, real dampi
         }
         TEAM_BARRIER();
         for (u32 l = 0; l <= coupled; l++) {
-            GLOBAL const real *jacobian = s + mi[HF_S_JACOBIAN] + l * 64 * blocks,
-                              *pivots = hf_local_pivots(HF);
+            GLOBAL const real *jacobian = HF_S(JACOBIAN) + l * 64 * blocks, *pivots = hf_local_pivots(HF);
             const u32 slot = l == 0 ? 0 : hf_local_slot(mi, ch, l - 1, panel);
             TEAM_FOR(place, blocks) {
                 const u32 at = first + place * stride + l * bins * 8;
-                GLOBAL real *rows = s + mi[HF_S_ROWS] + at, *times = s + mi[HF_S_SCALED] + at;
+                GLOBAL real *rows = HF_S(ROWS) + at, *times = HF_S(SCALED) + at;
                 transpose8(rows, jacobian + 64 * place, bins);
-                if (l == 0)
-                    hf_add_squares(s + mi[HF_S_SCALE] + 8 * mi[ch->block_list + place], rows, bins, whole);
+                if (l == 0) hf_add_squares(HF_S(SCALE) + 8 * mi[ch->block_list + place], rows, bins, whole);
                 for (u32 b = 0; b < bins; b++) {
                     const real factor = l == 0      ? weight[b]
                                         : eliminate ? DIVIDE(R(-1.0), pivots[slot + b])
@@ -251,7 +246,7 @@ FN void hf_solve_panel(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL real *v)
     const u32 bins = hf_bins(ch, panel), sets = ch->sets, blocks = ch->blocks, stride = ch->row_stride;
     GLOBAL const real *pivots = hf_local_pivots(HF), *couplings = hf_local_couplings(HF),
                       *factors = hf_local_factors(ch, s, panel),
-                      *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel);
+                      *kept = HF_S(ROWS) + hf_panel_rows(ch, panel);
     for (u32 l = 0; l < sets; l++) {
         const u32 slot = hf_local_slot(mi, ch, l, panel), coupling = hf_coupling_rows(ch, bins, l);
         TEAM_FOR_PACK(b, bins) {
@@ -276,8 +271,8 @@ FN void hf_solve_panel(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL real *v)
     }
 }
 
-/* Second half: local elements of a vector whose dense ones are known, v_l := v_l - H_ll^-1 H_la v_a (v_l
- * already H_ll^-1 of the right side). */
+/* Second half: local elements of a vector whose dense ones are known: v_l := v_l - H_ll^-1 H_la v_a (v_l is
+ * H_ll^-1 of the right side). */
 FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
 {
     GLOBAL const real *pivots = hf_local_pivots(HF), *couplings = hf_local_couplings(HF);
@@ -287,7 +282,7 @@ FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
         const u32 panel = pn->index, bins = pn->bins, sets = ch->sets, blocks = ch->blocks,
                   stride = ch->row_stride;
         GLOBAL const real *factors = hf_local_factors(ch, s, panel),
-                          *kept = s + mi[HF_S_ROWS] + hf_panel_rows(ch, panel);
+                          *kept = HF_S(ROWS) + hf_panel_rows(ch, panel);
         for (u32 l = sets; l-- > 0;) {
             const u32 slot = hf_local_slot(mi, ch, l, panel);
             GLOBAL const real *rows = kept + hf_coupling_rows(ch, bins, l);

@@ -1,5 +1,5 @@
-/* histfactory_histosys.h: shifts of rates by histosys entries: their interpolation, the base of every cell,
- * and what the entries add to derivatives. S, A: the numbers of a shift in a bin, see histfactory_arrays.h. */
+/* histfactory_histosys.h: shifts of rates by histosys entries: interpolation, the base of every cell,
+ * derivatives. S, A: the numbers of a shift in a bin, see histfactory_arrays.h. */
 #ifndef PARITAS_HISTFACTORY_HISTOSYS_H
 #define PARITAS_HISTFACTORY_HISTOSYS_H
 
@@ -10,7 +10,7 @@
 FN void hf_interpolate(HF_PARAMETERS)
 {
     const u32 code = mi[HF_HISTOSYS_CODE];
-    GLOBAL real *x = s + mi[HF_S_X];
+    GLOBAL real *x = HF_S(X);
     TEAM_FOR_PACK(i, mi[HF_DENSE]) {
         const pack a = LOADP(x, i);
         const pack zero = PK(0.0), one = PK(1.0);
@@ -40,10 +40,10 @@ FN void hf_interpolate(HF_PARAMETERS)
             slope = PSELECT(up, PK(8.0), PK(-8.0));
             curve = zero;
         }
-        STOREP(s + mi[HF_S_HS], i, value);
-        STOREP(s + mi[HF_S_HT], i, pflush(bend));
-        STOREP(s + mi[HF_S_HT1], i, pflush(slope));
-        STOREP(s + mi[HF_S_HT2], i, pflush(curve));
+        STOREP(HF_S(HS), i, value);
+        STOREP(HF_S(HT), i, pflush(bend));
+        STOREP(HF_S(HT1), i, pflush(slope));
+        STOREP(HF_S(HT2), i, pflush(curve));
     }
 }
 
@@ -60,13 +60,12 @@ FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
 /* base of a cell: nominal + S s + A t of its histosys, as two chains (one would wait for each fma). */
 FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, u32 varied)
 {
-    GLOBAL const real *hs = s + mi[HF_S_HS], *ht = s + mi[HF_S_HT],
-                      *row = s + (varied ? mi[HF_S_VARIED] + ce->varied : 0);
-    const hf_numbers nominal = hf_numbers_of(mr + mi[HF_R_NOMINAL] + cell * 8, row, varied),
+    GLOBAL const real *hs = HF_S(HS), *ht = HF_S(HT), *row = s + (varied ? mi[HF_S_VARIED] + ce->varied : 0);
+    const hf_numbers nominal = hf_numbers_of(HF_R(NOMINAL) + cell * 8, row, varied),
                      shifts = hf_numbers_of(mr + ce->histosys_data, row + 8, varied);
-    GLOBAL real *base = s + mi[HF_S_BASE];
+    GLOBAL real *base = HF_S(BASE);
     hf_unit un = hf_unit_of(mi, ce->unit);
-    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
+    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
     const u32 n = un->histosys_count, bins = ce->bins;
     for (u32 b = 0; b < bins; b += CELL_PACKS * PACK) {
         pack linear[CELL_PACKS], bent[CELL_PACKS];
@@ -92,7 +91,7 @@ FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, u32 varied)
 FN_LARGE void hf_cells(HF_PARAMETERS)
 {
     TEAM_FOR(cell, mi[HF_CELLS]) {
-        hf_cell ce = (hf_cell)(mi + mi[HF_I_CELLS]) + cell;
+        hf_cell ce = (hf_cell)(HF_I(CELLS)) + cell;
         if (ce->varied == HF_NOT_VARIED)
             hf_cell_base(HF, cell, ce, 0);
         else
@@ -106,7 +105,7 @@ FN void hf_histosys_jacobian(HF_PARAMETERS, hf_unit un, u32 panel, u32 bins, GLO
 {
     const u32 n = un->histosys_count;
     const hf_numbers shifts = hf_shifts(HF, un, panel, varied);
-    GLOBAL const real *slope = s + mi[HF_S_HT1];
+    GLOBAL const real *slope = HF_S(HT1);
     for (u32 b = 0; b < bins; b += PACK) {
         const pack rate = LOADP(xg, b);
         TEAM_FOR(e, n) {
@@ -121,8 +120,8 @@ FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL cons
 {
     const u32 n = un->histosys_count;
     const hf_numbers shifts = hf_shifts(HF, un, panel, varied);
-    GLOBAL const real *slope = s + mi[HF_S_HT1];
-    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
+    GLOBAL const real *slope = HF_S(HT1);
+    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
     pack sum = PK(0.0);
     for (u32 e = 0; e < n; e++)
         sum =
@@ -135,8 +134,8 @@ FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL cons
 FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, GLOBAL const real *weight,
                             pack factor, GLOBAL real *sums, u32 bent)
 {
-    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
-    GLOBAL const real *slope = s + mi[HF_S_HT1];
+    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
+    GLOBAL const real *slope = HF_S(HT1);
     const u32 n = un->histosys_count;
     const pack w0 = weight[0], w1 = bins > 1 ? weight[1] : PK(0.0), w2 = bins > 2 ? weight[2] : PK(0.0),
                w3 = bins > 3 ? weight[3] : PK(0.0);
@@ -150,14 +149,14 @@ FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shif
 #endif
 
 /* Per histosys entry of unit `u` of a channel, into `sums`: F times the sum over bins of the cell's weight
- * times (S + A t'), or times A alone if `bent`. PACK entries at once, so that eight sums run side by side. */
+ * times (S + A t'), or A alone if `bent`. PACK entries at once: eight sums side by side. */
 FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL real *sums, u32 bent,
                         u32 varied)
 {
     const u32 units = ch->units, panels = ch->panels, n = un->histosys_count;
     const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* from panel to panel */
-    CONSTANT u32 *slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
-    GLOBAL const real *slope = s + mi[HF_S_HT1], *weight = s + mi[HF_S_CELL_WEIGHT] + hf_cell_at(ch, 0, u);
+    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
+    GLOBAL const real *slope = HF_S(HT1), *weight = HF_S(CELL_WEIGHT) + hf_cell_at(ch, 0, u);
     const hf_numbers shifts = hf_shifts(HF, un, 0, varied);
     const pack factor = PACK_OF(s[mi[HF_S_F] + ch->first_unit + u]);
 #if PACK == 1

@@ -1,5 +1,5 @@
 /* histfactory_locals.h: local parameters (staterror, shapesys, shapefactor): the factors Gamma of the rates,
- * derivatives by one or two of them, their constraints. */
+ * derivatives by one or two of them, constraints. */
 #ifndef PARITAS_HISTFACTORY_LOCALS_H
 #define PARITAS_HISTFACTORY_LOCALS_H
 
@@ -16,11 +16,11 @@ FN u32 hf_carries(CONSTANT u32 *mi, hf_unit un, u32 set)
     return carries;
 }
 
-/* Product of a unit's local parameters in bins b.. of a panel, those of the channel's local sets `skip` and
- * `skip2` left out. */
+/* Product of a unit's local parameters in bins b.. of a panel, without those of the local sets `skip`,
+ * `skip2`. */
 FN pack hf_gamma_without(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b, u32 skip, u32 skip2)
 {
-    GLOBAL const real *x = s + mi[HF_S_X];
+    GLOBAL const real *x = HF_S(X);
     CONSTANT u32 *sets = mi + un->sets;
     pack product = PK(1.0);
     for (u32 k = 0; k < un->set_count; k++)
@@ -33,21 +33,20 @@ FN pack hf_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b)
     return hf_gamma_without(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
 }
 
-/* Sum of the rates without the local set `set`, over the units that carry it (and `set2`, left out too,
- * unless HF_NO_SET): first (second) derivative of lambda by the set's parameter(s). */
+/* Sum of the rates without the local set `set`, over the units that carry it (and `set2`, unless HF_NO_SET):
+ * first (second) derivative of lambda. */
 FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, u32 set2)
 {
-    if (ch->common) return LOADP(s + mi[HF_S_COMMON], hf_first_bin(ch, panel) + b);
+    if (ch->common) return LOADP(HF_S(COMMON), hf_first_bin(ch, panel) + b);
     pack sum = PK(0.0);
     for (u32 u = 0; u < ch->units; u++) {
         const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b;
         hf_unit un = hf_unit_of(mi, unit);
         if (!hf_carries(mi, un, set) || (set2 != HF_NO_SET && !hf_carries(mi, un, set2))) continue;
-        pack rate = pflush(pflush(PACK_OF(flush(s[mi[HF_S_F] + unit] * s[mi[HF_S_PHI] + unit])) *
-                                  LOADP(s + mi[HF_S_BASE], cell)) *
-                           hf_gamma_without(HF, ch, un, panel, b, set, set2));
-        if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
-            rate = PSELECT(LOADP(s + mi[HF_S_XS], cell) == PK(0.0), PK(0.0), rate);
+        pack rate = pflush(
+            pflush(PACK_OF(flush(s[mi[HF_S_F] + unit] * s[mi[HF_S_PHI] + unit])) * LOADP(HF_S(BASE), cell)) *
+            hf_gamma_without(HF, ch, un, panel, b, set, set2));
+        if (mi[HF_CLIPS] & HF_CLIP_SAMPLES) rate = PSELECT(LOADP(HF_S(XS), cell) == PK(0.0), PK(0.0), rate);
         sum = sum + rate;
     }
     return pflush(sum);
@@ -56,7 +55,7 @@ FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 
 /* Derivative of a set's constraint terms by its parameters in slots `slot`.., added to g. */
 FN pack hf_constraint_slope(HF_PARAMETERS, hf_set set, u32 slot, pack g)
 {
-    const pack point = LOADP(s + mi[HF_S_X], slot), observed = LOADP(s + mi[HF_S_AUX], slot);
+    const pack point = LOADP(HF_S(X), slot), observed = LOADP(HF_S(AUX), slot);
     if (set->constraint == HF_NORMAL_CONSTRAINT) g = PFMA(hf_precision(HF, slot), point - observed, g);
     if (set->constraint == HF_POISSON_CONSTRAINT) {
         const pack tau = hf_tau(HF, slot);
@@ -71,9 +70,9 @@ FN pack hf_constraint_curvature(HF_PARAMETERS, hf_set set, u32 slot, real kap)
     pack c = PK(0.0);
     if (set->constraint == HF_NORMAL_CONSTRAINT) c = hf_precision(HF, slot);
     if (set->constraint == HF_POISSON_CONSTRAINT) {
-        const pack tau = hf_tau(HF, slot), point = LOADP(s + mi[HF_S_X], slot);
+        const pack tau = hf_tau(HF, slot), point = LOADP(HF_S(X), slot);
         const pack expected = PDIVIDE(tau, point),
-                   exact = PDIVIDE(LOADP(s + mi[HF_S_AUX], slot), pflush(point * point));
+                   exact = PDIVIDE(LOADP(HF_S(AUX), slot), pflush(point * point));
         c = PSELECT(tau > PK(0.0), PFMA(PACK_OF(kap), exact - expected, expected), c);
     }
     return c;

@@ -10,8 +10,8 @@
 #include "numeric/sum.h"
 #include "histfactory/histfactory_records.h"
 
-/* u = v'/v. Where v is exponential it is 1 here, and its logarithm goes to `exponent`: a unit needs one
- * exponential for the product of all. */
+/* u = v'/v. Where v is exponential, v is 1 here and its logarithm goes to `exponent`: one exponential serves
+ * a unit's product. */
 typedef struct {
     pack v, u, exponent;
 } hf_factor_of_entry;
@@ -20,7 +20,7 @@ FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, 
                                  u32 derivatives)
 {
     const u32 n = mi[HF_NORMSYS_ENTRIES];
-    CONSTANT elem *c = mr + mi[HF_R_NORMSYS];
+    CONSTANT elem *c = HF_R(NORMSYS);
     hf_factor_of_entry f;
     f.v = f.u = PK(1.0);
     f.exponent = PK(0.0);
@@ -47,14 +47,14 @@ FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, 
     return f;
 }
 
-/* Per unit: F, product of its normsys factors (8 interleaved products, then a tree), without those that are
- * exponential, whose logarithms are summed into `exponents` (units). With `derivatives` u goes to NU. */
+/* Per unit: F, product of its normsys factors (8 interleaved products, then a tree). Logarithms of
+ * exponential ones are summed into `exponents` (units). With `derivatives` u goes to NU. */
 FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivatives)
 {
     const u32 code = mi[HF_NORMSYS_CODE];
-    CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT];
-    GLOBAL const real *x = s + mi[HF_S_X];
-    GLOBAL real *nu = s + mi[HF_S_NU];
+    CONSTANT u32 *slot = HF_I(NORMSYS_SLOT);
+    GLOBAL const real *x = HF_S(X);
+    GLOBAL real *nu = HF_S(NU);
     TEAM_FOR(unit, mi[HF_UNITS]) {
         hf_unit un = hf_unit_of(mi, unit);
         const u32 first = un->normsys, n = un->normsys_padded, end = first + un->normsys_count;
@@ -85,12 +85,12 @@ FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivativ
 FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
 {
     const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE];
-    CONSTANT elem *c = mr + mi[HF_R_NORMSYS];
-    CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT];
+    CONSTANT elem *c = HF_R(NORMSYS);
+    CONSTANT u32 *slot = HF_I(NORMSYS_SLOT);
     TEAM_FOR_PACK(i, n) {
         pack q = PK(0.0);
         if (code == 4) {
-            const pack a = GATHERP(s + mi[HF_S_X], slot, i), u = LOADP(s + mi[HF_S_NU], i);
+            const pack a = GATHERP(HF_S(X), slot, i), u = LOADP(HF_S(NU), i);
             const pmask outer = OR(a >= PK(1.0), a <= PK(-1.0));
             pack d2 = PK(30.0) * LOADM(c + 5 * n, i);
             d2 = PFMA(d2, a, PK(20.0) * LOADM(c + 4 * n, i));
@@ -99,7 +99,7 @@ FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
             d2 = PFMA(d2, a, PK(2.0) * LOADM(c + n, i));
             q = PSELECT(outer, q, PFMA(-u, u, PDIVIDE(d2, hf_normsys(mi, mr, code, a, i, 0).v)));
         }
-        STOREP(s + mi[HF_S_NQ], i, pflush(q));
+        STOREP(HF_S(NQ), i, pflush(q));
     }
 }
 

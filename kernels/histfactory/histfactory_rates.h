@@ -2,11 +2,9 @@
  *
  *   x ─► factors (normsys) ─► units (products) ─► cells (base) ─► panels (lambda, deviance) ─► gradient
  *
- * The steps leave everything that the derivatives need in the slab, at the point HF_S_X. Reference for the
- * model: the HistFactory definition (CERN-OPEN-2012-016) as pyhf evaluates it. Deviance form: a Poisson term
- * n ln(n/lambda) + lambda - n is zero at lambda = n; what it lacks against the likelihood depends on the data
- * alone.
- */
+ * The steps leave what derivatives need in the slab, at the point HF_S_X. Model: the HistFactory definition
+ * (CERN-OPEN-2012-016) as pyhf evaluates it. Deviance form: a Poisson term n ln(n/lambda) + lambda - n is 0
+ * at lambda = n; what it lacks depends on the data alone. */
 #ifndef PARITAS_HISTFACTORY_RATES_H
 #define PARITAS_HISTFACTORY_RATES_H
 
@@ -15,12 +13,12 @@
 #include "histfactory/histfactory_locals.h"
 #include "histfactory/histfactory_normsys.h"
 
-/* F; Phi, product of the unit's scalars; for each scalar the product of the others (without division: a
- * signal strength may be 0). */
+/* F; Phi, product of the unit's scalars; for each scalar the product of the others (a signal strength may be
+ * 0: no division). */
 FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
 {
-    GLOBAL const real *x = s + mi[HF_S_X];
-    GLOBAL real *exponents = s + mi[HF_S_PHI]; /* until Phi is made */
+    GLOBAL const real *x = HF_S(X);
+    GLOBAL real *exponents = HF_S(PHI); /* until Phi is made */
     if (derivatives)
         hf_normsys_products(HF, exponents, 1);
     else
@@ -28,13 +26,12 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
     TEAM_BARRIER();
     TEAM_FOR_PACK(unit, mi[HF_UNITS]) {
         const pack e = LOADP(exponents, unit), zero = PK(0.0);
-        if (PANY(OR(e<zero, e> zero)))
-            STOREP(s + mi[HF_S_F], unit, pflush(LOADP(s + mi[HF_S_F], unit) * m_exp(e)));
+        if (PANY(OR(e<zero, e> zero))) STOREP(HF_S(F), unit, pflush(LOADP(HF_S(F), unit) * m_exp(e)));
     }
     TEAM_BARRIER();
     TEAM_FOR(unit, mi[HF_UNITS]) {
         hf_unit un = hf_unit_of(mi, unit);
-        CONSTANT u32 *slot = mi + mi[HF_I_SCALAR_SLOT] + un->scalars;
+        CONSTANT u32 *slot = HF_I(SCALAR_SLOT) + un->scalars;
         const u32 count = un->scalar_count;
         real phi = R(1.0);
         for (u32 k = 0; k < count; k++) phi = flush(phi * x[slot[k]]);
@@ -48,9 +45,9 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
     }
 }
 
-/* XE, XS, XG of the cells in bins b.. of a panel. Returns lambda from `empty` (1 in padding bins, else 0) on,
- * before its own clip; the sum of XE goes to COMMON. In a channel with a common local set Gamma is left out
- * of the cells and multiplies their sum. */
+/* XE, XS, XG of the cells in bins b.. of a panel; the sum of XE to COMMON. Returns lambda before its own
+ * clip, from `empty` (1 in padding bins, else 0) on. The Gamma of a common local set multiplies the sum, not
+ * the cells. */
 FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
 {
     const u32 clips = mi[HF_CLIPS], common = ch->common, units = ch->units;
@@ -64,7 +61,7 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
         const pack phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
         pack xg = PACK_OF(s[mi[HF_S_F] + unit]);
         if (!common && un->set_count > 0) xg = pflush(xg * hf_gamma(HF, ch, un, panel, b));
-        pack xs = pflush(LOADP(s + mi[HF_S_BASE], cell) * xg);
+        pack xs = pflush(LOADP(HF_S(BASE), cell) * xg);
         pack xe = pflush(xs * phi);
         xg = pflush(xg * phi);
         if (clips & HF_CLIP_SAMPLES) { /* where a rate is clipped it does not depend on anything */
@@ -76,12 +73,12 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
             xg = PSELECT(low, zero, xg);
         }
         sum = sum + xe;
-        STOREP(s + mi[HF_S_XE], cell, xe);
-        STOREP(s + mi[HF_S_XS], cell, xs);
-        STOREP(s + mi[HF_S_XG], cell, xg);
+        STOREP(HF_S(XE), cell, xe);
+        STOREP(HF_S(XS), cell, xs);
+        STOREP(HF_S(XG), cell, xg);
     }
     sum = pflush(sum);
-    STOREP(s + mi[HF_S_COMMON], hf_first_bin(ch, panel) + b, sum);
+    STOREP(HF_S(COMMON), hf_first_bin(ch, panel) + b, sum);
     if (!(clips & HF_CLIP_SAMPLES)) lambda = PFMA(gamma, sum, lambda);
     return pflush(lambda);
 }
@@ -94,7 +91,7 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
         hf_panel pn = hf_panel_of(mi, panel);
         for (u32 b = 0; b < pn->bins; b += PACK) {
             const u32 bin = panel * 8 + b;
-            const pack empty = LOADM(mr + mi[HF_R_LAMBDA0], bin);
+            const pack empty = LOADM(HF_R(LAMBDA0), bin);
             pack lambda = hf_bin_rates(HF, hf_channel_of(mi, pn->channel), pn->index, b, empty);
             pmask clipped = zero > one;
             if (mi[HF_CLIPS] & HF_CLIP_BINS) {
@@ -102,10 +99,10 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
                 clipped = AND(lambda < clip, empty <= zero);
                 lambda = PSELECT(clipped, clip, lambda);
             }
-            const pack n = LOADP(s + mi[HF_S_MAIN], bin), w = poisson_slope(lambda, n);
-            STOREP(s + mi[HF_S_LAMBDA], bin, lambda);
-            STOREP(s + mi[HF_S_W], bin, PSELECT(clipped, zero, w));
-            STOREP(s + mi[HF_S_DEVIANCE], bin, poisson_term(lambda - n, lambda, n, w, PACK_OF(HF_HUGE)));
+            const pack n = LOADP(HF_S(MAIN), bin), w = poisson_slope(lambda, n);
+            STOREP(HF_S(LAMBDA), bin, lambda);
+            STOREP(HF_S(W), bin, PSELECT(clipped, zero, w));
+            STOREP(HF_S(DEVIANCE), bin, poisson_term(lambda - n, lambda, n, w, PACK_OF(HF_HUGE)));
         }
     }
 }
@@ -113,8 +110,8 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
 /* Constraint terms in deviance form: Gaussian precision (x - a)^2 / 2; Poisson as the bins. */
 FN void hf_penalties_of(HF_PARAMETERS, u32 varied)
 {
-    GLOBAL const real *x = s + mi[HF_S_X], *aux = s + mi[HF_S_AUX];
-    GLOBAL real *penalty = s + mi[HF_S_PENALTY];
+    GLOBAL const real *x = HF_S(X), *aux = HF_S(AUX);
+    GLOBAL real *penalty = HF_S(PENALTY);
     const hf_numbers precisions = hf_precisions(HF, varied), taus = hf_taus(HF, varied);
     TEAM_FOR_PACK(i, mi[HF_SLOTS]) {
         const pack offset = LOADP(x, i) - LOADP(aux, i);
@@ -154,18 +151,17 @@ FN void hf_add_entries(GLOBAL real *jacobian, CONSTANT u32 *spot, u32 n, GLOBAL 
 }
 
 /* Derivatives of one panel's lambda by all dense slots of the channel's blocks: [spot][8 bins], from cell
- * arrays xe, xs, xg of the panel's first unit (the panel's own, or variants of them). Unit by unit: the
- * entries of a unit lie together and write different spots, and their loops are long (by slot, each with its
- * short list of units, it took four times as long: the processor mispredicts the end of short loops). */
+ * arrays xe, xs, xg of its first unit. Unit by unit: a unit's entries lie together, write different spots,
+ * and make long loops (by slot it took four times as long: short loops are mispredicted). */
 FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL const real *xe,
                                 GLOBAL const real *xs, GLOBAL const real *xg, GLOBAL real *jacobian)
 {
     /* what the loops need is read first: the compiler must suppose that a store changes the tables */
     const u32 bins = hf_bins(ch, panel), units = ch->units;
     hf_unit records = hf_unit_of(mi, ch->first_unit);
-    CONSTANT u32 *normsys_spot = mi + mi[HF_I_NORMSYS_SPOT], *histosys_spot = mi + mi[HF_I_HISTOSYS_SPOT],
-                 *histosys_slot = mi + mi[HF_I_HISTOSYS_SLOT], *scalar_spot = mi + mi[HF_I_SCALAR_SPOT];
-    GLOBAL const real *nu = s + mi[HF_S_NU], *others = s + mi[HF_S_PHI_OTHERS];
+    CONSTANT u32 *normsys_spot = HF_I(NORMSYS_SPOT), *histosys_spot = HF_I(HISTOSYS_SPOT),
+                 *histosys_slot = HF_I(HISTOSYS_SLOT), *scalar_spot = HF_I(SCALAR_SPOT);
+    GLOBAL const real *nu = HF_S(NU), *others = HF_S(PHI_OTHERS);
     TEAM_FOR_PACK(i, 64 * ch->blocks) STOREP(jacobian, i, PK(0.0));
     TEAM_BARRIER();
     for (u32 k = 0; k < units; k++) {
@@ -190,7 +186,7 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
 FN void hf_unit_weights(HF_PARAMETERS, hf_channel ch)
 {
     const u32 common = ch->common;
-    GLOBAL const real *x = s + mi[HF_S_X];
+    GLOBAL const real *x = HF_S(X);
     TEAM_FOR(u, ch->units) {
         hf_unit un = hf_unit_of(mi, ch->first_unit + u);
         acc8 t = acc8_zero();
@@ -198,13 +194,13 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_channel ch)
             const u32 cell = hf_cell_at(ch, panel, u), bins = hf_bins(ch, panel);
             UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins)
             {
-                pack w = LOADP(s + mi[HF_S_W], hf_first_bin(ch, panel) + b);
+                pack w = LOADP(HF_S(W), hf_first_bin(ch, panel) + b);
                 if (common) w = pflush(w * LOADP(x, hf_local_slot(mi, ch, 0, panel) + b));
-                t.part[b / PACK] = PFMA(w, LOADP(s + mi[HF_S_XS], cell + b), t.part[b / PACK]);
+                t.part[b / PACK] = PFMA(w, LOADP(HF_S(XS), cell + b), t.part[b / PACK]);
                 if (!common && un->set_count > 0) w = pflush(w * hf_gamma(HF, ch, un, panel, b));
                 if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
-                    w = PSELECT(LOADP(s + mi[HF_S_XG], cell + b) == PK(0.0), PK(0.0), w);
-                STOREP(s + mi[HF_S_CELL_WEIGHT], cell + b, w);
+                    w = PSELECT(LOADP(HF_S(XG), cell + b) == PK(0.0), PK(0.0), w);
+                STOREP(HF_S(CELL_WEIGHT), cell + b, w);
             }
         }
         s[mi[HF_S_T] + ch->first_unit + u] = acc8_total(t);
@@ -215,30 +211,30 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_channel ch)
 {
     hf_unit_weights(HF, ch);
     TEAM_BARRIER();
-    hf_histosys_sums(HF, ch, s + mi[HF_S_HSUM], 0);
+    hf_histosys_sums(HF, ch, HF_S(HSUM), 0);
     TEAM_BARRIER();
 }
 
-/* Adds what a channel's bins give the dense slots, unit by unit, from its sums over bins: the entries of a
- * kind have different slots. */
+/* Adds what a channel's bins give the dense slots, unit by unit: the entries of a kind have different slots.
+ */
 FN void hf_channel_gradient(HF_PARAMETERS, hf_channel ch, GLOBAL real *gradient)
 {
     const u32 units = ch->units;
     for (u32 k = 0; k < units; k++) {
         const u32 unit = ch->first_unit + k;
         hf_unit un = hf_unit_of(mi, unit);
-        CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un->normsys;
+        CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + un->normsys;
         const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit], all = flush(phi * t);
-        GLOBAL const real *nu = s + mi[HF_S_NU] + un->normsys, *h = s + mi[HF_S_HSUM] + un->sums,
-                          *others = s + mi[HF_S_PHI_OTHERS] + un->scalars;
+        GLOBAL const real *nu = HF_S(NU) + un->normsys, *h = HF_S(HSUM) + un->sums,
+                          *others = HF_S(PHI_OTHERS) + un->scalars;
         const u32 n_normsys = un->normsys_count, n_histosys = un->histosys_count,
                   n_scalars = un->scalar_count;
         TEAM_FOR(e, n_normsys) gradient[slot[e]] = FMA(all, nu[e], gradient[slot[e]]);
         TEAM_BARRIER();
-        slot = mi + mi[HF_I_HISTOSYS_SLOT] + un->histosys;
+        slot = HF_I(HISTOSYS_SLOT) + un->histosys;
         TEAM_FOR(e, n_histosys) gradient[slot[e]] = FMA(phi, h[e], gradient[slot[e]]);
         TEAM_BARRIER();
-        slot = mi + mi[HF_I_SCALAR_SLOT] + un->scalars;
+        slot = HF_I(SCALAR_SLOT) + un->scalars;
         TEAM_FOR(e, n_scalars) gradient[slot[e]] = FMA(t, others[e], gradient[slot[e]]);
         TEAM_BARRIER();
     }
@@ -257,7 +253,7 @@ FN void hf_local_gradient(HF_PARAMETERS, GLOBAL real *gradient)
                 pack g = PK(0.0);
                 if (b < pn->bins)
                     g = hf_constraint_slope(HF, se, slot,
-                                            LOADP(s + mi[HF_S_W], panel * 8 + b) *
+                                            LOADP(HF_S(W), panel * 8 + b) *
                                                 hf_local_derivative(HF, ch, pn->index, b, set, HF_NO_SET));
                 STOREP(gradient, slot, pflush(g));
             }
@@ -268,8 +264,8 @@ FN void hf_local_gradient(HF_PARAMETERS, GLOBAL real *gradient)
 /* Gradient of the NLL into HF_S_GRADIENT. */
 FN_LARGE void hf_gradient(HF_PARAMETERS)
 {
-    GLOBAL real *gradient = s + mi[HF_S_GRADIENT];
-    GLOBAL const real *x = s + mi[HF_S_X], *aux = s + mi[HF_S_AUX];
+    GLOBAL real *gradient = HF_S(GRADIENT);
+    GLOBAL const real *x = HF_S(X), *aux = HF_S(AUX);
     TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(gradient, i, PK(0.0));
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
@@ -277,15 +273,14 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
         hf_channel_gradient(HF, hf_channel_of(mi, c), gradient);
     }
     TEAM_FOR_PACK(i, mi[HF_DENSE])
-        STOREP(
-            gradient, i,
-            pflush(PFMA(LOADM(mr + mi[HF_R_PRECISION], i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i))));
+        STOREP(gradient, i,
+               pflush(PFMA(LOADM(HF_R(PRECISION), i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i))));
     hf_local_gradient(HF, gradient);
     TEAM_BARRIER();
 }
 
-/* The NLL in deviance form at HF_S_X, HF_HUGE outside the domain; with `derivatives` the gradient too. Every
- * worker returns the value. */
+/* The NLL in deviance form at HF_S_X, HF_HUGE outside the domain; every worker returns it. With `derivatives`
+ * the gradient too. */
 FN_LARGE real hf_value(HF_PARAMETERS, u32 derivatives)
 {
     hf_interpolate(HF);
@@ -295,11 +290,10 @@ FN_LARGE real hf_value(HF_PARAMETERS, u32 derivatives)
     hf_panels(HF);
     hf_penalties(HF);
     TEAM_BARRIER();
-    GLOBAL real *value = s + mi[HF_S_SCALARS_OF_FIT] + HF_FIT_VALUE;
+    GLOBAL real *value = HF_S(SCALARS_OF_FIT) + HF_FIT_VALUE;
     ONE_WORKER
     {
-        const real sum =
-            sum8(s + mi[HF_S_DEVIANCE], 8 * mi[HF_PANELS]) + sum8(s + mi[HF_S_PENALTY], mi[HF_SLOTS]);
+        const real sum = sum8(HF_S(DEVIANCE), 8 * mi[HF_PANELS]) + sum8(HF_S(PENALTY), mi[HF_SLOTS]);
         value[0] = SELECT(sum < HF_HUGE, sum, HF_HUGE);
     }
     TEAM_IF(derivatives) hf_gradient(HF);

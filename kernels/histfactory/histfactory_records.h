@@ -6,6 +6,10 @@
 
 #define HF_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr UNUSED, GLOBAL real *s
 #define HF mi, mr, s
+/* Where a table, an array or a vector of the slab begins. */
+#define HF_I(name) (mi + mi[HF_I_##name])
+#define HF_R(name) (mr + mi[HF_R_##name])
+#define HF_S(name) (s + mi[HF_S_##name])
 #if F64
 #define HF_HUGE R(1e300) /* "outside the domain": larger than any likelihood */
 #else
@@ -23,20 +27,20 @@ typedef CONSTANT hf_pair_record *hf_pair;
 
 FN hf_channel hf_channel_of(CONSTANT u32 *mi, u32 c)
 {
-    return (hf_channel)(mi + mi[HF_I_CHANNELS]) + c;
+    return (hf_channel)(HF_I(CHANNELS)) + c;
 }
 FN hf_panel hf_panel_of(CONSTANT u32 *mi, u32 panel)
 {
-    return (hf_panel)(mi + mi[HF_I_PANELS]) + panel;
+    return (hf_panel)(HF_I(PANELS)) + panel;
 }
 FN hf_unit hf_unit_of(CONSTANT u32 *mi, u32 unit)
 {
-    return (hf_unit)(mi + mi[HF_I_UNITS]) + unit;
+    return (hf_unit)(HF_I(UNITS)) + unit;
 }
 /* Local set `set` of a channel. */
 FN hf_set hf_set_of(CONSTANT u32 *mi, hf_channel ch, u32 set)
 {
-    return (hf_set)(mi + mi[HF_I_SETS]) + (ch->first_set + set);
+    return (hf_set)(HF_I(SETS)) + (ch->first_set + set);
 }
 
 /* ---- places: `panel` counts within the channel ---- */
@@ -92,11 +96,11 @@ FN u32 hf_below(u32 l, u32 m)
 /* Pivots of the local blocks, and factors from kept rows to coupling rows: by slot. */
 FN GLOBAL real *hf_local_pivots(HF_PARAMETERS)
 {
-    return s + mi[HF_S_LOCAL_D] - mi[HF_DENSE];
+    return HF_S(LOCAL_D) - mi[HF_DENSE];
 }
 FN GLOBAL real *hf_local_couplings(HF_PARAMETERS)
 {
-    return s + mi[HF_S_LOCAL_C] - mi[HF_DENSE];
+    return HF_S(LOCAL_C) - mi[HF_DENSE];
 }
 
 /* ---- numbers of a model, or of a job where they are varied ---- */
@@ -123,11 +127,11 @@ FN hf_numbers hf_numbers_of(CONSTANT elem *table, GLOBAL const real *row, u32 va
 /* 1/sigma^2 of the slots' constraints, and tau; 0 where a constraint is not of this kind. */
 FN hf_numbers hf_precisions(HF_PARAMETERS, u32 varied)
 {
-    return hf_numbers_of(mr + mi[HF_R_PRECISION], s + mi[HF_S_WIDTHS], varied);
+    return hf_numbers_of(HF_R(PRECISION), HF_S(WIDTHS), varied);
 }
 FN hf_numbers hf_taus(HF_PARAMETERS, u32 varied)
 {
-    return hf_numbers_of(mr + mi[HF_R_TAU], s + mi[HF_S_WIDTHS] + mi[HF_SLOTS], varied);
+    return hf_numbers_of(HF_R(TAU), HF_S(WIDTHS) + mi[HF_SLOTS], varied);
 }
 FN pack hf_precision(HF_PARAMETERS, u32 slot)
 {

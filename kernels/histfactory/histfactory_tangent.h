@@ -1,11 +1,9 @@
-/* histfactory_tangent.h: how rates change along a direction in the space of the parameters, and how much of
- * each cell's base arrives in its bin. Derivatives by the numbers behind the base (nominal rates, shifts) are
- * made of both.
+/* histfactory_tangent.h: how rates change along a direction of the parameters, and how much of each cell's
+ * base arrives in its bin: for derivatives by nominal rates and shifts.
  *
  *   rate = base * G,  G = F Phi Gamma;   rate' = base' G + base G',   G' = G u + F Gamma Phi' + F Phi Gamma'
  *
- * with ' along the direction and u = F'/F.
- */
+ * with ' along the direction and u = F'/F. */
 #ifndef PARITAS_HISTFACTORY_TANGENT_H
 #define PARITAS_HISTFACTORY_TANGENT_H
 
@@ -17,11 +15,11 @@ FN void hf_tangent_units(HF_PARAMETERS, hf_channel ch, GLOBAL const real *direct
 {
     TEAM_FOR(k, ch->units) {
         hf_unit un = hf_unit_of(mi, ch->first_unit + k);
-        CONSTANT u32 *slot = mi + mi[HF_I_NORMSYS_SLOT] + un->normsys;
+        CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + un->normsys;
         const u32 n_normsys = un->normsys_count, n_scalars = un->scalar_count;
         real u = R(0.0), phi = R(0.0);
         for (u32 e = 0; e < n_normsys; e++) u = FMA(s[mi[HF_S_NU] + un->normsys + e], direction[slot[e]], u);
-        slot = mi + mi[HF_I_SCALAR_SLOT] + un->scalars;
+        slot = HF_I(SCALAR_SLOT) + un->scalars;
         for (u32 e = 0; e < n_scalars; e++)
             phi = FMA(s[mi[HF_S_PHI_OTHERS] + un->scalars + e], direction[slot[e]], phi);
         relative[k] = flush(u);
@@ -41,8 +39,8 @@ FN pack hf_tangent_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u3
     return pflush(turn);
 }
 
-/* G and G' of unit k of a channel in bins b.. of a panel into its cell of XE and XS, 0 where a clip holds the
- * rate (`held`: that of the bin). Adds rate' to `sum`. */
+/* G and G' of unit k of a channel in bins b.. of a panel, into XE and XS; 0 where a clip holds the rate
+ * (`held`: the bin's). Adds rate' to `sum`. */
 FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, pmask held, pack relative,
                         pack scalars, GLOBAL const real *direction, pack sum)
 {
@@ -55,7 +53,7 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     if (mi[HF_CLIPS] & HF_CLIP_SAMPLES) {
         /* XG is 0 where the clip holds the rate, and where the product is 0 */
         const pmask still = OR(whole < zero, OR(whole > zero, zero < hf_sample_clip(mi, mr)));
-        low = OR(low, AND(LOADP(s + mi[HF_S_XG], cell) == zero, still));
+        low = OR(low, AND(LOADP(HF_S(XG), cell) == zero, still));
     }
     const pack turn = hf_tangent_gamma(HF, ch, un, panel, b, direction),
                others = pflush(pflush(f * gamma) * scalars);
@@ -63,13 +61,13 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     const pack g = PSELECT(low, zero, whole), g1 = PSELECT(low, zero, moved);
     const pack base1 = un->varied == HF_NOT_VARIED ? hf_tangent_base(HF, un, panel, b, direction, 0)
                                                    : hf_tangent_base(HF, un, panel, b, direction, 1);
-    STOREP(s + mi[HF_S_XE], cell, g);
-    STOREP(s + mi[HF_S_XS], cell, g1);
-    return PFMA(base1, g, PFMA(LOADP(s + mi[HF_S_BASE], cell), g1, sum));
+    STOREP(HF_S(XE), cell, g);
+    STOREP(HF_S(XS), cell, g1);
+    return PFMA(base1, g, PFMA(LOADP(HF_S(BASE), cell), g1, sum));
 }
 
-/* At HF_S_X, along `direction` (slots): G of every cell into HF_S_XE and G' into HF_S_XS, both 0 where a clip
- * holds the rate; lambda' into HF_S_COMMON. Leaves lambda and the interpolation in their places. */
+/* At HF_S_X, along `direction` (slots): G of every cell into HF_S_XE, G' into HF_S_XS, both 0 where a clip
+ * holds the rate; lambda' into HF_S_COMMON. Leaves lambda and the interpolation in place. */
 FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
 {
     const pack zero = PK(0.0);
@@ -81,7 +79,7 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
     TEAM_BARRIER();
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
         hf_channel ch = hf_channel_of(mi, c);
-        GLOBAL real *relative = s + mi[HF_S_CELL_TEMP], *scalars = relative + ch->units;
+        GLOBAL real *relative = HF_S(CELL_TEMP), *scalars = relative + ch->units;
         hf_tangent_units(HF, ch, direction, relative, scalars);
         TEAM_BARRIER();
         TEAM_FOR(panel, ch->panels) {
@@ -89,13 +87,12 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
             for (u32 b = 0; b < bins; b += PACK) {
                 const u32 bin = hf_first_bin(ch, panel) + b;
                 pmask held = zero > zero;
-                if (mi[HF_CLIPS] & HF_CLIP_BINS)
-                    held = LOADP(s + mi[HF_S_LAMBDA], bin) <= hf_bin_clip(mi, mr);
+                if (mi[HF_CLIPS] & HF_CLIP_BINS) held = LOADP(HF_S(LAMBDA), bin) <= hf_bin_clip(mi, mr);
                 pack sum = zero;
                 for (u32 k = 0; k < ch->units; k++)
                     sum = hf_tangent_cell(HF, ch, panel, b, k, held, PACK_OF(relative[k]),
                                           PACK_OF(scalars[k]), direction, sum);
-                STOREP(s + mi[HF_S_COMMON], bin, pflush(sum));
+                STOREP(HF_S(COMMON), bin, pflush(sum));
             }
         }
         TEAM_BARRIER();

@@ -15,19 +15,19 @@
 #define MODEL HF
 #define MODEL_SLOTS mi[HF_SLOTS]
 #define MODEL_DENSE mi[HF_DENSE]
-#define MODEL_X (s + mi[HF_S_X])
-#define MODEL_GRADIENT (s + mi[HF_S_GRADIENT])
-#define MODEL_ACTIVE (s + mi[HF_S_ACTIVE])
-#define MODEL_TILES (s + mi[HF_S_TILES])
-#define MODEL_WORK (s + mi[HF_S_MINIMISER])
-#define MODEL_MEMORY (s + mi[HF_S_AUGMENTED]) /* what stands behind the slab, other entries use otherwise */
+#define MODEL_X (HF_S(X))
+#define MODEL_GRADIENT (HF_S(GRADIENT))
+#define MODEL_ACTIVE (HF_S(ACTIVE))
+#define MODEL_TILES (HF_S(TILES))
+#define MODEL_WORK (HF_S(MINIMISER))
+#define MODEL_MEMORY (HF_S(AUGMENTED)) /* what stands behind the slab, other entries use otherwise */
 #define MODEL_HUGE HF_HUGE
 #define MODEL_LEAST R(0.0) /* a deviance */
 #define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])
 #define MODEL_DIAGONAL(i) \
-    ((i) < mi[HF_DENSE] ? LOADP(s + mi[HF_S_DIAGONAL], i) : LOADP(s + mi[HF_S_LOCAL_D], (i) - mi[HF_DENSE]))
+    ((i) < mi[HF_DENSE] ? LOADP(HF_S(DIAGONAL), i) : LOADP(HF_S(LOCAL_D), (i) - mi[HF_DENSE]))
 #define MODEL_DATA mi[HF_DATA]
-#define MODEL_MAIN (s + mi[HF_S_MAIN])
+#define MODEL_MAIN (HF_S(MAIN))
 #define MODEL_WEIGHT(i) hf_weight(HF, i)
 #define MODEL_SCALE(i) \
     ((i) < mi[HF_DENSE] ? s[mi[HF_S_SCALE] + (i)] : s[mi[HF_S_LOCAL_D] + (i) - mi[HF_DENSE]])
@@ -40,7 +40,7 @@ FN pack hf_weight(HF_PARAMETERS, u32 i)
 
 FN void model_prepare(MODEL_PARAMETERS) /* padding bins of lanes */
 {
-    TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(s + mi[HF_S_DEVIANCE], i, PK(0.0));
+    TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(HF_S(DEVIANCE), i, PK(0.0));
 }
 FN real model_value(MODEL_PARAMETERS, u32 derivatives)
 {

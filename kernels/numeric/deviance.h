@@ -6,8 +6,8 @@
 #include "numeric/math.h"
 
 /* n D(excess / n), D(x) = x - ln(1 + x): a Poisson term in deviance form; excess = lambda - n, w = 1 - n /
- * lambda. What rounding took from the quotient comes back to first order (dD/dx = w): ln(1 + x) near x = -1
- * would magnify it by n / lambda. */
+ * lambda. The rounding of the quotient is corrected to first order (dD/dx = w): near x = -1, ln(1 + x) would
+ * magnify it by n / lambda. */
 FN pack poisson_deviance(pack excess, pack lambda, pack n, pack w)
 {
     const pack x = PDIVIDE(excess, PSELECT(n > PK(0.0), n, PK(1.0)));

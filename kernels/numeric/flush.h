@@ -1,13 +1,9 @@
 /* flush.h: in f32, what is too small to count becomes zero.
  *
- * Some devices flush subnormal numbers (below 2^-126), some do not, some flush the operands of fma alone.
- * Kernels answer the same bits on all because every number that they keep in f32 is zero or at least 2^-76 in
- * magnitude: the product of two of them is then either normal or, flushed or not, below what counts, and what
- * a flushed intermediate number takes from a sum that counts lies far below its rounding. The host does the
- * same to what it hands over. Flushed are products of several factors, quotients and results of sums, where
- * they are stored; inner loops are not. In f64 subnormal numbers are used in full, everywhere, and these
- * functions are nothing.
- */
+ * Devices differ in how they treat subnormal numbers (below 2^-126). So every f32 number that kernels or the
+ * host store is 0 or at least 2^-76: a product of two is then normal, or too small to change a sum that
+ * counts. Products of several factors, quotients and results of sums are flushed where they are stored, inner
+ * loops not. In f64 these functions do nothing. */
 #ifndef PARITAS_NUMERIC_FLUSH_H
 #define PARITAS_NUMERIC_FLUSH_H
 

@@ -1,16 +1,11 @@
 /* math.h: the functions of a real number that the kernels call, the same bits everywhere.
  *
- * Built from the words of the dialect alone, without branches and without tables in memory: every lane takes
- * the same path and results are chosen by masks. Arguments and results are packs; NaN arguments, and
- * arguments outside a domain, give one quiet NaN. math_f64.h and math_f32.h bring the layout of a number, the
- * constants and the coefficients of polynomials.
+ * There are no branches and no tables in memory: masks choose the results. Arguments and results are packs.
+ * NaN, and arguments outside a domain, give one quiet NaN. math_f64.h and math_f32.h have the layout of a
+ * number, constants and coefficients.
  *
- * In f32 some devices flush subnormal numbers. There every function takes a subnormal argument for a zero and
- * returns zero for a result below the smallest normal number, so that a device that flushes gives the same
- * bits as one that does not. In f64 subnormal numbers are used in full.
- *
- * Largest errors measured against MPFR, in units in the last place, are asserted by tests/numeric.
- */
+ * In f32 a subnormal argument or result counts as zero, because some devices flush them. f64 uses subnormal
+ * numbers in full. tests/numeric asserts the largest errors, measured against MPFR. */
 #ifndef PARITAS_NUMERIC_MATH_H
 #define PARITAS_NUMERIC_MATH_H
 
@@ -39,8 +34,8 @@ FN pack m_flush(pack x)
 #endif
 }
 
-/* ---- polynomials: coefficients from the highest power down. The comments say what is approximated, where,
- * and the largest weighted errors in f64 and in f32 (tools/make_polynomials.py) ---- */
+/* ---- polynomials, coefficients from the highest power down. Comments: what is approximated, where, and the
+ * largest weighted errors in f64 and f32 (tools/make_polynomials.py) ---- */
 
 #define M_FIRST(c) pack y = PK(c)
 #define M_NEXT(c) y = PFMA(y, x, PK(c))
@@ -86,8 +81,8 @@ M_POLYNOMIAL(m_asin_tail, M_ASIN_TAIL)
 
 /* ---- functions ---- */
 
-/* e^x. k = round(x / log 2) comes out of an addition that leaves it in the low bits; r = x - k log 2 is
- * carried to twice the precision because its rounding alone would cost a quarter of a unit. */
+/* e^x. The addition of `magic` leaves k = round(x / log 2) in the low bits. r = x - k log 2 has twice the
+ * precision: its rounding alone would cost a quarter of a unit. */
 FN pack m_exp(pack x)
 {
     /* 2^k by parts: for small results a larger power first, so that only the last product can be subnormal */
@@ -106,9 +101,8 @@ FN pack m_exp(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* The pieces of log(2^k (1 + f)) = k log 2 + f + w with 3/4 <= 1 + f < 3/2, f exact: with s = f / (2 + f),
- * log(1 + f) = f - f^2/2 + s (f^2/2 + s^2 m_log_tail(s^2)). w = tail - f^2/2, where tail has the low part of
- * k log 2. */
+/* log(2^k (1 + f)) = k log 2 + f + w with 3/4 <= 1 + f < 3/2, f exact. With s = f / (2 + f), log(1 + f) = f -
+ * f^2/2 + s (f^2/2 + s^2 m_log_tail(s^2)). w = tail - f^2/2; tail has the low part of k log 2. */
 typedef struct {
     pack k, f, half_f, tail;
 } m_log_parts;
@@ -155,9 +149,8 @@ FN pack m_log(pack x)
     return PSELECT(x >= PK(M_TINIEST), y, outside);
 }
 
-/* Pieces of log(1 + x). k is the exponent of 4/3 (1 + x), taken two lower lest `fourfold` = 2^(2-k) be
- * subnormal. f = 2^-k x + (2^-k - 1) is exact where it matters: both terms are multiples of
- * 2^-(M_MANTISSA+1), their sum is at most 1/2. */
+/* Pieces of log(1 + x). k is the exponent of 4/3 (1 + x); two lower, lest `fourfold` = 2^(2-k) be subnormal.
+ * f = 2^-k x + (2^-k - 1) is exact where it matters: multiples of 2^-(M_MANTISSA+1), at most 1/2. */
 FN m_log_parts m_log1p_split(pack x)
 {
     plint i = PBITS(PFMA(x, PK(M_THIRD), PK(M_THIRD)));
@@ -181,8 +174,8 @@ FN pack m_log1p(pack x)
     return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_MINUS_INFINITY, M_NAN));
 }
 
-/* x - log(1 + x) without cancellation: for k = 0 the f of both cancel exactly, for k = 1 and -1 so do x and k
- * log 2 but for a rest that is exact. +inf at -1, NaN below. */
+/* x - log(1 + x) without cancellation: for k = 0 the f of both cancel exactly, for k = 1 and -1 x and k log 2
+ * up to an exact rest. +inf at -1, NaN below. */
 FN pack m_deviance(pack x)
 {
     m_log_parts l = m_log1p_split(x);
@@ -200,8 +193,8 @@ FN pack m_deviance(pack x)
     return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_INFINITY, M_NAN));
 }
 
-/* exp(x^2) erfc(x) for x >= 0: the polynomial is that of (1 + 2x) exp(x^2) erfc(x), smooth from 0 to
- * infinity, in a variable that maps both ends to -1 and 1. Good to a few units. */
+/* exp(x^2) erfc(x) for x >= 0, to a few units. Times (1 + 2x) it is smooth from 0 to infinity; a map of these
+ * to -1 and 1 makes it a polynomial. */
 FN pack m_erfcx(pack x)
 {
     pack t = PDIVIDE(x - PK(M_ERFCX_POLE), x + PK(M_ERFCX_POLE));
@@ -241,10 +234,9 @@ FN pack m_erfc(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* log of the gamma function for x > 0; +inf at 0, NaN below.
- * Under 8 by recurrence to lgamma(2 + e) = e m_lgamma_ratio(e), |e| <= 1/2, with the logarithm of the product
- * of the factors; e is exact, which keeps the zeros at 1 and 2. From 8 on Stirling's series. One logarithm
- * serves all, as a sum of two numbers. */
+/* log of the gamma function for x > 0; +inf at 0, NaN below. Below 8: recurrence to lgamma(2 + e) = e
+ * m_lgamma_ratio(e), |e| <= 1/2, and the logarithm of the product of factors; an exact e keeps the zeros at 1
+ * and 2. From 8 on: Stirling's series. One logarithm serves all, as a sum of two numbers. */
 FN pack m_lgamma(pack x)
 {
     pack y = x;
@@ -311,10 +303,9 @@ FN pack m_log_normal_cdf(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* The x whose m_normal_cdf is p: -inf at 0, +inf at 1, NaN outside. A rational start and two of Halley's
- * steps, on the distribution itself for p from 1/4 to 3/4, where p - 1/2 is exact, and outside on its
- * logarithm, where p may be as small as a number can be. For a tail above, call it with the tail and change
- * the sign. */
+/* The x whose m_normal_cdf is p: -inf at 0, +inf at 1, NaN outside. A rational start, then two steps of
+ * Halley: on the distribution for p from 1/4 to 3/4, where p - 1/2 is exact, else on its logarithm. For an
+ * upper tail, call it with the tail and change the sign. */
 FN pack m_normal_quantile(pack p)
 {
     pack q = p - PK(0.5);
@@ -348,9 +339,8 @@ FN pack m_normal_quantile(pack p)
     return PSELECT(inside, x, outside);
 }
 
-/* An angle in degrees, |x| up to M_DEGREES_LARGEST, as quarter turns from the nearest of them on: `quarter`
- * is -2 .. 2, the rest in radians -pi/4 .. pi/4, t + low to more than a number's precision. The rest in
- * degrees is exact. */
+/* An angle in degrees as quarter turns, -2 .. 2, and a rest of -pi/4 .. pi/4 radians: t + low, to more than a
+ * number's precision. */
 typedef struct {
     pack quarter, t, low;
 } m_turn;
@@ -382,7 +372,7 @@ FN pack m_turn_cos(m_turn a)
     return near + (((PK(1.0) - near) - half_z) + PFMA(z * z, m_cos_tail(z), -a.t * a.low));
 }
 
-/* Sine of x degrees and `turns` quarter turns (0 or 1), exact at multiples of 90; a zero is positive. NaN
+/* Sine of x degrees plus `turns` (0 or 1) quarter turns, exact at multiples of 90; a zero is positive. NaN
  * beyond M_DEGREES_LARGEST. */
 FN pack m_sine(pack x, pack turns)
 {
@@ -412,8 +402,7 @@ FN pack m_asin_near(pack s, PRIVATE pack *low)
     return y;
 }
 
-/* The angle in degrees whose cosine is c; sine_square: (1 - |c|) / 2, the square of the sine of half of it or
- * of half of its supplement. */
+/* The angle in degrees whose cosine is c. sine_square: (1 - |c|) / 2, of half of it or of its supplement. */
 FN pack m_arc(pack c, pack sine_square)
 {
     const pmask middle = m_abs(c) <= PK(0.5);

@@ -1,5 +1,4 @@
-/* math_f32.h: what math.h needs to know of a float. The coefficients, from the highest power down, come from
- * tools/make_polynomials.py 32. */
+/* math_f32.h: what math.h needs to know of a float. Coefficients: tools/make_polynomials.py 32. */
 #ifndef PARITAS_NUMERIC_MATH_F32_H
 #define PARITAS_NUMERIC_MATH_F32_H
 

@@ -1,5 +1,4 @@
-/* math_f64.h: what math.h needs to know of a double. The coefficients, from the highest power down, come from
- * tools/make_polynomials.py 64. */
+/* math_f64.h: what math.h needs to know of a double. Coefficients: tools/make_polynomials.py 64. */
 #ifndef PARITAS_NUMERIC_MATH_F64_H
 #define PARITAS_NUMERIC_MATH_F64_H
 

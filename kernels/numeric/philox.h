@@ -1,6 +1,5 @@
-/* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11) in whole words that are the same for all lanes
- * and in every precision: for choices that all lanes make alike. rng.h has it for numbers that differ from
- * lane to lane. */
+/* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11) in whole words, the same for all lanes and
+ * precisions: for choices that all lanes make alike. rng.h has it lane by lane. */
 #ifndef PARITAS_NUMERIC_PHILOX_H
 #define PARITAS_NUMERIC_PHILOX_H
 

@@ -1,12 +1,10 @@
-/* rng.h: random numbers that are functions of (seed, purpose, item, toy) alone: uniform, normal, Poisson. In
- * f64 only.
+/* rng.h: uniform, normal and Poisson numbers as functions of (seed, purpose, item, toy) alone. In f64 only.
  *
  *   counter: toy (64 bits) | purpose (8), item (24) | draw (32)      key: seed (64 bits)
  *
  * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC'11) turns
- * counter and key into four words. `draw` counts from 0 and grows where a method rejects what it drew, so
- * that no number depends on what was drawn for its neighbours in a pack, nor on how many rounds they took.
- */
+ * counter and key into four words. `draw` grows from 0 where a method rejects a draw. So no number depends on
+ * its neighbours in a pack. */
 #ifndef PARITAS_NUMERIC_RNG_H
 #define PARITAS_NUMERIC_RNG_H
 
@@ -89,8 +87,7 @@ FN pack rng_uniform(plint hi, plint lo)
 M_SPLIT_POLYNOMIAL(rng_normal_ratio, RNG_NORMAL_EVEN, RNG_NORMAL_ODD)
 
 /* The normal quantile of a uniform number, odd about 1/2 to the last bit. One logarithm and one polynomial
- * serve all but 2 of 1000 numbers, three times faster than m_normal_quantile, which serves those in the
- * tails. */
+ * serve all but 2 in 1000: three times faster than m_normal_quantile, which serves the tails. */
 FN pack rng_normal_of(pack u)
 {
     const pack above = PK(1.0) - u;
@@ -112,8 +109,7 @@ FN pack rng_normal(rng_stream s)
 #define RNG_POISSON_LARGEST 1e15  /* beyond, numbers are no longer whole by themselves */
 
 /* Poisson numbers of small rates by inversion: the first n whose tail P(N > n) is not above a uniform number.
- * All probabilities are right to some 1e-16, as fine as the uniform numbers lie. Terms below 1e-18 end the
- * search: what follows is smaller than any of those. */
+ * Probabilities are right to 1e-16, as fine as uniform numbers lie. Terms below 1e-18 end the search. */
 FN pack rng_poisson_searched(pack u, pack rate, pmask wanted)
 {
     pack n = PK(0.0), term = m_exp(-rate), tail = PK(1.0) - term;
@@ -134,9 +130,9 @@ typedef struct {
 } rng_hat;
 
 /* Constants of PTRS: W. Hoermann, The transformed rejection method for generating Poisson random variables,
- * Insurance: Mathematics and Economics 12 (1993) 39. With the published ones the hat is up to 0.6 % too low
- * for rates below 2000, and the squeeze up to 0.004 too high near 28; here the first is raised by 0.65 % and
- * the second lowered, so that both hold at every rate. */
+ * Insurance: Mathematics and Economics 12 (1993) 39. The published hat is up to 0.6 % too low for rates below
+ * 2000, the squeeze up to 0.004 too high near 28. Here the hat is 0.65 % higher and the squeeze lower: both
+ * hold at every rate. */
 FN rng_hat rng_hat_of(pack rate)
 {
     rng_hat h;
@@ -165,10 +161,10 @@ FN pack rng_stirling_rest(pack n, pack w)
     return rest;
 }
 
-/* May v accept the whole number n >= 0 that was proposed at a distance s = 1/2 - |u| from the end?
- *   v inverse_alpha / (a / s^2 + b) <= P(n) = e^-deviance / sqrt(2 pi n),   deviance = n D((rate - n) / n) +
- *       Stirling's rest,
- * D(x) = x - log(1 + x). In this form nothing cancels, however large the rate. P(0) is e^-rate. */
+/* Does v accept the whole number n >= 0, proposed at a distance s = 1/2 - |u| from the end?
+ *   v inverse_alpha / (a / s^2 + b) <= P(n) = e^-deviance / sqrt(2 pi n),
+ *   deviance = n D((rate - n) / n) + Stirling's rest,  D(x) = x - log(1 + x)
+ * Nothing cancels here, however large the rate. P(0) is e^-rate. */
 FN pmask rng_poisson_accepts(rng_hat h, pack rate, pack n, pack s, pack v)
 {
     const pmask none = n < PK(0.5);
@@ -181,8 +177,8 @@ FN pmask rng_poisson_accepts(rng_hat h, pack rate, pack n, pack s, pack v)
 }
 
 /* Poisson numbers of rates from RNG_POISSON_SEARCHED on by PTRS; `first` is draw 0 of the stream. One of
- * inverse_alpha proposals is accepted on average (1.34 at a rate of 10, 1.13 at large ones). The floor of the
- * rate is split off, so that what is added to it keeps its digits. */
+ * inverse_alpha proposals is accepted (1.34 at a rate of 10, 1.13 at large ones). The floor of the rate is
+ * split off, to keep all digits of what is added. */
 FN pack rng_poisson_rejected(rng_stream stream, rng_block first, pack rate, pmask wanted)
 {
     const rng_hat h = rng_hat_of(rate);

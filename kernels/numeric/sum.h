@@ -1,18 +1,15 @@
-/* sum.h: sums and dot products whose order is fixed once for all shapes of a pack.
+/* sum.h: sums and dot products in an order that no shape of a pack changes.
  *
- * Term i is added to partial sum i mod 8, in ascending order; the eight partial sums are then added as
- * ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7)). A pack of 8 holds all partial sums in one vector,
- * smaller packs hold them in several, and the bits are the same for every PACK and LANES. Arrays are padded
- * to multiples of 8 terms.
- */
+ * Term i goes to partial sum i mod 8, in ascending order. The total is ((p0 + p4) + (p2 + p6)) + ((p1 + p5) +
+ * (p3 + p7)), whether one pack of 8 or several smaller ones hold the partial sums. Arrays are padded to
+ * multiples of 8. */
 #ifndef PARITAS_NUMERIC_SUM_H
 #define PARITAS_NUMERIC_SUM_H
 
 #include "numeric/flush.h"
 
-/* Eight partial sums; number j lies in element j % PACK of part[j / PACK]. A kernel that sums what it
- * computes itself walks i by 8 and, inside, j = 0, PACK, .. 7, and adds the terms i + j .. to part[j /
- * PACK]. */
+/* Eight partial sums; number j is element j % PACK of part[j / PACK]. A kernel with terms of its own walks i
+ * by 8, inside j = 0, PACK, .. 7, and adds the terms i + j .. to part[j / PACK]. */
 typedef struct {
     pack part[8 / PACK];
 } acc8;

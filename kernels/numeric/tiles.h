@@ -1,14 +1,13 @@
 /* tiles.h: symmetric matrices of one fit in 8 x 8 tiles: rank updates, Cholesky factor, solves.
  *
- * The lower block triangle is stored by rows of tiles, tile (I, J) at 64 (I (I + 1) / 2 + J); inside a tile
- * column j lies contiguous: element (i, j) at 8 j + i. So the part of block row I left of column J
- * is one contiguous stream of 8 J columns, which is all that the left-looking factorisation reads.
+ * The lower block triangle is stored by rows of tiles: tile (I, J) at 64 (I (I + 1) / 2 + J), in it element
+ * (i, j) at 8 j + i. The part of block row I left of column J is then one stream of 8 J columns, all that the
+ * left-looking factorisation reads.
  *
- * Every element is one ascending chain of fma, whatever the shape of the register tile, so the shape is free:
- * TILE_I packs by TILE_J columns of a tile are kept in registers, of up to TILE_GROUP tiles of a block column
- * at once, which share what they read of the right factor (PACK 8: 24 accumulators, which cover the latency
- * of two fma units and leave two reads to every five fma; 8 accumulators reach half the speed).
- */
+ * Every element is one ascending chain of fma, whatever the register tile: TILE_I packs by TILE_J columns, of
+ * up to TILE_GROUP tiles of a block column that share the right factor. With PACK 8 there are 24
+ * accumulators: they cover the latency of two fma units, with two reads to five fma (8 accumulators: half the
+ * speed). */
 #ifndef PARITAS_NUMERIC_TILES_H
 #define PARITAS_NUMERIC_TILES_H
 
@@ -97,9 +96,8 @@ FN_LARGE void tiles_subtract(GLOBAL real *tiles, tile_group g, GLOBAL const real
     tiles_rank(tiles, g, left, right, n, 1);
 }
 
-/* tile += sum of p q^T over pairs of rows p = rows + .., q = rows + .. of 8. `list`: the numbers of
- * first-order and of all pairs, then two offsets a pair. Without `second_order` the other pairs are left
- * out. */
+/* tile += sum of p q^T over pairs of rows of 8, at offsets in `rows`. `list`: the numbers of first-order and
+ * of all pairs, then two offsets a pair. Without `second_order` only the first. */
 FN_LARGE void tile_add_pairs(GLOBAL real *tile, GLOBAL const real *rows, CONSTANT u32 *list, u32 second_order)
 {
     const u32 n = 2 * list[second_order ? 1 : 0];
@@ -121,8 +119,8 @@ FN_LARGE void tile_add_pairs(GLOBAL real *tile, GLOBAL const real *rows, CONSTAN
         }
 }
 
-/* tiles of the group := tile L^-T, L the factored diagonal tile with reciprocal diagonal `rdiag` (8
- * elements). The tiles' columns go side by side: alone, each would wait for its own last step. */
+/* tiles of the group := tile L^-T, L the factored diagonal tile, `rdiag` its 8 reciprocal diagonals. Columns
+ * of several tiles go side by side: alone, each waits for its own last step. */
 FN void tile_group_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const real *diagonal,
                                GLOBAL const real *rdiag, u32 count)
 {
@@ -169,12 +167,11 @@ FN tile_group tile_group_of(u32 I, u32 J, u32 blocks)
     return g;
 }
 
-/* Cholesky factor of a diagonal tile in place; rdiag receives 1 / diagonal. `scale` holds the sums of squares
- * that the diagonal was made from, against which a pivot is judged: from -doubt to +least times it is flat
- * (nothing depends on that direction: it counts with the curvature flat * scale), below it is bad: replaced
- * by a positive stand-in, so that other lanes go on undisturbed. `found`: three elements, the number of the
- * lane's first bad pivot (counted from 1, this tile's first being `first`) and its value, 0 as long as there
- * is none; 1 where a pivot was flat, else 0. */
+/* Cholesky factor of a diagonal tile in place; rdiag := 1 / diagonal. A pivot is judged against `scale`, the
+ * sums of squares behind the diagonal. From -doubt to +least times it, the pivot is flat: nothing depends on
+ * the direction, which gets the curvature flat * scale. Below, it is bad: a positive stand-in lets other
+ * lanes go on. `found`: number of the lane's first bad pivot, from 1 (this tile begins at `first`), and its
+ * value, or 0, 0; then 1 if a pivot was flat, else 0. */
 FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real doubt,
                     real flat, u32 first, GLOBAL real *found)
 {
@@ -300,9 +297,9 @@ FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
     }
 }
 
-/* After a factor with a bad pivot, `found` by tiles_factor: v (n elements, zero behind the tiles' rows) := a
- * direction of negative curvature found[1], from the rows above that pivot (Gill, Murray, Wright, Practical
- * Optimization, 4.4.2.2); 0 in lanes without one. */
+/* After a factor with a bad pivot: v (n elements, zero behind the tiles' rows) := a direction of negative
+ * curvature found[1], from the rows above it (Gill, Murray, Wright, Practical Optimization, 4.4.2.2); 0 in
+ * lanes without. */
 FN void tiles_negative_direction(GLOBAL const real *tiles, GLOBAL const real *rdiag, u32 blocks,
                                  GLOBAL const real *found, GLOBAL real *v, u32 n)
 {

@@ -1,4 +1,4 @@
-/* bytes.h: text eight bytes at a time. */
+/* bytes.h: text eight bytes at a time; hexadecimal digits. */
 #ifndef PARITAS_BASE_BYTES_H
 #define PARITAS_BASE_BYTES_H
 
@@ -36,6 +36,12 @@ static inline uint64_t value_of_digits(uint64_t digits)
     digits = (digits * (10 * 256 + 1)) >> 8 & 0x00ff00ff00ff00ffu;
     digits = (digits * (100 * 65536 + 1)) >> 16 & 0x0000ffff0000ffffu;
     return (digits * (10000 * 4294967296u + 1)) >> 32;
+}
+
+/* The digit of the lowest four bits. */
+static inline char hex_digit(uint32_t value)
+{
+    return "0123456789abcdef"[value & 15];
 }
 
 #endif

@@ -7,6 +7,7 @@
  * Blocks double in size, so that a small document costs one small allocation and a large one few. */
 #include "base/context.h"
 
+#include "base/bytes.h"
 #include "base/utf8.h"
 #include <stdio.h>
 #include <string.h>
@@ -32,23 +33,18 @@ const char *paritas_error_message(const paritas_context *context)
     return context ? context->message : "";
 }
 
-/* Copies `from` into the message, cut to fit at a whole character. File names and input reach messages, so
- * control bytes and bytes that are no UTF-8 are spelled out: a terminal and a JSON writer can both take the
- * result. */
+/* Copies `from` into the message, cut to fit at a whole character. Control bytes and bytes that are no UTF-8
+ * are spelled out, for terminals and JSON writers. */
 static void set_message(paritas_context *context, const char *from)
 {
-    static const char digits[] = "0123456789abcdef";
     size_t length = strlen(from), room = sizeof context->message - 1, used = 0;
     for (size_t i = 0; i < length;) {
         unsigned char byte = (unsigned char)from[i];
         size_t step = utf8_sequence((const unsigned char *)from + i, length - i);
         if (step == 0 || byte < 0x20 || byte == 0x7f) {
             if (room - used < 4) break;
-            char *out = context->message + used;
-            out[0] = '\\';
-            out[1] = 'x';
-            out[2] = digits[byte >> 4];
-            out[3] = digits[byte & 15];
+            memcpy(context->message + used, (const char[4]){'\\', 'x', hex_digit(byte >> 4), hex_digit(byte)},
+                   4);
             used += 4;
             i++;
         } else {
@@ -125,8 +121,8 @@ void paritas_release(const paritas_allocator *allocator, void *memory)
     if (memory) allocator->release(allocator->user, memory);
 }
 
-/* The allocator knows no alignment: the piece is moved up to the next boundary, and the address that must be
- * given back stands in the bytes before it. */
+/* The allocator knows no alignment: the piece moves up to the next boundary, and the address to give back
+ * stands before it. */
 void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t size)
 {
     size_t bytes;

@@ -1,6 +1,6 @@
-/* digest.c: MD5 (RFC 1321), and the digest of a tree. MD5 is here because published patch sets carry such
- * digests, not for security. */
+/* digest.c: the digest of a tree, and MD5 (RFC 1321), because published patch sets carry such digests. */
 #include "base/digest.h"
+#include "base/bytes.h"
 #include "base/json.h"
 
 #include <string.h>
@@ -31,23 +31,14 @@ static void md5_compress(uint32_t *state, const unsigned char *block)
 {
     static const unsigned char turns[4][4] = {
         {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+    static const unsigned char words[4][2] = {{1, 0}, {5, 1}, {3, 5}, {7, 0}}; /* step and start */
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     for (unsigned t = 0; t < 64; t++) {
-        uint32_t mixed;
-        unsigned word;
-        if (t < 16) {
-            mixed = (b & c) | (~b & d);
-            word = t;
-        } else if (t < 32) {
-            mixed = (b & d) | (c & ~d);
-            word = 5 * t + 1;
-        } else if (t < 48) {
-            mixed = b ^ c ^ d;
-            word = 3 * t + 5;
-        } else {
-            mixed = c ^ (b | ~d);
-            word = 7 * t;
-        }
+        const uint32_t mixed = t < 16   ? (b & c) | (~b & d)
+                               : t < 32 ? (b & d) | (c & ~d)
+                               : t < 48 ? b ^ c ^ d
+                                        : c ^ (b | ~d);
+        const unsigned word = words[t / 16][0] * t + words[t / 16][1];
         uint32_t next = b + rotate_left(a + mixed + md5_constants[t] + load_little(block + 4 * (word % 16)),
                                         turns[t / 16][t % 4]);
         a = d;
@@ -64,7 +55,6 @@ static void md5_compress(uint32_t *state, const unsigned char *block)
 /* hex: 33 bytes. */
 static void md5(const char *bytes, size_t length, char *hex)
 {
-    static const char digits[] = "0123456789abcdef";
     uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
     const unsigned char *at = (const unsigned char *)bytes;
     size_t left = length;
@@ -77,9 +67,9 @@ static void md5(const char *bytes, size_t length, char *hex)
     for (size_t i = 0; i < 8; i++) tail[total - 8 + i] = (unsigned char)(bits >> 8 * i);
     for (size_t i = 0; i < total; i += 64) md5_compress(state, tail + i);
     for (unsigned i = 0; i < 16; i++) {
-        unsigned byte = state[i / 4] >> 8 * (i % 4) & 255;
-        hex[2 * i] = digits[byte >> 4];
-        hex[2 * i + 1] = digits[byte & 15];
+        const uint32_t byte = state[i / 4] >> 8 * (i % 4);
+        hex[2 * i] = hex_digit(byte >> 4);
+        hex[2 * i + 1] = hex_digit(byte);
     }
     hex[32] = '\0';
 }
@@ -96,10 +86,9 @@ paritas_status json_digest(paritas_context *context, const struct json *node, co
                            char hex[65])
 {
     bool is_sha256 = strcmp(algorithm, "sha256") == 0;
-    if (!is_sha256 && strcmp(algorithm, "md5") != 0) {
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "the digest algorithm '%s' is not known (sha256 and md5 are)", algorithm);
-    }
+    if (!is_sha256 && strcmp(algorithm, "md5") != 0)
+        return paritas_refuse(context, "the digest algorithm '%s' is not known (sha256 and md5 are)",
+                              algorithm);
     struct text text;
     text_open(&text, &context->allocator);
     json_write(&text, node, 0, true);

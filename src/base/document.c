@@ -8,7 +8,7 @@ paritas_status paritas_workspace_read(paritas_context *context, const char *path
 {
     if (!context || !workspace) return PARITAS_INVALID_ARGUMENT;
     *workspace = NULL;
-    if (!path) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no path is given");
+    if (!path) return paritas_refuse(context, "no path is given");
     return json_read_file(context, path, workspace);
 }
 
@@ -17,7 +17,7 @@ paritas_status paritas_workspace_parse(paritas_context *context, const char *tex
 {
     if (!context || !workspace) return PARITAS_INVALID_ARGUMENT;
     *workspace = NULL;
-    if (!text && length) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no text is given");
+    if (!text && length) return paritas_refuse(context, "no text is given");
     return json_read(context, text, length, label ? label : "text", workspace);
 }
 
@@ -34,18 +34,10 @@ paritas_status paritas_workspace_patch(paritas_context *context, const paritas_w
 {
     if (!context || !patched) return PARITAS_INVALID_ARGUMENT;
     *patched = NULL;
-    if (!workspace || !patch)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a patch are needed");
+    if (!workspace || !patch) return paritas_refuse(context, "a workspace and a patch are needed");
     paritas_workspace *copy;
-    paritas_status status = json_copy(context, workspace->root, workspace->label, &copy);
-    if (status) return status;
-    status = json_patch(context, copy, patch->root, patch->label);
-    if (status) {
-        paritas_workspace_free(copy);
-        return status;
-    }
-    *patched = copy;
-    return PARITAS_OK;
+    TRY(json_copy(context, workspace->root, workspace->label, &copy));
+    return json_hand_out(json_patch(context, copy, patch->root, patch->label), copy, patched);
 }
 
 paritas_status paritas_workspace_digest(paritas_context *context, const paritas_workspace *workspace,
@@ -53,11 +45,9 @@ paritas_status paritas_workspace_digest(paritas_context *context, const paritas_
 {
     if (!context) return PARITAS_INVALID_ARGUMENT;
     if (!workspace || !digest)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "a workspace and a place for its digest are needed");
+        return paritas_refuse(context, "a workspace and a place for its digest are needed");
     char hex[65];
-    paritas_status status = json_digest(context, workspace->root, "sha256", hex);
-    if (status) return status;
+    TRY(json_digest(context, workspace->root, "sha256", hex));
     memcpy(digest, "sha256:", 7);
     memcpy(digest + 7, hex, 65);
     return PARITAS_OK;
@@ -68,7 +58,7 @@ paritas_status paritas_workspace_write(paritas_context *context, const paritas_w
 {
     if (!context || !text) return PARITAS_INVALID_ARGUMENT;
     *text = NULL;
-    if (!workspace) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
+    if (!workspace) return paritas_refuse(context, "no workspace is given");
     struct text written;
     text_open(&written, &context->allocator);
     json_write(&written, workspace->root, indent, false);

@@ -1,5 +1,5 @@
-/* host_math.h: the kernels' own functions for the host, in f64, one number at a time. The host never asks
- * libm: its functions differ between systems, and a CLs or a Z would differ with them. */
+/* host_math.h: the kernels' own functions for the host, in f64. libm differs between systems, so that a CLs
+ * or a Z would differ too. */
 #ifndef PARITAS_BASE_HOST_MATH_H
 #define PARITAS_BASE_HOST_MATH_H
 

@@ -3,11 +3,9 @@
  *   text ──► json_read ──► struct json (linked tree in an arena) ──► json_write / json_patch / json_digest
  *
  * Strict: RFC 8259, UTF-8 checked, no duplicate keys, no NUL in strings, numbers finite in f64, at most
- * JSON_DEPTH_MAX levels, nothing but blanks after the value. A number keeps its literal text, so that
- * integers stay apart from reals and a digest can print what Python prints. Why not jansson: it reads a 2.3
- * MB workspace in 34 ms, more than a whole cold fit of it is to take; this reader needs 5. Tests hold it to
- * jansson's verdicts.
- */
+ * JSON_DEPTH_MAX levels, nothing but blanks after the value. A number keeps its literal: integers stay apart
+ * from reals, and digests print what Python prints. Why not jansson: it reads a 2.3 MB workspace in 34 ms,
+ * longer than a cold fit of it; this reader in 5. Tests hold it to jansson's verdicts. */
 #ifndef PARITAS_BASE_JSON_H
 #define PARITAS_BASE_JSON_H
 
@@ -48,23 +46,19 @@ struct paritas_workspace {
     const char *label; /* file name as given, for messages */
 };
 
-/* Reads `length` bytes. The text is copied; the caller may free it at once. On failure the context's message
- * is "LABEL: line L, column C: reason". */
+/* Reads `length` bytes, which are copied. A message on failure: "LABEL: line L, column C: reason". */
 paritas_status json_read(paritas_context *context, const char *text, size_t length, const char *label,
-                         struct paritas_workspace **document);
+                         paritas_workspace **document);
 /* Reads a file or standard input ("-", label "standard input"). */
-paritas_status json_read_file(paritas_context *context, const char *path,
-                              struct paritas_workspace **document);
+paritas_status json_read_file(paritas_context *context, const char *path, paritas_workspace **document);
 /* A new document whose root is a deep copy of `root`. */
 paritas_status json_copy(paritas_context *context, const struct json *root, const char *label,
-                         struct paritas_workspace **document);
+                         paritas_workspace **document);
+/* Puts a document into *out if its making succeeded, else frees it. Returns `status`. */
+paritas_status json_hand_out(paritas_status status, paritas_workspace *made, paritas_workspace **out);
 /* A copy of a document, labelled "LABEL (what)". */
-paritas_status json_copy_as(paritas_context *context, const struct paritas_workspace *source,
-                            struct paritas_workspace **copy, const char *what, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 4, 5)))
-#endif
-    ;
+paritas_status json_copy_as(paritas_context *context, const paritas_workspace *source,
+                            paritas_workspace **copy, const char *what, ...) PRINTF_LIKE(4, 5);
 
 /* Look-up. NULL if absent or if `node` is NULL or of another type. */
 const struct json *json_get(const struct json *object, const char *key);
@@ -76,20 +70,20 @@ const char *json_type_name(const struct json *node); /* "a number", "an object",
 bool json_equal(const struct json *a, const struct json *b);
 
 /* Building, in the arena of `document`; NULL when memory runs out. Keys and texts are copied. */
-struct json *json_new(struct paritas_workspace *document, json_type type);
-struct json *json_new_text(struct paritas_workspace *document, const char *text);
-struct json *json_new_number(struct paritas_workspace *document, double value);
-struct json *json_clone(struct paritas_workspace *document, const struct json *node);
+struct json *json_new(paritas_workspace *document, json_type type);
+struct json *json_new_text(paritas_workspace *document, const char *text);
+struct json *json_new_number(paritas_workspace *document, double value);
+struct json *json_clone(paritas_workspace *document, const struct json *node);
 /* an array, or an object that lacks child->key; false if either is NULL */
 bool json_append(struct json *container, struct json *child);
 /* adds or replaces */
-bool json_set(struct paritas_workspace *document, struct json *object, const char *key, struct json *child);
+bool json_set(paritas_workspace *document, struct json *object, const char *key, struct json *child);
 void json_remove(struct json *container, struct json *child);
 
-/* RFC 6902 on `document` in place. `patch` is the operations array. On failure `document` may be half
- * patched; patch a copy. Messages: "PATCHLABEL: [i].path: /json/pointer: reason". */
-paritas_status json_patch(paritas_context *context, struct paritas_workspace *document,
-                          const struct json *patch, const char *patch_label);
+/* RFC 6902 on `document` in place. `patch` is the operations array. A failure may leave `document` half
+ * patched: patch a copy. Messages: "PATCHLABEL: [i].path: /json/pointer: reason". */
+paritas_status json_patch(paritas_context *context, paritas_workspace *document, const struct json *patch,
+                          const char *patch_label);
 
 /* Growing text. Failing appends set `failed`; check once at the end. */
 struct text {
@@ -100,35 +94,27 @@ struct text {
 };
 void text_open(struct text *text, const paritas_allocator *allocator);
 void text_append(struct text *text, const char *bytes, size_t length);
-void text_format(struct text *text, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
-void text_format_list(struct text *text, const char *format, va_list arguments)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 0)))
-#endif
-    ;
+void text_format(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
+void text_format_list(struct text *text, const char *format, va_list arguments) PRINTF_LIKE(2, 0);
 /* shortest text that reads back as `value`, as Python's repr; NaN and infinities: null */
 void text_number(struct text *text, double value);
 /* a JSON string, non-ASCII kept as it is */
 void text_quoted(struct text *text, const char *bytes, size_t length);
 void text_free(struct text *text);
 
-/* Shortest round-trip decimal of a finite value as Python's repr writes it ("1.0", "1e-05", "0.1"); returns
- * its length. */
+/* Shortest round-trip decimal of a finite value as Python's repr ("1.0", "1e-05", "0.1"); returns its length.
+ */
 int number_write(double value, char out[32]);
 /* Correctly rounded value of a JSON number literal, locale never used. */
 double number_read(const char *literal, size_t length);
 
-/* Writes a tree as Python's json.dumps(tree, ensure_ascii=False, indent=indent or None) does, its numbers
- * included. sort_keys by code point. */
+/* Writes a tree as Python's json.dumps(tree, ensure_ascii=False, indent=indent or None). sort_keys: by code
+ * point. */
 void json_write(struct text *text, const struct json *node, unsigned indent, bool sort_keys);
 /* SHA-256 of bytes, in hexadecimal digits. hex: 65 bytes. */
 void sha256_of_bytes(const char *bytes, size_t length, char hex[65]);
-/* Hash of json.dumps(obj, sort_keys=True, ensure_ascii=False), Python's numbers. algorithm: "sha256" or
- * "md5". hex: 65 bytes. */
+/* Hash of json.dumps(obj, sort_keys=True, ensure_ascii=False). algorithm: "sha256" or "md5". hex: 65 bytes.
+ */
 paritas_status json_digest(paritas_context *context, const struct json *node, const char *algorithm,
                            char hex[65]);
 

@@ -2,9 +2,9 @@
  *
  *   operation ──► resolve its pointers to places (container, key or index, child) ──► change the tree there
  *
- * Values are cloned from the patch, so the document never points into it. After an error the document may be
- * half patched; callers patch a copy and drop it. A patch can make a document grow exponentially by copying
- * it into itself, so depth and the number of copied nodes are bounded. */
+ * Values are cloned from the patch, so the document never points into it. An error may leave a document half
+ * patched: callers patch a copy. Copies into itself grow a document exponentially, so depth and copied nodes
+ * are bounded. */
 #include "base/json.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 struct patcher {
     paritas_context *context;
-    struct paritas_workspace *document;
+    paritas_workspace *document;
     const char *label;
     size_t index;  /* of the operation */
     size_t copied; /* nodes made by 'copy' so far */
@@ -32,9 +32,7 @@ struct place {
     unsigned depth;     /* containers around the child */
 };
 
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
+PRINTF_LIKE(3, 4)
 static paritas_status fail(const struct patcher *patcher, const struct place *place, const char *format, ...)
 {
     char reason[512];
@@ -86,6 +84,15 @@ static bool read_index(const char *token, size_t *index)
     return true;
 }
 
+/* Says that nothing is where the pointer leads. */
+static paritas_status fail_absent(const struct patcher *patcher, const struct place *place)
+{
+    if (place->container->type == JSON_OBJECT)
+        return fail(patcher, place, "there is no member '%.100s'", place->key);
+    return fail(patcher, place, "index %.30s is beyond the end of an array of %u", place->key,
+                place->container->count);
+}
+
 /* Steps from place->child into its member `token`. */
 static paritas_status enter(const struct patcher *patcher, struct place *place, const char *token)
 {
@@ -104,24 +111,13 @@ static paritas_status enter(const struct patcher *patcher, struct place *place, 
     } else if (!read_index(token, &place->index)) {
         return fail(patcher, place, "'%.100s' is not an array index", token);
     }
-    if (place->index > container->count)
-        return fail(patcher, place, "index %.30s is beyond the end of an array of %u", token,
-                    container->count);
+    if (place->index > container->count) return fail_absent(patcher, place);
     place->child = (struct json *)(uintptr_t)json_at(container, place->index);
     return PARITAS_OK;
 }
 
-/* Says that nothing is where the pointer leads. */
-static paritas_status fail_absent(const struct patcher *patcher, const struct place *place)
-{
-    if (place->container->type == JSON_OBJECT)
-        return fail(patcher, place, "there is no member '%.100s'", place->key);
-    return fail(patcher, place, "index %.30s is beyond the end of an array of %u", place->key,
-                place->container->count);
-}
-
-/* Follows the pointer in `operation`'s member. All of its steps but the last must lead to something, with
- * `exists` the last too. */
+/* Follows the pointer in `operation`'s member. All steps must lead to something; the last only if `exists`.
+ */
 static paritas_status resolve(const struct patcher *patcher, const struct json *operation, const char *member,
                               bool exists, struct place *place)
 {
@@ -288,8 +284,8 @@ static paritas_status apply(struct patcher *patcher, const struct json *operatio
                                          : fail(patcher, &path, "the test fails: another value is there");
 }
 
-paritas_status json_patch(paritas_context *context, struct paritas_workspace *document,
-                          const struct json *patch, const char *patch_label)
+paritas_status json_patch(paritas_context *context, paritas_workspace *document, const struct json *patch,
+                          const char *patch_label)
 {
     struct patcher patcher = {.context = context, .document = document, .label = patch_label};
     if (!json_is(patch, JSON_ARRAY)) {

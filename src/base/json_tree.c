@@ -43,27 +43,17 @@ bool json_text_is(const struct json *node, const char *text)
 
 const char *json_type_name(const struct json *node)
 {
-    if (!node) return "nothing";
-    switch ((json_type)node->type) {
-    case JSON_NULL:
-        return "null";
-    case JSON_FALSE:
-        return "false";
-    case JSON_TRUE:
-        return "true";
-    case JSON_NUMBER:
-        return "a number";
-    case JSON_STRING:
-        return "a string";
-    case JSON_ARRAY:
-        return "an array";
-    case JSON_OBJECT:
-        return "an object";
-    }
-    return "nothing";
+    static const char *const names[] = {"null",     "false",    "true",     "a number",
+                                        "a string", "an array", "an object"};
+    return node ? names[node->type] : "nothing";
 }
 
 /* ---- comparison ------------------------------------------------------------------------------- */
+
+static bool same_text(const struct json *a, const struct json *b)
+{
+    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+}
 
 /* Integers beyond 2^53 may differ where their doubles do not; there the literals decide, which have no
  * leading zeros. */
@@ -71,7 +61,7 @@ static bool equal_numbers(const struct json *a, const struct json *b)
 {
     if (a->number != b->number) return false;
     if (!a->integer || !b->integer || a->number == 0) return true;
-    return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
+    return same_text(a, b);
 }
 
 static bool equal_objects(const struct json *a, const struct json *b)
@@ -96,38 +86,26 @@ bool json_equal(const struct json *a, const struct json *b)
 {
     if (!a || !b) return a == b;
     if (a->type != b->type) return false;
-    switch ((json_type)a->type) {
-    case JSON_NULL:
-    case JSON_FALSE:
-    case JSON_TRUE:
-        return true;
-    case JSON_NUMBER:
-        return equal_numbers(a, b);
-    case JSON_STRING:
-        return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
-    case JSON_OBJECT:
-        return equal_objects(a, b);
-    case JSON_ARRAY:
-        break;
-    }
-    if (a->count != b->count) return false;
+    if (a->type == JSON_NUMBER) return equal_numbers(a, b);
+    if (a->type == JSON_STRING) return same_text(a, b);
+    if (a->type == JSON_OBJECT) return equal_objects(a, b);
+    if (a->count != b->count) return false; /* only arrays have children here */
     const struct json *other = b->first;
-    for (const struct json *child = a->first; child; child = child->next, other = other->next) {
+    for (const struct json *child = a->first; child; child = child->next, other = other->next)
         if (!json_equal(child, other)) return false;
-    }
     return true;
 }
 
 /* ---- building --------------------------------------------------------------------------------- */
 
-struct json *json_new(struct paritas_workspace *document, json_type type)
+struct json *json_new(paritas_workspace *document, json_type type)
 {
     struct json *node = arena_array(&document->arena, 1, sizeof *node);
     if (node) node->type = (uint8_t)type;
     return node;
 }
 
-struct json *json_new_text(struct paritas_workspace *document, const char *text)
+struct json *json_new_text(paritas_workspace *document, const char *text)
 {
     size_t length = strlen(text);
     struct json *node = length < UINT32_MAX ? json_new(document, JSON_STRING) : NULL;
@@ -137,7 +115,7 @@ struct json *json_new_text(struct paritas_workspace *document, const char *text)
     return node->text ? node : NULL;
 }
 
-struct json *json_new_number(struct paritas_workspace *document, double value)
+struct json *json_new_number(paritas_workspace *document, double value)
 {
     if (value - value != 0) return json_new(document, JSON_NULL);
     struct json *node = json_new(document, JSON_NUMBER);
@@ -150,7 +128,7 @@ struct json *json_new_number(struct paritas_workspace *document, double value)
     return node->text ? node : NULL;
 }
 
-struct json *json_clone(struct paritas_workspace *document, const struct json *node)
+struct json *json_clone(paritas_workspace *document, const struct json *node)
 {
     struct json *copy = json_new(document, (json_type)node->type);
     if (!copy) return NULL;
@@ -178,42 +156,26 @@ bool json_append(struct json *container, struct json *child)
 {
     if (!container || !child) return false;
     child->next = NULL;
-    if (container->last) {
-        container->last->next = child;
-    } else {
-        container->first = child;
-    }
+    *(container->last ? &container->last->next : &container->first) = child;
     container->last = child;
     container->count++;
     return true;
 }
 
-/* Puts `child` where `old` stands. `before` is the sibling before it, NULL if `old` is the first. */
-static void replace_child(struct json *container, struct json *before, struct json *old, struct json *child)
-{
-    child->next = old->next;
-    if (before) {
-        before->next = child;
-    } else {
-        container->first = child;
-    }
-    if (container->last == old) container->last = child;
-    old->next = NULL;
-}
-
-bool json_set(struct paritas_workspace *document, struct json *object, const char *key, struct json *child)
+bool json_set(paritas_workspace *document, struct json *object, const char *key, struct json *child)
 {
     if (!object || !child) return false;
     size_t length = strlen(key);
-    struct json *before = NULL, *old = object->first;
-    while (old && !key_is(old, key, length)) {
-        before = old;
-        old = old->next;
-    }
+    struct json **link = &object->first, *old;
+    while ((old = *link) && !key_is(old, key, length)) link = &old->next;
     if (old) {
         child->key = old->key;
         child->key_length = old->key_length;
-        if (old != child) replace_child(object, before, old, child);
+        if (old == child) return true;
+        child->next = old->next;
+        *link = child;
+        if (object->last == old) object->last = child;
+        old->next = NULL;
         return true;
     }
     if (length >= UINT32_MAX) return false;
@@ -224,17 +186,13 @@ bool json_set(struct paritas_workspace *document, struct json *object, const cha
 
 void json_remove(struct json *container, struct json *child)
 {
-    struct json *before = NULL, *at = container->first;
-    while (at && at != child) {
-        before = at;
-        at = at->next;
+    struct json *before = NULL, **link = &container->first;
+    while (*link && *link != child) {
+        before = *link;
+        link = &before->next;
     }
-    if (!at) return;
-    if (before) {
-        before->next = child->next;
-    } else {
-        container->first = child->next;
-    }
+    if (!*link) return;
+    *link = child->next;
     if (container->last == child) container->last = before;
     container->count--;
     child->next = NULL;

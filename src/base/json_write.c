@@ -1,7 +1,8 @@
 /* json_write.c: growing text, and trees as JSON text exactly as Python's json.dumps(tree, ensure_ascii=False)
- * writes it, so that a digest of the text is the digest that Python programs compute. */
+ * writes it: then digests agree. */
 #include "base/json.h"
 
+#include "base/bytes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,19 +19,16 @@ static bool reserve(struct text *text, size_t more)
 {
     if (text->failed) return false;
     if (more <= text->capacity - text->length) return true;
-    if (more > SIZE_MAX / 4 - text->length) {
-        text->failed = true;
-        return false;
-    }
     size_t capacity = text->capacity < 128 ? 256 : 2 * text->capacity;
-    if (capacity < text->length + more) capacity = text->length + more;
-    const paritas_allocator *allocator = text->allocator;
-    char *bytes = text->bytes ? allocator->reallocate(allocator->user, text->bytes, capacity)
-                              : allocator->allocate(allocator->user, capacity);
-    if (!bytes) {
-        text->failed = true;
-        return false;
+    char *bytes = NULL;
+    if (more <= SIZE_MAX / 4 - text->length) {
+        const paritas_allocator *allocator = text->allocator;
+        if (capacity < text->length + more) capacity = text->length + more;
+        bytes = text->bytes ? allocator->reallocate(allocator->user, text->bytes, capacity)
+                            : allocator->allocate(allocator->user, capacity);
     }
+    text->failed = !bytes;
+    if (!bytes) return false;
     text->bytes = bytes;
     text->capacity = capacity;
     return true;
@@ -77,7 +75,6 @@ void text_number(struct text *text, double value)
 void text_quoted(struct text *text, const char *bytes, size_t length)
 {
     static const char names[] = "\b\t\n\f\r\"\\", escapes[] = "btnfr\"\\";
-    static const char digits[] = "0123456789abcdef";
     text_append(text, "\"", 1);
     size_t plain = 0;
     for (size_t i = 0; i < length; i++) {
@@ -89,7 +86,7 @@ void text_quoted(struct text *text, const char *bytes, size_t length)
         if (name) {
             text_append(text, (const char[2]){'\\', escapes[name - names]}, 2);
         } else {
-            text_append(text, (const char[6]){'\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15]}, 6);
+            text_append(text, (const char[6]){'\\', 'u', '0', '0', hex_digit(byte >> 4), hex_digit(byte)}, 6);
         }
     }
     text_append(text, bytes + plain, length - plain);
@@ -152,27 +149,16 @@ static void write_break(struct text *text, unsigned indent, unsigned depth)
 static void write_node(struct text *text, const struct json *node, unsigned indent, bool sort_keys,
                        unsigned depth)
 {
-    bool object = node->type == JSON_OBJECT;
-    switch ((json_type)node->type) {
-    case JSON_NULL:
-        text_append(text, "null", 4);
-        return;
-    case JSON_FALSE:
-        text_append(text, "false", 5);
-        return;
-    case JSON_TRUE:
-        text_append(text, "true", 4);
-        return;
-    case JSON_NUMBER:
+    const bool object = node->type == JSON_OBJECT;
+    if (node->type < JSON_NUMBER) {
+        const char *word = json_type_name(node);
+        text_append(text, word, strlen(word));
+    } else if (node->type == JSON_NUMBER) {
         write_number(text, node);
-        return;
-    case JSON_STRING:
+    } else if (node->type == JSON_STRING) {
         text_quoted(text, node->text, node->length);
-        return;
-    case JSON_ARRAY:
-    case JSON_OBJECT:
-        break;
     }
+    if (node->type < JSON_ARRAY) return;
     const struct json **sorted = object && sort_keys && node->count > 1 ? sorted_children(text, node) : NULL;
     text_append(text, object ? "{" : "[", 1);
     const struct json *child = node->first;

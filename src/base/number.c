@@ -4,10 +4,10 @@
  *                                 └──► 64 x 128 bit product, with an error bound ──► decided? done
  *                                                                               └──► big integers
  *
- * Both directions take 128-bit powers of ten from power_of_ten, which makes any of 700 from 26 stored ones
- * and small powers of five. Reading: the product brackets the true value within two units of its last of 127
- * bits, so the third way is needed about once in 2^70 numbers that are no exact ties. Writing: Raffaele
- * Giulietti, "The Schubfach way to render doubles" (2020). */
+ * power_of_ten makes any of 700 128-bit powers from 26 stored ones and powers of five. Reading: the product
+ * brackets the value within two units of its last of 127 bits, so big integers are needed once in 2^70
+ * numbers that are no exact ties. Writing: Raffaele Giulietti, "The Schubfach way to render doubles" (2020).
+ */
 #include "base/json.h"
 
 #include "base/bytes.h"
@@ -92,8 +92,8 @@ static int log2_of_power(int k)
 }
 
 /* The leading 128 bits of 10^k, top bit set, rounded down: 10^k is in [p, p + 1) * 2^(log2_of_power(k) -
- * 127), and is p for 0 <= k <= 55. For -351 <= k <= 350; that the product's 192 bits always decide the 128 is
- * a finite check over all k. */
+ * 127), and is p for 0 <= k <= 55. -351 <= k <= 350; a finite check over all k shows that 192 bits decide the
+ * 128. */
 static u128 power_of_ten(int k)
 {
     int shifted = k - POWER_FIRST * POWER_STEP;
@@ -242,8 +242,7 @@ static int big_compare(const struct big *a, const struct big *b)
 }
 
 /* Compares the literal with half * 2^exponent, exactly: -1, 0 or 1. A tie between doubles has at most 767
- * significant digits, so after 800 only whether the rest is zero counts: a 1 stands for a rest that is
- * not. */
+ * significant digits: after 800 of them a 1 stands for a rest that is not zero. */
 static int compare_with_tie(const char *literal, size_t length, uint64_t half, int exponent)
 {
     struct big left = {0}, right = {.count = 2, .limbs = {(uint32_t)half, (uint32_t)(half >> 32)}};
@@ -351,8 +350,8 @@ static uint64_t multiply_to_odd(u128 factor, uint64_t value)
     return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
 }
 
-/* Shortest decimal *digits * 10^result inside the rounding interval of a positive finite value, the nearest
- * of them. Names follow the paper: the value is c * 2^q. */
+/* Shortest decimal *digits * 10^result in the rounding interval of a positive finite value, the nearest such.
+ * Names follow the paper: the value is c * 2^q. */
 static int shortest(uint64_t bits, uint64_t *digits)
 {
     uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);

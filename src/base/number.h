@@ -1,5 +1,4 @@
-/* number.h: the steps behind number_read (json.h), for the reader, which checks the grammar and reads the
- * value in one pass. */
+/* number.h: the steps behind number_read (json.h), for a reader that checks and reads in one pass. */
 #ifndef PARITAS_BASE_NUMBER_H
 #define PARITAS_BASE_NUMBER_H
 
@@ -15,12 +14,12 @@ struct decimal {
     bool negative, truncated, integer;
 };
 
-/* Scans the number that begins at `at` by the grammar of RFC 8259. Returns its end and sets *reason to NULL,
- * or returns the offending place and sets *reason to a constant text. Reads no byte at or after `end`. */
+/* Scans the number at `at` by the grammar of RFC 8259. Returns its end, *reason NULL; or the offending place
+ * and a constant *reason. Reads no byte at or after `end`. */
 const char *number_scan(const char *at, const char *end, struct decimal *decimal, const char **reason);
 
-/* Correctly rounded value (half to even) of a scanned literal; infinite where it is too large. `literal` is
- * looked at again only where the first 19 digits do not decide. */
+/* Correctly rounded value (half to even) of a scanned literal; infinite where it is too large. Looks at
+ * `literal` again only where the first 19 digits do not decide. */
 double number_value(const struct decimal *decimal, const char *literal, size_t length);
 
 /* The powers of ten that a double holds exactly. */

@@ -1,10 +1,9 @@
 /* records.c: descriptors of all enumerations and records of the public interface, made from its lists.
  */
+#include "base/context.h"
 #include "base/public_lists.h"
 
 #include <string.h>
-
-#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 /* ---- enumerations ----------------------------------------------------------------------------- */
 

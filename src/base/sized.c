@@ -11,7 +11,7 @@ static const struct {
 
 static bool is_known(const char *type, size_t size, size_t now)
 {
-    for (size_t i = 0; i < sizeof earlier / sizeof earlier[0]; i++)
+    for (size_t i = 0; i < COUNT_OF(earlier); i++)
         if (size != 0 && earlier[i].size == size && strcmp(earlier[i].type, type) == 0) return true;
     return size == now;
 }
@@ -21,12 +21,12 @@ paritas_status sized_check(paritas_context *context, const char *type, const cha
 {
     size_t theirs;
     if (n == 0) return PARITAS_OK;
-    if (!given) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: must not be NULL", argument);
+    if (!given) return paritas_refuse(context, "%s: must not be NULL", argument);
     memcpy(&theirs, given, sizeof theirs);
     if (is_known(type, theirs, size)) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                        "%s: its size is %zu, which no version of %s had: start from PARITAS_INIT(%s)",
-                        argument, theirs, type, type);
+    return paritas_refuse(context,
+                          "%s: its size is %zu, which no version of %s had: start from PARITAS_INIT(%s)",
+                          argument, theirs, type, type);
 }
 
 paritas_status sized_take(paritas_context *context, const char *type, const char *argument, const void *given,
@@ -34,8 +34,7 @@ paritas_status sized_take(paritas_context *context, const char *type, const char
 {
     size_t theirs;
     if (!given) return PARITAS_OK;
-    const paritas_status status = sized_check(context, type, argument, 1, given, size);
-    if (status != PARITAS_OK) return status;
+    TRY(sized_check(context, type, argument, 1, given, size));
     memcpy(&theirs, given, sizeof theirs);
     memcpy(own, given, theirs);
     memcpy(own, &size, sizeof size);

@@ -1,14 +1,14 @@
 /* sized.h: structs of the public interface, which begin with their size (paritas_records.h).
  *
- * To let a struct grow, add the field at its end and the old size to `earlier` in sized.c. Callers of the older
- * version then get the field's default. */
+ * To let a struct grow, add the field at its end and the old size to `earlier` in sized.c. Older callers then
+ * get the field's default. */
 #ifndef PARITAS_SIZED_H
 #define PARITAS_SIZED_H
 
 #include "base/context.h"
 
-/* Takes the caller's struct `given`, whose argument has this name, into *own, which holds the defaults; both are of
- * `type`. NULL: the defaults. INVALID_ARGUMENT: its size is none that a version had. */
+/* Takes the caller's struct `given` of `type`, the argument of this name, into *own, which holds the defaults
+ * (NULL: they stay). INVALID_ARGUMENT: a size that no version had. */
 #define SIZED_TAKE(context, type, argument, given, own) \
     sized_take(context, #type, argument, given, own, sizeof(type))
 paritas_status sized_take(paritas_context *context, const char *type, const char *argument, const void *given,

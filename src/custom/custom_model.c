@@ -1,5 +1,4 @@
-/* custom_model.c: models of users' own: a description and kernels (docs/models.md) become a frozen model like any
- * other. */
+/* custom_model.c: models of users' own: a description and kernels (docs/models.md) become a frozen model. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "custom/custom_arrays.h"
@@ -135,41 +134,35 @@ static paritas_status check_presence(paritas_context *context, const paritas_mod
                   {"data", !d->data},
                   {"ints", d->n_ints && !d->ints},
                   {"reals", d->n_reals && !d->reals}};
-    for (size_t k = 0; k < sizeof needed / sizeof needed[0]; k++)
+    for (size_t k = 0; k < COUNT_OF(needed); k++)
         if (needed[k].missing)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a model's description without %s",
-                                needed[k].what);
+            return paritas_refuse(context, "a model's description without %s", needed[k].what);
     return PARITAS_OK;
 }
 
 static paritas_status check_parameters(paritas_context *context, const paritas_model_description *d)
 {
     if (d->kernels->api != KERNEL_MODULE_API)
-        return paritas_fail(
-            context, PARITAS_INVALID_ARGUMENT,
-            "the model's kernels were compiled for another version of the library (%u, this is %u)",
+        return paritas_refuse(
+            context, "the model's kernels were compiled for another version of the library (%u, this is %u)",
             d->kernels->api, KERNEL_MODULE_API);
     if (d->n_parameters < 1 || d->n_parameters > CUSTOM_PARAMETERS_MOST)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%zu parameters: a model has 1 to %d",
-                            d->n_parameters, CUSTOM_PARAMETERS_MOST);
+        return paritas_refuse(context, "%zu parameters: a model has 1 to %d", d->n_parameters,
+                              CUSTOM_PARAMETERS_MOST);
     for (size_t p = 0; p < d->n_parameters; p++) {
-        if (!d->names[p]) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "names[%zu]: none given", p);
+        if (!d->names[p]) return paritas_refuse(context, "names[%zu]: none given", p);
         for (size_t q = 0; q < p; q++)
             if (!strcmp(d->names[p], d->names[q]))
-                return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "names[%zu]: '%s' is also names[%zu]",
-                                    p, d->names[p], q);
+                return paritas_refuse(context, "names[%zu]: '%s' is also names[%zu]", p, d->names[p], q);
         if (!isfinite(d->init[p]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "init of %s: must be a finite number",
-                                d->names[p]);
+            return paritas_refuse(context, "init of %s: must be a finite number", d->names[p]);
         if (!(d->lower[p] <= d->upper[p]) || !isfinite(d->lower[p]) || !isfinite(d->upper[p]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "bounds of %s: %g to %g is no interval of finite numbers", d->names[p],
-                                d->lower[p], d->upper[p]);
+            return paritas_refuse(context, "bounds of %s: %g to %g is no interval of finite numbers",
+                                  d->names[p], d->lower[p], d->upper[p]);
         const double width = width_of(d, p);
         if (width == width && !(width > 0.0 && isfinite(width)))
-            return paritas_fail(
-                context, PARITAS_INVALID_ARGUMENT,
-                "constraint width of %s: must be positive and finite, or NaN where there is none",
+            return paritas_refuse(
+                context, "constraint width of %s: must be positive and finite, or NaN where there is none",
                 d->names[p]);
     }
     return PARITAS_OK;
@@ -179,23 +172,20 @@ static paritas_status check_data(paritas_context *context, const paritas_model_d
 {
     const size_t n_data = count_data(d);
     if (d->n_main < 1 || d->n_main > (size_t)1 << 24)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%zu main data: a model has 1 to 2^24",
-                            d->n_main);
-    if (d->terms && d->sigmas)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sigmas: the terms of a likelihood have none");
+        return paritas_refuse(context, "%zu main data: a model has 1 to 2^24", d->n_main);
+    if (d->terms && d->sigmas) return paritas_refuse(context, "sigmas: the terms of a likelihood have none");
     for (size_t i = 0; i < d->n_main && d->sigmas; i++)
         if (!(d->sigmas[i] >= 0.0) || !isfinite(d->sigmas[i]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "sigmas[%zu]: must be finite, positive for a measurement, 0 for a count", i);
+            return paritas_refuse(
+                context, "sigmas[%zu]: must be finite, positive for a measurement, 0 for a count", i);
     for (size_t i = 0; i < n_data; i++) {
         const bool count = i < d->n_main && !d->terms && !(d->sigmas && d->sigmas[i] > 0.0);
         if (!isfinite(d->data[i]) || (count && d->data[i] < 0.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "data[%zu]: must be a finite number, not negative where it is a count", i);
+            return paritas_refuse(context,
+                                  "data[%zu]: must be a finite number, not negative where it is a count", i);
     }
     for (size_t i = 0; i < d->n_reals; i++)
-        if (!isfinite(d->reals[i]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "reals[%zu]: must be a finite number", i);
+        if (!isfinite(d->reals[i])) return paritas_refuse(context, "reals[%zu]: must be a finite number", i);
     return PARITAS_OK;
 }
 
@@ -212,7 +202,7 @@ static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
         size_t count;
     } vectors[] = {CUSTOM_SLAB_VECTORS(COUNT_VECTOR)};
     size_t at = 0;
-    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+    for (size_t k = 0; k < COUNT_OF(vectors); k++) {
         ints[vectors[k].header] = (uint32_t)at;
         at += vectors[k].count;
     }
@@ -348,14 +338,12 @@ static paritas_status ask_kernels(paritas_context *context, const struct frozen 
                                               .take = take_about,
                                               .user = about}));
     if (about[CUSTOM_ABOUT_VERSION] != CUSTOM_VERSION)
-        return paritas_fail(
-            context, PARITAS_INVALID_ARGUMENT,
-            "the kernels of model '%s' were compiled with headers of another version of the library",
+        return paritas_refuse(
+            context, "the kernels of model '%s' were compiled with headers of another version of the library",
             model->family->name);
     if (about[CUSTOM_ABOUT_PARAMETERS] != (double)model->n_parameters)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "the kernels of model '%s' have %g parameters, the description %zu",
-                            model->family->name, about[CUSTOM_ABOUT_PARAMETERS], model->n_parameters);
+        return paritas_refuse(context, "the kernels of model '%s' have %g parameters, the description %zu",
+                              model->family->name, about[CUSTOM_ABOUT_PARAMETERS], model->n_parameters);
     return PARITAS_OK;
 }
 
@@ -364,7 +352,7 @@ paritas_status paritas_model_define(paritas_context *context, const paritas_mode
 {
     paritas_model_description d = PARITAS_MODEL_DESCRIPTION_DEFAULT;
     *made = NULL;
-    if (!given) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a model without a description");
+    if (!given) return paritas_refuse(context, "a model without a description");
     TRY(SIZED_TAKE(context, paritas_model_description, "description", given, &d));
     TRY(check_presence(context, &d));
     TRY(check_parameters(context, &d));

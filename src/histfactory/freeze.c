@@ -1,5 +1,5 @@
-/* freeze.c: from a validated specification to a model: the slab's layout, the maps between a user's order and
- * the kernels', the constants. */
+/* freeze.c: from a validated specification to a model: the slab's layout, maps from a user's order,
+ * constants. */
 #include "histfactory/freeze.h"
 #include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
@@ -60,7 +60,7 @@ static size_t place_vectors(struct freezer *f)
                        HF_SLAB_LOCALS(COUNT_VECTOR) HF_SLAB_MINIMISER(COUNT_VECTOR)
                            HF_SLAB_FACTORS(COUNT_VECTOR)};
     size_t at = 0;
-    for (size_t k = 0; k < sizeof vectors / sizeof vectors[0]; k++) {
+    for (size_t k = 0; k < COUNT_OF(vectors); k++) {
         HEADER(f, vectors[k].header) = (uint32_t)at;
         at += (vectors[k].count + 7) / 8 * 8;
     }
@@ -96,8 +96,8 @@ static void size_launches(const struct freezer *f, struct frozen *frozen)
     frozen->slab = HEADER(f, HF_SLAB);
     /* measured: a fit of two bins (1000 elements) takes 2 microseconds, of tHu (28000) 1.5 ms */
     frozen->cost = (double)frozen->slab * (double)frozen->slab;
-    /* what only a Hessian needs stands behind the tiles; of the rest a value streams through most once, so
-     * that lanes pay up to four times the usual size (measured: twice the speed on 184 parameters) */
+    /* what only a Hessian needs stands behind the tiles, and a value streams through most of the rest once:
+     * lanes pay up to four times the usual size (measured: twice the speed on 184 parameters) */
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
     frozen->slab_fit[PARITAS_MINIMIZER_NEWTON] = frozen->slab;
@@ -273,7 +273,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     done = done && fits && write_maps(&f);
     /* kernels load whole packs from the coefficients: on a line of the cache each, not across two */
     double *reals = done ? paritas_allocate_aligned(context, f.reals.n, sizeof *reals) : NULL;
-    done = reals != NULL;
+    done = reals;
     if (done) memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);
     model->frozen.tables = (struct device_tables){f.ints.at, reals, f.ints.n, f.reals.n};
     paritas_release(&context->allocator, f.reals.at);

@@ -1,5 +1,4 @@
-/* freeze_tables.c: the records and coefficients of kernels/histfactory/histfactory_arrays.h. Entries that
- * change nothing are left out. */
+/* freeze_tables.c: the records and coefficients of kernels/histfactory/histfactory_arrays.h. */
 #include "histfactory/freeze.h"
 #include "histfactory/modifier_numbers.h"
 
@@ -69,12 +68,12 @@ static bool make_tables(struct freezer *f)
     tables[] = {HF_INT_TABLES(COUNT_TABLE)},
     arrays[] = {HF_REAL_ARRAYS(COUNT_ARRAY)};
     freeze_extend(f, &f->ints, HF_HEADER);
-    for (size_t k = 0; k < sizeof tables / sizeof tables[0]; k++) {
+    for (size_t k = 0; k < COUNT_OF(tables); k++) {
         const size_t at = freeze_extend(f, &f->ints, tables[k].count);
         if (f->ints.failed) return false;
         HEADER(f, tables[k].header) = (uint32_t)at;
     }
-    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
+    for (size_t k = 0; k < COUNT_OF(arrays); k++) {
         const size_t at = freeze_extend_reals(f, arrays[k].count);
         if (f->reals.failed) return false;
         HEADER(f, arrays[k].header) = (uint32_t)at;
@@ -227,13 +226,13 @@ struct work {
     uint32_t pairs, count; /* second-order row pairs: where they begin in f->lists, how many */
 };
 
-/* From so many rows on, a channel's rows are added to the tiles as they stand; fewer are listed one by one,
- * with those of other channels (the processor mispredicts the end of short loops: measured, one flat list
- * takes half the time of loops by channel). */
+/* From so many rows on, a channel's rows are added to the tiles as they stand; fewer are listed one by one
+ * with those of other channels (half the time of loops by channel: the ends of short loops are mispredicted).
+ */
 #define RUN_LEAST 16
 
-/* The channel's blocks, ascending, into its list, and where its entries stand among their slots. `position`:
- * scratch, an element a block. */
+/* The channel's blocks, ascending, into its list; the spots of its entries. `position`: scratch, an element a
+ * block. */
 static bool list_channel_blocks(struct freezer *f, struct channel *ch, uint32_t *position)
 {
     hf_channel_record *record = &ch->record;
@@ -342,8 +341,8 @@ static bool place_channels(struct freezer *f)
 
 /* ---- row pairs by tile ---- */
 
-/* Numbers of the works in the order of their tiles, within one in that of the channels: a counting sort.
- * `first`: two elements more than there are tiles, zeros; first[t] becomes where the works of tile t begin. */
+/* The works in the order of their tiles, within one of the channels: a counting sort. `first`: two elements
+ * more than tiles, zeros; first[t] becomes where the works of tile t begin. */
 static void sort_works(const struct work *works, size_t n, size_t tiles, uint32_t *first, uint32_t *order)
 {
     for (size_t k = 0; k < n; k++) first[works[k].tile + 2]++;

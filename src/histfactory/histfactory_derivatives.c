@@ -1,10 +1,9 @@
-/* histfactory_derivatives.c: see derivatives.h.
+/* histfactory_derivatives.c: see histfactory_derivatives.h.
  *
- * Kernels answer, for every cell, how much of its base arrives in its bin (G) and how that changes along the
- * direction (G', kernels/histfactory/histfactory_tangent.h). The rest are short sums: a rate's base is nominal + sum of S
- * s(a) + A t(a), with S = (hi - lo) / 2 and A = (hi + lo - 2 nominal) / 16; a constraint's sigma goes as 1 /
- * (sum of rates), its tau as the square of the rate.
- */
+ * For every cell kernels answer how much of its base arrives in its bin (G) and how that changes along the
+ * direction (G', histfactory_tangent.h). The rest are short sums: a base is nominal + sum of S s(a) + A t(a),
+ * S = (hi - lo) / 2, A = (hi + lo - 2 nominal) / 16; a sigma goes as 1 / (sum of rates), a tau as the square
+ * of the rate. */
 #include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
 #include "fit/fit_rows.h"
@@ -39,8 +38,8 @@ static struct tangent tangent_of(const struct hf_model *model, const double *poi
                             point + model->frozen.n_slots};
 }
 
-/* Adds to each template the sum over bins of p times lambda's derivative by it, and of q times that of
- * lambda' (q NULL: zeros). p, q: a main datum each. */
+/* Adds to each template the sum over bins of p times lambda's derivative by it, and of q (NULL: zeros) times
+ * that of lambda'. p, q: a main datum each. */
 static void pull_rates(const struct hf_model *model, const struct tangent *at, const double *p,
                        const double *q, double *templates)
 {
@@ -67,8 +66,8 @@ static void pull_rates(const struct hf_model *model, const struct tangent *at, c
     }
 }
 
-/* Adds to the templates what `by_logarithm`, a derivative by the logarithm of the width of element i of a
- * set, is for the rates that it follows from. */
+/* Adds to the templates a derivative by the logarithm of a width, element i of a set, that follows from their
+ * rates. */
 static void pull_width(const struct hf_model *model, const double *numbers, const struct hf_set *set,
                        uint32_t i, double by_logarithm, double *templates)
 {
@@ -86,8 +85,8 @@ static void pull_width(const struct hf_model *model, const double *numbers, cons
 
 /* ---- twice the NLL ---- */
 
-/* Adds constraint terms to a row of the gradient and one of its derivative along the direction (which may be
- * NULL). False: outside the domain. */
+/* Adds constraint terms to a row of the gradient and one of its derivative along the direction (may be NULL).
+ * False: outside the domain. */
 static bool add_constraints(const struct hf_model *model, const double *point, const double *direction,
                             const double *data, double *gradient, double *along)
 {
@@ -125,8 +124,8 @@ static bool add_constraints(const struct hf_model *model, const double *point, c
     return true;
 }
 
-/* A row of the gradient and of its derivative along the direction (may be NULL). `p`, `q`: room for a number
- * a main datum. False: outside the domain. */
+/* A row of the gradient and of its derivative along the direction (may be NULL). `p`, `q`: scratch, a main
+ * datum each. False: outside the domain. */
 static bool derive(const struct hf_model *model, const struct tangent *at, const double *point,
                    const double *direction, const double *data, double *p, double *q, double *gradient,
                    double *along)

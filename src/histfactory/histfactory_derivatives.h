@@ -1,6 +1,5 @@
-/* histfactory_derivatives.h: derivatives by data rows, templates among them. The contracts are those of
- * paritas_data_derivatives and paritas_expected_pullback (paritas.h), which check what they are given and
- * come here through the family; src/infer calls the public functions. */
+/* histfactory_derivatives.h: derivatives by data rows, templates among them: paritas_data_derivatives and
+ * paritas_expected_pullback (paritas.h) come here through the family, with checked arguments. */
 #ifndef PARITAS_HISTFACTORY_DERIVATIVES_H
 #define PARITAS_HISTFACTORY_DERIVATIVES_H
 

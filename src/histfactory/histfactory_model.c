@@ -27,17 +27,14 @@ static bool is_histosys_code(int code)
 static paritas_status check_options(paritas_context *context, const paritas_model_options *options)
 {
     if (!is_normsys_code(options->normsys_code))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normsys code %d: there are 1 and 4",
-                            options->normsys_code);
+        return paritas_refuse(context, "normsys code %d: there are 1 and 4", options->normsys_code);
     if (!is_histosys_code(options->histosys_code))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "histosys code: there are PARITAS_HISTOSYS_CODE_0, _2 and _4P");
+        return paritas_refuse(context, "histosys code: there are PARITAS_HISTOSYS_CODE_0, _2 and _4P");
     if (options->clip_sample && !(options->clip_sample_at - options->clip_sample_at == 0.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "clip of samples at %g: must be a finite number", options->clip_sample_at);
+        return paritas_refuse(context, "clip of samples at %g: must be a finite number",
+                              options->clip_sample_at);
     if (options->clip_bin && !(options->clip_bin_at - options->clip_bin_at == 0.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "clip of bins at %g: must be a finite number",
-                            options->clip_bin_at);
+        return paritas_refuse(context, "clip of bins at %g: must be a finite number", options->clip_bin_at);
     return PARITAS_OK;
 }
 

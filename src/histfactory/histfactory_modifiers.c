@@ -1,5 +1,4 @@
-/* histfactory_modifiers.c: the descriptions of all modifiers by type; those of the modifiers that are free or
- * given factors. */
+/* histfactory_modifiers.c: all modifiers by type; descriptions of free and given factors. */
 #include "histfactory/histfactory_modifiers.h"
 #include "histfactory/schema_check.h"
 

@@ -72,8 +72,8 @@ struct hf_modifier_kind {
     double init, lower, upper, aux;
     /* Does this modifier change anything? NULL: always. */
     bool (*acts)(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins);
-    /* Fills sigma or tau, aux and fixed of a set from rates and uncertainties. `spreads`: all modifiers of
-     * the set. NULL: they do not follow from rates. */
+    /* Fills sigma or tau, aux and fixed of a set from `spreads`, all its modifiers. NULL: they do not follow
+     * from rates. */
     paritas_status (*fill)(const struct hf_raw *raw, struct hf_set *set, const struct hf_spread *spreads);
 };
 

@@ -1,9 +1,8 @@
-/* histfactory_parameters.c: the parameter sets of a model: which there are, in pyhf's order, with which
- * constraint, start, bounds and auxiliary data, and what a measurement changes in them.
+/* histfactory_parameters.c: the parameter sets of a model in pyhf's order: constraint, start, bounds,
+ * auxiliary data, and what a measurement changes.
  *
- * Order: by type of modifier in the order of hf_type; within a type by first appearance in the walk over
- * channels, samples and modifiers, each sorted; sets of staterror by name. A set that an earlier type has
- * made keeps its place. */
+ * Order: by type of modifier (hf_type); then by first appearance in the walk over sorted channels, samples
+ * and modifiers; sets of staterror by name. A set that an earlier type has made keeps its place. */
 #include "histfactory/workspace_read.h"
 
 #include <math.h>
@@ -37,8 +36,8 @@ static void make_set(struct build *build, uint32_t name, hf_type type)
     build->spec->sets[index].kind = hf_kind(type);
 }
 
-/* The names of each type, in the order in which the sorted walk meets them. check_sharing has filled `types`
- * of the names; clearing a bit here says that the name is listed. Returns how many there are. */
+/* The names of each type, in the order in which the sorted walk meets them. check_sharing has filled `types`;
+ * a bit is cleared once the name is listed. Returns how many there are. */
 static uint32_t list_names(const struct hf_raw *raw, uint32_t *lists[], uint32_t counts[])
 {
     uint32_t met = 0;
@@ -63,7 +62,7 @@ static uint32_t list_names(const struct hf_raw *raw, uint32_t *lists[], uint32_t
 static bool sort_names(const struct hf_raw *raw, uint32_t *names, uint32_t n)
 {
     uint64_t *keys = arena_array(raw->scratch, n, 2 * sizeof *keys);
-    if (keys == NULL) return false;
+    if (!keys) return false;
     for (uint32_t i = 0; i < n; i++) keys[i] = (uint64_t)raw->names.items[names[i]].rank << 32 | names[i];
     hf_sort(keys, keys + n, n);
     for (uint32_t i = 0; i < n; i++) names[i] = (uint32_t)keys[i];
@@ -76,13 +75,12 @@ static paritas_status find_sets(struct build *build)
     uint32_t *lists[HF_TYPE_COUNT], counts[HF_TYPE_COUNT] = {0};
     for (int type = 0; type < HF_TYPE_COUNT; type++) {
         lists[type] = arena_array(raw->scratch, raw->names.count, sizeof *lists[type]);
-        if (lists[type] == NULL) return paritas_fail_memory(raw->source.context);
+        if (!lists[type]) return paritas_fail_memory(raw->source.context);
     }
     const uint32_t met = list_names(raw, lists, counts);
     build->sets = arena_array(raw->scratch, met, sizeof *build->sets);
     build->spec->sets = arena_array(raw->keep, met, sizeof *build->spec->sets);
-    if (build->sets == NULL || build->spec->sets == NULL ||
-        !sort_names(raw, lists[HF_STATERROR], counts[HF_STATERROR]))
+    if (!build->sets || !build->spec->sets || !sort_names(raw, lists[HF_STATERROR], counts[HF_STATERROR]))
         return paritas_fail_memory(raw->source.context);
     for (int type = 0; type < HF_TYPE_COUNT; type++)
         for (uint32_t i = 0; i < counts[type]; i++)
@@ -111,10 +109,9 @@ static paritas_status place_modifier(struct build *build, struct hf_modifier *mo
         set->size = kind->extent == HF_ONE ? 1 : n_bins;
     } else if (kind->extent == HF_EACH_BIN && n_bins > set->size) {
         return hf_refuse_use(build->raw, use, "", HF_NONE,
-                             "the %s \"%.200s\" has %lu parameters, from the first channel by name that uses "
-                             "it, and cannot serve the %lu bins of this one",
-                             kind->name, hf_use_name(build->raw, use), (unsigned long)set->size,
-                             (unsigned long)n_bins);
+                             "the %s \"%.200s\" has %u parameters, from the first channel by name that uses "
+                             "it, and cannot serve the %u bins of this one",
+                             kind->name, hf_use_name(build->raw, use), set->size, n_bins);
     }
     return PARITAS_OK;
 }
@@ -124,7 +121,7 @@ static paritas_status add_spread(struct build *build, const struct hf_spread *sp
 {
     struct set_build *set = &build->sets[spread->modifier->set];
     struct hf_spread *kept = arena_allocate(build->raw->scratch, sizeof *kept);
-    if (kept == NULL) return paritas_fail_memory(build->raw->source.context);
+    if (!kept) return paritas_fail_memory(build->raw->source.context);
     *kept = *spread;
     *set->end = kept;
     set->end = &kept->next;
@@ -145,7 +142,7 @@ static paritas_status place_modifiers(struct build *build)
                 const struct hf_use use = {raw->order[c], channel->order[s], sample->order[m]};
                 modifier->set = raw->names.items[sample->modifiers[use.modifier].name].set;
                 TRY(place_modifier(build, modifier, c, sample->data.n, &use));
-                if (hf_kind(modifier->type)->fill != NULL)
+                if (hf_kind(modifier->type)->fill)
                     TRY(add_spread(build, &(struct hf_spread){modifier, &placed->samples[s], sample->data.n,
                                                               use, NULL}));
             }
@@ -172,8 +169,7 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     spec->n_aux += set->constraint != HF_UNCONSTRAINED ? set->size : 0;
     double *numbers = arena_array(raw->keep, n, 5 * sizeof *numbers);
     set->fixed = arena_array(raw->keep, n, sizeof *set->fixed);
-    if (set->name == NULL || numbers == NULL || set->fixed == NULL)
-        return paritas_fail_memory(raw->source.context);
+    if (!set->name || !numbers || !set->fixed) return paritas_fail_memory(raw->source.context);
     set->init = numbers;
     set->lower = numbers + n;
     set->upper = numbers + 2 * n;
@@ -184,10 +180,10 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
         set->init[k] = kind->init;
         set->lower[k] = kind->lower;
         set->upper[k] = kind->upper;
-        if (set->aux != NULL) set->aux[k] = kind->aux;
-        if (set->sigma != NULL) set->sigma[k] = kind->all_given ? NAN : 1.0;
+        if (set->aux) set->aux[k] = kind->aux;
+        if (set->sigma) set->sigma[k] = kind->all_given ? NAN : 1.0;
     }
-    return kind->fill != NULL ? kind->fill(raw, set, from->spreads) : PARITAS_OK;
+    return kind->fill ? kind->fill(raw, set, from->spreads) : PARITAS_OK;
 }
 
 /* ---- what the measurement says ---- */
@@ -216,8 +212,7 @@ static paritas_status check_count(const struct build *build, const struct hf_set
 {
     char reason[320];
     if (n == set->size) return PARITAS_OK;
-    snprintf(reason, sizeof reason, "the parameter \"%.200s\" takes %lu, found %lu", set->name,
-             (unsigned long)set->size, (unsigned long)n);
+    snprintf(reason, sizeof reason, "the parameter \"%.200s\" takes %u, found %u", set->name, set->size, n);
     return refuse_config(build, index, hf_setting_names[setting], HF_NONE, reason, "");
 }
 
@@ -226,8 +221,8 @@ static paritas_status replace(const struct build *build, const struct hf_set *se
 {
     const struct hf_list *values = &config->settings[with->setting];
     const char *member = hf_setting_names[with->setting];
-    if (values->at == NULL) return PARITAS_OK;
-    if (with->target == NULL)
+    if (!values->at) return PARITAS_OK;
+    if (!with->target)
         return refuse_config(build, index, member, HF_NONE, "this kind of parameter has no such attribute",
                              "");
     TRY(check_count(build, set, index, with->setting, values->n));
@@ -248,7 +243,7 @@ static paritas_status replace_bounds(const struct build *build, const struct hf_
                                      const struct hf_raw_config *config)
 {
     const struct hf_list *bounds = &config->settings[HF_GIVEN_BOUNDS];
-    if (bounds->at == NULL) return PARITAS_OK;
+    if (!bounds->at) return PARITAS_OK;
     TRY(check_count(build, set, index, HF_GIVEN_BOUNDS, bounds->n));
     for (uint32_t k = 0; k < set->size; k++) {
         char found[32];
@@ -270,8 +265,8 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
         snprintf(reason, sizeof reason, "the initial value %s lies outside of the bounds [%s, %s]",
                  hf_number(set->init[k], init), hf_number(set->lower[k], lower),
                  hf_number(set->upper[k], upper));
-        return refuse_config(build, index, config->settings[HF_GIVEN_INITS].at != NULL ? "inits" : "bounds",
-                             k, reason, "");
+        return refuse_config(build, index, config->settings[HF_GIVEN_INITS].at ? "inits" : "bounds", k,
+                             reason, "");
     }
     return PARITAS_OK;
 }
@@ -286,12 +281,12 @@ static paritas_status check_all_given(const struct build *build, const struct hf
                           measurement = hf_member_at(&root, "measurements", build->measurement),
                           at = hf_member_at(&measurement, "config.parameters", index);
     if (!set->kind->all_given) return PARITAS_OK;
-    if (config == NULL)
+    if (!config)
         return hf_refuse(&at,
                          "the model has a %s modifier, so \"%s\" must be configured with inits, bounds, "
                          "auxdata and sigmas",
                          set->kind->name, set->name);
-    for (size_t k = 0; k < sizeof needed / sizeof needed[0]; k++)
+    for (size_t k = 0; k < COUNT_OF(needed); k++)
         if (config->settings[needed[k]].at == NULL)
             return hf_refuse(&at, "\"%s\" has no defaults, and its %s are missing", set->name,
                              hf_setting_names[needed[k]]);
@@ -310,13 +305,11 @@ static paritas_status apply_config(const struct build *build, struct hf_set *set
     TRY(check_all_given(build, set, config, index));
     TRY(replace(build, set, index, config, &inits));
     TRY(replace_bounds(build, set, index, config));
-    for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
-        TRY(replace(build, set, index, config, &others[k]));
+    for (size_t k = 0; k < COUNT_OF(others); k++) TRY(replace(build, set, index, config, &others[k]));
     if (config->fixed >= 0) memset(set->fixed, config->fixed, set->size);
     set->fixed_given = config->fixed >= 0;
-    set->aux_given = config->settings[HF_GIVEN_AUXDATA].at != NULL;
-    set->width_given =
-        config->settings[HF_GIVEN_FACTORS].at != NULL || config->settings[HF_GIVEN_SIGMAS].at != NULL;
+    set->aux_given = config->settings[HF_GIVEN_AUXDATA].at;
+    set->width_given = config->settings[HF_GIVEN_FACTORS].at || config->settings[HF_GIVEN_SIGMAS].at;
     return check_inits(build, set, index, config);
 }
 

@@ -37,12 +37,11 @@ static paritas_status find_template(paritas_context *context, const struct hf_sp
     const bool up = wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP,
                shift = up || wanted->kind == PARITAS_TEMPLATE_HISTOSYS_DOWN;
     if (!shift && wanted->kind != PARITAS_TEMPLATE_NOMINAL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "templates[%zu]: kind %d: there is none of this number", t, (int)wanted->kind);
+        return paritas_refuse(context, "templates[%zu]: kind %d: there is none of this number", t,
+                              (int)wanted->kind);
     if (!wanted->channel || !wanted->sample || !wanted->modifier != !shift)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "templates[%zu]: a %s takes a channel, a sample and %s", t,
-                            paritas_template_kind_name(wanted->kind), shift ? "a modifier" : "no modifier");
+        return paritas_refuse(context, "templates[%zu]: a %s takes a channel, a sample and %s", t,
+                              paritas_template_kind_name(wanted->kind), shift ? "a modifier" : "no modifier");
     *channel = find_channel(spec, wanted->channel);
     if (!*channel)
         return paritas_fail(context, PARITAS_NOT_FOUND, "templates[%zu]: the model has no channel '%.200s'",
@@ -60,8 +59,8 @@ static paritas_status find_template(paritas_context *context, const struct hf_sp
             wanted->sample, wanted->modifier, wanted->channel);
     *mark = !shift ? &sample->data_template : up ? &modifier->hi_template : &modifier->lo_template;
     if (**mark)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "templates[%zu]: this %s is given twice", t,
-                            paritas_template_kind_name(wanted->kind));
+        return paritas_refuse(context, "templates[%zu]: this %s is given twice", t,
+                              paritas_template_kind_name(wanted->kind));
     return PARITAS_OK;
 }
 
@@ -141,8 +140,8 @@ double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, u
     return total;
 }
 
-/* The number that a width follows from: tau, or the square of sigma (0: no constraint); `alive`: is there a
- * constraint by these rates? */
+/* The number behind a width: tau, or the square of sigma (0: no constraint). `alive`: is there a constraint?
+ */
 static double width_from_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin,
                                bool *alive)
 {
@@ -207,7 +206,7 @@ double hf_gauss_constant(const struct hf_model *model, const double *numbers)
 
 /* ---- when the maps are made ---- */
 
-/* Adds a varied unit, number u: where its numbers are in a data row, its histosys in the order of the tables. */
+/* Adds a varied unit: where its numbers are in a data row, its histosys in the order of the tables. */
 static bool list_unit(struct freezer *f, const struct channel *ch, uint32_t u)
 {
     struct hf_templates *made = &f->model->templates;
@@ -306,10 +305,10 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
         const struct hf_listed_template *list = &templates->list[t];
         for (uint32_t b = 0; b < list->n_bins; b++)
             if (!(numbers[list->first + b] - numbers[list->first + b] == 0.0))
-                return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                    "%s: the template %s of sample '%.200s' in channel '%.200s', bin %u: "
-                                    "must be a finite number",
-                                    where, list->kind, list->sample, list->channel, b);
+                return paritas_refuse(context,
+                                      "%s: the template %s of sample '%.200s' in channel '%.200s', bin %u: "
+                                      "must be a finite number",
+                                      where, list->kind, list->sample, list->channel, b);
     }
     for (uint32_t i = 0; i < templates->n_widths; i++) {
         const struct hf_varied_width *w = &templates->widths[i];
@@ -317,14 +316,14 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
             bool alive;
             const double number = width_from_rates(w, numbers, b, &alive);
             if (alive != w->alive[b] && !w->set->fixed_given)
-                return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                    "%s: channel '%.200s', bin %u: these rates would switch the constraint "
-                                    "of %.200s[%u] %s, which is decided with the model",
-                                    where, w->channel->name, b, w->set->name, w->first + b,
-                                    alive ? "on" : "off");
+                return paritas_refuse(context,
+                                      "%s: channel '%.200s', bin %u: these rates would switch the constraint "
+                                      "of %.200s[%u] %s, which is decided with the model",
+                                      where, w->channel->name, b, w->set->name, w->first + b,
+                                      alive ? "on" : "off");
             if (w->set->constraint == HF_POISSON ? !hf_is_tau(number) : !hf_is_variance(number))
-                return paritas_fail(
-                    context, PARITAS_INVALID_ARGUMENT,
+                return paritas_refuse(
+                    context,
                     "%s: channel '%.200s', bin %u: the width of %.200s[%u] is out of range for these rates",
                     where, w->channel->name, b, w->set->name, w->first + b);
         }

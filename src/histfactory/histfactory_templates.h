@@ -1,10 +1,8 @@
-/* histfactory_templates.h: numbers of a workspace that each job brings in its data row (paritas_template), and what
- * follows from them.
+/* histfactory_templates.h: numbers of a workspace that each job brings in its data row (paritas_template).
  *
- *   options ──► hf_templates_find ──► marks in the spec ──► freeze ──► hf_templates_freeze ──► struct
- *       hf_templates of the model
- *   data row ──► hf_templates_check, hf_templates_put ──► what kernels read
- */
+ *   options ──► hf_templates_find ──► marks in the spec ──► freeze ──► hf_templates_freeze
+ *                                                        ──► struct hf_templates of the model
+ *   data row ──► hf_check_templates, hf_put_templates ──► what kernels read */
 #ifndef PARITAS_HISTFACTORY_TEMPLATES_H
 #define PARITAS_HISTFACTORY_TEMPLATES_H
 
@@ -55,12 +53,12 @@ struct hf_templates {
     size_t precision, tau; /* where the data row has them; 0: in the table */
 };
 
-/* Finds the templates in the spec and marks there what they replace. NOT_FOUND, INVALID_ARGUMENT with index
- * and reason. `count`: their numbers altogether. */
+/* Finds the templates in the spec and marks what they replace. NOT_FOUND, INVALID_ARGUMENT with index and
+ * reason. `count`: of all their numbers. */
 paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
                                  const paritas_model_options *options, uint32_t *count);
-/* Lists the widths that follow from templates, before the tables are made; the rest, when the maps are.
- * False: out of memory. */
+/* Lists widths that follow from templates, before the tables are made; the rest, when the maps are. False:
+ * out of memory. */
 bool hf_templates_list_widths(struct freezer *f);
 bool hf_templates_freeze(struct freezer *f);
 

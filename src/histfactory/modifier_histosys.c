@@ -1,5 +1,4 @@
-/* modifier_histosys.c: a shift of each bin between two, by a standard normal parameter. Kernels:
- * histfactory_histosys.h. */
+/* modifier_histosys.c: a shift of each bin between two, by a standard normal parameter. */
 #include "histfactory/workspace_spec.h"
 
 static bool acts(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins)

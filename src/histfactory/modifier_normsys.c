@@ -1,4 +1,4 @@
-/* modifier_normsys.c: a factor between two, by a standard normal parameter. Kernels: histfactory_normsys.h. */
+/* modifier_normsys.c: a factor between two, by a standard normal parameter. */
 #include "histfactory/modifier_numbers.h"
 
 static bool acts(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins)

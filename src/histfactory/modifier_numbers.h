@@ -1,5 +1,4 @@
-/* modifier_numbers.h: the numbers that kernels have of a modifier, from those of the workspace or of a data
- * row: widths of constraints from rates and their uncertainties, shifts, coefficients of factors. */
+/* modifier_numbers.h: a modifier's numbers for the kernels, from those of a workspace or data row. */
 #ifndef PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
 #define PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
 
@@ -21,8 +20,8 @@ static inline bool hf_is_tau(double tau)
     return tau > 0.0 && tau <= 1.7976931348623157e308;
 }
 
-/* staterror: the squares of the relative uncertainties of all samples that carry it add up, each relative to
- * the samples' whole rate. A bin without is a constant of sigma 1. */
+/* staterror: the squares of the carriers' uncertainties add up, relative to their whole rate. A bin without
+ * is a constant of sigma 1. */
 static inline double hf_square_of_relative(double uncertainty, double total)
 {
     const double ratio = total > 0.0 ? uncertainty / total : 0.0;

@@ -10,9 +10,9 @@ static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_s
 {
     const char *name = raw->names.items[raw->channels[lacking].name].text;
     return hf_refuse_use(raw, &carrier->use, "", HF_NONE,
-                         "the staterror \"%.200s\" is carried by this sample here but not in channels[%lu] "
+                         "the staterror \"%.200s\" is carried by this sample here but not in channels[%u] "
                          "(\"%.200s\"), where it is used too",
-                         hf_use_name(raw, &carrier->use), (unsigned long)lacking, name);
+                         hf_use_name(raw, &carrier->use), lacking, name);
 }
 
 /* The samples that carry the set must be the same in all its channels. Spreads of a channel are sorted by
@@ -21,13 +21,13 @@ static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_s
 {
     const uint32_t first_channel = spreads->use.channel;
     const struct hf_spread *others = spreads;
-    while (others != NULL && others->use.channel == first_channel) others = others->next;
+    while (others && others->use.channel == first_channel) others = others->next;
     const struct hf_spread *const end = others;
-    while (others != NULL) {
+    while (others) {
         const uint32_t channel = others->use.channel;
         const struct hf_spread *wanted = spreads;
-        for (; wanted != end || (others != NULL && others->use.channel == channel); wanted = wanted->next) {
-            const bool here = others != NULL && others->use.channel == channel;
+        for (; wanted != end || (others && others->use.channel == channel); wanted = wanted->next) {
+            const bool here = others && others->use.channel == channel;
             const int order = wanted == end ? 1
                               : !here       ? -1
                                             : strcmp(wanted->sample->name, others->sample->name);
@@ -44,12 +44,12 @@ static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const s
 {
     TRY(check_carriers(raw, spreads));
     double *total = arena_array(raw->scratch, set->size, 2 * sizeof *total);
-    if (total == NULL) return paritas_fail_memory(raw->source.context);
+    if (!total) return paritas_fail_memory(raw->source.context);
     double *relative = total + set->size;
-    for (const struct hf_spread *spread = spreads; spread != NULL; spread = spread->next)
+    for (const struct hf_spread *spread = spreads; spread; spread = spread->next)
         for (uint32_t k = 0; k < spread->n_bins; k++)
             total[spread->modifier->first + k] += spread->sample->data[k];
-    for (const struct hf_spread *spread = spreads; spread != NULL; spread = spread->next)
+    for (const struct hf_spread *spread = spreads; spread; spread = spread->next)
         for (uint32_t k = 0; k < spread->n_bins; k++) {
             const uint32_t element = spread->modifier->first + k;
             const double sum =

@@ -20,7 +20,7 @@ struct walk {
 static bool all_in(const char *text, size_t length, const char *allowed)
 {
     for (size_t i = 0; i < length; i++)
-        if (text[i] == '\0' || strchr(allowed, text[i]) == NULL) return false;
+        if (text[i] == '\0' || !strchr(allowed, text[i])) return false;
     return true;
 }
 
@@ -29,8 +29,9 @@ static bool all_in(const char *text, size_t length, const char *allowed)
 #define HEX DIGITS "abcdefABCDEF"
 
 /* Refuses what is no string of one character or more out of [a-zA-Z0-9_]. */
-static paritas_status check_word(const struct hf_place *place, const struct json *node)
+static paritas_status check_word(void *unused, const struct hf_place *place, const struct json *node)
 {
+    (void)unused;
     char found[64];
     TRY(hf_expect(place, node, HF_STRING));
     if (node->length != 0 && all_in(node->text, node->length, WORD)) return PARITAS_OK;
@@ -61,8 +62,8 @@ static paritas_status check_digests(const struct hf_place *place, const struct j
     for (size_t i = 0; i < 2; i++) {
         const struct hf_place at = hf_member(place, fields[i].key);
         const struct json *digest = fields[i].node;
-        if (digest != NULL && (digest->length != lengths[i] || !all_in(digest->text, digest->length, HEX)))
-            return hf_refuse(&at, "must be %lu hexadecimal digits", (unsigned long)lengths[i]);
+        if (digest && (digest->length != lengths[i] || !all_in(digest->text, digest->length, HEX)))
+            return hf_refuse(&at, "must be %u hexadecimal digits", lengths[i]);
     }
     return PARITAS_OK;
 }
@@ -79,18 +80,14 @@ static paritas_status check_set_metadata(struct walk *walk, const struct hf_plac
     TRY(check_references(&references, fields[1].node));
     TRY(check_digests(&digests, fields[2].node));
     walk->n_labels = fields[3].node->count;
-    uint32_t index = 0;
-    for (const struct json *item = fields[3].node->first; item != NULL; item = item->next) {
-        const struct hf_place at = hf_member_at(place, "labels", index++);
-        TRY(check_word(&at, item));
-    }
-    return PARITAS_OK;
+    return hf_each(place, "labels", fields[3].node, check_word, NULL);
 }
 
 /* ---- patches ---- */
 
-static paritas_status check_operation(const struct hf_place *place, const struct json *node)
+static paritas_status check_operation(void *unused, const struct hf_place *place, const struct json *node)
 {
+    (void)unused;
     static const struct {
         const char *name;
         struct hf_field needs;
@@ -100,7 +97,7 @@ static paritas_status check_operation(const struct hf_place *place, const struct
     struct hf_field fields[] = {{.key = "op", .shape = HF_STRING}, {.key = "path", .shape = HF_STRING}};
     TRY(hf_fields(place, node, fields, 2, true));
     const struct json *op = fields[0].node;
-    size_t i = 0, n = sizeof operations / sizeof operations[0];
+    size_t i = 0, n = COUNT_OF(operations);
     while (i < n && !json_text_is(op, operations[i].name)) i++;
     if (i == n) {
         char found[64];
@@ -115,7 +112,7 @@ static paritas_status check_operation(const struct hf_place *place, const struct
 static void write_values(struct text *text, const struct json *values)
 {
     text_append(text, "=", 1); /* no name begins so */
-    for (const struct json *value = values->first; value != NULL; value = value->next) {
+    for (const struct json *value = values->first; value; value = value->next) {
         if (value->type == JSON_NUMBER)
             text_number(text, value->number + 0.0); /* -0 is 0 */
         else
@@ -129,29 +126,29 @@ static paritas_status enter_key(struct walk *walk, const struct hf_place *place,
                                 size_t length, uint32_t index)
 {
     const char *copy = arena_text(&walk->arena, key, length);
-    uint32_t id = copy != NULL ? hf_names_enter(&walk->keys, &walk->arena, copy, (uint32_t)length) : HF_NONE;
+    uint32_t id = copy ? hf_names_enter(&walk->keys, &walk->arena, copy, (uint32_t)length) : HF_NONE;
     if (id == HF_NONE) return paritas_fail_memory(walk->source.context);
     uint32_t *first = &walk->keys.items[id].channel;
-    if (*first != 0)
-        return hf_refuse(place, "the same as those of patches[%lu]", (unsigned long)(*first - 1));
+    if (*first != 0) return hf_refuse(place, "the same as those of patches[%u]", *first - 1);
     *first = index + 1;
     return PARITAS_OK;
+}
+
+static paritas_status check_value(void *unused, const struct hf_place *place, const struct json *node)
+{
+    char found[64];
+    (void)unused;
+    if (node->type == JSON_NUMBER || node->type == JSON_STRING) return PARITAS_OK;
+    return hf_refuse(place, "must be a number or a string, found %s", hf_describe(node, found));
 }
 
 static paritas_status check_values(struct walk *walk, const struct hf_place *place, const struct json *node,
                                    uint32_t patch)
 {
-    char found[64];
     TRY(hf_expect(place, node, HF_ARRAY));
     if (node->count != walk->n_labels)
-        return hf_refuse(place, "must have %lu values, one a label, found %lu", (unsigned long)walk->n_labels,
-                         (unsigned long)node->count);
-    uint32_t index = 0;
-    for (const struct json *value = node->first; value != NULL; value = value->next) {
-        const struct hf_place at = hf_element(place, index++);
-        if (value->type != JSON_NUMBER && value->type != JSON_STRING)
-            return hf_refuse(&at, "must be a number or a string, found %s", hf_describe(value, found));
-    }
+        return hf_refuse(place, "must have %u values, one a label, found %u", walk->n_labels, node->count);
+    TRY(hf_each(place, "", node, check_value, NULL));
     struct text key;
     text_open(&key, &walk->source.context->allocator);
     write_values(&key, node);
@@ -161,8 +158,9 @@ static paritas_status check_values(struct walk *walk, const struct hf_place *pla
     return status;
 }
 
-static paritas_status check_patch(struct walk *walk, const struct hf_place *place, const struct json *node)
+static paritas_status check_patch(void *user, const struct hf_place *place, const struct json *node)
 {
+    struct walk *walk = user;
     struct hf_field fields[] = {{.key = "metadata"}, {.key = "patch", .shape = HF_ARRAY}},
                     inner[] = {{.key = "name"}, {.key = "values"}};
     const struct hf_place metadata = hf_member(place, "metadata"), name_place = hf_member(&metadata, "name"),
@@ -170,15 +168,10 @@ static paritas_status check_patch(struct walk *walk, const struct hf_place *plac
     TRY(hf_fields(place, node, fields, 2, false));
     TRY(hf_fields(&metadata, fields[0].node, inner, 2, true));
     const struct json *name = inner[0].node;
-    TRY(check_word(&name_place, name));
+    TRY(check_word(NULL, &name_place, name));
     TRY(enter_key(walk, &name_place, name->text, name->length, place->index));
     TRY(check_values(walk, &values_place, inner[1].node, place->index));
-    uint32_t index = 0;
-    for (const struct json *item = fields[1].node->first; item != NULL; item = item->next) {
-        const struct hf_place at = hf_member_at(place, "patch", index++);
-        TRY(check_operation(&at, item));
-    }
-    return PARITAS_OK;
+    return hf_each(place, "patch", fields[1].node, check_operation, NULL);
 }
 
 static paritas_status check_all(struct walk *walk, const struct json *document)
@@ -192,15 +185,10 @@ static paritas_status check_all(struct walk *walk, const struct json *document)
     if (!json_text_is(fields[2].node, VERSION))
         return hf_refuse(&version, "must be \"" VERSION "\", found %s", hf_describe(fields[2].node, found));
     TRY(check_set_metadata(walk, &metadata, fields[1].node));
-    uint32_t index = 0;
-    for (const struct json *item = fields[0].node->first; item != NULL; item = item->next) {
-        const struct hf_place at = hf_member_at(&root, "patches", index++);
-        TRY(check_patch(walk, &at, item));
-    }
-    return PARITAS_OK;
+    return hf_each(&root, "patches", fields[0].node, check_patch, walk);
 }
 
-paritas_status hf_patchset_check(paritas_context *context, const struct paritas_workspace *patchset)
+paritas_status hf_patchset_check(paritas_context *context, const paritas_workspace *patchset)
 {
     struct walk walk = {.source = {context, patchset->label}};
     arena_open(&walk.arena, &context->allocator);
@@ -211,12 +199,12 @@ paritas_status hf_patchset_check(paritas_context *context, const struct paritas_
 
 /* ---- parts ---- */
 
-const struct json *hf_patchset_patches(const struct paritas_workspace *patchset)
+const struct json *hf_patchset_patches(const paritas_workspace *patchset)
 {
     return json_get(patchset->root, "patches");
 }
 
-const struct json *hf_patchset_metadata(const struct paritas_workspace *patchset)
+const struct json *hf_patchset_metadata(const paritas_workspace *patchset)
 {
     return json_get(patchset->root, "metadata");
 }
@@ -247,11 +235,11 @@ static bool same_hex(const char *a, const char *b, size_t length)
     return true;
 }
 
-paritas_status hf_patchset_verify(paritas_context *context, const struct paritas_workspace *workspace,
-                                  const struct paritas_workspace *patchset)
+paritas_status hf_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
+                                  const paritas_workspace *patchset)
 {
-    for (const struct json *digest = json_get(hf_patchset_metadata(patchset), "digests")->first;
-         digest != NULL; digest = digest->next) {
+    for (const struct json *digest = json_get(hf_patchset_metadata(patchset), "digests")->first; digest;
+         digest = digest->next) {
         char hex[65];
         TRY(json_digest(context, workspace->root, digest->key, hex));
         if (strlen(hex) != digest->length || !same_hex(digest->text, hex, digest->length))
@@ -264,27 +252,22 @@ paritas_status hf_patchset_verify(paritas_context *context, const struct paritas
     return PARITAS_OK;
 }
 
-paritas_status hf_patchset_apply_entry(paritas_context *context, const struct paritas_workspace *workspace,
-                                       const struct paritas_workspace *patchset, const struct json *entry,
-                                       size_t index, struct paritas_workspace **patched)
+paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_workspace *workspace,
+                                       const paritas_workspace *patchset, const struct json *entry,
+                                       size_t index, paritas_workspace **patched)
 {
-    struct paritas_workspace *made;
+    paritas_workspace *made;
     struct text place;
     *patched = NULL;
     TRY(json_copy_as(context, workspace, &made, "patched by %s", hf_patchset_entry_name(entry)));
     text_open(&place, &context->allocator);
-    text_format(&place, "%s: patches[%lu].patch", patchset->label, (unsigned long)index);
+    text_format(&place, "%s: patches[%zu].patch", patchset->label, index);
     text_append(&place, "", 1);
     paritas_status status = place.failed
                                 ? paritas_fail_memory(context)
                                 : json_patch(context, made, hf_patchset_entry_patch(entry), place.bytes);
     text_free(&place);
-    if (status != PARITAS_OK) {
-        paritas_workspace_free(made);
-        return status;
-    }
-    *patched = made;
-    return PARITAS_OK;
+    return json_hand_out(status, made, patched);
 }
 
 /* ---- the public functions ---- */
@@ -292,9 +275,8 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const struct pa
 paritas_status paritas_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_workspace *patchset)
 {
-    if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (workspace == NULL || patchset == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a workspace and a patch set are needed");
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    if (!workspace || !patchset) return paritas_refuse(context, "a workspace and a patch set are needed");
     TRY(hf_patchset_check(context, patchset));
     return hf_patchset_verify(context, workspace, patchset);
 }
@@ -302,10 +284,9 @@ paritas_status paritas_patchset_verify(paritas_context *context, const paritas_w
 paritas_status paritas_patchset_count(paritas_context *context, const paritas_workspace *patchset,
                                       size_t *count)
 {
-    if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (patchset == NULL || count == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "a patch set and a place for its count are needed");
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    if (!patchset || !count)
+        return paritas_refuse(context, "a patch set and a place for its count are needed");
     *count = 0;
     TRY(hf_patchset_check(context, patchset));
     *count = hf_patchset_patches(patchset)->count;
@@ -315,17 +296,14 @@ paritas_status paritas_patchset_count(paritas_context *context, const paritas_wo
 paritas_status paritas_patchset_name(paritas_context *context, const paritas_workspace *patchset,
                                      size_t index, const char **name)
 {
-    if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (patchset == NULL || name == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "a patch set and a place for a name are needed");
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    if (!patchset || !name) return paritas_refuse(context, "a patch set and a place for a name are needed");
     *name = NULL;
     TRY(hf_patchset_check(context, patchset));
     const struct json *entry = json_at(hf_patchset_patches(patchset), index);
-    if (entry == NULL)
-        return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%lu], only %lu patches",
-                            patchset->label, (unsigned long)index,
-                            (unsigned long)hf_patchset_patches(patchset)->count);
+    if (!entry)
+        return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%zu], only %u patches",
+                            patchset->label, index, hf_patchset_patches(patchset)->count);
     *name = hf_patchset_entry_name(entry);
     return PARITAS_OK;
 }
@@ -334,16 +312,15 @@ paritas_status paritas_patchset_apply(paritas_context *context, const paritas_wo
                                       const paritas_workspace *patchset, const char *name,
                                       paritas_workspace **patched)
 {
-    if (context == NULL || patched == NULL) return PARITAS_INVALID_ARGUMENT;
+    if (!context || !patched) return PARITAS_INVALID_ARGUMENT;
     *patched = NULL;
-    if (workspace == NULL || patchset == NULL || name == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "a workspace, a patch set and the name of a patch are needed");
+    if (!workspace || !patchset || !name)
+        return paritas_refuse(context, "a workspace, a patch set and the name of a patch are needed");
     TRY(paritas_patchset_verify(context, workspace, patchset));
     size_t index = 0;
     const struct json *entry = hf_patchset_patches(patchset)->first;
-    for (; entry != NULL && strcmp(hf_patchset_entry_name(entry), name) != 0; entry = entry->next) index++;
-    if (entry == NULL)
+    for (; entry && strcmp(hf_patchset_entry_name(entry), name) != 0; entry = entry->next) index++;
+    if (!entry)
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patch \"%.200s\"", patchset->label,
                             name);
     return hf_patchset_apply_entry(context, workspace, patchset, entry, index, patched);

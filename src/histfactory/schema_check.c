@@ -8,14 +8,13 @@
  * long. */
 static size_t write_path(const struct hf_place *place, char *out, size_t size)
 {
-    size_t used = place->up != NULL ? write_path(place->up, out, size) : 0;
+    size_t used = place->up ? write_path(place->up, out, size) : 0;
     int more = 0;
     if (place->key[0] != '\0')
         more = snprintf(out + used, size - used, "%s%s", used != 0 ? "." : "", place->key);
     used += more > 0 ? (size_t)more : 0;
     if (used >= size) return size - 1;
-    more =
-        place->index != HF_NONE ? snprintf(out + used, size - used, "[%lu]", (unsigned long)place->index) : 0;
+    more = place->index != HF_NONE ? snprintf(out + used, size - used, "[%u]", place->index) : 0;
     used += more > 0 ? (size_t)more : 0;
     return used < size ? used : size - 1;
 }
@@ -78,7 +77,7 @@ paritas_status hf_fields(const struct hf_place *place, const struct json *object
                          size_t n, bool open)
 {
     TRY(hf_expect(place, object, HF_OBJECT));
-    for (const struct json *member = object->first; member != NULL; member = member->next) {
+    for (const struct json *member = object->first; member; member = member->next) {
         size_t i = 0;
         while (i < n && !hf_same(member->key, fields[i].key)) i++;
         if (i < n)
@@ -88,11 +87,20 @@ paritas_status hf_fields(const struct hf_place *place, const struct json *object
     }
     for (size_t i = 0; i < n; i++) {
         const struct hf_place at = hf_member(place, fields[i].key);
-        if (fields[i].node == NULL && !fields[i].optional) return hf_refuse(&at, "is missing");
+        if (!fields[i].node && !fields[i].optional) return hf_refuse(&at, "is missing");
     }
     for (size_t i = 0; i < n; i++) {
         const struct hf_place at = hf_member(place, fields[i].key);
-        if (fields[i].node != NULL) TRY(hf_expect(&at, fields[i].node, fields[i].shape));
+        if (fields[i].node) TRY(hf_expect(&at, fields[i].node, fields[i].shape));
     }
+    return PARITAS_OK;
+}
+
+paritas_status hf_each(const struct hf_place *up, const char *key, const struct json *array, hf_check *check,
+                       void *user)
+{
+    struct hf_place at = hf_member_at(up, key, 0);
+    for (const struct json *item = array->first; item; item = item->next, at.index++)
+        TRY(check(user, &at, item));
     return PARITAS_OK;
 }

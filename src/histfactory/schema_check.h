@@ -40,11 +40,7 @@ static inline struct hf_place hf_element(const struct hf_place *up, uint32_t ind
 }
 
 /* Refuses what stands at `place`. The root's path is left out of the message. */
-paritas_status hf_refuse(const struct hf_place *place, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+paritas_status hf_refuse(const struct hf_place *place, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* What a node may be. */
 enum hf_shape {
@@ -67,10 +63,15 @@ struct hf_field {
     bool optional;
     const struct json *node; /* filled; NULL: absent */
 };
-/* Sorts the members of `object` into fields[0..n) and checks their shapes. Refuses another type, a missing
- * key, and unless `open` an unknown one. */
+/* Sorts the members of `object` into fields[0..n) and checks their shapes. Refuses a missing key, and unless
+ * `open` an unknown one. */
 paritas_status hf_fields(const struct hf_place *place, const struct json *object, struct hf_field *fields,
                          size_t n, bool open);
+
+/* Calls `check` for every element of `array`, the member `key` of `up`; stops where one fails. */
+typedef paritas_status hf_check(void *user, const struct hf_place *place, const struct json *node);
+paritas_status hf_each(const struct hf_place *up, const char *key, const struct json *array, hf_check *check,
+                       void *user);
 
 /* What a node is, for messages: "0.5", "\"text\"", "an object". */
 const char *hf_describe(const struct json *node, char out[64]);

@@ -4,7 +4,7 @@
 
 struct inspect {
     struct hf_raw *raw;
-    struct paritas_workspace *out;
+    paritas_workspace *out;
     struct hf_name **sorted; /* all names by text */
     bool good;               /* false: memory ran out */
 };
@@ -14,7 +14,7 @@ struct inspect {
 static struct json *make(struct inspect *inspect, json_type type)
 {
     struct json *node = json_new(inspect->out, type);
-    if (node == NULL) inspect->good = false;
+    if (!node) inspect->good = false;
     return node;
 }
 
@@ -37,7 +37,7 @@ static void set(struct inspect *inspect, struct json *object, const char *key, s
 static struct json *make_count(struct inspect *inspect, uint32_t count)
 {
     struct json *node = json_new_number(inspect->out, count);
-    if (node == NULL) return NULL;
+    if (!node) return NULL;
     node->length -= 2; /* without ".0" */
     node->integer = 1;
     return node;
@@ -142,21 +142,21 @@ static void add_measurements(struct inspect *inspect, struct json *root)
     }
 }
 
-paritas_status paritas_workspace_inspect(paritas_context *context, const struct paritas_workspace *workspace,
-                                         struct paritas_workspace **out)
+paritas_status paritas_workspace_inspect(paritas_context *context, const paritas_workspace *workspace,
+                                         paritas_workspace **out)
 {
     static const struct json empty = {.type = JSON_OBJECT};
     struct arena arena;
     struct hf_raw raw;
     struct inspect inspect = {.raw = &raw, .good = true};
-    if (out != NULL) *out = NULL;
-    if (context == NULL || out == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (workspace == NULL) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
+    if (out) *out = NULL;
+    if (!context || !out) return PARITAS_INVALID_ARGUMENT;
+    if (!workspace) return paritas_refuse(context, "no workspace is given");
     arena_open(&arena, &context->allocator);
     paritas_status status = hf_raw_read(context, workspace, &arena, &arena, &raw);
     if (status == PARITAS_OK) {
         inspect.sorted = hf_names_rank(&raw.names, &arena);
-        if (inspect.sorted == NULL) status = paritas_fail_memory(context);
+        if (!inspect.sorted) status = paritas_fail_memory(context);
     }
     if (status == PARITAS_OK) status = json_copy(context, &empty, workspace->label, &inspect.out);
     if (status == PARITAS_OK) {

@@ -1,5 +1,5 @@
-/* workspace_operations.c: sort, prune, rename and combine workspaces. Each works on a copy of its input, whose
- * shape has been checked, so that the members it walks are there, and checks the shape of what it made. */
+/* workspace_operations.c: sort, prune, rename and combine workspaces. Each checks the shape of its input,
+ * works on a copy, and checks what it made. */
 #include "base/utf8.h"
 #include "base/sized.h"
 #include "histfactory/workspace_read.h"
@@ -29,26 +29,19 @@ static struct json *take_children(struct json *array)
 }
 
 /* What every operation has to be given. */
-static paritas_status check_arguments(paritas_context *context, const struct paritas_workspace *workspace,
-                                      struct paritas_workspace **out)
+static paritas_status check_arguments(paritas_context *context, const paritas_workspace *workspace,
+                                      paritas_workspace **out)
 {
-    if (out != NULL) *out = NULL;
-    if (context == NULL || out == NULL) return PARITAS_INVALID_ARGUMENT;
-    return workspace != NULL ? PARITAS_OK
-                             : paritas_fail(context, PARITAS_INVALID_ARGUMENT, "no workspace is given");
+    if (out) *out = NULL;
+    if (!context || !out) return PARITAS_INVALID_ARGUMENT;
+    return workspace ? PARITAS_OK : paritas_refuse(context, "no workspace is given");
 }
 
 /* Hands out `made` if it succeeded so far and has the right shape, frees it otherwise. */
-static paritas_status finish(paritas_context *context, paritas_status status, struct paritas_workspace *made,
-                             struct paritas_workspace **out)
+static paritas_status finish(paritas_context *context, paritas_status status, paritas_workspace *made,
+                             paritas_workspace **out)
 {
-    if (status == PARITAS_OK) status = hf_workspace_check(context, made);
-    if (status != PARITAS_OK) {
-        paritas_workspace_free(made);
-        return status;
-    }
-    *out = made;
-    return PARITAS_OK;
+    return json_hand_out(status == PARITAS_OK ? hf_workspace_check(context, made) : status, made, out);
 }
 
 /* What the arrays of a workspace hold, by what their elements are called by. */
@@ -60,7 +53,7 @@ static const char *const kind_names[KINDS] = {"channel", "sample", "modifier", "
 struct visit {
     bool (*array)(struct visit *visit, struct json *array, kind what);
     paritas_context *context;
-    struct paritas_workspace *document;
+    paritas_workspace *document;
     const paritas_names *lists[KINDS];
 };
 
@@ -71,14 +64,13 @@ static bool visit_arrays(struct visit *visit)
                 *measurements = member(root, "measurements");
     bool good = visit->array(visit, channels, CHANNEL) && visit->array(visit, measurements, MEASUREMENT) &&
                 visit->array(visit, member(root, "observations"), CHANNEL);
-    for (struct json *channel = channels->first; good && channel != NULL; channel = channel->next) {
+    for (struct json *channel = channels->first; good && channel; channel = channel->next) {
         struct json *samples = member(channel, "samples");
         good = visit->array(visit, samples, SAMPLE);
-        for (struct json *sample = samples->first; good && sample != NULL; sample = sample->next)
+        for (struct json *sample = samples->first; good && sample; sample = sample->next)
             good = visit->array(visit, member(sample, "modifiers"), MODIFIER);
     }
-    for (struct json *measurement = measurements->first; good && measurement != NULL;
-         measurement = measurement->next)
+    for (struct json *measurement = measurements->first; good && measurement; measurement = measurement->next)
         good = visit->array(visit, member(member(measurement, "config"), "parameters"), MODIFIER);
     return good;
 }
@@ -91,7 +83,7 @@ static int by_name(const void *left, const void *right)
     const struct json *a = *(const struct json *const *)left, *b = *(const struct json *const *)right;
     const int order = strcmp(name_of(a), name_of(b));
     const struct json *type_a = json_get(a, "type"), *type_b = json_get(b, "type");
-    return order != 0 || type_a == NULL || type_b == NULL ? order : strcmp(type_a->text, type_b->text);
+    return order != 0 || !type_a || !type_b ? order : strcmp(type_a->text, type_b->text);
 }
 
 static bool sort_children(struct visit *visit, struct json *array, kind what)
@@ -99,17 +91,17 @@ static bool sort_children(struct visit *visit, struct json *array, kind what)
     const size_t n = array->count;
     struct json **children = paritas_allocate(visit->context, n, sizeof *children);
     (void)what;
-    if (children == NULL) return false;
+    if (!children) return false;
     size_t i = 0;
-    for (struct json *child = take_children(array); child != NULL; child = child->next) children[i++] = child;
+    for (struct json *child = take_children(array); child; child = child->next) children[i++] = child;
     qsort(children, n, sizeof *children, by_name);
     for (i = 0; i < n; i++) json_append(array, children[i]);
     paritas_release(&visit->context->allocator, children);
     return true;
 }
 
-paritas_status paritas_workspace_sort(paritas_context *context, const struct paritas_workspace *workspace,
-                                      struct paritas_workspace **out)
+paritas_status paritas_workspace_sort(paritas_context *context, const paritas_workspace *workspace,
+                                      paritas_workspace **out)
 {
     struct visit visit = {.array = sort_children, .context = context};
     TRY(check_arguments(context, workspace, out));
@@ -153,26 +145,22 @@ static paritas_status check_names(const struct hf_raw *raw, kind what, const par
 {
     paritas_context *context = raw->source.context;
     if (list->count % step != 0)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "names of a %s must come in pairs, old and new", kind_names[what]);
+        return paritas_refuse(context, "names of a %s must come in pairs, old and new", kind_names[what]);
     for (size_t i = 0; i < list->count; i++) {
-        if (list->items == NULL || list->items[i] == NULL)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: name %zu is NULL", kind_names[what],
-                                i);
+        if (!list->items || !list->items[i])
+            return paritas_refuse(context, "%s: name %zu is NULL", kind_names[what], i);
         if (i % step == 0 && !is_there(raw, what, list->items[i]))
             return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no %s \"%.200s\"",
                                 raw->source.label, kind_names[what], list->items[i]);
         if (i % step != 0 && !is_utf8(list->items[i]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "%s: the new name of \"%.200s\" is not UTF-8", kind_names[what],
-                                list->items[i - 1]);
+            return paritas_refuse(context, "%s: the new name of \"%.200s\" is not UTF-8", kind_names[what],
+                                  list->items[i - 1]);
     }
     return PARITAS_OK;
 }
 
 /* Checks the workspace and all lists of names. */
-static paritas_status check_lists(const struct visit *visit, const struct paritas_workspace *workspace,
-                                  size_t step)
+static paritas_status check_lists(const struct visit *visit, const paritas_workspace *workspace, size_t step)
 {
     static const kind order[] = {MODIFIER_TYPE, MODIFIER, SAMPLE, CHANNEL, MEASUREMENT};
     struct arena arena;
@@ -180,8 +168,7 @@ static paritas_status check_lists(const struct visit *visit, const struct parita
     arena_open(&arena, &visit->context->allocator);
     paritas_status status = hf_raw_read(visit->context, workspace, &arena, &arena, &raw);
     for (int k = 0; k < KINDS && status == PARITAS_OK; k++)
-        if (visit->lists[order[k]] != NULL)
-            status = check_names(&raw, order[k], visit->lists[order[k]], step);
+        if (visit->lists[order[k]]) status = check_names(&raw, order[k], visit->lists[order[k]], step);
     arena_free(&arena);
     return status;
 }
@@ -200,17 +187,17 @@ static bool drop(struct visit *visit, struct json *array, kind what)
 {
     const paritas_names *names = visit->lists[what], *types = visit->lists[MODIFIER_TYPE];
     struct json *next;
-    for (struct json *child = take_children(array); child != NULL; child = next) {
+    for (struct json *child = take_children(array); child; child = next) {
         next = child->next;
         const struct json *type = json_get(child, "type");
-        if (!in_list(names, name_of(child)) && !(type != NULL && in_list(types, type->text)))
+        if (!in_list(names, name_of(child)) && !(type && in_list(types, type->text)))
             json_append(array, child);
     }
     return true;
 }
 
-paritas_status paritas_workspace_prune(paritas_context *context, const struct paritas_workspace *workspace,
-                                       const paritas_prune_options *given, struct paritas_workspace **out)
+paritas_status paritas_workspace_prune(paritas_context *context, const paritas_workspace *workspace,
+                                       const paritas_prune_options *given, paritas_workspace **out)
 {
     paritas_prune_options prune = PARITAS_PRUNE_OPTIONS_DEFAULT;
     struct visit visit = {.array = drop,
@@ -231,14 +218,14 @@ paritas_status paritas_workspace_prune(paritas_context *context, const struct pa
 /* ---- rename ---- */
 
 /* Renames a string node if a pair says so; of two pairs with one old name the last holds. */
-static bool rename_node(struct paritas_workspace *document, struct json *node, const paritas_names *pairs)
+static bool rename_node(paritas_workspace *document, struct json *node, const paritas_names *pairs)
 {
     for (size_t i = pairs->count; i >= 2; i -= 2) {
         if (strcmp(pairs->items[i - 2], node->text) != 0) continue;
         const size_t length = strlen(pairs->items[i - 1]);
         node->text = arena_text(&document->arena, pairs->items[i - 1], length);
         node->length = (uint32_t)length;
-        return node->text != NULL;
+        return node->text;
     }
     return true;
 }
@@ -246,7 +233,7 @@ static bool rename_node(struct paritas_workspace *document, struct json *node, c
 static bool rename_children(struct visit *visit, struct json *array, kind what)
 {
     bool good = true;
-    for (struct json *child = array->first; good && child != NULL; child = child->next)
+    for (struct json *child = array->first; good && child; child = child->next)
         good = rename_node(visit->document, member(child, "name"), visit->lists[what]);
     return good;
 }
@@ -255,14 +242,14 @@ static bool rename_pois(struct visit *visit)
 {
     bool good = true;
     struct json *measurement = member(visit->document->root, "measurements")->first;
-    for (; good && measurement != NULL; measurement = measurement->next)
+    for (; good && measurement; measurement = measurement->next)
         good = rename_node(visit->document, member(member(measurement, "config"), "poi"),
                            visit->lists[MODIFIER]);
     return good;
 }
 
-paritas_status paritas_workspace_rename(paritas_context *context, const struct paritas_workspace *workspace,
-                                        const paritas_rename_options *given, struct paritas_workspace **out)
+paritas_status paritas_workspace_rename(paritas_context *context, const paritas_workspace *workspace,
+                                        const paritas_rename_options *given, paritas_workspace **out)
 {
     paritas_rename_options rename = PARITAS_RENAME_OPTIONS_DEFAULT;
     struct visit visit = {.array = rename_children,
@@ -286,7 +273,7 @@ enum join { NONE, OUTER, LEFT_OUTER, RIGHT_OUTER };
 static bool join_of(const char *text, enum join *join)
 {
     static const char *const names[] = {"none", "outer", "left outer", "right outer"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         if (strcmp(text, names[i]) != 0) continue;
         *join = (enum join)i;
         return true;
@@ -296,8 +283,8 @@ static bool join_of(const char *text, enum join *join)
 
 struct combine {
     paritas_context *context;
-    const struct paritas_workspace *left, *right;
-    struct paritas_workspace *made; /* begins as a copy of the side that wins */
+    const paritas_workspace *left, *right;
+    paritas_workspace *made; /* begins as a copy of the side that wins */
     enum join join;
 };
 
@@ -305,7 +292,7 @@ struct combine {
 static const struct json *find(const struct json *array, const char *name)
 {
     const struct json *item = array->first;
-    while (item != NULL && strcmp(name_of(item), name) != 0) item = item->next;
+    while (item && strcmp(name_of(item), name) != 0) item = item->next;
     return item;
 }
 
@@ -325,8 +312,8 @@ static paritas_status refuse_join(const struct combine *combine, const char *arr
 /* Appends to `samples` those of `more` whose name it lacks. */
 static paritas_status merge_samples(struct combine *combine, struct json *samples, const struct json *more)
 {
-    for (const struct json *sample = more->first; sample != NULL; sample = sample->next)
-        if (find(samples, name_of(sample)) == NULL) TRY(append_copy(combine, samples, sample));
+    for (const struct json *sample = more->first; sample; sample = sample->next)
+        if (!find(samples, name_of(sample))) TRY(append_copy(combine, samples, sample));
     return PARITAS_OK;
 }
 
@@ -358,15 +345,15 @@ static paritas_status join_configs(struct combine *combine, const char *array, s
     const struct json *other = json_get(item, "config");
     if (!json_equal(json_get(config, "poi"), json_get(other, "poi")))
         return refuse_join(combine, array, item, "is in both with different parameters of interest");
-    for (const struct json *parameter = json_get(other, "parameters")->first; parameter != NULL;
+    for (const struct json *parameter = json_get(other, "parameters")->first; parameter;
          parameter = parameter->next) {
         const struct json *same = find(parameters, name_of(parameter));
-        if (same != NULL && !json_equal(same, parameter))
+        if (same && !json_equal(same, parameter))
             return paritas_fail(combine->context, PARITAS_INVALID_INPUT,
                                 "%s and %s: %s: \"%.200s\" configures \"%.200s\" differently in both",
                                 combine->left->label, combine->right->label, array, name_of(item),
                                 name_of(parameter));
-        if (same == NULL) TRY(append_copy(combine, parameters, parameter));
+        if (!same) TRY(append_copy(combine, parameters, parameter));
     }
     return PARITAS_OK;
 }
@@ -376,9 +363,9 @@ static paritas_status join_array(struct combine *combine, const char *array, con
                                  join_twin *join)
 {
     struct json *ours = member(combine->made->root, array);
-    for (const struct json *item = json_get(other, array)->first; item != NULL; item = item->next) {
+    for (const struct json *item = json_get(other, array)->first; item; item = item->next) {
         const struct json *twin = find(ours, name_of(item));
-        if (twin == NULL)
+        if (!twin)
             TRY(append_copy(combine, ours, item));
         else if (combine->join == NONE)
             return refuse_join(combine, array, item, "is in both");
@@ -395,23 +382,22 @@ static paritas_status join_all(struct combine *combine, const struct json *other
     return join_array(combine, "measurements", other, join_configs);
 }
 
-paritas_status paritas_workspace_combine(paritas_context *context, const struct paritas_workspace *left,
-                                         const struct paritas_workspace *right, const char *join,
-                                         int merge_channels, struct paritas_workspace **out)
+paritas_status paritas_workspace_combine(paritas_context *context, const paritas_workspace *left,
+                                         const paritas_workspace *right, const char *join, int merge_channels,
+                                         paritas_workspace **out)
 {
     struct combine combine = {context, left, right, NULL, NONE};
     TRY(check_arguments(context, left, out));
     TRY(check_arguments(context, right, out));
-    if (join != NULL && !join_of(join, &combine.join))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "join \"%.200s\": there are none, outer, left outer, right outer", join);
+    if (join && !join_of(join, &combine.join))
+        return paritas_refuse(context, "join \"%.200s\": there are none, outer, left outer, right outer",
+                              join);
     if (merge_channels && combine.join == NONE)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "channels can be merged by an outer join only, not by \"none\"");
+        return paritas_refuse(context, "channels can be merged by an outer join only, not by \"none\"");
     TRY(hf_workspace_check(context, left));
     TRY(hf_workspace_check(context, right));
-    const struct paritas_workspace *winner = combine.join == RIGHT_OUTER ? right : left,
-                                   *other = winner == left ? right : left;
+    const paritas_workspace *winner = combine.join == RIGHT_OUTER ? right : left,
+                            *other = winner == left ? right : left;
     TRY(json_copy_as(context, winner, &combine.made, "combined with %s", other->label));
     return finish(context, join_all(&combine, other->root, merge_channels != 0), combine.made, out);
 }

@@ -1,5 +1,5 @@
-/* workspace_read.c: from a document of the right shape to a spec. What the model means is checked in file
- * order, then channels, samples and modifiers are laid out in pyhf's order. */
+/* workspace_read.c: from a document of the right shape to a spec: checks the meaning in file order, then lays
+ * out channels, samples and modifiers in pyhf's. */
 #include "histfactory/workspace_read.h"
 
 #include <string.h>
@@ -11,9 +11,8 @@ static paritas_status check_length(const struct hf_raw *raw, const struct hf_use
                                    const struct hf_list *list, uint32_t wanted)
 {
     if (list->n == wanted) return PARITAS_OK;
-    return hf_refuse_use(
-        raw, use, member, HF_NONE, "must have %lu bins, as %s, found %lu", (unsigned long)wanted,
-        use->modifier != HF_NONE ? "its sample" : "the channel's first sample", (unsigned long)list->n);
+    return hf_refuse_use(raw, use, member, HF_NONE, "must have %u bins, as %s, found %u", wanted,
+                         use->modifier != HF_NONE ? "its sample" : "the channel's first sample", list->n);
 }
 
 static paritas_status check_positive(const struct hf_raw *raw, const struct hf_use *use, const char *member,
@@ -40,9 +39,9 @@ static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modi
     hf_type before = raw->channels[first->channel].samples[first->sample].modifiers[first->modifier].type;
     return hf_refuse_use(raw, use, "", HF_NONE,
                          "the name \"%.200s\" of this %s is also that of the %s "
-                         "channels[%lu].samples[%lu].modifiers[%lu]; %s",
-                         name->text, kind->name, hf_kind(before)->name, (unsigned long)first->channel,
-                         (unsigned long)first->sample, (unsigned long)first->modifier,
+                         "channels[%u].samples[%u].modifiers[%u]; %s",
+                         name->text, kind->name, hf_kind(before)->name, first->channel, first->sample,
+                         first->modifier,
                          mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
 }
 
@@ -96,14 +95,13 @@ static paritas_status check_observations(const struct hf_raw *raw)
         const struct hf_name *name = &raw->names.items[channel->name];
         const uint32_t n_bins = channel->samples[0].data.n;
         if (name->observation == 0)
-            return hf_refuse(&observations, "none for the channel \"%.200s\" (channels[%lu])", name->text,
-                             (unsigned long)c);
+            return hf_refuse(&observations, "none for the channel \"%.200s\" (channels[%u])", name->text, c);
         const struct hf_list *data = &raw->observations[name->observation - 1].data;
         const struct hf_place at = hf_element(&observations, name->observation - 1),
                               whole = hf_member(&at, "data");
         if (data->n != n_bins)
-            return hf_refuse(&whole, "must have %lu bins, as the channel \"%.200s\", found %lu",
-                             (unsigned long)n_bins, name->text, (unsigned long)data->n);
+            return hf_refuse(&whole, "must have %u bins, as the channel \"%.200s\", found %u", n_bins,
+                             name->text, data->n);
         for (uint32_t k = 0; k < n_bins; k++) {
             char found[32];
             const struct hf_place bin = hf_member_at(&at, "data", k);
@@ -125,7 +123,7 @@ static bool layout_sample(const struct hf_raw *raw, const struct hf_raw_sample *
     sample->n_modifiers = source->n_modifiers;
     sample->modifiers = arena_allocate(raw->keep, (source->n_modifiers != 0 ? source->n_modifiers : 1) *
                                                       sizeof *sample->modifiers);
-    if (sample->name == NULL || sample->modifiers == NULL) return false;
+    if (!sample->name || !sample->modifiers) return false;
     for (uint32_t m = 0; m < source->n_modifiers; m++) {
         const struct hf_raw_modifier *from = &source->modifiers[source->order[m]];
         sample->modifiers[m] = (struct hf_modifier){.type = from->type,
@@ -142,7 +140,7 @@ static bool layout_channels(const struct hf_raw *raw, struct hf_spec *spec)
 {
     spec->n_channels = raw->n_channels;
     spec->channels = arena_array(raw->keep, raw->n_channels, sizeof *spec->channels);
-    if (spec->channels == NULL) return false;
+    if (!spec->channels) return false;
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         const struct hf_raw_channel *source = &raw->channels[raw->order[c]];
         const struct hf_name *name = &raw->names.items[source->name];
@@ -153,7 +151,7 @@ static bool layout_channels(const struct hf_raw *raw, struct hf_spec *spec)
         channel->first_bin = spec->n_main;
         channel->observed = raw->observations[name->observation - 1].data.at;
         channel->samples = arena_array(raw->keep, source->n_samples, sizeof *channel->samples);
-        if (channel->name == NULL || channel->samples == NULL) return false;
+        if (!channel->name || !channel->samples) return false;
         for (uint32_t s = 0; s < source->n_samples; s++)
             if (!layout_sample(raw, &source->samples[source->order[s]], &channel->samples[s])) return false;
         spec->n_main += channel->n_bins;
@@ -166,7 +164,7 @@ static bool layout_channels(const struct hf_raw *raw, struct hf_spec *spec)
 static paritas_status find_measurement(const struct hf_raw *raw, const char *measurement, uint32_t *index)
 {
     *index = 0;
-    if (measurement == NULL) return PARITAS_OK;
+    if (!measurement) return PARITAS_OK;
     uint32_t name = hf_names_find(&raw->names, measurement);
     if (name != HF_NONE && raw->names.items[name].measurement != 0) {
         *index = raw->names.items[name].measurement - 1;
@@ -188,27 +186,27 @@ static paritas_status find_measurement(const struct hf_raw *raw, const char *mea
 static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, const char *asked,
                                struct hf_spec *spec)
 {
-    const char *text = asked != NULL ? asked : raw->measurements[measurement].poi;
+    const char *text = asked ? asked : raw->measurements[measurement].poi;
     spec->poi = -1;
     if (text[0] == '\0') return PARITAS_OK;
     uint32_t name = hf_names_find(&raw->names, text),
              index = name != HF_NONE ? raw->names.items[name].set : HF_NONE;
     if (index == HF_NONE) {
-        if (asked != NULL)
+        if (asked)
             return paritas_fail(raw->source.context, PARITAS_NOT_FOUND,
                                 "%s: the model has no parameter \"%.200s\" to be the parameter of interest",
                                 raw->source.label, asked);
         spec->unused_poi = arena_text(raw->keep, text, strlen(text));
-        return spec->unused_poi != NULL ? PARITAS_OK : paritas_fail_memory(raw->source.context);
+        return spec->unused_poi ? PARITAS_OK : paritas_fail_memory(raw->source.context);
     }
     const struct hf_set *set = &spec->sets[index];
     if (set->size != 1) {
         const struct hf_place root = hf_root(&raw->source),
                               at = hf_member_at(&root, "measurements", measurement),
                               poi = hf_member(&at, "config.poi");
-        return hf_refuse(asked != NULL ? &root : &poi,
-                         "\"%.200s\" is a set of %lu parameters and cannot be the parameter of interest",
-                         set->name, (unsigned long)set->size);
+        return hf_refuse(asked ? &root : &poi,
+                         "\"%.200s\" is a set of %u parameters and cannot be the parameter of interest",
+                         set->name, set->size);
     }
     spec->poi = (int32_t)set->first;
     spec->poi_name = set->name;
@@ -217,7 +215,7 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
 
 /* ---- the whole ---- */
 
-static paritas_status read_into(paritas_context *context, const struct paritas_workspace *workspace,
+static paritas_status read_into(paritas_context *context, const paritas_workspace *workspace,
                                 const char *measurement, const char *poi, struct arena *scratch,
                                 struct hf_spec *spec)
 {
@@ -232,14 +230,14 @@ static paritas_status read_into(paritas_context *context, const struct paritas_w
     return find_poi(&raw, chosen, poi, spec);
 }
 
-paritas_status hf_spec_read(paritas_context *context, const struct paritas_workspace *workspace,
+paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *workspace,
                             const char *measurement, const char *poi, struct hf_spec **spec)
 {
     struct arena keep, scratch;
     *spec = NULL;
     arena_open(&keep, &context->allocator);
     struct hf_spec *made = arena_array(&keep, 1, sizeof *made);
-    if (made == NULL) {
+    if (!made) {
         arena_free(&keep);
         return paritas_fail_memory(context);
     }
@@ -257,7 +255,7 @@ paritas_status hf_spec_read(paritas_context *context, const struct paritas_works
 
 void hf_spec_free(struct hf_spec *spec)
 {
-    if (spec == NULL) return;
+    if (!spec) return;
     struct arena arena = spec->arena; /* a copy: the spec itself goes with its blocks */
     arena_free(&arena);
 }

@@ -3,11 +3,9 @@
  *   JSON tree ──► hf_raw_read ──► struct hf_raw ──► hf_sets_build ──► struct hf_spec
  *                                 file order                          pyhf's order
  *
- * The first step checks the shape of the document: pyhf's schema, and that no name is given twice. The
- * operations on workspaces need no more. The second step checks what the model means. One walk over the tree
- * checks and copies the numbers: the tree is large and is touched once. Names become small integers at once,
- * so that nothing after it compares texts.
- */
+ * The first step checks the shape: pyhf's schema, no name given twice. Operations on workspaces need no more.
+ * One walk over the large tree checks and copies. Names become small integers, so that nothing later compares
+ * texts. The second step checks what the model means. */
 #ifndef PARITAS_WORKSPACE_READ_H
 #define PARITAS_WORKSPACE_READ_H
 
@@ -28,8 +26,8 @@ struct hf_spread {
     const struct hf_spread *next; /* of the set, by channel and sample */
 };
 
-/* Everything known of one name. Channels, samples, modifiers, observations and measurements share the table:
- * the stamps below say in which of them the name was met last. */
+/* Everything known of one name of channels, samples, modifiers, observations or measurements: stamps say
+ * where it was met last. */
 struct hf_name {
     const char *text; /* borrowed from the document */
     uint32_t length;
@@ -98,7 +96,14 @@ struct hf_raw_observation {
 };
 
 /* A parameter's configuration. */
-enum hf_setting { HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA, HF_GIVEN_FACTORS, HF_GIVEN_SIGMAS, HF_SETTINGS };
+enum hf_setting {
+    HF_GIVEN_INITS,
+    HF_GIVEN_BOUNDS,
+    HF_GIVEN_AUXDATA,
+    HF_GIVEN_FACTORS,
+    HF_GIVEN_SIGMAS,
+    HF_SETTINGS
+};
 struct hf_raw_config {
     uint32_t name;
     struct hf_list settings[HF_SETTINGS]; /* bounds: pairs lower, upper */
@@ -123,25 +128,22 @@ struct hf_raw {
     struct hf_raw_observation *observations;
     struct hf_raw_measurement *measurements;
     uint32_t n_channels, n_observations, n_measurements;
-    uint32_t *order; /* of the channels by name; filled by hf_raw_order */
+    uint32_t n_samples; /* read so far: serial numbers for hf_name.modifier_in */
+    uint32_t *order;    /* of the channels by name; filled by hf_raw_order */
 };
 
 /* ---- workspace_read_raw.c ---- */
 
-/* Checks the document's shape and copies its numbers into `keep`, tables into `scratch`. Names are borrowed
- * from the document. INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
-paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace,
+/* Checks the document's shape; copies numbers into `keep`, tables into `scratch`; borrows names.
+ * INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
+paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
 /* The check alone, for the operations on workspaces. */
-paritas_status hf_workspace_check(paritas_context *context, const struct paritas_workspace *workspace);
+paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace);
 
 /* Refuses a sample or modifier; `member` "": as a whole, element HF_NONE: the member as a whole. */
 paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use, const char *member,
-                             uint32_t element, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 5, 6)))
-#endif
-    ;
+                             uint32_t element, const char *format, ...) PRINTF_LIKE(5, 6);
 /* Refuses a bin's uncertainty, because of which `what` is out of range. */
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
                                 const char *what);
@@ -163,9 +165,8 @@ bool hf_raw_order(struct hf_raw *raw);
 
 /* ---- histfactory_parameters.c ---- */
 
-/* Numbers the parameter sets of an ordered document in pyhf's order and fills them with
- * defaults, then with the configuration of measurements[measurement]. Fills spec->sets and the `set` and
- * `first` of all modifiers of spec->channels, which must stand in the order of `raw`. */
+/* Fills spec->sets in pyhf's order with defaults, then with the configuration of measurements[measurement];
+ * and `set` and `first` of all modifiers of spec->channels, which stand in the order of `raw`. */
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
 
 #endif

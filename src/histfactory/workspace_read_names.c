@@ -1,13 +1,12 @@
-/* workspace_read_names.c: names as small integers. One open-addressed table per document, in the reader's
- * arena: a look-up costs a few nanoseconds whatever the number of names. The distinct texts are ordered once;
- * everything else sorts integers. */
+/* workspace_read_names.c: names as small integers. An open-addressed table a document: a look-up costs a few
+ * nanoseconds. The distinct texts are ordered once; everything else sorts integers. */
 #include "histfactory/workspace_read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Eight bytes a step: names are read thousands of times a file. The value depends on the byte order of the
- * machine; nothing else does. */
+/* Eight bytes a step: names are read thousands of times a file. Only the value depends on the machine's byte
+ * order. */
 static uint32_t hash_text(const char *text, uint32_t length)
 {
     uint64_t hash = length, word = 0;
@@ -35,14 +34,13 @@ static uint32_t slot_of(const struct hf_names *names, const char *text, uint32_t
     return slot;
 }
 
-/* Doubles the items and rebuilds the table at a load of at most a half. The old arrays stay in the arena:
- * their sum is less than the new ones'. */
+/* Doubles the items and rebuilds the table at a load of at most a half. The old arrays stay in the arena. */
 static bool grow(struct hf_names *names, struct arena *arena)
 {
     uint32_t capacity = names->capacity != 0 ? 2 * names->capacity : 256, size = 2 * capacity;
     struct hf_name *items = arena_array(arena, capacity, sizeof *items);
     uint32_t *table = arena_array(arena, size, sizeof *table);
-    if (items == NULL || table == NULL) return false;
+    if (!items || !table) return false;
     if (names->count != 0) memcpy(items, names->items, names->count * sizeof *items);
     names->items = items;
     names->table = table;
@@ -82,7 +80,7 @@ static int by_text(const void *a, const void *b)
 struct hf_name **hf_names_rank(struct hf_names *names, struct arena *arena)
 {
     struct hf_name **sorted = arena_array(arena, names->count, sizeof *sorted);
-    if (sorted == NULL) return NULL;
+    if (!sorted) return NULL;
     for (size_t i = 0; i < names->count; i++) sorted[i] = &names->items[i];
     qsort(sorted, names->count, sizeof *sorted, by_text);
     for (size_t i = 0; i < names->count; i++) sorted[i]->rank = (uint32_t)i;
@@ -116,7 +114,7 @@ void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n)
 static uint32_t *order_of(struct arena *arena, uint64_t *keys, uint64_t *scratch, uint32_t n)
 {
     uint32_t *order = arena_allocate(arena, (n != 0 ? n : 1) * sizeof *order);
-    if (order == NULL) return NULL;
+    if (!order) return NULL;
     hf_sort(keys, scratch, n);
     for (uint32_t i = 0; i < n; i++) order[i] = (uint32_t)keys[i];
     return order;
@@ -134,7 +132,7 @@ bool hf_raw_order(struct hf_raw *raw)
     }
     uint64_t *keys = arena_array(raw->scratch, most, sizeof *keys),
              *scratch = arena_array(raw->scratch, most, sizeof *scratch);
-    if (keys == NULL || scratch == NULL || !hf_names_rank(&raw->names, raw->scratch)) return false;
+    if (!keys || !scratch || !hf_names_rank(&raw->names, raw->scratch)) return false;
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         struct hf_raw_channel *channel = &raw->channels[c];
         for (uint32_t s = 0; s < channel->n_samples; s++) {
@@ -144,15 +142,15 @@ bool hf_raw_order(struct hf_raw *raw)
                 keys[m] = ((uint64_t)names[modifier->name].rank * 8 + (uint64_t)modifier->type) << 32 | m;
             }
             sample->order = order_of(raw->scratch, keys, scratch, sample->n_modifiers);
-            if (sample->order == NULL) return false;
+            if (!sample->order) return false;
         }
         for (uint32_t s = 0; s < channel->n_samples; s++)
             keys[s] = (uint64_t)names[channel->samples[s].name].rank << 32 | s;
         channel->order = order_of(raw->scratch, keys, scratch, channel->n_samples);
-        if (channel->order == NULL) return false;
+        if (!channel->order) return false;
     }
     for (uint32_t c = 0; c < raw->n_channels; c++)
         keys[c] = (uint64_t)names[raw->channels[c].name].rank << 32 | c;
     raw->order = order_of(raw->scratch, keys, scratch, raw->n_channels);
-    return raw->order != NULL;
+    return raw->order;
 }

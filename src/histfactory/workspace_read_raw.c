@@ -1,7 +1,5 @@
-/* workspace_read_raw.c: the shape of a workspace document: pyhf's schema 1.0.0, with names given twice
- * refused as well.
- *
- * One walk over the tree checks and copies. */
+/* workspace_read_raw.c: the shape of a workspace document: pyhf's schema 1.0.0, no name given twice. One walk
+ * over the tree checks and copies. */
 #include "histfactory/workspace_read.h"
 
 #include <stdio.h>
@@ -50,16 +48,15 @@ static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *pl
                                    struct hf_list *list)
 {
     double *copy = arena_allocate(raw->keep, (size_t)node->count * sizeof *copy);
-    if (copy == NULL) return paritas_fail_memory(raw->source.context);
-    uint32_t i = 0;
-    for (const struct json *item = node->first; item != NULL; item = item->next) {
+    if (!copy) return paritas_fail_memory(raw->source.context);
+    *list = (struct hf_list){copy, 0};
+    for (const struct json *item = node->first; item; item = item->next) {
         if (item->type != JSON_NUMBER) {
-            const struct hf_place at = hf_element(place, i);
+            const struct hf_place at = hf_element(place, list->n);
             return hf_expect(&at, item, HF_NUMBER);
         }
-        copy[i++] = item->number;
+        copy[list->n++] = item->number;
     }
-    *list = (struct hf_list){copy, i};
     return PARITAS_OK;
 }
 
@@ -68,7 +65,7 @@ static paritas_status read_field(struct hf_raw *raw, const struct hf_place *plac
                                  const struct hf_field *field, struct hf_list *list)
 {
     const struct hf_place at = hf_member(place, field->key);
-    return field->node != NULL ? read_numbers(raw, &at, field->node, list) : PARITAS_OK;
+    return field->node ? read_numbers(raw, &at, field->node, list) : PARITAS_OK;
 }
 
 /* Enters the text of a name. */
@@ -78,19 +75,25 @@ static paritas_status read_name(struct hf_raw *raw, const struct json *node, uin
     return *name != HF_NONE ? PARITAS_OK : paritas_fail_memory(raw->source.context);
 }
 
-/* A cleared array for the children of `node`; NULL when memory runs out. */
-static void *make_array(struct hf_raw *raw, const struct json *node, size_t size)
+/* Reads the elements of the array `key` of `up` by `read`, into a cleared array that *made gets before; *n
+ * counts them. */
+static paritas_status read_array(struct hf_raw *raw, const struct hf_place *up, const struct hf_field *field,
+                                 hf_check *read, size_t size, void *made, uint32_t *n)
 {
-    return arena_array(raw->scratch, node->count != 0 ? node->count : 1, size);
+    void *array = arena_array(raw->scratch, field->node->count, size);
+    if (!array) return paritas_fail_memory(raw->source.context);
+    memcpy(made, &array, sizeof array);
+    *n = field->node->count;
+    return hf_each(up, field->key, field->node, read, raw);
 }
 
 /* Refuses the second of two elements of one name; `seen` is the name's stamp of their array: index + 1. */
 static paritas_status refuse_twice(struct hf_raw *raw, const struct hf_place *place, uint32_t name,
-                                   uint32_t *seen, const char *array)
+                                   uint32_t *seen)
 {
     if (*seen != 0)
-        return hf_refuse(place, "the name \"%.200s\" is also that of %s[%lu]", raw->names.items[name].text,
-                         array, (unsigned long)(*seen - 1));
+        return hf_refuse(place, "the name \"%.200s\" is also that of %s[%u]", raw->names.items[name].text,
+                         place->key, *seen - 1);
     *seen = place->index + 1;
     return PARITAS_OK;
 }
@@ -123,9 +126,11 @@ static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place
     return hf_expect(place, node, HF_NULL);
 }
 
-static paritas_status read_modifier(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                    uint32_t sample_serial, struct hf_raw_modifier *modifier)
+static paritas_status read_modifier(void *user, const struct hf_place *place, const struct json *node)
 {
+    struct hf_raw *raw = user;
+    struct hf_raw_modifier *modifier =
+        &raw->channels[place->up->up->index].samples[place->up->index].modifiers[place->index];
     struct hf_field fields[] = {
         {.key = "name", .shape = HF_STRING}, {.key = "type", .shape = HF_STRING}, {.key = "data"}};
     TRY(hf_fields(place, node, fields, 3, false));
@@ -138,12 +143,12 @@ static paritas_status read_modifier(struct hf_raw *raw, const struct hf_place *p
     }
     const struct hf_modifier_kind *kind = hf_kind(type);
     struct hf_name *name = &raw->names.items[modifier->name];
-    if (name->modifier_in[type] == sample_serial)
-        return hf_refuse(place, "the %s \"%.200s\" is given twice in this sample, first as modifiers[%lu]",
-                         kind->name, name->text, (unsigned long)name->modifier_at[type]);
-    name->modifier_in[type] = sample_serial;
+    if (name->modifier_in[type] == raw->n_samples)
+        return hf_refuse(place, "the %s \"%.200s\" is given twice in this sample, first as modifiers[%u]",
+                         kind->name, name->text, name->modifier_at[type]);
+    name->modifier_in[type] = raw->n_samples;
     name->modifier_at[type] = place->index;
-    if (kind->only_name != NULL && strcmp(name->text, kind->only_name) != 0) {
+    if (kind->only_name && strcmp(name->text, kind->only_name) != 0) {
         const struct hf_place at = hf_member(place, "name");
         return hf_refuse(&at, "a modifier of type %s must be named \"%s\", found \"%.200s\"", kind->name,
                          kind->only_name, name->text);
@@ -152,9 +157,11 @@ static paritas_status read_modifier(struct hf_raw *raw, const struct hf_place *p
     return read_data(raw, &data, fields[2].node, modifier);
 }
 
-static paritas_status read_sample(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                  uint32_t channel, uint32_t serial, struct hf_raw_sample *sample)
+static paritas_status read_sample(void *user, const struct hf_place *place, const struct json *node)
 {
+    struct hf_raw *raw = user;
+    const uint32_t channel = place->up->index;
+    struct hf_raw_sample *sample = &raw->channels[channel].samples[place->index];
     struct hf_field fields[] = {{.key = "name", .shape = HF_STRING},
                                 {.key = "data", .shape = HF_FILLED_ARRAY},
                                 {.key = "modifiers", .shape = HF_ARRAY}};
@@ -163,66 +170,55 @@ static paritas_status read_sample(struct hf_raw *raw, const struct hf_place *pla
     TRY(read_field(raw, place, &fields[1], &sample->data));
     struct hf_name *name = &raw->names.items[sample->name];
     if (name->sample_in == channel + 1)
-        return hf_refuse(place, "the name \"%.200s\" is also that of samples[%lu]", name->text,
-                         (unsigned long)name->sample_at);
+        return hf_refuse(place, "the name \"%.200s\" is also that of samples[%u]", name->text,
+                         name->sample_at);
     name->sample_in = channel + 1;
     name->sample_at = place->index;
-    sample->modifiers = make_array(raw, fields[2].node, sizeof *sample->modifiers);
-    if (sample->modifiers == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[2].node->first; item != NULL; item = item->next) {
-        const struct hf_place at = hf_member_at(place, "modifiers", sample->n_modifiers);
-        TRY(read_modifier(raw, &at, item, serial, &sample->modifiers[sample->n_modifiers++]));
-    }
-    return PARITAS_OK;
+    raw->n_samples++;
+    return read_array(raw, place, &fields[2], read_modifier, sizeof *sample->modifiers, &sample->modifiers,
+                      &sample->n_modifiers);
 }
 
-static paritas_status read_channel(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                   uint32_t *serial)
+static paritas_status read_channel(void *user, const struct hf_place *place, const struct json *node)
 {
+    struct hf_raw *raw = user;
     struct hf_raw_channel *channel = &raw->channels[place->index];
     struct hf_field fields[] = {{.key = "name", .shape = HF_STRING},
                                 {.key = "samples", .shape = HF_FILLED_ARRAY}};
     TRY(hf_fields(place, node, fields, 2, false));
     TRY(read_name(raw, fields[0].node, &channel->name));
-    TRY(refuse_twice(raw, place, channel->name, &raw->names.items[channel->name].channel, "channels"));
-    channel->samples = make_array(raw, fields[1].node, sizeof *channel->samples);
-    if (channel->samples == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[1].node->first; item != NULL; item = item->next) {
-        const struct hf_place at = hf_member_at(place, "samples", channel->n_samples);
-        TRY(read_sample(raw, &at, item, place->index, ++*serial, &channel->samples[channel->n_samples++]));
-    }
-    return PARITAS_OK;
+    TRY(refuse_twice(raw, place, channel->name, &raw->names.items[channel->name].channel));
+    return read_array(raw, place, &fields[1], read_sample, sizeof *channel->samples, &channel->samples,
+                      &channel->n_samples);
 }
 
 /* ---- observations and measurements ---- */
 
-static paritas_status read_observation(struct hf_raw *raw, const struct hf_place *place,
-                                       const struct json *node)
+static paritas_status read_observation(void *user, const struct hf_place *place, const struct json *node)
 {
+    struct hf_raw *raw = user;
     struct hf_raw_observation *observation = &raw->observations[place->index];
     struct hf_field fields[] = {{.key = "name", .shape = HF_STRING},
                                 {.key = "data", .shape = HF_FILLED_ARRAY}};
     TRY(hf_fields(place, node, fields, 2, false));
     TRY(read_name(raw, fields[0].node, &observation->name));
     TRY(read_field(raw, place, &fields[1], &observation->data));
-    return refuse_twice(raw, place, observation->name, &raw->names.items[observation->name].observation,
-                        "observations");
+    return refuse_twice(raw, place, observation->name, &raw->names.items[observation->name].observation);
 }
 
 static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
                                   struct hf_list *list)
 {
     double *bounds = arena_array(raw->keep, node->count, 2 * sizeof *bounds);
-    if (bounds == NULL) return paritas_fail_memory(raw->source.context);
+    if (!bounds) return paritas_fail_memory(raw->source.context);
     *list = (struct hf_list){bounds, 0};
-    for (const struct json *item = node->first; item != NULL; item = item->next) {
+    for (const struct json *item = node->first; item; item = item->next) {
         char found[64];
         const struct hf_place at = hf_member_at(place, "bounds", list->n++);
         if (item->type != JSON_ARRAY)
             return hf_refuse(&at, "must be a pair [lower, upper], found %s", hf_describe(item, found));
         if (item->count != 2)
-            return hf_refuse(&at, "must be a pair [lower, upper], found an array of %lu",
-                             (unsigned long)item->count);
+            return hf_refuse(&at, "must be a pair [lower, upper], found an array of %u", item->count);
         const struct hf_place lower = hf_element(&at, 0), upper = hf_element(&at, 1);
         TRY(hf_expect(&lower, item->first, HF_NUMBER));
         TRY(hf_expect(&upper, item->last, HF_NUMBER));
@@ -234,9 +230,11 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
 
 const char *const hf_setting_names[] = {"inits", "bounds", "auxdata", "factors", "sigmas"};
 
-static paritas_status read_config(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                  struct hf_raw_config *config)
+static paritas_status read_config(void *user, const struct hf_place *place, const struct json *node)
 {
+    struct hf_raw *raw = user;
+    const uint32_t measurement = place->up->up->index;
+    struct hf_raw_config *config = &raw->measurements[measurement].configs[place->index];
     enum { NAME = HF_SETTINGS, FIXED, FIELDS };
     struct hf_field fields[FIELDS] = {[NAME] = {.key = "name", .shape = HF_STRING},
                                       [FIXED] = {.key = "fixed", .shape = HF_BOOLEAN, .optional = true}};
@@ -246,44 +244,37 @@ static paritas_status read_config(struct hf_raw *raw, const struct hf_place *pla
     TRY(read_name(raw, fields[NAME].node, &config->name));
     for (int k = 0; k < HF_SETTINGS; k++)
         if (k != HF_GIVEN_BOUNDS) TRY(read_field(raw, place, &fields[k], &config->settings[k]));
-    if (fields[HF_GIVEN_BOUNDS].node != NULL)
+    if (fields[HF_GIVEN_BOUNDS].node)
         TRY(read_bounds(raw, place, fields[HF_GIVEN_BOUNDS].node, &config->settings[HF_GIVEN_BOUNDS]));
-    config->fixed = fields[FIXED].node == NULL ? -1 : json_is(fields[FIXED].node, JSON_TRUE);
+    config->fixed = fields[FIXED].node ? json_is(fields[FIXED].node, JSON_TRUE) : -1;
+    struct hf_name *name = &raw->names.items[config->name];
+    if (name->config_in == measurement + 1)
+        return hf_refuse(place, "the parameter \"%.200s\" is configured twice, first in parameters[%u]",
+                         name->text, name->config_at);
+    name->config_in = measurement + 1;
+    name->config_at = place->index;
     return PARITAS_OK;
 }
 
-static paritas_status read_measurement(struct hf_raw *raw, const struct hf_place *place,
-                                       const struct json *node)
+static paritas_status read_measurement(void *user, const struct hf_place *place, const struct json *node)
 {
+    struct hf_raw *raw = user;
     struct hf_raw_measurement *measurement = &raw->measurements[place->index];
     struct hf_field fields[] = {{.key = "name", .shape = HF_STRING}, {.key = "config"}},
                     inner[] = {{.key = "poi", .shape = HF_STRING}, {.key = "parameters", .shape = HF_ARRAY}};
     const struct hf_place config = hf_member(place, "config");
     TRY(hf_fields(place, node, fields, 2, false));
     TRY(read_name(raw, fields[0].node, &measurement->name));
-    TRY(refuse_twice(raw, place, measurement->name, &raw->names.items[measurement->name].measurement,
-                     "measurements"));
+    TRY(refuse_twice(raw, place, measurement->name, &raw->names.items[measurement->name].measurement));
     TRY(hf_fields(&config, fields[1].node, inner, 2, false));
     measurement->poi = inner[0].node->text;
-    measurement->configs = make_array(raw, inner[1].node, sizeof *measurement->configs);
-    if (measurement->configs == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = inner[1].node->first; item != NULL; item = item->next) {
-        const uint32_t index = measurement->n_configs++;
-        const struct hf_place at = hf_member_at(&config, "parameters", index);
-        TRY(read_config(raw, &at, item, &measurement->configs[index]));
-        struct hf_name *name = &raw->names.items[measurement->configs[index].name];
-        if (name->config_in == place->index + 1)
-            return hf_refuse(&at, "the parameter \"%.200s\" is configured twice, first in parameters[%lu]",
-                             name->text, (unsigned long)name->config_at);
-        name->config_in = place->index + 1;
-        name->config_at = index;
-    }
-    return PARITAS_OK;
+    return read_array(raw, &config, &inner[1], read_config, sizeof *measurement->configs,
+                      &measurement->configs, &measurement->n_configs);
 }
 
 /* ---- the whole ---- */
 
-paritas_status hf_raw_read(paritas_context *context, const struct paritas_workspace *workspace,
+paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw)
 {
     *raw = (struct hf_raw){.source = {context, workspace->label}, .scratch = scratch, .keep = keep};
@@ -296,29 +287,15 @@ paritas_status hf_raw_read(paritas_context *context, const struct paritas_worksp
     char found[64];
     if (!json_text_is(fields[3].node, VERSION))
         return hf_refuse(&version, "must be \"" VERSION "\", found %s", hf_describe(fields[3].node, found));
-    uint32_t serial = 0;
-    raw->channels = make_array(raw, fields[0].node, sizeof *raw->channels);
-    if (raw->channels == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[0].node->first; item != NULL; item = item->next) {
-        const struct hf_place at = hf_member_at(&root, "channels", raw->n_channels++);
-        TRY(read_channel(raw, &at, item, &serial));
-    }
-    raw->observations = make_array(raw, fields[1].node, sizeof *raw->observations);
-    if (raw->observations == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[1].node->first; item != NULL; item = item->next) {
-        const struct hf_place at = hf_member_at(&root, "observations", raw->n_observations++);
-        TRY(read_observation(raw, &at, item));
-    }
-    raw->measurements = make_array(raw, fields[2].node, sizeof *raw->measurements);
-    if (raw->measurements == NULL) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = fields[2].node->first; item != NULL; item = item->next) {
-        const struct hf_place at = hf_member_at(&root, "measurements", raw->n_measurements++);
-        TRY(read_measurement(raw, &at, item));
-    }
-    return PARITAS_OK;
+    TRY(read_array(raw, &root, &fields[0], read_channel, sizeof *raw->channels, &raw->channels,
+                   &raw->n_channels));
+    TRY(read_array(raw, &root, &fields[1], read_observation, sizeof *raw->observations, &raw->observations,
+                   &raw->n_observations));
+    return read_array(raw, &root, &fields[2], read_measurement, sizeof *raw->measurements, &raw->measurements,
+                      &raw->n_measurements);
 }
 
-paritas_status hf_workspace_check(paritas_context *context, const struct paritas_workspace *workspace)
+paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace)
 {
     struct arena arena;
     struct hf_raw raw;

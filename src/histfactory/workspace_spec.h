@@ -2,9 +2,8 @@
  *
  *   JSON document ──► hf_spec_read ──► struct hf_spec ──► hf_freeze ──► flat arrays for the kernels
  *
- * Channels and samples are sorted by name; parameter sets stand in pyhf's parameter order, which is not
- * alphabetical. After hf_spec_read succeeded nothing downstream needs to check anything again.
- */
+ * Channels and samples are sorted by name; parameter sets stand in pyhf's order, which is not alphabetical.
+ * Nothing later needs to check anything again. */
 #ifndef PARITAS_WORKSPACE_SPEC_H
 #define PARITAS_WORKSPACE_SPEC_H
 
@@ -67,10 +66,9 @@ struct hf_spec {
 
 struct paritas_workspace;
 
-/* Reads, checks and sorts. `measurement` NULL: the first. `poi` NULL: the measurement's, "": none. On failure
- * the context's message names file, JSON path (indices in file order, channels[2].samples[0].data[3]) and
- * reason. */
-paritas_status hf_spec_read(paritas_context *context, const struct paritas_workspace *workspace,
+/* Reads, checks and sorts. `measurement` NULL: the first. `poi` NULL: the measurement's, "": none. Messages
+ * name file, JSON path (indices in file order, channels[2].samples[0].data[3]) and reason. */
+paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *workspace,
                             const char *measurement, const char *poi, struct hf_spec **spec);
 void hf_spec_free(struct hf_spec *spec);
 
