@@ -4,21 +4,20 @@
 
 #include "kappa/kappa_fit.h"
 
-/* args: spectra. in: their rows. out, a spectrum: its answer (arrays.h). */
+/* in: spectrum_row of each. out: kappa_answer. */
 KERNEL(kappa_fit)
 {
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);
     misfit_load(FIT_ARGUMENTS, in, rows);
     fit_spectra(FIT_ARGUMENTS, out, rows);
 }
 
-/* args: spectra, 0, 0, points. in: the spectra's rows, then the points, the same for all. out, a spectrum:
- * its misfit at each. */
+/* in: the spectra's rows, then the points, the same for all. out, a spectrum: its misfit at each. */
 KERNEL(kappa_misfit)
 {
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    const u32 n = args[3];
-    GLOBAL const elem *points = in + args[0] * SPECTRUM_SIZE;
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);
+    const u32 n = args[KAPPA_ARG_COUNT];
+    GLOBAL const elem *points = in + args[KAPPA_ARG_JOBS] * SPECTRUM_SIZE;
     misfit_load(FIT_ARGUMENTS, in, rows);
     const real held = s[KAPPA_S_DATA + SPECTRUM_START];
     for (u32 k = 0; k < n; k++) {

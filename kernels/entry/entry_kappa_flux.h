@@ -2,14 +2,14 @@
 #ifndef PARITAS_ENTRY_KAPPA_FLUX_H
 #define PARITAS_ENTRY_KAPPA_FLUX_H
 
+#include "kappa/kappa_arrays.h"
 #include "kappa/kappa_distribution.h"
 
-/* args: distributions, 0, 0, energies each. in, a distribution: density, kappa, thermal speed, then the
- * energies. out: omnidirectional fluxes. */
+/* in, a distribution: density, kappa, thermal speed, then its energies. out: omnidirectional fluxes. */
 KERNEL(kappa_flux)
 {
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    const u32 n = args[3], stride = 3 + n;
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);
+    const u32 n = args[KAPPA_ARG_COUNT], stride = 3 + n;
     const kappa_shape shape = kappa_shape_of(LOAD_ROWS(in, rows, stride, 0), LOAD_ROWS(in, rows, stride, 1),
                                              LOAD_ROWS(in, rows, stride, 2));
     TEAM_FOR(i, n)

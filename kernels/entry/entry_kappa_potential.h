@@ -4,15 +4,16 @@
 
 #include "kappa/kappa_potential.h"
 
-/* args: jobs; [3] the rule, CHARGING_CONVERGED or CHARGING_SUMS. in, out: kappa/kappa_charging.h. */
+/* in: charging_job of each. out: charging_answer. */
 KERNEL(kappa_potential)
 {
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    const u32 rule = args[3];
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[CHARGING_ARG_JOBS]);
+    const u32 rule = args[CHARGING_ARG_RULE];
     const real zero = R(0.0);
-    real density = LOAD_ROWS(in, rows, CHARGING_JOB, 0), kappa = LOAD_ROWS(in, rows, CHARGING_JOB, 1),
-         theta = LOAD_ROWS(in, rows, CHARGING_JOB, 2);
-    const mask sunlit = LOAD_ROWS(in, rows, CHARGING_JOB, 3) > zero;
+    real density = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_DENSITY),
+         kappa = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_KAPPA),
+         theta = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_THETA);
+    const mask sunlit = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_SUNLIT) > zero;
     const mask some = density > zero;
     density = SELECT(some, density, R(1e6));
     kappa = SELECT(some, kappa, R(5.0));
@@ -58,26 +59,28 @@ KERNEL(kappa_potential)
     }
 }
 
-/* args: jobs; [3] the rule, [4] potentials. in: density, kappa, theta a job, then the potentials, the same
- * for all. out, a job and potential: electrons, secondaries and ions of a spacecraft in shade, then 1 where
- * there is such a plasma. */
+/* in: the plasma of each job, then the potentials, the same for all. out, a job: currents_answer of each
+ * potential. */
 KERNEL(kappa_currents)
 {
-    const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
-    const u32 rule = args[3], n = args[4];
+    const lane_rows rows = rows_of_team(TEAM_INDEX, args[CHARGING_ARG_JOBS]);
+    const u32 rule = args[CHARGING_ARG_RULE], n = args[CHARGING_ARG_POTENTIALS];
+    const u32 all = CURRENTS_SIZE * n;
     for (u32 i = 0; i < n; i++) {
-        const real density = LOAD_ROWS(in, rows, 3, 0), kappa = LOAD_ROWS(in, rows, 3, 1),
-                   theta = LOAD_ROWS(in, rows, 3, 2);
+        const u32 at = CURRENTS_SIZE * i;
+        const real density = LOAD_ROWS(in, rows, CHARGING_PLASMA, CHARGING_DENSITY),
+                   kappa = LOAD_ROWS(in, rows, CHARGING_PLASMA, CHARGING_KAPPA),
+                   theta = LOAD_ROWS(in, rows, CHARGING_PLASMA, CHARGING_THETA);
         const mask some = density > R(0.0);
-        const currents c =
-            currents_at(mr, s, rule, SELECT(some, density, R(1e6)), SELECT(some, kappa, R(5.0)),
-                        SELECT(some, theta, R(1e7)), REAL_OF(in[3 * args[0] + i]));
+        const currents c = currents_at(mr, s, rule, SELECT(some, density, R(1e6)),
+                                       SELECT(some, kappa, R(5.0)), SELECT(some, theta, R(1e7)),
+                                       REAL_OF(in[CHARGING_PLASMA * args[CHARGING_ARG_JOBS] + i]));
         ONE_WORKER
         {
-            STORE_ROWS(out, rows, 4 * n, 4 * i, c.electrons);
-            STORE_ROWS(out, rows, 4 * n, 4 * i + 1, c.secondaries);
-            STORE_ROWS(out, rows, 4 * n, 4 * i + 2, c.ions);
-            STORE_ROWS(out, rows, 4 * n, 4 * i + 3, SELECT(AND(some, c.there), R(1.0), R(0.0)));
+            STORE_ROWS(out, rows, all, at + CURRENTS_ELECTRONS, c.electrons);
+            STORE_ROWS(out, rows, all, at + CURRENTS_SECONDARIES, c.secondaries);
+            STORE_ROWS(out, rows, all, at + CURRENTS_IONS, c.ions);
+            STORE_ROWS(out, rows, all, at + CURRENTS_KNOWN, SELECT(AND(some, c.there), R(1.0), R(0.0)));
         }
     }
 }

@@ -4,8 +4,9 @@
 
 #include "losscone/losscone_evolve.h"
 
-/* in: the sweeps' rows; behind them evolve_shared: the bounds of U for the Latin hypercube, its EVOLVE_STARTS points and
- * the population's Sobol points, in the unit cube. out, a sweep: evolve_answer. Slab: EVOLVE_SLAB. */
+/* in: the sweeps' rows; behind them evolve_shared: the bounds of U for the Latin hypercube, its EVOLVE_STARTS
+ * points and the population's Sobol points, in the unit cube. out, a sweep: evolve_answer. Slab:
+ * EVOLVE_SLAB. */
 KERNEL(losscone_evolve)
 {
     const u32 sweeps = args[LOSSCONE_ARG_SWEEPS];

@@ -1,12 +1,12 @@
-/* entry_losscone_profile.h: the entries that say what the data allow of the potential: its profile, confidence
- * sets, the bootstrap of their thresholds. */
+/* entry_losscone_profile.h: the entries that say what the data allow of the potential: its profile,
+ * confidence sets, the bootstrap of their thresholds. */
 #ifndef PARITAS_ENTRY_LOSSCONE_PROFILE_H
 #define PARITAS_ENTRY_LOSSCONE_PROFILE_H
 
 #include "losscone/losscone_bootstrap.h"
 #include "losscone/losscone_confidence.h"
 
-/* in: the sweeps' rows, then the potentials. out, a sweep: PROFILES_OUT: profiled_potential of each potential,
+/* in: the sweeps' rows, then the potentials. out, a sweep: PROFILES_OUT: profile_answer of each potential,
  * then the number of cells. Slab: PROFILE_SLAB. */
 KERNEL(losscone_profile)
 {
@@ -33,8 +33,8 @@ KERNEL(losscone_profile)
     }
 }
 
-/* count: potentials of the grid. in: confidence_row of each sweep, then the grid's step. out: confidence_answer. Slab:
- * CONFIDENCE_SLAB. */
+/* count: potentials of the grid. in: confidence_row of each sweep, then the grid's step. out:
+ * confidence_answer. Slab: CONFIDENCE_SLAB. */
 KERNEL(losscone_confidence)
 {
     const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
@@ -57,8 +57,8 @@ KERNEL(losscone_confidence)
     }
 }
 
-/* count: draws. in: bootstrap_row of each sweep. out, a sweep: of each draw how far the misfit at the true potential is
- * above its minimum. Slab: BOOTSTRAP_SLAB. */
+/* count: draws. in: bootstrap_row of each sweep. out, a sweep: of each draw how far the misfit at the true
+ * potential is above its minimum. Slab: BOOTSTRAP_SLAB. */
 KERNEL(losscone_bootstrap)
 {
     const losscone_run run = losscone_run_of(mi, mr);

@@ -127,7 +127,7 @@ FN_LARGE void fit_grid(FIT_PARAMETERS)
     const u32 kappas = mi[KAPPA_GRID_KAPPAS], thetas = mi[KAPPA_GRID_THETAS], points = kappas * thetas,
               held = mi[KAPPA_DENSITY_HELD], floored = mi[KAPPA_WEIGHTS] != 0;
     GLOBAL const real *counts_for = s + KAPPA_S_COUNTS_FOR;
-    const real all = sum8(counts_for, SPECTRUM_PADDED), given = s[KAPPA_S_DATA + SPECTRUM_START];
+    const real all = sum8(counts_for, SWEEP_SLOTS), given = s[KAPPA_S_DATA + SPECTRUM_START];
     const real inverse_all = DIVIDE(R(1.0), SELECT(all > R(0.0), all, R(1.0)));
     TEAM_FOR(p, points) {
         CONSTANT elem *by_kappa = mr + KAPPA_GRID + 2 * (p % kappas),
@@ -138,7 +138,7 @@ FN_LARGE void fit_grid(FIT_PARAMETERS)
         /* ln of the flux of the unit density over E / E_theta (1 + q / kappa)^-(kappa + 1) */
         const pack shift = PACK_OF(R(15.194083111933566) + (LOADM1(by_kappa, 1) - LOADM1(by_t, 0)));
         acc8 first = acc8_zero(), second = acc8_zero();
-        for (u32 i = 0; i < SPECTRUM_PADDED; i += 8) {
+        for (u32 i = 0; i < SWEEP_SLOTS; i += 8) {
             for (u32 j = 0; j < 8; j += PACK) {
                 const pack z = LOADP(s, KAPPA_S_DATA + SPECTRUM_ENERGY + i + j) * inverse;
                 const pack model =
@@ -422,7 +422,7 @@ FN void fit_spectra(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     const real none = REAL_OF((elem)points);
     const mask known = data[SPECTRUM_START + 1] > R(0.0);
     real used = R(0.0);
-    for (u32 i = 0; i < SPECTRUM_ROWS; i++)
+    for (u32 i = 0; i < SWEEP_ROWS; i++)
         used = used + SELECT(data[SPECTRUM_GAIN + i] > R(0.0), R(1.0), R(0.0));
     const mask any = used > R(0.0);
     used = SELECT(any, used, R(1.0));

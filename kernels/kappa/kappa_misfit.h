@@ -44,7 +44,7 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
     const u32 weights = mi[KAPPA_WEIGHTS];
     TEAM_FOR(i, SPECTRUM_SIZE) data[i] = LOAD_ROWS(in, rows, SPECTRUM_SIZE, i);
     TEAM_BARRIER();
-    TEAM_FOR_PACK(i, SPECTRUM_PADDED) {
+    TEAM_FOR_PACK(i, SWEEP_SLOTS) {
         const pack energy = LOADP(data, SPECTRUM_ENERGY + i), flux = LOADP(data, SPECTRUM_FLUX + i),
                    zero = PK(0.0), floor = PK(MISFIT_FLOOR);
         const pmask used = flux >= zero, some = flux > zero;
@@ -155,7 +155,7 @@ FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
     const kappa_shape shape = kappa_shape_with(density, kappa, theta, a.value);
     const pack one = PK(1.0), k = PACK_OF(kappa), more = PACK_OF(kappa + R(1.0)),
                inverse = shape.inverse_kappa, inverse2 = inverse * inverse;
-    TEAM_FOR_PACK(i, SPECTRUM_PADDED) {
+    TEAM_FOR_PACK(i, SWEEP_SLOTS) {
         const pack q = LOADP(s, KAPPA_S_DATA + SPECTRUM_ENERGY + i) * shape.unit, l = m_log1p(q * inverse);
         const pack flux = pflush(pflush(shape.scale * q) * m_exp(-more * l));
         const pack r = PDIVIDE(one, k + q), c = q * r, cr = c * r; /* of q / kappa and its powers */
@@ -171,11 +171,11 @@ FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
             t_t = PFMA(by_t, by_t, t_t);
         }
         STOREP(model, i, flux);
-        STOREP(model, SPECTRUM_PADDED + i, pflush(weight * by_kappa));
-        STOREP(model, 2 * SPECTRUM_PADDED + i, pflush(weight * by_t));
-        STOREP(model, 3 * SPECTRUM_PADDED + i, pflush(weight * kappa_kappa));
-        STOREP(model, 4 * SPECTRUM_PADDED + i, pflush(weight * kappa_t));
-        STOREP(model, 5 * SPECTRUM_PADDED + i, pflush(weight * t_t));
+        STOREP(model, SWEEP_SLOTS + i, pflush(weight * by_kappa));
+        STOREP(model, 2 * SWEEP_SLOTS + i, pflush(weight * by_t));
+        STOREP(model, 3 * SWEEP_SLOTS + i, pflush(weight * kappa_kappa));
+        STOREP(model, 4 * SWEEP_SLOTS + i, pflush(weight * kappa_t));
+        STOREP(model, 5 * SWEEP_SLOTS + i, pflush(weight * t_t));
     }
     TEAM_BARRIER();
 }
@@ -189,18 +189,18 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
     if (mi[KAPPA_FOLDED]) {
         flux = response_fold(response, model, i);
         const pack inverse = PDIVIDE(PK(1.0), PSELECT(flux > PK(MISFIT_LEAST_MEAN), flux, PK(1.0)));
-        by_kappa = pflush(response_fold(response, model + SPECTRUM_PADDED, i) * inverse);
-        by_t = pflush(response_fold(response, model + 2 * SPECTRUM_PADDED, i) * inverse);
+        by_kappa = pflush(response_fold(response, model + SWEEP_SLOTS, i) * inverse);
+        by_t = pflush(response_fold(response, model + 2 * SWEEP_SLOTS, i) * inverse);
         kappa_kappa =
-            PFMA(response_fold(response, model + 3 * SPECTRUM_PADDED, i), inverse, -by_kappa * by_kappa);
-        kappa_t = PFMA(response_fold(response, model + 4 * SPECTRUM_PADDED, i), inverse, -by_kappa * by_t);
-        t_t = PFMA(response_fold(response, model + 5 * SPECTRUM_PADDED, i), inverse, -by_t * by_t);
+            PFMA(response_fold(response, model + 3 * SWEEP_SLOTS, i), inverse, -by_kappa * by_kappa);
+        kappa_t = PFMA(response_fold(response, model + 4 * SWEEP_SLOTS, i), inverse, -by_kappa * by_t);
+        t_t = PFMA(response_fold(response, model + 5 * SWEEP_SLOTS, i), inverse, -by_t * by_t);
     } else {
-        by_kappa = LOADP(model, SPECTRUM_PADDED + i);
-        by_t = LOADP(model, 2 * SPECTRUM_PADDED + i);
-        kappa_kappa = LOADP(model, 3 * SPECTRUM_PADDED + i);
-        kappa_t = LOADP(model, 4 * SPECTRUM_PADDED + i);
-        t_t = LOADP(model, 5 * SPECTRUM_PADDED + i);
+        by_kappa = LOADP(model, SWEEP_SLOTS + i);
+        by_t = LOADP(model, 2 * SWEEP_SLOTS + i);
+        kappa_kappa = LOADP(model, 3 * SWEEP_SLOTS + i);
+        kappa_t = LOADP(model, 4 * SWEEP_SLOTS + i);
+        t_t = LOADP(model, 5 * SWEEP_SLOTS + i);
     }
     const pack gain = LOADP(s, KAPPA_S_DATA + SPECTRUM_GAIN + i), expected = LOADP(s, KAPPA_S_EXPECTED + i),
                zero = PK(0.0);
@@ -215,7 +215,7 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
                expectation = pflush(PSELECT(used, r.expectation, zero));
     const pack h_kappa = pflush(curvature * by_kappa), h_t = pflush(curvature * by_t),
                e_kappa = pflush(expectation * by_kappa), e_t = pflush(expectation * by_t);
-#define TERM(k, v) STOREP(terms, SPECTRUM_PADDED *(k) + i, v)
+#define TERM(k, v) STOREP(terms, SWEEP_SLOTS *(k) + i, v)
     TERM(SUM_VALUE, PSELECT(used, r.value, zero));
     TERM(SUM_GRADIENT, slope);
     TERM(SUM_GRADIENT + 1, pflush(slope * by_kappa));
@@ -239,10 +239,9 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
 FN_LARGE void misfit_evaluate(FIT_PARAMETERS, real y, real kappa, real t)
 {
     misfit_model(FIT_ARGUMENTS, y, kappa, t);
-    TEAM_FOR_PACK(i, SPECTRUM_PADDED) misfit_rows(FIT_ARGUMENTS, i);
+    TEAM_FOR_PACK(i, SWEEP_SLOTS) misfit_rows(FIT_ARGUMENTS, i);
     TEAM_BARRIER();
-    TEAM_FOR(k, KAPPA_SUMS)
-        s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SPECTRUM_PADDED * k, SPECTRUM_PADDED);
+    TEAM_FOR(k, KAPPA_SUMS) s[KAPPA_S_SUMS + k] = sum8(s + KAPPA_S_TERMS + SWEEP_SLOTS * k, SWEEP_SLOTS);
     TEAM_BARRIER();
 }
 

@@ -1,14 +1,14 @@
 /* losscone_beam.h: what a beam along the field can do for a row.
  *
- * The beam adds a p_j to the model of cell j of a row: p_j its profile in pitch angle, a = A b(U) with
- * b = exp(-((E - c) / w)^2 / 2), c = max(V - U, w), 0 where V <= U. Only rows whose energy is near c, and their cells
- * near the field, notice.
+ * The beam adds a p_j to the model of cell j of a row: p_j its profile in pitch angle, a = A b(U) with b =
+ * exp(-((E - c) / w)^2 / 2), c = max(V - U, w), 0 where V <= U. Only rows whose energy is near c, and their
+ * cells near the field, notice.
  *
- * Bounds: each row gets an amplitude of its own, from 0 to the largest that a box allows. Over cells with nc of them in
- * the cone, the misfit is lower than without beam by at most the row's gain. For Halekas, on each interval of
- * amplitudes between two nodes a cell contributes at least the square of its distance to the interval of ln(model);
- * below the first node, by ln(1 + y) <= y, the gain is at most amplitude times a slope. For Lillis the best amplitude
- * has a closed form.
+ * Bounds: each row gets an amplitude of its own, from 0 to the largest that a box allows. Over cells with nc
+ * of them in the cone, the misfit is lower than without beam by at most the row's gain. For Halekas, on each
+ * interval of amplitudes between two nodes a cell contributes at least the square of its distance to the
+ * interval of ln(model); below the first node, by ln(1 + y) <= y, the gain is at most amplitude times a
+ * slope. For Lillis the best amplitude has a closed form.
  *
  * Rows are prepared when a box first needs them.
  */
@@ -29,7 +29,8 @@
 #endif
 
 enum beam_knowledge { BEAM_UNKNOWN, BEAM_LEARNT /* profile and slope */, BEAM_TABULATED /* all gains */ };
-/* What bounds a row's gain: nothing to gain; the slope; the whole row for free; table t at BEAM_BY_TABLE + t. */
+/* What bounds a row's gain: nothing to gain; the slope; the whole row for free; table t at BEAM_BY_TABLE +
+ * t. */
 enum beam_mode { BEAM_NONE, BEAM_BY_SLOPE, BEAM_FREE, BEAM_BY_TABLE };
 
 #define BEAM_PROFILE(row) (s + BEAM_PROFILES + SWEEP_CELLS * (size_t)(row))
@@ -68,7 +69,8 @@ FN void beam_forget(GLOBAL real *s)
     TEAM_BARRIER();
 }
 
-/* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; BEAM_REACH if there is no beam or it is out of reach. */
+/* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; BEAM_REACH if there is no beam or it is out of
+ * reach. */
 FN real beam_depth(LOSSCONE_PARAMETERS, u32 row, real u0, real u1)
 {
     const real energy = sweep[SWEEP_ENERGY + row], spacecraft = sweep[SWEEP_POTENTIAL + row],
@@ -83,8 +85,8 @@ FN real beam_depth(LOSSCONE_PARAMETERS, u32 row, real u0, real u1)
 
 /* ---- profile and slope of a row ---- */
 
-/* The cells of a row that notice: reflected ones by their thresholds; where the beam is so wide that all of them do,
- * behind them the incident ones. */
+/* The cells of a row that notice: reflected ones by their thresholds; where the beam is so wide that all of
+ * them do, behind them the incident ones. */
 FN_LARGE u32 beam_notice(LOSSCONE_PARAMETERS, u32 row)
 {
     const real sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA);
@@ -114,7 +116,8 @@ FN_LARGE u32 beam_notice(LOSSCONE_PARAMETERS, u32 row)
     return n;
 }
 
-/* What a cell adds to the slope of Halekas's gain: its distance above the model's logarithm, where it is above. */
+/* What a cell adds to the slope of Halekas's gain: its distance above the model's logarithm, where it is
+ * above. */
 FN real beam_steepness(real away, real profile, real base)
 {
     return away > R(0.0) ? flush(DIVIDE(away * profile, base)) : R(0.0);
@@ -194,7 +197,8 @@ FN void beam_tabulate_closed(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
     }
 }
 
-/* Halekas: on each interval of amplitudes the least that each cell can contribute, in the cone and outside. */
+/* Halekas: on each interval of amplitudes the least that each cell can contribute, in the cone and
+ * outside. */
 FN void beam_tabulate_nodes(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
 {
     GLOBAL const real *exact = BEAM_EXACT(row), *profile = BEAM_PROFILE(row),
@@ -269,8 +273,8 @@ FN void beam_choose(LOSSCONE_PARAMETERS, u32 row, real u0, real u1, u32 roughly)
     *mode = REAL_OF(BEAM_BY_TABLE + t);
 }
 
-/* A row's bound on what the beam gains, by how many of its noticing cells are in the cone: factor times the table,
- * where that is positive. */
+/* A row's bound on what the beam gains, by how many of its noticing cells are in the cone: factor times the
+ * table, where that is positive. */
 typedef struct {
     GLOBAL const real *table;
     real factor, cells;

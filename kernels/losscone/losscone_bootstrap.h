@@ -1,4 +1,5 @@
-/* losscone_bootstrap.h: data as the model at a point would have given them, with new noise, in the place of a sweep's.
+/* losscone_bootstrap.h: data as the model at a point would have given them, with new noise, in the place of a
+ * sweep's.
  *
  * Only cells whose model depends on the parameters are drawn: the reflected ones, and all where the beam is
  * so wide that it reaches the others. What the rest adds is the same for all parameters and cancels in
@@ -65,8 +66,8 @@ FN pack bootstrap_count(u32 first)
     return LOADP(number, 0);
 }
 
-/* Two packs of standard normal numbers, of the blocks from `block` on of the draw's stream. In f64 from two words each,
- * in f32 from one. */
+/* Two packs of standard normal numbers, of the blocks from `block` on of the draw's stream. In f64 from two
+ * words each, in f32 from one. */
 FN bootstrap_pair bootstrap_normal(bootstrap_draw draw, u32 block)
 {
     const u32 stream = BOOTSTRAP_STREAM | draw.number;
@@ -101,8 +102,9 @@ FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL real *data, u32 j, u32 co
     return PSELECT(there, datum - one, PK(0.0));
 }
 
-/* Draws the first `count` reflected cells of a row, or, for count = SWEEP_CELLS and `incident`, all in the sweep's order,
- * of which the incident ones with data count. Adds the squares of what they differ from the model outside the cone. */
+/* Draws the first `count` reflected cells of a row, or, for count = SWEEP_CELLS and `incident`, all in the
+ * sweep's order, of which the incident ones with data count. Adds the squares of what they differ from the
+ * model outside the cone. */
 FN acc8 bootstrap_cells(LOSSCONE_PARAMETERS, bootstrap_draw draw, u32 row, u32 count, u32 incident, acc8 sum)
 {
     const u32 at = row * SWEEP_CELLS;

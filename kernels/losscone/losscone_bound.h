@@ -1,9 +1,10 @@
 /* losscone_bound.h: the least misfit that a box of potentials and ratios may hold.
  *
- * In the box U0 <= U <= U1, r0 <= r <= r1 the edge x of each family lies between r0 (1 + c U0) and r1 (1 + c U1). So
- * its k lies between two numbers, and the misfit is at least BASE + the sum over the families of the least STEP
- * between them. Where at most one line crosses the box that is its least misfit. Where families depend on the sign of
- * U (folded) a box must not have 0 inside; neither must it where a row's E' is next to nothing.
+ * In the box U0 <= U <= U1, r0 <= r <= r1 the edge x of each family lies between r0 (1 + c U0) and r1 (1 + c
+ * U1). So its k lies between two numbers, and the misfit is at least BASE + the sum over the families of the
+ * least STEP between them. Where at most one line crosses the box that is its least misfit. Where families
+ * depend on the sign of U (folded) a box must not have 0 inside; neither must it where a row's E' is next to
+ * nothing.
  */
 #ifndef PARITAS_LOSSCONE_BOUND_H
 #define PARITAS_LOSSCONE_BOUND_H

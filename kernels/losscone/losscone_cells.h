@@ -1,18 +1,18 @@
-/* losscone_cells.h: a sweep as the searches see it: for each row the cells that may be in the loss cone, in the order
- * in which they enter it, and the misfit as a step function of their number.
+/* losscone_cells.h: a sweep as the searches see it: for each row the cells that may be in the loss cone, in
+ * the order in which they enter it, and the misfit as a step function of their number.
  *
- * A cell at pitch angle theta > 90 degrees is in the cone where sin^2(theta) < x = r (1 + U / E'), E' = energy less
- * spacecraft potential. With a = r, b = r U and c = 1 / E' each threshold is a straight line a + c b = sin^2 in the
- * plane of a, b. Rows have up to SWEEP_CELLS thresholds, ascending; cells at the same angle are one threshold.
- * k(x) = number of thresholds below x.
+ * A cell at pitch angle theta > 90 degrees is in the cone where sin^2(theta) < x = r (1 + U / E'), E' =
+ * energy less spacecraft potential. With a = r, b = r U and c = 1 / E' each threshold is a straight line a +
+ * c b = sin^2 in the plane of a, b. Rows have up to SWEEP_CELLS thresholds, ascending; cells at the same
+ * angle are one threshold. k(x) = number of thresholds below x.
  *
- * The misfit is BASE + the sum over families of STEP(family, k(x_family)). With a hard edge a family is a row. With
- * the energy response a row is five families, of the energies E (1 + w {1, 1/2, 0, -1/2, -1}). Where n of the five
- * see a cell in the cone the model is level n, and the row's misfit telescopes:
+ * The misfit is BASE + the sum over families of STEP(family, k(x_family)). With a hard edge a family is a
+ * row. With the energy response a row is five families, of the energies E (1 + w {1, 1/2, 0, -1/2, -1}).
+ * Where n of the five see a cell in the cone the model is level n, and the row's misfit telescopes:
  *   sum over n = 1 .. 5 of G_n(k of the n-th largest x),
  *   G_n(k) = sum over the first k cells of (d - level n)^2 - (d - level n-1)^2.
- * For U <= 0 the n-th largest x is that of the n-th highest energy, for U > 0 that of the n-th lowest ("reversed"). So
- * searches cut their boxes at U = 0.
+ * For U <= 0 the n-th largest x is that of the n-th highest energy, for U > 0 that of the n-th lowest
+ * ("reversed"). So searches cut their boxes at U = 0.
  */
 #ifndef PARITAS_LOSSCONE_CELLS_H
 #define PARITAS_LOSSCONE_CELLS_H
@@ -79,8 +79,8 @@ FN pack datum_of(u32 method, pack flux)
     return method ? flux : m_log(flux + PK(LOSSCONE_FLOOR));
 }
 
-/* Data and squared sines of row i; the valid reflected ones first, in the sweep's order, behind them NO_THRESHOLD up
- * to a multiple of 8. They wait in the place of step tables. */
+/* Data and squared sines of row i; the valid reflected ones first, in the sweep's order, behind them
+ * NO_THRESHOLD up to a multiple of 8. They wait in the place of step tables. */
 FN void cells_of_row(LOSSCONE_PARAMETERS, u32 row)
 {
     const pack one = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL)), zero = PK(0.0);
@@ -129,9 +129,9 @@ FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
         (s + CELLS_INVERSE)[row] = cone_inverse(energy, potential);
 }
 
-/* The reflected cells of row i by ascending sin^2; then thresholds, and how many cells and what sum of data each
- * leaves below (the latter in the place of step table 0). Each cell's place is the number of those below it, a pack of
- * cells at a time; equal ones take the next place that is free. */
+/* The reflected cells of row i by ascending sin^2; then thresholds, and how many cells and what sum of data
+ * each leaves below (the latter in the place of step table 0). Each cell's place is the number of those below
+ * it, a pack of cells at a time; equal ones take the next place that is free. */
 FN void cells_sort(GLOBAL real *s, u32 row)
 {
     const u32 at = row * SWEEP_CELLS, n = U32_OF((s + CELLS_COUNT)[row]);
@@ -169,8 +169,8 @@ FN void cells_sort(GLOBAL real *s, u32 row)
 
 /* ---- the whole sweep ---- */
 
-/* Steps of the misfit from sums of data, which are in the place of step table 0: differences of squares, of d - l' and
- * d - l, (l - l') (2 d - l - l'). By the whole team; the slab may be read behind it. */
+/* Steps of the misfit from sums of data, which are in the place of step table 0: differences of squares, of d
+ * - l' and d - l, (l - l') (2 d - l - l'). By the whole team; the slab may be read behind it. */
 FN void cells_steps(LOSSCONE_PARAMETERS)
 {
     const u32 levels = U32_OF(s[CELLS_LEVELS]), tables = mi[LOSSCONE_FOLDED] ? LOSSCONE_ENERGIES : 1u;

@@ -1,6 +1,6 @@
-/* losscone_cone.h: what the formula (direct.h) and the tables of the searches (cells.h) say of the cone and must say
- * with the same bits: which cells may lie in it, sin^2 of their pitch angles, energies, and where its edge
- * is.
+/* losscone_cone.h: what the formula (direct.h) and the tables of the searches (cells.h) say of the cone and
+ * must say with the same bits: which cells may lie in it, sin^2 of their pitch angles, energies, and where
+ * its edge is.
  */
 #ifndef PARITAS_LOSSCONE_CONE_H
 #define PARITAS_LOSSCONE_CONE_H

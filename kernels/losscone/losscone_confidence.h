@@ -1,4 +1,5 @@
-/* losscone_confidence.h: the potentials at which the least misfit over r and A is not above a limit, on a grid.
+/* losscone_confidence.h: the potentials at which the least misfit over r and A is not above a limit, on a
+ * grid.
  *
  *   boxes of (U, r) ─► bound above the limit: gone
  *                  └─► else halved until it has few potentials of the grid: these are open
@@ -154,7 +155,8 @@ FN void confidence_narrow(LOSSCONE_PARAMETERS, confidence_grid grid, real limit)
     }
 }
 
-/* Decides open potentials; `known`: the last profile found a cell. Answers the same for the next potential. */
+/* Decides open potentials; `known`: the last profile found a cell. Answers the same for the next
+ * potential. */
 FN u32 confidence_decide(LOSSCONE_PARAMETERS, confidence_grid grid, real limit, u32 i, u32 known)
 {
     const u32 open = (s + CONFIDENCE_FLAG)[i] == REAL_OF(FLAG_OPEN);
@@ -179,8 +181,8 @@ FN u32 confidence_decide(LOSSCONE_PARAMETERS, confidence_grid grid, real limit, 
     return known;
 }
 
-/* The set of the sweep in the slab: CONFIDENCE_FOUND intervals with CONFIDENCE_ENDS. Potentials from `inside` to
- * `inside_end` are in it without being asked. */
+/* The set of the sweep in the slab: CONFIDENCE_FOUND intervals with CONFIDENCE_ENDS. Potentials from `inside`
+ * to `inside_end` are in it without being asked. */
 FN void confidence_run(LOSSCONE_PARAMETERS, confidence_grid grid, real limit, real inside, real inside_end)
 {
     confidence_narrow(LOSSCONE, grid, limit);

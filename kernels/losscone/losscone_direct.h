@@ -1,13 +1,14 @@
 /* losscone_direct.h: the loss-cone model by its formula, cell by cell.
  *
- * At the energy E of a row and the spacecraft potential V, with E' = E - V, the cone's edge has the sine's square
- * x = r (1 + U / E'), clipped to 0 .. 1 (Halekas et al. 2008, par. 37). A cell at the pitch angle theta > 90 degrees
- * with sin^2(theta) < x lies inside the cone: its model is the background, else 1. Folded with the instrument's
- * response it is the mean over five energies across the response. A beam of amplitude A adds
+ * At the energy E of a row and the spacecraft potential V, with E' = E - V, the cone's edge has the sine's
+ * square x = r (1 + U / E'), clipped to 0 .. 1 (Halekas et al. 2008, par. 37). A cell at the pitch angle
+ * theta > 90 degrees with sin^2(theta) < x lies inside the cone: its model is the background, else 1. Folded
+ * with the instrument's response it is the mean over five energies across the response. A beam of amplitude A
+ * adds
  *   A exp(-((E - c) / w)^2 / 2) exp(-((theta - 180) / sigma)^2 / 2),   c = max(V - U, w), where V > U.
  *
- * A sweep is prepared once for all points (losscone_slab.h): sines, the beam's profile in pitch angle, and what the
- * misfit compares with the model.
+ * A sweep is prepared once for all points (losscone_slab.h): sines, the beam's profile in pitch angle, and
+ * what the misfit compares with the model.
  */
 #ifndef PARITAS_LOSSCONE_DIRECT_H
 #define PARITAS_LOSSCONE_DIRECT_H

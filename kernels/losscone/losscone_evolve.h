@@ -1,16 +1,17 @@
-/* losscone_evolve.h: differential evolution of the points of one sweep, best/1/bin with F = 0.5 and CR = 0.9 (R. Storn,
- * K. Price, J. Global Optimization 11 (1997) 341), as loss cones have usually been fitted. The exact search beats it in
- * every respect; it is there to compare with.
+/* losscone_evolve.h: differential evolution of the points of one sweep, best/1/bin with F = 0.5 and CR = 0.9
+ * (R. Storn, K. Price, J. Global Optimization 11 (1997) 341), as loss cones have usually been fitted. The
+ * exact search beats it in every respect; it is there to compare with.
  *
  *   400 points of a Latin hypercube ─► the best of them and a Sobol set are the population ─► generations ─► the best
  *
- * All members of a generation are made from the one before, which the slab keeps beside it. What leaves the bounds ends
- * on them; a trial replaces its member where it is better. Random numbers are Philox words of (seed; generation, member,
- * sweep), so that a sweep's answer depends on its number alone.
+ * All members of a generation are made from the one before, which the slab keeps beside it. What leaves the
+ * bounds ends on them; a trial replaces its member where it is better. Random numbers are Philox words of
+ * (seed; generation, member, sweep), so that a sweep's answer depends on its number alone.
  *
- * The stop is the sweep's own. The usual one, no gain of 1e-3 by the best member in one generation past the tenth, ends
- * Lillis at once, whose misfits are that small, and Halekas while most gains are still to come, since a generation
- * without any is nothing rare. Here it is EVOLVE_PATIENCE generations without a gain of EVOLVE_GAIN of the misfit.
+ * The stop is the sweep's own. The usual one, no gain of 1e-3 by the best member in one generation past the
+ * tenth, ends Lillis at once, whose misfits are that small, and Halekas while most gains are still to come,
+ * since a generation without any is nothing rare. Here it is EVOLVE_PATIENCE generations without a gain of
+ * EVOLVE_GAIN of the misfit.
  */
 #ifndef PARITAS_LOSSCONE_EVOLVE_H
 #define PARITAS_LOSSCONE_EVOLVE_H
@@ -47,8 +48,8 @@ FN pack evolve_high(plint word)
 }
 #endif
 
-/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. In f64 the words
- * of a pack of members come at once. */
+/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. In f64
+ * the words of a pack of members come at once. */
 FN void evolve_draw(evolve_fit fit, GLOBAL real *s, u32 generation)
 {
 #if F64
@@ -120,8 +121,8 @@ FN real evolve_within(real lower, real upper, real part)
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-/* A point of the unit cube within the bounds; `first`: one of the Latin hypercube, which has its own U. Answers its
- * value. */
+/* A point of the unit cube within the bounds; `first`: one of the Latin hypercube, which has its own U.
+ * Answers its value. */
 FN real evolve_place(evolve_fit fit, GLOBAL const real *s, GLOBAL const elem *unit, int first,
                      PRIVATE real *x)
 {
@@ -157,8 +158,8 @@ typedef struct {
     int settled;           /* the population came to rest */
 } evolve_end;
 
-/* Finds a minimum of the sweep that point_prepare knows. units: the points of the Latin hypercube, then those of the
- * Sobol set, in the unit cube. */
+/* Finds a minimum of the sweep that point_prepare knows. units: the points of the Latin hypercube, then those
+ * of the Sobol set, in the unit cube. */
 FN evolve_end evolve(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units, u32 most)
 {
     evolve_populate(fit, s, units);

@@ -1,5 +1,5 @@
-/* losscone_outcome.h: what the search found, as numbers for the host: the plateau of the minimum, its centre, the misfit
- * there. */
+/* losscone_outcome.h: what the search found, as numbers for the host: the plateau of the minimum, its centre,
+ * the misfit there. */
 #ifndef PARITAS_LOSSCONE_OUTCOME_H
 #define PARITAS_LOSSCONE_OUTCOME_H
 
@@ -16,8 +16,8 @@
 
 /* ---- the misfit ---- */
 
-/* The cosine below which a beam of this amplitude is above BEAM_NOTHING: -cos(phi) <= phi^2 / 2 - 1, phi from the
- * field. */
+/* The cosine below which a beam of this amplitude is above BEAM_NOTHING: -cos(phi) <= phi^2 / 2 - 1, phi from
+ * the field. */
 FN real beam_noticed(losscone_run run, real amplitude)
 {
     const real sigma = run.sigma * R(0.017453292519943295),
@@ -71,8 +71,8 @@ FN void search_misfit(LOSSCONE_PARAMETERS, GLOBAL const real *point, GLOBAL real
 
 /* ---- the plateau ---- */
 
-/* Where the plateau lies: the whole domain, or, if its folded families depend on it, the side of 0 that it was found
- * on. */
+/* Where the plateau lies: the whole domain, or, if its folded families depend on it, the side of 0 that it
+ * was found on. */
 FN search_box plateau_domain(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const real *s)
 {
     GLOBAL const real *chosen = s + SEARCH_CHOSEN;
@@ -102,8 +102,8 @@ FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real
     return limited(R(0.5) * (least + most), extent.r0, extent.r1);
 }
 
-/* What stands for a plateau: its centre of gravity in the plane of a and b, where it is convex; of a thin one the middle
- * of its extent in U, and there in r. */
+/* What stands for a plateau: its centre of gravity in the plane of a and b, where it is convex; of a thin one
+ * the middle of its extent in U, and there in r. */
 FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLOBAL real *to)
 {
     const real a0 = VERTEX_A(polygon, 0), b0 = VERTEX_B(polygon, 0),
@@ -153,9 +153,9 @@ FN u32 search_plateau(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, GLOBA
     return n;
 }
 
-/* The answer, all but the misfit. Where there may be a beam the misfit changes with U inside the plateau. So the point of
- * the answer is the centre with its best amplitude only if that is the minimum too, as near as it counts, and else where
- * the minimum was found. By one worker. */
+/* The answer, all but the misfit. Where there may be a beam the misfit changes with U inside the plateau. So
+ * the point of the answer is the centre with its best amplitude only if that is the minimum too, as near as
+ * it counts, and else where the minimum was found. By one worker. */
 FN_LARGE void search_answer(LOSSCONE_PARAMETERS, GLOBAL real *to)
 {
     search_box extent;

@@ -1,9 +1,10 @@
 /* losscone_plateau.h: the polygon on which the misfit does not change.
  *
- * In the plane of a = r and b = r U the domain and every threshold are straight. So what is left of the domain between
- * two neighbouring thresholds of each family is a convex polygon, clipped exactly (I. Sutherland, G. Hodgman, Comm. ACM
- * 17 (1974) 32). U = b / a and r = a are extreme at its vertices. A polygon that is thinner than SLIVER in the x of one
- * of its families is taken for empty: rounding decides whether it is there.
+ * In the plane of a = r and b = r U the domain and every threshold are straight. So what is left of the
+ * domain between two neighbouring thresholds of each family is a convex polygon, clipped exactly (I.
+ * Sutherland, G. Hodgman, Comm. ACM 17 (1974) 32). U = b / a and r = a are extreme at its vertices. A polygon
+ * that is thinner than SLIVER in the x of one of its families is taken for empty: rounding decides whether it
+ * is there.
  */
 #ifndef PARITAS_LOSSCONE_PLATEAU_H
 #define PARITAS_LOSSCONE_PLATEAU_H
@@ -38,8 +39,8 @@ FN u32 polygon_of_box(search_box box, GLOBAL real *to)
     return 4;
 }
 
-/* What of a polygon of n vertices has sign (a + c b - s) <= 0; sign is 1 or -1. The number of vertices at `to`, 0 if
- * none is left or a sliver. */
+/* What of a polygon of n vertices has sign (a + c b - s) <= 0; sign is 1 or -1. The number of vertices at
+ * `to`, 0 if none is left or a sliver. */
 FN u32 polygon_clip(GLOBAL const real *from, u32 n, GLOBAL real *to, real c, real s, real sign)
 {
     u32 left = 0;
@@ -75,8 +76,8 @@ FN u32 polygon_between(GLOBAL const real *s, u32 row, u32 k, real c, GLOBAL cons
     return n ? polygon_clip(spare, n, to, c, above, R(1.0)) : 0;
 }
 
-/* The plateau of the numbers k of all families within a box; `room`: three polygons, the answer is in the first. 0:
- * there is none. */
+/* The plateau of the numbers k of all families within a box; `room`: three polygons, the answer is in the
+ * first. 0: there is none. */
 FN u32 plateau_clip(CONSTANT u32 *mi, GLOBAL const real *s, GLOBAL const real *k, search_box box,
                     u32 reversed, GLOBAL real *room)
 {

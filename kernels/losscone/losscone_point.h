@@ -1,10 +1,10 @@
-/* losscone_point.h: the misfit of a point (U, r, A) from the tables of losscone_cells.h: a look-up a row, and the cells
- * that the beam reaches one by one.
+/* losscone_point.h: the misfit of a point (U, r, A) from the tables of losscone_cells.h: a look-up a row, and
+ * the cells that the beam reaches one by one.
  *
- * A bucket of x says where the search among a row's thresholds starts; two more steps are taken without a branch, and
- * further ones are rare. Thresholds and the steps behind them lie side by side. The beam changes the models of few
- * cells: those near 180 degrees of rows whose energy is near what the electrons gain. Their data stand apart, those of
- * a row by rising sine.
+ * A bucket of x says where the search among a row's thresholds starts; two more steps are taken without a
+ * branch, and further ones are rare. Thresholds and the steps behind them lie side by side. The beam changes
+ * the models of few cells: those near 180 degrees of rows whose energy is near what the electrons gain. Their
+ * data stand apart, those of a row by rising sine.
  */
 #ifndef PARITAS_LOSSCONE_POINT_H
 #define PARITAS_LOSSCONE_POINT_H
@@ -69,8 +69,8 @@ FN void point_tabulate(GLOBAL real *s, u32 row, u32 energies)
     }
 }
 
-/* Fills what this file has, behind cells_prepare. `most`: the largest amplitude that will be asked for. By the whole
- * team; the slab may be read behind it. */
+/* Fills what this file has, behind cells_prepare. `most`: the largest amplitude that will be asked for. By
+ * the whole team; the slab may be read behind it. */
 FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, real most)
 {
     TEAM_FOR(row, SWEEP_SLOTS) {

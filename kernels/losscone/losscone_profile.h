@@ -3,7 +3,8 @@
  * At fixed U every threshold is one value of r, so the search is one of intervals:
  *   bound (losscone_bound.h, losscone_beam.h) ─► few thresholds inside: visit the cells between them in order
  *                                            └─► many: halve, the least bound first
- * Slivers of r narrower than PROFILE_SLIVER are left out: there thresholds of several rows coincide but for rounding.
+ * Slivers of r narrower than PROFILE_SLIVER are left out: there thresholds of several rows coincide but for
+ * rounding.
  */
 #ifndef PARITAS_LOSSCONE_PROFILE_H
 #define PARITAS_LOSSCONE_PROFILE_H
@@ -17,8 +18,8 @@
 #define PROFILE_CLOSE R(4e-6)
 #define PROFILE_SLIVER R(2e-6)
 #endif
-/* Intervals wait for the least bound to be taken first; where more than PROFILE_WIDE wait, the newest is. Then as many
- * more may come as halvings lead from the bounds of r to a sliver. */
+/* Intervals wait for the least bound to be taken first; where more than PROFILE_WIDE wait, the newest is.
+ * Then as many more may come as halvings lead from the bounds of r to a sliver. */
 #define PROFILE_WIDE 64
 #define PROFILE_WAITING_MOST 128
 #define PROFILE_REMEMBERED_MOST 8 /* the cells solved last */
@@ -81,7 +82,8 @@ FN void profile_return(CONSTANT elem *mr, GLOBAL real *s, u32 i)
     profile_move(mr, s, f, (s + PROFILE_K)[f] - R(1.0));
 }
 
-/* All families at the lower end of pending interval w, and the thresholds inside it by ascending r. How many. */
+/* All families at the lower end of pending interval w, and the thresholds inside it by ascending r. How
+ * many. */
 FN u32 profile_events(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 w, real u)
 {
     GLOBAL const real *known = PENDING_BOUND(w);
@@ -203,9 +205,8 @@ FN void profile_begin(CONSTANT elem *mr, GLOBAL real *s, real u)
                 w + 1 < SEARCH_PENDING_MOST ? FMA(quarter, REAL_OF(w + 1), domain.r0) : domain.r1);
 }
 
-/* The least misfit at potential u: PROFILE_BEST, _R, _A; UNBOUNDED where it is not below `most`. It ends at the first that
- * is not above `enough`. Behind beam_forget. By the whole team, up to a
- * barrier. */
+/* The least misfit at potential u: PROFILE_BEST, _R, _A; UNBOUNDED where it is not below `most`. It ends at
+ * the first that is not above `enough`. Behind beam_forget. By the whole team, up to a barrier. */
 FN_LARGE void profile_run(LOSSCONE_PARAMETERS, real u, real most, real enough)
 {
     ONE_WORKER
@@ -224,8 +225,8 @@ FN_LARGE void profile_run(LOSSCONE_PARAMETERS, real u, real most, real enough)
     TEAM_BARRIER(); /* all have seen that nothing is pending: what comes next may write it */
 }
 
-/* Is the cell that the last profile found also there at potential u, with a misfit that is not above the limit? By one
- * worker. */
+/* Is the cell that the last profile found also there at potential u, with a misfit that is not above the
+ * limit? By one worker. */
 FN_LARGE u32 profile_again(LOSSCONE_PARAMETERS, real u, real limit)
 {
     const u32 reversed = families_reversed(mi, u);

@@ -1,6 +1,8 @@
-/* losscone_rows.h: loss-cone sweeps, options and answers as host and kernels see them: rows of numbers, one a sweep.
+/* losscone_rows.h: loss-cone sweeps, options and answers as host and kernels see them: rows of numbers, one a
+ * sweep.
  *
- * A cell without data has the flux 0 and the cosine 0; a row without data has no cell. All numbers are finite.
+ * A cell without data has the flux 0 and the cosine 0; a row without data has no cell. All numbers are
+ * finite.
  */
 #ifndef PARITAS_LOSSCONE_ROWS_H
 #define PARITAS_LOSSCONE_ROWS_H
@@ -37,8 +39,8 @@ enum losscone_reals { /* mr; first the bounds of a point's coordinates, in their
                       LOSSCONE_BEAM_SIGMA, /* degrees of pitch angle */
                       LOSSCONE_BACKGROUND,
                       LOSSCONE_RESPONSE, /* half width of the energy response as a part of the energy */
-                      /* the model with 0, 1 .. 5 of a row's energies in the cone, as the misfit takes it (Halekas: its logarithm). Of
-     * a hard edge: 0, 1 */
+                      /* the model with 0, 1 .. 5 of a row's energies in the cone, as the misfit takes it
+                       * (Halekas: its logarithm). Of a hard edge: 0, 1 */
                       PLACE(LOSSCONE_LEVEL, LOSSCONE_ENERGIES + 1),
                       LOSSCONE_REALS
 };
@@ -52,7 +54,8 @@ enum losscone_args {
     LOSSCONE_ARG_COUNT /* of points, potentials or draws */
 };
 
-/* A point: surface potential U (V), field at the spacecraft over field at the surface r, amplitude of the beam A. */
+/* A point: surface potential U (V), field at the spacecraft over field at the surface r, amplitude of the
+ * beam A. */
 enum losscone_point { LOSSCONE_U, LOSSCONE_R, LOSSCONE_A, LOSSCONE_POINT };
 
 enum sweep_row {

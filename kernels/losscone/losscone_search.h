@@ -5,9 +5,9 @@
  *                                                                      whose misfit can be the least
  *
  * Nothing is lost: a box goes when its bound is above the best misfit found, or when all cells of the lines'
- * arrangement that meet it have been visited, but for slivers (losscone_plateau.h). What is visited first follows from
- * the numbers alone, so the answer does not depend on the team. The heap holds a limited number of boxes; while it is
- * full the search goes depth first.
+ * arrangement that meet it have been visited, but for slivers (losscone_plateau.h). What is visited first
+ * follows from the numbers alone, so the answer does not depend on the team. The heap holds a limited number
+ * of boxes; while it is full the search goes depth first.
  */
 #ifndef PARITAS_LOSSCONE_SEARCH_H
 #define PARITAS_LOSSCONE_SEARCH_H
@@ -229,8 +229,8 @@ FN_LARGE void search_solve(LOSSCONE_PARAMETERS)
     }
 }
 
-/* The least misfit of the cell of SEARCH_TRIED with any beam at potentials u0 .. u1. What the visit knows of the beam's
- * bounds stays. */
+/* The least misfit of the cell of SEARCH_TRIED with any beam at potentials u0 .. u1. What the visit knows of
+ * the beam's bounds stays. */
 FN real search_cell_bound(LOSSCONE_PARAMETERS, real u0, real u1)
 {
     real bound = s[CELLS_BASE];
@@ -249,8 +249,8 @@ FN real search_cell_bound(LOSSCONE_PARAMETERS, real u0, real u1)
     return bound;
 }
 
-/* Keeps the cell of SEARCH_TRIED, whose part in the box is this polygon, for when its turn comes, unless its bound is
- * too large: beams are solved for in as few cells as can be. */
+/* Keeps the cell of SEARCH_TRIED, whose part in the box is this polygon, for when its turn comes, unless its
+ * bound is too large: beams are solved for in as few cells as can be. */
 FN_LARGE void search_keep_cell(LOSSCONE_PARAMETERS, search_box box, GLOBAL const real *polygon, u32 n)
 {
     const search_box extent = polygon_extent(polygon, n, box);
@@ -296,8 +296,8 @@ FN void search_middle(LOSSCONE_PARAMETERS, search_box box)
 
 /* ---- what comes next: all by one worker ---- */
 
-/* The halves of a box become pending, or the box itself: for better bounds, or for a visit if few lines cross it. 0: it
- * is too small for either. */
+/* The halves of a box become pending, or the box itself: for better bounds, or for a visit if few lines cross
+ * it. 0: it is too small for either. */
 FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry)
 {
     const search_box box = box_at(entry);
@@ -401,7 +401,8 @@ FN_LARGE void search_next(LOSSCONE_PARAMETERS)
 
 /* ---- visits ---- */
 
-/* The families that lines cross, what all others add, and the least that is still to come behind each. How many. */
+/* The families that lines cross, what all others add, and the least that is still to come behind each. How
+ * many. */
 FN u32 visit_begin(LOSSCONE_PARAMETERS)
 {
     const u32 families = losscone_families(mi);
@@ -422,8 +423,9 @@ FN u32 visit_begin(LOSSCONE_PARAMETERS)
     return crossed;
 }
 
-/* Visits the cells that meet pending box 0, which is bounded: one family after the other takes each of its k, the box
- * is clipped accordingly; a branch ends where nothing of the box is left or its sum is too large. By one worker. */
+/* Visits the cells that meet pending box 0, which is bounded: one family after the other takes each of its k,
+ * the box is clipped accordingly; a branch ends where nothing of the box is left or its sum is too large. By
+ * one worker. */
 FN_LARGE void search_visit(LOSSCONE_PARAMETERS)
 {
     GLOBAL const real *known = PENDING_BOUND(0);
@@ -489,8 +491,8 @@ FN void search_begin(CONSTANT elem *mr, GLOBAL real *s, real best)
     s[SEARCH_SLICES] = REAL_OF(n);
 }
 
-/* Finds the least misfit of the sweep in the slab, if it is below `best`: SEARCH_BEST. Behind beam_forget. By the whole
- * team. */
+/* Finds the least misfit of the sweep in the slab, if it is below `best`: SEARCH_BEST. Behind beam_forget. By
+ * the whole team. */
 FN void search_run(LOSSCONE_PARAMETERS, real best)
 {
     ONE_WORKER

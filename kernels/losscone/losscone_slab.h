@@ -194,7 +194,8 @@ enum confidence_slab {
 
 enum bootstrap_slab {
     BOOTSTRAP_WIDE = PROFILE_SLAB, /* 1: all cells are drawn */
-    /* what the misfit would compare with without noise: of reflected cells as CELLS_DATA, of all as CELLS_ALL */
+    /* what the misfit would compare with without noise: of reflected cells as CELLS_DATA, of all as
+     * CELLS_ALL */
     PLACE8(BOOTSTRAP_REFLECTED, SWEEP_SLOT_CELLS),
     PLACE8(BOOTSTRAP_ALL, SWEEP_SLOT_CELLS),
     BOOTSTRAP_SLAB

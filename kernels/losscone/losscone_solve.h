@@ -1,10 +1,10 @@
 /* losscone_solve.h: the best beam of one cell of the arrangement.
  *
- * Which cells are in the cone is given; the misfit is a smooth function of A and, through the rows' heights b(U), of U,
- * which may go from end to end of the plateau. A scan over both (logarithms good to 1e-5) finds where to start. From
- * its local minima Levenberg's and Marquardt's steps (J. SIAM 11 (1963) 431) go down on the sum of squares, within
- * bounds. Unlike the rest of the search this is not proven to find the least of several minima inside one cell. All by
- * one worker.
+ * Which cells are in the cone is given; the misfit is a smooth function of A and, through the rows' heights
+ * b(U), of U, which may go from end to end of the plateau. A scan over both (logarithms good to 1e-5) finds
+ * where to start. From its local minima Levenberg's and Marquardt's steps (J. SIAM 11 (1963) 431) go down on
+ * the sum of squares, within bounds. Unlike the rest of the search this is not proven to find the least of
+ * several minima inside one cell. All by one worker.
  */
 #ifndef PARITAS_LOSSCONE_SOLVE_H
 #define PARITAS_LOSSCONE_SOLVE_H
@@ -265,8 +265,8 @@ FN u32 solve_samples(LOSSCONE_PARAMETERS, real low, real high, PRIVATE u32 *even
     return n;
 }
 
-/* The best sample that was not tried: where samples are even, one that is not beside a lesser one. What was tried
- * counts as lesser than all. `samples` if there is none. */
+/* The best sample that was not tried: where samples are even, one that is not beside a lesser one. What was
+ * tried counts as lesser than all. `samples` if there is none. */
 FN u32 solve_best_sample(GLOBAL const real *s, u32 samples, u32 even)
 {
     GLOBAL const real *scanned = s + SOLVE_SCANNED;

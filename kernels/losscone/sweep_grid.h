@@ -1,5 +1,5 @@
-/* sweep_grid.h: the grid of a sweep in kernels: include/paritas_sweep.h has it for everybody else, and a static
- * assertion of the host holds the two together. */
+/* sweep_grid.h: the grid of a sweep in kernels: include/paritas_sweep.h has it for everybody else, and a
+ * static assertion of the host holds the two together. */
 #ifndef PARITAS_SWEEP_GRID_H
 #define PARITAS_SWEEP_GRID_H
 

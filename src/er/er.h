@@ -35,6 +35,10 @@ struct er_day {
     size_t room; /* sweeps that its arrays have memory for */
 };
 
+/* An array with room for more than n elements, twice its `room` where that is used up, from `least` on; NULL,
+ * and the context says so: there is no memory, and the array is as before. */
+void *er_grow(paritas_context *context, void *array, size_t n, size_t *room, size_t least, size_t size);
+
 /* A day without sweeps and with room for some. */
 paritas_status er_day_open(paritas_context *context, size_t room, struct er_day **day);
 /* Makes room for at least one more sweep and adds it, empty. */
@@ -67,6 +71,7 @@ int er_month_days(int year, int month);
 /* A UTC, YYYY-MM-DDThh:mm:ss[.decimals][Z], that fills [at, end), in Unix seconds; false: it is none. */
 bool er_read_utc(const char *at, const char *end, double *time);
 
+double er_dot(const double a[3], const double b[3]);
 /* Where a ray meets the Moon's sphere first; false: nowhere. */
 bool er_meets_moon(const double position[3], const double direction[3], double point[3]);
 /* Latitude and longitude (-180 to 180) of a point in IAU_MOON, degrees. */

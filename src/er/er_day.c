@@ -98,13 +98,23 @@ static void array_set(struct er_day *day, size_t k, void *memory)
     memcpy((char *)&day->open + arrays[k].place, &memory, sizeof memory);
 }
 
+void *er_grow(paritas_context *context, void *array, size_t n, size_t *room, size_t least, size_t size)
+{
+    if (n < *room) return array;
+    const size_t wanted = *room ? 2 * *room : least;
+    void *grown = paritas_reallocate(context, array, wanted, size);
+    if (grown)
+        *room = wanted;
+    else
+        paritas_fail_memory(context);
+    return grown;
+}
+
 /* On failure the arrays have different sizes, of which `room` is the least. */
 static paritas_status grow(paritas_context *context, struct er_day *day, size_t room)
 {
     for (size_t k = 0; k < ARRAYS; k++) {
-        void *memory = array_get(day, k);
-        memory = memory ? paritas_reallocate(context, memory, room, arrays[k].bytes)
-                        : paritas_allocate(context, room, arrays[k].bytes);
+        void *memory = paritas_reallocate(context, array_get(day, k), room, arrays[k].bytes);
         if (!memory) return paritas_fail_memory(context);
         array_set(day, k, memory);
     }

@@ -42,27 +42,36 @@ int paritas_er_file_date(const char *path)
     return 0;
 }
 
+struct dated {
+    char *path;
+    int date;
+};
+struct folder {
+    dev_t device;
+    ino_t inode;
+};
+
 /* The public list, and what it was asked for. */
 struct files {
     paritas_er_files open;
     paritas_allocator allocator;
-    size_t room;
     int year, month, day;
-    struct folder {
-        dev_t device;
-        ino_t inode;
-    } *entered; /* a link may lead to a folder above it, or to another's */
+    struct dated *found; /* these own the paths */
+    size_t n, room;
+    struct folder *entered; /* a link may lead to a folder above it, or to another's */
     size_t n_entered, entered_room;
 };
 
-void paritas_er_files_free(paritas_er_files *files)
+void paritas_er_files_free(paritas_er_files *open)
 {
-    if (!files) return;
-    const paritas_allocator allocator = ((struct files *)(void *)files)->allocator;
-    for (size_t k = 0; k < files->n; k++) paritas_release(&allocator, files->path[k]);
-    paritas_release(&allocator, files->path);
-    paritas_release(&allocator, files->date);
-    paritas_release(&allocator, ((struct files *)(void *)files)->entered);
+    if (!open) return;
+    struct files *files = (struct files *)(void *)open;
+    const paritas_allocator allocator = files->allocator;
+    for (size_t k = 0; k < files->n; k++) paritas_release(&allocator, files->found[k].path);
+    paritas_release(&allocator, files->found);
+    paritas_release(&allocator, open->path);
+    paritas_release(&allocator, open->date);
+    paritas_release(&allocator, files->entered);
     paritas_release(&allocator, files);
 }
 
@@ -75,24 +84,13 @@ static bool wanted(const struct files *files, int date)
 /* Takes the path, which becomes the list's. */
 static paritas_status add(paritas_context *context, struct files *files, char *path, int date)
 {
-    paritas_er_files *open = &files->open;
-    if (open->n == files->room) {
-        const size_t room = files->room ? 2 * files->room : 64;
-        char **paths = open->path ? paritas_reallocate(context, open->path, room, sizeof *paths)
-                                  : paritas_allocate(context, room, sizeof *paths);
-        if (paths) open->path = paths;
-        int *dates = !paths       ? NULL
-                     : open->date ? paritas_reallocate(context, open->date, room, sizeof *dates)
-                                  : paritas_allocate(context, room, sizeof *dates);
-        if (!dates) {
-            paritas_release(&context->allocator, path);
-            return paritas_fail_memory(context);
-        }
-        open->date = dates;
-        files->room = room;
+    struct dated *found = er_grow(context, files->found, files->n, &files->room, 64, sizeof *found);
+    if (!found) {
+        paritas_release(&context->allocator, path);
+        return PARITAS_OUT_OF_MEMORY;
     }
-    open->path[open->n] = path;
-    open->date[open->n++] = date;
+    files->found = found;
+    found[files->n++] = (struct dated){path, date};
     return PARITAS_OK;
 }
 
@@ -113,14 +111,10 @@ static paritas_status enter(paritas_context *context, struct files *files, const
     for (size_t k = 0; k < files->n_entered; k++)
         if (files->entered[k].device == folder->st_dev && files->entered[k].inode == folder->st_ino)
             return PARITAS_OK;
-    if (files->n_entered == files->entered_room) {
-        const size_t room = files->entered_room ? 2 * files->entered_room : 64;
-        struct folder *more = files->entered ? paritas_reallocate(context, files->entered, room, sizeof *more)
-                                             : paritas_allocate(context, room, sizeof *more);
-        if (!more) return paritas_fail_memory(context);
-        files->entered = more;
-        files->entered_room = room;
-    }
+    struct folder *entered =
+        er_grow(context, files->entered, files->n_entered, &files->entered_room, 64, sizeof *entered);
+    if (!entered) return PARITAS_OUT_OF_MEMORY;
+    files->entered = entered;
     files->entered[files->n_entered++] = (struct folder){folder->st_dev, folder->st_ino};
     *first = true;
     return PARITAS_OK;
@@ -164,28 +158,24 @@ static paritas_status search(paritas_context *context, struct files *files, cons
     return status;
 }
 
-struct dated {
-    char *path;
-    int date;
-};
-
 static int by_date(const void *a, const void *b)
 {
     const struct dated *const one = a, *const other = b;
     return one->date != other->date ? (one->date < other->date ? -1 : 1) : strcmp(one->path, other->path);
 }
 
-static paritas_status sort(paritas_context *context, paritas_er_files *files)
+/* The public list, by date. */
+static paritas_status publish(paritas_context *context, struct files *files)
 {
-    struct dated *pairs = paritas_allocate(context, files->n + 1, sizeof *pairs);
-    if (!pairs) return paritas_fail_memory(context);
-    for (size_t k = 0; k < files->n; k++) pairs[k] = (struct dated){files->path[k], files->date[k]};
-    qsort(pairs, files->n, sizeof *pairs, by_date);
-    for (size_t k = 0; k < files->n; k++) {
-        files->path[k] = pairs[k].path;
-        files->date[k] = pairs[k].date;
+    paritas_er_files *open = &files->open;
+    open->path = paritas_allocate(context, files->n + 1, sizeof *open->path);
+    open->date = paritas_allocate(context, files->n + 1, sizeof *open->date);
+    if (!open->path || !open->date) return paritas_fail_memory(context);
+    if (files->n) qsort(files->found, files->n, sizeof *files->found, by_date);
+    for (; open->n < files->n; open->n++) {
+        open->path[open->n] = files->found[open->n].path;
+        open->date[open->n] = files->found[open->n].date;
     }
-    paritas_release(&context->allocator, pairs);
     return PARITAS_OK;
 }
 
@@ -217,7 +207,7 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
         if (copy) memcpy(copy, path, length);
         status = copy ? add(context, files, copy, date) : paritas_fail_memory(context);
     }
-    if (!status) status = sort(context, &files->open);
+    if (!status) status = publish(context, files);
     if (status)
         paritas_er_files_free(&files->open);
     else

@@ -17,11 +17,16 @@ static const struct column {
 } columns[] = {
 #define COLUMN(name, lower, upper, rows, whole) \
     {#name, lower, upper, offsetof(paritas_er_day, name), rows, whole}
-    COLUMN(polarity, -1.0, 1.0, PARITAS_SWEEP_ROWS, true), COLUMN(spacecraft_potential, -1e5, 1e5, 1, false),
-    COLUMN(spacecraft_in_sun, 0.0, 1.0, 1, true),       COLUMN(projection_in_sun, 0.0, 1.0, 1, true),
-    COLUMN(spacecraft_latitude, -90.0, 90.0, 1, false), COLUMN(spacecraft_longitude, -360.0, 360.0, 1, false),
-    COLUMN(projection_latitude, -90.0, 90.0, 1, false), COLUMN(projection_longitude, -360.0, 360.0, 1, false),
-    COLUMN(sun_azimuth, -360.0, 360.0, 1, false),       COLUMN(sun_elevation, -90.0, 90.0, 1, false),
+    COLUMN(polarity, -1.0, 1.0, PARITAS_SWEEP_ROWS, true),
+    COLUMN(spacecraft_potential, -1e5, 1e5, 1, false),
+    COLUMN(spacecraft_in_sun, 0.0, 1.0, 1, true),
+    COLUMN(projection_in_sun, 0.0, 1.0, 1, true),
+    COLUMN(spacecraft_latitude, -90.0, 90.0, 1, false),
+    COLUMN(spacecraft_longitude, -360.0, 360.0, 1, false),
+    COLUMN(projection_latitude, -90.0, 90.0, 1, false),
+    COLUMN(projection_longitude, -360.0, 360.0, 1, false),
+    COLUMN(sun_azimuth, -360.0, 360.0, 1, false),
+    COLUMN(sun_elevation, -90.0, 90.0, 1, false),
 #undef COLUMN
 };
 enum { VALUES = sizeof columns / sizeof *columns, SPECTRUM = VALUES, DATE, UTC, KINDS };
@@ -105,17 +110,12 @@ static paritas_status read_header(const struct er_text *text, struct er_piece li
 static paritas_status read_value(const struct er_text *text, const struct column *column,
                                  struct er_piece field, double *value)
 {
-    *value = (double)NAN;
-    if (field.length == 0 || er_piece_is(field, "nan") || er_piece_is(field, "NaN")) return PARITAS_OK;
-    if (column->lower == 0.0 && column->whole && (er_piece_is(field, "true") || er_piece_is(field, "True"))) {
-        *value = 1.0;
+    const bool flag = column->lower == 0.0 && column->whole,
+               set = flag && (er_piece_is(field, "true") || er_piece_is(field, "True")),
+               unset = flag && (er_piece_is(field, "false") || er_piece_is(field, "False"));
+    *value = set ? 1.0 : unset ? 0.0 : (double)NAN;
+    if (set || unset || field.length == 0 || er_piece_is(field, "nan") || er_piece_is(field, "NaN"))
         return PARITAS_OK;
-    }
-    if (column->lower == 0.0 && column->whole &&
-        (er_piece_is(field, "false") || er_piece_is(field, "False"))) {
-        *value = 0.0;
-        return PARITAS_OK;
-    }
     if (!er_piece_number(field, value))
         return er_text_refuse(text, "column %s: a number is expected, not '%.*s'", column->name,
                               (int)(field.length < 40 ? field.length : 40), field.at);
@@ -213,15 +213,10 @@ static paritas_status read_table(struct er_text *text, paritas_er_geometry *geom
     if (!er_text_line(text, &line)) return er_text_refuse(text, "the file is empty");
     paritas_status status = read_header(text, line, geometry, kinds, &count);
     while (!status && er_text_line(text, &line)) {
-        if (geometry->n == geometry->room) {
-            const size_t room = geometry->room ? 2 * geometry->room : 1024;
-            struct row *rows = geometry->rows
-                                   ? paritas_reallocate(text->context, geometry->rows, room, sizeof *rows)
-                                   : paritas_allocate(text->context, room, sizeof *rows);
-            if (!rows) return paritas_fail_memory(text->context);
-            geometry->rows = rows;
-            geometry->room = room;
-        }
+        struct row *rows =
+            er_grow(text->context, geometry->rows, geometry->n, &geometry->room, 1024, sizeof *rows);
+        if (!rows) return PARITAS_OUT_OF_MEMORY;
+        geometry->rows = rows;
         status = read_row(text, line, geometry, kinds, count, &geometry->rows[geometry->n]);
         geometry->n += !status;
     }

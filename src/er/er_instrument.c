@@ -89,8 +89,7 @@ static paritas_status attitude_grow(paritas_context *context, struct attitude *a
                                 &attitude->open.declination};
     const size_t room = attitude->room ? 2 * attitude->room : 256;
     for (size_t k = 0; k < 3; k++) {
-        double *memory = *arrays[k] ? paritas_reallocate(context, *arrays[k], room, sizeof *memory)
-                                    : paritas_allocate(context, room, sizeof *memory);
+        double *memory = paritas_reallocate(context, *arrays[k], room, sizeof *memory);
         if (!memory) return paritas_fail_memory(context);
         *arrays[k] = memory;
     }
@@ -185,7 +184,7 @@ void paritas_er_attitude_at(const paritas_er_attitude *attitude, double time, do
 
 /* ---- vectors ---------------------------------------------------------------------------------- */
 
-static double dot(const double a[3], const double b[3])
+double er_dot(const double a[3], const double b[3])
 {
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -195,14 +194,14 @@ void paritas_er_despun_axes(double right_ascension, double declination, const do
     const double across = host_cos_degrees(declination);
     const double z[3] = {host_cos_degrees(right_ascension) * across,
                          host_sin_degrees(right_ascension) * across, host_sin_degrees(declination)};
-    const double length = host_sqrt(dot(sun, sun));
+    const double length = host_sqrt(er_dot(sun, sun));
     double x[3], direction[3], y[3];
     for (int i = 0; i < 9; i++) matrix[i] = (double)NAN;
     if (!(length > 1e-8)) return;
     for (int i = 0; i < 3; i++) direction[i] = sun[i] / length;
-    const double along = dot(direction, z);
+    const double along = er_dot(direction, z);
     for (int i = 0; i < 3; i++) x[i] = direction[i] - along * z[i];
-    const double size = host_sqrt(dot(x, x));
+    const double size = host_sqrt(er_dot(x, x));
     if (!(size > 1e-8)) return;
     for (int i = 0; i < 3; i++) x[i] /= size;
     y[0] = z[1] * x[2] - z[2] * x[1];
@@ -217,8 +216,8 @@ void paritas_er_despun_axes(double right_ascension, double declination, const do
 
 bool er_meets_moon(const double position[3], const double direction[3], double point[3])
 {
-    const double a = dot(direction, direction), b = dot(position, direction),
-                 c = dot(position, position) - PARITAS_MOON_RADIUS * PARITAS_MOON_RADIUS;
+    const double a = er_dot(direction, direction), b = er_dot(position, direction),
+                 c = er_dot(position, position) - PARITAS_MOON_RADIUS * PARITAS_MOON_RADIUS;
     const double discriminant = b * b - a * c;
     if (!(a > 0.0) || !(discriminant >= 0.0)) return false;
     /* the roots of a t^2 + 2 b t + c: the one that does not cancel, and c over it */
@@ -234,7 +233,7 @@ bool er_meets_moon(const double position[3], const double direction[3], double p
 void er_coordinates(const double point[3], double *latitude, double *longitude)
 {
     const double across = host_sqrt(point[0] * point[0] + point[1] * point[1]),
-                 length = host_sqrt(dot(point, point));
+                 length = host_sqrt(er_dot(point, point));
     const double x = point[0] < 0.0 ? -point[0] : point[0], y = point[1] < 0.0 ? -point[1] : point[1];
     *latitude = 90.0 - host_acos_degrees(point[2] / length);
     /* the arc cosine is steep at 0 and 180 degrees: it is asked for the angle to the nearer axis's normal */

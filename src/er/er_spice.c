@@ -109,14 +109,9 @@ static int by_name(const void *a, const void *b)
 static paritas_status add_kernel(paritas_context *context, struct paritas_er_spice *s, const char *folder,
                                  const char *name)
 {
-    if (s->n == s->room) {
-        const size_t room = s->room ? 2 * s->room : 16;
-        char **kernels = s->kernels ? paritas_reallocate(context, s->kernels, room, sizeof *kernels)
-                                    : paritas_allocate(context, room, sizeof *kernels);
-        if (!kernels) return paritas_fail_memory(context);
-        s->kernels = kernels;
-        s->room = room;
-    }
+    char **kernels = er_grow(context, s->kernels, s->n, &s->room, 16, sizeof *kernels);
+    if (!kernels) return PARITAS_OUT_OF_MEMORY;
+    s->kernels = kernels;
     const size_t room = strlen(folder) + strlen(name) + 2;
     char *path = paritas_allocate(context, room, 1);
     if (!path) return paritas_fail_memory(context);
@@ -216,12 +211,17 @@ static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitud
 {
     double light_time, rotation[3][3], right_ascension, declination;
     message[0] = '\0';
-    s->spkpos(PROBE, et, "IAU_MOON", "NONE", MOON, scene->probe, &light_time);
-    if (has_failed(s, message)) return false;
-    s->spkpos(SUN, et, "IAU_MOON", "NONE", MOON, scene->sun_of_moon, &light_time);
-    if (has_failed(s, message)) return false;
-    s->spkpos(SUN, et, "ECLIPJ2000", "NONE", PROBE, scene->sun_direction, &light_time);
-    if (has_failed(s, message)) return false;
+    struct {
+        const char *target, *frame, *observer;
+        double *position;
+    } wanted[] = {{PROBE, "IAU_MOON", MOON, scene->probe},
+                  {SUN, "IAU_MOON", MOON, scene->sun_of_moon},
+                  {SUN, "ECLIPJ2000", PROBE, scene->sun_direction}};
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) {
+        s->spkpos(wanted[k].target, et, wanted[k].frame, "NONE", wanted[k].observer, wanted[k].position,
+                  &light_time);
+        if (has_failed(s, message)) return false;
+    }
     s->pxform("ECLIPJ2000", "IAU_MOON", et, rotation);
     if (has_failed(s, message)) return false;
     paritas_er_attitude_at(attitude, time, &right_ascension, &declination);
@@ -237,19 +237,14 @@ static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitud
     return scene->to_moon[0] == scene->to_moon[0];
 }
 
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 /* Polarity of a row; *point, *latitude, *longitude: of its footpoint. */
 static double footpoint(const struct scene *scene, const double field[3], double point[3], double *latitude,
                         double *longitude)
 {
     double direction[3];
     int polarity;
-    const double strength = host_sqrt(dot(field, field));
-    for (int i = 0; i < 3; i++) direction[i] = dot(scene->to_moon + 3 * i, field) / strength;
+    const double strength = host_sqrt(er_dot(field, field));
+    for (int i = 0; i < 3; i++) direction[i] = er_dot(scene->to_moon + 3 * i, field) / strength;
     paritas_er_footpoint(scene->probe, direction, point, &polarity, latitude, longitude);
     return polarity;
 }
@@ -258,13 +253,13 @@ static double footpoint(const struct scene *scene, const double field[3], double
 static void fill_sweep(const struct scene *scene, paritas_er_day *day, size_t k, size_t row)
 {
     double point[3], ignored[3];
-    const double length = host_sqrt(dot(scene->sun_direction, scene->sun_direction));
+    const double length = host_sqrt(er_dot(scene->sun_direction, scene->sun_direction));
     double sun[3];
     er_coordinates(scene->probe, &day->spacecraft_latitude[k], &day->spacecraft_longitude[k]);
     day->spacecraft_in_sun[k] = er_meets_moon(scene->probe, scene->sun_of_probe, ignored) ? 0.0 : 1.0;
     if (footpoint(scene, day->field + 3 * row, point, &day->projection_latitude[k],
                   &day->projection_longitude[k]) != 0.0)
-        day->projection_in_sun[k] = dot(point, scene->sun_of_moon) > 0.0 ? 1.0 : 0.0;
+        day->projection_in_sun[k] = er_dot(point, scene->sun_of_moon) > 0.0 ? 1.0 : 0.0;
     for (int i = 0; i < 3; i++) {
         sun[i] = 0.0;
         for (int j = 0; j < 3; j++) sun[i] += scene->axes[3 * j + i] * scene->sun_direction[j] / length;
@@ -290,7 +285,7 @@ static bool apply_sweep(const struct paritas_er_spice *s, const paritas_er_attit
     if (has_failed(s, message)) return false;
     for (size_t row = k * ROWS; row < (k + 1) * ROWS; row++) {
         const double time = day->time[row], *field = day->field + 3 * row;
-        if (time != time || !(dot(field, field) > 0.0)) continue;
+        if (time != time || !(er_dot(field, field) > 0.0)) continue;
         if (!set_scene(s, attitude, start + (time - first), time, &scene, message)) continue;
         day->polarity[row] = footpoint(&scene, field, at, NULL, NULL);
         if (!known) fill_sweep(&scene, day, k, row);

@@ -129,8 +129,7 @@ static paritas_status reserve(struct er_sweeps *s)
         return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: there are more sweeps than can be held",
                             s->label);
     const size_t room = n ? 2 * n : 512;
-    struct sweep *sweeps = s->sweeps ? paritas_reallocate(s->context, s->sweeps, room, sizeof *sweeps)
-                                     : paritas_allocate(s->context, room, sizeof *sweeps);
+    struct sweep *sweeps = paritas_reallocate(s->context, s->sweeps, room, sizeof *sweeps);
     if (!sweeps) return paritas_fail_memory(s->context);
     s->sweeps = sweeps;
     uint32_t *table = paritas_allocate_clear(s->context, 2 * room, sizeof *table);

@@ -16,8 +16,7 @@ paritas_status er_text_open(paritas_context *context, const char *path, struct e
     for (;;) {
         if (text->length == room) {
             room = room ? 2 * room : 16384;
-            char *bytes = text->bytes ? paritas_reallocate(context, text->bytes, room, 1)
-                                      : paritas_allocate(context, room, 1);
+            char *bytes = paritas_reallocate(context, text->bytes, room, 1);
             if (!bytes) {
                 status = paritas_fail_memory(context);
                 break;

@@ -158,15 +158,15 @@ static bool usable(double x)
 static struct view view_spectrum(const struct task *task, size_t which, double *row)
 {
     const paritas_spectra *given = &task->spectra;
-    const double *energy = given->energy + which * SPECTRUM_ROWS, *flux = given->flux + which * SPECTRUM_ROWS;
+    const double *energy = given->energy + which * SWEEP_ROWS, *flux = given->flux + which * SWEEP_ROWS;
     const double *gain =
-        task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS     ? given->sensitivity + which * SPECTRUM_ROWS
-        : task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? given->counts + which * SPECTRUM_ROWS
+        task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS     ? given->sensitivity + which * SWEEP_ROWS
+        : task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL ? given->counts + which * SWEEP_ROWS
                                                                   : NULL;
     struct view view = {0, 0, 0.0};
     memset(row, 0, SPECTRUM_SIZE * sizeof *row);
-    for (unsigned i = 0; i < SPECTRUM_PADDED; i++) row[SPECTRUM_FLUX + i] = -1.0;
-    for (unsigned i = 0; i < SPECTRUM_ROWS; i++) {
+    for (unsigned i = 0; i < SWEEP_SLOTS; i++) row[SPECTRUM_FLUX + i] = -1.0;
+    for (unsigned i = 0; i < SWEEP_ROWS; i++) {
         if (!(energy[i] >= 1e-3 && energy[i] <= 1e9)) continue;
         row[SPECTRUM_ENERGY + i] = energy[i];
         const double f = flux[i] < 0.0 && flux[i] - flux[i] == 0.0 ? 0.0 : flux[i], g = gain ? gain[i] : 1.0;
@@ -381,7 +381,7 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
     batch.n_out = n_points;
     batch.shared = shared;
     batch.n_shared = 3 * n_points;
-    batch.args[3] = (uint32_t)n_points;
+    batch.args[KAPPA_ARG_COUNT] = (uint32_t)n_points;
     batch.take = take_misfit;
     if (status == PARITAS_OK) status = batch_run(context, context->device, &batch, task.spectra.n);
     paritas_release(&context->allocator, shared);

@@ -116,7 +116,7 @@ paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const pari
                                 .n_in = 3 + n_energies,
                                 .n_out = n_energies,
                                 .slab = 8,
-                                .args = {0, 0, 0, (uint32_t)n_energies},
+                                .args = {[KAPPA_ARG_COUNT] = (uint32_t)n_energies},
                                 .fill = fill_fluxes,
                                 .take = take_fluxes,
                                 .user = &fluxes};

@@ -63,7 +63,7 @@ static struct batch batch_of(const paritas_potential_options *options, const dou
 {
     const int sums = options->currents == PARITAS_CURRENTS_SUMS;
     struct batch batch = {.module = &paritas_module_kappa, .tables = {NULL, reals, 0, CHARGING_REALS}};
-    batch.args[3] = sums ? CHARGING_SUMS : CHARGING_CONVERGED;
+    batch.args[CHARGING_ARG_RULE] = sums ? CHARGING_SUMS : CHARGING_CONVERGED;
     batch.slab = sums ? CHARGING_SLAB_SUMS : CHARGING_SLAB_CONVERGED;
     return batch;
 }
@@ -72,9 +72,9 @@ static struct batch batch_of(const paritas_potential_options *options, const dou
 static void put_plasma(const paritas_kappa_plasma *plasma, double *in)
 {
     const bool valid = kappa_plasma_is_valid(plasma);
-    in[0] = valid ? plasma->density : 0.0;
-    in[1] = valid ? plasma->kappa : 0.0;
-    in[2] = valid ? plasma->theta : 0.0;
+    in[CHARGING_DENSITY] = valid ? plasma->density : 0.0;
+    in[CHARGING_KAPPA] = valid ? plasma->kappa : 0.0;
+    in[CHARGING_THETA] = valid ? plasma->theta : 0.0;
 }
 
 /* ---- currents ---- */
@@ -89,7 +89,7 @@ static paritas_status fill_plasma(paritas_context *context, void *user, size_t a
 {
     const struct currents_run *run = user;
     (void)context;
-    for (size_t k = 0; k < n; k++) put_plasma(&run->plasma[at + k], in + 3 * k);
+    for (size_t k = 0; k < n; k++) put_plasma(&run->plasma[at + k], in + CHARGING_PLASMA * k);
     return PARITAS_OK;
 }
 
@@ -101,7 +101,7 @@ static paritas_status take_currents(paritas_context *context, void *user, size_t
     for (size_t i = 0; i < n * run->n_potentials; i++)
         for (size_t c = 0; c < 3; c++)
             run->currents[(at * run->n_potentials + i) * 3 + c] =
-                out[4 * i + 3] > 0.0 ? out[4 * i + c] : (double)NAN;
+                out[CURRENTS_SIZE * i + CURRENTS_KNOWN] > 0.0 ? out[CURRENTS_SIZE * i + c] : (double)NAN;
     return PARITAS_OK;
 }
 
@@ -126,11 +126,11 @@ paritas_status paritas_shade_currents(paritas_context *context, size_t n, const 
     struct currents_run run = {plasma, n_potentials, currents};
     struct batch batch = batch_of(&options, reals);
     batch.entry = ENTRY_kappa_currents;
-    batch.n_in = 3;
-    batch.n_out = 4 * n_potentials;
+    batch.n_in = CHARGING_PLASMA;
+    batch.n_out = CURRENTS_SIZE * n_potentials;
     batch.n_shared = n_potentials;
     batch.shared = potentials;
-    batch.args[4] = (uint32_t)n_potentials;
+    batch.args[CHARGING_ARG_POTENTIALS] = (uint32_t)n_potentials;
     batch.fill = fill_plasma;
     batch.take = take_currents;
     batch.user = &run;
@@ -152,7 +152,7 @@ static paritas_status fill_jobs(paritas_context *context, void *user, size_t at,
     (void)context;
     for (size_t k = 0; k < n; k++) {
         put_plasma(&run->plasma[at + k], in + k * CHARGING_JOB);
-        in[k * CHARGING_JOB + 3] = run->sunlit[at + k] ? 1.0 : 0.0;
+        in[k * CHARGING_JOB + CHARGING_SUNLIT] = run->sunlit[at + k] ? 1.0 : 0.0;
     }
     return PARITAS_OK;
 }

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#define ROWS PARITAS_SWEEP_ROWS
-#define CELLS PARITAS_SWEEP_CELLS
 #define COSINE_150 (-0.86602540378443865)
 #define CELLS_LEAST 5
 #define ENERGY_LEAST 20.0 /* eV: where beams are looked for */
@@ -20,8 +18,8 @@
 
 /* A sweep's rows by energy. */
 struct profile {
-    size_t row[ROWS];
-    double energy[ROWS], mean[ROWS]; /* NaN with too few cells */
+    size_t row[SWEEP_ROWS];
+    double energy[SWEEP_ROWS], mean[SWEEP_ROWS]; /* NaN with too few cells */
     size_t n;
 };
 
@@ -29,7 +27,7 @@ static double mean_along_field(const double *cosine, const double *flux)
 {
     double sum = 0.0;
     int cells = 0;
-    for (size_t j = 0; j < CELLS; j++) {
+    for (size_t j = 0; j < SWEEP_CELLS; j++) {
         if (!(cosine[j] <= COSINE_150 && cosine[j] >= -1.0 && flux[j] >= 0.0 && isfinite(flux[j]))) continue;
         sum += flux[j];
         cells++;
@@ -40,8 +38,8 @@ static double mean_along_field(const double *cosine, const double *flux)
 static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p)
 {
     p->n = 0;
-    for (size_t i = 0; i < ROWS; i++) {
-        const double energy = sweeps->energy[k * ROWS + i];
+    for (size_t i = 0; i < SWEEP_ROWS; i++) {
+        const double energy = sweeps->energy[k * SWEEP_ROWS + i];
         if (!(energy > 0.0 && isfinite(energy))) continue;
         size_t at = p->n++;
         for (; at > 0 && p->energy[at - 1] > energy; at--) {
@@ -52,7 +50,7 @@ static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p
         p->energy[at] = energy;
     }
     for (size_t i = 0; i < p->n; i++) {
-        const size_t cells = (k * ROWS + p->row[i]) * CELLS;
+        const size_t cells = (k * SWEEP_ROWS + p->row[i]) * SWEEP_CELLS;
         p->mean[i] = mean_along_field(sweeps->cosine + cells, sweeps->flux + cells);
     }
 }
@@ -103,7 +101,7 @@ paritas_status paritas_losscone_beam(paritas_context *context, const paritas_swe
         beams[k].row = (unsigned)p.row[best];
         beams[k].energy = p.energy[best];
         beams[k].ratio = p.mean[best];
-        beams[k].potential = sweeps.potential[k * ROWS + p.row[best]] - p.energy[best];
+        beams[k].potential = sweeps.potential[k * SWEEP_ROWS + p.row[best]] - p.energy[best];
     }
     return PARITAS_OK;
 }

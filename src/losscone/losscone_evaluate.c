@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS PARITAS_SWEEP_ROWS
-#define CELLS PARITAS_SWEEP_CELLS
-
 /* Points of one launch at most: a job is one sweep with all of them. */
 #define POINTS_MOST 4096
 /* Largest magnitude of a point's numbers: an f32 kernel squares what it makes of them. */
@@ -33,7 +30,7 @@ static paritas_status check_points(paritas_context *context, size_t n, const dou
 /* ---- misfits ---- */
 
 struct misfits {
-    const paritas_sweeps *sweeps;  /* first, for losscone_fill */
+    const struct losscone_call *call;
     size_t n_points, first, count; /* points of all, and of this launch */
     unsigned least;                /* cells that a misfit needs */
     double *misfit;
@@ -59,38 +56,30 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                        const paritas_losscone_options *given_options, size_t n_points,
                                        const double *points, double *misfit, unsigned *cells)
 {
-    paritas_sweeps sweeps;
-    paritas_losscone_options options;
-    struct losscone_tables tables;
-    paritas_status status = losscone_options_read(context, given_options, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, true, &sweeps);
+    struct losscone_call call;
+    paritas_status status = losscone_open(context, given_sweeps, given_options, true, &call);
     if (status == PARITAS_OK) status = check_points(context, n_points, points);
-    if (status == PARITAS_OK && n_points > 0 && sweeps.n > 0 && !misfit)
+    if (status == PARITAS_OK && n_points > 0 && call.sweeps.n > 0 && !misfit)
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
-    if (status != PARITAS_OK || sweeps.n == 0) return status;
-    losscone_options_tables(&options, &tables);
-    struct misfits m = {.sweeps = &sweeps,
+    if (status != PARITAS_OK || call.sweeps.n == 0) return status;
+    struct misfits m = {.call = &call,
                         .n_points = n_points,
-                        .least = losscone_least_cells(&options),
+                        .least = losscone_least_cells(&call.options),
                         .misfit = misfit,
                         .cells = cells};
     do { /* without points there are still cells to be counted */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
-        const struct batch batch = {.module = &paritas_module_losscone,
-                                    .tables = losscone_device_tables(&tables),
-                                    .entry = ENTRY_losscone_misfit,
-                                    .n_in = SWEEP_SIZE,
-                                    .n_out = MISFITS_OUT(m.count),
-                                    .n_shared = LOSSCONE_POINT * m.count,
-                                    .shared = points + (n_points ? LOSSCONE_POINT * m.first : 0),
-                                    .slab = MISFIT_SLAB,
-                                    .args = {0, 0, 0, (uint32_t)m.count},
-                                    .pass = m.first / POINTS_MOST,
-                                    .passes = (n_points + POINTS_MOST - 1) / POINTS_MOST,
-                                    .fill = losscone_fill,
-                                    .take = take_misfits,
-                                    .user = &m};
-        status = batch_run(context, context->device, &batch, sweeps.n);
+        status = losscone_run(context, &call,
+                              (struct batch){.entry = ENTRY_losscone_misfit,
+                                             .n_out = MISFITS_OUT(m.count),
+                                             .n_shared = LOSSCONE_POINT * m.count,
+                                             .shared = points + (n_points ? LOSSCONE_POINT * m.first : 0),
+                                             .slab = MISFIT_SLAB,
+                                             .args = {[LOSSCONE_ARG_COUNT] = (uint32_t)m.count},
+                                             .pass = m.first / POINTS_MOST,
+                                             .passes = (n_points + POINTS_MOST - 1) / POINTS_MOST,
+                                             .take = take_misfits,
+                                             .user = &m});
         m.first += m.count;
     } while (status == PARITAS_OK && m.first < n_points);
     return status;
@@ -118,17 +107,17 @@ static paritas_status fill_models(paritas_context *context, void *user, size_t a
     memset(in, 0, n * MODEL_IN * sizeof *in);
     for (size_t k = 0; k < n; k++) {
         double *row = in + k * MODEL_IN;
-        for (size_t i = 0; i < ROWS; i++) {
-            const size_t from = (at + k) * ROWS + i;
+        for (size_t i = 0; i < SWEEP_ROWS; i++) {
+            const size_t from = (at + k) * SWEEP_ROWS + i;
             const int known = is_known(m->sweeps, from);
             row[SWEEP_ENERGY + i] = known ? m->sweeps->energy[from] : 1.0;
             row[SWEEP_POTENTIAL + i] = known ? m->sweeps->potential[from] : 0.0;
-            for (size_t j = 0; j < CELLS; j++) {
-                const double cosine = m->sweeps->cosine[from * CELLS + j];
-                row[SWEEP_COSINE + i * CELLS + j] = cosine > 1.0        ? 1.0
-                                                    : cosine < -1.0     ? -1.0
-                                                    : is_cosine(cosine) ? cosine
-                                                                        : 0.0;
+            for (size_t j = 0; j < SWEEP_CELLS; j++) {
+                const double cosine = m->sweeps->cosine[from * SWEEP_CELLS + j];
+                row[SWEEP_COSINE + i * SWEEP_CELLS + j] = cosine > 1.0        ? 1.0
+                                                          : cosine < -1.0     ? -1.0
+                                                          : is_cosine(cosine) ? cosine
+                                                                              : 0.0;
             }
         }
         for (size_t p = 0; p < LOSSCONE_POINT; p++)
@@ -144,13 +133,13 @@ static paritas_status take_models(paritas_context *context, void *user, size_t a
     (void)context;
     for (size_t k = 0; k < n; k++) {
         const double *answer = out + k * MODEL_OUT;
-        for (size_t i = 0; i < ROWS; i++) {
-            const size_t row = (at + k) * ROWS + i;
+        for (size_t i = 0; i < SWEEP_ROWS; i++) {
+            const size_t row = (at + k) * SWEEP_ROWS + i;
             const int known = is_known(m->sweeps, row);
-            for (size_t j = 0; j < CELLS; j++)
-                m->model[row * CELLS + j] = known && is_cosine(m->sweeps->cosine[row * CELLS + j])
-                                                ? answer[MODEL_CELL + i * CELLS + j]
-                                                : (double)NAN;
+            for (size_t j = 0; j < SWEEP_CELLS; j++)
+                m->model[row * SWEEP_CELLS + j] = known && is_cosine(m->sweeps->cosine[row * SWEEP_CELLS + j])
+                                                      ? answer[MODEL_CELL + i * SWEEP_CELLS + j]
+                                                      : (double)NAN;
             if (m->edge) m->edge[row] = known && m->hard ? answer[MODEL_EDGE + i] : (double)NAN;
         }
     }
@@ -161,27 +150,22 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
                                       const paritas_losscone_options *given_options, const double *points,
                                       double *model, double *edge)
 {
-    paritas_sweeps sweeps;
-    paritas_losscone_options options;
-    struct losscone_tables tables;
-    paritas_status status = losscone_options_read(context, given_options, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, false, &sweeps);
-    if (status == PARITAS_OK) status = check_points(context, sweeps.n, points);
-    if (status == PARITAS_OK && sweeps.n > 0 && !model)
+    struct losscone_call call;
+    paritas_status status = losscone_open(context, given_sweeps, given_options, false, &call);
+    if (status == PARITAS_OK) status = check_points(context, call.sweeps.n, points);
+    if (status == PARITAS_OK && call.sweeps.n > 0 && !model)
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model: no place given for it");
     if (status != PARITAS_OK) return status;
-    losscone_options_tables(&options, &tables);
-    struct models m = {&sweeps, points, model, edge, options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
-    const struct batch batch = {.module = &paritas_module_losscone,
-                                .tables = losscone_device_tables(&tables),
-                                .entry = ENTRY_losscone_model,
-                                .n_in = MODEL_IN,
-                                .n_out = MODEL_OUT,
-                                .slab = 8,
-                                .fill = fill_models,
-                                .take = take_models,
-                                .user = &m};
-    return batch_run(context, context->device, &batch, sweeps.n);
+    struct models m = {&call.sweeps, points, model, edge,
+                       call.options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
+    return losscone_run(context, &call,
+                        (struct batch){.entry = ENTRY_losscone_model,
+                                       .n_in = MODEL_IN,
+                                       .n_out = MODEL_OUT,
+                                       .slab = 8,
+                                       .fill = fill_models,
+                                       .take = take_models,
+                                       .user = &m});
 }
 
 /* ---- cosines ---- */
@@ -206,15 +190,15 @@ static paritas_status fill_cosines(paritas_context *context, void *user, size_t 
     (void)context;
     memset(in, 0, n * COSINES_IN * sizeof *in);
     for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < ROWS; i++) {
-            const size_t row = (at + k) * ROWS + i;
+        for (size_t i = 0; i < SWEEP_ROWS; i++) {
+            const size_t row = (at + k) * SWEEP_ROWS + i;
             double *to = in + k * COSINES_IN;
             to[COSINES_SIGN + i] = sign_of(c, row);
             if (to[COSINES_SIGN + i] == 0.0) continue;
             memcpy(to + COSINES_FIELD + 3 * i, c->field + 3 * row, 3 * sizeof *to);
-            for (size_t j = 0; j < CELLS; j++) {
-                const double azimuth = c->azimuth[row * CELLS + j];
-                to[COSINES_AZIMUTH + i * CELLS + j] = isfinite(azimuth) ? azimuth : 0.0;
+            for (size_t j = 0; j < SWEEP_CELLS; j++) {
+                const double azimuth = c->azimuth[row * SWEEP_CELLS + j];
+                to[COSINES_AZIMUTH + i * SWEEP_CELLS + j] = isfinite(azimuth) ? azimuth : 0.0;
             }
         }
     return PARITAS_OK;
@@ -225,11 +209,11 @@ static paritas_status take_cosines(paritas_context *context, void *user, size_t 
 {
     const struct cosines *c = user;
     (void)context;
-    for (size_t row = at * ROWS; row < (at + n) * ROWS; row++) {
+    for (size_t row = at * SWEEP_ROWS; row < (at + n) * SWEEP_ROWS; row++) {
         const int known = sign_of(c, row) != 0.0;
-        for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++)
+        for (size_t cell = row * SWEEP_CELLS; cell < (row + 1) * SWEEP_CELLS; cell++)
             c->cosine[cell] =
-                known && isfinite(c->azimuth[cell]) ? out[cell - at * ROWS * CELLS] : (double)NAN;
+                known && isfinite(c->azimuth[cell]) ? out[cell - at * SWEEP_ROWS * SWEEP_CELLS] : (double)NAN;
     }
     return PARITAS_OK;
 }
@@ -243,7 +227,7 @@ paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, cons
     if (!field) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "field: none given");
     if (!azimuth) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "azimuth: none given");
     if (!cosine) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cosine: no place given for it");
-    for (size_t j = 0; j < CELLS; j++)
+    for (size_t j = 0; j < SWEEP_CELLS; j++)
         if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta[%zu]: %g degrees is no inclination",
                                 j, theta[j]);
@@ -252,7 +236,7 @@ paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, cons
                                 .entry = ENTRY_losscone_cosines,
                                 .n_in = COSINES_IN,
                                 .n_out = SWEEP_ALL,
-                                .n_shared = CELLS,
+                                .n_shared = SWEEP_CELLS,
                                 .shared = theta,
                                 .slab = 2 * SWEEP_CELLS,
                                 .fill = fill_cosines,

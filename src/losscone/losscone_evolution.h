@@ -6,14 +6,14 @@
 
 /* The Latin hypercube that every fit starts from: point k lies in the middle of cell starts[d][k] of
  * EVOLVE_STARTS equal ones along U, r and A. It is SciPy's of the seed 42, as published fits have it. */
-extern const uint16_t losscone_starts[LOSSCONE_POINT][EVOLVE_STARTS];
+void losscone_starts(uint16_t starts[LOSSCONE_POINT][EVOLVE_STARTS]);
 
 /* The first n points of a Sobol set of three dimensions, scrambled for this seed by random lower triangular
  * matrices and shifts; in the unit cube. */
 void losscone_sobol(uint64_t seed, size_t n, double (*points)[LOSSCONE_POINT]);
 
-/* Fits every sweep with options that were checked; results: sweeps->n. */
-paritas_status losscone_evolve(paritas_context *context, const paritas_sweeps *sweeps,
-                               const paritas_losscone_options *options, paritas_losscone_result *results);
+/* Fits every sweep of the call. */
+paritas_status losscone_evolve(paritas_context *context, const struct losscone_call *call,
+                               paritas_losscone_result *results);
 
 #endif

@@ -11,8 +11,7 @@
 #define PROVEN_F32 2e-5
 
 struct fit {
-    const paritas_sweeps *sweeps; /* first, for losscone_fill */
-    const paritas_losscone_options *options;
+    const struct losscone_call *call;
     double proven;
     paritas_losscone_result *results;
 };
@@ -50,7 +49,7 @@ static paritas_status take(paritas_context *context, void *user, size_t at, size
     const struct fit *fit = user;
     (void)context;
     for (size_t k = 0; k < n; k++)
-        fit->results[at + k] = result_of(fit->options, fit->proven, out + k * OUTCOME_SIZE);
+        fit->results[at + k] = result_of(&fit->call->options, fit->proven, out + k * OUTCOME_SIZE);
     return PARITAS_OK;
 }
 
@@ -58,27 +57,17 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
                                     const paritas_losscone_options *given_options,
                                     paritas_losscone_result *results)
 {
-    paritas_sweeps sweeps;
-    paritas_losscone_options options;
-    paritas_status status = losscone_options_read(context, given_options, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, true, &sweeps);
+    struct losscone_call call;
+    paritas_status status = losscone_open(context, given_sweeps, given_options, true, &call);
     if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_losscone_result, "results", sweeps.n, results);
-    if (status != PARITAS_OK || sweeps.n == 0) return status;
-    if (options.search == PARITAS_LOSSCONE_SEARCH_DE)
-        return losscone_evolve(context, &sweeps, &options, results);
-    struct losscone_tables tables;
-    losscone_options_tables(&options, &tables);
-    struct fit fit = {&sweeps, &options, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
-    const struct batch batch = {.module = &paritas_module_losscone,
-                                .tables = losscone_device_tables(&tables),
-                                .entry = ENTRY_losscone_search,
-                                .n_in = SWEEP_SIZE,
-                                .n_out = OUTCOME_SIZE,
-                                .slab = SEARCH_SLAB,
-                                .first = options.first,
-                                .fill = losscone_fill,
-                                .take = take,
-                                .user = &fit};
-    return batch_run(context, context->device, &batch, sweeps.n);
+        status = SIZED_CHECK(context, paritas_losscone_result, "results", call.sweeps.n, results);
+    if (status != PARITAS_OK || call.sweeps.n == 0) return status;
+    if (call.options.search == PARITAS_LOSSCONE_SEARCH_DE) return losscone_evolve(context, &call, results);
+    struct fit fit = {&call, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
+    return losscone_run(context, &call,
+                        (struct batch){.entry = ENTRY_losscone_search,
+                                       .n_out = OUTCOME_SIZE,
+                                       .slab = SEARCH_SLAB,
+                                       .take = take,
+                                       .user = &fit});
 }

@@ -5,9 +5,6 @@
 
 #include <math.h>
 
-#define ROWS PARITAS_SWEEP_ROWS
-#define CELLS PARITAS_SWEEP_CELLS
-
 #define LEAST_NORM 1e-6
 #define LILLIS_LEAST 0.07 /* of the largest incident flux */
 #define LILLIS_MOST 0.79
@@ -26,7 +23,7 @@ static double norm_of(paritas_normalisation normalisation, const double *cosine,
 {
     double sum = 0.0, most = 0.0;
     unsigned n = 0;
-    for (size_t j = 0; j < CELLS; j++) {
+    for (size_t j = 0; j < SWEEP_CELLS; j++) {
         if (!(cosine[j] > 0.0 && is_flux(flux[j]))) continue;
         sum += flux[j];
         most = flux[j] > most ? flux[j] : most;
@@ -39,24 +36,24 @@ static double norm_of(paritas_normalisation normalisation, const double *cosine,
 
 static void divide(const double *flux, double norm, double *normalised)
 {
-    for (size_t j = 0; j < CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
+    for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
 }
 
 /* Each valid reflected cell by the valid incident one at the mirrored pitch angle, the first of equals; valid
  * incident ones are 1, and so is the cell next to 90 degrees. */
 static void divide_pairs(const double *cosine, const double *flux, double *normalised)
 {
-    double angle[CELLS], found[CELLS];
-    size_t incident[CELLS], n = 0, middle = CELLS;
-    for (size_t j = 0; j < CELLS; j++) {
+    double angle[SWEEP_CELLS], found[SWEEP_CELLS];
+    size_t incident[SWEEP_CELLS], n = 0, middle = SWEEP_CELLS;
+    for (size_t j = 0; j < SWEEP_CELLS; j++) {
         found[j] = (double)NAN;
         angle[j] = host_acos_degrees(cosine[j] < -1.0 ? -1.0 : cosine[j] > 1.0 ? 1.0 : cosine[j]);
         if (!isfinite(angle[j])) continue;
-        if (middle == CELLS || magnitude(angle[j] - 90.0) < magnitude(angle[middle] - 90.0)) middle = j;
+        if (middle == SWEEP_CELLS || magnitude(angle[j] - 90.0) < magnitude(angle[middle] - 90.0)) middle = j;
         if (cosine[j] > 0.0 && is_flux(flux[j])) incident[n++] = j;
     }
     unsigned reflected = 0;
-    for (size_t j = 0; j < CELLS && n > 0; j++) {
+    for (size_t j = 0; j < SWEEP_CELLS && n > 0; j++) {
         if (!isfinite(angle[j])) continue;
         if (cosine[j] > 0.0) {
             if (is_flux(flux[j])) found[j] = 1.0;
@@ -72,7 +69,7 @@ static void divide_pairs(const double *cosine, const double *flux, double *norma
         found[j] = flux[j] / flux[nearest];
     }
     if (reflected > 0 && n > 0) found[middle] = 1.0;
-    for (size_t j = 0; j < CELLS; j++) normalised[j] = reflected > 0 ? found[j] : (double)NAN;
+    for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = reflected > 0 ? found[j] : (double)NAN;
 }
 
 static paritas_status check_arrays(paritas_context *context, const double *cosine, const double *flux,
@@ -94,7 +91,7 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
     if (n == 0) return PARITAS_OK;
     const paritas_status status = check_arrays(context, cosine, flux, normalised);
     if (status != PARITAS_OK) return status;
-    for (size_t cell = 0; cell < n * ROWS * CELLS; cell += CELLS) {
+    for (size_t cell = 0; cell < n * SWEEP_ROWS * SWEEP_CELLS; cell += SWEEP_CELLS) {
         if (normalisation == PARITAS_NORMALISATION_PAIRS)
             divide_pairs(cosine + cell, flux + cell, normalised + cell);
         else
@@ -112,11 +109,11 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas
     if (n == 0) return PARITAS_OK;
     const paritas_status status = check_arrays(context, cosine, flux, normalised);
     if (status != PARITAS_OK) return status;
-    for (size_t cell = 0; cell < n * ROWS * CELLS; cell += CELLS) {
+    for (size_t cell = 0; cell < n * SWEEP_ROWS * SWEEP_CELLS; cell += SWEEP_CELLS) {
         double most = 0.0;
-        for (size_t j = cell; j < cell + CELLS; j++)
+        for (size_t j = cell; j < cell + SWEEP_CELLS; j++)
             if (cosine[j] > 0.0 && is_flux(flux[j]) && flux[j] > most) most = flux[j];
-        for (size_t j = cell; j < cell + CELLS; j++) {
+        for (size_t j = cell; j < cell + SWEEP_CELLS; j++) {
             int taken = is_flux(normalised[j]);
             if (method == PARITAS_LOSSCONE_METHOD_LILLIS)
                 taken = taken && most > 0.0 && is_flux(flux[j]) && flux[j] / most > LILLIS_LEAST &&

@@ -81,44 +81,6 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
     return PARITAS_OK;
 }
 
-void losscone_options_tables(const paritas_losscone_options *options, struct losscone_tables *tables)
-{
-    memset(tables, 0, sizeof *tables);
-    uint32_t *ints = tables->ints;
-    double *reals = tables->reals;
-    const bool folded = options->response == PARITAS_LOSSCONE_RESPONSE_FOLDED,
-               beam = !folded && options->beam_width > 0.0;
-    ints[LOSSCONE_METHOD] = (uint32_t)options->method;
-    ints[LOSSCONE_FOLDED] = folded;
-    ints[LOSSCONE_BOX_LIMIT] = options->box_limit;
-    ints[LOSSCONE_POPULATION] = options->population;
-    ints[LOSSCONE_GENERATIONS] = options->generations;
-    ints[LOSSCONE_SEED_LOW] = (uint32_t)options->seed;
-    ints[LOSSCONE_SEED_HIGH] = (uint32_t)(options->seed >> 32);
-    reals[LOSSCONE_U_LOWER] = options->potential_lower;
-    reals[LOSSCONE_U_UPPER] = options->potential_upper;
-    reals[LOSSCONE_R_LOWER] = options->ratio_lower;
-    reals[LOSSCONE_R_UPPER] = options->ratio_upper;
-    reals[LOSSCONE_A_LOWER] = beam ? options->amplitude_lower : 0.0;
-    reals[LOSSCONE_A_UPPER] = beam ? options->amplitude_upper : 0.0;
-    reals[LOSSCONE_BEAM_WIDTH] = options->beam_width;
-    reals[LOSSCONE_BEAM_SIGMA] = options->beam_sigma;
-    reals[LOSSCONE_BACKGROUND] = options->background;
-    reals[LOSSCONE_RESPONSE] = options->response_width;
-    const int energies = folded ? LOSSCONE_ENERGIES : 1;
-    for (int n = 0; n <= energies; n++) {
-        const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
-        reals[LOSSCONE_LEVEL + n] =
-            options->method == PARITAS_LOSSCONE_METHOD_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
-    }
-}
-
-struct device_tables losscone_device_tables(const struct losscone_tables *tables)
-{
-    return (struct device_tables){
-        .ints = tables->ints, .reals = tables->reals, .n_ints = LOSSCONE_INTS, .n_reals = LOSSCONE_REALS};
-}
-
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
                                     paritas_sweeps *sweeps)
 {
@@ -160,12 +122,68 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
     }
 }
 
-paritas_status losscone_fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void make_tables(struct losscone_call *call)
 {
-    const paritas_sweeps *const *sweeps = user;
+    const paritas_losscone_options *options = &call->options;
+    uint32_t *ints = call->ints;
+    double *reals = call->reals;
+    const bool folded = options->response == PARITAS_LOSSCONE_RESPONSE_FOLDED,
+               beam = !folded && options->beam_width > 0.0;
+    ints[LOSSCONE_METHOD] = (uint32_t)options->method;
+    ints[LOSSCONE_FOLDED] = folded;
+    ints[LOSSCONE_BOX_LIMIT] = options->box_limit;
+    ints[LOSSCONE_POPULATION] = options->population;
+    ints[LOSSCONE_GENERATIONS] = options->generations;
+    ints[LOSSCONE_SEED_LOW] = (uint32_t)options->seed;
+    ints[LOSSCONE_SEED_HIGH] = (uint32_t)(options->seed >> 32);
+    reals[LOSSCONE_U_LOWER] = options->potential_lower;
+    reals[LOSSCONE_U_UPPER] = options->potential_upper;
+    reals[LOSSCONE_R_LOWER] = options->ratio_lower;
+    reals[LOSSCONE_R_UPPER] = options->ratio_upper;
+    reals[LOSSCONE_A_LOWER] = beam ? options->amplitude_lower : 0.0;
+    reals[LOSSCONE_A_UPPER] = beam ? options->amplitude_upper : 0.0;
+    reals[LOSSCONE_BEAM_WIDTH] = options->beam_width;
+    reals[LOSSCONE_BEAM_SIGMA] = options->beam_sigma;
+    reals[LOSSCONE_BACKGROUND] = options->background;
+    reals[LOSSCONE_RESPONSE] = options->response_width;
+    for (int n = 0; n <= LOSSCONE_ENERGIES; n++) reals[LOSSCONE_LEVEL + n] = 0.0;
+    const int energies = folded ? LOSSCONE_ENERGIES : 1;
+    for (int n = 0; n <= energies; n++) {
+        const double level = ((double)(energies - n) + (double)n * options->background) / (double)energies;
+        reals[LOSSCONE_LEVEL + n] =
+            options->method == PARITAS_LOSSCONE_METHOD_HALEKAS ? host_log(level + LOSSCONE_FLOOR) : level;
+    }
+}
+
+paritas_status losscone_open(paritas_context *context, const paritas_sweeps *given_sweeps,
+                             const paritas_losscone_options *given_options, bool needs_flux,
+                             struct losscone_call *call)
+{
+    paritas_status status = losscone_options_read(context, given_options, &call->options);
+    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, needs_flux, &call->sweeps);
+    if (status == PARITAS_OK) make_tables(call);
+    return status;
+}
+
+static paritas_status fill_sweeps(paritas_context *context, void *user, size_t at, size_t n, double *in)
+{
+    const struct losscone_call *const *call = user;
     (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(*sweeps, at + k, in + k * SWEEP_SIZE);
+    for (size_t k = 0; k < n; k++) losscone_sweep_row(&(*call)->sweeps, at + k, in + k * SWEEP_SIZE);
     return PARITAS_OK;
+}
+
+paritas_status losscone_run(paritas_context *context, const struct losscone_call *call, struct batch batch)
+{
+    batch.module = &paritas_module_losscone;
+    batch.tables = (struct device_tables){
+        .ints = call->ints, .reals = call->reals, .n_ints = LOSSCONE_INTS, .n_reals = LOSSCONE_REALS};
+    batch.first = call->options.first;
+    if (!batch.fill) {
+        batch.fill = fill_sweeps;
+        batch.n_in = SWEEP_SIZE;
+    }
+    return batch_run(context, context->device, &batch, call->sweeps.n);
 }
 
 unsigned losscone_least_cells(const paritas_losscone_options *options)

@@ -30,7 +30,7 @@ static paritas_status check_inside(paritas_context *context, const paritas_lossc
 /* ---- profiles ---- */
 
 struct profiles {
-    const paritas_sweeps *sweeps;      /* first, for losscone_fill */
+    const struct losscone_call *call;
     size_t n_potentials, first, count; /* of all, and of this launch */
     unsigned least;
     double *misfit, *ratio, *amplitude;
@@ -60,41 +60,33 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                         const double *potentials, double *misfit, double *ratio,
                                         double *amplitude)
 {
-    paritas_sweeps sweeps;
-    paritas_losscone_options options;
-    struct losscone_tables tables;
-    paritas_status status = losscone_options_read(context, given_options, &options);
-    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, true, &sweeps);
+    struct losscone_call call;
+    paritas_status status = losscone_open(context, given_sweeps, given_options, true, &call);
     if (status == PARITAS_OK && n_potentials > 0 && !potentials)
         status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "potentials: none given");
     for (size_t i = 0; i < n_potentials && status == PARITAS_OK; i++)
-        status = check_inside(context, &options, "potentials", i, potentials[i]);
-    if (status != PARITAS_OK || n_potentials == 0 || sweeps.n == 0) return status;
+        status = check_inside(context, &call.options, "potentials", i, potentials[i]);
+    if (status != PARITAS_OK || n_potentials == 0 || call.sweeps.n == 0) return status;
     if (!misfit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
-    losscone_options_tables(&options, &tables);
-    struct profiles p = {.sweeps = &sweeps,
+    struct profiles p = {.call = &call,
                          .n_potentials = n_potentials,
-                         .least = losscone_least_cells(&options),
+                         .least = losscone_least_cells(&call.options),
                          .misfit = misfit,
                          .ratio = ratio,
                          .amplitude = amplitude};
     for (; p.first < n_potentials && status == PARITAS_OK; p.first += p.count) {
         p.count = n_potentials - p.first < POTENTIALS_MOST ? n_potentials - p.first : POTENTIALS_MOST;
-        const struct batch batch = {.module = &paritas_module_losscone,
-                                    .tables = losscone_device_tables(&tables),
-                                    .entry = ENTRY_losscone_profile,
-                                    .n_in = SWEEP_SIZE,
-                                    .n_out = PROFILES_OUT(p.count),
-                                    .n_shared = p.count,
-                                    .shared = potentials + p.first,
-                                    .slab = PROFILE_SLAB,
-                                    .args = {0, 0, 0, (uint32_t)p.count},
-                                    .pass = p.first / POTENTIALS_MOST,
-                                    .passes = (n_potentials + POTENTIALS_MOST - 1) / POTENTIALS_MOST,
-                                    .fill = losscone_fill,
-                                    .take = take_profiles,
-                                    .user = &p};
-        status = batch_run(context, context->device, &batch, sweeps.n);
+        status = losscone_run(context, &call,
+                              (struct batch){.entry = ENTRY_losscone_profile,
+                                             .n_out = PROFILES_OUT(p.count),
+                                             .n_shared = p.count,
+                                             .shared = potentials + p.first,
+                                             .slab = PROFILE_SLAB,
+                                             .args = {[LOSSCONE_ARG_COUNT] = (uint32_t)p.count},
+                                             .pass = p.first / POTENTIALS_MOST,
+                                             .passes = (n_potentials + POTENTIALS_MOST - 1) / POTENTIALS_MOST,
+                                             .take = take_profiles,
+                                             .user = &p});
     }
     return status;
 }
@@ -102,8 +94,7 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
 /* ---- confidence sets ---- */
 
 struct sets {
-    const paritas_sweeps *sweeps;
-    const paritas_losscone_options *options;
+    const struct losscone_call *call;
     const paritas_losscone_result *results;
     const double *thresholds;
     double step;
@@ -133,7 +124,7 @@ static double threshold_of(const struct sets *s, size_t k)
 {
     const paritas_losscone_result *r = &s->results[k];
     if (s->thresholds) return s->thresholds[k];
-    return 4.0 * scatter(s->options, r) / divisor(s->options, r);
+    return 4.0 * scatter(&s->call->options, r) / divisor(&s->call->options, r);
 }
 
 static paritas_status fill_sets(paritas_context *context, void *user, size_t at, size_t n, double *in)
@@ -143,12 +134,12 @@ static paritas_status fill_sets(paritas_context *context, void *user, size_t at,
     for (size_t k = 0; k < n; k++) {
         const paritas_losscone_result *r = &s->results[at + k];
         double *row = in + k * CONFIDENCE_IN;
-        losscone_sweep_row(s->sweeps, at + k, row);
+        losscone_sweep_row(&s->call->sweeps, at + k, row);
         memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
         const bool wanted = has_fit(r) && threshold_of(s, at + k) >= 0.0;
         /* below every misfit */
         row[CONFIDENCE_LIMIT] =
-            wanted ? (r->misfit + threshold_of(s, at + k)) * divisor(s->options, r) : -1.0;
+            wanted ? (r->misfit + threshold_of(s, at + k)) * divisor(&s->call->options, r) : -1.0;
         row[CONFIDENCE_LOWER] = wanted ? r->potential_lower : 1.0;
         row[CONFIDENCE_UPPER] = wanted ? r->potential_upper : 0.0;
     }
@@ -212,8 +203,8 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
             set->upper[i] = answer[CONFIDENCE_END + 2 * i + 1];
         }
         add_interval(set, r->potential_lower, r->potential_upper, s->step);
-        set->at_lower_bound = set->lower[0] <= s->options->potential_lower;
-        set->at_upper_bound = set->upper[set->intervals - 1] >= s->options->potential_upper;
+        set->at_lower_bound = set->lower[0] <= s->call->options.potential_lower;
+        set->at_upper_bound = set->upper[set->intervals - 1] >= s->call->options.potential_upper;
     }
     return PARITAS_OK;
 }
@@ -232,16 +223,15 @@ static paritas_status check_result(paritas_context *context, size_t k, const cha
 }
 
 /* What functions on results have in common. */
-static paritas_status check_results(paritas_context *context, const paritas_sweeps *given_sweeps,
-                                    const paritas_losscone_options *given_options,
-                                    const paritas_losscone_result *results, paritas_sweeps *sweeps,
-                                    paritas_losscone_options *options)
+static paritas_status open_results(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                   const paritas_losscone_options *given_options,
+                                   const paritas_losscone_result *results, struct losscone_call *call)
 {
-    paritas_status status = losscone_options_read(context, given_options, options);
-    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, true, sweeps);
+    const paritas_losscone_options *options = &call->options;
+    paritas_status status = losscone_open(context, given_sweeps, given_options, true, call);
     if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_losscone_result, "results", sweeps->n, results);
-    for (size_t k = 0; status == PARITAS_OK && k < sweeps->n; k++) {
+        status = SIZED_CHECK(context, paritas_losscone_result, "results", call->sweeps.n, results);
+    for (size_t k = 0; status == PARITAS_OK && k < call->sweeps.n; k++) {
         if (!has_fit(&results[k])) continue;
         const paritas_losscone_result *r = &results[k];
         if (!(r->misfit >= 0.0 && r->misfit < NOTHING_FOUND))
@@ -273,46 +263,42 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
                                            const paritas_losscone_result *results, const double *thresholds,
                                            double step, paritas_confidence *sets)
 {
-    paritas_sweeps sweeps;
-    paritas_losscone_options options;
-    struct losscone_tables tables;
-    paritas_status checked = check_results(context, given_sweeps, given_options, results, &sweeps, &options);
-    if (checked == PARITAS_OK) checked = SIZED_CHECK(context, paritas_confidence, "sets", sweeps.n, sets);
-    if (checked != PARITAS_OK || sweeps.n == 0) return checked;
+    struct losscone_call call;
+    const paritas_losscone_options *options = &call.options;
+    paritas_status checked = open_results(context, given_sweeps, given_options, results, &call);
+    if (checked == PARITAS_OK)
+        checked = SIZED_CHECK(context, paritas_confidence, "sets", call.sweeps.n, sets);
+    if (checked != PARITAS_OK || call.sweeps.n == 0) return checked;
     if (!(step >= 0.0))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
-    const double side = options.potential_upper - options.potential_lower;
+    const double side = options->potential_upper - options->potential_lower;
     if (!(step > 0.0)) {
-        step = options.response == PARITAS_LOSSCONE_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
+        step = options->response == PARITAS_LOSSCONE_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
         if (side / step > GRID_MOST) step = side / GRID_MOST;
     }
     if (!(side / step <= GRID_MOST))
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                             "step %g V: more than %d of them lie between the bounds", step, GRID_MOST);
     uint32_t count = (uint32_t)(side / step);
-    if (options.potential_lower + count * step < options.potential_upper) count++;
-    losscone_options_tables(&options, &tables);
-    struct sets s = {&sweeps, &options, results, thresholds, step, sets};
-    const struct batch batch = {.module = &paritas_module_losscone,
-                                .tables = losscone_device_tables(&tables),
-                                .entry = ENTRY_losscone_confidence,
-                                .n_in = CONFIDENCE_IN,
-                                .n_out = CONFIDENCE_OUT,
-                                .n_shared = 1,
-                                .shared = &step,
-                                .slab = CONFIDENCE_SLAB(count + 1),
-                                .args = {0, 0, 0, count + 1},
-                                .fill = fill_sets,
-                                .take = take_sets,
-                                .user = &s};
-    return batch_run(context, context->device, &batch, sweeps.n);
+    if (options->potential_lower + count * step < options->potential_upper) count++;
+    struct sets s = {&call, results, thresholds, step, sets};
+    return losscone_run(context, &call,
+                        (struct batch){.entry = ENTRY_losscone_confidence,
+                                       .n_in = CONFIDENCE_IN,
+                                       .n_out = CONFIDENCE_OUT,
+                                       .n_shared = 1,
+                                       .shared = &step,
+                                       .slab = CONFIDENCE_SLAB(count + 1),
+                                       .args = {[LOSSCONE_ARG_COUNT] = count + 1},
+                                       .fill = fill_sets,
+                                       .take = take_sets,
+                                       .user = &s});
 }
 
 /* ---- the bootstrap ---- */
 
 struct bootstrap {
-    const paritas_sweeps *sweeps;
-    const paritas_losscone_options *options;
+    const struct losscone_call *call;
     const paritas_losscone_result *results;
     unsigned draws, rank; /* the threshold is the draw of this rank, from 0 */
     double *sorted, *thresholds;
@@ -325,14 +311,14 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
     for (size_t k = 0; k < n; k++) {
         const paritas_losscone_result *r = &b->results[at + k];
         double *row = in + k * BOOTSTRAP_IN;
-        losscone_sweep_row(b->sweeps, at + k, row);
+        losscone_sweep_row(&b->call->sweeps, at + k, row);
         memset(row + SWEEP_SIZE, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
         row[BOOTSTRAP_NOISE] = -1.0;
         if (!has_fit(r)) continue;
         /* the minimum itself may lie in a corner of the plateau, where r has no room */
         row[BOOTSTRAP_U] = r->potential_centre;
         row[BOOTSTRAP_R] = r->ratio_centre;
-        row[BOOTSTRAP_NOISE] = host_sqrt(scatter(b->options, r));
+        row[BOOTSTRAP_NOISE] = host_sqrt(scatter(&b->call->options, r));
     }
     return PARITAS_OK;
 }
@@ -363,12 +349,9 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
                                           const paritas_losscone_result *results, unsigned draws,
                                           double level, double *thresholds)
 {
-    paritas_sweeps sweeps;
-    paritas_losscone_options options;
-    struct losscone_tables tables;
-    const paritas_status checked =
-        check_results(context, given_sweeps, given_options, results, &sweeps, &options);
-    if (checked != PARITAS_OK || sweeps.n == 0) return checked;
+    struct losscone_call call;
+    const paritas_status checked = open_results(context, given_sweeps, given_options, results, &call);
+    if (checked != PARITAS_OK || call.sweeps.n == 0) return checked;
     if (!thresholds)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "thresholds: no place given for them");
     if (draws < 1 || draws > DRAWS_MOST)
@@ -380,22 +363,18 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
     const double place = level * draws;
     unsigned rank = (unsigned)place;
     if (rank > 0 && rank == place) rank--; /* as many draws as the level asks for are not above it */
-    losscone_options_tables(&options, &tables);
     double *sorted = paritas_allocate(context, draws, sizeof *sorted);
     if (!sorted) return paritas_fail_memory(context);
-    struct bootstrap b = {&sweeps, &options, results, draws, rank, sorted, thresholds};
-    const struct batch batch = {.module = &paritas_module_losscone,
-                                .tables = losscone_device_tables(&tables),
-                                .entry = ENTRY_losscone_bootstrap,
-                                .n_in = BOOTSTRAP_IN,
-                                .n_out = draws,
-                                .slab = BOOTSTRAP_SLAB,
-                                .args = {0, 0, 0, draws},
-                                .first = options.first,
-                                .fill = fill_bootstrap,
-                                .take = take_bootstrap,
-                                .user = &b};
-    const paritas_status status = batch_run(context, context->device, &batch, sweeps.n);
+    struct bootstrap b = {&call, results, draws, rank, sorted, thresholds};
+    const paritas_status status = losscone_run(context, &call,
+                                               (struct batch){.entry = ENTRY_losscone_bootstrap,
+                                                              .n_in = BOOTSTRAP_IN,
+                                                              .n_out = draws,
+                                                              .slab = BOOTSTRAP_SLAB,
+                                                              .args = {[LOSSCONE_ARG_COUNT] = draws},
+                                                              .fill = fill_bootstrap,
+                                                              .take = take_bootstrap,
+                                                              .user = &b});
     paritas_release(&context->allocator, sorted);
     return status;
 }

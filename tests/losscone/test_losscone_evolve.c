@@ -6,11 +6,13 @@
 
 TEST(starts_are_a_latin_hypercube)
 {
+    uint16_t starts[LOSSCONE_POINT][EVOLVE_STARTS];
+    losscone_starts(starts);
     for (int d = 0; d < 3; d++) {
         int seen[EVOLVE_STARTS] = {0};
         for (int k = 0; k < EVOLVE_STARTS; k++) {
-            assert_true(losscone_starts[d][k] < EVOLVE_STARTS);
-            seen[losscone_starts[d][k]]++;
+            assert_true(starts[d][k] < EVOLVE_STARTS);
+            seen[starts[d][k]]++;
         }
         for (int k = 0; k < EVOLVE_STARTS; k++) assert_int_equal(seen[k], 1);
     }
@@ -18,12 +20,14 @@ TEST(starts_are_a_latin_hypercube)
 
 TEST(starts_are_those_of_the_reference)
 {
+    uint16_t starts[LOSSCONE_POINT][EVOLVE_STARTS];
+    losscone_starts(starts);
     paritas_context *context = open_context(NULL, 64, 1, 0);
     struct paritas_workspace *document;
     const struct json *five = read_case(context, "case05_lhs_seed42", &document);
     double cell[3 * EVOLVE_STARTS];
     numbers_of(five, "cell", cell, 3 * EVOLVE_STARTS);
-    for (int k = 0; k < 3 * EVOLVE_STARTS; k++) assert_int_equal(losscone_starts[k % 3][k / 3], (int)cell[k]);
+    for (int k = 0; k < 3 * EVOLVE_STARTS; k++) assert_int_equal(starts[k % 3][k / 3], (int)cell[k]);
     paritas_workspace_free(document);
     paritas_close(context);
 }
@@ -70,6 +74,8 @@ static paritas_losscone_options variant(int v)
 
 TEST(answers_lie_within_bounds_and_have_the_misfit_of_the_formula)
 {
+    uint16_t starts[LOSSCONE_POINT][EVOLVE_STARTS];
+    losscone_starts(starts);
     enum { sweeps = 40 };
     paritas_context *context = open_context(NULL, 64, 2, 0);
     struct data d = make_data(sweeps);
@@ -93,7 +99,7 @@ TEST(answers_lie_within_bounds_and_have_the_misfit_of_the_formula)
                 const double upper[3] = {0.0, options.ratio_upper, v == 2 ? 0.0 : options.amplitude_upper};
                 for (int c = 0; c < 3; c++)
                     points[s + 1][c] =
-                        lower[c] + (losscone_starts[c][s] + 0.5) / EVOLVE_STARTS * (upper[c] - lower[c]);
+                        lower[c] + (starts[c][s] + 0.5) / EVOLVE_STARTS * (upper[c] - lower[c]);
             }
             ASSERT_OK(context, paritas_losscone_misfit(context, &one, &options, EVOLVE_STARTS + 1, points[0],
                                                        misfits, &cells));
