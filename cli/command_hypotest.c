@@ -3,8 +3,7 @@
 #include "record_output.h"
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "value of the parameter of interest that is tested; q0 always tests 0",
-     "1"},
+    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest; q0 always tests 0", "1"},
     {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
     {0},
 };

@@ -3,8 +3,8 @@
 
 static const struct option options[] = {
     {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "q0 tests 0", "qtilde"},
-    {"--expected", 0, OPTION_FLAG, NULL, "the expected band, too; it is always there"},
+    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
+    {"--expected", 0, OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
     {0},
 };
 

@@ -9,7 +9,8 @@ static const struct option options[] = {
     {"--level", 0, OPTION_PART, "ALPHA", "CLs at the limit", "0.05"},
     {"--test-stat", 0, OPTION_CHOICE, "qtilde|q", "test statistic", "qtilde"},
     {"--calc", 0, OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
-    {"--rtol", 0, OPTION_PART, "R", "toys: wished relative error of each limit", "0.05", "--calc toys"},
+    {"--rtol", 0, OPTION_PART, "R", "relative error that each limit by toys should reach", "0.05",
+     "--calc toys"},
     {0},
 };
 
@@ -228,7 +229,7 @@ const struct command command_limit = {
     .operands = "WORKSPACE",
     .summary = "upper limits, observed and expected",
     .description =
-        "The roots of CLs = level: asymptotic to 1e-7, by toys to --rtol. Beyond the upper bound of the "
+        "Limits solve CLs = level: to 1e-7 by formula, to --rtol by toys. Beyond the upper bound of the "
         "parameter of interest the bound is widened, and the answer says so. By toys, values are tested "
         "where they matter, beginning at the asymptotic limits, with as many toys as the errors need. If "
         "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "

@@ -4,8 +4,8 @@
 static const struct option options[] = {
     {"--point", 0, OPTION_INPUT, "FILE",
      "JSON array in parameter order, or object by name; default: the suggested start"},
-    {"--gradient", 0, OPTION_FLAG, NULL, "its derivatives too"},
-    {"--expected", 0, OPTION_FLAG, NULL, "the expected main and auxiliary data too"},
+    {"--gradient", 0, OPTION_FLAG, NULL, "also the derivatives"},
+    {"--expected", 0, OPTION_FLAG, NULL, "also the expected main and auxiliary data"},
     {0},
 };
 

@@ -7,7 +7,7 @@
 static const struct option options[] = {
     {"--name", 0, OPTION_TEXT, "NAME", "the patch, for extract and apply"},
     {"--with-metadata", 0, OPTION_FLAG, NULL, "extract: the patch with its metadata"},
-    {"--without-metadata", 0, OPTION_FLAG, NULL, "the default"},
+    {"--without-metadata", 0, OPTION_FLAG, NULL, "extract: the patch alone; the default"},
     {0},
 };
 

@@ -180,8 +180,8 @@ const struct command command_predict = {
     .operands = "WORKSPACE",
     .summary = "yields before and after the fit, with errors",
     .description = "Prefit: at the suggested start, with the widths of the constraints, free parameters "
-                   "without error. Postfit: at the best fit, with its covariance. Channel sums take "
-                   "correlations between bins along.",
+                   "without error. Postfit: at the best fit, with its covariance. Errors of channel "
+                   "sums include correlations between bins.",
     .groups = {GROUPS_FIT},
     .analysis = &analysis,
 };

@@ -6,13 +6,14 @@
 
 static const struct option options[] = {
     {"--point", 0, OPTION_INPUT, "FILE",
-     "draw toys at this point, as of `nll`; default: the best fit to the observed data"},
+     "draw toys at this point, a file as for `nll --point`; default: the best fit to the observed data"},
     {"--expected-data", 0, OPTION_INPUT, "FILE",
      "draw toys around these data: a JSON array, main data then auxiliary, or an object {\"main\": [...], "
      "\"aux\": [...]}"},
     {"--errors", 0, OPTION_FLAG, NULL,
-     "errors of every toy's fit, from its exact second derivatives; then there are pulls, too"},
-    {"--save-parameters", 0, OPTION_FLAG, NULL, "the store keeps fitted parameters", .needs = "--store FILE"},
+     "errors of each toy's fit, from its exact second derivatives, and pulls"},
+    {"--save-parameters", 0, OPTION_FLAG, NULL, "keep fitted parameters in the store",
+     .needs = "--store FILE"},
     {0},
 };
 

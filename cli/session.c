@@ -11,7 +11,7 @@
 
 const struct option options_job[] = {
     {"--fix", 0, OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},
-    {"--init", 0, OPTION_NAMED, "NAME=V", "start a parameter there (repeatable)"},
+    {"--init", 0, OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},
     {0},
 };
 
@@ -33,15 +33,15 @@ const struct option options_model[] = {
 };
 
 /* `fits`: what becomes of fits in f32, ended by "; ". */
-#define ENGINE_ROWS(fits)                                                                       \
-    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                   \
-        {"--device", 0, OPTION_TEXT, "NAME",                                                    \
-         "auto, cpu or a device that `paritas devices` lists; default: auto"},                  \
-        {"--precision",                                                                         \
-         0,                                                                                     \
-         OPTION_CHOICE,                                                                         \
-         "f64|f32|auto",                                                                        \
-         "of the kernels; " fits "auto: f64 where the device has it at useful speed, else f32", \
+#define ENGINE_ROWS(fits)                                                                            \
+    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                        \
+        {"--device", 0, OPTION_TEXT, "NAME",                                                         \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"},                       \
+        {"--precision",                                                                              \
+         0,                                                                                          \
+         OPTION_CHOICE,                                                                              \
+         "f64|f32|auto",                                                                             \
+         "precision of the kernels; " fits "auto: f64 if the device is fast enough in it, else f32", \
          "f64"}
 
 const struct option options_engine[] = {
