@@ -247,7 +247,10 @@ void session_close(struct session *session)
 /* What an allocation gave, noted for allocated(). */
 static void *noted(struct session *session, void *memory)
 {
-    session->short_of_memory = session->short_of_memory || memory == NULL;
+    if (memory == NULL) {
+        paritas_fail_memory(session->context);
+        session->short_of_memory = true;
+    }
     return memory;
 }
 
@@ -275,7 +278,7 @@ void *sized_records(struct session *session, size_t n, size_t size)
 
 paritas_status allocated(const struct session *session)
 {
-    return session->short_of_memory ? paritas_fail_memory(session->context) : PARITAS_OK;
+    return session->short_of_memory ? PARITAS_OUT_OF_MEMORY : PARITAS_OK;
 }
 
 bool wants_patchset(const struct arguments *arguments)
