@@ -140,7 +140,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     write_close(w);
 }
 
-/* The largest correlations: what a person looks for in a covariance. */
+/* The ten largest correlations. */
 static void write_correlations(struct session *session, const struct fitted *fitted)
 {
     enum { SHOWN = 10 };

@@ -38,8 +38,7 @@ static paritas_status read_numbers(struct session *session, const char *path, co
     return PARITAS_OK;
 }
 
-/* Expected data as an array or as an object of two; whether toys can be drawn from them is the library's to
- * say. */
+/* Expected data as an array or an object. The library checks whether toys can be drawn from them. */
 static paritas_status read_expected(struct session *session, const char *path, const struct json *root,
                                     double *expected)
 {
@@ -79,7 +78,7 @@ static paritas_status load_expected(struct session *session, const char *path, d
     return status;
 }
 
-/* Fits start at the point, within the bounds, but for what --init and --fix name. In the arena. */
+/* Fits start at the point, within the bounds, except for --init and --fix. */
 static paritas_status start_at(struct session *session, const double *point)
 {
     double *start = numbers(session, session->n_parameters);
@@ -103,7 +102,7 @@ static paritas_status check(struct session *session)
     return PARITAS_OK;
 }
 
-/* The library does not know the file of expectations that nothing can be drawn from. */
+/* Adds the file's name to the library's message about expectations. */
 static paritas_status name_file(struct session *session, const char *path, paritas_status status)
 {
     static const char lead[] = "toys cannot be drawn";

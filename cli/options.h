@@ -32,7 +32,7 @@ struct option {
     option_kind kind;
     const char *value; /* what the help calls the value */
     const char *help;
-    const char *otherwise; /* what counts where the option is not given; --help says so. NULL: nothing */
+    const char *otherwise; /* the default, shown by --help; NULL: none */
     const char *needs;     /* "--store FILE": this option must be given too */
 };
 
@@ -57,7 +57,7 @@ struct command {
     int (*run)(struct session *session); /* a paritas_status */
     const struct analysis *analysis;     /* of one model (analysis.h) */
     const struct analysis *by_toys;      /* with --calc toys */
-    /* runs over days that are alike: memory of one is kept for the next */
+    /* runs over many days: keeps memory of one for the next */
     bool days;
 };
 
@@ -109,7 +109,7 @@ size_t option_count(const struct arguments *arguments, const char *name, size_t 
 /* The constant of an enumeration ("paritas_minimizer") that a choice names. */
 int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
                     int otherwise);
-/* Walks the repetitions of an option: start with *at = 0; NULL after the last. */
+/* The next repetition of an option; start with *at = 0. NULL after the last. */
 const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at);
 
 /* The place of a word among those between bars, from 0; -1: it is none of them. */

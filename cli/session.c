@@ -74,15 +74,14 @@ const struct option options_answer[] = {
     LAST_ROWS,
 };
 
-/* What an environment variable says; NULL: it is not set, or empty. */
+/* NULL: not set, or empty. */
 static const char *environment(const char *name)
 {
     const char *text = getenv(name);
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* PARITAS_LANES; 0 where it says nothing, or (then `wrong` is its text) no width that kernels are built
- * for. */
+/* PARITAS_LANES; 0 if it is not set, or wrong: then `wrong` is its text. */
 static unsigned environment_lanes(const char **wrong)
 {
     const char *text = environment("PARITAS_LANES");
@@ -118,8 +117,7 @@ static void print_note(void *user, const char *message)
     fprintf(stderr, "paritas: %s\n", message);
 }
 
-/* The folder of compiled kernels: PARITAS_CACHE ("" for none), else where the system keeps what may be made
- * again. */
+/* The folder of compiled kernels: PARITAS_CACHE ("": none), else the system's cache folder. */
 static const char *cache_folder(char *path, size_t room)
 {
     const char *given = getenv("PARITAS_CACHE"), *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
@@ -340,7 +338,7 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
     return PARITAS_OK;
 }
 
-/* Copies of starts and flags, to be changed, become the job's. */
+/* Gives the job its own copies of starts and flags. */
 static paritas_status copy_starts(struct session *session, double **start, unsigned char **fixed)
 {
     const size_t n = session->n_parameters;
@@ -441,7 +439,7 @@ paritas_status require_poi(struct session *session)
     if (paritas_model_poi_index(session->model) >= 0) return PARITAS_OK;
     const char *command = session->arguments->command->name, *label = session->workspace->label;
     const char *wanted = option_text(session->arguments, "--measurement", NULL);
-    /* only "" gets here: what is not there was refused before */
+    /* --poi "": another missing name was refused before */
     if (option_given(session->arguments, "--poi") != NULL)
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s needs a parameter of interest, and --poi says that there is none", command);
@@ -572,7 +570,7 @@ void note_status(struct session *session, paritas_fit_status status)
     if (status != PARITAS_FIT_CONVERGED) session->not_converged = true;
 }
 
-/* Values at given points are what the kernels answered: fits alone are polished. */
+/* Only fits are polished. */
 static const char *polish_of(const struct session *session)
 {
     return session->no_fits ? "none" : paritas_polish_name(session->context);

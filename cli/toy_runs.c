@@ -38,7 +38,7 @@ static bool read_shard(const char *text, paritas_toys_options *options)
 
 #define KEY_ENTRIES 8
 
-/* What decides the toys beside the toy options themselves: workspace and model, as they were named. */
+/* The store's key: workspace and model options, as named. */
 static paritas_status write_key(struct session *session, paritas_toys_options *options)
 {
     static const char *const named[] = {"--measurement",   "--poi",         "--normsys-code",
