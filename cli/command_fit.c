@@ -214,13 +214,6 @@ static void write_text(struct session *session, const void *result)
     if (fitted->covariance != NULL) write_correlations(session, fitted);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct fitted),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_fit = {
     .name = "fit",
     .operands = "WORKSPACE",
@@ -228,5 +221,11 @@ const struct command command_fit = {
     .description = "Errors come from the inverse of the exact second derivatives at the best fit. A "
                    "parameter on its bound has none, and says so.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct fitted),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

@@ -59,13 +59,6 @@ static void write_text(struct session *session, const void *result)
     toy_run_describe(out, &g->toys);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct gof),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_gof = {
     .name = "gof",
     .operands = "WORKSPACE",
@@ -74,5 +67,11 @@ const struct command command_gof = {
                    "it draws data at the best fit, fits each toy, and counts those whose statistic is at "
                    "least the observed one.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS("--toys"), GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct gof),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

@@ -99,17 +99,6 @@ static void write_text(struct session *session, const void *result)
     describe_bounds(session, r->bound_widened, r->upper_bound, r->limit_obs, r->limit_exp);
 }
 
-static const struct analysis asymptotic = {
-    .result_size = sizeof(struct limits),
-    .needs_poi = true,
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-    .headers = "limit observed|expected -2s|-1s|median|+1s|+2s|",
-    .formats = "6 6 6 6 6 6 l",
-    .write_cells = write_cells,
-};
-
 /* ---- by toys ---- */
 
 struct toy_limits {
@@ -212,18 +201,6 @@ static void write_text_toys(struct session *session, const void *result)
     toy_run_describe(out, &l->toys);
 }
 
-static const struct analysis by_toys = {
-    .result_size = sizeof(struct toy_limits),
-    .needs_poi = true,
-    .check = check_toys,
-    .analyse = analyse_toys,
-    .write_keys = write_keys_toys,
-    .write_text = write_text_toys,
-    .headers = "limit observed|error|expected -2s|-1s|median|+1s|+2s|",
-    .formats = "4 2 4 4 4 4 4 l",
-    .write_cells = write_cells_toys,
-};
-
 const struct command command_limit = {
     .name = "limit",
     .operands = "WORKSPACE",
@@ -235,6 +212,27 @@ const struct command command_limit = {
         "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "
         "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_FIT},
-    .analysis = &asymptotic,
-    .by_toys = &by_toys,
+    .analysis =
+        {
+            .result_size = sizeof(struct limits),
+            .needs_poi = true,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+            .headers = "limit observed|expected -2s|-1s|median|+1s|+2s|",
+            .formats = "6 6 6 6 6 6 l",
+            .write_cells = write_cells,
+        },
+    .by_toys =
+        {
+            .result_size = sizeof(struct toy_limits),
+            .needs_poi = true,
+            .check = check_toys,
+            .analyse = analyse_toys,
+            .write_keys = write_keys_toys,
+            .write_text = write_text_toys,
+            .headers = "limit observed|error|expected -2s|-1s|median|+1s|+2s|",
+            .formats = "4 2 4 4 4 4 4 l",
+            .write_cells = write_cells_toys,
+        },
 };

@@ -75,17 +75,16 @@ static void write_text(struct session *session, const void *result)
     write_expected(session, l->expected);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct likelihood),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_nll = {
     .name = "nll",
     .operands = "WORKSPACE",
     .summary = "twice the negative log-likelihood at a point",
     .groups = {GROUP_OPTIONS, GROUPS_MODEL},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct likelihood),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

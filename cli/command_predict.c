@@ -168,13 +168,6 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct predicted),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_predict = {
     .name = "predict",
     .operands = "WORKSPACE",
@@ -183,5 +176,11 @@ const struct command command_predict = {
                    "without error. Postfit: at the best fit, with its covariance. Errors of channel "
                    "sums include correlations between bins.",
     .groups = {GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct predicted),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

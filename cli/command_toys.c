@@ -175,14 +175,6 @@ static void write_text(struct session *session, const void *result)
     toy_run_describe(&session->out, &d->toys);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct drawn),
-    .check = check,
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_toys = {
     .name = "toys",
     .operands = "WORKSPACE",
@@ -191,5 +183,12 @@ const struct command command_toys = {
                    "freely. --fix holds parameters in the fits, wherever the toys are drawn. Toy number t "
                    "depends only on --seed and t.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS(NULL), GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct drawn),
+            .check = check,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

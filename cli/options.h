@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "paritas_context.h"
+
 #define EXIT_NOT_CONVERGED 1
 #define EXIT_USAGE 2
 #define EXIT_INPUT 3
@@ -43,7 +45,28 @@ struct option_group {
 };
 
 struct session;
-struct analysis;
+struct table;
+struct writer;
+
+/* What a command computes for one model, or for each patch of a patch set.
+ *
+ *   command line ─► check ─► model, data ─► analyse ─► write_keys (JSON), write_text, or write_cells (a row)
+ */
+struct analysis {
+    size_t result_size;
+    bool needs_poi;
+    /* What the tables of options cannot say of a command line; NULL: nothing. */
+    paritas_status (*check)(struct session *session);
+    /* Answers for the session's model and job into `result`, which is cleared. Notes what did not converge.
+     * Of a patch set: called from several threads, each with a session; the result may not point into it. */
+    paritas_status (*analyse)(struct session *session, void *result);
+    /* The command's keys, into an open object; write_provenance's follow. In one line a patch. */
+    void (*write_keys)(struct session *session, struct writer *writer, const void *result);
+    void (*write_text)(struct session *session, const void *result);
+    /* Columns and cells of a row a patch; NULL: the command takes no patch set. */
+    const char *headers, *formats;
+    void (*write_cells)(struct table *table, const void *result);
+};
 
 #define GROUPS_MAX 8
 struct command {
@@ -53,10 +76,8 @@ struct command {
     const char *summary;     /* one line, for the overview */
     const char *description; /* more, for --help; may be NULL */
     struct option_group groups[GROUPS_MAX]; /* ended by one without options */
-    /* Exactly one of these says what the command does. */
-    int (*run)(struct session *session); /* a paritas_status */
-    const struct analysis *analysis;     /* of one model (analysis.h) */
-    const struct analysis *by_toys;      /* with --calc toys */
+    int (*run)(struct session *session);    /* a paritas_status; NULL: the command is an analysis */
+    struct analysis analysis, by_toys;      /* by_toys: with --calc toys */
     /* runs over many days: keeps memory of one for the next */
     bool days;
 };
