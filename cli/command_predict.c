@@ -1,5 +1,6 @@
 /* command_predict.c: yields before and after the fit, with errors propagated through the covariance. */
 #include "analysis.h"
+#include "record_output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 {
     const struct predicted *p = result;
     const paritas_model *model = session->model;
-    write_members(w, "status:s twice_nll:n", paritas_fit_status_name(p->result.status), p->result.twice_nll);
+    write_fields(w, "paritas_fit_result", &p->result, "status", "twice_nll");
     write_array(w, "channels", true);
     for (size_t c = 0, bin = 0, sample = 0; c < paritas_model_channel_count(model); c++) {
         const size_t n = paritas_model_channel_bins(model, c);
