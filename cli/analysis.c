@@ -5,13 +5,14 @@
 static const struct analysis *analysis_of(const struct arguments *arguments)
 {
     const struct command *command = arguments->command;
-    return command->by_toys != NULL && option_value(arguments, "--calc")->choice == 1 ? command->by_toys
-                                                                                      : command->analysis;
+    return command->by_toys.analyse != NULL && option_value(arguments, "--calc")->choice == 1
+               ? &command->by_toys
+               : &command->analysis;
 }
 
 bool takes_patchset(const struct command *command)
 {
-    return command->analysis != NULL && command->analysis->write_cells != NULL;
+    return command->analysis.write_cells != NULL;
 }
 
 paritas_status analysis_run(struct session *session)

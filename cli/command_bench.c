@@ -1,9 +1,6 @@
-/* command_bench.c: how long what users ask takes, on the CPU and on other devices, side by side and against an
- * earlier run.
- *
- *   for each operation, for each device: once to warm up, then again and again for a while ─► median
- *
- * The CPU is always measured: it is what the others are compared with. */
+/* command_bench.c: times of likelihoods, fits, scans and toys on the CPU and other devices, also against
+ * an earlier run. Each is run once to warm up, then repeated for --seconds; the median counts. Others are
+ * compared with the CPU. */
 #include "device/device.h"
 #include "output.h"
 #include "session.h"
@@ -24,7 +21,8 @@ static const struct option options[] = {
      "devices to measure beside the CPU, as `paritas devices` lists them; default: PARITAS_DEVICE, or none"},
     {"--seconds", 0, OPTION_NUMBER, "S", "time for each number", "0.5"},
     {"--threads", 0, OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
-    {"--precision", 0, OPTION_CHOICE, "f64|f32", "of all devices; fits in f32 are polished in f64", "f64"},
+    {"--precision", 0, OPTION_CHOICE, "f64|f32", "precision on all devices; fits in f32 are polished in f64",
+     "f64"},
     {"--save", 0, OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
     {"--baseline", 0, OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
     {0},
@@ -58,7 +56,7 @@ struct measured {
     size_t repeats;
 };
 
-/* What makes two measurements of one operation incomparable, though they may be compared. */
+/* A circumstance in which the baseline differs from this run. */
 struct difference {
     const char *what, *device, *baseline, *now; /* device: NULL where it is the process's */
 };
@@ -73,7 +71,7 @@ struct bench {
     double *points, *values, scan[SCAN]; /* points: BATCH rows; values: room for what is answered */
     paritas_scan_point *scanned;
     paritas_ranking_entry *entries;
-    size_t parameter; /* that is scanned: the parameter of interest, or the first free one */
+    size_t parameter; /* scanned: the parameter of interest, or the first free one */
     bool poi;
     char digest[72];
     double times[REPEATS];                      /* of the operation in hand */
@@ -85,7 +83,7 @@ struct bench {
 
 #define BINS 8
 
-/* A list of the rates of a sample, the signal (0) or a background, tilted by this part a bin. */
+/* The rates of the signal (sample 0) or of a background, with a relative tilt a bin. */
 static void append_rates(struct text *text, const char *key, int channel, int sample, double tilt)
 {
     text_format(text, "\"%s\": [", key);
@@ -233,7 +231,7 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
 
 /* ---- what is measured ---- */
 
-/* PARITAS_DEVICE may say auto, which is no device: the CPU is measured then. */
+/* With PARITAS_DEVICE=auto only the CPU is measured. */
 static const char *devices_of(const struct bench *b)
 {
     const char *named = environment_device();
@@ -241,7 +239,7 @@ static const char *devices_of(const struct bench *b)
                        named != NULL && strcmp(named, "auto") != 0 ? named : "cpu");
 }
 
-/* Opens a device for measurement, unless it is there under this name or another: opencl is opencl:0. */
+/* Opens a device, unless it is open already: opencl is opencl:0. */
 static paritas_status open_device(struct bench *b, const char *name)
 {
     if (b->n_devices == DEVICES)
@@ -282,7 +280,7 @@ static paritas_status open_devices(struct bench *b)
     return PARITAS_OK;
 }
 
-/* Points in line between the start and a hundredth of a width away, and a scan of two errors. */
+/* Points from the start to 0.01 widths away, and a scan over two errors. */
 static paritas_status prepare(struct bench *b)
 {
     struct session *session = b->session;
@@ -319,7 +317,7 @@ static const char *description_of(const paritas_context *context)
     return context->device->operations->describe(context->device);
 }
 
-/* Notes a circumstance of the baseline where it is known and another one than now. */
+/* Notes a circumstance that the baseline knows and that has changed. */
 static paritas_status compare(struct bench *b, const char *what, const char *device, const char *baseline,
                               const char *now)
 {

@@ -5,7 +5,7 @@ static const struct option options[] = {
     {"--join", 'j', OPTION_CHOICE, "none|outer|left outer|right outer", "what may be in both workspaces",
      "none"},
     {"--merge-channels", 0, OPTION_FLAG, NULL, "channels of one name get the samples of both"},
-    {"--no-merge-channels", 0, OPTION_FLAG, NULL, "the default"},
+    {"--no-merge-channels", 0, OPTION_FLAG, NULL, "channels of one name follow --join; the default"},
     {0},
 };
 

@@ -14,8 +14,8 @@ static const char *reason_of(const paritas_device_info *info)
     return info->f64 ? info->reason_f32 : info->reason_f64;
 }
 
-/* A reason for a row of the table, which has the name already: without "device 'NAME'" in front, and without
- * what the vendor calls it where the description says so. */
+/* A reason for a row that already has the name: without "device 'NAME'", and without the vendor's name if
+ * the row is described. */
 static void append_reason(struct text *out, const char *reason, bool described)
 {
     static const char lead[] = "device '";

@@ -12,11 +12,11 @@ static const struct option options[] = {
     {"--minos", 0, OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
     {"--covariance", 0, OPTION_FLAG, NULL,
      "the covariance matrix (with --json), or the largest correlations"},
-    {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb|de", "method of minimisation", "newton"},
+    {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb|de", "minimizer", "newton"},
     {"--max-iterations", 0, OPTION_COUNT, "N",
      "give up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"},
-    {"--population", 0, OPTION_COUNT, "N", "members, for de; default: 10 for each parameter, from 20 to 200"},
-    {"--seed", 0, OPTION_WHOLE, "S", "of the random numbers of de", "0"},
+    {"--population", 0, OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
+    {"--seed", 0, OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
     {"--starts", 0, OPTION_COUNT, "N",
      "fit from the suggested start and N - 1 random ones; the lowest minimum answers"},
     {0},
@@ -140,7 +140,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     write_close(w);
 }
 
-/* The largest correlations: what a person looks for in a covariance. */
+/* The ten largest correlations. */
 static void write_correlations(struct session *session, const struct fitted *fitted)
 {
     enum { SHOWN = 10 };
@@ -214,13 +214,6 @@ static void write_text(struct session *session, const void *result)
     if (fitted->covariance != NULL) write_correlations(session, fitted);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct fitted),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_fit = {
     .name = "fit",
     .operands = "WORKSPACE",
@@ -228,5 +221,11 @@ const struct command command_fit = {
     .description = "Errors come from the inverse of the exact second derivatives at the best fit. A "
                    "parameter on its bound has none, and says so.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct fitted),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

@@ -3,8 +3,8 @@
 #include "toy_runs.h"
 
 static const struct option options[] = {
-    OPTION_ASIMOV("of Asimov data"),
-    {"--toys", 0, OPTION_FLAG, NULL, "the p-value by toys drawn at the best fit, too"},
+    OPTION_ASIMOV("fit Asimov data"),
+    {"--toys", 0, OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit"},
     {0},
 };
 
@@ -59,20 +59,19 @@ static void write_text(struct session *session, const void *result)
     toy_run_describe(out, &g->toys);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct gof),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_gof = {
     .name = "gof",
     .operands = "WORKSPACE",
     .summary = "goodness of fit against the saturated model",
     .description = "Degrees of freedom: bins less free parameters without a constraint. --toys needs none: "
-                   "it draws data at the best fit, fits each, and\n"
-                   "counts those whose statistic is at least the observed one.",
+                   "it draws data at the best fit, fits each toy, and counts those whose statistic is at "
+                   "least the observed one.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS("--toys"), GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct gof),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

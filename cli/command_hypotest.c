@@ -3,8 +3,7 @@
 #include "record_output.h"
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "value of the parameter of interest that is tested; q0 always tests 0",
-     "1"},
+    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest; q0 always tests 0", "1"},
     {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
     {0},
 };
@@ -47,17 +46,6 @@ static void write_text(struct session *session, const void *result)
                 r->q_asimov, paritas_fit_status_name(r->status));
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(paritas_hypotest_result),
-    .needs_poi = true,
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-    .headers = "CLs observed|expected -2s|-1s|median|+1s|+2s|",
-    .formats = "p p p p p p l",
-    .write_cells = write_cells,
-};
-
 const struct command command_hypotest = {
     .name = "hypotest",
     .operands = "WORKSPACE",
@@ -65,5 +53,15 @@ const struct command command_hypotest = {
     .description = "With --patchset and no --patch-name the whole patch set is tested. The output is one "
                    "JSON line, or one row, a patch, in the order of the patch set.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(paritas_hypotest_result),
+            .needs_poi = true,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+            .headers = "CLs observed|expected -2s|-1s|median|+1s|+2s|",
+            .formats = "p p p p p p l",
+            .write_cells = write_cells,
+        },
 };

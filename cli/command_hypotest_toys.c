@@ -3,8 +3,8 @@
 
 static const struct option options[] = {
     {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "q0 tests 0", "qtilde"},
-    {"--expected", 0, OPTION_FLAG, NULL, "the expected band, too; it is always there"},
+    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
+    {"--expected", 0, OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
     {0},
 };
 
@@ -40,14 +40,6 @@ static void write_text(struct session *session, const void *result)
     toy_run_describe(&session->out, &t->toys);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct tested),
-    .needs_poi = true,
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_hypotest_toys = {
     .name = "hypotest-toys",
     .operands = "WORKSPACE",
@@ -56,5 +48,12 @@ const struct command command_hypotest_toys = {
                    "the tested value and at 0 (q0: 0 and 1). Each toy gets a free and a conditional fit. Toy "
                    "number t depends only on --seed and t.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS(NULL), GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct tested),
+            .needs_poi = true,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

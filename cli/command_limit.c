@@ -9,7 +9,8 @@ static const struct option options[] = {
     {"--level", 0, OPTION_PART, "ALPHA", "CLs at the limit", "0.05"},
     {"--test-stat", 0, OPTION_CHOICE, "qtilde|q", "test statistic", "qtilde"},
     {"--calc", 0, OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
-    {"--rtol", 0, OPTION_PART, "R", "toys: wished relative error of each limit", "0.05", "--calc toys"},
+    {"--rtol", 0, OPTION_PART, "R", "relative error that each limit by toys should reach", "0.05",
+     "--calc toys"},
     {0},
 };
 
@@ -97,17 +98,6 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "\n");
     describe_bounds(session, r->bound_widened, r->upper_bound, r->limit_obs, r->limit_exp);
 }
-
-static const struct analysis asymptotic = {
-    .result_size = sizeof(struct limits),
-    .needs_poi = true,
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-    .headers = "limit observed|expected -2s|-1s|median|+1s|+2s|",
-    .formats = "6 6 6 6 6 6 l",
-    .write_cells = write_cells,
-};
 
 /* ---- by toys ---- */
 
@@ -211,29 +201,38 @@ static void write_text_toys(struct session *session, const void *result)
     toy_run_describe(out, &l->toys);
 }
 
-static const struct analysis by_toys = {
-    .result_size = sizeof(struct toy_limits),
-    .needs_poi = true,
-    .check = check_toys,
-    .analyse = analyse_toys,
-    .write_keys = write_keys_toys,
-    .write_text = write_text_toys,
-    .headers = "limit observed|error|expected -2s|-1s|median|+1s|+2s|",
-    .formats = "4 2 4 4 4 4 4 l",
-    .write_cells = write_cells_toys,
-};
-
 const struct command command_limit = {
     .name = "limit",
     .operands = "WORKSPACE",
     .summary = "upper limits, observed and expected",
     .description =
-        "The roots of CLs = level: asymptotic to 1e-7, by toys to --rtol. Beyond the upper bound of the "
+        "Limits solve CLs = level: to 1e-7 by formula, to --rtol by toys. Beyond the upper bound of the "
         "parameter of interest the bound is widened, and the answer says so. By toys, values are tested "
         "where they matter, beginning at the asymptotic limits, with as many toys as the errors need. If "
         "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "
         "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_FIT},
-    .analysis = &asymptotic,
-    .by_toys = &by_toys,
+    .analysis =
+        {
+            .result_size = sizeof(struct limits),
+            .needs_poi = true,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+            .headers = "limit observed|expected -2s|-1s|median|+1s|+2s|",
+            .formats = "6 6 6 6 6 6 l",
+            .write_cells = write_cells,
+        },
+    .by_toys =
+        {
+            .result_size = sizeof(struct toy_limits),
+            .needs_poi = true,
+            .check = check_toys,
+            .analyse = analyse_toys,
+            .write_keys = write_keys_toys,
+            .write_text = write_text_toys,
+            .headers = "limit observed|error|expected -2s|-1s|median|+1s|+2s|",
+            .formats = "4 2 4 4 4 4 4 l",
+            .write_cells = write_cells_toys,
+        },
 };

@@ -63,11 +63,11 @@ static paritas_status read_test(struct session *session, struct pool *pool)
     double q;
     const char *command = store_entry(pool->store, "command");
     if (command == NULL || strcmp(command, "hypotest-toys") != 0) return PARITAS_OK;
-    paritas_status status = store_get_fact(pool->store, "q", &q, &pool->tested);
-    if (status == PARITAS_OK && pool->tested)
-        status = paritas_store_hypotest(session->context, pool->path, &pool->test);
-    if (status == PARITAS_OK && pool->tested) note_status(session, pool->test.status);
-    return status;
+    TRY(store_get_fact(pool->store, "q", &q, &pool->tested));
+    if (!pool->tested) return PARITAS_OK;
+    TRY(paritas_store_hypotest(session->context, pool->path, &pool->test));
+    note_status(session, pool->test.status);
+    return PARITAS_OK;
 }
 
 static int run(struct session *session)

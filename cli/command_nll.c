@@ -4,8 +4,8 @@
 static const struct option options[] = {
     {"--point", 0, OPTION_INPUT, "FILE",
      "JSON array in parameter order, or object by name; default: the suggested start"},
-    {"--gradient", 0, OPTION_FLAG, NULL, "its derivatives too"},
-    {"--expected", 0, OPTION_FLAG, NULL, "the expected main and auxiliary data too"},
+    {"--gradient", 0, OPTION_FLAG, NULL, "also the derivatives"},
+    {"--expected", 0, OPTION_FLAG, NULL, "also the expected main and auxiliary data"},
     {0},
 };
 
@@ -75,17 +75,16 @@ static void write_text(struct session *session, const void *result)
     write_expected(session, l->expected);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct likelihood),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_nll = {
     .name = "nll",
     .operands = "WORKSPACE",
     .summary = "twice the negative log-likelihood at a point",
     .groups = {GROUP_OPTIONS, GROUPS_MODEL},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct likelihood),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

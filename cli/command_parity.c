@@ -1,5 +1,5 @@
-/* command_parity.c: the contract, checked on a workspace: a device against the CPU bit by bit; in f32 also against
- * f64, before and after polish. */
+/* command_parity.c: checks the contract on a workspace: a device against the CPU bit by bit, and f32
+ * against f64. */
 #include "parity_contract.h"
 #include "infer/infer.h"
 #include "minimise/fit_tolerances.h"
@@ -14,7 +14,7 @@ static const struct option options[] = {
     {"--mu", 0, OPTION_NUMBER, "MU",
      "tested value of the parameter of interest; default: 1, or the middle of its bounds"},
     {"--ntoys", 0, OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
-    {"--seed", 0, OPTION_WHOLE, "S", "of the toys", "0"},
+    {"--seed", 0, OPTION_WHOLE, "S", "seed of the toys", "0"},
     {0},
 };
 
@@ -56,8 +56,8 @@ static paritas_status open_as(struct parity *p, const char *device, unsigned pre
     return open_another(p->session, &as, context);
 }
 
-/* The CPU against itself: its plainest build that is not the one in use, a fit at a time, on one thread. A
- * processor or library with one build alone has that on one thread. */
+/* The CPU is compared with its plainest other build, or with its only build, one fit at a time on one
+ * thread. */
 static paritas_status open_plainest(struct parity *p, unsigned precision, paritas_context **context)
 {
     const char *in_use = paritas_isa_name(p->ours);
@@ -190,7 +190,7 @@ static paritas_status kernel_distances(struct parity *p)
     return PARITAS_OK;
 }
 
-/* Of a parameter that has no error, the distance relative to its size. */
+/* In errors; relative to its size for a parameter without one. */
 static double parameter_distance(const struct parity *p, const struct contract_answer *a,
                                  const double *minimum)
 {

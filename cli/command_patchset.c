@@ -7,7 +7,7 @@
 static const struct option options[] = {
     {"--name", 0, OPTION_TEXT, "NAME", "the patch, for extract and apply"},
     {"--with-metadata", 0, OPTION_FLAG, NULL, "extract: the patch with its metadata"},
-    {"--without-metadata", 0, OPTION_FLAG, NULL, "the default"},
+    {"--without-metadata", 0, OPTION_FLAG, NULL, "extract: the patch alone; the default"},
     {0},
 };
 
@@ -38,56 +38,65 @@ static paritas_status extract(struct session *session, const paritas_workspace *
     return PARITAS_OK;
 }
 
-static paritas_status inspect_json(struct session *session, const paritas_workspace *patchset, size_t n)
+/* A row for people: the values of a patch as JSON. */
+static void write_values(struct table *table, const char *name, const struct json *values)
+{
+    struct text text;
+    text_open(&text, table->out->allocator);
+    if (values != NULL) json_write(&text, values, 0, false);
+    text_append(&text, "", 1);
+    table_row(table, name, text.failed ? "" : text.bytes);
+    text_free(&text);
+}
+
+static paritas_status write_patches(struct session *session, const paritas_workspace *patchset, size_t n,
+                                    struct table *table)
 {
     struct writer *w = &session->writer;
     const struct json *patch = json_get(patchset->root, "patches")->first;
-    write_object(w, NULL, true);
-    write_tree(w, "metadata", json_get(patchset->root, "metadata"));
-    write_array(w, "patches", true);
     for (size_t i = 0; i < n; i++, patch = patch->next) {
+        const struct json *values = json_get(json_get(patch, "metadata"), "values");
         const char *name;
         TRY(paritas_patchset_name(session->context, patchset, i, &name));
+        if (!session->json) {
+            write_values(table, name, values);
+            continue;
+        }
         write_object(w, NULL, false);
         write_string(w, "name", name);
-        write_tree(w, "values", json_get(json_get(patch, "metadata"), "values"));
+        write_tree(w, "values", values);
         write_close(w);
     }
-    write_close(w);
-    write_close(w);
     return PARITAS_OK;
-}
-
-static paritas_status inspect_table(struct session *session, const paritas_workspace *patchset, size_t n)
-{
-    struct text *out = &session->out, values;
-    const struct json *description = json_get(json_get(patchset->root, "metadata"), "description"),
-                      *patch = json_get(patchset->root, "patches")->first;
-    struct table table;
-    text_format(out, "%s: %zu patches\n", patchset->label, n);
-    if (json_is(description, JSON_STRING)) text_format(out, "%s\n", description->text);
-    text_format(out, "\n");
-    table_open(&table, out, "patch|values", "l l");
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++, patch = patch->next) {
-        const char *name = "";
-        const struct json *node = json_get(json_get(patch, "metadata"), "values");
-        status = paritas_patchset_name(session->context, patchset, i, &name);
-        text_open(&values, out->allocator);
-        if (node != NULL) json_write(&values, node, 0, false);
-        text_append(&values, "", 1);
-        table_row(&table, name, values.failed ? "" : values.bytes);
-        text_free(&values);
-    }
-    table_close(&table);
-    return status;
 }
 
 static paritas_status inspect(struct session *session, const paritas_workspace *patchset)
 {
+    const struct json *metadata = json_get(patchset->root, "metadata"),
+                      *description = json_get(metadata, "description");
+    struct writer *w = &session->writer;
+    struct text *out = &session->out;
+    struct table table;
     size_t n;
     TRY(paritas_patchset_count(session->context, patchset, &n));
-    return (session->json ? inspect_json : inspect_table)(session, patchset, n);
+    if (session->json) {
+        write_object(w, NULL, true);
+        write_tree(w, "metadata", metadata);
+        write_array(w, "patches", true);
+    } else {
+        text_format(out, "%s: %zu patches\n", patchset->label, n);
+        if (json_is(description, JSON_STRING)) text_format(out, "%s\n", description->text);
+        text_format(out, "\n");
+        table_open(&table, out, "patch|values", "l l");
+    }
+    const paritas_status status = write_patches(session, patchset, n, &table);
+    if (session->json) {
+        write_close(w);
+        write_close(w);
+    } else {
+        table_close(&table);
+    }
+    return status;
 }
 
 static paritas_status apply(struct session *session, const paritas_workspace *patchset)

@@ -1,5 +1,6 @@
 /* command_predict.c: yields before and after the fit, with errors propagated through the covariance. */
 #include "analysis.h"
+#include "record_output.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -129,7 +130,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 {
     const struct predicted *p = result;
     const paritas_model *model = session->model;
-    write_members(w, "status:s twice_nll:n", paritas_fit_status_name(p->result.status), p->result.twice_nll);
+    write_fields(w, "paritas_fit_result", &p->result, "status", "twice_nll");
     write_array(w, "channels", true);
     for (size_t c = 0, bin = 0, sample = 0; c < paritas_model_channel_count(model); c++) {
         const size_t n = paritas_model_channel_bins(model, c);
@@ -168,20 +169,19 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct predicted),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_predict = {
     .name = "predict",
     .operands = "WORKSPACE",
     .summary = "yields before and after the fit, with errors",
     .description = "Prefit: at the suggested start, with the widths of the constraints, free parameters "
-                   "without error. Postfit: at the best fit, with its covariance. Channel sums take "
-                   "correlations between bins along.",
+                   "without error. Postfit: at the best fit, with its covariance. Errors of channel "
+                   "sums include correlations between bins.",
     .groups = {GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct predicted),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

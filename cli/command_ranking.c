@@ -57,14 +57,6 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct ranking),
-    .needs_poi = true,
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_ranking = {
     .name = "ranking",
     .operands = "WORKSPACE",
@@ -73,5 +65,12 @@ const struct command command_ranking = {
                    "its width before the fit. The others are fitted again. The impact is the shift of the "
                    "parameter of interest. Sorted by the larger impact.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct ranking),
+            .needs_poi = true,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

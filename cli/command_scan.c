@@ -176,13 +176,6 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct scan),
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_scan = {
     .name = "scan",
     .operands = "WORKSPACE",
@@ -190,5 +183,11 @@ const struct command command_scan = {
     .description = "q is twice the NLL with the parameter held, less twice the NLL of the best fit, and not "
                    "below 0.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct scan),
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

@@ -38,14 +38,6 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
 }
 
-static const struct analysis asymptotic = {
-    .result_size = sizeof(paritas_significance_result),
-    .needs_poi = true,
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 /* ---- by toys ---- */
 
 struct tested {
@@ -109,14 +101,6 @@ static void write_text_toys(struct session *session, const void *result)
     toy_run_describe(out, &t->toys);
 }
 
-static const struct analysis by_toys = {
-    .result_size = sizeof(struct tested),
-    .needs_poi = true,
-    .analyse = analyse_toys,
-    .write_keys = write_keys_toys,
-    .write_text = write_text_toys,
-};
-
 const struct command command_significance = {
     .name = "significance",
     .operands = "WORKSPACE",
@@ -126,6 +110,20 @@ const struct command command_significance = {
                    "toys drawn at 1. If no toy is as extreme, Z is a lower limit. `hypotest-toys --test-stat "
                    "q0` uses the same stores.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_FIT},
-    .analysis = &asymptotic,
-    .by_toys = &by_toys,
+    .analysis =
+        {
+            .result_size = sizeof(paritas_significance_result),
+            .needs_poi = true,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
+    .by_toys =
+        {
+            .result_size = sizeof(struct tested),
+            .needs_poi = true,
+            .analyse = analyse_toys,
+            .write_keys = write_keys_toys,
+            .write_text = write_text_toys,
+        },
 };

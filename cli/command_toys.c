@@ -6,13 +6,14 @@
 
 static const struct option options[] = {
     {"--point", 0, OPTION_INPUT, "FILE",
-     "draw toys at this point, as of `nll`; default: the best fit to the observed data"},
+     "draw toys at this point, a file as for `nll --point`; default: the best fit to the observed data"},
     {"--expected-data", 0, OPTION_INPUT, "FILE",
      "draw toys around these data: a JSON array, main data then auxiliary, or an object {\"main\": [...], "
      "\"aux\": [...]}"},
     {"--errors", 0, OPTION_FLAG, NULL,
-     "errors of every toy's fit, from its exact second derivatives; then there are pulls, too"},
-    {"--save-parameters", 0, OPTION_FLAG, NULL, "the store keeps fitted parameters", .needs = "--store FILE"},
+     "errors of each toy's fit, from its exact second derivatives, and pulls"},
+    {"--save-parameters", 0, OPTION_FLAG, NULL, "keep fitted parameters in the store",
+     .needs = "--store FILE"},
     {0},
 };
 
@@ -37,8 +38,7 @@ static paritas_status read_numbers(struct session *session, const char *path, co
     return PARITAS_OK;
 }
 
-/* Expected data as an array or as an object of two; whether toys can be drawn from them is the library's to
- * say. */
+/* Expected data as an array or an object. The library checks whether toys can be drawn from them. */
 static paritas_status read_expected(struct session *session, const char *path, const struct json *root,
                                     double *expected)
 {
@@ -78,7 +78,7 @@ static paritas_status load_expected(struct session *session, const char *path, d
     return status;
 }
 
-/* Fits start at the point, within the bounds, but for what --init and --fix name. In the arena. */
+/* Fits start at the point, within the bounds, except for --init and --fix. */
 static paritas_status start_at(struct session *session, const double *point)
 {
     double *start = numbers(session, session->n_parameters);
@@ -102,7 +102,7 @@ static paritas_status check(struct session *session)
     return PARITAS_OK;
 }
 
-/* The library does not know the file of expectations that nothing can be drawn from. */
+/* Adds the file's name to the library's message about expectations. */
 static paritas_status name_file(struct session *session, const char *path, paritas_status status)
 {
     static const char lead[] = "toys cannot be drawn";
@@ -175,14 +175,6 @@ static void write_text(struct session *session, const void *result)
     toy_run_describe(&session->out, &d->toys);
 }
 
-static const struct analysis analysis = {
-    .result_size = sizeof(struct drawn),
-    .check = check,
-    .analyse = analyse,
-    .write_keys = write_keys,
-    .write_text = write_text,
-};
-
 const struct command command_toys = {
     .name = "toys",
     .operands = "WORKSPACE",
@@ -191,5 +183,12 @@ const struct command command_toys = {
                    "freely. --fix holds parameters in the fits, wherever the toys are drawn. Toy number t "
                    "depends only on --seed and t.",
     .groups = {GROUP_OPTIONS, GROUP_TOYS(NULL), GROUPS_FIT},
-    .analysis = &analysis,
+    .analysis =
+        {
+            .result_size = sizeof(struct drawn),
+            .check = check,
+            .analyse = analyse,
+            .write_keys = write_keys,
+            .write_text = write_text,
+        },
 };

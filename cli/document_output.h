@@ -6,9 +6,9 @@
 
 /* The answer is a document, as pyhf prints it: four blanks, sorted keys. */
 void answer_document(struct session *session, const struct json *root);
-/* The same of what a call gave, which is freed: its answer, or its failure. */
+/* Answers a document that a call made, and frees it; or returns the call's failure. */
 paritas_status answer_made(struct session *session, paritas_status status, paritas_workspace *made);
-/* The words of a repeated option as a list: one a repetition, or two for an OPTION_PAIR. In the arena. */
+/* The values of a repeated option, two a repetition for OPTION_PAIR. In the arena. */
 paritas_status list_of(struct session *session, const char *option, paritas_names *list);
 
 #endif

@@ -14,8 +14,8 @@ static double uniform(uint64_t start, uint64_t parameter)
     return ((double)(counter_bits(start, parameter) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* A constrained parameter is drawn with its width around the start; a free one evenly between its bounds, but
- * no further from the start than three times its size. */
+/* Draws a constrained parameter with its width around the start, and a free one evenly within its bounds,
+ * at most three times its size from the start. */
 static void draw_start(const struct session *session, uint64_t k, double *start)
 {
     const double *widths = paritas_model_constraint_widths(session->model);
@@ -31,7 +31,7 @@ static void draw_start(const struct session *session, uint64_t k, double *start)
     }
 }
 
-/* Counts the minimum into the list, which is kept ascending. */
+/* Counts a minimum in the ascending list. */
 static void count_minimum(struct starts *starts, double twice_nll)
 {
     size_t at = 0;
@@ -71,7 +71,7 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
     for (size_t k = 0; k < n; k++) {
         double twice_nll = results[k].twice_nll;
         if (results[k].status != PARITAS_FIT_CONVERGED) continue;
-        /* of equal minima the earliest start wins, not the one that rounding favours */
+        /* of equal minima the earliest start wins, whatever rounding says */
         if (starts->converged == 0 || twice_nll < starts->lowest - SAME_MINIMUM) {
             starts->best = k;
             starts->winner = jobs[k].start;

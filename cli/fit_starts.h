@@ -9,18 +9,18 @@
 struct starts {
     size_t n, converged;
     size_t best;            /* which start won: 0 is the suggested one */
-    double first;           /* twice the NLL that the suggested start reached; NaN if it did not converge */
+    double first;           /* twice the NLL from the suggested start; NaN if it did not converge */
     double lowest, highest; /* twice the NLL, of the converged */
     const double *winner;   /* the winning start; in the session's arena */
-    size_t n_minima;        /* distinct ones, the lowest first; what does not fit is left out */
+    size_t n_minima;        /* distinct, the lowest first; at most STARTS_MINIMA */
     struct {
         double twice_nll;
         size_t count;
     } minima[STARTS_MINIMA];
 };
 
-/* Runs n fits by `options` as one list of jobs: start 0 is the job's own, the others are drawn around it, by
- * a counter: start k is the same whatever n is. */
+/* Runs n fits as one list of jobs. Start 0 is the job's own, the others are drawn around it. Start k does
+ * not depend on n. */
 paritas_status starts_run(struct session *session, const paritas_fit_options *options, size_t n,
                           struct starts *starts);
 void starts_write(struct writer *writer, const struct starts *starts); /* the key "starts" */

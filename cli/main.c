@@ -88,7 +88,7 @@ static int run(const struct arguments *arguments)
         fprintf(stderr, "paritas: %s\n", message[0] != '\0' ? message : paritas_status_message(status));
     }
     if (session.wrong_usage) code = EXIT_USAGE;
-    /* some answers stand beside a failure: the good lines of a patch set */
+    /* a patch set has good lines beside the failed ones */
     if ((status == PARITAS_OK || session.partial) &&
         !output_write(path, session.out.bytes, session.out.length))
         code = EXIT_OUTPUT;
@@ -98,7 +98,7 @@ static int run(const struct arguments *arguments)
     return code;
 }
 
-/* The action of a command that has several, "fit" of "losscone fit"; NULL: the command is another one. */
+/* "fit" if the command is "losscone fit" and the name "losscone"; else NULL. */
 static const char *action_of(const struct command *command, const char *name)
 {
     const size_t length = strlen(name);
@@ -119,7 +119,7 @@ static const struct command *find_command(const char *name, const char *action, 
     return NULL;
 }
 
-/* The answer where there is no such command: perhaps one with actions, of which the next word is none. */
+/* Answers when no command has this name. If some have actions, lists them. */
 static int write_unknown(const char *name, const char *word)
 {
     const bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;

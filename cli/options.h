@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "paritas_context.h"
+
 #define EXIT_NOT_CONVERGED 1
 #define EXIT_USAGE 2
 #define EXIT_INPUT 3
@@ -32,7 +34,7 @@ struct option {
     option_kind kind;
     const char *value; /* what the help calls the value */
     const char *help;
-    const char *otherwise; /* what counts where the option is not given; --help says so. NULL: nothing */
+    const char *otherwise; /* the default, shown by --help; NULL: none */
     const char *needs;     /* "--store FILE": this option must be given too */
 };
 
@@ -43,7 +45,28 @@ struct option_group {
 };
 
 struct session;
-struct analysis;
+struct table;
+struct writer;
+
+/* What a command computes for one model, or for each patch of a patch set.
+ *
+ *   command line ─► check ─► model, data ─► analyse ─► write_keys (JSON), write_text, or write_cells (a row)
+ */
+struct analysis {
+    size_t result_size;
+    bool needs_poi;
+    /* What the tables of options cannot say of a command line; NULL: nothing. */
+    paritas_status (*check)(struct session *session);
+    /* Answers for the session's model and job into `result`, which is cleared. Notes what did not converge.
+     * Of a patch set: called from several threads, each with a session; the result may not point into it. */
+    paritas_status (*analyse)(struct session *session, void *result);
+    /* The command's keys, into an open object; write_provenance's follow. In one line a patch. */
+    void (*write_keys)(struct session *session, struct writer *writer, const void *result);
+    void (*write_text)(struct session *session, const void *result);
+    /* Columns and cells of a row a patch; NULL: the command takes no patch set. */
+    const char *headers, *formats;
+    void (*write_cells)(struct table *table, const void *result);
+};
 
 #define GROUPS_MAX 8
 struct command {
@@ -53,11 +76,9 @@ struct command {
     const char *summary;     /* one line, for the overview */
     const char *description; /* more, for --help; may be NULL */
     struct option_group groups[GROUPS_MAX]; /* ended by one without options */
-    /* Exactly one of these says what the command does. */
-    int (*run)(struct session *session); /* a paritas_status */
-    const struct analysis *analysis;     /* of one model (analysis.h) */
-    const struct analysis *by_toys;      /* with --calc toys */
-    /* runs over days that are alike: memory of one is kept for the next */
+    int (*run)(struct session *session);    /* a paritas_status; NULL: the command is an analysis */
+    struct analysis analysis, by_toys;      /* by_toys: with --calc toys */
+    /* runs over many days: keeps memory of one for the next */
     bool days;
 };
 
@@ -109,7 +130,7 @@ size_t option_count(const struct arguments *arguments, const char *name, size_t 
 /* The constant of an enumeration ("paritas_minimizer") that a choice names. */
 int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
                     int otherwise);
-/* Walks the repetitions of an option: start with *at = 0; NULL after the last. */
+/* The next repetition of an option; start with *at = 0. NULL after the last. */
 const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at);
 
 /* The place of a word among those between bars, from 0; -1: it is none of them. */

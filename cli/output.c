@@ -104,7 +104,7 @@ bool output_append(struct output_file *output, const void *bytes, size_t length)
     return write_all(output->file, bytes, length);
 }
 
-/* output_close; without `sync` the system brings the bytes to the disk when it pleases. */
+/* output_close; without `sync` it does not wait for the disk. */
 static bool close_file(struct output_file *output, bool keep, bool sync)
 {
     bool ok = keep && fchmod(output->file, output->mode) == 0 && (!sync || fsync(output->file) == 0);
@@ -138,8 +138,7 @@ bool output_write(const char *path, const char *bytes, size_t length)
     if (!output_open(&output, path)) return failed(path);
     const bool written = output_append(&output, bytes, length);
     const int error = errno;
-    /* no sync, which takes longer than most commands: who reads finds the file whole or as it was; a machine
-     * that stops in the next seconds may lose it */
+    /* no sync: it takes longer than most commands. Readers find the old or the new file, never a part */
     const bool kept = close_file(&output, written, false);
     if (!written) errno = error;
     return (written && kept) || failed(path);

@@ -144,7 +144,7 @@ struct kept {
     size_t ntoys, n;
 };
 
-/* Toys of the two hypotheses come in turns whose length is the run's; here each has its place. */
+/* Toys of the two hypotheses come in blocks; each goes to its own place. */
 static int keep(void *user, size_t n, const paritas_toy *toys)
 {
     struct kept *kept = user;

@@ -22,11 +22,10 @@ struct patch_outcome {
     char error[1024]; /* where it is not */
 };
 
-/* What the workers share. Workspace and patch set are only read; each outcome belongs to who drew its
- * number. */
+/* Shared by the workers, who only read it. Each outcome belongs to the worker that drew its number. */
 struct patch_run {
     const struct analysis *analysis;
-    struct session *first; /* the command's; no worker's own, but one worker alone takes its context */
+    struct session *first;               /* the command's own; a lone worker uses its context */
     const paritas_workspace *background; /* with the --patch files */
     struct patch_outcome *outcomes;
     size_t n;
@@ -54,7 +53,7 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
     return PARITAS_OK;
 }
 
-/* A context that cannot be opened fails the patch at hand alone: the next one tries again. */
+/* If no context opens, only this patch fails: the next one tries again. */
 static paritas_status open_worker(struct session *session, const struct patch_worker *worker)
 {
     if (worker->device != NULL) return session_open_beside(session, worker->run->first, worker->device);
@@ -83,8 +82,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* As many as there are processors or --threads names, but one alone on an accelerator: contexts there would
- * take each other's memory. */
+/* One a processor, or --threads. One on an accelerator, where contexts would compete for memory. */
 static size_t worker_count(const struct session *session, size_t n_patches)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -94,8 +92,7 @@ static size_t worker_count(const struct session *session, size_t n_patches)
     return n < WORKERS_MAX ? n : WORKERS_MAX;
 }
 
-/* The first of several workers has the session's device: where that is "auto" it may come to an accelerator,
- * which is then its alone. */
+/* Only the first of several workers has the session's device. With "auto" it may move to an accelerator. */
 static void run_workers(struct patch_run *run, size_t n_workers, struct patch_worker *workers)
 {
     workers[0].device = n_workers > 1 ? run->first->options.device : NULL;
@@ -105,7 +102,7 @@ static void run_workers(struct patch_run *run, size_t n_workers, struct patch_wo
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
     }
     workers[0].run = run;
-    work(&workers[0]); /* this thread is a worker too, so all is done even if none could be started */
+    work(&workers[0]); /* this thread works too, so all is done even if no other starts */
     for (size_t i = 1; i < n_workers; i++)
         if (workers[i].started) pthread_join(workers[i].thread, NULL);
 }

@@ -4,12 +4,11 @@
 
 #include "analysis.h"
 
-/* Reads the workspace and the patch set of --patchset once, checks the digests, runs every patch on its own
- * and writes one JSON line or table row a patch, in the patch set's order. On the CPU the patches run in
- * parallel over threads, a context each; on an accelerator one after the other in the session's context, so
- * that the device is opened once and has one user; with --device auto one of the threads may move to an
- * accelerator, and its lines say so. A patch that fails has a line of its own, and the command then fails
- * after all were run. */
+/* Reads workspace and patch set once, checks the digests, runs every patch, and writes one JSON line or
+ * table row a patch, in the patch set's order. On the CPU patches run in parallel, a context each. On an
+ * accelerator they run one after the other in the session's context. With --device auto one thread may
+ * move to an accelerator; its lines say so. A failed patch has a line, too; the command fails after all
+ * have run. */
 paritas_status run_patches(struct session *session, const struct analysis *analysis);
 
 #endif

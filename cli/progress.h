@@ -1,4 +1,4 @@
-/* progress.h: how far long work is, on standard error, where that is a terminal. */
+/* progress.h: progress on standard error, if that is a terminal. */
 #ifndef PARITAS_CLI_PROGRESS_H
 #define PARITAS_CLI_PROGRESS_H
 

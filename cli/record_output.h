@@ -1,5 +1,5 @@
-/* record_output.h: records of the public interface as JSON, by their descriptors (paritas_records.h): each field
- * under its word, in the order of the record's list. Fields without a word are not written. */
+/* record_output.h: public records as JSON, from their descriptors (paritas_records.h), in the order of the
+ * list. Fields without a word are left out. */
 #ifndef PARITAS_RECORD_OUTPUT_H
 #define PARITAS_RECORD_OUTPUT_H
 

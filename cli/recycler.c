@@ -17,8 +17,7 @@ struct kept_block {
 };
 _Static_assert(sizeof(struct kept_block) % 16 == 0, "pieces are aligned");
 
-/* The smallest kept block that takes the piece and is not more than twice as large, off the list; NULL:
- * none. */
+/* Takes the smallest kept block that fits and is at most twice as large; NULL: none. */
 static struct kept_block *take_kept(struct recycler *recycler, size_t size)
 {
     struct kept_block **best = NULL;

@@ -11,7 +11,7 @@
 
 const struct option options_job[] = {
     {"--fix", 0, OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},
-    {"--init", 0, OPTION_NAMED, "NAME=V", "start a parameter there (repeatable)"},
+    {"--init", 0, OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},
     {0},
 };
 
@@ -33,15 +33,15 @@ const struct option options_model[] = {
 };
 
 /* `fits`: what becomes of fits in f32, ended by "; ". */
-#define ENGINE_ROWS(fits)                                                                       \
-    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                   \
-        {"--device", 0, OPTION_TEXT, "NAME",                                                    \
-         "auto, cpu or a device that `paritas devices` lists; default: auto"},                  \
-        {"--precision",                                                                         \
-         0,                                                                                     \
-         OPTION_CHOICE,                                                                         \
-         "f64|f32|auto",                                                                        \
-         "of the kernels; " fits "auto: f64 where the device has it at useful speed, else f32", \
+#define ENGINE_ROWS(fits)                                                                            \
+    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                        \
+        {"--device", 0, OPTION_TEXT, "NAME",                                                         \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"},                       \
+        {"--precision",                                                                              \
+         0,                                                                                          \
+         OPTION_CHOICE,                                                                              \
+         "f64|f32|auto",                                                                             \
+         "precision of the kernels; " fits "auto: f64 if the device is fast enough in it, else f32", \
          "f64"}
 
 const struct option options_engine[] = {
@@ -74,15 +74,14 @@ const struct option options_answer[] = {
     LAST_ROWS,
 };
 
-/* What an environment variable says; NULL: it is not set, or empty. */
+/* NULL: not set, or empty. */
 static const char *environment(const char *name)
 {
     const char *text = getenv(name);
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* PARITAS_LANES; 0 where it says nothing, or (then `wrong` is its text) no width that kernels are built
- * for. */
+/* PARITAS_LANES; 0 if it is not set, or wrong: then `wrong` is its text. */
 static unsigned environment_lanes(const char **wrong)
 {
     const char *text = environment("PARITAS_LANES");
@@ -118,8 +117,7 @@ static void print_note(void *user, const char *message)
     fprintf(stderr, "paritas: %s\n", message);
 }
 
-/* The folder of compiled kernels: PARITAS_CACHE ("" for none), else where the system keeps what may be made
- * again. */
+/* The folder of compiled kernels: PARITAS_CACHE ("": none), else the system's cache folder. */
 static const char *cache_folder(char *path, size_t room)
 {
     const char *given = getenv("PARITAS_CACHE"), *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
@@ -247,7 +245,10 @@ void session_close(struct session *session)
 /* What an allocation gave, noted for allocated(). */
 static void *noted(struct session *session, void *memory)
 {
-    session->short_of_memory = session->short_of_memory || memory == NULL;
+    if (memory == NULL) {
+        paritas_fail_memory(session->context);
+        session->short_of_memory = true;
+    }
     return memory;
 }
 
@@ -275,7 +276,7 @@ void *sized_records(struct session *session, size_t n, size_t size)
 
 paritas_status allocated(const struct session *session)
 {
-    return session->short_of_memory ? paritas_fail_memory(session->context) : PARITAS_OK;
+    return session->short_of_memory ? PARITAS_OUT_OF_MEMORY : PARITAS_OK;
 }
 
 bool wants_patchset(const struct arguments *arguments)
@@ -337,7 +338,7 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
     return PARITAS_OK;
 }
 
-/* Copies of starts and flags, to be changed, become the job's. */
+/* Gives the job its own copies of starts and flags. */
 static paritas_status copy_starts(struct session *session, double **start, unsigned char **fixed)
 {
     const size_t n = session->n_parameters;
@@ -438,7 +439,7 @@ paritas_status require_poi(struct session *session)
     if (paritas_model_poi_index(session->model) >= 0) return PARITAS_OK;
     const char *command = session->arguments->command->name, *label = session->workspace->label;
     const char *wanted = option_text(session->arguments, "--measurement", NULL);
-    /* only "" gets here: what is not there was refused before */
+    /* --poi "": another missing name was refused before */
     if (option_given(session->arguments, "--poi") != NULL)
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s needs a parameter of interest, and --poi says that there is none", command);
@@ -569,7 +570,7 @@ void note_status(struct session *session, paritas_fit_status status)
     if (status != PARITAS_FIT_CONVERGED) session->not_converged = true;
 }
 
-/* Values at given points are what the kernels answered: fits alone are polished. */
+/* Only fits are polished. */
 static const char *polish_of(const struct session *session)
 {
     return session->no_fits ? "none" : paritas_polish_name(session->context);

@@ -1,5 +1,4 @@
-/* session.h: one run of a command: arguments, context, what was loaded, and the answer that is being
- * written. */
+/* session.h: one run of a command: its arguments, context, model and answer. */
 #ifndef PARITAS_CLI_SESSION_H
 #define PARITAS_CLI_SESSION_H
 
@@ -25,9 +24,9 @@ struct session {
     paritas_job job; /* arrays in the arena */
     size_t n_parameters, n_main, n_aux;
     bool json;
-    bool no_fits;         /* the answer is of given points: there is nothing to polish */
+    bool no_fits;         /* no fit is made, so none is polished */
     bool not_converged;   /* the exit code is 1 */
-    bool partial;         /* deliver the answer although the command failed: the good lines of a patch set */
+    bool partial;         /* the answer is written also after a failure: the good lines of a patch set */
     bool wrong_usage;     /* the failure is one of the command line: exit code 2 */
     struct text out;      /* the answer */
     struct writer writer; /* writes JSON to `out` */
@@ -37,59 +36,57 @@ struct session {
     bool short_of_memory;     /* see allocated() */
 };
 
-/* Opens a context with the options that the command line and the environment name: PARITAS_ISA,
- * PARITAS_LANES, PARITAS_CACHE, and for commands with GROUP_ENGINE or GROUP_FIT_ENGINE PARITAS_DEVICE; others
- * have the CPU. */
+/* Opens a context by the command line and the environment (PARITAS_ISA, PARITAS_LANES, PARITAS_CACHE,
+ * PARITAS_DEVICE). Commands without an engine group get the CPU. */
 paritas_status session_open(struct session *session, const struct arguments *arguments);
-/* A session for one of several workers beside `first`: with its options, but a context of its own of one
- * thread on `device`, and without progress. */
+/* A session for a worker beside `first`: a context of its own on `device`, one thread, no progress. */
 paritas_status session_open_beside(struct session *session, const struct session *first, const char *device);
-/* A session in the context of `first`, which shows no progress from then on. To be closed before `first`, and
- * not to run while `first` does. */
+/* A session in the context of `first`. Close it before `first`, and do not run both at once. Progress is
+ * off from then on. */
 void session_share(struct session *session, struct session *first);
-/* Frees what was loaded and forgets what became of it, so that the context can take the next model. */
+/* Frees model and results. The context can take the next model. */
 void session_clear(struct session *session);
 void session_close(struct session *session); /* a session without a context is left as it is */
 /* Opens a further context, which the caller closes in any case; its failure becomes the session's. */
 paritas_status open_another(struct session *session, const paritas_options *options,
                             paritas_context **context);
-/* PARITAS_DEVICE, which stands for --device; NULL: not set, or empty. */
+/* PARITAS_DEVICE; NULL: not set, or empty. */
 const char *environment_device(void);
 
 /* The workspace of the first operand with --patchset/--patch-name and --patch. */
 paritas_status load_workspace(struct session *session);
 /* The --patch files, onto the session's workspace. */
 paritas_status apply_patches(struct session *session);
-/* load_workspace, unless there is one already; then the model and the job of --fix and --init. */
+/* The workspace, if there is none yet, the model, and the job of --fix and --init. */
 paritas_status load_model(struct session *session);
 /* Fails, naming file and POI, where the model has none. */
 paritas_status require_poi(struct session *session);
 /* Data of --asimov, if given, into the job. */
 paritas_status load_asimov(struct session *session);
-/* Starts, and flags of what is fixed where `fixed` is not NULL, from --init and --fix. */
+/* Starts from --init and --fix, and flags of --fix if `fixed` is not NULL. */
 paritas_status read_starts(struct session *session, double *start, unsigned char *fixed);
-/* Point of --point: an array in parameter order, an object by name, or an answer of `fit`; what is not named
- * stands at the suggested start. In the arena. */
+/* The file of --point: an array in parameter order, an object by name, or an answer of `fit`. Other
+ * parameters keep the suggested start. In the arena. */
 paritas_status load_point(struct session *session, const char *path, double **point);
 
-/* A patch set is given and no patch of it named: the command runs over all of it. */
+/* --patchset without --patch-name: the command runs over all patches. */
 bool wants_patchset(const struct arguments *arguments);
 
 const char *poi_name(const struct session *session); /* NULL: none */
 const char *parameter_name(const struct session *session, size_t parameter);
-/* The failure of a command line that cannot be meant: exit 2. */
+/* Fails with exit code 2. */
 paritas_status usage_failure(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Notes the outcome of a fit for the exit code. */
 void note_status(struct session *session, paritas_fit_status status);
-/* Where each parameter's constraint is at its best, so that the pull is (value - centre) / width; NaN without
- * a constraint. In the arena. */
+/* Centres of the constraints, so that the pull is (value - centre) / width. NaN without a constraint. In
+ * the arena. */
 paritas_status load_centres(struct session *session, double **centres);
 /* The one fit of the session's job; `answers` without its size. */
 paritas_status fit_job(struct session *session, paritas_fit_answers answers);
 
-/* Memory in the arena, cleared; records of the library's have their sizes set. Where it ran out they are NULL
- * and allocated() fails, so that several are asked for before one check. */
+/* Cleared memory in the arena; sized_records sets the sizes of records. Without memory they give NULL and
+ * allocated() fails: allocate several, then check once. */
 double *numbers(struct session *session, size_t n);
 void *elements(struct session *session, size_t n, size_t size);
 void *sized_records(struct session *session, size_t n, size_t size);
@@ -100,8 +97,7 @@ void *arena_records(struct arena *arena, size_t n, size_t size);
 /* Bounds of a parameter. */
 struct range bounds_of(const struct session *session, size_t parameter);
 bool in_range(struct range range, double value);
-/* `errors` errors around the best value, within the bounds. A parameter on its bound has no error: then `part`
- * of its bounds. */
+/* `errors` errors around the best value, within the bounds. Without an error, `part` of the bounds. */
 struct range range_around(const struct session *session, size_t parameter, double best, double error,
                           double errors, double part);
 /* The k-th of n values from end to end. */
@@ -131,8 +127,7 @@ extern const struct option options_patches[], options_model[], options_job[], op
 
 /* The keys that every answer of a model ends with: poi, device, precision, polish. */
 void write_provenance(struct session *session);
-/* The same for people, behind the table, where the device is not the CPU, the precision is f32 or was to be
- * chosen. */
+/* The same as text, unless it is the CPU in f64 and no choice was left to the program. */
 void describe_provenance(struct session *session);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns that a text takes: UTF-8 continuation bytes take none. */
+/* Columns of a UTF-8 text: continuation bytes take none. */
 static size_t text_width(const char *text)
 {
     size_t width = 0;

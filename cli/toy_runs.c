@@ -13,12 +13,12 @@ const struct option options_toys[] = {
      "tested value; default: 100000"},
     {"--seed", 0, OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"},
     {"--shard", 0, OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
-    {"--fix-aux", 0, OPTION_FLAG, NULL, "auxiliary data stay as observed"},
+    {"--fix-aux", 0, OPTION_FLAG, NULL, "keep auxiliary data as observed"},
     {"--store", 0, OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
-    {"--resume", 0, OPTION_FLAG, NULL, "go on with a store that exists", .needs = "--store FILE"},
+    {"--resume", 0, OPTION_FLAG, NULL, "continue a store that exists", .needs = "--store FILE"},
     {"--minimizer", 0, OPTION_CHOICE, "auto|newton",
-     "auto: quasi-Newton with a matrix that all toys share where the first toys show that it wins", "auto"},
-    {"--max-failed", 0, OPTION_NUMBER, "PART", "exit code 1 where a larger part of the toys has no answer",
+     "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"},
+    {"--max-failed", 0, OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result",
      "0.001"},
     {0},
 };
@@ -38,7 +38,7 @@ static bool read_shard(const char *text, paritas_toys_options *options)
 
 #define KEY_ENTRIES 8
 
-/* What decides the toys beside the toy options themselves: workspace and model, as they were named. */
+/* The store's key: workspace and model options, as named. */
 static paritas_status write_key(struct session *session, paritas_toys_options *options)
 {
     static const char *const named[] = {"--measurement",   "--poi",         "--normsys-code",

@@ -1,4 +1,4 @@
-/* toy_runs.h: what the commands that draw toys share: options, the store's key, the answer's keys. */
+/* toy_runs.h: shared by commands that draw toys: options, the store's key, keys of the answer. */
 #ifndef PARITAS_CLI_TOY_RUNS_H
 #define PARITAS_CLI_TOY_RUNS_H
 
@@ -17,7 +17,7 @@ struct toy_run {
 
 /* Reads the options of GROUP_TOYS; the session's model is loaded. */
 paritas_status toy_run_open(struct session *session, struct toy_run *run);
-/* Notes time and tally, and the exit code 1 where more toys than --max-failed have no answer. */
+/* Notes time and tally. Exit code 1 if more toys than --max-failed have no result. */
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally);
 /* counts, methods, toys_per_second, ntoys, seed, into an open object. */
 void toy_run_write(struct writer *writer, const struct toy_run *run);
