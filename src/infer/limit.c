@@ -5,6 +5,7 @@
  * (cls_curve.h); every curve's CLs(mu) follows from the two. The first proposals come from the free fits'
  * variances. A root is accepted within ACCEPT of a fitted point: the interpolation adds the square of that. */
 #include "infer/limit.h"
+#include "base/host_math.h"
 #include "base/sized.h"
 #include "infer/asymptotic.h"
 #include "infer/cls_curve.h"
@@ -274,7 +275,7 @@ paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request
     TRY(infer_memory(infer));
     *result = (paritas_limit_result){.size = sizeof *result, .mu_hat = (double)NAN};
     search->a.statistic = request->statistic;
-    search->log_level = natural_log(request->level);
+    search->log_level = host_log(request->level);
     return limit(infer, search, request, result, fits);
 }
 

@@ -25,14 +25,6 @@ double normal_quantile(double p)
 {
     return m_normal_quantile(p);
 }
-double natural_log(double x)
-{
-    return m_log(x);
-}
-double log_gamma(double x)
-{
-    return m_lgamma(x);
-}
 
 #define TERMS_MAX 100000
 

@@ -13,6 +13,5 @@ double normal_log_cdf(double x);
 double normal_quantile(double p);
 /* Probability that chi-squared with `ndof` degrees of freedom exceeds x: 1 for x <= 0. NaN for ndof <= 0. */
 double chi2_survival(double x, double ndof);
-double natural_log(double x);
 
 #endif
