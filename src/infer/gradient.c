@@ -42,8 +42,7 @@ static double root_slope(double q)
     return q > Q_OF_ROUNDING ? 0.5 / sqrt(q) : q >= 0.0 ? 0.0 : (double)NAN;
 }
 
-/* CLs of a curve, see asymptotic.h. With u = sqrt(q) and a = sqrt(q_A) it is Phi(-(t + a)) / Phi(-t), t a
- * function of both where observed. */
+/* CLs of a curve: Phi(-(t + a)) / Phi(-t) with a = sqrt(q_A). */
 static struct output cls_output(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
     const bool discovery = statistic_formula(statistic)->discovery;
@@ -121,8 +120,8 @@ static void give_up(const struct gradient *g, size_t index, paritas_fit_status s
     if (to->statuses) to->statuses[index] = status;
 }
 
-/* Numbers, counts that are not negative, and templates that the model can take. Auxiliary data that are not
- * read may be anything. */
+/* Are counts not negative, and templates such as the model takes? Auxiliary data that are not read may be
+ * anything. */
 static bool is_sound(const struct gradient *g, const double *row)
 {
     const struct frozen *model = paritas_model_frozen(g->infer.model);
@@ -265,8 +264,7 @@ static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
     return PARITAS_OK;
 }
 
-/* Limits of a row, each a point where it exists, whose fits start from those that it was found with: a model
- * may have several minima. */
+/* Limits of a row, each a point where it exists. Fits there start from those that found the limit. */
 static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
 {
     paritas_limit_result result;
@@ -303,8 +301,7 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
     return PARITAS_OK;
 }
 
-/* A model with several minima: where the fits at a limit end in others than those that it was found with,
- * their slopes are not the limit's. */
+/* Where the model has several minima and the fits end in another one, the slopes are not the limit's. */
 static void check_limits(const struct gradient *g, struct gradient_row *row)
 {
     for (size_t k = 0; k < row->n_points; k++) {
@@ -360,7 +357,7 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
 
 /* ---- the call ---- */
 
-static paritas_status check(struct gradient *g, size_t n, const double *at)
+static paritas_status check(const struct gradient *g, size_t n, const double *at)
 {
     paritas_context *context = g->infer.context;
     const paritas_gradient_options *o = &g->options;

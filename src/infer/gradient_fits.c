@@ -1,6 +1,6 @@
-/* gradient_fits.c: the fits behind statistics of many rows, a job list over all rows at each stage. What is
- * found is what infer_points finds row by row: a conditional fit that ends below the free one repeats that,
- * and where data leave a direction open it is also tried from the job's start. */
+/* gradient_fits.c: the fits behind statistics of many rows, a job list over all rows at each stage. They find
+ * what infer_points finds row by row: a free fit is repeated from a conditional fit below it, and where data
+ * leave a direction open, fits are tried from the job's start too. */
 #include "fit/minimum.h"
 #include "infer/asymptotic.h"
 #include "infer/gradient.h"
@@ -67,8 +67,8 @@ static bool is_open(const struct closest_fit *fit)
     return fit->open || fit->status != PARITAS_FIT_CONVERGED;
 }
 
-/* Once more from the job's start: fits without an answer, and those of rows whose data leave a direction
- * open; of_row NULL: all. */
+/* Once more from the job's start: fits that have no answer or left a direction open, or whose row's free fit
+ * did (of_row NULL: all). */
 static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits,
                                  const struct closest_fit *const *of_row, struct gradient_fit **list)
 {
@@ -185,9 +185,8 @@ static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* Conditional fits to the Asimov data. Their free fit is known: the point that they were made at meets them
- * exactly. The tested mu may be far from there, and a fit end in another minimum than the lowest: each is
- * tried from the job's start too. */
+/* Conditional fits to the Asimov data. The free fit is known: the point they were made at. The tested mu may
+ * be far from it, so each fit is tried from the job's start too. */
 static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;

@@ -1,6 +1,6 @@
-/* gradient_shared.c: fits of rows that are like the job's own data, which are fitted first: the inverse
- * Hessian there serves all rows (quasi-Newton, as for toys), and so do the ends of its fits as starts. On tHu
- * a row then costs some twenty gradients, many rows side by side, in place of four Hessians one by one.
+/* gradient_shared.c: fits of rows that are similar to the job's own data. The inverse Hessian there serves
+ * all rows (quasi-Newton, as for toys), and the ends of its fits are their starts. On tHu a row then costs
+ * some twenty gradients, many rows side by side, in place of four Hessians one by one.
  *
  *   job's data ─► free fit ─► conditional fit at mu ─► matrix at the free fit ─► rows of that mu
  *

@@ -1,15 +1,13 @@
 /* gradient_slopes.c: derivatives of q and q_A by the data row t and by mu. L: twice the NLL.
  *
- *   q = L(fixed, t) - L(free, t)                 dq/dt = dL/dt at the fixed point less dL/dt at the free one;
- *       dq/dmu = dL/dmu at the fixed one
- *   q_A = L(fixed_A, A) - L(origin, A)           w = dq_A/dA likewise, A = expected(origin, t)
- *   origin = argmin L(., t) at mu'               d(origin)/dt = -H^-1 d2L/d(theta)dt on the parameters that
- *       are free there
- *   dq_A/dt = w . dA/dt + v . d(origin)/dt       v = w . dA/d(origin): with x = -H^-1 v the last term is
- *       d2L/d(theta)dt along x
+ *   q = L(fixed, t) - L(free, t)              dq/dt: dL/dt at the fixed point less that at the free one
+ *                                             dq/dmu: dL/dmu at the fixed point
+ *   q_A = L(fixed_A, A) - L(origin, A)        w = dq_A/dA likewise, A = expected(origin, t)
+ *   origin = argmin L(., t) at mu'            d(origin)/dt = -H^-1 d2L/d(theta)dt, for its free parameters
+ *   dq_A/dt = w . dA/dt + v . d(origin)/dt    v = w . dA/d(origin); with x = -H^-1 v the last term is
+ *                                             d2L/d(theta)dt along x
  *
- * So a number asked for costs one product with the covariance (twice H^-1), whatever the length of the
- * row. */
+ * Each number costs one product with the covariance (twice H^-1), however long the row is. */
 #include "infer/gradient.h"
 
 #include <math.h>

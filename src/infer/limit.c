@@ -3,7 +3,7 @@
  * Each round proposes one mu for each of the six curves whose root is not known yet, and fits all of them as
  * one batch (two fits a mu). The observed and the Asimov profile are interpolated with their slopes
  * (cls_curve.h); every curve's CLs(mu) follows from the two. The first proposals come from the free fits'
- * variances. A root is accepted within ACCEPT of a fitted point: the interpolation adds the square of that. */
+ * variances. A root is accepted within ACCEPT of a fitted point; the interpolation adds its square. */
 #include "infer/limit.h"
 #include "base/host_math.h"
 #include "base/sized.h"

@@ -1,5 +1,5 @@
-/* probability.h: the probabilities that the statistics need, from the kernels' own functions, so that
- * p-values do not depend on a system's libm. All are pure; NaN in gives NaN out. */
+/* probability.h: probabilities from the kernels' own functions: p-values do not depend on a system's libm.
+ * All are pure; NaN in gives NaN out. */
 #ifndef PARITAS_INFER_PROBABILITY_H
 #define PARITAS_INFER_PROBABILITY_H
 

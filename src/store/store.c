@@ -241,8 +241,8 @@ static paritas_status check_writable(struct store *store, const char *real, bool
     return PARITAS_OK;
 }
 
-/* Many readers and one writer, commits without waiting for the disk. Where the file system cannot share
- * memory there is no such log; then the database stays with a journal, and commits wait. */
+/* A write-ahead log: many readers, one writer, commits that do not wait for the disk. A file system that
+ * cannot share memory has none; there the journal stays, and commits wait. */
 static paritas_status begin_log(struct store *store)
 {
     struct database *database = &store->database;
