@@ -1,5 +1,4 @@
-/* asymptotic.c: test statistics and p-values in the asymptotic approximation; semantics as pyhf's
- * AsymptoticCalculator with base distribution "normal". */
+/* asymptotic.c: tests by formulas, as pyhf's AsymptoticCalculator with base distribution "normal". */
 #include "infer/asymptotic.h"
 #include "infer/probability.h"
 

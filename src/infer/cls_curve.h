@@ -1,8 +1,8 @@
 /* cls_curve.h: a profile known at a few points with its slopes, and the search for a root on it.
  *
- * Twice the NLL of a profile is close to a parabola, which a cubic through two values and two slopes
- * reproduces, so a root found on the interpolant is off by the fourth power of the distance to the points:
- * two or three rounds of fits reach 1e-9. Beyond the outermost points the curve goes on as a parabola. */
+ * Twice the NLL of a profile is close to a parabola, which a cubic through two values and slopes reproduces.
+ * The error of a root goes with the fourth power of the distance to the points: two or three rounds of fits
+ * reach 1e-9. Beyond the outermost points the curve goes on as a parabola. */
 #ifndef PARITAS_CLS_CURVE_H
 #define PARITAS_CLS_CURVE_H
 

@@ -5,6 +5,7 @@
 #include "fit/fit_rows.h"
 #include "infer/asymptotic.h"
 #include "infer/limit.h"
+#include "infer/own_context.h"
 #include "infer/probability.h"
 
 #include <math.h>
@@ -41,8 +42,7 @@ static double root_slope(double q)
     return q > Q_OF_ROUNDING ? 0.5 / sqrt(q) : q >= 0.0 ? 0.0 : (double)NAN;
 }
 
-/* CLs of a curve, see asymptotic.h. With u = sqrt(q) and a = sqrt(q_A) it is Phi(-(t + a)) / Phi(-t), t a
- * function of both where observed. */
+/* CLs of a curve: Phi(-(t + a)) / Phi(-t) with a = sqrt(q_A). */
 static struct output cls_output(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
     const bool discovery = statistic_formula(statistic)->discovery;
@@ -120,8 +120,8 @@ static void give_up(const struct gradient *g, size_t index, paritas_fit_status s
     if (to->statuses) to->statuses[index] = status;
 }
 
-/* Numbers, counts that are not negative, and templates that the model can take. Auxiliary data that are not
- * read may be anything. */
+/* Are counts not negative, and templates such as the model takes? Auxiliary data that are not read may be
+ * anything. */
 static bool is_sound(const struct gradient *g, const double *row)
 {
     const struct frozen *model = paritas_model_frozen(g->infer.model);
@@ -138,25 +138,31 @@ static paritas_status take_rows(struct gradient *g, size_t first, size_t n, cons
 {
     struct infer *infer = &g->infer;
     const size_t n_main = paritas_model_main_count(infer->model);
-    paritas_status status = PARITAS_OK;
     *m = 0;
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const double *given = data ? data + (first + i) * g->n_row : infer->base.data;
         if (!is_sound(g, given)) {
             give_up(g, first + i, PARITAS_FIT_NON_FINITE, to);
             continue;
         }
-        struct gradient_row *row = arena_array(&infer->arena, 1, sizeof *row);
-        double *filled = g->options.aux_follow ? arena_array(&infer->arena, g->n_row, sizeof *filled) : NULL;
-        if (!row || (g->options.aux_follow && !filled)) return paritas_fail_memory(infer->context);
+        struct gradient_row *row = infer_array(infer, 1, sizeof *row);
+        double *filled = g->options.aux_follow ? infer_reals(infer, g->n_row, 1) : NULL;
+        TRY(infer_memory(infer));
         if (filled)
-            status = paritas_model_fill_row(infer->context, infer->model, n_main ? given : NULL,
-                                            g->n_templates ? given + g->n_data : NULL, filled);
+            TRY(paritas_model_fill_row(infer->context, infer->model, n_main ? given : NULL,
+                                       g->n_templates ? given + g->n_data : NULL, filled));
         row->data = filled ? filled : given;
         row->index = first + i;
         rows[(*m)++] = row;
     }
-    return status;
+    return PARITAS_OK;
+}
+
+/* Where output i % k of row i / k has its derivatives by the row. */
+static double *slope_of(const struct gradient *g, struct gradient_row **rows, size_t i, double *slopes)
+{
+    const size_t k = g->n_outputs;
+    return slopes + (rows[i / k]->index * k + i % k) * g->n_row;
 }
 
 /* What templates do through auxiliary data that follow them. */
@@ -165,26 +171,22 @@ static paritas_status follow(struct gradient *g, size_t n, struct gradient_row *
     struct infer *infer = &g->infer;
     const size_t k = g->n_outputs, r = g->n_row, p = infer->n_parameters;
     if (!g->follows || n == 0) return PARITAS_OK;
-    double *points = arena_array(&infer->arena, n * k, p * sizeof *points),
-           *data = arena_array(&infer->arena, n * k, r * sizeof *data);
-    double *weights = arena_array(&infer->arena, n * k, r * sizeof *weights),
-           *by_templates = arena_array(&infer->arena, n * k, g->n_templates * sizeof *by_templates);
-    if (!points || !data || !weights || !by_templates) return paritas_fail_memory(infer->context);
+    double *points = infer_reals(infer, n * k, p), *data = infer_reals(infer, n * k, r),
+           *weights = infer_reals(infer, n * k, r), *by_templates = infer_reals(infer, n * k, g->n_templates);
+    TRY(infer_memory(infer));
     /* at parameters of 1 the auxiliary data expected are those suggested */
     for (size_t i = 0; i < n * k; i++) {
-        const double *slope = slopes + (rows[i / k]->index * k + i % k) * r;
+        const double *slope = slope_of(g, rows, i, slopes);
         for (size_t a = 0; a < p; a++) points[i * p + a] = 1.0;
         memcpy(data + i * r, rows[i / k]->data, r * sizeof *data);
         for (size_t a = 0; a < r; a++) weights[i * r + a] = g->follows[a] != 0.0 ? slope[a] : 0.0;
     }
-    const paritas_status status = paritas_expected_pullback(infer->context, infer->model, n * k, points, data,
-                                                            weights, NULL, by_templates);
-    for (size_t i = 0; i < n * k && status == PARITAS_OK; i++) {
-        double *slope = slopes + (rows[i / k]->index * k + i % k) * r;
+    TRY(paritas_expected_pullback(infer->context, infer->model, n * k, points, data, weights, NULL,
+                                  by_templates));
+    for (size_t i = 0; i < n * k; i++)
         for (size_t a = 0; a < g->n_templates; a++)
-            slope[g->n_data + a] += by_templates[i * g->n_templates + a];
-    }
-    return status;
+            slope_of(g, rows, i, slopes)[g->n_data + a] += by_templates[i * g->n_templates + a];
+    return PARITAS_OK;
 }
 
 /* Auxiliary data that are not read change nothing. */
@@ -193,7 +195,7 @@ static void forget_aux(const struct gradient *g, size_t n, struct gradient_row *
     const size_t k = g->n_outputs, n_main = paritas_model_main_count(g->infer.model);
     for (size_t i = 0; i < n * k && g->options.aux_follow; i++)
         for (size_t a = n_main; a < g->n_data; a++) {
-            double *slope = slopes + (rows[i / k]->index * k + i % k) * g->n_row + a;
+            double *slope = slope_of(g, rows, i, slopes) + a;
             if (!isnan(*slope)) *slope = 0.0;
         }
 }
@@ -206,33 +208,30 @@ static paritas_status likelihoods(struct gradient *g, size_t n, struct gradient_
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters, r = g->n_row;
     const double scale = g->options.quantity == PARITAS_QUANTITY_NLL ? 0.5 : 1.0;
-    double *points = arena_array(&infer->arena, n + 1, p * sizeof *points),
-           *data = arena_array(&infer->arena, n + 1, r * sizeof *data);
-    double *slopes = arena_array(&infer->arena, n + 1, r * sizeof *slopes),
-           *gradient = arena_array(&infer->arena, p + 1, sizeof *gradient);
-    if (!points || !data || !slopes || !gradient) return paritas_fail_memory(infer->context);
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    double *points = infer_reals(infer, n, p), *data = infer_reals(infer, n, r),
+           *slopes = infer_reals(infer, n, r), *gradient = infer_reals(infer, p, 1);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) {
         const size_t index = rows[i]->index;
         double value;
         memcpy(points + i * p, at + index * p, p * sizeof *points);
         memcpy(data + i * r, rows[i]->data, r * sizeof *data);
-        status = paritas_evaluate(infer->context, infer->model, 1, points + i * p, 1, rows[i]->data, &value,
-                                  to->at ? gradient : NULL, NULL);
+        TRY(paritas_evaluate(infer->context, infer->model, 1, points + i * p, 1, rows[i]->data, &value,
+                             to->at ? gradient : NULL, NULL));
         rows[i]->status = isfinite(value) ? PARITAS_FIT_CONVERGED : PARITAS_FIT_NON_FINITE;
         if (to->values) to->values[index] = isfinite(value) ? scale * value : (double)NAN;
         if (to->statuses) to->statuses[index] = rows[i]->status;
         for (size_t a = 0; a < p && to->at; a++)
             to->at[index * p + a] = isfinite(value) ? scale * gradient[a] : (double)NAN;
     }
-    if (status == PARITAS_OK && to->data && n > 0)
-        status = paritas_data_derivatives(infer->context, infer->model, n, points, data, NULL, slopes, NULL);
-    for (size_t i = 0; i < n && to->data && status == PARITAS_OK; i++)
+    if (!to->data || n == 0) return PARITAS_OK;
+    TRY(paritas_data_derivatives(infer->context, infer->model, n, points, data, NULL, slopes, NULL));
+    for (size_t i = 0; i < n; i++)
         for (size_t a = 0; a < r; a++) {
             const double slope = isinf(slopes[i * r + a]) ? 0.0 : scale * slopes[i * r + a];
             to->data[rows[i]->index * r + a] = rows[i]->status == PARITAS_FIT_CONVERGED ? slope : (double)NAN;
         }
-    return status;
+    return PARITAS_OK;
 }
 
 /* ---- statistics ---- */
@@ -257,18 +256,18 @@ static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
     for (int l = 0; l < 2; l++)
         for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
             if (!lists[l][curve]) continue;
-            double *copy = arena_array(&g->infer.arena, p, sizeof *copy);
-            if (!copy) return paritas_fail_memory(g->infer.context);
+            double *copy = infer_reals(&g->infer, p, 1);
+            TRY(infer_memory(&g->infer));
             memcpy(copy, lists[l][curve], p * sizeof *copy);
             lists[l][curve] = copy;
         }
     return PARITAS_OK;
 }
 
-/* Limits of a row, each a point where it exists, whose fits start from those that it was found with: a model
- * may have several minima. */
-static paritas_status find_limits(struct gradient *g, struct gradient_row *row, paritas_limit_result *result)
+/* Limits of a row, each a point where it exists. Fits there start from those that found the limit. */
+static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
 {
+    paritas_limit_result result;
     struct infer own;
     paritas_job job = g->infer.base;
     job.data = row->data;
@@ -277,33 +276,32 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row, 
     if (status == PARITAS_OK)
         status = limit_asymptotic(
             &own, &(paritas_limit_request){.statistic = g->options.statistic, .level = g->options.level},
-            result, &fits);
+            &result, &fits);
     if (status == PARITAS_OK) status = keep_fits(g, &fits);
     infer_close(&own);
-    if (status != PARITAS_OK) return status;
-    double *upper = arena_array(&g->infer.arena, g->infer.n_parameters, sizeof *upper);
-    if (!upper) return paritas_fail_memory(g->infer.context);
+    TRY(status);
+    double *upper = infer_reals(&g->infer, g->infer.n_parameters, 1);
+    TRY(infer_memory(&g->infer));
     memcpy(upper, g->infer.base.upper, g->infer.n_parameters * sizeof *upper);
-    upper[g->infer.poi] = result->upper_bound;
-    row->status = result->status;
+    upper[g->infer.poi] = result.upper_bound;
+    row->status = result.status;
     for (size_t k = 0; k < g->n_outputs; k++) {
         const unsigned output = g->outputs[k];
-        row->values[k] = output == 0 ? result->limit_obs : result->limit_exp[output - 1];
+        row->values[k] = output == 0 ? result.limit_obs : result.limit_exp[output - 1];
         if (isnan(row->values[k]) || row->status != PARITAS_FIT_CONVERGED) continue;
         row->points[row->n_points++] = (struct gradient_point){
             .mu = row->values[k], .output = output, .wants_data = output == 0, .wants_asimov = true};
     }
     open_fits(g, row, upper);
     for (size_t k = 0; k < row->n_points; k++) {
-        const int curve = row->points[k].output == 0 ? ASYMPTOTIC_OBSERVED : (int)row->points[k].output - 1;
+        const int curve = curve_of(row->points[k].output);
         row->points[k].data.start = fits.data[curve];
         row->points[k].asimov.start = fits.asimov[curve];
     }
     return PARITAS_OK;
 }
 
-/* A model with several minima: where the fits at a limit end in others than those that it was found with,
- * their slopes are not the limit's. */
+/* Where the model has several minima and the fits end in another one, the slopes are not the limit's. */
 static void check_limits(const struct gradient *g, struct gradient_row *row)
 {
     for (size_t k = 0; k < row->n_points; k++) {
@@ -313,48 +311,53 @@ static void check_limits(const struct gradient *g, struct gradient_row *row)
     }
 }
 
-static paritas_status statistics(struct gradient *g, size_t n, struct gradient_row **rows, const double *at,
-                                 const paritas_gradient *to)
+/* What is fitted of each row: its limits, or the one mu that it is tested at. */
+static paritas_status open_rows(struct gradient *g, size_t n, struct gradient_row **rows, const double *at)
 {
-    struct infer *infer = &g->infer;
     const paritas_quantity quantity = g->options.quantity;
-    const bool limit = quantity == PARITAS_QUANTITY_LIMIT;
     const bool wants_data = quantity == PARITAS_QUANTITY_Q || quantity == PARITAS_QUANTITY_Z ||
                             (quantity == PARITAS_QUANTITY_CLS && g->outputs[0] == 0);
-    paritas_limit_result *result = limit ? arena_array(&infer->arena, 1, sizeof *result) : NULL;
-    struct gradient_row **sound = arena_array(&infer->arena, n + 1, sizeof *sound);
-    if ((limit && !result) || !sound) return paritas_fail_memory(infer->context);
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
-        if (limit) {
-            status = find_limits(g, rows[i], result);
+    for (size_t i = 0; i < n; i++) {
+        if (quantity == PARITAS_QUANTITY_LIMIT) {
+            TRY(find_limits(g, rows[i]));
             continue;
         }
         rows[i]->n_points = 1;
-        const double mu = statistic_tested(g->options.statistic, at ? at[rows[i]->index] : 1.0);
-        rows[i]->points[0] =
-            (struct gradient_point){.mu = mu, .wants_data = wants_data, .wants_asimov = g->needs_asimov};
-        open_fits(g, rows[i], infer->base.upper);
+        rows[i]->points[0] = (struct gradient_point){
+            .mu = statistic_tested(g->options.statistic, at ? at[rows[i]->index] : 1.0),
+            .wants_data = wants_data,
+            .wants_asimov = g->needs_asimov};
+        open_fits(g, rows[i], g->infer.base.upper);
     }
+    return PARITAS_OK;
+}
+
+static paritas_status statistics(struct gradient *g, size_t n, struct gradient_row **rows, const double *at,
+                                 const paritas_gradient *to)
+{
+    const bool limit = g->options.quantity == PARITAS_QUANTITY_LIMIT;
+    struct gradient_row **sound = infer_array(&g->infer, n, sizeof *sound);
+    TRY(infer_memory(&g->infer));
+    TRY(open_rows(g, n, rows, at));
     size_t m = 0;
     for (size_t i = 0; i < n; i++) /* of limits the fits serve derivatives alone */
         if (!limit || (g->wants_rows && rows[i]->n_points > 0)) sound[m++] = rows[i];
-    if (status == PARITAS_OK) status = gradient_fits(g, m, sound);
-    for (size_t i = 0; i < m && status == PARITAS_OK && limit; i++) check_limits(g, sound[i]);
+    TRY(gradient_fits(g, m, sound));
+    for (size_t i = 0; i < m && limit; i++) check_limits(g, sound[i]);
     m = 0;
     for (size_t i = 0; i < n; i++)
         if (rows[i]->n_points > 0 && rows[i]->status == PARITAS_FIT_CONVERGED) sound[m++] = rows[i];
-    if (status == PARITAS_OK && (g->wants_rows || g->wants_mu)) status = gradient_slopes(g, m, sound);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    if (g->wants_rows || g->wants_mu) TRY(gradient_slopes(g, m, sound));
+    for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < g->n_outputs; k++) write_output(g, rows[i], k, to);
         if (to->statuses) to->statuses[rows[i]->index] = rows[i]->status;
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* ---- the call ---- */
 
-static paritas_status check(struct gradient *g, size_t n, const double *at)
+static paritas_status check(const struct gradient *g, size_t n, const double *at)
 {
     paritas_context *context = g->infer.context;
     const paritas_gradient_options *o = &g->options;
@@ -378,13 +381,12 @@ static paritas_status find_followers(struct gradient *g, struct arena *arena)
     struct infer *infer = &g->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
     const size_t r = g->n_row, n_main = model->n_main;
-    double *rows = arena_array(arena, 2 * r + 1, sizeof *rows),
-           *scaled = arena_array(arena, g->n_templates + 1, sizeof *scaled);
+    double *rows = arena_array(arena, 2 * r, sizeof *rows),
+           *scaled = arena_array(arena, g->n_templates, sizeof *scaled);
     if (!rows || !scaled) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < g->n_templates; i++)
         scaled[i] = 1.5 * paritas_model_data(infer->model)[g->n_data + i];
-    const paritas_status status = paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows);
-    if (status != PARITAS_OK) return status;
+    TRY(paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows));
     memcpy(rows + r, rows, r * sizeof *rows);
     /* not asking whether a row may have such templates */
     model->family->suggest_aux(model, scaled, rows + r + n_main);
@@ -398,7 +400,7 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
 {
     struct infer *infer = &g->infer;
     const paritas_quantity quantity = g->options.quantity;
-    unsigned char *held = arena_array(keep, infer->n_parameters + 1, 1);
+    unsigned char *held = arena_array(keep, infer->n_parameters, 1);
     if (!held) return paritas_fail_memory(infer->context);
     memcpy(held, infer->base.fixed, infer->n_parameters);
     if (!is_likelihood(quantity)) held[infer->poi] = 1;
@@ -419,6 +421,21 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
     return g->options.aux_follow && g->n_templates > 0 ? find_followers(g, keep) : PARITAS_OK;
 }
 
+static paritas_status run_chunk(struct gradient *g, size_t first, size_t n, const double *at,
+                                const double *data, const paritas_gradient *to)
+{
+    size_t m;
+    struct gradient_row **rows = infer_array(&g->infer, n, sizeof *rows);
+    TRY(infer_memory(&g->infer));
+    TRY(take_rows(g, first, n, data, to, rows, &m));
+    TRY(is_likelihood(g->options.quantity) ? likelihoods(g, m, rows, at, to)
+                                           : statistics(g, m, rows, at, to));
+    if (!to->data) return PARITAS_OK;
+    TRY(follow(g, m, rows, to->data));
+    forget_aux(g, m, rows, to->data);
+    return PARITAS_OK;
+}
+
 static paritas_status run(struct gradient *g, size_t n, const double *at, const double *data,
                           const paritas_gradient *to)
 {
@@ -428,16 +445,8 @@ static paritas_status run(struct gradient *g, size_t n, const double *at, const 
     const size_t step = CHUNK_ELEMENTS / each + 1;
     paritas_status status = PARITAS_OK;
     for (size_t first = 0; first < n && status == PARITAS_OK; first += step) {
-        const size_t count = first + step < n ? step : n - first;
-        size_t m = 0;
         arena_open(&infer->arena, &infer->context->allocator);
-        struct gradient_row **rows = arena_array(&infer->arena, count, sizeof *rows);
-        status = rows ? take_rows(g, first, count, data, to, rows, &m) : paritas_fail_memory(infer->context);
-        if (status == PARITAS_OK)
-            status = is_likelihood(g->options.quantity) ? likelihoods(g, m, rows, at, to)
-                                                        : statistics(g, m, rows, at, to);
-        if (status == PARITAS_OK && to->data) status = follow(g, m, rows, to->data);
-        if (status == PARITAS_OK && to->data) forget_aux(g, m, rows, to->data);
+        status = run_chunk(g, first, first + step < n ? step : n - first, at, data, to);
         arena_free(&infer->arena);
     }
     return status;
@@ -450,21 +459,16 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
 {
     struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT};
     paritas_gradient gradient = PARITAS_GRADIENT_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_gradient, "gradient", 1, given_gradient);
-    if (status == PARITAS_OK)
-        status = SIZED_TAKE(context, paritas_gradient, "gradient", given_gradient, &gradient);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options));
+    TRY(SIZED_CHECK(context, paritas_gradient, "gradient", 1, given_gradient));
+    TRY(SIZED_TAKE(context, paritas_gradient, "gradient", given_gradient, &gradient));
     if ((size_t)g.options.quantity >= QUANTITY_COUNT)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "quantity %d: there is none of this number",
                             (int)g.options.quantity);
-    struct paritas_device *device = context->device;
-    const unsigned precision = context->precision;
-    if (precision == 32) { /* as the header says */
-        context->device = context->host;
-        context->precision = 64;
-    }
-    status = infer_open(&g.infer, context, model, job, !is_likelihood(g.options.quantity));
+    /* as the header says, a context in f32 works on the host in f64 */
+    paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
+    own.precision = 64;
+    paritas_status status = infer_open(&g.infer, &own, model, job, !is_likelihood(g.options.quantity));
     struct arena keep = g.infer.arena;
     g.wants_rows = gradient.data != NULL;
     g.wants_mu = gradient.at != NULL || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
@@ -472,7 +476,5 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
     if (status == PARITAS_OK) status = check(&g, n, at);
     if (status == PARITAS_OK) status = run(&g, n, at, data, &gradient);
     arena_free(&keep);
-    context->device = device;
-    context->precision = precision;
-    return status;
+    return own_context_ends(&own, context, status);
 }

@@ -1,6 +1,6 @@
-/* gradient_fits.c: the fits behind statistics of many rows, a job list over all rows at each stage. What is
- * found is what infer_points finds row by row: a conditional fit that ends below the free one repeats that,
- * and where data leave a direction open it is also tried from the job's start. */
+/* gradient_fits.c: the fits behind statistics of many rows, a job list over all rows at each stage. They find
+ * what infer_points finds row by row: a free fit is repeated from a conditional fit below it, and where data
+ * leave a direction open, fits are tried from the job's start too. */
 #include "fit/minimum.h"
 #include "infer/asymptotic.h"
 #include "infer/gradient.h"
@@ -31,11 +31,10 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters;
     if (n == 0) return PARITAS_OK;
-    paritas_job *jobs = arena_array(&infer->arena, n, sizeof *jobs);
-    double *starts = arena_array(&infer->arena, n, p * sizeof *starts),
-           *found = arena_array(&infer->arena, n, p * sizeof *found);
-    struct closest_fit *answers = arena_array(&infer->arena, n, sizeof *answers);
-    if (!jobs || !starts || !found || !answers) return paritas_fail_memory(infer->context);
+    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
+    double *starts = infer_reals(infer, n, p), *found = infer_reals(infer, n, p);
+    struct closest_fit *answers = infer_array(infer, n, sizeof *answers);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) {
         put_start(g, fits[i], starts + i * p);
         jobs[i] = infer->base;
@@ -44,13 +43,13 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
         jobs[i].start = starts + i * p;
         if (fits[i]->conditional) jobs[i].fixed = g->held;
     }
-    const paritas_status status = fit_closest(infer->context, infer->model, near, n, jobs, answers, found);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    TRY(fit_closest(infer->context, infer->model, near, n, jobs, answers, found));
+    for (size_t i = 0; i < n; i++) {
         if (again && !is_better(&answers[i], &fits[i]->is)) continue;
         fits[i]->is = answers[i];
         fits[i]->parameters = found + i * p;
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* The conditional fits of a row to its data, behind those in `list`; how many there are then. */
@@ -68,8 +67,8 @@ static bool is_open(const struct closest_fit *fit)
     return fit->open || fit->status != PARITAS_FIT_CONVERGED;
 }
 
-/* Once more from the job's start: fits without an answer, and those of rows whose data leave a direction
- * open; of_row NULL: all. */
+/* Once more from the job's start: fits that have no answer or left a direction open, or whose row's free fit
+ * did (of_row NULL: all). */
 static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits,
                                  const struct closest_fit *const *of_row, struct gradient_fit **list)
 {
@@ -102,9 +101,9 @@ static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_ro
                                 struct gradient_fit **list)
 {
     struct infer *infer = &g->infer;
-    struct gradient_fit *fresh = arena_array(&infer->arena, n + 1, sizeof *fresh);
-    const struct gradient_fit **lower = arena_array(&infer->arena, n + 1, sizeof *lower);
-    if (!fresh || !lower) return paritas_fail_memory(infer->context);
+    struct gradient_fit *fresh = infer_array(infer, n, sizeof *fresh);
+    const struct gradient_fit **lower = infer_array(infer, n, sizeof *lower);
+    TRY(infer_memory(infer));
     size_t m = 0, conditional = 0;
     for (size_t i = 0; i < n; i++) {
         lower[i] = below_free(g, rows[i]);
@@ -114,8 +113,8 @@ static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_ro
         list[m++] = &fresh[i];
     }
     if (m == 0) return PARITAS_OK;
-    paritas_status status = gradient_run(g, false, false, m, list);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    TRY(gradient_run(g, false, false, m, list));
+    for (size_t i = 0; i < n; i++) {
         if (!lower[i]) continue;
         if (!(fresh[i].is.deviance <= lower[i]->is.deviance + same_minimum(infer->context))) {
             /* a lower point is known, and no fit from it says where the minimum is */
@@ -128,26 +127,26 @@ static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_ro
         conditional = list_data(g, rows[i], list, conditional);
         for (size_t k = first; k < conditional; k++) list[k]->start = rows[i]->free.parameters;
     }
-    return status == PARITAS_OK ? gradient_run(g, true, true, conditional, list) : status;
+    return gradient_run(g, true, true, conditional, list);
 }
 
 static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;
     const size_t most = n * (1 + PARITAS_QUANTITY_OUTPUTS);
-    struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits),
-                        **list = arena_array(&infer->arena, most + 1, sizeof *list);
-    const struct closest_fit **of_row = arena_array(&infer->arena, most + 1, sizeof *of_row);
-    bool *done = arena_array(&infer->arena, n + 1, sizeof *done);
-    if (!fits || !list || !of_row || !done) return paritas_fail_memory(infer->context);
-    paritas_status status = g->shares ? gradient_shared(g, n, rows, done) : PARITAS_OK;
+    struct gradient_fit **fits = infer_array(infer, most, sizeof *fits),
+                        **list = infer_array(infer, most, sizeof *list);
+    const struct closest_fit **of_row = infer_array(infer, most, sizeof *of_row);
+    bool *done = infer_array(infer, n, sizeof *done);
+    TRY(infer_memory(infer));
+    if (g->shares) TRY(gradient_shared(g, n, rows, done));
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         if (done[i]) continue;
         rows[i]->free.start = infer->base.start;
         fits[m++] = &rows[i]->free;
     }
-    if (status == PARITAS_OK) status = gradient_run(g, false, false, m, fits);
+    TRY(gradient_run(g, false, false, m, fits));
     m = 0;
     for (size_t i = 0; i < n; i++) {
         if (done[i]) continue;
@@ -158,12 +157,11 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
             of_row[k] = &rows[i]->free.is;
         }
     }
-    if (status == PARITAS_OK) status = gradient_run(g, true, false, m, fits);
-    if (status == PARITAS_OK) status = try_afresh(g, m, fits, of_row, list);
-    /* two rounds: the first replaces the free fit, the second is for a point that the new start took lower
-     * still */
-    for (int round = 0; round < 2 && status == PARITAS_OK; round++) status = mend_free(g, n, rows, list);
-    return status;
+    TRY(gradient_run(g, true, false, m, fits));
+    TRY(try_afresh(g, m, fits, of_row, list));
+    /* two rounds: in the first a new start may have taken a point lower still */
+    for (int round = 0; round < 2; round++) TRY(mend_free(g, n, rows, list));
+    return PARITAS_OK;
 }
 
 /* The data expected at the rows' conditional fits at mu'. */
@@ -171,35 +169,32 @@ static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_
 {
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters, r = g->n_row;
-    double *points = arena_array(&infer->arena, n, p * sizeof *points),
-           *data = arena_array(&infer->arena, n, r * sizeof *data);
-    double *expected = arena_array(&infer->arena, n, r * sizeof *expected);
-    if (!points || !data || !expected) return paritas_fail_memory(infer->context);
+    double *points = infer_reals(infer, n, p), *data = infer_reals(infer, n, r),
+           *expected = infer_reals(infer, n, r);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++) {
         memcpy(points + i * p, rows[i]->origin.parameters, p * sizeof *points);
         memcpy(data + i * r, rows[i]->data, r * sizeof *data);
     }
-    const paritas_status status =
-        paritas_expected_data_of(infer->context, infer->model, n, points, data, expected);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    TRY(paritas_expected_data_of(infer->context, infer->model, n, points, data, expected));
+    for (size_t i = 0; i < n; i++) {
         rows[i]->asimov = expected + i * r;
         for (size_t k = 0; k < r; k++)
             rows[i]->no_asimov = rows[i]->no_asimov || !isfinite(rows[i]->asimov[k]);
     }
-    return status;
+    return PARITAS_OK;
 }
 
-/* Conditional fits to the Asimov data. Their free fit is known: the point that they were made at meets them
- * exactly, which no other does better. The tested mu may be far from there, so that a fit from that point can
- * end in another minimum than the lowest: each is tried from the job's start, too. */
+/* Conditional fits to the Asimov data. The free fit is known: the point they were made at. The tested mu may
+ * be far from it, so each fit is tried from the job's start too. */
 static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;
     const size_t most = n * PARITAS_QUANTITY_OUTPUTS;
-    struct gradient_fit **fits = arena_array(&infer->arena, most + 1, sizeof *fits),
-                        **list = arena_array(&infer->arena, most + 1, sizeof *list);
-    if (!fits || !list) return paritas_fail_memory(infer->context);
-    paritas_status status = make_asimov(g, n, rows);
+    struct gradient_fit **fits = infer_array(infer, most, sizeof *fits),
+                        **list = infer_array(infer, most, sizeof *list);
+    TRY(infer_memory(infer));
+    TRY(make_asimov(g, n, rows));
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < rows[i]->n_points && !rows[i]->no_asimov; k++) {
@@ -210,8 +205,8 @@ static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_r
             fits[m++] = &point->asimov;
         }
     }
-    if (status == PARITAS_OK) status = gradient_run(g, true, false, m, fits);
-    return status == PARITAS_OK ? try_afresh(g, m, fits, NULL, list) : status;
+    TRY(gradient_run(g, true, false, m, fits));
+    return try_afresh(g, m, fits, NULL, list);
 }
 
 static void finish(const struct gradient *g, struct gradient_row *row)
@@ -242,8 +237,8 @@ static void finish(const struct gradient *g, struct gradient_row *row)
 paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     if (n == 0) return PARITAS_OK;
-    paritas_status status = fit_data(g, n, rows);
-    if (status == PARITAS_OK && g->needs_asimov) status = fit_asimov(g, n, rows);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) finish(g, rows[i]);
-    return status;
+    TRY(fit_data(g, n, rows));
+    if (g->needs_asimov) TRY(fit_asimov(g, n, rows));
+    for (size_t i = 0; i < n; i++) finish(g, rows[i]);
+    return PARITAS_OK;
 }

@@ -1,6 +1,6 @@
-/* gradient_shared.c: fits of rows that are like the job's own data, which are fitted first: the inverse
- * Hessian there serves all rows (quasi-Newton, as for toys), and so do the ends of its fits as starts. On tHu
- * a row then costs some twenty gradients, many rows side by side, in place of four Hessians one by one.
+/* gradient_shared.c: fits of rows that are similar to the job's own data. The inverse Hessian there serves
+ * all rows (quasi-Newton, as for toys), and the ends of its fits are their starts. On tHu a row then costs
+ * some twenty gradients, many rows side by side, in place of four Hessians one by one.
  *
  *   job's data ─► free fit ─► conditional fit at mu ─► matrix at the free fit ─► rows of that mu
  *
@@ -26,21 +26,19 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
     struct gradient_fit *free = &shared->free, *fixed = &shared->fixed;
     *free = (struct gradient_fit){
         .data = infer->base.data, .upper = infer->base.upper, .start = infer->base.start};
-    paritas_status status = gradient_run(g, false, false, 1, &free);
-    if (status != PARITAS_OK || free->is.status != PARITAS_FIT_CONVERGED) return status;
+    TRY(gradient_run(g, false, false, 1, &free));
+    if (free->is.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     *fixed = *free;
     fixed->conditional = true;
     fixed->mu = mu;
     fixed->start = free->parameters;
-    status = gradient_run(g, true, false, 1, &fixed);
-    if (status != PARITAS_OK || fixed->is.status != PARITAS_FIT_CONVERGED) return status;
-    double *matrix = arena_array(&infer->arena, model->n_slots * model->n_slots, sizeof *matrix),
-           *expected = arena_array(&infer->arena, g->n_row, sizeof *expected);
-    double *row = arena_array(&infer->arena, model->n_places, sizeof *row);
-    if (!matrix || !expected || !row) return paritas_fail_memory(infer->context);
-    status = paritas_expected_data_of(infer->context, infer->model, 1, free->parameters, infer->base.data,
-                                      expected);
-    if (status != PARITAS_OK) return status;
+    TRY(gradient_run(g, true, false, 1, &fixed));
+    if (fixed->is.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    double *matrix = infer_reals(infer, model->n_slots, model->n_slots),
+           *expected = infer_reals(infer, g->n_row, 1), *row = infer_reals(infer, model->n_places, 1);
+    TRY(infer_memory(infer));
+    TRY(paritas_expected_data_of(infer->context, infer->model, 1, free->parameters, infer->base.data,
+                                 expected));
     for (size_t i = 0; i < g->n_row; i++)
         if (!isfinite(expected[i])) return PARITAS_OK;
     rows_put_data(model, expected, row);
@@ -54,9 +52,9 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
                                          .mu = mu,
                                          .conditional_start = fixed->parameters,
                                          .in_f64 = true};
-    status = profiles_matrix(infer->context, &shared->plan, row, matrix, &shared->usable);
+    TRY(profiles_matrix(infer->context, &shared->plan, row, matrix, &shared->usable));
     shared->plan.matrix = matrix;
-    return status;
+    return PARITAS_OK;
 }
 
 /* Takes what quasi-Newton answered for a row. */
@@ -95,16 +93,15 @@ static paritas_status fit_group(struct gradient *g, size_t n, const size_t *whic
 
 paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done)
 {
-    size_t *which = arena_array(&g->infer.arena, n + 1, sizeof *which);
-    bool *seen = arena_array(&g->infer.arena, n + 1, sizeof *seen);
-    if (!which || !seen) return paritas_fail_memory(g->infer.context);
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    size_t *which = infer_array(&g->infer, n, sizeof *which);
+    bool *seen = infer_array(&g->infer, n, sizeof *seen);
+    TRY(infer_memory(&g->infer));
+    for (size_t i = 0; i < n; i++) {
         size_t m = 0;
         for (size_t k = i; k < n && !seen[i]; k++)
             if (!seen[k] && rows[k]->points[0].mu == rows[i]->points[0].mu) which[m++] = k;
         for (size_t k = 0; k < m; k++) seen[which[k]] = true;
-        if (m > 0) status = fit_group(g, m, which, rows, done);
+        if (m > 0) TRY(fit_group(g, m, which, rows, done));
     }
-    return status;
+    return PARITAS_OK;
 }

@@ -1,15 +1,13 @@
 /* gradient_slopes.c: derivatives of q and q_A by the data row t and by mu. L: twice the NLL.
  *
- *   q = L(fixed, t) - L(free, t)                 dq/dt = dL/dt at the fixed point less dL/dt at the free one;
- *       dq/dmu = dL/dmu at the fixed one
- *   q_A = L(fixed_A, A) - L(origin, A)           w = dq_A/dA likewise, A = expected(origin, t)
- *   origin = argmin L(., t) at mu'               d(origin)/dt = -H^-1 d2L/d(theta)dt on the parameters that
- *       are free there
- *   dq_A/dt = w . dA/dt + v . d(origin)/dt       v = w . dA/d(origin): with x = -H^-1 v the last term is
- *       d2L/d(theta)dt along x
+ *   q = L(fixed, t) - L(free, t)              dq/dt: dL/dt at the fixed point less that at the free one
+ *                                             dq/dmu: dL/dmu at the fixed point
+ *   q_A = L(fixed_A, A) - L(origin, A)        w = dq_A/dA likewise, A = expected(origin, t)
+ *   origin = argmin L(., t) at mu'            d(origin)/dt = -H^-1 d2L/d(theta)dt, for its free parameters
+ *   dq_A/dt = w . dA/dt + v . d(origin)/dt    v = w . dA/d(origin); with x = -H^-1 v the last term is
+ *                                             d2L/d(theta)dt along x
  *
- * So a number asked for costs one product with the covariance (twice H^-1), whatever the length of the
- * row. */
+ * Each number costs one product with the covariance (twice H^-1), however long the row is. */
 #include "infer/gradient.h"
 
 #include <math.h>
@@ -25,10 +23,10 @@ static paritas_status pairs_open(struct gradient *g, size_t most, struct pairs *
 {
     struct infer *infer = &g->infer;
     pairs->n = 0;
-    pairs->points = arena_array(&infer->arena, most + 1, infer->n_parameters * sizeof *pairs->points);
-    pairs->data = arena_array(&infer->arena, most + 1, g->n_row * sizeof *pairs->data);
-    pairs->gradient = arena_array(&infer->arena, most + 1, g->n_row * sizeof *pairs->gradient);
-    return pairs->points && pairs->data && pairs->gradient ? PARITAS_OK : paritas_fail_memory(infer->context);
+    pairs->points = infer_reals(infer, most, infer->n_parameters);
+    pairs->data = infer_reals(infer, most, g->n_row);
+    pairs->gradient = infer_reals(infer, most, g->n_row);
+    return infer_memory(infer);
 }
 
 static void pairs_add(const struct gradient *g, struct pairs *pairs, const double *point, const double *data)
@@ -69,8 +67,7 @@ static paritas_status data_slopes(struct gradient *g, size_t n, struct gradient_
 {
     struct pairs pairs;
     const size_t r = g->n_row;
-    paritas_status status = pairs_open(g, n * (1 + PARITAS_QUANTITY_OUTPUTS), &pairs);
-    if (status != PARITAS_OK) return status;
+    TRY(pairs_open(g, n * (1 + PARITAS_QUANTITY_OUTPUTS), &pairs));
     for (size_t i = 0; i < n; i++) {
         bool any = false;
         for (size_t k = 0; k < rows[i]->n_points; k++) any = any || moves(&rows[i]->points[k]);
@@ -79,9 +76,9 @@ static paritas_status data_slopes(struct gradient *g, size_t n, struct gradient_
             if (moves(&rows[i]->points[k]))
                 pairs_add(g, &pairs, rows[i]->points[k].data.parameters, rows[i]->data);
     }
-    status = pairs_run(g, &pairs);
+    TRY(pairs_run(g, &pairs));
     size_t at = 0;
-    for (size_t i = 0; i < n && status == PARITAS_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const double *free = NULL;
         for (size_t k = 0; k < rows[i]->n_points; k++) {
             if (!moves(&rows[i]->points[k])) continue;
@@ -91,7 +88,7 @@ static paritas_status data_slopes(struct gradient *g, size_t n, struct gradient_
             rows[i]->points[k].by_row = fixed;
         }
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* ---- Asimov data ---- */
@@ -109,27 +106,24 @@ static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_
                                   struct asimov_list *list)
 {
     struct infer *infer = &g->infer;
-    const size_t most = n * PARITAS_QUANTITY_OUTPUTS + 1, p = infer->n_parameters, r = g->n_row;
-    *list = (struct asimov_list){.row = arena_array(&infer->arena, most, sizeof *list->row),
-                                 .point = arena_array(&infer->arena, most, sizeof *list->point)};
-    if (!list->row || !list->point) return paritas_fail_memory(infer->context);
+    const size_t most = n * PARITAS_QUANTITY_OUTPUTS, p = infer->n_parameters, r = g->n_row;
+    *list = (struct asimov_list){.row = infer_array(infer, most, sizeof *list->row),
+                                 .point = infer_array(infer, most, sizeof *list->point)};
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < rows[i]->n_points; k++) {
             if (!moves_asimov(&rows[i]->points[k])) continue;
             list->row[list->n] = rows[i];
             list->point[list->n++] = &rows[i]->points[k];
         }
-    list->weights = arena_array(&infer->arena, list->n + 1, r * sizeof *list->weights);
-    list->by_parameters = arena_array(&infer->arena, list->n + 1, p * sizeof *list->by_parameters);
-    list->by_templates =
-        arena_array(&infer->arena, list->n + 1, (g->n_templates + 1) * sizeof *list->by_templates);
-    list->directions = arena_array(&infer->arena, list->n + 1, p * sizeof *list->directions);
-    list->along = arena_array(&infer->arena, list->n + 1, r * sizeof *list->along);
-    list->points = arena_array(&infer->arena, list->n + 1, p * sizeof *list->points);
-    list->data = arena_array(&infer->arena, list->n + 1, r * sizeof *list->data);
-    if (!list->weights || !list->by_parameters || !list->by_templates || !list->directions || !list->along ||
-        !list->points || !list->data)
-        return paritas_fail_memory(infer->context);
+    list->weights = infer_reals(infer, list->n, r);
+    list->by_parameters = infer_reals(infer, list->n, p);
+    list->by_templates = infer_reals(infer, list->n, g->n_templates);
+    list->directions = infer_reals(infer, list->n, p);
+    list->along = infer_reals(infer, list->n, r);
+    list->points = infer_reals(infer, list->n, p);
+    list->data = infer_reals(infer, list->n, r);
+    TRY(infer_memory(infer));
     for (size_t i = 0; i < list->n; i++) {
         memcpy(list->points + i * p, list->row[i]->origin.parameters, p * sizeof *list->points);
         memcpy(list->data + i * r, list->row[i]->data, r * sizeof *list->data);
@@ -142,19 +136,19 @@ static paritas_status weigh(struct gradient *g, struct asimov_list *list)
 {
     struct pairs pairs;
     const size_t r = g->n_row;
-    paritas_status status = pairs_open(g, 2 * list->n, &pairs);
-    for (size_t i = 0; i < list->n && status == PARITAS_OK; i++) {
+    TRY(pairs_open(g, 2 * list->n, &pairs));
+    for (size_t i = 0; i < list->n; i++) {
         if (i == 0 || list->row[i] != list->row[i - 1])
             pairs_add(g, &pairs, list->row[i]->origin.parameters, list->row[i]->asimov);
         pairs_add(g, &pairs, list->point[i]->asimov.parameters, list->row[i]->asimov);
     }
-    if (status == PARITAS_OK) status = pairs_run(g, &pairs);
+    TRY(pairs_run(g, &pairs));
     const double *origin = NULL;
-    for (size_t i = 0, at = 0; i < list->n && status == PARITAS_OK; i++) {
+    for (size_t i = 0, at = 0; i < list->n; i++) {
         if (i == 0 || list->row[i] != list->row[i - 1]) origin = pairs.gradient + at++ * r;
         subtract(r, pairs.gradient + at++ * r, origin, list->weights + i * r);
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* x of every point: how the origin answers. Rows whose Hessian there has no factor have no answer. */
@@ -162,9 +156,9 @@ static paritas_status solve(struct gradient *g, struct asimov_list *list)
 {
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters;
-    paritas_job *jobs = arena_array(&infer->arena, list->n, sizeof *jobs);
-    double *covariance = arena_array(&infer->arena, list->n, p * p * sizeof *covariance);
-    if (!jobs || !covariance) return paritas_fail_memory(infer->context);
+    paritas_job *jobs = infer_array(infer, list->n, sizeof *jobs);
+    double *covariance = infer_reals(infer, list->n, p * p);
+    TRY(infer_memory(infer));
     size_t m = 0;
     for (size_t i = 0; i < list->n; i++) {
         if (i > 0 && list->row[i] == list->row[i - 1]) continue;
@@ -174,9 +168,9 @@ static paritas_status solve(struct gradient *g, struct asimov_list *list)
         jobs[m].fixed = g->held;
         jobs[m++].start = list->row[i]->origin.parameters;
     }
-    const paritas_status status = fit_covariances(infer->context, infer->model, m, jobs, covariance);
+    TRY(fit_covariances(infer->context, infer->model, m, jobs, covariance));
     m = 0;
-    for (size_t i = 0; i < list->n && status == PARITAS_OK; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         if (i > 0 && list->row[i] != list->row[i - 1]) m++;
         const double *c = covariance + m * p * p, *v = list->by_parameters + i * p;
         double *x = list->directions + i * p;
@@ -188,7 +182,7 @@ static paritas_status solve(struct gradient *g, struct asimov_list *list)
                 list->row[i]->status = infer_worse(list->row[i]->status, PARITAS_FIT_NOT_A_MINIMUM);
         }
     }
-    return status;
+    return PARITAS_OK;
 }
 
 static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradient_row **rows)
@@ -196,18 +190,15 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
     struct infer *infer = &g->infer;
     struct asimov_list list;
     const size_t r = g->n_row;
-    paritas_status status = list_asimov(g, n, rows, &list);
-    if (status != PARITAS_OK || list.n == 0) return status;
-    status = weigh(g, &list);
-    if (status == PARITAS_OK)
-        status = paritas_expected_pullback(infer->context, infer->model, list.n, list.points, list.data,
-                                           list.weights, list.by_parameters,
-                                           g->n_templates ? list.by_templates : NULL);
-    if (status == PARITAS_OK) status = solve(g, &list);
-    if (status == PARITAS_OK)
-        status = paritas_data_derivatives(infer->context, infer->model, list.n, list.points, list.data,
-                                          list.directions, NULL, list.along);
-    for (size_t i = 0; i < list.n && status == PARITAS_OK; i++) {
+    TRY(list_asimov(g, n, rows, &list));
+    if (list.n == 0) return PARITAS_OK;
+    TRY(weigh(g, &list));
+    TRY(paritas_expected_pullback(infer->context, infer->model, list.n, list.points, list.data, list.weights,
+                                  list.by_parameters, g->n_templates ? list.by_templates : NULL));
+    TRY(solve(g, &list));
+    TRY(paritas_data_derivatives(infer->context, infer->model, list.n, list.points, list.data,
+                                 list.directions, NULL, list.along));
+    for (size_t i = 0; i < list.n; i++) {
         double *along = list.along + i * r;
         for (size_t k = 0; k < r; k++)
             if (!isfinite(along[k])) along[k] = 0.0; /* at a rate of 0 */
@@ -215,7 +206,7 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
             along[g->n_data + k] += list.by_templates[i * g->n_templates + k];
         list.point[i]->by_row_asimov = along;
     }
-    return status;
+    return PARITAS_OK;
 }
 
 /* ---- by mu ---- */
@@ -223,30 +214,28 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
 static paritas_status mu_slope(struct gradient *g, const struct gradient_fit *fit, double *gradient,
                                double *slope)
 {
-    const paritas_status status = paritas_evaluate(g->infer.context, g->infer.model, 1, fit->parameters, 1,
-                                                   fit->data, NULL, gradient, NULL);
-    if (status == PARITAS_OK) *slope = gradient[g->infer.poi];
-    return status;
+    TRY(paritas_evaluate(g->infer.context, g->infer.model, 1, fit->parameters, 1, fit->data, NULL, gradient,
+                         NULL));
+    *slope = gradient[g->infer.poi];
+    return PARITAS_OK;
 }
 
 static paritas_status mu_slopes(struct gradient *g, size_t n, struct gradient_row **rows)
 {
-    double *gradient = arena_array(&g->infer.arena, g->infer.n_parameters, sizeof *gradient);
-    paritas_status status = gradient ? PARITAS_OK : paritas_fail_memory(g->infer.context);
+    double *gradient = infer_reals(&g->infer, g->infer.n_parameters, 1);
+    TRY(infer_memory(&g->infer));
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < rows[i]->n_points && status == PARITAS_OK; k++) {
+        for (size_t k = 0; k < rows[i]->n_points; k++) {
             struct gradient_point *point = &rows[i]->points[k];
-            if (moves(point)) status = mu_slope(g, &point->data, gradient, &point->by_mu);
-            if (status == PARITAS_OK && moves_asimov(point))
-                status = mu_slope(g, &point->asimov, gradient, &point->by_mu_asimov);
+            if (moves(point)) TRY(mu_slope(g, &point->data, gradient, &point->by_mu));
+            if (moves_asimov(point)) TRY(mu_slope(g, &point->asimov, gradient, &point->by_mu_asimov));
         }
-    return status;
+    return PARITAS_OK;
 }
 
 paritas_status gradient_slopes(struct gradient *g, size_t n, struct gradient_row **rows)
 {
-    paritas_status status = PARITAS_OK;
-    if (g->wants_rows) status = data_slopes(g, n, rows);
-    if (status == PARITAS_OK && g->wants_rows && g->needs_asimov) status = asimov_slopes(g, n, rows);
-    return status == PARITAS_OK && g->wants_mu ? mu_slopes(g, n, rows) : status;
+    if (g->wants_rows) TRY(data_slopes(g, n, rows));
+    if (g->wants_rows && g->needs_asimov) TRY(asimov_slopes(g, n, rows));
+    return g->wants_mu ? mu_slopes(g, n, rows) : PARITAS_OK;
 }

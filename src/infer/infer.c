@@ -101,6 +101,13 @@ paritas_status infer_memory(const struct infer *infer)
     return infer->out_of_memory ? paritas_fail_memory(infer->context) : PARITAS_OK;
 }
 
+double infer_bounded(const struct infer *infer, size_t parameter, double value)
+{
+    const double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
+    const double from_lower = value < lower ? lower : value;
+    return from_lower > upper ? upper : from_lower;
+}
+
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
                               double *twice_nll, double *gradient, double *hessian)
 {

@@ -4,8 +4,8 @@
  *
  * Every stage is one job list, so lanes and threads are used. Conditional fits come in waves. The first wave
  * starts from the free fit, moved along its first-order response to the fixed values. Later ones start from
- * the polynomial through neighbours, which saves most of their iterations. Where a point finds a lower minimum
- * than the free fit, the free fit is repeated from there, and then the points. */
+ * the polynomial through neighbours, which saves most of their iterations. Where a point finds a lower
+ * minimum than the free fit, the free fit is repeated from there, and then the points. */
 #ifndef PARITAS_INFER_INFER_H
 #define PARITAS_INFER_INFER_H
 
@@ -74,6 +74,9 @@ paritas_status infer_memory(const struct infer *infer);
  * `parameter`. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
 
+/* A value within the bounds of a parameter. */
+double infer_bounded(const struct infer *infer, size_t parameter, double value);
+
 /* paritas_evaluate at n points of one data set, and paritas_expected_data with the templates of the base
  * job's data. On the host in f64: what steers a search or becomes data is exact. */
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
@@ -98,20 +101,19 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
  * the NLL does not feel an error of 1e-5 sigma; data made from the parameters do. */
 paritas_status infer_polish(struct infer *infer, struct infer_point *point);
 
-/* Slopes of the profile at n fitted points, from the exact gradient (by the envelope theorem no derivative of
- * the other parameters enters). */
+/* Slopes of the profile at n fitted points: the exact gradient there (envelope theorem). */
 paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points);
 /* The same at a profile's free fit: not 0 where the parameter is on its bound. */
 paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
                                 double *slope);
 
-/* Variance of a parameter at a free fit: from the covariance, or where the parameter is on its bound from the
- * curvature there. NaN if neither exists. */
+/* Variance of a parameter at a free fit: from the covariance or, on its bound, from the curvature. NaN:
+ * neither. */
 paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
                               double *variance);
 
-/* Where each parameter's constraint is at its best, given the base job's auxiliary data: that is where the
- * pull is 0. NaN for an unconstrained parameter. `centres` has n_parameters places. */
+/* Where each parameter's constraint is at its best (the pull is 0) with the base job's auxiliary data; NaN
+ * for an unconstrained one. centres: n_parameters. */
 paritas_status infer_constraint_centres(struct infer *infer, double *centres);
 
 /* The worse of two outcomes. */

@@ -3,8 +3,9 @@
  * Each round proposes one mu for each of the six curves whose root is not known yet, and fits all of them as
  * one batch (two fits a mu). The observed and the Asimov profile are interpolated with their slopes
  * (cls_curve.h); every curve's CLs(mu) follows from the two. The first proposals come from the free fits'
- * variances. A root is accepted within ACCEPT of a fitted point: the interpolation adds the square of that. */
+ * variances. A root is accepted within ACCEPT of a fitted point; the interpolation adds its square. */
 #include "infer/limit.h"
+#include "base/host_math.h"
 #include "base/sized.h"
 #include "infer/asymptotic.h"
 #include "infer/cls_curve.h"
@@ -274,7 +275,7 @@ paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request
     TRY(infer_memory(infer));
     *result = (paritas_limit_result){.size = sizeof *result, .mu_hat = (double)NAN};
     search->a.statistic = request->statistic;
-    search->log_level = natural_log(request->level);
+    search->log_level = host_log(request->level);
     return limit(infer, search, request, result, fits);
 }
 

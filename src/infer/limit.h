@@ -13,8 +13,8 @@ struct limit_fits {
     const double *data[ASYMPTOTIC_CURVES], *asimov[ASYMPTOTIC_CURVES];
 };
 
-/* paritas_limit within an open call. Leaves the bound of the parameter of interest as wide as it had to be
- * made. fits: NULL if they are not wanted. */
+/* paritas_limit within an open call. The bound of the parameter of interest stays as widened. fits: may be
+ * NULL. */
 paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits);
 /* The largest value that the bound of the parameter of interest may be widened to; to be asked before it

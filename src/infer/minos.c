@@ -1,7 +1,7 @@
 /* minos.c: MINOS errors: how far a parameter moves until the profile of twice the NLL has risen by 1.
  *
- * Both sides are one batch a round. The profile is interpolated with its slopes (cls_curve.h), so that the second
- * or third round lands within ACCEPT of the root. */
+ * Each round fits both sides as one batch. The profile is interpolated (cls_curve.h), so that the second or
+ * third round lands within ACCEPT of the root. */
 #include "infer/cls_curve.h"
 #include "base/sized.h"
 #include "infer/infer.h"

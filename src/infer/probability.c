@@ -25,14 +25,6 @@ double normal_quantile(double p)
 {
     return m_normal_quantile(p);
 }
-double natural_log(double x)
-{
-    return m_log(x);
-}
-double log_gamma(double x)
-{
-    return m_lgamma(x);
-}
 
 #define TERMS_MAX 100000
 
@@ -48,8 +40,7 @@ static double lower_series(double a, double x)
     return sum;
 }
 
-/* Q(a, x) by its continued fraction, for x >= a + 1 (6.5.31), evaluated forwards as modified Lentz; the same
- * factor left out. */
+/* Q(a, x) by its continued fraction (6.5.31; modified Lentz), for x >= a + 1, without that factor. */
 static double upper_fraction(double a, double x)
 {
     double b = x + 1.0 - a, c = 1e300, d = 1.0 / b, value = d;

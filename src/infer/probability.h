@@ -1,5 +1,5 @@
-/* probability.h: the probabilities that the statistics need, from the kernels' own functions, so that
- * p-values do not depend on a system's libm. All are pure; NaN in gives NaN out. */
+/* probability.h: probabilities from the kernels' own functions: p-values do not depend on a system's libm.
+ * All are pure; NaN in gives NaN out. */
 #ifndef PARITAS_INFER_PROBABILITY_H
 #define PARITAS_INFER_PROBABILITY_H
 
@@ -13,6 +13,5 @@ double normal_log_cdf(double x);
 double normal_quantile(double p);
 /* Probability that chi-squared with `ndof` degrees of freedom exceeds x: 1 for x <= 0. NaN for ndof <= 0. */
 double chi2_survival(double x, double ndof);
-double natural_log(double x);
 
 #endif

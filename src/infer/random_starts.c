@@ -17,10 +17,9 @@ static paritas_status profile_hessian(struct infer *infer, struct infer_profile 
     return PARITAS_OK;
 }
 
-/* Change of all parameters for a unit change of parameter k, the others at their conditional minimum. The
- * covariance C of the free parameters gives it where k is free, C[.,k] / C[k,k]; where k is on its bound it
- * is -C H[.,k] / 2, H being the Hessian of twice the NLL. *variance receives C[k,k], or what it would be
- * without the bound. */
+/* Change of all parameters for a unit change of parameter k, the others at their conditional minimum: C[.,k]
+ * / C[k,k] from the covariance C or, where k is on its bound, -C H[.,k] / 2 with the Hessian H of twice the
+ * NLL. *variance receives C[k,k], or what it would be without the bound. */
 static paritas_status profile_response(struct infer *infer, struct infer_profile *profile, size_t k,
                                        double *response, double *variance)
 {
@@ -83,17 +82,15 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
     }
     for (size_t i = 0; i < n; i++) {
         if (!isfinite(start[i])) start[i] = infer->base.start[i];
-        if (start[i] < infer->base.lower[i]) start[i] = infer->base.lower[i];
-        if (start[i] > infer->base.upper[i]) start[i] = infer->base.upper[i];
+        start[i] = infer_bounded(infer, i, start[i]);
         if (infer->base.fixed[i]) start[i] = profile->parameters[i];
     }
     for (size_t j = 0; j < point->k; j++) start[point->parameter[j]] = point->value[j];
     return PARITAS_OK;
 }
 
-/* The path that the other parameters follow as one is moved, as the polynomial through the fitted neighbours
- * (and the free fit, where there are few), at the point's value. Leaves `start` alone where that are less
- * than three different places. */
+/* The other parameters at the point's value, on the polynomial through the fitted neighbours (and the free
+ * fit, where they are few). With less than three different places `start` stays. */
 static void interpolate_start(const struct infer *infer, const struct infer_point *point, double *start)
 {
     const double *node[INFER_NEIGHBOURS + 1], t = point->value[0];
@@ -126,9 +123,9 @@ static void interpolate_start(const struct infer *infer, const struct infer_poin
 
 enum { PLAIN, PREDICTED, SUGGESTED, CANDIDATES };
 
-/* The lowest of: the free fit with the values set (or what neighbours predict), the free fit's first-order
- * response, the job's own start with the values set. A prediction saves an iteration or more; far from known
- * fits, any of the three can leave the domain. */
+/* The lowest of three: the free fit (or what neighbours predict), its first-order response, the job's start,
+ * all with the values set. A prediction saves an iteration or more; far from known fits it can leave the
+ * domain. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
                                    double *starts)
 {

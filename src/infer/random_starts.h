@@ -4,8 +4,7 @@
 
 #include "infer/infer.h"
 
-/* Starts of n conditional fits, a row of n_parameters each: along the first-order response of the free fit,
- * or where three or more neighbours are fitted on the polynomial through them. */
+/* Starts of n conditional fits, a row of n_parameters each. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
                                    double *starts);
 

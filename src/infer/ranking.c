@@ -3,6 +3,7 @@
 #include "base/sized.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The four fits of a parameter: at its best value +- its error, and +- its width before the fit. */
@@ -15,27 +16,21 @@ static double larger_impact(const paritas_ranking_entry *entry)
     return isnan(larger) ? -1.0 : larger; /* without an impact: last */
 }
 
-/* Largest first; equal impacts stay in parameter order. */
-static void sort_entries(paritas_ranking_entry *entries, size_t n)
+/* Largest first, equal impacts in parameter order. */
+static int by_impact(const void *first, const void *second)
 {
-    for (size_t i = 1; i < n; i++) {
-        paritas_ranking_entry entry = entries[i];
-        size_t at = i;
-        for (; at > 0 && larger_impact(&entries[at - 1]) < larger_impact(&entry); at--)
-            entries[at] = entries[at - 1];
-        entries[at] = entry;
-    }
+    const paritas_ranking_entry *a = first, *b = second;
+    const double x = larger_impact(a), y = larger_impact(b);
+    return x != y ? (x < y) - (x > y) : (a->parameter > b->parameter) - (a->parameter < b->parameter);
 }
 
-/* Appends the fit of `parameter` moved by `shift` from its best value, cut at the bounds; nothing for a shift
- * of NaN. `owner` remembers whose it is. */
+/* Appends the fit of `parameter` moved by `shift` (NaN: none) from its best value, cut at the bounds. `owner`
+ * remembers whose it is. */
 static void add_point(const struct infer *infer, struct infer_profile *profile, size_t parameter,
                       double shift, size_t slot, struct infer_point *points, size_t *owner, size_t *n)
 {
     if (isnan(shift)) return;
-    double value = profile->parameters[parameter] + shift;
-    if (value < infer->base.lower[parameter]) value = infer->base.lower[parameter];
-    if (value > infer->base.upper[parameter]) value = infer->base.upper[parameter];
+    const double value = infer_bounded(infer, parameter, profile->parameters[parameter] + shift);
     points[*n] = (struct infer_point){.profile = profile, .k = 1, .parameter = {parameter}, .value = {value}};
     owner[(*n)++] = slot;
 }
@@ -102,7 +97,7 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
         status = infer_free_fit(&infer, &profile);
         if (status == PARITAS_OK) status = rank(&infer, &profile, entries, n, &again);
     }
-    if (status == PARITAS_OK) sort_entries(entries, *n);
+    if (status == PARITAS_OK) qsort(entries, *n, sizeof *entries, by_impact);
     infer_close(&infer);
     return status;
 }

@@ -20,9 +20,9 @@ static int by_value(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Waves of a scan of one parameter: a coarse grid outward from the free fit, each point predicted by those
- * before it on its side; then, wave after wave, the points halfway between, with the four nearest of the grid
- * so far as neighbours. */
+/* Waves of a scan of one parameter. First a coarse grid outward from the free fit: each point is predicted by
+ * those before it on its side. Then, wave after wave, the points halfway between, with the four nearest as
+ * neighbours. */
 static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_point *fits)
 {
     struct place *order = infer_array(infer, n, sizeof *order);

@@ -1,13 +1,13 @@
 /* test_statistic.h: all that depends on which test statistic it is.
  *
- * To add one: its line in PARITAS_STATISTIC_LIST (paritas_statistics.h) and its formula in test_statistic.c. */
+ * To add one: a line in PARITAS_STATISTIC_LIST (paritas_statistics.h), its formula in test_statistic.c. */
 #ifndef PARITAS_INFER_TEST_STATISTIC_H
 #define PARITAS_INFER_TEST_STATISTIC_H
 
 #include "base/context.h"
 
-/* The observed statistic as t, which is normal with mean 0 under the other hypothesis and mean -sqrt(q_A) under
- * the tested one, and its derivatives by u = sqrt(q) and a = sqrt(q_A). */
+/* The observed statistic as t, which is normal with mean 0 under the other hypothesis and mean -sqrt(q_A)
+ * under the tested one, and its derivatives by u = sqrt(q) and a = sqrt(q_A). */
 struct statistic_shift {
     double t, by_u, by_a;
 };

@@ -85,11 +85,8 @@ struct chunk {
     size_t room; /* toys */
     struct profile *profiles;
     double *constants, *parameters, *data, *errors;
-    paritas_job *jobs;
-    paritas_fit_result *results;
     struct store_fit *rows;
     paritas_toy_fit *given;
-    size_t *which;
 };
 
 /* Room for as many toys; what was in it is lost. */
@@ -104,61 +101,53 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     chunk->profiles = arena_array(arena, step, sizeof *chunk->profiles);
     chunk->constants = arena_array(arena, step, sizeof *chunk->constants);
     chunk->parameters = arena_array(arena, step, n * sizeof *chunk->parameters);
-    chunk->results = arena_array(arena, step, sizeof *chunk->results);
     chunk->rows = arena_array(arena, step, sizeof *chunk->rows);
     chunk->given = arena_array(arena, step, sizeof *chunk->given);
-    bool whole = chunk->profiles && chunk->constants && chunk->parameters && chunk->results && chunk->rows &&
-                 chunk->given;
+    bool whole = chunk->profiles && chunk->constants && chunk->parameters && chunk->rows && chunk->given;
     if (chunk->fits->options.flags & PARITAS_TOYS_ERRORS) {
         chunk->data = arena_array(arena, step, infer->n_data * sizeof *chunk->data);
         chunk->errors = arena_array(arena, step, n * sizeof *chunk->errors);
-        chunk->jobs = arena_array(arena, step, sizeof *chunk->jobs);
-        chunk->which = arena_array(arena, step, sizeof *chunk->which);
-        whole = whole && chunk->data && chunk->errors && chunk->jobs && chunk->which;
+        whole = whole && chunk->data && chunk->errors;
     }
     if (!whole) return paritas_fail_memory(infer->context);
     chunk->room = step;
     return PARITAS_OK;
 }
 
-/* Fits with errors that go on from the answers. What has none keeps its status; at the edge of the domain
- * there is an answer but no curvature to have errors from. */
-static paritas_status find_errors(struct chunk *chunk, paritas_context *context, size_t n_toys)
+/* Fits with errors, from the answers on. At the edge of the domain there is no curvature for errors. */
+static paritas_status find_errors(struct chunk *chunk, paritas_context *context, size_t n_toys,
+                                  struct arena *arena)
 {
     const struct infer *infer = chunk->fits->infer;
     const size_t n = infer->n_parameters;
-    size_t answered = 0;
+    size_t answered = 0, *which = arena_array(arena, n_toys, sizeof *which);
+    paritas_job *jobs = arena_array(arena, n_toys, sizeof *jobs);
+    paritas_fit_result *results = arena_array(arena, n_toys, sizeof *results);
+    double *parameters = arena_array(arena, n_toys, n * sizeof *parameters),
+           *errors = arena_array(arena, n_toys, n * sizeof *errors);
+    if (!which || !jobs || !results || !parameters || !errors) return paritas_fail_memory(context);
     for (size_t i = 0; i < n_toys * n; i++) chunk->errors[i] = (double)NAN;
     for (size_t i = 0; i < n_toys; i++) {
-        if (chunk->results[i].status != PARITAS_FIT_CONVERGED || chunk->profiles[i].rung == PROFILE_AT_EDGE)
+        if (chunk->given[i].result.status != PARITAS_FIT_CONVERGED ||
+            chunk->profiles[i].rung == PROFILE_AT_EDGE)
             continue;
-        chunk->jobs[answered] = infer->base;
-        chunk->jobs[answered].data = chunk->data + i * infer->n_data;
-        chunk->jobs[answered].start = chunk->parameters + i * n;
-        chunk->which[answered++] = i;
+        jobs[answered] = infer->base;
+        jobs[answered].data = chunk->data + i * infer->n_data;
+        jobs[answered].start = chunk->parameters + i * n;
+        which[answered++] = i;
     }
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
     near.start_is_near = 1;
-    struct arena arena;
-    arena_open(&arena, &context->allocator);
-    paritas_fit_result *results = arena_array(&arena, answered, sizeof *results);
-    double *parameters = arena_array(&arena, answered, n * sizeof *parameters),
-           *errors = arena_array(&arena, answered, n * sizeof *errors);
-    paritas_status status = results && parameters && errors ? PARITAS_OK : paritas_fail_memory(context);
-    if (status == PARITAS_OK)
-        status =
-            fit_run(context, infer->model, &near, answered, chunk->jobs,
-                    &(paritas_fit_answers){.results = results, .parameters = parameters, .errors = errors});
-    for (size_t k = 0; k < answered && status == PARITAS_OK; k++) {
-        const size_t i = chunk->which[k];
-        const unsigned before = chunk->results[i].iterations;
-        chunk->results[i] = results[k];
-        chunk->results[i].iterations += before;
+    TRY(fit_run(context, infer->model, &near, answered, jobs,
+                &(paritas_fit_answers){.results = results, .parameters = parameters, .errors = errors}));
+    for (size_t k = 0; k < answered; k++) {
+        const size_t i = which[k];
+        results[k].iterations += chunk->given[i].result.iterations;
+        chunk->given[i].result = results[k];
         memcpy(chunk->parameters + i * n, parameters + k * n, n * sizeof *parameters);
         memcpy(chunk->errors + i * n, errors + k * n, n * sizeof *errors);
     }
-    arena_free(&arena);
-    return status;
+    return PARITAS_OK;
 }
 
 /* Counts, shows, keeps and gives away toys first .. first + n - 1. */
@@ -168,7 +157,8 @@ static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys
     const struct toy_fits_options *o = &fits->options;
     const size_t n = fits->infer->n_parameters;
     for (size_t i = 0; i < n_toys; i++) {
-        const paritas_fit_result *result = &chunk->results[i];
+        paritas_toy_fit *given = &chunk->given[i];
+        const paritas_fit_result *result = &given->result;
         struct store_fit *row = &chunk->rows[i];
         *row = (struct store_fit){.toy = first + i,
                                   .twice_nll = result->twice_nll,
@@ -178,12 +168,11 @@ static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys
                                   .iterations = result->iterations,
                                   .parameters = chunk->parameters + i * n,
                                   .errors = chunk->errors ? chunk->errors + i * n : NULL};
-        chunk->given[i] = (paritas_toy_fit){.size = sizeof(paritas_toy_fit),
-                                            .toy = row->toy,
-                                            .result = *result,
-                                            .statistic = row->statistic,
-                                            .parameters = row->parameters,
-                                            .errors = row->errors};
+        given->size = sizeof *given;
+        given->toy = row->toy;
+        given->statistic = row->statistic;
+        given->parameters = row->parameters;
+        given->errors = row->errors;
         fits->tally.counts[row->status]++;
         toy_tally_add(&fits->tally, &chunk->profiles[i]);
         o->see(o->see_user, row);
@@ -205,7 +194,7 @@ static paritas_status run_fits(void *user, paritas_context *context, int which, 
                      chunk->constants));
     for (size_t i = 0; i < n; i++) {
         const struct profile *profile = &chunk->profiles[i];
-        chunk->results[i] =
+        chunk->given[i].result =
             (paritas_fit_result){.size = sizeof(paritas_fit_result),
                                  .status = profile->status_free,
                                  .iterations = profile->iterations,
@@ -213,7 +202,13 @@ static paritas_status run_fits(void *user, paritas_context *context, int which, 
                                  .edm = profile->edm,
                                  .projected_gradient = (double)NAN};
     }
-    if (chunk->errors) TRY(find_errors(chunk, context, n));
+    if (chunk->errors) {
+        struct arena arena;
+        arena_open(&arena, &context->allocator);
+        const paritas_status status = find_errors(chunk, context, n, &arena);
+        arena_free(&arena);
+        TRY(status);
+    }
     return deliver(chunk, first, n);
 }
 

@@ -1,9 +1,7 @@
 /* toy_fits.h: toys of one ensemble, each with its free fit: rows of a store of the kind FITS.
  *
- *   expected data ─► toy_fits_open: the fit to them, near which the toys' fits end ─► store, ensemble
- *   toy_fits_run: rows that the store has, then toys by chunks ─► fit ─► errors, if asked ─► `see` ─► store,
- *       caller
- */
+ *   expected data ─► toy_fits_open: the fit to them, near which toys' fits end ─► store, ensemble
+ *   toy_fits_run: rows that the store has, then chunks of toys ─► fit ─► errors ─► `see` ─► store, caller */
 #ifndef PARITAS_INFER_TOY_FITS_H
 #define PARITAS_INFER_TOY_FITS_H
 

@@ -1,8 +1,6 @@
-/* toy_runner.h: what every run of toys does: chunks, what the store has already, progress over all, the
- * tally. Knows no statistics.
+/* toy_runner.h: what every run of toys does: chunks, progress, the tally. Knows no statistics.
  *
- *   toys first .. end - 1 ─► chunks, each ensemble in turn ─► those that are not present ─► run ─► progress
- */
+ *   toys first .. end - 1 ─► chunks, each ensemble in turn ─► those not present ─► run ─► progress */
 #ifndef PARITAS_INFER_TOY_RUNNER_H
 #define PARITAS_INFER_TOY_RUNNER_H
 
@@ -20,8 +18,7 @@ struct toy_runner {
     void *user;
 };
 
-/* Toys that are drawn, fitted and kept together on the device as it is now: about a twentieth of a second of
- * work, which is what a kill may lose. */
+/* Toys that go together on the device as it is now: a twentieth of a second, which a kill may lose. */
 size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble);
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end);
 

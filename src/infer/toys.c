@@ -66,8 +66,8 @@ static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
     return n - low;
 }
 
-/* CLs (or p0) if the observation were the toy at `place` of those drawn at the other hypothesis, by descending
- * q. `shift`: of CLb. */
+/* CLs (or p0) if the observation were the toy at `place` of those drawn at the other hypothesis, by
+ * descending q. `shift`: of CLb. */
 static double expected_at(const struct toy_pool *pool, double place, double shift)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -78,8 +78,8 @@ static double expected_at(const struct toy_pool *pool, double place, double shif
     return statistic_answer(pool->statistic, clsb, clb + shift);
 }
 
-/* CLs (or p0) of each toy of the other hypothesis as the observation, ascending; n of them, the caller's. As a
- * fraction of counts it may rise with q where these are few. */
+/* CLs (or p0) of each toy of the other hypothesis as the observation, ascending; n of them, the caller's. As
+ * a fraction of counts it may rise with q where these are few. */
 static void expected_answers(const struct toy_pool *pool, double *answers)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];

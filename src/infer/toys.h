@@ -5,8 +5,8 @@
  *   toy_test_run: toys of both, a chunk at a time ─► store, caller, pool
  *   toy_test_result: pool ─► p-values
  *
- * As pyhf's ToyCalculator: nuisance parameters at the conditional fit to the observed data, main and auxiliary
- * data drawn. A p-value is the fraction of toys whose statistic is at least the observed one. */
+ * As pyhf's ToyCalculator: nuisance parameters at the conditional fit to the observed data, main and
+ * auxiliary data drawn. A p-value is the fraction of toys whose statistic is at least the observed one. */
 #ifndef PARITAS_INFER_TOYS_H
 #define PARITAS_INFER_TOYS_H
 

@@ -15,9 +15,9 @@
  * and gamma sane where values are few and noisy. beta is -1.5 for CLs = e^-mu (nothing seen, no background),
  * -2 for the median of a Gaussian measurement and -3.7 for its +2 sigma; gamma is 0.4 for the first.
  *
- * alpha is a weighted sum of the z_i, whose correlation is unknown: toy t has the same random numbers at every
- * mu. If no correlation is negative, the variance is at most (sum of weight times sigma over the positive
- * weights)^2 + (the same over the negative ones)^2. The root's error is that of alpha over |beta|. */
+ * alpha is a weighted sum of the z_i, whose correlation is unknown: toy t has the same random numbers at
+ * every mu. If no correlation is negative, the variance is at most (sum of weight times sigma over the
+ * positive weights)^2 + (the same over the negative ones)^2. The root's error is alpha's over |beta|. */
 #include "infer/asymptotic.h"
 #include "base/sized.h"
 #include "infer/limit.h"
@@ -71,8 +71,8 @@ struct search {
 
 /* ---- toys of one mu --------------------------------------------------------------------------- */
 
-/* Phi^-1 of a CLs with its error. Where no toy, or each, is as extreme as the observation, half a toy stands
- * for none: that still says on which side of the level it is. */
+/* Phi^-1 of a CLs with its error. Where no toy, or each, is as extreme as the observation, half a toy counts:
+ * that tells the side of the level. */
 static void to_normal(double cls, double error, double *z, double *sigma)
 {
     const double least = error < 0.8 ? 0.5 * error : 0.4;
@@ -196,9 +196,8 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
         sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
 }
 
-/* The root of a curve: between the last value that is surely above the level and the first one after it that
- * is surely below; where there is no such value, not beyond half the smallest and twice the largest one.
- * false: no value has an answer. */
+/* The root of a curve: after the last value that is surely above the level and before the next that is surely
+ * below; else within half the smallest and twice the largest value. false: no value has an answer. */
 static bool find_curve_root(const struct search *s, int curve, struct local *local, double *root)
 {
     double low = 0.0, high = 0.0, m = 0.0, least = HUGE_VAL;
@@ -246,8 +245,7 @@ static bool raise_toys(const struct search *s, struct tested *point, double fact
     return true;
 }
 
-/* Another mu to test in the next round, or more toys where it is one that is there; false: they are all
- * there, or there are no places left. */
+/* Another mu for the next round, or more toys if it is there already; false: no more toys or places. */
 static bool propose(struct search *s, double mu, uint64_t toys)
 {
     if (mu > s->widest) mu = s->widest;

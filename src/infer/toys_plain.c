@@ -68,10 +68,7 @@ static paritas_status choose_start(struct infer *infer, bool own, const double *
     TRY(infer_memory(infer));
     for (size_t i = 0; i < infer->n_parameters; i++) {
         const double lower = infer->base.lower[i], upper = infer->base.upper[i];
-        inside[i] = infer->base.fixed[i] || !(lower <= upper) ? point[i]
-                    : point[i] < lower                        ? lower
-                    : point[i] > upper                        ? upper
-                                                              : point[i];
+        inside[i] = infer->base.fixed[i] || !(lower <= upper) ? point[i] : infer_bounded(infer, i, point[i]);
     }
     infer->base.start = *start = inside;
     return PARITAS_OK;

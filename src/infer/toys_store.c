@@ -78,8 +78,8 @@ static paritas_status read_key(paritas_context *context, const struct store *sto
 static paritas_status answer(paritas_context *context, struct store *store, struct reading *reading,
                              paritas_hypotest_toys_result *result)
 {
-    int statistic;
-    double mu;
+    int statistic = 0;
+    double mu = 0.0;
     TRY(read_key(context, store, &statistic, &mu));
     TRY(read_facts(context, store, result));
     /* fits of f32 alone? whatever the context is that reads them */

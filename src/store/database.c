@@ -118,6 +118,19 @@ paritas_status database_step(struct database *database, sqlite3_stmt *statement,
     return code == SQLITE_ROW || code == SQLITE_DONE ? PARITAS_OK : database_fail(database);
 }
 
+paritas_status database_insert(struct database *database, const char *text, const char *first,
+                               const char *second)
+{
+    sqlite3_stmt *insert = NULL;
+    bool row;
+    TRY(database_prepare(database, text, &insert));
+    sqlite3_bind_text(insert, 1, first, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 2, second, -1, SQLITE_STATIC);
+    const paritas_status status = database_step(database, insert, &row);
+    sqlite3_finalize(insert);
+    return status;
+}
+
 paritas_status database_integer(struct database *database, const char *text, sqlite3_int64 *value)
 {
     sqlite3_stmt *statement = NULL;

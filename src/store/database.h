@@ -22,11 +22,9 @@ struct database {
 };
 
 enum database_access {
-    /* of a file that may not be written too; where it may, SQLite mends what a crash has left */
-    DATABASE_READ,
-    DATABASE_WRITE, /* makes the file where it is missing */
-    /* as WRITE, without a journal: for a file that is thrown away where its writing does not end well */
-    DATABASE_SCRATCH
+    DATABASE_READ,   /* where the file may be written, SQLite mends what a crash has left */
+    DATABASE_WRITE,  /* makes the file where it is missing */
+    DATABASE_SCRATCH /* as WRITE, without a journal: for a file that is thrown away on failure */
 };
 
 /* `path` must be absolute or begin with a point: SQLite gives others a meaning (":memory:", "file:...").
@@ -36,18 +34,19 @@ paritas_status database_open(struct database *database, paritas_context *context
 void database_close(struct database *database);
 /* Runs statements that give no rows. */
 paritas_status database_run(struct database *database, const char *statements);
-/* A statement that is kept; finalised by its owner before the database is closed. */
+/* The caller finalises it before the database is closed. */
 paritas_status database_prepare(struct database *database, const char *text, sqlite3_stmt **statement);
-/* The next row; *row is false after the last one, or once a statement without rows has been carried out. */
+/* The next row; *row: there is one. */
 paritas_status database_step(struct database *database, sqlite3_stmt *statement, bool *row);
+/* A statement of two texts and no rows. */
+paritas_status database_insert(struct database *database, const char *text, const char *first,
+                               const char *second);
 /* A statement with one whole number as its answer. */
 paritas_status database_integer(struct database *database, const char *text, sqlite3_int64 *value);
-/* The connection's last failure as a status, with its message: the only place where SQLite's codes are read,
- * but for the double of a toy. */
+/* The connection's last failure as a status, with its message. */
 paritas_status database_fail(struct database *database);
 
-/* The absolute path of a file, through links. It need not exist, its folder must. The status of a failure is
- * UNWRITABLE. */
+/* The absolute path of a file, through links. It need not exist, its folder must; else UNWRITABLE. */
 paritas_status database_path(paritas_context *context, const char *name, char real[PATH_MAX]);
 
 /* The lock that one run holds on a store: REAL-lock beside it. */

@@ -21,68 +21,28 @@ static const char *entry_of(const struct store_run *run, const char *name)
     return NULL;
 }
 
+static paritas_status keep_text(struct store *store, const char *text, const char **kept)
+{
+    *kept = arena_text(&store->arena, text, strlen(text));
+    return *kept ? PARITAS_OK : paritas_fail_memory(store->database.context);
+}
+
 /* Copies a run into the store's arena. */
 static paritas_status copy_run(struct store *store, const struct store_run *run, const char *without)
 {
-    paritas_key_entry *entries = arena_array(&store->arena, run->n_entries + 1, sizeof *entries);
-    const char **parameters = arena_array(&store->arena, run->n_parameters + 1, sizeof *parameters);
-    bool whole = entries != NULL && parameters != NULL;
+    paritas_key_entry *entries = arena_array(&store->arena, run->n_entries, sizeof *entries);
+    const char **parameters = arena_array(&store->arena, run->n_parameters, sizeof *parameters);
+    if (!entries || !parameters) return paritas_fail_memory(store->database.context);
     size_t kept = 0;
-    for (size_t i = 0; i < run->n_entries && whole; i++) {
+    for (size_t i = 0; i < run->n_entries; i++) {
         const paritas_key_entry *from = &run->entries[i];
-        if (without != NULL && strcmp(from->name, without) == 0) continue;
-        entries[kept].name = arena_text(&store->arena, from->name, strlen(from->name));
-        entries[kept].value = arena_text(&store->arena, from->value, strlen(from->value));
-        whole = entries[kept].name != NULL && entries[kept].value != NULL;
-        kept++;
+        if (without && strcmp(from->name, without) == 0) continue;
+        TRY(keep_text(store, from->name, &entries[kept].name));
+        TRY(keep_text(store, from->value, &entries[kept++].value));
     }
-    for (size_t i = 0; i < run->n_parameters && whole; i++)
-        whole = (parameters[i] = arena_text(&store->arena, run->parameters[i], strlen(run->parameters[i]))) !=
-                NULL;
-    if (!whole) return paritas_fail_memory(store->database.context);
+    for (size_t i = 0; i < run->n_parameters; i++) TRY(keep_text(store, run->parameters[i], &parameters[i]));
     store->run = (struct store_run){run->kind, kept, entries, run->n_parameters, parameters};
     return PARITAS_OK;
-}
-
-/* Two texts, or a number and a text, into a table of two columns. */
-static paritas_status insert_pair(struct store *store, sqlite3_stmt *insert, const char *name, size_t number,
-                                  const char *value)
-{
-    bool row;
-    if (name)
-        sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
-    else
-        sqlite3_bind_int64(insert, 1, (sqlite3_int64)number);
-    sqlite3_bind_text(insert, 2, value, -1, SQLITE_STATIC);
-    const paritas_status status = database_step(&store->database, insert, &row);
-    sqlite3_reset(insert);
-    return status;
-}
-
-static paritas_status insert_key(struct store *store, sqlite3_stmt *insert)
-{
-    TRY(insert_pair(store, insert, "kind", 0, kind_names[store->run.kind]));
-    for (size_t i = 0; i < store->run.n_entries; i++)
-        TRY(insert_pair(store, insert, store->run.entries[i].name, 0, store->run.entries[i].value));
-    return PARITAS_OK;
-}
-
-static paritas_status insert_parameters(struct store *store, sqlite3_stmt *insert)
-{
-    for (size_t i = 0; i < store->run.n_parameters; i++)
-        TRY(insert_pair(store, insert, NULL, i, store->run.parameters[i]));
-    return PARITAS_OK;
-}
-
-/* Runs `insert_all` with this statement. */
-static paritas_status fill_table(struct store *store, const char *text,
-                                 paritas_status (*insert_all)(struct store *, sqlite3_stmt *))
-{
-    sqlite3_stmt *insert = NULL;
-    paritas_status status = database_prepare(&store->database, text, &insert);
-    if (status == PARITAS_OK) status = insert_all(store, insert);
-    sqlite3_finalize(insert);
-    return status;
 }
 
 paritas_status store_make(struct store *store, const struct store_run *run, const char *without)
@@ -98,9 +58,16 @@ paritas_status store_make(struct store *store, const struct store_run *run, cons
     TRY(rows_create_table(store));
     if (run->kind == STORE_FITS)
         TRY(database_run(database, "CREATE TABLE parameters(number INTEGER PRIMARY KEY, name TEXT)"));
-    TRY(fill_table(store, "INSERT INTO run VALUES(?, ?)", insert_key));
-    if (run->n_parameters == 0) return PARITAS_OK;
-    return fill_table(store, "INSERT INTO parameters VALUES(?, ?)", insert_parameters);
+    TRY(database_insert(database, "INSERT INTO run VALUES(?, ?)", "kind", kind_names[run->kind]));
+    for (size_t i = 0; i < store->run.n_entries; i++)
+        TRY(database_insert(database, "INSERT INTO run VALUES(?, ?)", store->run.entries[i].name,
+                            store->run.entries[i].value));
+    for (size_t i = 0; i < run->n_parameters; i++) {
+        char number[32]; /* SQLite makes it an integer, as the column says */
+        snprintf(number, sizeof number, "%zu", i);
+        TRY(database_insert(database, "INSERT INTO parameters VALUES(?, ?)", number, run->parameters[i]));
+    }
+    return PARITAS_OK;
 }
 
 /* A column of texts into the arena, in the order of the rows. `count` is at least the number of rows. */
@@ -114,13 +81,11 @@ static paritas_status read_texts(struct store *store, const char *query, size_t 
     if (status == PARITAS_OK) status = database_step(database, statement, &row);
     for (size_t i = 0; i < count && row && status == PARITAS_OK; i++) {
         for (size_t c = 0; c < columns && status == PARITAS_OK; c++) {
-            const unsigned char *text = sqlite3_column_text(statement, (int)c);
-            if (text == NULL)
-                status = paritas_fail(database->context, PARITAS_INVALID_INPUT,
-                                      "%s: the key of the run has an entry without a text", database->name);
-            else if ((texts[i * columns + c] =
-                          arena_text(&store->arena, (const char *)text, strlen((const char *)text))) == NULL)
-                status = paritas_fail_memory(database->context);
+            const char *text = (const char *)sqlite3_column_text(statement, (int)c);
+            status = text
+                         ? keep_text(store, text, &texts[i * columns + c])
+                         : paritas_fail(database->context, PARITAS_INVALID_INPUT,
+                                        "%s: the key of the run has an entry without a text", database->name);
         }
         if (status == PARITAS_OK) status = database_step(database, statement, &row);
     }
@@ -133,8 +98,8 @@ static paritas_status read_run(struct store *store)
     struct database *database = &store->database;
     sqlite3_int64 n_entries, n_parameters = 0;
     TRY(database_integer(database, "SELECT count(*) FROM run", &n_entries));
-    const char **pairs = arena_array(&store->arena, (size_t)n_entries + 1, 2 * sizeof *pairs);
-    paritas_key_entry *entries = arena_array(&store->arena, (size_t)n_entries + 1, sizeof *entries);
+    const char **pairs = arena_array(&store->arena, (size_t)n_entries, 2 * sizeof *pairs);
+    paritas_key_entry *entries = arena_array(&store->arena, (size_t)n_entries, sizeof *entries);
     if (!pairs || !entries) return paritas_fail_memory(database->context);
     TRY(read_texts(store, "SELECT name, value FROM run ORDER BY rowid", (size_t)n_entries, 2, pairs));
     const char *kind = NULL;
@@ -151,7 +116,7 @@ static paritas_status read_run(struct store *store)
                             "%s: the kind of the run is %s, not tests or fits", database->name,
                             kind != NULL ? kind : "missing");
     if (fits) TRY(database_integer(database, "SELECT count(*) FROM parameters", &n_parameters));
-    const char **parameters = arena_array(&store->arena, (size_t)n_parameters + 1, sizeof *parameters);
+    const char **parameters = arena_array(&store->arena, (size_t)n_parameters, sizeof *parameters);
     if (!parameters) return paritas_fail_memory(database->context);
     store->run =
         (struct store_run){fits ? STORE_FITS : STORE_TESTS, kept, entries, (size_t)n_parameters, parameters};
@@ -207,15 +172,11 @@ paritas_status store_compare(struct store *store, const struct store_run *other,
     struct text text;
     text_open(&text, &store->database.context->allocator);
     say_difference(&text, "kind", kind_names[run->kind], whose, kind_names[other->kind]);
-    for (size_t i = 0; i < run->n_entries; i++) {
-        const char *name = run->entries[i].name;
-        if (without == NULL || strcmp(name, without) != 0)
-            say_difference(&text, name, run->entries[i].value, whose, entry_of(other, name));
-    }
-    for (size_t i = 0; i < other->n_entries; i++) {
-        const char *name = other->entries[i].name;
-        if ((without == NULL || strcmp(name, without) != 0) && entry_of(run, name) == NULL)
-            say_difference(&text, name, NULL, whose, other->entries[i].value);
+    for (size_t i = 0; i < run->n_entries + other->n_entries; i++) {
+        const bool ours = i < run->n_entries;
+        const paritas_key_entry *entry = ours ? &run->entries[i] : &other->entries[i - run->n_entries];
+        if ((without && strcmp(entry->name, without) == 0) || (!ours && entry_of(run, entry->name))) continue;
+        say_difference(&text, entry->name, entry_of(run, entry->name), whose, entry_of(other, entry->name));
     }
     for (size_t i = 0; (i < run->n_parameters || i < other->n_parameters) && run->kind == other->kind; i++) {
         char name[40];
@@ -280,8 +241,8 @@ static paritas_status check_writable(struct store *store, const char *real, bool
     return PARITAS_OK;
 }
 
-/* Many readers and one writer, commits without waiting for the disk. Where the file system cannot share
- * memory there is no such log; then the database stays with a journal, and commits wait. */
+/* A write-ahead log: many readers, one writer, commits that do not wait for the disk. A file system that
+ * cannot share memory has none; there the journal stays, and commits wait. */
 static paritas_status begin_log(struct store *store)
 {
     struct database *database = &store->database;

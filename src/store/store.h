@@ -3,25 +3,22 @@
  *   run.db ── run(name, value)             the key: what must be equal for two runs to have the same toys
  *          ├─ facts(name, value)           numbers found on the way (the observed q, ...), written once
  *          ├─ parameters(number, name)     FITS: what the vectors' elements are
- *          └─ toys                         a row a toy, by its index (and, for TESTS, by tested mu and
- *                                          hypothesis)
+ *          └─ toys                         a row a toy, by its number (TESTS: and tested mu, hypothesis)
  *
  * The file is an SQLite database; its pragmas application_id and user_version say whose and of which format.
  * SQLite's types and errors stay in this folder. The columns of `toys` are the fields of paritas_toy (TESTS)
  * or of struct store_fit (FITS): a line in one of these lists is a column.
- * A number that does not exist (NaN) is NULL; all others come back with their bits. SQLite keeps no sign of
- * zero in a REAL, so -0.0 becomes 0.0; in vectors (little-endian f64) it stays.
+ * NaN is NULL; other numbers come back with their bits. SQLite keeps no sign of zero in a REAL, so -0.0
+ * becomes 0.0; in vectors (little-endian f64) it stays.
  *
- * What is added in one call is one transaction: a process that is killed (-9) loses at most the one in
- * flight, a machine that loses power perhaps the last few, and the file is whole in any case (write-ahead
- * log, synchronous = NORMAL). While a store is open, PATH-wal, PATH-shm and PATH-lock stand beside it; they
- * belong to it and go when it is closed. PATH-lock carries the advisory lock that keeps a second run out; the
- * system frees it when its holder dies, and what is left of it then is of no consequence. It is a file of its
- * own since a process that closes any descriptor of a database's file drops SQLite's own locks on it. Others
- * may read the store meanwhile, Python's sqlite3 say.
+ * A call adds its rows in one transaction. A killed process (-9) loses at most the one in flight, a machine
+ * without power perhaps the last few; the file stays whole (write-ahead log, synchronous = NORMAL). While a
+ * store is open, PATH-wal, PATH-shm and PATH-lock stand beside it. PATH-lock carries the advisory lock that
+ * keeps a second run out; the system frees it when its holder dies. It is a file of its own: a process that
+ * closes any descriptor of a database's file drops SQLite's own locks. Others may read the store meanwhile.
  *
- * Memory: the context's allocator for what is ours; SQLite keeps its own (malloc), some 2 MB of pages a store
- * at most. A store serves one thread at a time and must not be carried through fork(). */
+ * Memory: the context's allocator; SQLite has its own (malloc), at most some 2 MB a store. A store serves one
+ * thread at a time and must not be carried through fork(). */
 #ifndef PARITAS_STORE_STORE_H
 #define PARITAS_STORE_STORE_H
 
@@ -57,17 +54,15 @@ struct store_fit {
     STORE_FIT_FIELDS(PARITAS_MEMBER, )
 };
 
-/* Opens the store at `path` for `run`, alone: makes it, or with `resume` goes on with one that is there
+/* Opens the store at `path` for `run`, alone: makes it or, with `resume`, goes on with one that exists
  * (missing or empty: made). All is copied. Errors name the file:
- *   INVALID_ARGUMENT  it exists and `resume` is not set; it was made for another run (each differing entry,
- *                     with both values)
+ *   INVALID_ARGUMENT  it exists without `resume`; it was made for another run (with each difference)
  *   INVALID_INPUT     it is no store: no database, another program's, of another format, damaged
  *   UNWRITABLE        file or folder cannot be written, the disk is full, another process has it */
 paritas_status store_open(paritas_context *context, const char *path, const struct store_run *run,
                           bool resume, struct store **store);
-/* Opens a store that exists for reading only: no row is changed, but what a killed run left in its log or
- * journal is put in order where the file may be written. Nothing keeps others from writing it meanwhile.
- * UNREADABLE: it is not there, or may not be read. */
+/* Opens a store for reading only. What a killed run left is put in order where the file may be written.
+ * Others may write it meanwhile. UNREADABLE: it is not there, or may not be read. */
 paritas_status store_open_read(paritas_context *context, const char *path, struct store **store);
 /* Closes; NULL is a no-op. What was added is safe whatever happens here. */
 void store_close(struct store *store);
@@ -81,16 +76,15 @@ const char *store_path(const struct store *store);
  * matter. */
 paritas_status store_present(struct store *store, double mu, double hypothesis, uint64_t first, size_t n,
                              unsigned char *present);
-/* Adds n rows in one transaction: all of them or, on failure, none. INVALID_ARGUMENT: a toy is there already
- * (named; nothing is ever replaced), or mu, hypothesis or the toy's index (below 2^63) cannot be part of a
- * key. UNWRITABLE: the disk is full, with the rows of earlier calls safe. Quickest in ascending order of (mu,
- * hypothesis, toy). */
+/* Adds n rows, or none on failure. INVALID_ARGUMENT: a toy is there already (named; nothing is replaced), or
+ * mu, hypothesis or number (below 2^63) cannot be part of a key. UNWRITABLE: the disk is full. Quickest in
+ * ascending order of (mu, hypothesis, toy). */
 paritas_status store_add(struct store *store, size_t n, const paritas_toy *rows);
 paritas_status store_add_fits(struct store *store, size_t n, const struct store_fit *rows);
 
-/* All rows, ascending in (mu, hypothesis, toy), as they are in the file when the call begins. `take` gets
- * `user` and a row that it may read until it returns; a return other than 0 ends the reading with CANCELLED.
- * INVALID_INPUT: a row that cannot be one of a store, by its key and column. */
+/* All rows that the file has when the call begins, ascending in (mu, hypothesis, toy). `take` may read its
+ * row until it returns; other than 0 ends the reading with CANCELLED. INVALID_INPUT: an impossible row, by
+ * key and column. */
 paritas_status store_read(struct store *store, int (*take)(void *user, const paritas_toy *row), void *user);
 paritas_status store_read_fits(struct store *store, int (*take)(void *user, const struct store_fit *row),
                                void *user);
@@ -102,8 +96,7 @@ paritas_status store_read_range(struct store *store, double mu, double hypothesi
 /* How many rows have each status, indexed by paritas_fit_status. */
 paritas_status store_counts(struct store *store, uint64_t counts[PARITAS_FIT_STATUS_COUNT]);
 
-/* A named number of the run. Writing an equal one again is nothing; writing another one is INVALID_ARGUMENT,
- * which names both. */
+/* A named number of the run, written once. Another value is INVALID_ARGUMENT, which names both. */
 paritas_status store_set_fact(struct store *store, const char *name, double value);
 /* *value is NaN where not known */
 paritas_status store_get_fact(struct store *store, const char *name, double *value, bool *known);

@@ -4,8 +4,8 @@
  *   b.db ─► cursor ├─ heap by (mu, hypothesis, toy) ─► OUTPUT-merge ─► renamed to OUTPUT
  *   c.db ─► cursor ┘
  *
- * Each shard is read in order, so the pool is written in order, in one pass, and equal keys meet: that is how
- * a double is found. The new file has no journal, since it is thrown away unless all goes well. */
+ * Shards are read and the pool is written in order, so equal keys meet: that finds doubles. The new file has
+ * no journal, as it is thrown away unless all goes well. */
 #define _POSIX_C_SOURCE 200809L
 #include "store/store_rows.h"
 

@@ -125,23 +125,6 @@ static paritas_status refuse_row(struct store *store, const void *row, const cha
                         name, reason);
 }
 
-/* What the table cannot hold, or would not give back; NULL: nothing. */
-static const char *unfit_value(const struct column *column, bool key, const void *value)
-{
-    switch (column->type) {
-    case COLUMN_double:
-        return key && !isfinite(*(const double *)value) ? "mu and hypothesis must be finite" : NULL;
-    case COLUMN_uint64_t:
-        return *(const uint64_t *)value > (uint64_t)INT64_MAX ? "the index is not below 2^63" : NULL;
-    case COLUMN_paritas_fit_status:
-        return (unsigned)*(const paritas_fit_status *)value >= PARITAS_FIT_STATUS_COUNT
-                   ? "the status is none that a fit can have"
-                   : NULL;
-    default:
-        return NULL;
-    }
-}
-
 static void encode(unsigned char *bytes, const double *values, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -151,36 +134,40 @@ static void encode(unsigned char *bytes, const double *values, size_t n)
     }
 }
 
-static void bind_value(sqlite3_stmt *insert, int at, enum column_type type, const void *value,
-                       unsigned char *bytes, size_t n_parameters)
+/* Binds column i of a row. Returns why it cannot be stored; NULL: it can. */
+static const char *bind_value(struct store *store, int i, const void *value, unsigned char *bytes)
 {
-    const double *vector;
-    switch (type) {
+    const struct table *table = table_of(store);
+    sqlite3_stmt *insert = store->insert;
+    const double *real = value;
+    const uint64_t *index = value;
+    const paritas_fit_status *status = value;
+    const store_vector *vector = value;
+    switch (table->columns[i].type) {
     case COLUMN_double:
-        /* SQLite makes NaN NULL. It keeps a whole real as an integer, which has no -0.0: + 0.0 makes that 0.0,
+        if (i < table->n_key && !isfinite(*real)) return "mu and hypothesis must be finite";
+        /* SQLite makes NaN NULL. It keeps a whole real as an integer, which has no -0.0: + 0.0 makes it 0.0,
          * so that what is added is what is read. */
-        sqlite3_bind_double(insert, at, *(const double *)value + 0.0);
-        return;
+        sqlite3_bind_double(insert, i + 1, *real + 0.0);
+        return NULL;
     case COLUMN_uint64_t:
-        sqlite3_bind_int64(insert, at, (sqlite3_int64)(*(const uint64_t *)value));
-        return;
+        if (*index > (uint64_t)INT64_MAX) return "the index is not below 2^63";
+        sqlite3_bind_int64(insert, i + 1, (sqlite3_int64)*index);
+        return NULL;
     case COLUMN_unsigned:
-        sqlite3_bind_int64(insert, at, *(const unsigned *)value);
-        return;
+        sqlite3_bind_int64(insert, i + 1, *(const unsigned *)value);
+        return NULL;
     case COLUMN_paritas_fit_status:
-        sqlite3_bind_text(insert, at, paritas_fit_status_name(*(const paritas_fit_status *)value), -1,
-                          SQLITE_STATIC);
-        return;
+        if ((unsigned)*status >= PARITAS_FIT_STATUS_COUNT) return "the status is none that a fit can have";
+        sqlite3_bind_text(insert, i + 1, paritas_fit_status_name(*status), -1, SQLITE_STATIC);
+        return NULL;
     case COLUMN_store_vector:
-        vector = *(const store_vector *)value;
-        if (vector) {
-            encode(bytes, vector, n_parameters);
-            sqlite3_bind_blob64(insert, at, bytes, (sqlite3_uint64)n_parameters * sizeof(double),
-                                SQLITE_STATIC);
-        } else {
-            sqlite3_bind_null(insert, at);
-        }
+        if (*vector) encode(bytes, *vector, store->run.n_parameters);
+        /* of NULL: NULL */
+        sqlite3_bind_blob64(insert, i + 1, *vector ? bytes : NULL,
+                            (sqlite3_uint64)store->run.n_parameters * sizeof(double), SQLITE_STATIC);
     }
+    return NULL;
 }
 
 paritas_status row_insert(struct store *store, const void *row)
@@ -189,12 +176,9 @@ paritas_status row_insert(struct store *store, const void *row)
     TRY(prepare_insert(store));
     unsigned char *bytes = store->bytes;
     for (int i = 0; i < table->n; i++) {
-        const struct column *column = &table->columns[i];
-        const void *value = (const char *)row + column->offset;
-        const char *reason = unfit_value(column, i < table->n_key, value);
+        const char *reason = bind_value(store, i, (const char *)row + table->columns[i].offset, bytes);
         if (reason) return refuse_row(store, row, reason);
-        bind_value(store->insert, i + 1, column->type, value, bytes, store->run.n_parameters);
-        if (column->type == COLUMN_store_vector) bytes += store->run.n_parameters * sizeof(double);
+        if (table->columns[i].type == COLUMN_store_vector) bytes += store->run.n_parameters * sizeof(double);
     }
     paritas_status status = PARITAS_OK;
     const int code = sqlite3_step(store->insert);
@@ -303,82 +287,63 @@ static paritas_status refuse_column(struct cursor *cursor, int column, const cha
                         value ? value : "", value ? ")" : "", wanted);
 }
 
-static paritas_status read_real(struct cursor *cursor, int column, double *value)
+static void decode(double *values, const unsigned char *bytes, size_t n)
 {
-    const int type = sqlite3_column_type(cursor->statement, column);
-    *value = NAN;
-    if (type == SQLITE_NULL && column >= table_of(cursor->store)->n_key) return PARITAS_OK;
-    if (type != SQLITE_FLOAT) return refuse_column(cursor, column, "a real number");
-    *value = sqlite3_column_double(cursor->statement, column);
-    return PARITAS_OK;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits = 0;
+        for (unsigned b = 0; b < 8; b++) bits |= (uint64_t)bytes[8 * i + b] << (8 * b);
+        memcpy(&values[i], &bits, sizeof bits);
+    }
 }
 
-static paritas_status read_whole(struct cursor *cursor, int column, uint64_t *value)
+static paritas_status read_status(struct cursor *cursor, int i, int type, paritas_fit_status *value)
 {
-    const sqlite3_int64 found = sqlite3_column_int64(cursor->statement, column);
-    if (sqlite3_column_type(cursor->statement, column) != SQLITE_INTEGER || found < 0)
-        return refuse_column(cursor, column, "a whole number from 0");
-    *value = (uint64_t)found;
-    return PARITAS_OK;
-}
-
-static paritas_status read_count(struct cursor *cursor, int column, unsigned *value)
-{
-    uint64_t count;
-    TRY(read_whole(cursor, column, &count));
-    *value = (unsigned)count;
-    return count <= UINT_MAX ? PARITAS_OK : refuse_column(cursor, column, "a count of iterations");
-}
-
-static paritas_status read_status(struct cursor *cursor, int column, paritas_fit_status *value)
-{
-    static const char *const wanted = "the name of a status";
-    if (sqlite3_column_type(cursor->statement, column) != SQLITE_TEXT)
-        return refuse_column(cursor, column, wanted);
-    const char *text = (const char *)sqlite3_column_text(cursor->statement, column);
+    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(cursor->statement, i) : "";
     if (!text) return paritas_fail_memory(cursor->store->database.context);
     for (int k = 0; k < (int)PARITAS_FIT_STATUS_COUNT; k++) {
         if (strcmp(text, paritas_fit_status_name((paritas_fit_status)k)) != 0) continue;
         *value = (paritas_fit_status)k;
         return PARITAS_OK;
     }
-    return refuse_column(cursor, column, wanted);
+    return refuse_column(cursor, i, "the name of a status");
 }
 
-static paritas_status read_vector(struct cursor *cursor, int column, double *place, store_vector *vector)
+/* Column i into a row. `place`: for the elements of a vector. */
+static paritas_status read_value(struct cursor *cursor, int i, double *place, void *value)
 {
+    const struct table *table = table_of(cursor->store);
+    sqlite3_stmt *statement = cursor->statement;
+    const int type = sqlite3_column_type(statement, i);
     const size_t n = cursor->store->run.n_parameters;
-    const int type = sqlite3_column_type(cursor->statement, column);
-    *vector = NULL;
-    if (type == SQLITE_NULL) return PARITAS_OK;
-    const unsigned char *bytes = sqlite3_column_blob(cursor->statement, column);
-    const size_t length = (size_t)sqlite3_column_bytes(cursor->statement, column);
-    if (type != SQLITE_BLOB || length != n * sizeof(double))
-        return refuse_column(cursor, column, "a vector with 8 bytes a parameter");
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits = 0;
-        for (unsigned b = 0; b < 8; b++) bits |= (uint64_t)bytes[8 * i + b] << (8 * b);
-        memcpy(&place[i], &bits, sizeof bits);
-    }
-    *vector = place;
-    return PARITAS_OK;
-}
-
-static paritas_status read_value(struct cursor *cursor, int column, enum column_type type, double *place,
-                                 void *value)
-{
-    switch (type) {
+    sqlite3_int64 whole;
+    switch (table->columns[i].type) {
     case COLUMN_double:
-        return read_real(cursor, column, value);
+        if (type != SQLITE_FLOAT && (type != SQLITE_NULL || i < table->n_key))
+            return refuse_column(cursor, i, "a real number");
+        *(double *)value = type == SQLITE_NULL ? (double)NAN : sqlite3_column_double(statement, i);
+        return PARITAS_OK;
     case COLUMN_uint64_t:
-        return read_whole(cursor, column, value);
     case COLUMN_unsigned:
-        return read_count(cursor, column, value);
+        whole = sqlite3_column_int64(statement, i);
+        if (type != SQLITE_INTEGER || whole < 0) return refuse_column(cursor, i, "a whole number from 0");
+        if (table->columns[i].type == COLUMN_uint64_t) {
+            *(uint64_t *)value = (uint64_t)whole;
+            return PARITAS_OK;
+        }
+        *(unsigned *)value = (unsigned)whole;
+        return whole <= UINT_MAX ? PARITAS_OK : refuse_column(cursor, i, "a count of iterations");
     case COLUMN_paritas_fit_status:
-        return read_status(cursor, column, value);
-    default:
-        return read_vector(cursor, column, place, value);
+        return read_status(cursor, i, type, value);
+    case COLUMN_store_vector:
+        *(store_vector *)value = NULL;
+        if (type == SQLITE_NULL) return PARITAS_OK;
+        const void *bytes = sqlite3_column_blob(statement, i);
+        if (type != SQLITE_BLOB || (size_t)sqlite3_column_bytes(statement, i) != n * sizeof(double))
+            return refuse_column(cursor, i, "a vector with 8 bytes a parameter");
+        decode(place, bytes, n);
+        *(store_vector *)value = place;
     }
+    return PARITAS_OK;
 }
 
 paritas_status cursor_next(struct cursor *cursor, bool *more)
@@ -387,9 +352,8 @@ paritas_status cursor_next(struct cursor *cursor, bool *more)
     double *place = cursor->vectors;
     TRY(database_step(&cursor->store->database, cursor->statement, more));
     for (int i = 0; i < table->n && *more; i++) {
-        const struct column *column = &table->columns[i];
-        TRY(read_value(cursor, i, column->type, place, (char *)cursor->row + column->offset));
-        if (column->type == COLUMN_store_vector) place += cursor->store->run.n_parameters;
+        TRY(read_value(cursor, i, place, (char *)cursor->row + table->columns[i].offset));
+        if (table->columns[i].type == COLUMN_store_vector) place += cursor->store->run.n_parameters;
     }
     cursor->test.toy = toy_of(table, cursor->row);
     return PARITAS_OK;

@@ -1,4 +1,5 @@
-/* Each line of PARITAS_STATISTIC_LIST is a test statistic everywhere: in tests, limits, toys and gradients. */
+/* Each line of PARITAS_STATISTIC_LIST is a test statistic everywhere: in tests, limits, toys and gradients.
+ * */
 #include "infer_testing.h"
 
 #include "paritas_gradient.h"
