@@ -6,7 +6,7 @@
 #include "losscone/losscone_bootstrap.h"
 #include "losscone/losscone_confidence.h"
 
-/* in: the sweeps' rows, then the potentials. out, a sweep: PROFILES_OUT: profile_answer of each potential,
+/* in: the sweeps' rows, then the potentials. out, a sweep: PROFILES_OUT: profiled_potential of each potential,
  * then the number of cells. Slab: PROFILE_SLAB. */
 KERNEL(losscone_profile)
 {
