@@ -48,8 +48,11 @@ static paritas_status launch(paritas_context *context, struct paritas_device *de
                                              .slab = batch->slab,
                                              .slab_most = batch->slab,
                                              .touched = batch->slab,
-                                             .lanes = context->lanes};
-        status = device_launch_model(context, device, serial, batch->module, &batch->tables, &wanted);
+                                             .lanes = context->lanes,
+                                             .progress = context->progress,
+                                             .progress_user = context->progress_user};
+        const struct device_model resident = {serial, batch->module, batch->tables};
+        status = device_launch(context, device, &resident, &wanted);
     }
     if (status == PARITAS_OK) status = batch->take(context, batch->user, at, n, out);
     paritas_release_aligned(&context->allocator, in);

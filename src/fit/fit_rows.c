@@ -116,9 +116,11 @@ paritas_status rows_launch(paritas_context *context, struct paritas_device *devi
                                          .slab_most =
                                              slab > model->slab_covariance ? slab : model->slab_covariance,
                                          .touched = touched_by(model, entry),
-                                         .lanes = context->lanes};
-    return device_launch_model(context, device, model->serial, model->family->module, &model->tables,
-                               &launch);
+                                         .lanes = context->lanes,
+                                         .progress = context->progress,
+                                         .progress_user = context->progress_user};
+    const struct device_model resident = {model->serial, model->family->module, model->tables};
+    return device_launch(context, device, &resident, &launch);
 }
 
 paritas_status rows_launch_points(paritas_context *context, const struct frozen *model, unsigned entry,

@@ -100,7 +100,7 @@ static void flush_model(struct fixture *f, const char *name, uint64_t seed, unsi
                                                     &options, &result));
     }
     evaluate_far(f, seed);
-    f->context->device->operations = &device_cpu;
+    f->context->device->operations = &DEVICE_KIND(PARITAS_DEVICE_CPU);
 }
 
 #define PARTS                                                                                   \
