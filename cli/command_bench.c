@@ -574,8 +574,8 @@ const struct command command_bench = {
     .operands_max = 1,
     .summary = "how long things take, on the CPU and on other devices",
     .description = "Median times of a likelihood, a gradient, 1000 likelihoods, a fit, a scan of 21 points, "
-                   "a ranking and 1000 toys, kernels compiled and the "
-                   "model uploaded. Without a workspace, of a built-in model.",
+                   "a ranking and 1000 toys. Kernels are compiled and the model is uploaded before. Without "
+                   "a workspace: of a built-in model.",
     .groups = {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

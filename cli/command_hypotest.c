@@ -104,8 +104,8 @@ const struct command command_hypotest = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "asymptotic CLs at one value, observed and expected",
-    .description = "With --patchset and no --patch-name the whole patch set is tested: one JSON line, or one "
-                   "row, a patch, in the patch set's order.",
+    .description = "With --patchset and no --patch-name the whole patch set is tested. The output is one "
+                   "JSON line, or one row, a patch, in the order of the patch set.",
     .groups =
         {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,

@@ -45,10 +45,9 @@ const struct command command_hypotest_toys = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "CLs by toys",
-    .description = "Toys fluctuate main and auxiliary data around the conditional fits to the observed data, "
-                   "at the tested value and at 0\n"
-                   "(q0: at 0 and at 1); each gets a free and a conditional fit. Toy number t depends on "
-                   "--seed and t alone.",
+    .description = "Main and auxiliary data are drawn around the conditional fits to the observed data: at "
+                   "the tested value and at 0 (q0: 0 and 1). Each toy gets a free and a conditional fit. Toy "
+                   "number t depends only on --seed and t.",
     .groups = {{"Options", options},
                GROUP_TOYS,
                GROUP_JOB,

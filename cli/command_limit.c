@@ -162,11 +162,10 @@ const struct command command_limit = {
     .summary = "upper limits, observed and expected",
     .description =
         "The roots of CLs = level: asymptotic to 1e-7, by toys to --rtol. Beyond the upper bound of the "
-        "parameter of interest the bound is widened, and the "
-        "answer says so. By toys: values are tested where they matter, from the asymptotic limits on, each "
-        "with as many toys as the errors need; where --ntoys of "
-        "each do not suffice, the limits stand with the errors they have, and the exit code is 1. "
-        "With --patchset and no --patch-name: one JSON line, or one row, a patch, in the patch set's order.",
+        "parameter of interest the bound is widened, and the answer says so. By toys, values are tested "
+        "where they matter, beginning at the asymptotic limits, with as many toys as the errors need. If "
+        "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "
+        "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
     .groups = {{"Options", options},
                GROUP_TOYS,
                GROUP_JOB,

@@ -296,8 +296,9 @@ const struct command command_losscone_inject = {
     .operands_min = 0,
     .operands_max = 0,
     .summary = "injection tests: what fits find of sweeps whose truth is known",
-    .description = "Draws sweeps of each truth, fits them by each model with the spacecraft's potential "
-                   "known, and tells bias, errors, and how often plateau and confidence set hold the true U.",
+    .description = "Draws sweeps of each truth and fits them by each model; the fits know the spacecraft's "
+                   "potential. Prints bias, errors, and how often plateau and confidence set hold the true "
+                   "U.",
     .groups = {{"Options", options},
                GROUP_TRUTH,
                GROUP_LOSSCONE,

@@ -282,8 +282,8 @@ const struct command command_losscone_profile = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "the misfit of one sweep over the surface potential, its plateau and confidence set",
-    .description = "The misfit is minimised over r and A at each U. The plateau is where no data tell U and "
-                   "r from those of the minimum.",
+    .description = "The misfit is minimised over r and A at each U. On the plateau U and r have the same "
+                   "misfit as at the minimum.",
     .groups = {{"Options", options},
                GROUP_LOSSCONE,
                GROUP_CONFIDENCE,

@@ -106,9 +106,9 @@ const struct command command_merge = {
     .operands_max = SIZE_MAX,
     .summary = "pools stores of toys, the shards of one run",
     .description =
-        "The stores must be of one run and share no toy; the pooled store has the rows of the run that was "
-        "not cut into shards, and the answer is "
-        "that run's. Stores of other runs than `hypotest-toys` and `significance` are pooled and counted.",
+        "The stores must be of one run and share no toy. The pooled store has the rows of the uncut run, and "
+        "the answer is that run's. Stores of other commands than `hypotest-toys` and `significance` are "
+        "pooled and counted.",
     .groups = {{"Options", options}, GROUP_ANSWER, GROUP_END},
     .run = run,
 };

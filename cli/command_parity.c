@@ -421,13 +421,12 @@ const struct command command_parity = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "the contract, checked on a workspace: a device against the CPU, bit by bit",
-    .description = "Likelihoods, gradients and Hessians at the start and around it, the best fit with its "
-                   "errors, a scan, a test and toys are computed "
-                   "on the device and on the CPU; every bit must agree. With --precision f32 they are also "
-                   "compared with f64, before and after polish, within "
-                   "the tolerances of the contract. The CPU itself is compared with its plainest build that "
-                   "is not in use (scalar or portable), "
-                   "a fit at a time, on one thread. Exit code 1: the contract is broken.",
+    .description = "Computes likelihoods, gradients and Hessians at the start and around it on the device "
+                   "and on the CPU. The best fit with its errors, a scan, a test and toys follow. Every bit "
+                   "must agree. With --precision f32 they are also compared with f64, before and after "
+                   "polish, within the tolerances of the contract. The CPU itself is compared with its "
+                   "plainest build that is not in use (scalar or portable), a fit at a time, on one thread. "
+                   "Exit code 1: the contract is broken.",
     .groups =
         {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,

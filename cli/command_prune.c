@@ -33,7 +33,7 @@ const struct command command_prune = {
     .operands = "WORKSPACE",
     .operands_min = 1,
     .operands_max = 1,
-    .summary = "the workspace without what is named",
+    .summary = "the workspace without the named items",
     .groups = {{"Options", options}, GROUP_PATCHES, GROUP_OUTPUT, GROUP_END},
     .run = run,
 };

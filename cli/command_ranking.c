@@ -81,10 +81,9 @@ const struct command command_ranking = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "impacts of all parameters on the parameter of interest",
-    .description = "Each parameter is held at its best value plus and minus its error, and its width before "
-                   "the fit, and the rest fitted "
-                   "again; the impact is "
-                   "the shift of the parameter of interest. Sorted by the larger impact.",
+    .description = "Each parameter is held at its best value plus and minus its error, then plus and minus "
+                   "its width before the fit. The others are fitted again. The impact is the shift of the "
+                   "parameter of interest. Sorted by the larger impact.",
     .groups =
         {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,

@@ -206,7 +206,8 @@ const struct command command_scan = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "profile likelihood at given values",
-    .description = "q is twice the NLL with the parameter held, less that of the best fit, and not below 0.",
+    .description = "q is twice the NLL with the parameter held, less twice the NLL of the best fit, and not "
+                   "below 0.",
     .groups =
         {{"Options", options}, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT, GROUP_END},
     .run = run,

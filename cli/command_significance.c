@@ -123,9 +123,9 @@ const struct command command_significance = {
     .operands_max = 1,
     .summary = "significance of a discovery, observed and expected",
     .description = "From q0. Expected: for a parameter of interest of 1. By toys: p0 is the part of the toys "
-                   "drawn at 0 whose q0 is at least the observed one, or "
-                   "expected: at least the median q0 of toys drawn at 1. Where no toy is, Z is a lower "
-                   "limit. The stores are those of `hypotest-toys --test-stat q0`.",
+                   "drawn at 0 whose q0 is at least the observed one. The expected p0 uses the median q0 of "
+                   "toys drawn at 1. If no toy is as extreme, Z is a lower limit. `hypotest-toys --test-stat "
+                   "q0` uses the same stores.",
     .groups = {{"Options", options},
                GROUP_TOYS,
                GROUP_JOB,

@@ -207,9 +207,9 @@ const struct command command_toys = {
     .operands_min = 1,
     .operands_max = 1,
     .summary = "toys from a point or expected data, each with its best fit",
-    .description = "Toys fluctuate main and auxiliary data around what is expected, and each is fitted "
-                   "freely; --fix holds parameters in the fits,\n"
-                   "wherever the toys are drawn. Toy number t depends on --seed and t alone.",
+    .description = "Main and auxiliary data are drawn around their expectation, and each toy is fitted "
+                   "freely. --fix holds parameters in the fits, wherever the toys are drawn. Toy number t "
+                   "depends only on --seed and t.",
     .groups = {{"Options", options},
                GROUP_TOYS,
                GROUP_JOB,

@@ -44,8 +44,8 @@ const struct option options_model[] = {
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
     {"--no-polish", 0, OPTION_FLAG, NULL,
-     "f32 fits as they are, to look at what f32 does: parameters may be 0.003 errors from the minimum, or "
-     "worse, differences of 2 NLL are rounding below 1e-4"},
+     "keep f32 fits without the f64 polish, to test f32 itself: parameters may be 0.003 errors from the "
+     "minimum, or worse. Differences of 2 NLL below 1e-4 are rounding"},
     {0},
 };
 

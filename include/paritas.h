@@ -1,4 +1,4 @@
-/* paritas.h: the interface of Paritas for HistFactory models and models of one's own.
+/* paritas.h: the interface of Paritas for HistFactory models and models that you write.
  *
  * Paritas fits binned likelihoods in HistFactory form (pyhf JSON workspaces), one at a time or by the
  * million. Results have the same bits on every device, lane width, thread count and batch order.
@@ -21,23 +21,19 @@
  *
  * Rules for every function:
  *   - It returns PARITAS_OK (0) or a negative status. paritas_error_message(context) then says what happened,
- *     with file
- *     and place where there is one. The outcome of a single fit is never an error: it is in
+ *     with file and place if there is one. The outcome of a single fit is never an error: it is in
  *     results[i].status.
  *   - The library prints nothing and never exits. It touches no locale, signal, environment variable or
- *     rounding mode.
- *     Its one global variable is a counter that numbers models.
+ *     rounding mode. Its one global variable is a counter that numbers models.
  *   - A context serves one thread at a time; distinct contexts are independent. Workspaces and models are
- *     immutable.
- *     Threads may share them, each with a context of its own, while the context that made them is open.
- *   - Pointers passed in are borrowed until the function returns, unless it says otherwise. What a
- *     `..._create`,
- *     `..._read` or `..._parse` function hands out is freed by the matching `..._free`, which takes NULL.
+ *     immutable. Threads may share them, each with a context of its own, while the context that made them is
+ *     open.
+ *   - Pointers passed in are borrowed until the function returns, unless it says otherwise. The matching
+ *     `..._free` releases the result of a `..._create`, `..._read` or `..._parse` function. It takes NULL.
  *   - Structs begin with their size (paritas_records.h).
  *   - Parameters, main data and auxiliary data stand in pyhf's order. A data row is main data, then auxiliary
- *     data,
- *     then the templates of a model that has some. Likelihoods are twice the negative logarithm, with all
- *     constants.
+ *     data, then the templates of a model that has some. Likelihoods are twice the negative logarithm, with
+ *     all constants.
  *   - A number that does not exist is NaN: a fit that left the domain, the error of a fixed parameter.
  */
 #ifndef PARITAS_H

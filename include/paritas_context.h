@@ -14,7 +14,7 @@ extern "C" {
 
 /* ---- statuses ----------------------------------------------------------------------------------- */
 
-/* What a function of the library returns: 0, or a negative number that says why it failed. */
+/* Every function of the library returns one of these: 0, or a negative number that says why it failed. */
 #define PARITAS_STATUS_LIST(ITEM)                                                              \
     ITEM(PARITAS_OK, 0, "PARITAS_OK", "success")                                               \
     ITEM(PARITAS_OUT_OF_MEMORY, -1, "PARITAS_OUT_OF_MEMORY", "memory could not be allocated")  \

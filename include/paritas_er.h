@@ -4,10 +4,10 @@
  *   3DYYMMDD.TAB ─► paritas_er_read ─► paritas_er_day ─► paritas_losscone.h, paritas_kappa.h
  *   theta.tab, attitude.tab, a table of geometry or SPICE kernels ──┘
  *
- * A day file (PDS LP-L-ER-3-RDR-3DELEFLUX-80SEC) has no header and 183 fields a row: UTC, Unix time, energy,
+ * A day file (PDS LP-L-ER-3-RDR-3DELEFLUX-80SEC) has no header. A row has 183 fields: UTC, Unix time, energy,
  * spectrum number, field (3), flux of 88 cells, their azimuths (88). Rows of one spectrum number are a sweep,
- * wherever in the file they stand; a sweep has at most 15. Nothing is lost without a trace: every cell, row
- * and sweep that is masked has a reason, and every reason its count and the line where it was first met.
+ * wherever in the file they stand; a sweep has at most 15. Every masked cell, row and sweep has a reason.
+ * Every reason has its count and the line where it was first met.
  *
  * Arrays go sweep by sweep, row by row, cell by cell. Angles are in degrees, energies in eV, fields in nT,
  * lengths in km, times in Unix seconds. The rules of paritas.h hold.
@@ -90,8 +90,8 @@ typedef struct paritas_er_count {
 
 /* Sweeps in the order in which their numbers first appear, rows of a sweep in the file's order. Rows without
  * data follow them, with the reason of the damaged row as far as its number could be read, else as missing.
- * The arrays are the library's and may be written to. Freed by paritas_er_day_free. What does not exist is
- * NaN. */
+ * The arrays are the library's and may be written to. Freed by paritas_er_day_free. Numbers that do not
+ * exist are NaN. */
 typedef struct paritas_er_day {
     size_t size;
     size_t n;                         /* sweeps, masked ones included */
@@ -130,8 +130,8 @@ typedef struct paritas_er_options {
 #define PARITAS_ER_OPTIONS_DEFAULT {sizeof(paritas_er_options), 1e-9, 1e3, 0, 0}
 
 /* Reads a day file. `options` may be NULL. A damaged row costs that row and is counted. INVALID_INPUT names
- * line and reason: a file without any row of 183 fields, and with `strict` the first damage (by line; damage
- * that only whole sweeps show comes after that of rows). */
+ * line and reason: a file without any row of 183 fields, and with `strict` the first damage by line. Damaged
+ * sweeps come after damaged rows. */
 PARITAS_API paritas_status paritas_er_read(paritas_context *context, const char *path,
                                            const paritas_er_options *options, paritas_er_day **day);
 /* The same from memory; `label` names it in messages. */
@@ -196,16 +196,16 @@ PARITAS_API void paritas_er_attitude_at(const paritas_er_attitude *attitude, dou
  * Z of the frame of spin and sun, columns x, y, z. NaN where there is no x. */
 PARITAS_API void paritas_er_despun_axes(double right_ascension, double declination, const double sun[3],
                                         double matrix[9]);
-/* Where the line from `position` along the field meets the sphere of the Moon, first along +field, then along
- * -field. polarity: +1, -1, or 0 where none or both meet it; the point is NaN then. latitude, longitude (-180
- * to 180) of the point: may be NULL. */
+/* Meets the sphere of the Moon with the line from `position`, first along +field, then along -field.
+ * polarity: +1, -1, or 0 where none or both meet it; the point is NaN then. latitude, longitude (-180 to 180)
+ * of the point: may be NULL. */
 PARITAS_API void paritas_er_footpoint(const double position[3], const double field[3], double point[3],
                                       int *polarity, double *latitude, double *longitude);
 
 /* A table of geometry: CSV with a header. The key of a row is one of
  *   spectrum   a spectrum number, with the day from a column `date` (YYYY-MM-DD) or else `utc`; without
  *              either, of any day
- *   utc        to the second that of the sweep's first row
+ *   utc        of the sweep's first row, to the second
  * Any of polarity, spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude,
  * spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth and sun_elevation may follow,
  * in any order; empty or nan is unknown. Other columns are not read. A key may stand there once.
@@ -230,15 +230,15 @@ typedef struct paritas_er_spice paritas_er_spice;
 PARITAS_API paritas_status paritas_er_spice_open(paritas_context *context, const char *library,
                                                  const char *folder, paritas_er_spice **spice);
 PARITAS_API void paritas_er_spice_close(paritas_er_spice *spice); /* NULL is a no-op */
-/* Fills the geometry of all sweeps: polarity row by row, the rest at the first row that is not masked. What
- * the kernels or the attitude do not cover stays NaN. uncovered: how many sweeps; may be NULL. */
+/* Fills the geometry of all sweeps: polarity row by row, the rest at the first row that is not masked. Sweeps
+ * outside the kernels or the attitude stay NaN. uncovered: how many sweeps; may be NULL. */
 PARITAS_API paritas_status paritas_er_spice_apply(paritas_context *context, const paritas_er_spice *spice,
                                                   const paritas_er_attitude *attitude, paritas_er_day *day,
                                                   size_t *uncovered);
 
 /* ---- masks that need geometry ------------------------------------------------------------------- */
 
-/* Masks cells within `angle` degrees (14 is usual) of the Sun, where sun_azimuth and sun_elevation are
+/* Masks cells within `angle` degrees (for example 14) of the Sun, where sun_azimuth and sun_elevation are
  * known. */
 PARITAS_API paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day *day,
                                                     const double theta[PARITAS_SWEEP_CELLS], double angle);

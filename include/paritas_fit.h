@@ -18,13 +18,11 @@ extern "C" {
 typedef enum paritas_fit_status { PARITAS_FIT_STATUS_LIST(PARITAS_ENUMERATOR) } paritas_fit_status;
 #define PARITAS_FIT_STATUS_COUNT (0 PARITAS_FIT_STATUS_LIST(PARITAS_COUNT_ITEM))
 
-/* Methods of minimisation. What the last two find is checked with the exact Hessian before it counts as
- * converged.
+/* Methods of minimisation. A minimum of the last two converged only if the exact Hessian confirms it.
  *   newton   exact gradient and Hessian
  *   lbfgsb   Byrd, Lu, Nocedal, Zhu, SIAM J. Sci. Comput. 16 (1995) 1190
- *   de       differential evolution, Storn, Price, J. Global Optimization 11 (1997) 341. Beyond about 30
- *            parameters it
- *            seldom gets near enough to the minimum, and says so. */
+ *   de       differential evolution, Storn, Price, J. Global Optimization 11 (1997) 341. With more than about
+ *            30 parameters it rarely gets near enough to the minimum, and says so. */
 #define PARITAS_MINIMIZER_LIST(ITEM)                                                               \
     ITEM(PARITAS_MINIMIZER_NEWTON, 0, "newton", "exact derivatives; the default")                  \
     ITEM(PARITAS_MINIMIZER_LBFGSB, 1, "lbfgsb", "gradients alone; an independent check of newton") \
@@ -61,7 +59,7 @@ typedef struct paritas_job {
     FIELD(R, double, edm, , "edm", "", "estimated distance to the minimum, in units of twice the NLL") \
     FIELD(R, double, projected_gradient, , "projected_gradient", "",                                   \
           "largest |gradient of twice the NLL| x error over the free parameters")                      \
-    FIELD(R, unsigned, iterations, , "iterations", "", "iterations, those of repeated fits included")
+    FIELD(R, unsigned, iterations, , "iterations", "", "iterations, repeated fits included")
 typedef struct paritas_fit_result {
     size_t size;
     PARITAS_FIT_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -78,7 +76,7 @@ typedef struct paritas_fit_options {
 } paritas_fit_options;
 #define PARITAS_FIT_OPTIONS_DEFAULT PARITAS_INIT(paritas_fit_options)
 
-/* Where the answers of n fits go. All arrays are the caller's; all but `results` may be NULL. Start from
+/* Where the answers of n fits go. All arrays are the caller's; only `results` is required. Start from
  * PARITAS_FIT_ANSWERS_DEFAULT. */
 typedef struct paritas_fit_answers {
     size_t size;
@@ -98,7 +96,7 @@ PARITAS_API paritas_status paritas_fit(paritas_context *context, const paritas_m
                                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                                        const paritas_fit_answers *answers);
 
-/* Whose MINOS errors are asked for, and the converged fit of the job that they belong to. */
+/* The parameter whose MINOS errors are asked for, and the converged fit of the job. */
 typedef struct paritas_minos_request {
     size_t size;
     size_t parameter;

@@ -1,24 +1,23 @@
 /* paritas_gradient.h: statistics as differentiable functions of data rows, for training and design: values
  * and exact gradients of many rows in one call.
  *
- *   data row (main data, auxiliary data, templates) ─► NLL, q, Z, CLs, upper limits, and their derivatives by
- *       every number
+ *   data row (main data, auxiliary data, templates) ─► NLL, q, Z, CLs, upper limits
+ *                                                      and their derivatives by every number
  *
- * Values are those of paritas_hypotest, paritas_significance and paritas_limit. Gradients are not
- * differences. At a minimum the derivative by the data is a partial one (envelope theorem). Asimov data
- * follow the conditional fit that they are made of: that minimum's own derivative comes from the exact
- * Hessian (implicit function theorem), at the cost of one solution for each number asked for.
+ * Values agree with paritas_hypotest, paritas_significance and paritas_limit. Gradients are not differences.
+ * At a minimum the derivative by the data is a partial one (envelope theorem). Asimov data follow the
+ * conditional fit that makes them. Its derivative comes from the exact Hessian (implicit function theorem),
+ * at the cost of one solution for each number asked for.
  *
  * A row has the same bits whatever other rows the call has, on any device in f64, with any number of threads.
  * Contexts in f32 do this work on the host in f64. Derivatives by rows are for HistFactory models; counts are
  * taken as real numbers. The rules of paritas.h hold.
  *
- * At a kink the derivative is that of the side where the statistic stays what it is:
- *   - q is 0 where the best fit lies beyond the tested mu (below 0 for q0), and at mu_hat = mu. So is its
- *     gradient.
+ * At a kink the derivative is one-sided. It belongs to the side where the statistic keeps its value:
+ *   - q is 0 where the best fit lies beyond the tested mu (below 0 for q0), and at mu_hat = mu. Its gradient
+ *     is 0 too.
  *   - sqrt(q) where q is 0 (below 1e-11, which is rounding) has the gradient 0, although its slope on the
- *     other side does
- *     not. Z0 gives no direction to a fit that finds no excess; the expected significance does.
+ *     other side is not 0. Z0 gives no direction to a fit without an excess; the expected significance does.
  *   - A parameter at its bound stays there.
  *   - A count or rate of 0 where the derivative is infinite: 0.
  */
@@ -58,7 +57,7 @@ typedef enum paritas_quantity { PARITAS_QUANTITY_LIST(PARITAS_ENUMERATOR) } pari
 typedef struct paritas_gradient_options {
     size_t size;
     paritas_quantity quantity;
-    paritas_test_statistic statistic; /* of all but the likelihoods; a limit takes qtilde or q */
+    paritas_test_statistic statistic; /* not of the likelihoods; a limit takes qtilde or q */
     unsigned outputs; /* of a band: bit 0 the observed one, bits 1 to 5 the expected ones; 0: all */
     double level;     /* of a limit: CLs there */
     /* Nonzero: fits of q and z take their curvature from the fits to the job's own data (NULL: the
@@ -74,8 +73,8 @@ typedef struct paritas_gradient_options {
 #define PARITAS_GRADIENT_OPTIONS_DEFAULT \
     {sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 0, 0.05, 0, 0}
 
-/* Where the answers go, k outputs a row. All arrays are the caller's; all but `values` may be NULL, and what
- * is NULL is not computed. A row has few outputs, so Jacobians come whole: what a backward pass weights later
+/* Where the answers go, k outputs a row. All arrays are the caller's; only `values` is required, and a NULL
+ * array is not computed. A row has few outputs, so Jacobians come whole: what a backward pass weights later
  * needs no fit. */
 typedef struct paritas_gradient {
     size_t size;
@@ -87,22 +86,20 @@ typedef struct paritas_gradient {
 #define PARITAS_GRADIENT_DEFAULT PARITAS_INIT(paritas_gradient)
 
 /* The quantity of `options` for n data rows, and its derivatives.
- *   job    start, bounds and fixed flags of all fits (NULL: the model's own); its data are all rows' where
+ *   job    start, bounds and fixed flags of all fits (NULL: the model's own). Its data are all rows' where
  *          `data` is NULL
- *   at     of the likelihoods n points of parameter_count; of q, z, q_asimov, z_asimov and cls n values of mu
- *          (NULL: 1; q0
- *          tests 0 and takes none); of limits nothing
+ *   at     likelihoods: n points of parameter_count; q, z, q_asimov, z_asimov and cls: n values of mu (NULL:
+ *          1; q0 tests 0 and takes none); limits: nothing
  *   data   n data rows
- * A row without an answer has NaN in all its values and derivatives, and a status; other rows have the bits
- * that they have without it. That is never an error of the call:
+ * A row without an answer has NaN in all its values and derivatives, and a status. Other rows have the same
+ * bits as without it. The call does not fail:
  *   - a fit that does not converge
- *   - non_finite: a number of the row is not finite, a count is negative, or its templates are such that no
- *     job may have
- *     them ("templates" in paritas_model.h). paritas_error_message names channel and bin of the last such row
+ *   - non_finite: a number of the row is not finite, a count is negative, or no job may have its templates
+ *     ("templates" in paritas_model.h). paritas_error_message names channel and bin of the last of these rows
  *   - no_progress: derivatives of limits where the model has several minima and the fits end in another one
- * A limit that does not exist is NaN too, but an answer. INVALID_ARGUMENT: options that name nothing, a mu
- * outside its bounds, derivatives by rows of a model of another family, data of the job itself that no job
- * may have. Memory does not depend on n, except for the caller's arrays. */
+ * A limit that does not exist is NaN too, but an answer. INVALID_ARGUMENT: options that name nothing; a mu
+ * outside its bounds; derivatives by rows for another family of models; wrong data of the job itself. Memory
+ * does not depend on n, except for the caller's arrays. */
 PARITAS_API paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,
                                                  const paritas_gradient_options *options,
                                                  const paritas_job *job, size_t n, const double *at,

@@ -4,8 +4,8 @@
  * An isotropic kappa distribution (Vasyliunas, J. Geophys. Res. 73 (1968) 2839) has a density n (1/m^3),
  * kappa and a thermal speed theta (m/s):
  *
- *   f(v) = n Gamma(kappa + 1) / ((pi kappa)^1.5 Gamma(kappa - 1/2) theta^3) (1 + (v / theta)^2 /
- *   kappa)^-(kappa + 1)
+ *   f(v) = n Gamma(kappa + 1) / ((pi kappa)^1.5 Gamma(kappa - 1/2) theta^3)
+ *          (1 + (v / theta)^2 / kappa)^-(kappa + 1)
  *
  * Fluxes are omnidirectional: 4 pi v^2 f / m in 1/(cm^2 s eV). Temperatures are T = kappa / (kappa - 1.5) m
  * theta^2 / 2 in eV. The electron's mass is CODATA's of 2018, m = 9.1093837015e-31 kg = 5.685630103565723e-12
@@ -34,7 +34,7 @@ typedef struct paritas_kappa_plasma {
     PARITAS_KAPPA_PLASMA_FIELDS(PARITAS_MEMBER, )
 } paritas_kappa_plasma;
 
-/* Fluxes of n distributions at n_energies energies, the same for all (eV, above 0, at most 1e9): n x
+/* Fluxes of n distributions, all at the same n_energies energies (eV, above 0, at most 1e9). flux: n x
  * n_energies, in the precision of the context. */
 PARITAS_API paritas_status paritas_kappa_flux(paritas_context *context, size_t n,
                                               const paritas_kappa_plasma *plasma, size_t n_energies,
@@ -70,16 +70,16 @@ typedef struct paritas_spectrum_request {
     const double *flux;
     const double
         *cosine; /* n x 15 x 88: of the pitch angle with its polarity, above 0: incident; NaN: masked */
-    /* n x 15: 2 sum of flux x solid angle over the incident cells that are not masked, over the part of the
-     * hemisphere that they cover: a masked cell counts as the mean of the others. A negative flux counts as
+    /* n x 15: 2 sum of flux x solid angle over the unmasked incident cells, divided by the part of the
+     * hemisphere that they cover. A masked cell counts as the mean of the others. A negative flux counts as
      * it is. NaN: no cell */
     double *omni;
     double *coverage; /* n x 15: that part of the hemisphere, 1 where nothing is masked */
     /* n x 15: counts behind a flux of 1: omni^2 over its Poisson variance, for a flux that is the same in
      * these cells */
     double *sensitivity;
-    /* n x 15: pseudo-counts of all cells that are not masked, both hemispheres: flux x geometric factor x
-     * energy x the cell's share of the time, rounded to whole (half to even); negative ones 0 */
+    /* n x 15: pseudo-counts of all unmasked cells of both hemispheres: flux x geometric factor x energy x the
+     * cell's share of the time. Rounded to whole numbers (half to even); negative ones are 0 */
     double *counts;
     double *error; /* n x 15: their square root */
 } paritas_spectrum_request;
@@ -93,15 +93,14 @@ PARITAS_API paritas_status paritas_kappa_spectrum(paritas_context *context,
 /* ---- fits --------------------------------------------------------------------------------------- */
 
 /* What a fit minimises. mu = sensitivity x model, N = sensitivity x flux.
- *   counts    twice the negative log-likelihood above that of mu = N. Counts N have mean mu and variance
+ *   counts    twice the negative log-likelihood above its value at mu = N. Counts N have mean mu and variance
  *             mu + (systematic mu)^2 (negative binomial; Poisson where systematic is 0). A row without a
  *             count did not measure with probability `dead`; else it is a row like the others. So it says
  *             something where little was expected, and decides nothing where much was
- *   original  sum of [w (ln(model + 1e-6) - ln(flux + 1e-6))]^2, w = 1 / (s + 1e-6), s = e / (flux + 1e-6) +
- *             1e-6,
- *             e = flux / (N + 1e-6) x sqrt(N + (0.05^2 + 0.1^2) N^2) with the pseudo-counts N: to compare
- *             with fits made that way. A row without a count gets the weight 5e5 and decides the fit. In f32
- *             the polish does all of it
+ *   original  sum of [w (ln(model + 1e-6) - ln(flux + 1e-6))]^2, to compare with fits made that way, with
+ *             w = 1 / (s + 1e-6), s = e / (flux + 1e-6) + 1e-6,
+ *             e = flux / (N + 1e-6) x sqrt(N + (0.05^2 + 0.1^2) N^2), pseudo-counts N. A row without a count
+ *             gets the weight 5e5 and decides the fit. In f32 the polish does all of it
  *   none      the same with w = 1; errors are scaled by the residuals */
 #define PARITAS_KAPPA_WEIGHTS_LIST(ITEM)                                                       \
     ITEM(PARITAS_KAPPA_WEIGHTS_COUNTS, 0, "counts", "likelihood of counts")                    \
@@ -123,11 +122,11 @@ typedef struct paritas_kappa_options {
     paritas_kappa_weights weights;
     paritas_kappa_density density;
     /* Relative width (full, at half maximum) of the energy channels; 0: none. The model is folded with
-     * Gaussians in ln E of standard deviation asinh(response / 2) / sqrt(2 ln 2), summed over the spectrum's
-     * own energies, each row to 1. Energies a factor of 1.64 apart sample a Gaussian of 0.21 coarsely: it
-     * smears with 60 % of the true variance */
+     * Gaussians in ln E of standard deviation asinh(response / 2) / sqrt(2 ln 2). They are summed over the
+     * spectrum's own energies, each row to 1. Energies a factor of 1.64 apart sample a Gaussian of 0.21
+     * coarsely: it smears with 60 % of the true variance */
     double response;
-    double systematic; /* relative error of every row beside that of its counts */
+    double systematic; /* relative error of every row in addition to its counting error */
     double dead;       /* probability that a row without a count did not measure; from 0, below 1 */
     double kappa_lower, kappa_upper; /* above 1.5, at most 1000 */
     double theta_lower, theta_upper; /* m/s; from 1e4 to 1e9 */
@@ -147,8 +146,8 @@ typedef struct paritas_kappa_options {
      0}
 
 /* Spectra to be fitted. All arrays n x 15, borrowed. A row is masked if its energy is not a positive number
- * or its flux not finite; with weights `counts` if its sensitivity is not a positive number, with `original`
- * if its counts are not finite. A negative flux counts as 0. */
+ * or its flux not finite. With weights `counts` it also needs a positive sensitivity, with `original` finite
+ * counts. A negative flux counts as 0. */
 typedef struct paritas_spectra {
     size_t size;
     size_t n;
@@ -170,8 +169,8 @@ typedef enum paritas_spectrum_status {
     PARITAS_SPECTRUM_STATUS_LIST(PARITAS_ENUMERATOR)
 } paritas_spectrum_status;
 
-/* Errors are one standard deviation, from the exact second derivatives at the minimum. Of what is held or at
- * a bound they are NaN; the others are then for that value of it. */
+/* Errors are one standard deviation, from the exact second derivatives at the minimum. A parameter that is
+ * held or at a bound has the error NaN; the others' errors then hold for its value. */
 #define PARITAS_KAPPA_RESULT_FIELDS(FIELD, R)                                                    \
     FIELD(R, paritas_spectrum_status, status, , "plasma_status", "", "outcome of the spectrum")  \
     FIELD(R, paritas_fit_status, fit, , "", "", "outcome of the fit")                            \
@@ -205,7 +204,8 @@ PARITAS_API paritas_status paritas_kappa_fit(paritas_context *context, const par
                                              const paritas_kappa_options *options,
                                              paritas_kappa_result *results);
 /* What a fit minimises, at n_points points, the same for every spectrum. misfit: n x n_points, NaN where no
- * row is left. Where the density is held at the estimate, the points' densities are not read. */
+ * row is left. If the density is held at the estimate, the
+ * points' densities are not read. */
 PARITAS_API paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spectra *spectra,
                                                 const paritas_kappa_options *options, size_t n_points,
                                                 const paritas_kappa_plasma *points, double *misfit);
@@ -233,13 +233,13 @@ typedef struct paritas_potential_options {
     size_t size;
     paritas_currents currents;
     double sun_lower, sun_upper;     /* energies of the electrons that count in sunlight, eV; from 0 on */
-    double shade_lower, shade_upper; /* and in shade; of `sums` those of the grid */
+    double shade_lower, shade_upper; /* and in shade; with `sums` the ends of the grid */
     double secondary_energy; /* temperature of secondary electrons, eV: a positive spacecraft keeps some */
-    /* Spectra in sunlight: how often at most energies are shifted and the distribution is fitted anew, until
-     * potential and shift agree to 1 mV. With 0 and 1 no agreement is asked for; 1 was usual */
+    /* Spectra in sunlight: how often at most energies are shifted and the distribution is fitted again, until
+     * potential and shift agree to 1 mV. With 0 and 1 no agreement is asked for; earlier work used 1 */
     unsigned refits;
-    /* Nonzero: fluxes of shifted spectra times (E - U) / E, as the density in phase space asks; 0: only the
-     * energies are shifted, as was usual */
+    /* Nonzero: fluxes of shifted spectra times (E - U) / E, as the density in phase space asks. 0: only the
+     * energies are shifted, as in earlier work */
     int liouville;
 } paritas_potential_options;
 #define PARITAS_POTENTIAL_OPTIONS_DEFAULT \
@@ -294,13 +294,14 @@ PARITAS_API double paritas_photoelectron_potential(double current);
 /* Secondary electrons per electron of this energy (eV): 11.1 z exp(-2 sqrt z), z = E / 500 eV (Sternglass,
  * 1954); 0 below 0. */
 PARITAS_API double paritas_secondary_yield(double energy);
-/* Electrons of a distribution between two energies (eV; the upper one may be infinite) onto a plane, A/m^2:
- * the integral of e flux / 4, in closed form. NaN outside the limits of paritas_kappa_plasma, or where
+/* Electrons of a distribution between two energies (eV; the upper one may be infinite) onto a plane, A/m^2.
+ * It is the integral of e flux / 4, in closed form. NaN outside the limits of paritas_kappa_plasma, or where
  * energies do not ascend from 0. */
 PARITAS_API double paritas_electron_current(const paritas_kappa_plasma *plasma, double lower, double upper);
-/* Currents of electrons, secondaries and ions of a spacecraft in shade at n_potentials potentials (V), the
- * same for all n plasmas, whose spectra were measured there. currents: n x n_potentials x 3, A/m^2. NaN where
- * the potential would leave the plasma without temperature: at and below -(kappa - 1.5) T. */
+/* Currents of electrons, secondaries and ions of a spacecraft in shade, at n_potentials potentials (V), the
+ * same for all n plasmas. Their spectra were measured at the spacecraft. currents: n x n_potentials x 3,
+ * A/m^2. NaN where the potential would leave the plasma without temperature: at and below -(kappa - 1.5) T.
+ * */
 PARITAS_API paritas_status paritas_shade_currents(paritas_context *context, size_t n,
                                                   const paritas_kappa_plasma *plasma,
                                                   const paritas_potential_options *options,
@@ -312,8 +313,8 @@ PARITAS_API paritas_status paritas_shade_currents(paritas_context *context, size
  *   covariance  n x 3 x 3, of ln density, kappa, ln theta as in paritas_kappa_result; or NULL
  *   sunlit      n: nonzero in sunlight
  * In sunlight electrons and photoelectrons balance between 0 and 150 V. In shade electrons, secondaries and
- * protons do. Where electrons prevail at 0 V, the answer is the first stable potential below; else the one
- * above, up to which the others charge the spacecraft. */
+ * protons do. If electrons prevail at 0 V, the answer is the first stable potential below 0. Otherwise the
+ * spacecraft charges up to the stable potential above 0. */
 PARITAS_API paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
                                                         const paritas_kappa_plasma *plasma,
                                                         const double *covariance, const unsigned char *sunlit,

@@ -4,8 +4,10 @@
  * Electrons come down along a magnetic field line and are reflected, except those in the loss cone. At energy
  * E and spacecraft potential V the edge of the cone is at the pitch angle alpha with
  *
- *   sin^2(alpha) = r (1 + U / (E - V))        r = field at the spacecraft / field at the surface, U: surface
- *                                             potential
+ *   sin^2(alpha) = r (1 + U / (E - V))
+ *
+ *   r   field at the spacecraft / field at the surface
+ *   U   potential of the surface
  *
  * (Halekas et al., J. Geophys. Res. 113 (2008) A09102, par. 37; Lillis et al., 2008). Inside the cone only a
  * background is left. A beam of electrons that the surface accelerates may stand along the field.
@@ -14,8 +16,7 @@
  * the plateau is what the data can say. The exact search has no start and no seed. It proves:
  *   without a beam   no point has a lower misfit, except on plateaus narrower than rounding
  *   with a beam      no plateau that it left out has one, whatever its beam. U and A of the best beam within
- *                    a plateau
- *                    are numerical: descents from a scan
+ *                    a plateau are numerical: descents from a scan
  * The proof holds to 1e-6 (1 + misfit) in f64, and to 2e-5 (1 + misfit) in f32 on devices. Cells at right
  * angles to the field are in no cone: cosines from -1e-8 on, in f32 from -2e-4.
  *
@@ -78,8 +79,7 @@ typedef enum paritas_losscone_response {
 /* How the minimum is found.
  *   exact  branch and bound: the global minimum, proven up to the result's gap
  *   de     differential evolution, best/1/bin with F = 0.5, CR = 0.9, from one Sobol set and 400 points of a
- *          Latin
- *          hypercube: the usual way, which can miss. A sweep ends after 10 generations that together gained
+ *          Latin hypercube. It can miss the minimum. A sweep ends after 10 generations that together gained
  *          less than 1e-5 of its misfit */
 #define PARITAS_LOSSCONE_SEARCH_LIST(ITEM)                                   \
     ITEM(PARITAS_LOSSCONE_SEARCH_EXACT, 0, "exact", "proven global minimum") \
@@ -177,7 +177,7 @@ PARITAS_API paritas_status paritas_losscone_fit(paritas_context *context, const 
 
 #define PARITAS_CONFIDENCE_INTERVALS 8
 
-/* Where the misfit, minimised over r and A, is at most the minimum + a threshold. */
+/* The U whose misfit, minimised over r and A, is at most the minimum + a threshold. */
 #define PARITAS_CONFIDENCE_FIELDS(FIELD, R)                                                              \
     FIELD(R, double, threshold, , "threshold", "", "above the minimum, in units of the misfit")          \
     FIELD(R, unsigned, intervals, , "", "", "how many; more than 8 are joined at the narrowest breaks")  \
@@ -195,8 +195,7 @@ typedef struct paritas_confidence {
  *   thresholds   n; NULL: 4 s^2 with s^2 = misfit / (cells - 3) of each sweep (lillis: 4 misfit / (cells -
  *                3))
  *   step         resolution of the ends, V; 0: 1 V, with the folded response 0.2 V because its plateaus are
- *                narrow; more
- *                where bounds are very wide. The plateau always belongs to the set
+ *                narrow. More if the bounds are wide. The plateau always belongs to the set
  *   sets         n */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
                                                        const paritas_losscone_options *options,
@@ -206,7 +205,7 @@ PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context,
 
 /* Thresholds for confidence sets of coverage `level`, by the parametric bootstrap. Each draw is the model at
  * the plateau's centre (with the best amplitude there) and noise of the size of the residuals. It is fitted
- * anew; the misfit at the true U above its minimum is noted. The threshold is the level's quantile. If a
+ * again; the misfit at the true U above its minimum is noted. The threshold is the level's quantile. If a
  * draw's search reaches the limit of boxes, the largest possible value is noted: the threshold may be too
  * high, not too low. thresholds: n, NaN where there is no fit. */
 PARITAS_API paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *sweeps,
@@ -268,7 +267,7 @@ typedef struct paritas_beam {
 } paritas_beam;
 
 /* Looks for a beam in every sweep, on the host. beams: n. For each row the normalised fluxes at pitch angles
- * from 150 degrees on are averaged (at least 5 cells; zeros count, NaN and negative fluxes do not). The
+ * from 150 degrees on are averaged. This needs 5 cells; zeros count, NaN and negative fluxes do not. The
  * highest row from 20 to 500 eV is a beam if
  *   - its mean is at least 2, and 1.2 times both neighbours in energy, one of which is at least 1.5
  *   - at most 4 rows in succession reach half of it

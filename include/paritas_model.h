@@ -132,8 +132,8 @@ PARITAS_API const double *paritas_model_suggested_init(const paritas_model *mode
 PARITAS_API const double *paritas_model_lower_bounds(const paritas_model *model);
 PARITAS_API const double *paritas_model_upper_bounds(const paritas_model *model);
 PARITAS_API const unsigned char *paritas_model_suggested_fixed(const paritas_model *model);
-/* Width of each parameter's constraint before the fit: 1 for a normsys or histosys, sigma for a normal
- * constraint, 1/sqrt(tau) for a Poisson one, NaN for a free parameter. */
+/* Width of each parameter's constraint before the fit. Normsys and histosys: 1. Normal constraint: sigma.
+ * Poisson constraint: 1/sqrt(tau). Free parameter: NaN. */
 PARITAS_API const double *paritas_model_constraint_widths(const paritas_model *model);
 /* The observed data row: main data, auxiliary data, templates. Owned by the model. */
 PARITAS_API const double *paritas_model_data(const paritas_model *model);
@@ -145,16 +145,16 @@ PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, si
 
 /* ---- templates ---------------------------------------------------------------------------------- */
 
-/* A model with templates (options.templates) takes their numbers with each data row: they follow the
- * auxiliary data, in the order given, one number for each bin of the template's channel. A function then
- * answers as for a model of a workspace with these numbers. Interpolation, the widths of staterror (absolute
- * uncertainties over the sum of the rates that carry them) and tau of shapesys follow from the row. Auxiliary
- * data are data, taken as given.
+/* A model with templates (options.templates) takes their numbers with each data row. They follow the
+ * auxiliary data in the order given, one number for each bin of the channel. A function then gives the result
+ * of a workspace with these numbers. Interpolation, the widths of staterror (absolute uncertainties over the
+ * sum of the rates that carry them) and tau of shapesys follow from the row. Auxiliary data are data, taken
+ * as given.
  *
- * Whether a parameter is fixed is decided when the model is made. So a row is INVALID_ARGUMENT if its rates
- * change which bins have a constraint, unless the measurement itself says whether the parameter is fixed.
- * Suggested starts, bounds and constraint widths are those of the workspace. Toys of such models are
- * INVALID_ARGUMENT. */
+ * A bin without a constraint has a fixed parameter, which is decided when the model is made. So a row is
+ * INVALID_ARGUMENT if its rates change which bins have a constraint, unless the measurement itself says
+ * whether the parameter is fixed. Suggested starts, bounds and constraint widths come from the workspace.
+ * Toys of such models are INVALID_ARGUMENT. */
 
 /* How many numbers all templates have together; 0: the model has none. */
 PARITAS_API size_t paritas_model_template_count(const paritas_model *model);
@@ -203,13 +203,11 @@ PARITAS_API paritas_status paritas_expected_by_sample_of(paritas_context *contex
 
 /* Derivatives by data rows. HistFactory models only (others: INVALID_ARGUMENT); always in f64. Point k
  * belongs to row k of `data` (n rows; NULL: the model's own for all). At kinks of clips and interpolation
- * they are one-sided, as those of paritas_evaluate.
- *   gradient   n data rows: derivatives of twice the NLL by main data, auxiliary data and templates; counts
- *              are taken
- *              as real numbers, ln n! = ln Gamma(n + 1)
- *   along      n data rows: derivative of `gradient` along `directions` (n rows of parameter_count), that is
- *              the sum
- *              over parameters p of direction[p] times its derivative by p
+ * they are one-sided, as in paritas_evaluate.
+ *   gradient   n data rows: derivatives of twice the NLL by main data, auxiliary data and templates. Counts
+ *              are taken as real numbers, ln n! = ln Gamma(n + 1)
+ *   along      n data rows: derivative of `gradient` along `directions` (n rows of parameter_count). It is
+ *              the sum over parameters p of direction[p] times the derivative by p
  * Either may be NULL, and `directions` where `along` is. A point outside the domain has NaN in its rows. */
 PARITAS_API paritas_status paritas_data_derivatives(paritas_context *context, const paritas_model *model,
                                                     size_t n, const double *points, const double *data,
@@ -217,8 +215,7 @@ PARITAS_API paritas_status paritas_data_derivatives(paritas_context *context, co
                                                     double *along);
 /* Pulls weights of expected data rows back to points and templates. `weights`: n data rows.
  *   by_points      n rows of parameter_count: sum over i of weights[i] times the derivative of expected[i] by
- *                  each
- *                  parameter
+ *                  each parameter
  *   by_templates   n rows of template_count: the same by each template, weights of the templates included
  * Either may be NULL. */
 PARITAS_API paritas_status paritas_expected_pullback(paritas_context *context, const paritas_model *model,

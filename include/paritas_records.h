@@ -1,15 +1,14 @@
 /* paritas_records.h: how the public interface describes its enumerations and records.
  *
- * Each enumeration and each record is written once, as a list. The C type, the library's descriptor of it and
- * the reference pages are made from that list. So are the program's JSON, CSV and SQLite columns, and
- * Python's attributes. A line that is added to a list appears in all of them.
+ * Each enumeration and each record is written once, as a list. From it come the C type, the library's
+ * descriptor, the reference pages, the columns of the program's JSON, CSV and SQLite, and Python's
+ * attributes. A line that is added to a list appears in all of them.
  *
  *   PARITAS_..._LIST(ITEM)      ITEM(name, value, word, doc): a constant, its value, the word for it in files
  *   PARITAS_..._FIELDS(FIELD)   FIELD(record, type, name, count, word, unit, doc): a member of a struct
  *                               count   nothing, or [N] for an array
  *                               word    its name in JSON, CSV, SQLite and Python; "": only in C, and in
- *                                       Python
- *                                       under its C name
+ *                                       Python under its C name
  *                               unit    "" where it has none, or the model's
  *
  * Structs grow. Each one that a caller hands over or receives begins with its `size`. The caller sets it:
@@ -103,7 +102,7 @@ typedef struct paritas_record {
  * library. */
 PARITAS_API const paritas_enumeration *paritas_enumerations(size_t *count);
 PARITAS_API const paritas_record *paritas_records(size_t *count);
-/* The one of this name ("paritas_fit_status", "paritas_limit_result"); NULL where there is none. */
+/* The enumeration or record of this name ("paritas_fit_status", "paritas_limit_result"); NULL: none. */
 PARITAS_API const paritas_enumeration *paritas_enumeration_find(const char *name);
 PARITAS_API const paritas_record *paritas_record_find(const char *name);
 /* The word of a value; NULL where the enumeration has no such value. */

@@ -103,7 +103,7 @@ PARITAS_API paritas_status paritas_significance(paritas_context *context, const 
 /* ---- profile likelihood ------------------------------------------------------------------------- */
 
 #define PARITAS_SCAN_POINT_FIELDS(FIELD, R)                                                        \
-    FIELD(R, double, q, , "q", "", "twice the NLL above that of the best fit, not below 0")        \
+    FIELD(R, double, q, , "q", "", "twice the NLL, less its value at the best fit, not below 0")   \
     FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL with the parameters fixed here") \
     FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")
 typedef struct paritas_scan_point {

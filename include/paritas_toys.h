@@ -1,5 +1,5 @@
-/* paritas_toys.h: toys: data drawn at random from a model, each with its fits; tests, limits and goodness of
- * fit from them; the store that keeps them.
+/* paritas_toys.h: toys: data drawn at random from a model, each with its fits. Tests, limits and goodness of
+ * fit from toys; the store that keeps them.
  *
  * Toy t depends on the seed and t alone: not on how many toys there are, the shard, the device or the
  * threads. In all functions `job` and `options` may be NULL. A toy whose fits have no answer is counted by
@@ -53,7 +53,7 @@ typedef struct paritas_toys_options {
     int newton_only;
     const char *store; /* path of a store (SQLite) that keeps every toy; NULL: none */
     int resume;        /* nonzero: goes on with a store that exists */
-    size_t n_entries;  /* further entries of the store's key, such as the digest of the workspace */
+    size_t n_entries;  /* further entries of the store's key, for example the workspace's digest */
     const paritas_key_entry *entries;
     paritas_toys_taker take; /* receives the toys of a test that this call fits; NULL: none */
     void *user;
@@ -101,8 +101,8 @@ typedef struct paritas_toys_tally {
     FIELD(R, double, twice_nll_free, , "", "", "twice the NLL of the data at the best fit")                \
     FIELD(R, double, twice_nll_fixed, , "", "", "the same with the tested value fixed")                    \
     FIELD(R, paritas_toys_tally, tally, , "", "", "what became of the toys of both hypotheses")
-/* The standard error of a fraction k of n has the variance p (1 - p) / n with p = (k + 1) / (n + 2), so that
- * neither 0 nor n claims certainty. */
+/* The standard error of a fraction k of n has the variance p (1 - p) / n with p = (k + 1) / (n + 2). Neither
+ * 0 nor n is then certain. */
 typedef struct paritas_hypotest_toys_result {
     size_t size;
     PARITAS_HYPOTEST_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -200,7 +200,7 @@ typedef struct paritas_toy_fit {
     uint64_t toy;
     paritas_fit_result
         result;               /* its projected gradient is NaN without errors: the fit was ended by its EDM */
-    double statistic;         /* twice the NLL less that of the saturated model, without loss of digits */
+    double statistic;         /* twice the NLL less its saturated value, without loss of digits */
     const double *parameters; /* parameter_count */
     const double
         *errors; /* parameter_count; NULL unless asked for. NaN where not free, and all of them where the
@@ -281,8 +281,8 @@ PARITAS_API paritas_status paritas_gof_toys(paritas_context *context, const pari
 
 /* ---- stores ------------------------------------------------------------------------------------- */
 
-/* Pools n stores of toys, the shards of one run, into a new one at `output`: exactly the rows of the run that
- * was not cut. The stores must come from equal runs (the key's entry `shard` aside) and share no toy.
+/* Pools n stores of toys, the shards of one run, into a new one at `output`. It has exactly the rows of the
+ * uncut run. The stores must come from equal runs (the key's entry `shard` aside) and share no toy.
  * INVALID_INPUT names the entry or toy that does not fit, and the files. `output` must not exist; it appears
  * when all is pooled, or not at all. UNREADABLE: a store that another process has open for writing. Keeps n
  * files and a few open at once. */
@@ -290,9 +290,9 @@ PARITAS_API paritas_status paritas_store_merge(paritas_context *context, size_t 
                                                const char *output);
 
 /* The answer of paritas_hypotest_toys from the rows of a store alone; no fit is made. The store is one that
- * paritas_hypotest_toys or paritas_significance_toys made, or a pool of such stores. Of the toys' fits only
- * the counts by status are known; the tally's other numbers are 0. INVALID_ARGUMENT: a store of another kind
- * (of a limit, of plain toys), or one without any toy. */
+ * paritas_hypotest_toys or paritas_significance_toys made, or a pool of such stores. The tally has only the
+ * counts by status; its other numbers are 0. INVALID_ARGUMENT: a store of another kind (of a limit, of plain
+ * toys), or one without any toy. */
 PARITAS_API paritas_status paritas_store_hypotest(paritas_context *context, const char *path,
                                                   paritas_hypotest_toys_result *result);
 

@@ -14,8 +14,8 @@ typedef struct paritas_workspace paritas_workspace;
 /* ---- reading and writing ------------------------------------------------------------------------ */
 
 /* Reads a JSON document from a file ("-" is standard input) or from memory; `label` names it in messages.
- * JSON is parsed strictly (RFC 8259, UTF-8, no duplicate keys, finite numbers). Whether it is a workspace is
- * checked by paritas_model_create and by the operations below. Freed by paritas_workspace_free. */
+ * JSON is parsed strictly (RFC 8259, UTF-8, no duplicate keys, finite numbers). Later paritas_model_create
+ * and the operations below check that it is a workspace. Freed by paritas_workspace_free. */
 PARITAS_API paritas_status paritas_workspace_read(paritas_context *context, const char *path,
                                                   paritas_workspace **workspace);
 PARITAS_API paritas_status paritas_workspace_parse(paritas_context *context, const char *text, size_t length,
@@ -55,11 +55,11 @@ PARITAS_API paritas_status paritas_patchset_apply(paritas_context *context,
 
 /* ---- operations --------------------------------------------------------------------------------- */
 
-/* Workspaces in, workspaces out, with pyhf's semantics. Each operation checks the shape of its input: pyhf's
- * schema, and that nothing is given twice (a channel, a sample of a channel, a (name, type) of a sample, an
- * observation, a measurement, a parameter's configuration). It leaves the input as it is and hands out a new
- * document, whose shape it checks too. Free it. What the model means is not checked: a file with a wrong
- * normsys can be repaired by pruning it.
+/* Workspaces in, workspaces out, with pyhf's semantics. Each operation checks the shape of its input by
+ * pyhf's schema. Duplicates are refused too: a channel, a sample of a channel, a (name, type) of a sample, an
+ * observation, a measurement, a parameter's configuration. The input stays as it is. The result is a new
+ * document, whose shape is checked as well. Free it. The numbers of the model are not checked, so you can
+ * repair a file with a wrong normsys by pruning it.
  *
  * On failure *out is NULL. INVALID_INPUT, with the place: a document of the wrong shape, or a result that
  * would be one (for example a workspace without channels). NOT_FOUND, with the name: the workspace lacks it.
@@ -84,14 +84,14 @@ typedef struct paritas_prune_options {
     paritas_names channels, samples, modifiers, modifier_types, measurements;
 } paritas_prune_options;
 #define PARITAS_PRUNE_OPTIONS_DEFAULT PARITAS_INIT(paritas_prune_options)
-/* The workspace without what is named. `options` may be NULL. */
+/* The workspace without the named items. `options` may be NULL. */
 PARITAS_API paritas_status paritas_workspace_prune(paritas_context *context,
                                                    const paritas_workspace *workspace,
                                                    const paritas_prune_options *options,
                                                    paritas_workspace **out);
 
 /* Old and new names in pairs: items[0] becomes items[1], items[2] becomes items[3], ...; `count` counts both.
- * Of two pairs with one old name the last holds. Start from PARITAS_RENAME_OPTIONS_DEFAULT: none. */
+ * If two pairs have one old name, the last holds. Start from PARITAS_RENAME_OPTIONS_DEFAULT: none. */
 typedef struct paritas_rename_options {
     size_t size;
     paritas_names channels, samples, modifiers, measurements;
@@ -110,22 +110,25 @@ PARITAS_API paritas_status paritas_workspace_rename(paritas_context *context,
  *   "outer"          equal channels and observations, and measurements of one parameter of interest, whose
  *                    configurations are put together
  *   "left outer", "right outer"   anything; that side wins
- * merge_channels nonzero (not with "none"): channels of one name get the samples of both. Where both have a
- * sample, the winning side's is taken ("outer": the left's). INVALID_ARGUMENT: another join. INVALID_INPUT,
- * with the names of both documents: something that may not be in both. */
+ * merge_channels nonzero (not with "none"): channels of one name get the samples of both. A sample
+ * that both have is taken from the winning side ("outer": the left). INVALID_ARGUMENT: another join.
+ * INVALID_INPUT, with the names of both documents: something that may not be in both. */
 PARITAS_API paritas_status paritas_workspace_combine(paritas_context *context, const paritas_workspace *left,
                                                      const paritas_workspace *right, const char *join,
                                                      int merge_channels, paritas_workspace **out);
 
 /* What is in a workspace, as a document (no workspace) that paritas_workspace_write makes readable. Free it.
- * Keys as in pyhf, all but the measurements sorted by name:
- *   channels [[name, bins]], samples [name], modifiers {name: type}, parameters [[name, constraint]],
- *   systematics [[name, constraint, [type]]], measurements [[name, poi, [parameter]]] (the first is the
- *   default)
- * and ours:
- *   counts {channels, samples, parameters, modifiers},
- *   unused {observations [name], parameters [[measurement, name]], pois [[measurement, poi]]}: in the file,
- *   but used by no model. */
+ * Keys of pyhf, sorted by name except for the measurements:
+ *   channels       [[name, bins]]
+ *   samples        [name]
+ *   modifiers      {name: type}
+ *   parameters     [[name, constraint]]
+ *   systematics    [[name, constraint, [type]]]
+ *   measurements   [[name, poi, [parameter]]]; the first is the default
+ * Keys of our own:
+ *   counts         {channels, samples, parameters, modifiers}
+ *   unused         {observations [name], parameters [[measurement, name]], pois [[measurement, poi]]}: in the
+ *                  file, but used by no model */
 PARITAS_API paritas_status paritas_workspace_inspect(paritas_context *context,
                                                      const paritas_workspace *workspace,
                                                      paritas_workspace **out);

@@ -1,113 +1,162 @@
 #!/usr/bin/env python3
-"""Checks the pages: check_docs.py PROGRAM. Generated pages are current, links and named files exist, every
-public function is in the C page, every tolerance in the contract, files shown as they are, every command of
-the README and the docs is one that the program knows, and answers shown are its answers but for the time that
-it took."""
+"""Checks the pages against the program and the sources: check_docs.py PROGRAM [PAGE ...]
+
+Generated pages are current. Links and named files exist. Every public function is in the C page, and every
+tolerance in the contract. Every command and option is known to the program. Blocks of commands with answers
+are run, all of a page in one folder, and answer what is shown (times may differ, a line "..." stands for
+any). Snippets of C compile. With pages named, only these are looked at. Python's standard library only."""
 
 import os
 import re
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-program = os.path.abspath(sys.argv[1])
-bad = []
-answers = 0
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = Path(sys.argv[1]).resolve()
+PAGES = ("*.md", "docs/*.md", "docs/python/*.md", "examples/*/*.md")
+NOT_RUN = (
+    "devices",  # answers another thing on every machine
+    "make",  # the build
+    "cmake",
+    "pip",
+)
+LIBRARY = PROGRAM.parent.parent
+NOT_INSTALLED = f"-I{ROOT / 'include'} -L{LIBRARY} -Wl,-rpath,{LIBRARY} -lparitas -lm"
+DECLARED = "paritas_context *context, paritas_workspace *workspace, paritas_model *model"  # for snippets of C
 
-if (
-    subprocess.run(
-        [sys.executable, os.path.join(ROOT, "tools", "make_docs.py"), program, "--check"]
-    ).returncode
-    != 0
-):
-    bad.append("generated pages are not current")
+
+def help_of(command, known={}):  # noqa: B006 (a cache)
+    if command not in known:
+        done = subprocess.run([PROGRAM, *command.split(), "--help"], capture_output=True, text=True)
+        known[command] = done.stdout
+    return known[command]
+
+
+COMMANDS = set(re.findall(r"^  ([a-z][a-z0-9-]*(?: [a-z]+)?)(?:  +\S|$)", help_of(""), re.M))
+
+
+def dead_links(page, prose):
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
+        if not re.match(r"[a-z]+:", target) and not (page.parent / target).exists():
+            yield f"the link {target} leads nowhere"
+    for path in re.findall(
+        r"`((?:src|kernels|tests|bench|examples|docs|tools|cmake|include)/[A-Za-z0-9_./-]+)`", prose
+    ):
+        if not (ROOT / path).exists():
+            yield f"{path} is not there"
+
+
+def unknown_commands(text):
+    joined = re.sub(r"\\\n\s*", " ", text)
+    for words in re.findall(r"(?:^|[`$;] ?|> +)(?:build/release/bin/)?paritas ([a-z][^`\n|]*)", joined, re.M):
+        first = words.split()
+        command = next((c for c in (" ".join(first[:2]), first[0]) if c in COMMANDS), None)
+        if command is None:
+            yield f"`paritas {words.strip()}` is no command"
+            continue
+        for option in re.findall(
+            r"(?<!\S)(--?[a-z][a-z-]*)", words.split(" | ")[0].split(" && ")[0].split(";")[0]
+        ):
+            if option not in re.findall(r"--?[a-z][a-z-]*", help_of(command)):
+                yield f"`paritas {command}` has no option {option}"
 
 
 def without_times(text):
     return re.sub(r"fitted in .* a second", "fitted", text).strip()
 
 
-pages = [
-    os.path.join(folder, name)
-    for folder in (
-        ROOT,
-        os.path.join(ROOT, "docs"),
-        os.path.join(ROOT, "docs", "python"),
-        os.path.join(ROOT, "examples", "sbottom_A"),
-        os.path.join(ROOT, "examples", "batch"),
-    )
-    for name in sorted(os.listdir(folder))
-    if name.endswith(".md")
-]
-commands = set(
-    re.findall(
-        r"^  ([a-z][a-z0-9-]*(?: [a-z]+)?)(?:  +\S|$)",
-        subprocess.run([program, "--help"], capture_output=True, text=True).stdout,
-        re.M,
-    )
-)
-for page in pages:
-    with open(page, encoding="utf-8") as file:
-        text = file.read()
-    shown = os.path.relpath(page, ROOT)
-    prose = re.sub(r"```.*?```", "", text, flags=re.S)
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
-        if not re.match(r"[a-z]+:", target) and not os.path.exists(
-            os.path.join(os.path.dirname(page), target)
-        ):
-            bad.append(f"{shown}: the link {target} leads nowhere")
-    for path in re.findall(
-        r"`((?:src|kernels|tests|bench|examples|docs|tools|cmake|include)/[A-Za-z0-9_./-]+)`", prose
-    ):
-        if not os.path.exists(os.path.join(ROOT, path)):
-            bad.append(f"{shown}: {path} is not there")
-    for path, shown_text in re.findall(
-        r"`((?:examples|tests)/[A-Za-z0-9_./-]+)`[^`\n]*:\n\n```[a-z]*\n(.*?)\n```", text, flags=re.S
-    ):
-        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            if file.read().strip() != shown_text.strip() and "docs/c-api.md" not in shown:
-                bad.append(f"{shown}: {path} is not as shown")
-    # what one command answers; `devices` answers another thing on every machine
-    for words, answer in re.findall(
-        r"```console\n\$ (?:build/release/bin/)?paritas (.*)\n((?:[^$`].*\n|\n)+)```", text
-    ):
-        if words.split()[0] == "devices":
-            continue
-        now = subprocess.run(
-            [program, *words.split()],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env=dict(os.environ, PARITAS_DEVICE="cpu"),
-        ).stdout
-        answers += 1
-        if without_times(answer) != without_times(now):
-            bad.append(f"{shown}: `paritas {words}` is not as shown; it answers\n{now}")
-    for command, action in re.findall(r"(?:^|[`$] ?)paritas ([a-z][a-z0-9-]+) +([a-z]*)", text, re.M):
-        if command not in commands and f"{command} {action}" not in commands:
-            bad.append(f"{shown}: `paritas {command} {action}` is no command")
+def matches(shown, answer):
+    """Is this the answer? A line "..." of it stands for any lines."""
+    parts = [re.escape(part.strip("\n")) for part in re.split(r"^\.\.\.$", without_times(shown), flags=re.M)]
+    return re.fullmatch(r"\s*.*\s*".join(parts), without_times(answer), re.S)
 
-functions = set()
-for name in sorted(os.listdir(os.path.join(ROOT, "include"))):
-    with open(os.path.join(ROOT, "include", name), encoding="utf-8") as file:
-        functions |= set(re.findall(r"PARITAS_API[^;]*?\b(paritas_[a-z0-9_]+)\(", file.read()))
-with open(os.path.join(ROOT, "docs", "c-api.md"), encoding="utf-8") as file:
-    page = file.read()
-bad += [f"docs/c-api.md: {name} is missing" for name in sorted(functions) if name not in page]
 
-# every tolerance of the header stands in the contract, with its number, and no other
-with open(os.path.join(ROOT, "kernels", "minimise", "fit_tolerances.h"), encoding="utf-8") as file:
-    tolerances = dict(re.findall(r"^#define ([A-Z0-9_]+) ([0-9.e+-]+)", file.read(), re.M))
-with open(os.path.join(ROOT, "docs", "contract.md"), encoding="utf-8") as file:
-    stated = dict(re.findall(r"^\| `([A-Z0-9_]+)` \| ([0-9.e+-]+) \|", file.read(), re.M))
-bad += [
-    f"docs/contract.md: {name} is {stated.get(name)}, in kernels/minimise/fit_tolerances.h {tolerances.get(name)}"
-    for name in sorted(set(tolerances) | set(stated))
-    if tolerances.get(name) != stated.get(name)
-]
+def wrong_answers(text):
+    """Runs the blocks that show an answer, one after the other in a folder with the examples."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(ROOT / "examples", os.path.join(folder, "examples"))
+        path = f"{PROGRAM.parent}:{os.environ['PATH']}"
+        environment = dict(os.environ, PATH=path, PARITAS_DEVICE="cpu", PARITAS_CACHE="")
+        for block in re.findall(r"^```console\n(.*?)^```", text, re.M | re.S):
+            steps = re.findall(r"^\$ ((?:.*\\\n)*.*(?:\n> .*)*)\n?((?:(?!\$ ).*\n)*)", block, re.M)
+            steps = [(re.sub(r"^> ", "", command, flags=re.M), answer) for command, answer in steps]
+            if not any(answer.strip() for _, answer in steps):
+                continue
+            if any(set(re.split(r"[\s/]+", command)) & set(NOT_RUN) for command, _ in steps):
+                continue
+            for command, answer in steps:
+                command = command.replace("build/release/bin/paritas", "paritas")
+                command = command.replace("$(pkg-config --cflags --libs paritas)", NOT_INSTALLED)
+                done = subprocess.run(
+                    ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True
+                )
+                if answer.strip() and not matches(answer, done.stdout):
+                    yield f"`{command}` is not as shown; it answers\n{done.stdout}{done.stderr}"
+                yield None  # one more that was run
 
-print(
-    "\n".join(bad)
-    or f"{len(pages)} pages, {len(functions)} functions, {len(commands)} commands, {answers} answers"
-)
-sys.exit(1 if bad else 0)
+
+def snippets_that_do_not_compile(text):
+    with tempfile.TemporaryDirectory() as folder:
+        for snippet in re.findall(r"^```c\n(.*?)^```", text, re.M | re.S):
+            if "paritas.h>" not in snippet or "int main" in snippet:
+                continue
+            includes = "".join(re.findall(r"^#include.*\n", snippet, re.M))
+            rest = re.sub(r"^#include.*\n", "", snippet, flags=re.M)
+            source = Path(folder) / "snippet.c"
+            source.write_text(f"{includes}void snippet({DECLARED})\n{{\n{{\n{rest}}}\n}}\n")
+            done = subprocess.run(
+                [os.environ.get("CC", "cc"), "-std=c17", "-fsyntax-only", f"-I{ROOT / 'include'}", source],
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode:
+                yield f"a snippet does not compile:\n{snippet}{done.stderr}"
+
+
+def missing_functions():
+    functions = set()
+    for header in ROOT.glob("include/*.h"):
+        functions |= set(
+            re.findall(r"PARITAS_API[^;]*?\b(paritas_[a-z0-9_]+)\(", header.read_text(encoding="utf-8"))
+        )
+    page = (ROOT / "docs" / "c-api.md").read_text(encoding="utf-8")
+    return [f"docs/c-api.md: {name} is missing" for name in sorted(functions) if name not in page]
+
+
+def wrong_tolerances():
+    """Every tolerance of the header stands in the contract, with its number, and no other."""
+    header, page = "kernels/minimise/fit_tolerances.h", "docs/contract.md"
+    tolerances = dict(re.findall(r"^#define ([A-Z0-9_]+) ([0-9.e+-]+)", (ROOT / header).read_text(), re.M))
+    text = (ROOT / page).read_text(encoding="utf-8")
+    stated = dict(re.findall(r"^\| `([A-Z0-9_]+)` \| ([0-9.e+-]+) \|", text, re.M))
+    return [
+        f"{page}: {name} is {stated.get(name)}, in {header} {tolerances.get(name)}"
+        for name in sorted(set(tolerances) | set(stated))
+        if tolerances.get(name) != stated.get(name)
+    ]
+
+
+def main():
+    bad, run = [], 0
+    pages = [ROOT / page for page in sys.argv[2:]]
+    if not pages:
+        pages = [page for pattern in PAGES for page in sorted(ROOT.glob(pattern))]
+        make_docs = [sys.executable, ROOT / "tools" / "make_docs.py", PROGRAM, "--check"]
+        if subprocess.run(make_docs).returncode != 0:
+            bad.append("generated pages are not current")
+        bad += missing_functions() + wrong_tolerances()
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        prose = re.sub(r"```.*?```", "", text, flags=re.S)
+        found = [*dead_links(page, prose), *unknown_commands(text), *snippets_that_do_not_compile(text)]
+        for fault in wrong_answers(text):
+            run += fault is None
+            found += [fault] if fault else []
+        bad += [f"{page.relative_to(ROOT)}: {fault}" for fault in found]
+    print("\n".join(bad) or f"{len(pages)} pages, {len(COMMANDS)} commands, {run} commands run")
+    sys.exit(1 if bad else 0)
+
+
+main()

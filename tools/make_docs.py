@@ -1,109 +1,281 @@
 #!/usr/bin/env python3
-"""Makes the pages that repeat what stands elsewhere: make_docs.py PROGRAM [--check]
+"""Makes the pages that repeat what stands elsewhere: make_docs.py PROGRAM [--library FILE] [--check]
 
+  docs/results.md        from the library's descriptors of enumerations and records (paritas_records.h)
   docs/c-api.md          from include/*.h and examples/c/*.c
   docs/command-line.md   from `PROGRAM --help` and `PROGRAM COMMAND --help`
+  the files that other pages show ("`examples/...`:" before a block of code)
 
-With --check nothing is written; the exit status is 1 where a page is not what it would be now. Python's
-standard library only."""
+The library is libparitas beside the program's folder. With --check nothing is written; the exit status is 1
+if a page is not what it would be now. Python's standard library only."""
 
 import argparse
+import ctypes
 import difflib
-import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# the headers and their groups, in the page's order, each with the example that shows it
+ROOT = Path(__file__).resolve().parent.parent
+# the headers in the page's order, each with the examples that show it
 HEADERS = {
-    "paritas.h": {
-        "statuses": None,
-        "context": "context",
-        "workspaces": "workspaces",
-        "models": "models",
-        "templates": "templates",
-        "evaluation": "evaluation",
-        "fits": "fits",
-        "statistics": "statistics",
-        "toys": "toys",
-    },
-    "paritas_gradient.h": {"quantities": None, "gradients": "gradient"},
-    "paritas_er.h": {
-        "reasons": None,
-        "a day": "er",
-        "the instrument": None,
-        "geometry": None,
-        "masks that need geometry": None,
-    },
-    "paritas_kappa.h": {
-        "kappa distributions": None,
-        "spectra from sweeps": None,
-        "fits": None,
-        "currents and the spacecraft's potential": "kappa",
-    },
-    "paritas_losscone.h": {
-        "loss cones: data": None,
-        "loss cones: fits": "losscone",
-        "loss cones: the model": None,
-        "loss cones: beams": None,
-    },
+    "paritas.h": [],
+    "paritas_records.h": [],
+    "paritas_context.h": ["context"],
+    "paritas_workspace.h": ["workspaces"],
+    "paritas_model.h": ["models", "templates", "evaluation"],
+    "paritas_fit.h": ["fits"],
+    "paritas_statistics.h": ["statistics"],
+    "paritas_toys.h": ["toys"],
+    "paritas_gradient.h": ["gradient"],
+    "paritas_sweep.h": [],
+    "paritas_er.h": ["er"],
+    "paritas_kappa.h": ["kappa"],
+    "paritas_losscone.h": ["losscone"],
 }
 
 
+RESULTS = """\
+# Results: every field and word
+
+<!-- made by tools/make_docs.py from the library's descriptors -->
+
+Look up a field of a result. A field has the same name in JSON, CSV, SQLite and Python:
+
+```console
+$ paritas hypotest examples/two_bins.json --json
+```
+
+The first column of a table is this name. It is empty for fields that only C and Python have, under the C
+name. A number that does not exist is `null` in JSON, an empty field in CSV, and NaN in C and Python. Five
+expected values belong to -2, -1, 0, 1, 2 sigma.
+
+Programs can read these tables too: see `paritas_records` and `paritas_enumerations` in `paritas_records.h`.
+
+## Records
+"""
+C_API = """\
+# The C interface
+
+<!-- made by tools/make_docs.py from include and examples/c -->
+
+Compile a program with the installed library and run it:
+
+```console
+$ cc examples/c/statistics.c $(pkg-config --cflags --libs paritas) -o statistics
+$ ./statistics examples/two_bins.json
+CLs at mu = 1: observed 0.05251553, expected 0.06445515
+upper limit:   observed 1.011572, expected 1.062355
+```
+
+With CMake use `find_package(Paritas)` and link `Paritas::paritas`. The text below comes from the headers. The
+tests compile and run the examples. Tables of all records and enumerations: [results](results.md).
+"""
+COMMAND_LINE = """\
+# The command line
+
+<!-- made by tools/make_docs.py from --help -->
+
+Fit a workspace:
+
+```console
+$ paritas fit examples/two_bins.json
+```
+
+```text
+{overview}
+```
+
+| exit code | meaning |
+|---|---|
+| 0 | answered |
+| 1 | answered, but a fit did not converge; the output says which |
+| 2 | wrong command line |
+| 3 | wrong input, or the input lacks what was named |
+| 4 | the device is not available |
+| 5 | a file could not be written |
+"""
+
+
 def read(*path):
-    with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
-        return file.read()
+    return ROOT.joinpath(*path).read_text(encoding="utf-8")
 
 
-def introduction_of(name, header):
-    introduction = re.match(r"/\* (.*?)\n \*/", header, re.S)
+def table(head, rows):
+    def cells(row):
+        return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |"
+
+    return [cells(head), "|" + "---|" * len(head), *map(cells, rows), ""]
+
+
+# ---- results.md: enumerations and records ------------------------------------------------------------
+
+
+class Word(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("value", ctypes.c_int)]
+    _fields_ += [("word", ctypes.c_char_p), ("doc", ctypes.c_char_p)]
+
+
+class Enumeration(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("doc", ctypes.c_char_p), ("n", ctypes.c_size_t)]
+    _fields_ += [("words", ctypes.POINTER(Word))]
+
+
+class Record(ctypes.Structure):
+    pass
+
+
+class Field(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_char_p) for name in ("name", "word", "unit", "doc")]
+    _fields_ += [("type", ctypes.c_int)]
+    _fields_ += [(name, ctypes.c_size_t) for name in ("offset", "size", "count")]
+    _fields_ += [("is_array", ctypes.c_int)]
+    _fields_ += [("enumeration", ctypes.POINTER(Enumeration)), ("nested", ctypes.POINTER(Record))]
+
+
+Record._fields_ = [
+    *[(name, ctypes.c_char_p) for name in ("name", "doc")],
+    *[(name, ctypes.c_size_t) for name in ("size", "n_fields")],
+    ("fields", ctypes.POINTER(Field)),
+]
+
+
+def described(library):
+    """(enumerations, records) of the library, in its order."""
+    out = []
+    for function, kind in (("paritas_enumerations", Enumeration), ("paritas_records", Record)):
+        call = getattr(library, function)
+        call.restype = ctypes.POINTER(kind)
+        count = ctypes.c_size_t()
+        first = call(ctypes.byref(count))
+        out.append([first[i] for i in range(count.value)])
+    return out
+
+
+def link(name):
+    return f"[`{name}`](#{name})"
+
+
+def type_of(field):
+    """The field's type in C, linked where this page describes it."""
+    if field.nested:
+        name = link(field.nested[0].name.decode())
+    elif field.enumeration:
+        name = link(field.enumeration[0].name.decode())
+    else:
+        whole = "unsigned" if field.size == 4 else "64-bit unsigned"
+        name = {0: "double", 1: whole, 2: "int", 3: "0 or 1", 6: f"text, {field.count} bytes"}[field.type]
+    return f"{name} [{field.count}]" if field.is_array and field.type != 6 else name
+
+
+def results(library):
+    enumerations, records = described(library)
+    out = [RESULTS]
+    out += table(("record", "holds"), ((link(r.name.decode()), r.doc.decode()) for r in records))
+    for record in records:
+        out += [f"### {record.name.decode()}", "", record.doc.decode(), ""]
+        rows = []
+        for field in (record.fields[i] for i in range(record.n_fields)):
+            word, unit = field.word.decode(), field.unit.decode()
+            name = f"`{word}`" if word else ""
+            rows.append((name, f"`{field.name.decode()}`", type_of(field), unit, field.doc.decode()))
+        out += table(("field", "in C", "type", "unit", "meaning"), rows)
+    out += ["## Enumerations", ""]
+    for enumeration in enumerations:
+        out += [f"### {enumeration.name.decode()}", "", enumeration.doc.decode(), ""]
+        rows = []
+        for word in (enumeration.words[i] for i in range(enumeration.n)):
+            text = word.word.decode()
+            rows.append(
+                (f"`{text}`" if text else "", f"`{word.name.decode()}`", word.value, word.doc.decode())
+            )
+        out += table(("word", "in C", "value", "meaning"), rows)
+    return "\n".join(out)
+
+
+# ---- c-api.md: the headers ---------------------------------------------------------------------------
+
+LISTS = re.compile(
+    r"#define PARITAS_\w+_(?:LIST\(ITEM\)|FIELDS\(FIELD, R\)|ENUMERATIONS\(ENUMERATION\)|RECORDS\(RECORD\))"
+    r"(?:.*\\\n)*.*\n|^PARITAS_\w+_ENUMERATIONS\(PARITAS_NAME_FUNCTION\)\n",
+    re.M,
+)
+MADE_OF_LISTS = re.compile(
+    r"typedef (?:enum|struct) (\w+) \{\s*(?:size_t size;\s*)?"
+    r"PARITAS_\w+\((?:PARITAS_ENUMERATOR|PARITAS_MEMBER, ?)\)\s*\} \1;\n?"
+)
+COMMENT = re.compile(r"\s*/\*(.*?)\*/\s*", re.S)
+
+
+def text_of(comment):
+    """A comment's text without its stars."""
+    return "\n".join(re.sub(r"^ \* ?", "", line).rstrip() for line in comment.strip().splitlines())
+
+
+def described_types(chunk):
+    """A chunk of a header whose types are made of lists: its comment, links to the tables, what is left."""
+    out = []
+    chunk = LISTS.sub("", chunk)
+    names = MADE_OF_LISTS.findall(chunk)
+    rest = MADE_OF_LISTS.sub("", chunk)
+    comment = COMMENT.match(rest)
+    if comment and names:
+        text = text_of(comment[1])
+        laid_out = re.search(r"^ ", text, re.M)
+        out += ["```text", text, "```", ""] if laid_out else [re.sub(r"([*<>|])", r"\\\1", text), ""]
+        rest = rest[comment.end() :]
+    out += [f"Table of [`{name}`](results.md#{name})." for name in names] + [""] * bool(names)
+    return out, rest.strip()
+
+
+def section(name, level):
+    """A header as a section of the page: its introduction, then its groups with their declarations."""
+    header = read("include", name)
+    introduction = COMMENT.match(header)
     if not introduction:
         sys.exit(f"include/{name}: does not begin with a comment")
-    return "\n".join(re.sub(r"^ \* ?", "", line) for line in introduction.group(1).splitlines())
+    out = [f"{level} {name}", "", "```text", text_of(introduction[1]), "```", ""]
+    body = re.search(r'extern "C" \{\n#endif\n(.*)#ifdef __cplusplus\n\}', header, re.S)
+    guards = re.compile(r"^#(ifndef|endif|define \w+_H\b|include).*\n", re.M)
+    body = body[1] if body else guards.sub("", header[introduction.end() :])
+    code = []
 
+    def show_code():
+        if any(code):
+            out.extend(["```c", "\n\n".join(code), "```", ""])
+        code.clear()
 
-def groups_of(name, header, level):
-    """The header's groups as sections of the page."""
-    out, known = [], HEADERS[name]
-    found = re.findall(r"/\* ---- (.*?) -+ \*/\n(.*?)(?=/\* ---- |#ifdef __cplusplus\n\}|\Z)", header, re.S)
-    for title, body in found:
-        group = title.split(" (")[0].strip()
-        if group not in known:
-            sys.exit(f"include/{name}: the group '{group}' is not known to tools/make_docs.py")
-        out += [f"{level} {group[0].upper() + group[1:]}", "", "```c", body.strip(), "```", ""]
-        if known[group]:
-            out += [
-                f"Example: `examples/c/{known[group]}.c`",
-                "",
-                "```c",
-                read("examples", "c", known[group] + ".c").strip(),
-                "```",
-                "",
-            ]
+    for chunk in re.split(r"\n{2,}", body.strip("\n")):
+        title = re.match(r"/\* ---- (.*?) -+ \*/$", chunk)
+        if title:
+            show_code()
+            out.extend([f"{level}# {name}: {title[1].split(' (')[0]}", ""])
+            continue
+        tables, rest = described_types(chunk + "\n")
+        if tables:
+            show_code()
+            out.extend(tables)
+        if rest:
+            code.append(rest)
+    show_code()
+    for example in HEADERS[name]:
+        out += [f"Example: `examples/c/{example}.c`", ""]
+        out += ["```c", read("examples", "c", example + ".c").strip(), "```", ""]
     return out
 
 
 def c_api():
-    if set(HEADERS) != {name for name in os.listdir(os.path.join(ROOT, "include")) if name.endswith(".h")}:
-        sys.exit("include: has other headers than tools/make_docs.py knows")
-    out = [
-        "# The C interface",
-        "",
-        "<!-- made by tools/make_docs.py from include and examples/c -->",
-        "",
-        "`paritas.h` for fits of workspaces, and a header for each further family; link with `-lparitas` (`pkg-config paritas`) or `Paritas::paritas` (CMake). The text below is",
-        "the headers' own; the examples are compiled and run by the tests.",
-        "",
-    ]
-    for name in HEADERS:
-        header = read("include", name)
-        if name != "paritas.h":
-            out += [f"## {name}", ""]
-        out += ["```text", introduction_of(name, header), "```", ""] + groups_of(
-            name, header, "##" if name == "paritas.h" else "###"
-        )
+    present = {path.name for path in ROOT.glob("include/*.h")}
+    if not present <= set(HEADERS):
+        sys.exit(f"include: tools/make_docs.py does not know {', '.join(sorted(present - set(HEADERS)))}")
+    out = [C_API]
+    for name in (name for name in HEADERS if name in present):
+        out += section(name, "##")
     return "\n".join(out)
+
+
+# ---- command-line.md: the program's help -------------------------------------------------------------
 
 
 def command_line(program):
@@ -115,52 +287,74 @@ def command_line(program):
 
     overview = help_of()
     commands = re.findall(r"^  ([a-z][a-z0-9-]*(?: [a-z]+)?)(?:  +\S|$)", overview, re.M)
-    out = [
-        "# The command line",
-        "",
-        "<!-- made by tools/make_docs.py from --help -->",
-        "",
-        "```text",
-        overview,
-        "```",
-        "",
-        "Exit codes: 0 answered; 1 answered, but a fit did not converge (the output says which); 2 the command line cannot be parsed; 3 the input is wrong,",
-        "or lacks what was named; 4 the device is not available; 5 a file could not be written.",
-        "",
-    ]
+    blocks = {command: help_of(*command.split()).split("\n\n") for command in commands}
+    groups = {}  # (title, text of the options): the commands that have them
     for command in commands:
-        out += [f"## {command}", "", "```text", help_of(*command.split()), "```", ""]
+        for block in blocks[command]:
+            title, _, options = block.partition(":\n")
+            if options and re.fullmatch(r"[A-Z][\w ]*", title):
+                groups.setdefault((title, options), []).append(command)
+    shared = {key: users for key, users in groups.items() if len(users) > 1}
+    names = {}  # a second group of one title is named after its first command
+    for title, options in shared:
+        taken = f"{title} options" in names.values()
+        names[title, options] = f"{title} options" + (f" of {shared[title, options][0]}" if taken else "")
+
+    def anchor(name):
+        short = name.lower().replace(" options", "")
+        return f"[{short}](#{name.lower().replace(' ', '-')})"
+
+    out = [COMMAND_LINE.format(overview=overview)]
+    for command in commands:
+        own = [block for block in blocks[command][:-1] if tuple(block.split(":\n", 1)) not in shared]
+        others = [anchor(names[key]) for key, users in shared.items() if command in users]
+        out += [f"## {command}", "", "```text", "\n\n".join(own), "```", ""]
+        out += [f"More: {', '.join(others)}.", ""] * bool(others)
+    out += ["## Options of several commands", ""]
+    for key, users in shared.items():
+        used = ", ".join(f"`{command}`" for command in users)
+        out += [f"### {names[key]}", "", "```text", key[1], "```", "", f"Of {used}.", ""]
     return "\n".join(out)
+
+
+# ---- files that pages show ---------------------------------------------------------------------------
+
+SHOWN = re.compile(r"(`((?:examples|tests)/[\w./-]+)`[^`\n]*:\n\n```[a-z]*\n)(.*?)(?=^```$)", re.S | re.M)
+
+
+def with_shown_files(text):
+    return SHOWN.sub(lambda block: block[1] + read(block[2]).strip() + "\n", text)
 
 
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("program")
+    parser.add_argument("program", type=Path)
+    parser.add_argument("--library", type=Path)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
+    program = arguments.program.resolve()
+    name = "libparitas.dylib" if sys.platform == "darwin" else "libparitas.so"
+    library = ctypes.CDLL(str((arguments.library or program.parent.parent / name).resolve()))
+    pages = {"docs/results.md": results(library), "docs/c-api.md": c_api()}
+    pages["docs/command-line.md"] = command_line(str(program))
+    for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
+        page = str(path.relative_to(ROOT))
+        pages.setdefault(page, with_shown_files(path.read_text(encoding="utf-8")))
     stale = False
-    for name, text in (("c-api.md", c_api()), ("command-line.md", command_line(arguments.program))):
-        path = os.path.join(ROOT, "docs", name)
-        old = read("docs", name) if os.path.exists(path) else ""
+    for page, text in pages.items():
+        path = ROOT / page
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
         if old == text:
             continue
         stale = True
         if arguments.check:
-            print(f"docs/{name} is not current: run tools/make_docs.py")
-            print(
-                "\n".join(
-                    list(
-                        difflib.unified_diff(
-                            old.splitlines(), text.splitlines(), "docs/" + name, "now", lineterm=""
-                        )
-                    )[:40]
-                )
-            )
+            print(f"{page} is not current: run tools/make_docs.py")
+            changes = difflib.unified_diff(old.splitlines(), text.splitlines(), page, "now", lineterm="")
+            print("\n".join(list(changes)[:40]))
         else:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            path.write_text(text, encoding="utf-8")
     sys.exit(1 if stale and arguments.check else 0)
 
 

@@ -23,9 +23,22 @@ LEVELS, STEPS = (0.68, 0.95), (1.0, 0.1)  # of confidence sets, V
 TRUTHS = ("hard", "folded", "integral")
 FITS = [("Halekas", "halekas", "hard"), ("Lillis", "lillis", "hard"), ("folded", "halekas", "folded")]
 
+BEGIN = """\
+# Recovery: how well fits of loss cones find the truth
+
+<!-- made by tools/make_recovery.py -->
+
+Look up how well potentials, kappa distributions and spacecraft potentials are recovered from synthetic data.
+Make such a table for your own ranges:
+
+```console
+$ paritas losscone inject --true-potential -200:-20 --noise 0.2:0.4 --beams 0
+```
+"""
+
 
 def digits(value, n=3):
-    """n significant digits without an exponent"""
+    """n significant digits without an exponent."""
     if not np.isfinite(value):
         return "-"
     if value == 0:
@@ -39,10 +52,10 @@ def percent(part):
 
 
 def paragraph(*parts, bullet=False):
-    """a paragraph or an item of a list, wrapped, and the blank line behind a paragraph"""
+    """A wrapped paragraph with a blank line behind it, or a wrapped item of a list."""
     text = textwrap.wrap(
         " ".join(parts),
-        150,
+        110,
         break_on_hyphens=False,
         initial_indent="- " if bullet else "",
         subsequent_indent="  " if bullet else "",
@@ -69,7 +82,7 @@ def errors(difference):
 
 
 class Fits:
-    """what a fit found, in arrays over the sweeps of a day"""
+    """What a fit found, in arrays over the sweeps of a day."""
 
     def __init__(self, library, day, method, response, bootstrap, **options):
         from library import data_of
@@ -104,7 +117,7 @@ class Fits:
         self.day = day
 
     def covered(self, day, sets):
-        """(truth in the set, its size in V, open at a bound) of every sweep"""
+        """(truth in the set, its size in V, open at a bound) of every sweep."""
         U = day.truth["U"]
         inside = np.array(
             [any(s.lower[i] <= u <= s.upper[i] for i in range(s.intervals)) for s, u in zip(sets, U)]
@@ -144,15 +157,34 @@ def losscone_part(library, n):
     }
     everything = np.ones(n, bool)
     out = ["## Potentials", ""]
-    out += paragraph(
-        f"{n} sweeps of each truth: U from -400 to -10 V, r from 0.4 to 1.05, spacecraft potential 5 to 15 V (known to the fit), 15 energies from 39 eV to 16.7 keV, a field of any direction,",
-        "azimuths that turn by 7.5 degrees a row, noise log-normal of 10 to 30 % (a sweep has one value). The hard truth has a beam (amplitude up to 2) in",
-        "half of the sweeps. The truth `folded` is the",
-        "folded model itself, the mean over five energies; `integral` is what neither model is: the edge averaged over a Gaussian response of the same width in ln E, each energy by its flux in a",
-        "spectrum that falls as E^-2.5.",
+    out += paragraph(f"{n} sweeps of each truth, drawn from these ranges:")
+    out += table(
+        ["quantity", "range"],
+        [
+            ["U", "-400 to -10 V"],
+            ["r", "0.4 to 1.05"],
+            ["spacecraft potential", "5 to 15 V, known to the fit"],
+            ["energies", "15, from 39 eV to 16.7 keV"],
+            ["field", "any direction; azimuths turn by 7.5 degrees a row"],
+            ["noise", "log-normal, 10 to 30 %, one value a sweep"],
+            ["beam", "amplitude up to 2, in half of the sweeps with a hard edge"],
+        ],
+    )
+    out += table(
+        ["truth", "edge of the cone in the data"],
+        [
+            ["hard", "at the energy of the channel"],
+            ["folded", "mean over five energies, exactly as in the folded model"],
+            [
+                "integral",
+                "averaged over a Gaussian response of the same width in ln E. Energies are weighted by their"
+                " flux in a spectrum that falls as E^-2.5. Neither model describes it",
+            ],
+        ],
     )
     out += paragraph(
-        "Estimates are centres of plateaus. Errors in V; width: median of the plateau's; inside: how often the true U lies in the plateau."
+        "The estimate is the centre of the plateau. Errors are in V. Width is the median width of the",
+        "plateau. Inside says how often the plateau contains the true U.",
     )
     out += table(
         ["truth", "fit", "bias", "RMSE", "MAE", "median", "90 %", "width", "inside"],
@@ -181,8 +213,10 @@ def losscone_part(library, n):
     out += table(["truth", "fit", "bias", "RMSE", "MAE", "median", "90 %", "width", "inside"], rows)
     out += ["## Confidence sets", ""]
     out += paragraph(
-        "How often the set of U contains the truth, its median size (V; of several intervals, their sum) and how often it reaches a bound of U. Default: misfit up to the minimum + 4 s^2 with",
-        "s^2 = misfit / (cells - 3), every 1 V, of the folded model every 0.2 V. Bootstrap: the threshold of each sweep from 40 draws.",
+        "How often does the set contain the true U? The size is the median in V, summed over the intervals",
+        "of a set. The default set goes up to the minimum + 4 s^2 with s^2 = misfit / (cells - 3). Its ends",
+        "lie every 1 V, in the folded model every 0.2 V. Bootstrap: the threshold of each sweep comes from",
+        "40 draws.",
     )
     rows = []
     for (truth, name), fits in all_.items():
@@ -208,11 +242,11 @@ def losscone_part(library, n):
 
 
 def choice(library, days, all_):
-    """can the data tell the models apart?"""
+    """Can the data tell the models apart?"""
     out = [
         "## Which model",
         "",
-        "Both models are fitted without a beam, and the one of less misfit is taken.",
+        "Both models are fitted without a beam. The model with the lower misfit is taken.",
         "",
     ]
     rows = []
@@ -251,7 +285,7 @@ def choice(library, days, all_):
 
 
 def answers(program, day, *options):
-    """columns of `paritas kappa fit` for a day, through its file"""
+    """Columns of `paritas kappa fit` for a day, through its file."""
     import dayfiles
 
     with tempfile.TemporaryDirectory() as folder:
@@ -305,10 +339,15 @@ def kappa_part(program, n):
     )
     out = ["## Kappa distributions", ""]
     out += paragraph(
-        f"{n} sweeps: density 0.1 to 5 cm^-3, kappa 2.6 to 5.5, T 12 to 120 eV, Poisson counts of 88 cells, a loss cone in the reflected half, channels that see the mean over their response (an",
-        f"integral, where the fit takes a sum over the sweep's own energies), a spacecraft at {V:.0f} V that is known. The fit reckons with rows that are",
-        "uneven by 11 %, so its errors are too large for",
-        "data without that. Errors of T and density in %. With an error: neither kappa nor theta is at a bound, where no error is given.",
+        f"{n} sweeps with Poisson counts of 88 cells and a loss cone in the reflected half. Density is 0.1",
+        f"to 5 cm^-3, kappa 2.6 to 5.5, T 12 to 120 eV. The spacecraft is at {V:.0f} V, which the fit knows.",
+        "In the data each channel averages over its response by an integral; the fit uses a sum over the",
+        "sweep's energies.",
+    )
+    out += paragraph(
+        "The fit allows for rows that are uneven by 11 %, so its errors are too large for data without this.",
+        'Errors of T and density are in %. "With an error": neither kappa nor theta is at a bound, where no',
+        "error exists.",
     )
     out += table(head, rows)
     cold = dayfiles.plasma(
@@ -336,8 +375,9 @@ def kappa_part(program, n):
         )
         rows.append([weights, percent(keep[empty]), percent(corner[weights][keep]), *map(digits, shown)])
     out += paragraph(
-        f"Rows without a count. Of {n} sweeps of cold plasma (T 8 to 25 eV, 0.1 to 1 cm^-3) {percent(empty)} have a row of energy in which no cell counted anything. The weights that were usual give",
-        "such a row 5e5 times the weight of another; the likelihood of counts takes it for what it is.",
+        f"**Rows without a count.** In {percent(empty)} of {n} sweeps of cold plasma (T 8 to 25 eV, 0.1 to 1",
+        "cm^-3) one row has no count in any cell. The weights of earlier fits (`original`) give such a row",
+        "5e5 times the weight of another. The likelihood of counts gives it the right weight.",
     )
     out += table(
         [
@@ -360,9 +400,9 @@ def charging_part(program, n):
 
     out = ["## Spacecraft potentials", ""]
     out += paragraph(
-        "Sunlight: the potential at which photoelectrons balance the plasma's electrons from 10 eV on; the sensor sees the distribution that this potential",
-        "shifts. Nothing is known to the fit but the",
-        "spectrum. Energies alone: the fluxes stay as they are when energies are shifted, as was usual.",
+        "**Sunlight.** Photoelectrons balance the electrons of the plasma from 10 eV on. The sensor sees the",
+        "distribution shifted by this potential. The fit knows only the spectrum. With `energies alone` the",
+        "energies are shifted but the fluxes are not, as in earlier fits.",
     )
     day = dayfiles.plasma(2 * n, 204, density=(1e5, 5e6))
     truth = day.truth["Usc"]
@@ -418,9 +458,10 @@ def charging_part(program, n):
     near = np.abs(d) < 0.2 * np.abs(truth[negative])
     positive = percent(found["spacecraft_potential"][~negative] >= 0)
     out += paragraph(
-        f"Shade: {n} spectra as the sensor sees them, T 10 to 200 eV. In {percent(~negative)} secondaries and ions prevail at 0 V; the potential is positive",
-        f"there and was found so in {positive} of them.",
-        f"Of the others {percent(np.isfinite(d))} have an answer, within 20 % of the true one in {percent(near)}; errors in V.",
+        f"**Shade.** {n} spectra as the sensor sees them, T 10 to 200 eV. In {percent(~negative)} of them",
+        "secondaries and ions prevail at 0 V, so the potential is positive; the fit finds it positive in",
+        f"{positive} of these. In {percent(np.isfinite(d))} of the others there is an answer. It is within",
+        f"20 % of the truth in {percent(near)}. Errors are in V.",
     )
     out += table(
         ["bias", "RMSE", "MAE", "median", "90 %", "truth within 1 error", "within 2"],
@@ -433,7 +474,7 @@ def charging_part(program, n):
 
 
 def words(all_, corner, models):
-    """what the tables say, with their numbers"""
+    """The page's beginning: what the tables say, with their numbers."""
 
     def of(truth, name):
         fits = all_[truth, name]
@@ -447,65 +488,70 @@ def words(all_, corner, models):
     same, wrong, other = of("hard", "Halekas"), of("folded", "Halekas"), of("hard", "folded")
     integral, integral_hard = of("integral", "folded"), of("integral", "Halekas")
     folded, lillis, lillis_folded = of("folded", "folded"), of("hard", "Lillis"), of("folded", "Lillis")
-    out = [
-        "# Recovery: what fits of loss cones find of a truth that is known",
-        "",
-        "<!-- made by tools/make_recovery.py -->",
-        "",
-    ]
+    out = [BEGIN]
     out += paragraph(
-        "All numbers on this page are of synthetic data, made by a second implementation of the formulas (NumPy, in `tests/losscone`) and fitted by the library and the program. No number is of the",
-        "mission's data: what they do that the synthetic ones do not, nobody has measured here. `paritas losscone inject` makes such tables for other ranges; [losscone.md](losscone.md) says what the",
-        "columns of the program's tables are. In short:",
+        "A second implementation of the formulas (NumPy, in `tests/losscone`) made the data of this page;",
+        "the library and the program fitted them. Nothing here was measured on data of the mission. The",
+        "columns of the tables are explained in [loss cones](losscone.md).",
     )
+    out += ["## Summary", ""]
     items = [
         (
-            f"**The model of the instrument matters more than anything else.** With the right one U is found to {same[1]:.1f} V (hard edge) and {folded[1]:.1f} V",
-            "(folded) RMS. A hard edge fitted to data that",
-            f"the instrument averaged over +-25 % in energy is {abs(wrong[0]):.0f} V too negative in the mean (RMS {wrong[1]:.0f} V), the folded model on data with",
-            f"a hard edge {other[0]:.0f} V too positive",
-            f"({other[1]:.0f} V), in proportion to U. The intervals do not show it: they contain the truth in {100 * wrong[2]:.0f} % and {100 * other[2]:.0f} % of the sweeps.",
+            "**The model of the instrument matters most.** The right model finds U with an RMS error of",
+            f"{same[1]:.1f} V (hard edge) or {folded[1]:.1f} V (folded). A hard edge fitted to folded data",
+            f"is on average {abs(wrong[0]):.0f} V too negative (RMS {wrong[1]:.0f} V). A folded edge fitted",
+            f"to hard data is {other[0]:.0f} V too positive ({other[1]:.0f} V). Both errors grow with U. The",
+            f"intervals do not show them: they contain the truth in {100 * wrong[2]:.0f} % and",
+            f"{100 * other[2]:.0f} % of the sweeps.",
         ),
         (
-            f"**The misfits tell which is right** (the right one was taken in {100 * models:.1f} % of these sweeps), where nothing but the edge differs. That is",
-            "why `losscone fit` fits both and says which it",
-            "prefers. The sensor does average over its response, so expect `folded`; where the hard edge fits better, ask why before believing either.",
+            "**The misfit tells the models apart.** The right model had the lower misfit in",
+            f"{100 * models:.1f} % of these sweeps, where only the edge differs. `losscone fit` therefore",
+            "fits both and names the better one. The sensor averages over its response, so expect `folded`.",
+            "If the hard edge fits better, find out why first.",
         ),
         (
-            "**The folded model is an approximation too.** Of sweeps whose response is an integral, weighted by the spectrum, it finds U with a bias of",
-            f"{integral[0]:.0f} V (RMS {integral[1]:.0f} V), the hard",
-            f"edge with {integral_hard[0]:.0f} V ({integral_hard[1]:.0f} V). A steep spectrum lowers the energy that a channel stands for, and U with it, by about",
-            "a tenth. Differences of U between places are",
-            "safer than U itself.",
+            "**The folded model is an approximation too.** A real response is an integral weighted by the",
+            f"spectrum (`integral` below). For it the folded model has a bias of {integral[0]:.0f} V (RMS",
+            f"{integral[1]:.0f} V), the hard edge {integral_hard[0]:.0f} V ({integral_hard[1]:.0f} V). A",
+            "steep spectrum lowers the effective energy of a channel, and U with it, by about a tenth.",
+            "Differences of U between places are safer than U.",
         ),
         (
-            f"**Plateaus are what the data leave open**, not errors. With a hard edge the plateau holds the truth in {100 * same[2]:.0f} % of the sweeps: geometry",
-            "limits U, noise hardly, and a threshold adds",
-            f"little. The folded model has plateaus of about 1 V, which hold it in {100 * folded[2]:.0f} %; there noise limits U, and a confidence set is needed: the default one held it in",
-            f"{set_of()} %, those of the bootstrap at 68 and 95 % in {set_of(0.68)} and {set_of(0.95)} % (every 0.1 V; a grid of 1 V is coarse beside such plateaus: {set_of(0.68, 1.0)} and",
-            f"{set_of(0.95, 1.0)} %). 40 draws are few for 95 %.",
+            f"**A plateau is not an error.** With a hard edge it contains the truth in {100 * same[2]:.0f} %",
+            "of the sweeps. Geometry limits U there, noise hardly matters, and a threshold adds little. The",
+            f"folded model has plateaus of about 1 V, which contain the truth in {100 * folded[2]:.0f} %.",
+            "Noise limits U there, and you need a confidence set. The default set contained the truth in",
+            f"{set_of()} %.",
         ),
         (
-            f"**Lillis's misfit does not identify U of a hard edge** (RMS {lillis[1]:.0f} V, plateaus of most of the range): it leaves out the cells near 1 and",
-            "near the background, which are nearly all. Of",
-            f"folded data it is usable ({lillis_folded[1]:.0f} V, where the folded model has {folded[1]:.1f} V), because the smeared edge is what lies between.",
+            f"**Bootstrap sets** of the folded model at 68 and 95 % contained the truth in {set_of(0.68)}",
+            f"and {set_of(0.95)} % (ends every 0.1 V). Ends every 1 V are coarse for such plateaus:",
+            f"{set_of(0.68, 1.0)} and {set_of(0.95, 1.0)} %. 40 draws are few for 95 %.",
         ),
         (
-            "**In sunlight the spacecraft potential comes back to a few tenths of a volt up to 20 V**, a little too low (the fit's response is a",
-            "sum over 15 energies, that of these data an integral).",
-            "Beyond 20 V it is off by volts, and the error that is given is too small. With energies shifted alone, as was usual, it is volts too low everywhere.",
+            f"**Lillis's misfit does not determine U of a hard edge** (RMS {lillis[1]:.0f} V, plateaus over",
+            "most of the range). It drops the cells near 1 and near the background, which are nearly all",
+            "cells. It works on folded data, because a smeared edge has cells in between:",
+            f"{lillis_folded[1]:.0f} V, where the folded model has {folded[1]:.1f} V.",
         ),
         (
-            f"**Kappa fits with the usual weights fail where a row is empty**: {100 * corner['original']:.0f} % of such sweeps end in the corner kappa = 6, theta =",
-            "1e6 m/s, T = 3.8 eV; with the likelihood of",
-            f"counts {100 * corner['counts']:.0f} %.",
+            "**Spacecraft potentials in sunlight** are right to a few tenths of a volt up to 20 V. They are",
+            "slightly too low, because the fit uses a sum over 15 energies and these data an integral.",
+            "Beyond 20 V they are off by volts, and the error is too small. With energies shifted alone they",
+            "are volts too low everywhere.",
+        ),
+        (
+            "**Rows without a count break kappa fits with the weights of earlier fits.**",
+            f"{100 * corner['original']:.0f} % of such sweeps end in the corner kappa = 6, theta = 1e6 m/s,",
+            f"T = 3.8 eV. With the likelihood of counts it is {100 * corner['counts']:.0f} %.",
         ),
     ]
     return out + [line for item in items for line in paragraph(*item, bullet=True)] + [""]
 
 
 def right_part(all_, library):
-    """the part of sweeps in which the model of less misfit is the true one, both without a beam"""
+    """The part of the sweeps in which the true model has the lower misfit, both without a beam."""
     parts = []
     for truth in ("hard", "folded"):
         day = all_[truth, "folded"].day

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 
 const struct option options_days[] = {
-    {"--year", 0, OPTION_COUNT, "YYYY", "of the day files, those of this year"},
-    {"--month", 0, OPTION_COUNT, "MM", "those of this month"},
-    {"--day", 0, OPTION_COUNT, "DD", "those of this day of the month"},
+    {"--year", 0, OPTION_COUNT, "YYYY", "only day files of this year"},
+    {"--month", 0, OPTION_COUNT, "MM", "only of this month"},
+    {"--day", 0, OPTION_COUNT, "DD", "only of this day of the month"},
     {0},
 };
 

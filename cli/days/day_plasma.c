@@ -19,7 +19,7 @@ const struct option options_plasma[] = {
     {"--channel-width", 0, OPTION_NUMBER, "W",
      "relative width of the energy channels, with which the distribution is folded; 0: none; default: 0.5"},
     {"--systematic", 0, OPTION_NUMBER, "S",
-     "relative error of each row beside that of its counts; default: 0.1118"},
+     "relative error of each row in addition to its counting error; default: 0.1118"},
     {"--dead", 0, OPTION_NUMBER, "P",
      "probability that a row without a count did not measure; default: 0.05"},
     {"--currents", 0, OPTION_CHOICE, "converged|sums",

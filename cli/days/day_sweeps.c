@@ -15,7 +15,7 @@ const struct option options_sources[] = {
      "theta.tab, inclinations of the 88 cells; default: the instrument's rings in an order that need not be "
      "the archive's"},
     {"--polarity", 0, OPTION_TEXT, "+1|-1|FILE",
-     "is the Moon along the field (+1) or against it (-1)? Of all sweeps, or a table with the column "
+     "is the Moon along the field (+1) or against it (-1)? For all sweeps, or a table with the column "
      "polarity; default: --geometry, --spice, else -1"},
     {"--geometry", 0, OPTION_TEXT, "FILE",
      "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC "

@@ -20,7 +20,7 @@ const struct option options_truth[] = {
     {"--noise", 0, OPTION_TEXT, "LO:HI",
      "standard deviation of the flux's logarithm, drawn for each sweep; default: 0.1:0.3"},
     {"--true-spacecraft", 0, OPTION_TEXT, "LO:HI",
-     "spacecraft potential, V; default: 5:15, or with --plasma that of the currents"},
+     "spacecraft potential, V; default: 5:15, or with --plasma from the currents"},
     {"--plasma", 0, OPTION_FLAG, NULL, "spectra of kappa distributions; default: a power law"},
     {"--true-density", 0, OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3; default: 1e5:1e7"},
     {"--true-kappa", 0, OPTION_TEXT, "LO:HI", "default: 3:6"},

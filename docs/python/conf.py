@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 project = "Paritas"
 copyright = "the authors of Paritas"  # noqa: A001 (Sphinx's name)
-header = (ROOT / "include" / "paritas.h").read_text(encoding="utf-8")
+header = (ROOT / "include" / "paritas_context.h").read_text(encoding="utf-8")
 release = version = ".".join(
     re.search(rf"PARITAS_VERSION_{part}\s+(\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH")
 )

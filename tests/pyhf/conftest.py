@@ -1,4 +1,4 @@
-"""What the comparisons with pyhf share: running the program, drawing points."""
+"""Shared by the comparisons with pyhf: running the program, drawing points."""
 
 import json
 import os
@@ -14,7 +14,7 @@ EXAMPLES = os.path.join(ROOT, "examples")
 
 
 def run(*arguments, stdin=None, status=0):
-    """Standard output of the program, which must exit with `status`."""
+    """The program's standard output. It must exit with `status`."""
     done = subprocess.run(
         [PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, text=True, timeout=300
     )
@@ -25,7 +25,7 @@ def run(*arguments, stdin=None, status=0):
 
 
 def answer(*arguments, **options):
-    """The JSON document that the program answers."""
+    """The program's answer as JSON."""
     return json.loads(run(*arguments, "--json", "--quiet", **options))
 
 
@@ -50,7 +50,8 @@ def pyhf_model(workspace, normsys="4", histosys="4p", **options):
 
 
 def random_point(model, generator):
-    """Around the suggested start, some parameters far away, all within their bounds, fixed ones in place."""
+    """A point around the suggested start and within the bounds; a few parameters are far away, fixed ones
+    stay."""
     point = []
     for start, (low, high), fixed in zip(
         model.config.suggested_init(), model.config.suggested_bounds(), model.config.suggested_fixed()

@@ -1,10 +1,10 @@
-"""Random HistFactory workspaces that cover every modifier and the edges of pyhf's semantics.
+"""Random HistFactory workspaces with every modifier and the edge cases of pyhf's semantics.
 
     for name, document in workspaces(300, seed=1): ...
 
-Every document is accepted by pyhf 0.7.6 and says the same on every machine for the same (n, seed). Rates stay
-positive near the suggested start, so that a likelihood exists there, except where a bin is dead in all
-samples or a negative rate is asked for. Python's standard library only.
+pyhf 0.7.6 accepts every document, and (n, seed) gives the same documents on every machine. Near the
+suggested start rates are positive, so that a likelihood exists there, except in bins that are dead in all
+samples and for negative rates that a trait asks for. Needs the standard library only.
 """
 
 import random
@@ -25,7 +25,7 @@ TRAITS = (
 
 
 class _Draw:
-    """One workspace in the making."""
+    """The random numbers of one workspace."""
 
     def __init__(self, rng, traits):
         self.rng = rng
@@ -90,13 +90,14 @@ def _modifiers(draw, channel, sample_index, sample, data, alphas):
 
 
 def _staterrors(draw, channels):
-    """Adds staterror sets: one a channel, or one over several; always on the same samples in all its
+    """Adds staterror sets: one for each channel, or one over several. A set is on the same samples in all its
     channels."""
     rng = draw.rng
     if draw.has("wide_staterror"):
         touched = rng.sample(channels, rng.randint(1, len(channels)))
         everywhere = set.intersection(*({s["name"] for s in c["samples"]} for c in touched))
-        carriers = sorted(name for name in everywhere if rng.random() < 0.7) or sorted(everywhere)[:1]
+        everywhere = sorted(everywhere)  # sets have another order in every run
+        carriers = [name for name in everywhere if rng.random() < 0.7] or everywhere[:1]
         groups = [("stat_all", touched, carriers)] if carriers else []
         groups += [
             ("stat_" + c["name"], [c], [s["name"] for s in c["samples"]])
@@ -118,7 +119,7 @@ def _staterrors(draw, channels):
 
 
 def _sizes(channels):
-    """name -> (type, number of parameters) of every set, sizes as pyhf counts them."""
+    """name -> (type, number of parameters) of every set, as pyhf counts."""
     sets, seen = {}, set()
     for channel in sorted(channels, key=lambda c: c["name"]):
         for sample in channel["samples"]:
@@ -165,8 +166,8 @@ def _overrides(draw, channels):
 
 
 def _shared_shapefactor(draw, channels):
-    """One shapefactor over channels of different lengths; the longest comes first in the model's order, as
-    pyhf needs it."""
+    """Adds one shapefactor over channels of different lengths. pyhf needs the longest first in the model's
+    order."""
     first = min(channels, key=lambda c: c["name"])
     length = len(first["samples"][0]["data"])
     for channel in channels:
@@ -191,6 +192,34 @@ def _observations(draw, channels):
     return out
 
 
+def _channel(draw, channel, sample_names, alphas):
+    rng = draw.rng
+    n_bins = 1 if draw.has("single_bin") else rng.randint(1, 6)
+    present = [name for name in sample_names if rng.random() < 0.85] or sample_names[:1]
+    if not draw.has("unsorted"):
+        present.sort()
+    samples = []
+    for name in present:
+        index = sample_names.index(name)
+        signal = index == 0 and len(present) > 1
+        data = draw.rates(n_bins, 1, 15) if signal else draw.rates(n_bins, 20, 120)
+        modifiers = _modifiers(draw, channel, index, name, data, alphas)
+        samples.append({"name": name, "data": data, "modifiers": modifiers})
+    return {"name": channel, "samples": samples}
+
+
+def _lumi(draw):
+    """The configuration of the luminosity."""
+    return {
+        "name": "lumi",
+        "inits": [1.0],
+        "bounds": [[0.5, 1.5]],
+        "auxdata": [1.0],
+        "sigmas": [draw.number(0.01, 0.05)],
+        "fixed": draw.rng.random() < 0.2,
+    }
+
+
 def _workspace(rng, traits):
     draw = _Draw(rng, traits)
     names = ["SR", "CR", "VR", "a_channel", "Z", "aa"]
@@ -205,26 +234,7 @@ def _workspace(rng, traits):
         (f"{prefix}_{i}", rng.choice(kinds))
         for i, prefix in enumerate(rng.choices(["JES", "btag", "pdf", "A", "theory"], k=rng.randint(0, 6)))
     ]
-    channels = []
-    for channel in channel_names:
-        n_bins = 1 if draw.has("single_bin") else rng.randint(1, 6)
-        present = [name for name in sample_names if rng.random() < 0.85] or sample_names[:1]
-        if not draw.has("unsorted"):
-            present.sort()
-        samples = []
-        for name in present:
-            index = sample_names.index(name)
-            data = (
-                draw.rates(n_bins, 1, 15) if index == 0 and len(present) > 1 else draw.rates(n_bins, 20, 120)
-            )
-            samples.append(
-                {
-                    "name": name,
-                    "data": data,
-                    "modifiers": _modifiers(draw, channel, index, name, data, alphas),
-                }
-            )
-        channels.append({"name": channel, "samples": samples})
+    channels = [_channel(draw, name, sample_names, alphas) for name in channel_names]
     if not any(m["name"] == "mu" for c in channels for s in c["samples"] for m in s["modifiers"]):
         channels[0]["samples"][0]["modifiers"].append({"name": "mu", "type": "normfactor", "data": None})
     if draw.has("negative"):
@@ -237,16 +247,7 @@ def _workspace(rng, traits):
         _shared_shapefactor(draw, channels)
     configs = _overrides(draw, channels) if draw.has("overrides") else []
     if any(m["type"] == "lumi" for c in channels for s in c["samples"] for m in s["modifiers"]):
-        configs.append(
-            {
-                "name": "lumi",
-                "inits": [1.0],
-                "bounds": [[0.5, 1.5]],
-                "auxdata": [1.0],
-                "sigmas": [draw.number(0.01, 0.05)],
-                "fixed": rng.random() < 0.2,
-            }
-        )
+        configs.append(_lumi(draw))
     rng.shuffle(configs)
     observations, poi = _observations(draw, channels), "mu"
     if draw.has("leftovers"):
@@ -263,7 +264,7 @@ def _workspace(rng, traits):
 
 
 def workspaces(n, seed=1):
-    """Yields n pairs (name, document). The name tells the traits."""
+    """n pairs (name, document). The name lists the traits."""
     for i in range(n):
         rng = random.Random(seed * 1_000_003 + i)
         traits = {trait for trait in TRAITS if rng.random() < 0.3}

@@ -1,7 +1,7 @@
-"""Fits and test statistics beside pyhf's, and the numbers of pyhf's documentation.
+"""Fits and test statistics compared with pyhf's, and the numbers of pyhf's documentation.
 
-pyhf's minimiser stops short by some amount each time, never below the minimum. So each of its minima bounds
-ours from above, and how far it is above says how well its test statistic can be known."""
+pyhf's minimiser stops a little above a minimum. How far above says how well its test statistic is known.
+If a likelihood has two minima, pyhf may find the lower one; then a fit from several starts must find it."""
 
 import json
 import os
@@ -12,12 +12,11 @@ from conftest import EXAMPLES, answer
 from generate import workspaces
 
 STATISTICS = {"qtilde": pyhf.infer.test_statistics.qmu_tilde, "q0": pyhf.infer.test_statistics.q0}
-EXACT = 1e-7  # of twice the NLL: what our minimum may be above the true one
+EXACT = 1e-7  # in twice the NLL: our minimum may be so far above the true one
 
 
 def fittable(count):
-    """Generated workspaces with a POI that floats and a likelihood without the signal too; minima may be
-    valleys."""
+    """Generated workspaces with a free POI, and with a likelihood also without the signal."""
     for name, workspace in workspaces(8 * count, 77):
         if workspace["measurements"][0]["config"]["poi"] != "mu":
             continue
@@ -64,7 +63,7 @@ def test_fits_and_test_statistics_are_pyhfs(statistic, mu, workspace, saved):
         float(pyhf.infer.mle.twice_nll(point, data, model)[0]) - ours["twice_nll"]
         for point, ours in zip(points, (conditional, best))
     )
-    # two minima, and pyhf's path led to the lower one: then more starts find it
+    # two minima, and pyhf found the lower one: more starts must find it
     if min(short_fixed, short_free) < -EXACT:
         several = answer(
             "fit", path, "--starts", 20, *(["--fix", f"mu={mu}"] if short_fixed < short_free else [])
@@ -77,7 +76,7 @@ def test_fits_and_test_statistics_are_pyhfs(statistic, mu, workspace, saved):
         return
     ours = answer("hypotest", path, "--mu", mu, "--test-stat", statistic)["q"]
     mu_hat = points[1][model.config.poi_index]
-    if abs(mu_hat - mu) < 1e-3:  # a hair decides on which side of mu the best fit lies, and q is 0 on one
+    if abs(mu_hat - mu) < 1e-3:  # tiny errors decide whether the best fit is above mu, where q is 0
         assert 0 <= ours <= abs(float(theirs)) + 1e-4
     else:
         assert abs(ours - float(theirs)) <= abs(short_fixed) + abs(short_free) + EXACT
@@ -86,7 +85,7 @@ def test_fits_and_test_statistics_are_pyhfs(statistic, mu, workspace, saved):
 
 
 def test_the_first_example_of_pyhfs_documentation():
-    """hypotest(1.0, ...) of the two-bin model, with the digits that pyhf prints"""
+    """hypotest(1.0, ...) of the two-bin model, to the digits that pyhf prints"""
     path = os.path.join(EXAMPLES, "two_bins.json")
     ours = answer("hypotest", path, "--mu", 1)
     assert ours["CLs_obs"] == pytest.approx(0.05251497, abs=2e-6)
@@ -108,7 +107,7 @@ def test_the_two_bin_fit_of_pyhfs_documentation():
 
 
 def test_the_upper_limits_of_pyhfs_documentation():
-    """the model of the example of upper_limit; its root finder stops at 1e-4"""
+    """The example of upper_limit, whose root finder stops at 1e-4."""
     model = pyhf.simplemodels.uncorrelated_background(
         signal=[12.0, 11.0], bkg=[50.0, 52.0], bkg_uncertainty=[3.0, 7.0]
     )

@@ -1,6 +1,6 @@
-"""Expected data and likelihood of generated workspaces, at random points, are pyhf's to 1e-11.
+"""Expected data and likelihoods agree with pyhf's to 1e-11, at random points of generated workspaces.
 
-The workspaces (generate.py) hold every modifier and edge case; the interpolation codes take turns."""
+generate.py covers every modifier and edge case. The interpolation codes take turns."""
 
 import itertools
 
@@ -44,7 +44,7 @@ def test_expected_data_and_logpdf_are_pyhfs(index, workspace, normsys, histosys,
         expected = np.asarray(model.expected_data(point))
         found = np.array(ours["expected_main"] + ours["expected_aux"])
         assert found.shape == expected.shape
-        # a rate is a sum whose terms may cancel: the scale of a bin is the sum of their sizes
+        # the terms of a rate may cancel, so the scale of a bin is the sum of their sizes
         scale = np.concatenate([rate_scale(model, point), np.abs(expected[model.config.nmaindata :])])
         assert np.all(np.abs(found - expected) <= TOLERANCE * scale)
 
@@ -73,6 +73,6 @@ def rate_scale(model, point):
 
 
 def likelihood_scale(rates, observed):
-    """Size of the terms that are summed, near which rounding stays whatever the sum is."""
+    """The size of the largest term. Rounding errors have this scale even if the sum is small."""
     logs = np.log(np.where(rates > 0, rates, 1.0))
     return float(np.max(2 * (np.abs(observed * logs) + rates), initial=1.0))

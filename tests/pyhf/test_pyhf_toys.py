@@ -1,10 +1,9 @@
-"""Toys beside pyhf's ToyCalculator: the distributions of the statistic under both hypotheses.
+"""Distributions of the test statistic in toys, compared with pyhf's ToyCalculator, under both hypotheses.
 
-Each is compared twice: with 2000 toys that pyhf makes here (two-sample tests), and with the counts that many
-more toys of pyhf had in bins of the statistic (toys.json, made by `python tests/pyhf/test_pyhf_toys.py 9000`, some
-hours; each says its number). pyhf's minimiser leaves some 1e-4 where the statistic is 0, so that what is
-below 1e-3 is one bin, the atom at 0. A defect must show: the same tests refuse toys whose auxiliary data are
-not drawn."""
+Each distribution is compared with 500 toys that pyhf makes here (two-sample tests), and with the binned
+counts of 9000 of pyhf's toys in toys.json, which `python tests/pyhf/test_pyhf_toys.py 9000` makes in some
+hours. pyhf's minimiser leaves some 1e-4 where the statistic is 0, so all values below 1e-3 form one bin, the
+atom at 0. The tests can fail: they refuse toys whose auxiliary data are not drawn."""
 
 import json
 import os
@@ -23,7 +22,7 @@ from conftest import answer
 REFERENCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "toys.json")
 ATOM = 1e-3
 BINS = 12
-LEAST = 1e-4  # of p-values; some forty are asked for
+LEAST = 1e-4  # the smallest p-value allowed; there are some forty
 
 
 def channel(name, **samples):
@@ -106,7 +105,7 @@ CASES = {
 
 
 def pyhf_toys(name, count, seed):
-    """(observed statistic, its toys at the tested value, its toys at the other one)"""
+    """(observed statistic, toys at the tested value, toys at the other value)"""
     document, statistic, mu = CASES[name]
     model = pyhf.Workspace(document).model()
     np.random.seed(seed)
@@ -118,7 +117,7 @@ def pyhf_toys(name, count, seed):
 
 
 def our_toys(name, count, seed, folder, *options):
-    """the same and the answer"""
+    """(toys at the tested value, toys at the other value, the answer)"""
     document, statistic, mu = CASES[name]
     path, store = folder / "workspace.json", folder / f"toys{len(os.listdir(folder))}.db"
     path.write_text(json.dumps(document))
@@ -144,8 +143,8 @@ def our_toys(name, count, seed, folder, *options):
 
 
 def summary(q_observed, *samples):
-    """What is kept of pyhf's toys: how many, the observed statistic, and for both hypotheses edges, counts
-    between them and how many are at least as large as observed."""
+    """What toys.json keeps: the number of toys, the observed statistic, and for both hypotheses edges, counts
+    between them, and how many toys are at least as large as observed."""
     kept = {"n": len(samples[0]), "q": q_observed, "distributions": []}
     for q in samples:
         edges = [
@@ -167,8 +166,7 @@ def chi_square_p(ours, theirs):
 
 
 def two_sample(ours, theirs):
-    """p-values: of what is in the atom, and of all, by the test of Kolmogorov and Smirnov; the statistic of
-    Anderson's and Darling's"""
+    """p-values of the atom and, by Kolmogorov and Smirnov, of all toys; the Anderson-Darling statistic"""
     ours, theirs = (np.where(q < ATOM, 0.0, q) for q in (ours, theirs))
     atom = chi_square_p(*([np.sum(q == 0), np.sum(q > 0)] for q in (ours, theirs)))
     return (
@@ -179,13 +177,13 @@ def two_sample(ours, theirs):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["uncorrelated", "discovery"])  # those that pyhf is quick at
+@pytest.mark.parametrize("name", ["uncorrelated", "discovery"])  # pyhf is quick at these
 def test_distributions_are_those_of_pyhfs_toys(name, tmp_path):
     _, *theirs = pyhf_toys(name, 500, 11)
     *ours, _ = our_toys(name, 50000, 5, tmp_path)
     for a, b in zip(ours, theirs):
         atom, smirnov, darling = two_sample(a, b)
-        # 6.5: one in a thousand
+        # the Anderson-Darling statistic exceeds 6.5 once in a thousand times
         assert atom > LEAST and smirnov > LEAST and darling < 9.0, (name, atom, smirnov, darling)
 
 

@@ -1,4 +1,4 @@
-"""Operations on workspaces give pyhf's documents, and refuse where pyhf refuses."""
+"""Operations on workspaces give pyhf's documents, and refuse what pyhf refuses."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def test_prune(workspace, saved):
     draw, path = random.Random(3), saved(workspace)
     channel = draw.choice(workspace["channels"])["name"]
     sample = draw.choice(workspace["channels"][0]["samples"])["name"]
-    # pyhf knows one type a name, so it does not see that a normsys shares its name with a histosys
+    # pyhf keeps one type for each name, so it misses a histosys with the name of a normsys
     name, kind = draw.choice([(name, kind) for name, kind in modifiers_of(workspace) if kind != "histosys"])
     for option, value, keyword in (
         ("-c", channel, "channels"),

@@ -1,21 +1,19 @@
-"""pyhf's interface, with Paritas in its place: `import paritas.pyhf as pyhf`.
+"""Scripts for pyhf run on Paritas with `import paritas.pyhf as pyhf`.
 
-Likelihoods, fits and tests are the engine's; names, arguments, results and exceptions are pyhf's. What
-differs stands, with reasons, in docs/python/pyhf.md.
+Names, arguments, results and exceptions are pyhf's; the engine computes likelihoods, fits and tests.
+docs/python/pyhf.md lists the differences.
 """
-
-from __future__ import annotations
 
 from typing import Any
 
-from paritas import __version__
-from paritas.pyhf.optimize import OptimizerRetriever as optimize  # noqa: F401
-from paritas.pyhf.tensor import BackendRetriever as tensor
-from paritas.pyhf.tensor.manager import get_backend, set_backend
-from paritas.pyhf.pdf import Model  # isort: skip
-from paritas.pyhf.workspace import Workspace
-from paritas.pyhf import compat, infer, schema, simplemodels
-from paritas.pyhf.patchset import PatchSet
+from .. import __version__
+from .optimize import OptimizerRetriever as optimize  # noqa: F401
+from .tensor import BackendRetriever as tensor
+from .tensor.manager import get_backend, set_backend
+from .pdf import Model  # isort: skip
+from .workspace import Workspace
+from . import compat, infer, schema, simplemodels
+from .patchset import PatchSet
 
 __all__ = [
     "Model",

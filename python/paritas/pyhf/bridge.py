@@ -1,24 +1,24 @@
-"""Where this interface meets the engine: models made of specifications, and what is asked of them.
-
-Here alone the engine's module is used. It is told of a model when it is first asked for a number; what it
-refuses is an InvalidModel.
-"""
+"""The only module here that uses `paritas._engine`."""
 
 from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import Any, Sequence
+from typing import Any
 
 import numpy as np
 
-from paritas import _engine
-from paritas.pyhf import exceptions
+from .. import _engine
+from . import exceptions
+from .schema.variables import SCHEMA_VERSION
 
 STATUSES: list[str] = _engine.FIT_STATUSES
 CONVERGED = STATUSES.index("converged")
-#: models of more parameters are tested by threads; below, to start them takes longer than the fits
+#: start, lower bounds, upper bounds, fixed flags
+Settings = tuple[Any, Any, Any, Any]
+#: up to so many parameters, a test takes less time than starting threads
 _SMALL = 64
+#: the engine's interpolation codes; the first is the one that pyhf takes if settings name none
 _CODES: dict[str, dict[str, Any]] = {
     "normsys": {"code1": 1, "code4": 4},
     "histosys": {"code0": 0, "code2": 2, "code4p": "4p"},
@@ -30,58 +30,39 @@ def _one_thread() -> Any:
     return _engine.Engine(threads=1)
 
 
-def _plain(value: Any) -> Any:
-    """Arrays and NumPy's numbers as JSON knows them."""
-    return value.tolist()
+def _code(modifier_settings: Any, kind: str) -> Any:
+    codes = _CODES[kind]
+    code = modifier_settings.get(kind, {}).get("interpcode", next(iter(codes)))
+    if code not in codes:
+        raise exceptions.InvalidInterpCode(f"{code!r} of {kind}: there are {', '.join(codes)}")
+    return codes[code]
 
 
-def _code(settings: Any, kind: str, fallback: str) -> Any:
-    """The interpolation that `settings` say; pyhf falls back to the oldest code where they leave a type
-    out."""
-    code = settings.get(kind, {}).get("interpcode", fallback)
-    if code not in _CODES[kind]:
-        raise exceptions.InvalidInterpCode(f"{code!r} of {kind}: there are {', '.join(_CODES[kind])}")
-    return _CODES[kind][code]
-
-
-def make(
-    spec: Any,
-    channel_nbins: Any,
-    poi_name: str | None,
-    settings: Any,
-    clip_sample: float | None,
-    clip_bin: float | None,
-) -> Any:
-    """The engine's model of a specification (channels, parameters)."""
+def make(spec: Any, config: Any, clip_sample: float | None, clip_bin: float | None) -> Any:
+    """The engine's model of a specification, or InvalidModel."""
+    nbins = config.channel_nbins
+    measured = {"poi": config.poi_name or "", "parameters": spec.get("parameters", [])}
     document = {
         "channels": spec["channels"],
-        "observations": [{"name": name, "data": [0.0] * bins} for name, bins in channel_nbins.items()],
-        "measurements": [
-            {
-                "name": "measurement",
-                "config": {"poi": poi_name or "", "parameters": spec.get("parameters", [])},
-            }
-        ],
-        "version": "1.0.0",
+        "observations": [{"name": name, "data": [0.0] * bins} for name, bins in nbins.items()],
+        "measurements": [{"name": "measurement", "config": measured}],
+        "version": SCHEMA_VERSION,
     }
     try:
-        text = json.dumps(document, default=_plain, ensure_ascii=False).encode()
+        text = json.dumps(document, default=lambda array: array.tolist(), ensure_ascii=False).encode()
         return _engine.Model(
             _engine.Document.parse(text, "specification"),
-            None,
-            None,
-            _code(settings, "normsys", "code1"),
-            _code(settings, "histosys", "code0"),
-            clip_sample,
-            clip_bin,
+            normsys_code=_code(config.modifier_settings, "normsys"),
+            histosys_code=_code(config.modifier_settings, "histosys"),
+            clip_sample=clip_sample,
+            clip_bin=clip_bin,
         )
     except _engine.Error as error:
         raise exceptions.InvalidModel(f"the engine refuses this model: {error}") from error
 
 
 def twice_nll(model: Any, pars: Any, data: Any) -> Any:
-    """Twice the NLL: a float for one point, else an array, row by row: `data` is one row for all, or one a
-    point."""
+    """Twice the NLL of points, with a row of data each or one for all; of one point a float."""
     if pars.ndim == 1 and data.ndim == 1:
         return _engine.twice_nll(model, pars, data)
     pars, data = np.atleast_2d(pars), np.atleast_2d(data)
@@ -91,38 +72,30 @@ def twice_nll(model: Any, pars: Any, data: Any) -> Any:
 
 
 def expected_data(model: Any, pars: Any) -> Any:
-    """Main, then auxiliary data: (bins,) or (points, bins)."""
+    """Main and auxiliary data: (data,) or (points, data)."""
     found = _engine.expected_data(model, pars)
     return found[0] if pars.ndim == 1 else found
 
 
-def expected_by_sample(model: Any, point: Any, samples: Sequence[str], channel_slices: Any) -> Any:
-    """Expected main data of one point: (samples, bins), 0 where a channel has no such sample."""
-    rows = {name: row for row, name in enumerate(samples)}
-    whole = np.zeros((len(samples), model.main_count))
-    for (channel, _, names), part in zip(model.channel_layout, _engine.expected_by_sample(model, point)):
-        whole[[rows[name] for name in names], channel_slices[channel]] = part
+def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
+    """Main data: (points, samples, bins), 0 in channels that lack a sample."""
+    pars = np.atleast_2d(pars)
+    rows = {name: row for row, name in enumerate(config.samples)}
+    whole = np.zeros((len(pars), len(rows), model.main_count))
+    for point, found in zip(pars, whole):
+        for (channel, _, names), part in zip(model.channel_layout, _engine.expected_by_sample(model, point)):
+            found[[rows[name] for name in names], config.channel_slices[channel]] = part
     return whole
 
 
-def fit(
-    model: Any,
-    data: Any,
-    start: Any,
-    lower: Any,
-    upper: Any,
-    fixed: Any,
-    covariance: bool,
-    max_iterations: int,
-) -> Any:
-    """(status, iterations, twice NLL, edm, projected gradient, parameters, errors, covariance, states); see
-    paritas._engine.fit."""
-    return _engine.fit(model, data, start, lower, upper, fixed, covariance, "newton", max_iterations)
+def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
+    """(status, iterations, twice NLL, edm, projected gradient, parameters, errors, covariance, states)."""
+    return _engine.fit(model, data, *settings, covariance, "newton", max_iterations)
 
 
 def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
-    """Errors of the parameters that are not fixed from the exact Hessian at a point, as if none were at a
-    bound; NaN where it is no minimum's."""
+    """Errors from the exact Hessian, as if no parameter were at a bound; NaN for fixed ones, and where the
+    curvature is not positive."""
     errors = np.full(len(point), np.nan)
     free = np.flatnonzero(fixed == 0)
     hessian = _engine.evaluate(model, point, data, False, True)[2]
@@ -134,54 +107,29 @@ def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
     return errors
 
 
-def fit_rows(
-    model: Any, data: Any, start: Any, lower: Any, upper: Any, fixed: Any, progress: Any
-) -> tuple[Any, Any, Any]:
-    """A fit of each row of data: statuses, twice NLL and parameters."""
-    status, _, value, _, _, parameters, _, _ = _engine.fit_batch(
-        model, len(data), data, start, lower, upper, fixed, progress=progress
-    )
+def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> Any:
+    """A fit of each row: statuses, twice NLL, parameters."""
+    found = _engine.fit_batch(model, len(data), data, *settings, progress=progress)
+    status, _, value, _, _, parameters, _, _ = found
     return status, value, parameters
 
 
 def toys(
-    model: Any,
-    mu: float,
-    statistic: str,
-    n: int,
-    seed: int,
-    data: Any,
-    start: Any,
-    lower: Any,
-    upper: Any,
-    fixed: Any,
-    progress: Any,
+    model: Any, mu: float, statistic: str, n: int, seed: int, data: Any, settings: Settings, progress: Any
 ) -> tuple[Any, Any, int]:
-    """Statistics of n toys drawn at mu and of n at the other hypothesis, and how many of all had no answer,
-    which are left out."""
+    """The statistic of n toys of either hypothesis, mu first; the number of toys that failed."""
+    given = dict(zip(("start", "lower", "upper", "fixed"), settings))
     rows: Any
-    _, rows = _engine.hypotest_toys(
-        model,
-        mu,
-        statistic,
-        n,
-        seed,
-        data=data,
-        start=start,
-        lower=lower,
-        upper=upper,
-        fixed=fixed,
-        progress=progress,
-    )
+    _, rows = _engine.hypotest_toys(model, mu, statistic, n, seed, data=data, progress=progress, **given)
     answered = rows[rows["status"] == CONVERGED]
     at_mu = answered["hypothesis"] == mu
     return answered["q"][at_mu], answered["q"][~at_mu], len(rows) - len(answered)
 
 
 def hypotest(
-    model: Any, mu: float, statistic: str, data: Any, start: Any, lower: Any, upper: Any, fixed: Any
+    model: Any, mu: float, statistic: str, data: Any, settings: Settings
 ) -> tuple[float, float, int]:
-    """The statistic on the data and on Asimov data, and the worst status of the fits."""
+    """The statistic of data and of Asimov data, the worst status of the fits."""
     engine = _one_thread() if model.parameter_count <= _SMALL else None
-    found = _engine.hypotest(model, (mu,), statistic, data, start, lower, upper, fixed, engine)[0]
+    found = _engine.hypotest(model, (mu,), statistic, data, *settings, engine)[0]
     return found[6], found[7], found[11]

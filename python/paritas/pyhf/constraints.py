@@ -1,62 +1,52 @@
-"""The densities of the auxiliary data: all normal measurements in one, all counts in one."""
+"""The densities of auxiliary data: of all normal measurements, and of all counts."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
-from paritas.pyhf import probability
-from paritas.pyhf.parameters import ParamViewer
-from paritas.pyhf.tensor.manager import get_backend
+from . import probability
+from .parameters import ParamViewer
+from .tensor.manager import get_backend
 
 __all__ = ["gaussian_constraint_combined", "poisson_constraint_combined"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class _Constraint:
-    """The constrained parameters of one kind (`pdf_type`), the places of what measures them among the
-    auxiliary data, and one number of each: a width or a factor."""
+    """Constraints of one kind: places among the auxiliary data, widths or factors."""
 
     pdf_type: str
+    _numbers_of: Callable[[Any], Any]
+    _density: Callable[[Any], Any]
 
     def __init__(self, pdfconfig: Any, batch_size: int | None = None) -> None:
         self.batch_size = batch_size
-        chosen, places, constants, first = [], [np.empty(0, dtype=np.intp)], [np.empty(0)], 0
+        chosen, places, numbers, first = [], [np.empty(0, dtype=np.intp)], [np.empty(0)], 0
         for name in pdfconfig.auxdata_order:
             parset = pdfconfig.param_set(name)
             if parset.pdf_type == self.pdf_type:
                 chosen.append(name)
                 places.append(np.arange(first, first + parset.n_parameters))
-                constants.append(np.asarray(self._constants(parset), dtype=np.float64))
+                numbers.append(np.asarray(self._numbers_of(parset), dtype=np.float64))
             first += parset.n_parameters
         self.param_viewer = ParamViewer((batch_size or 1, pdfconfig.npars), pdfconfig.par_map, chosen)
         self._parameters = ParamViewer((pdfconfig.npars,), pdfconfig.par_map, chosen).indices_concatenated
         self._places = np.concatenate(places)
-        self._numbers = np.concatenate(constants)
-
-    def _constants(self, parset: Any) -> Any:
-        raise NotImplementedError
+        self._numbers = np.concatenate(numbers)
 
     def has_pdf(self) -> bool:
         return self._parameters is not None
 
-    def _density(self, parameters: Any) -> Any:
-        raise NotImplementedError
-
     def make_pdf(self, pars: Any) -> Any:
-        """The density at a point, None where there is nothing of this kind."""
+        """The density at a point; None without such constraints."""
         if self._parameters is None:
             return None
-        return probability.Independent(
-            self._density(np.asarray(pars)[..., self._parameters]), batch_size=self.batch_size
-        )
+        density = self._density(np.asarray(pars)[..., self._parameters])
+        return probability.Independent(density, batch_size=self.batch_size)
 
     def logpdf(self, auxdata: Any, pars: Any) -> Any:
-        """Of all auxiliary data, only what is of this kind."""
+        """Of those among all auxiliary data that are of this kind."""
         pdf = self.make_pdf(pars)
         if pdf is None:
             return get_backend()[0].zeros(() if self.batch_size is None else (self.batch_size,))
@@ -64,12 +54,13 @@ class _Constraint:
 
 
 class gaussian_constraint_combined(_Constraint):
-    """Normal measurements of parameters."""
-
     pdf_type = "normal"
 
-    def _constants(self, parset: Any) -> Any:
+    def _numbers_of(self, parset: Any) -> Any:
         return parset.width()
+
+    def _density(self, parameters: Any) -> Any:
+        return probability.Normal(parameters, self._numbers)
 
     @property
     def sigmas(self) -> Any:
@@ -79,17 +70,15 @@ class gaussian_constraint_combined(_Constraint):
     def normal_data(self) -> Any:
         return self._places
 
-    def _density(self, parameters: Any) -> Any:
-        return probability.Normal(parameters, self._numbers)
-
 
 class poisson_constraint_combined(_Constraint):
-    """Counts around parameter x factor."""
-
     pdf_type = "poisson"
 
-    def _constants(self, parset: Any) -> Any:
+    def _numbers_of(self, parset: Any) -> Any:
         return parset.factors
+
+    def _density(self, parameters: Any) -> Any:
+        return probability.Poisson(parameters * self._numbers)
 
     @property
     def batched_factors(self) -> Any:
@@ -98,6 +87,3 @@ class poisson_constraint_combined(_Constraint):
     @property
     def poisson_data(self) -> Any:
         return self._places
-
-    def _density(self, parameters: Any) -> Any:
-        return probability.Poisson(parameters * self._numbers)

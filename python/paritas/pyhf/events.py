@@ -1,4 +1,4 @@
-"""Callbacks by the name of an event. They are held weakly: what is subscribed lives as long as its owner."""
+"""Functions to call at events."""
 
 from __future__ import annotations
 
@@ -8,56 +8,39 @@ from typing import Any, Callable, Iterator
 
 __all__ = ["Callables", "disable", "enable", "noop", "register", "subscribe", "trigger"]
 
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 __events: dict[str, Callables] = {}
 __disabled_events: set[str] = set()
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def noop(*args: Any, **kwargs: Any) -> None:
-    """What an event without subscribers, or a disabled one, does."""
+    """An event that does nothing."""
 
 
 class Callables:
-    """The subscribers of one event: pairs of weak references, to a function and, for a method, to its object
-    (else None)."""
+    """The subscribers of one event, as weak references."""
 
     def __init__(self) -> None:
-        self._callbacks: list[tuple[Any, Any]] = []
+        self._callbacks: list[Any] = []
 
     @property
-    def callbacks(self) -> list[tuple[Any, Any]]:
-        self._flush()
+    def callbacks(self) -> list[Any]:
+        """Those that are alive."""
+        self._callbacks = [reference for reference in self._callbacks if reference() is not None]
         return self._callbacks
 
-    def append(self, callback: Callable[..., Any]) -> None:
-        owner = getattr(callback, "__self__", None)
-        if owner is None:
-            self._callbacks.append((weakref.ref(callback), None))
-        else:
-            self._callbacks.append((weakref.ref(callback.__func__), weakref.ref(owner)))  # type: ignore[attr-defined]
-
-    def _flush(self) -> None:
-        self._callbacks = [
-            (function, owner)
-            for function, owner in self._callbacks
-            if function() is not None and (owner is None or owner() is not None)
-        ]
+    def append(self, callback: Any) -> None:
+        reference = weakref.WeakMethod if hasattr(callback, "__self__") else weakref.ref
+        self._callbacks.append(reference(callback))
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        for function, owner in list(self.callbacks):
-            called = function()
-            if owner is None:
-                called(*args, **kwargs)
-            else:
-                called(owner(), *args, **kwargs)
+        for reference in list(self.callbacks):
+            reference()(*args, **kwargs)
 
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+    def __iter__(self) -> Iterator[Any]:
         return iter(self.callbacks)
 
-    def __getitem__(self, index: int) -> tuple[Any, Any]:
+    def __getitem__(self, index: int) -> Any:
         return self.callbacks[index]
 
     def __len__(self) -> int:
@@ -67,8 +50,8 @@ class Callables:
         return f"Callables({self.callbacks})"
 
 
-def subscribe(event: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the function is called when `event` is triggered."""
+def subscribe(event: str) -> _Decorator:
+    """Decorator: `event` calls the function."""
 
     def subscriber(function: Callable[..., Any]) -> Callable[..., Any]:
         __events.setdefault(event, Callables()).append(function)
@@ -77,8 +60,8 @@ def subscribe(event: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return subscriber
 
 
-def register(event: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: calls of the function trigger `event::before` and `event::after`."""
+def register(event: str) -> _Decorator:
+    """Decorator: calls trigger `event::before` and `event::after`."""
 
     def registrar(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -94,17 +77,17 @@ def register(event: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def trigger(event: str) -> Callable[..., Any]:
-    """What is to be called to trigger `event`."""
+    """What calls all subscribers."""
     if event in __disabled_events or event not in __events:
         return noop
     return __events[event]
 
 
 def disable(event: str) -> None:
-    """Triggers of `event` do nothing until it is enabled."""
+    """The event does nothing until it is enabled."""
     __disabled_events.add(event)
 
 
 def enable(event: str) -> None:
-    """Undoes `disable`; KeyError where it was not disabled."""
+    """Undoes `disable`."""
     __disabled_events.remove(event)

@@ -1,137 +1,101 @@
-"""The exceptions of this interface, by pyhf's names."""
+"""pyhf's exceptions."""
 
 from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "FailedMinimization",
-    "ImportBackendError",
-    "InvalidArchive",
-    "InvalidArchiveHost",
-    "InvalidBackend",
-    "InvalidInterpCode",
-    "InvalidMeasurement",
-    "InvalidModel",
-    "InvalidModifier",
-    "InvalidNameReuse",
-    "InvalidOptimizer",
-    "InvalidPatchLookup",
-    "InvalidPatchSet",
-    "InvalidPdfData",
-    "InvalidPdfParameters",
-    "InvalidSpecification",
-    "InvalidTestStatistic",
-    "InvalidWorkspaceOperation",
-    "PatchSetVerificationError",
-    "SchemaNotFound",
-    "UnspecifiedPOI",
-    "Unsupported",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
 
 class Unsupported(Exception):
-    """An option that exists nowhere, or not here."""
+    """An option that does not exist here."""
 
 
-class InvalidMeasurement(Exception):
-    """No such measurement."""
+class InvalidMeasurement(Exception): ...
 
 
 class InvalidNameReuse(Exception):
-    """One name stands for parameters that differ."""
+    """One name, different parameters."""
 
 
-class SchemaNotFound(FileNotFoundError):
-    """No such schema document."""
+class SchemaNotFound(FileNotFoundError): ...
 
 
 class InvalidSpecification(Exception):
-    """A document breaks its schema: `path` says where, `instance` is what stands there."""
+    """A document that breaks its schema at `path`."""
 
     def __init__(self, ValidationError: Any, schema: str | None = None) -> None:
         self.parent = ValidationError
         self.schema = schema
         self.instance = ValidationError.instance
-        self.path = "".join(
-            f"[{step}]" if isinstance(step, int) else f".{step}" for step in ValidationError.path
-        ).lstrip(".")
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in ValidationError.path)
+        self.path = "".join(steps).lstrip(".")
         super().__init__(
             f"{ValidationError.message}.\n\tPath: {self.path}\n\tInstance: {self.instance} Schema: {schema}"
         )
 
 
 class InvalidArchiveHost(Exception):
-    """Archives are not fetched from this host unless asked for with force."""
+    """A host that needs `force`."""
 
 
-class InvalidArchive(Exception):
-    """What was fetched is not an archive."""
+class InvalidArchive(Exception): ...
 
 
-class InvalidPatchSet(Exception):
-    """A patch set that contradicts itself."""
+class InvalidPatchSet(Exception): ...
 
 
-class InvalidPatchLookup(Exception):
-    """No patch of that name or of those values."""
+class InvalidPatchLookup(Exception): ...
 
 
 class PatchSetVerificationError(Exception):
-    """A patch set was made for another document."""
+    """A patch set for another document."""
 
 
-class InvalidWorkspaceOperation(Exception):
-    """Workspaces that cannot be combined, or names that are not there to be pruned or renamed."""
+class InvalidWorkspaceOperation(Exception): ...
 
 
 class UnspecifiedPOI(Exception):
-    """A test needs a parameter of interest."""
+    """No parameter of interest (POI)."""
 
 
-class InvalidModel(Exception):
-    """A specification that is no model."""
+class InvalidModel(Exception): ...
 
 
-class InvalidModifier(Exception):
-    """A modifier of unknown type, or of the wrong shape."""
+class InvalidModifier(Exception): ...
 
 
-class InvalidInterpCode(Exception):
-    """No such interpolation."""
+class InvalidInterpCode(Exception): ...
 
 
-class InvalidTestStatistic(Exception):
-    """No such test statistic."""
+class InvalidTestStatistic(Exception): ...
 
 
-class ImportBackendError(Exception):
-    """A backend that is not there."""
+class ImportBackendError(Exception): ...
 
 
-class InvalidBackend(Exception):
-    """No backend has this name."""
+class InvalidBackend(Exception): ...
 
 
-class InvalidOptimizer(Exception):
-    """No optimizer has this name."""
+class InvalidOptimizer(Exception): ...
 
 
-class InvalidPdfParameters(Exception):
-    """As many parameters as the model has were expected."""
+class InvalidPdfParameters(Exception): ...
 
 
-class InvalidPdfData(Exception):
-    """As many data as the model has were expected."""
+class InvalidPdfData(Exception): ...
 
 
 class FailedMinimization(Exception):
-    """A fit did not converge; `result` says how far it came."""
+    """A fit that did not converge: `result`."""
 
     def __init__(self, result: Any) -> None:
         self.result = result
         super().__init__(getattr(result, "message", "Unknown failure. The fit result has more details."))
+
+
+def refuse_options(options: Any) -> None:
+    """Raises Unsupported if there are any."""
+    if options:
+        raise Unsupported(f"Unsupported options were passed in: {list(options)}.")
+
+
+__all__ = [name for name, value in list(globals().items()) if Exception in getattr(value, "__mro__", ())]

@@ -1,13 +1,10 @@
-"""What a list of channels holds: names, bins, samples, modifiers."""
-
-from __future__ import annotations
+"""Summaries of channels."""
 
 from typing import Any
 
 
 class _ChannelSummaryMixin:
-    """Names in order, of the `channels` (keyword) of a specification; other arguments go to the next
-    class."""
+    """Sorted names in `channels`, a keyword; other arguments go to the next class."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         channels = kwargs.pop("channels")
@@ -28,25 +25,22 @@ class _ChannelSummaryMixin:
 
     @property
     def channels(self) -> list[str]:
-        """Channels, sorted."""
         return self._channels
 
     @property
     def samples(self) -> list[str]:
-        """Samples of all channels, sorted."""
         return self._samples
 
     @property
     def modifiers(self) -> list[tuple[str, str]]:
-        """Pairs of name and type, sorted."""
+        """(name, type) of each."""
         return self._modifiers
 
     @property
     def channel_nbins(self) -> dict[str, int]:
-        """Bins of each channel."""
         return self._channel_nbins
 
     @property
     def channel_slices(self) -> dict[str, slice]:
-        """Where each channel's bins stand among all."""
+        """Each channel's bins among all bins."""
         return self._channel_slices

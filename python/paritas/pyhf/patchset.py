@@ -1,18 +1,23 @@
-"""Sets of patches, each told apart by its name and by the values of the set's labels."""
+"""Patch sets: patches of one document, by name or by values."""
 
 from __future__ import annotations
 
 from typing import Any, Iterator
 
-from paritas.pyhf import exceptions, schema, utils
-from paritas.pyhf.jsonpatch import JsonPatch
-from paritas.pyhf.workspace import Workspace
+from . import exceptions, schema, utils
+from .jsonpatch import JsonPatch
+from .workspace import Workspace
 
 __all__ = ["Patch", "PatchSet"]
 
 
-def __dir__() -> list[str]:
-    return __all__
+def _described(thing: Any, what: str) -> str:
+    kind = type(thing)
+    return f"<{kind.__module__}.{kind.__qualname__} object {what} at {hex(id(thing))}>"
+
+
+def _of_metadata(key: str) -> Any:
+    return property(lambda self: self._metadata[key])
 
 
 class Patch(JsonPatch):
@@ -26,16 +31,14 @@ class Patch(JsonPatch):
     def metadata(self) -> Any:
         return self._metadata
 
-    @property
-    def name(self) -> Any:
-        return self._metadata["name"]
+    name = _of_metadata("name")
 
     @property
     def values(self) -> tuple[Any, ...]:
         return tuple(self._metadata["values"])
 
     def __repr__(self) -> str:
-        return f"<{type(self).__module__}.{type(self).__qualname__} object '{self.name}{self.values}' at {hex(id(self))}>"
+        return _described(self, f"'{self.name}{self.values}'")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Patch) and super().__eq__(other) and self.metadata == other.metadata
@@ -44,8 +47,7 @@ class Patch(JsonPatch):
 
 
 class PatchSet:
-    """The patches of a document, by name or values. InvalidPatchSet: names or values twice, or another number
-    of values than of labels."""
+    """The patches of a document, each with a value for each label."""
 
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         self.schema = config_kwargs.pop("schema", "patchset.json")
@@ -58,10 +60,10 @@ class PatchSet:
             patch = Patch(one)
             for what, key in (("name", patch.name), ("values", patch.values)):
                 if key in self._patches_by_key:
-                    raise exceptions.InvalidPatchSet(f"Multiple patches were defined by {what} for {patch}.")
+                    raise exceptions.InvalidPatchSet(f"Several patches have the {what} {key}.")
             if len(patch.values) != len(self.labels):
                 raise exceptions.InvalidPatchSet(
-                    f"Incompatible number of values ({len(patch.values)} for {patch} in patchset. Expected {len(self.labels)}."
+                    f"The patch {patch.name} has {len(patch.values)} values, expected {len(self.labels)}."
                 )
             self._patches.append(patch)
             self._patches_by_key[patch.name] = self._patches_by_key[patch.values] = patch
@@ -74,23 +76,10 @@ class PatchSet:
     def metadata(self) -> Any:
         return self._metadata
 
-    @property
-    def references(self) -> Any:
-        return self._metadata["references"]
-
-    @property
-    def description(self) -> Any:
-        return self._metadata["description"]
-
-    @property
-    def digests(self) -> Any:
-        """By algorithm, the digest of the document that the patches are for."""
-        return self._metadata["digests"]
-
-    @property
-    def labels(self) -> Any:
-        """What the values of a patch are values of."""
-        return self._metadata["labels"]
+    references = _of_metadata("references")
+    description = _of_metadata("description")
+    digests = _of_metadata("digests")  # of the document, by algorithm
+    labels = _of_metadata("labels")  # what the values of a patch mean
 
     @property
     def patches(self) -> list[Patch]:
@@ -98,16 +87,14 @@ class PatchSet:
 
     def __repr__(self) -> str:
         count = len(self._patches)
-        return f"<{type(self).__module__}.{type(self).__qualname__} object with {count} patch{'es' if count != 1 else ''} at {hex(id(self))}>"
+        return _described(self, f"with {count} patch{'es' if count != 1 else ''}")
 
     def __getitem__(self, key: Any) -> Patch:
-        """By name, or by values as a tuple or list. InvalidPatchLookup: there is none."""
-        try:
-            return self._patches_by_key[tuple(key) if isinstance(key, list) else key]
-        except KeyError:
-            raise exceptions.InvalidPatchLookup(
-                f'No patch associated with "{key}" is defined in patchset.'
-            ) from None
+        """By name or values."""
+        key = tuple(key) if isinstance(key, list) else key
+        if key not in self._patches_by_key:
+            raise exceptions.InvalidPatchLookup(f'The patch set has no patch "{key}".')
+        return self._patches_by_key[key]
 
     def __iter__(self) -> Iterator[Patch]:
         return iter(self._patches)
@@ -116,16 +103,15 @@ class PatchSet:
         return len(self._patches)
 
     def verify(self, spec: Any) -> None:
-        """Checks all digests. PatchSetVerificationError: this is not the document that the patches are
-        for."""
+        """Raises PatchSetVerificationError for another document."""
         for algorithm, expected in self.digests.items():
             found = utils.digest(spec, algorithm=algorithm)
             if found != expected:
                 raise exceptions.PatchSetVerificationError(
-                    f"The digest verification failed for hash algorithm '{algorithm}'. Expected: {expected}. Got: {found}"
+                    f"The {algorithm} digest differs. Expected: {expected}. Got: {found}"
                 )
 
     def apply(self, spec: Any, key: Any) -> Workspace:
-        """Verifies, then applies a patch."""
+        """The document with a patch, after `verify`."""
         self.verify(spec)
         return Workspace(self[key].apply(dict(spec)))

@@ -1,19 +1,14 @@
-"""Probability densities: Poisson and normal ones, products of them over bins, and products over parts of the
-data."""
+"""Probability densities: Poisson, normal, and products of them."""
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator
 
 import numpy as np
 
-from paritas.pyhf.tensor.manager import get_backend
+from .tensor.manager import get_backend
 
 __all__ = ["Independent", "Normal", "Poisson", "Simultaneous"]
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 class _Distribution:
@@ -25,13 +20,11 @@ class _Distribution:
     def expected_data(self) -> Any:
         return self._pdf.expected_data()
 
-    def sample(self, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         return self._pdf.sample(sample_shape)
 
 
 class Poisson(_Distribution):
-    """Counts around `rate`."""
-
     def __init__(self, rate: Any) -> None:
         self.rate = rate
         self._pdf = get_backend()[0].poisson_dist(rate)
@@ -41,8 +34,6 @@ class Poisson(_Distribution):
 
 
 class Normal(_Distribution):
-    """Normal numbers around `loc` with width `scale`."""
-
     def __init__(self, loc: Any, scale: Any) -> None:
         self.loc = loc
         self.scale = scale
@@ -64,9 +55,9 @@ class Independent(_Distribution):
 
 
 class Simultaneous:
-    """The product of densities of parts of the data, which `tensorview` cuts and puts together."""
+    """The product of densities of parts of the data, which `tensorview` knows."""
 
-    def __init__(self, pdfobjs: Sequence[Any], tensorview: Any, batch_size: int | None = None) -> None:
+    def __init__(self, pdfobjs: Any, tensorview: Any, batch_size: int | None = None) -> None:
         self.tv = tensorview
         self._pdfobjs = pdfobjs
         self.batch_size = batch_size
@@ -80,12 +71,12 @@ class Simultaneous:
     def expected_data(self) -> Any:
         return self.tv.stitch([pdf.expected_data() for pdf in self])
 
-    def sample(self, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, sample_shape: Any = ()) -> Any:
         return self.tv.stitch([pdf.sample(sample_shape) for pdf in self])
 
     def log_prob(self, value: Any) -> Any:
         return self._joint_logpdf([pdf.log_prob(part) for pdf, part in zip(self, self.tv.split(value))])
 
     @staticmethod
-    def _joint_logpdf(terms: Sequence[Any], batch_size: int | None = None) -> Any:
+    def _joint_logpdf(terms: Any, batch_size: int | None = None) -> Any:
         return terms[0] if len(terms) == 1 else np.sum(np.stack(np.broadcast_arrays(*terms)), axis=0)

@@ -1,7 +1,5 @@
 """Digests, options from the command line, citation, environment."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform
@@ -34,46 +32,43 @@ def __dir__() -> list[str]:
 
 
 def _scalar(text: str) -> Any:
-    """A number, a list or the like as JSON has it, true, false or null in any case, else the text itself."""
+    """JSON (true, false, null in any case), a number like .5, else the text itself."""
     word = text.strip()
-    try:
-        return json.loads(word.lower() if word.lower() in ("true", "false", "null") else word)
-    except ValueError:
-        pass
-    try:
-        return float(word)
-    except ValueError:
-        return word
+    if word.lower() in ("true", "false", "null"):
+        word = word.lower()
+    for read in (json.loads, float):
+        try:
+            return read(word)
+        except ValueError:
+            pass
+    return word
 
 
 def options_from_eqdelimstring(opts: Iterable[str]) -> dict[str, Any]:
-    """A dict of texts like "key=value"."""
-    pairs = (option.split("=", 1) for option in opts)
-    return {pair[0]: _scalar(pair[1]) for pair in pairs}
+    """A dict from texts like "key=value"."""
+    return {key: _scalar(value) for key, value in (option.split("=", 1) for option in opts)}
 
 
 def digest(obj: Any, algorithm: str = "sha256") -> str:
-    """Hexadecimal digits of the hash of a JSON document, keys in order. ValueError: not JSON, or no such
-    algorithm in hashlib."""
+    """The hash of a JSON document with sorted keys, in hexadecimal digits."""
     try:
         text = json.dumps(obj, sort_keys=True, ensure_ascii=False).encode("utf8")
     except TypeError:
-        raise ValueError("The supplied object is not JSON-serializable for calculating a hash.") from None
+        raise ValueError("A digest needs JSON; this object is none.") from None
     if not hasattr(hashlib, algorithm):
-        raise ValueError(f"{algorithm} is not an algorithm provided by Python's hashlib library.")
+        raise ValueError(f"hashlib has no algorithm {algorithm}")
     return str(getattr(hashlib, algorithm)(text).hexdigest())
 
 
 def citation(oneline: bool = False) -> str:
-    """How pyhf, whose interface and document format this is, wishes to be cited: BibTeX."""
+    """How to cite pyhf, whose interface and format this is: BibTeX."""
     return "".join(_CITATION.splitlines()) if oneline else _CITATION
 
 
 def environment_info() -> str:
-    """What runs here."""
     import numpy
 
-    from paritas import __version__
+    from .. import __version__
 
     versions = (
         ("os", platform.platform()),

@@ -1,16 +1,16 @@
-"""Workspaces: channels, observations and measurements."""
+"""Workspaces: channels, observations and measurements in one document."""
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from typing import Any, ClassVar, Iterable
+from collections import Counter, defaultdict
+from typing import Any, Callable, ClassVar, Collection
 
-from paritas.pyhf import exceptions, schema
-from paritas.pyhf.jsonpatch import JsonPatch, copied
-from paritas.pyhf.mixins import _ChannelSummaryMixin
-from paritas.pyhf.pdf import Model
-from paritas.pyhf.schema.variables import SCHEMA_VERSION
+from . import exceptions, schema
+from .jsonpatch import JsonPatch, copied
+from .mixins import _ChannelSummaryMixin
+from .pdf import Model
+from .schema.variables import SCHEMA_VERSION
 
 log = logging.getLogger(__name__)
 
@@ -18,113 +18,83 @@ __all__ = ["Workspace"]
 
 _JOINS = ["none", "outer", "left outer", "right outer"]
 _UNSAFE_JOINS = ("left outer", "right outer")
+_PARTS = ("modifiers", "modifier types", "samples", "channels", "measurements")
+_NOTHING = (None,) * len(_PARTS)
 
 
-def __dir__() -> list[str]:
-    return __all__
+def _name(item: Any) -> Any:
+    return item["name"]
 
 
-def _names(items: Iterable[Any]) -> set[str]:
-    return {item["name"] for item in items}
+def _refuse(what: str, names: Collection[str]) -> None:
+    """Raises InvalidWorkspaceOperation if there are any names."""
+    if names:
+        raise exceptions.InvalidWorkspaceOperation(
+            f"Workspaces cannot have {what}: {names}. Perhaps another join operation can: {_JOINS}."
+        )
 
 
-def _join_items(
-    join: str, left_items: Any, right_items: Any, key: str = "name", deep_merge_key: str | None = None
-) -> Any:
-    """All of the first (right outer: the second) list, and of the other: with "none" everything, with "outer"
-    what differs, else what has another name. With `deep_merge_key`, items of one name are merged under it."""
-    first, second = (right_items, left_items) if join == "right outer" else (left_items, right_items)
+def _repeated(items: Any) -> list[str]:
+    return [name for name, count in Counter(map(_name, items)).items() if count > 1]
+
+
+def _join_items(join: str, left: Any, right: Any, merge_key: str | None = None) -> Any:
+    """All items of one list ("right outer": the right one), then of the other: all with "none", those that
+    differ with "outer", else those with new names. With `merge_key` the lists under it are joined instead."""
+    first, second = (right, left) if join == "right outer" else (left, right)
     joined = copied(first)
-    place = {item[key]: index for index, item in reversed(list(enumerate(joined)))}
+    by_name = {item["name"]: item for item in reversed(joined)}
     for item in second:
-        if item[key] in place and deep_merge_key is not None:
-            mine = joined[place[item[key]]]
-            mine[deep_merge_key] = _join_items("left outer", mine[deep_merge_key], item[deep_merge_key])
-        elif (
-            join == "none"
-            or (join == "outer" and item not in first)
-            or (join in _UNSAFE_JOINS and item[key] not in place)
-        ):
+        twin = by_name.get(item["name"])
+        if twin is not None and merge_key is not None:
+            twin[merge_key] = _join_items("left outer", twin[merge_key], item[merge_key])
+        elif join == "none" or (item not in first if join == "outer" else twin is None):
             joined.append(copied(item))
     return joined
 
 
-def _refuse_common(what: str, left: Any, right: Any) -> None:
-    common = _names(left) & _names(right)
-    if common:
-        raise exceptions.InvalidWorkspaceOperation(
-            f"Workspaces cannot have any {what} in common with the same name: {common}. You can also try a different join operation: {_JOINS}."
-        )
-
-
-def _refuse_twice(what: str, joined: Any) -> None:
-    twice = [name for name, count in Counter(item["name"] for item in joined).items() if count > 1]
-    if twice:
-        raise exceptions.InvalidWorkspaceOperation(
-            f"Workspaces cannot have {what}: {twice}. You can also try a different join operation: {_JOINS}."
-        )
-
-
-def _join_versions(join: str, left_version: str, right_version: str) -> str:
-    if left_version != right_version:
-        raise exceptions.InvalidWorkspaceOperation(
-            f"Workspaces of different versions cannot be combined: {left_version} != {right_version}"
-        )
-    return left_version
-
-
-def _join_named(join: str, what: str, left: Any, right: Any, deep_merge_key: str | None = None) -> Any:
-    """Channels, or observations: with "none" no name may be in both, with "outer" only what is equal."""
-    joined = _join_items(join, left, right, deep_merge_key=deep_merge_key)
+def _join_named(join: str, what: str, left: Any, right: Any, merge_key: str | None = None) -> Any:
+    joined = _join_items(join, left, right, merge_key)
     if join == "none":
-        _refuse_common(what, left, right)
-    elif join == "outer":
-        _refuse_twice(f"{what} in common with incompatible structure", joined)
+        common = set(map(_name, left)) & set(map(_name, right))
+        _refuse(f"any {what} in common with the same name", common)
     return joined
 
 
-def _join_channels(join: str, left_channels: Any, right_channels: Any, merge: bool = False) -> Any:
-    return _join_named(join, "channels", left_channels, right_channels, "samples" if merge else None)
+def _merge_measurements(name: str, same: list[Any]) -> Any:
+    """One measurement of all with this name."""
+    merged, *others = same
+    for other in others:
+        parameters = _join_items("outer", merged["config"]["parameters"], other["config"]["parameters"])
+        _refuse(f"a measurement ({name}) with incompatible parameter configs", _repeated(parameters))
+        merged = {"name": name, "config": {"poi": merged["config"]["poi"], "parameters": parameters}}
+    return merged
 
 
-def _join_observations(join: str, left_observations: Any, right_observations: Any) -> Any:
-    return _join_named(join, "observations", left_observations, right_observations)
-
-
-def _join_parameter_configs(measurement_name: str, left_parameters: Any, right_parameters: Any) -> Any:
-    joined = _join_items("outer", left_parameters, right_parameters)
-    _refuse_twice(f"a measurement ({measurement_name}) with incompatible parameter configs", joined)
-    return joined
-
-
-def _join_measurements(join: str, left_measurements: Any, right_measurements: Any) -> Any:
-    joined = _join_items(join, left_measurements, right_measurements)
-    if join == "none":
-        _refuse_common("measurements", left_measurements, right_measurements)
+def _join_measurements(join: str, left: Any, right: Any) -> Any:
+    joined = _join_named(join, "measurements", left, right)
     if join != "outer":
         return joined
-    by_name: dict[str, list[Any]] = {}
+    by_name: dict[str, list[Any]] = defaultdict(list)
     for measurement in joined:
-        by_name.setdefault(measurement["name"], []).append(measurement)
-    differing = [
-        name
-        for name, same in by_name.items()
-        if len({measurement["config"]["poi"] for measurement in same}) > 1
-    ]
-    if differing:
-        raise exceptions.InvalidWorkspaceOperation(
-            f"Workspaces cannot have the same measurements with incompatible POI: {differing}."
-        )
-    merged = []
-    for name, same in by_name.items():
-        if len(same) > 1:
-            configs = _join_parameter_configs(
-                name, *(measurement["config"]["parameters"] for measurement in same)
-            )
-            merged.append({"name": name, "config": {"poi": same[0]["config"]["poi"], "parameters": configs}})
-        else:
-            merged.append(same[0])
-    return merged
+        by_name[measurement["name"]].append(measurement)
+    pois = {name: {one["config"]["poi"] for one in same} for name, same in by_name.items()}
+    _refuse("the same measurements with incompatible POI", [name for name in pois if len(pois[name]) > 1])
+    return [_merge_measurements(name, same) for name, same in by_name.items()]
+
+
+def _each_list(spec: Any, edited: Callable[[Any, str], Any]) -> Any:
+    """Replaces each list of named items by `edited(items, part)`."""
+    for part in ("channels", "observations", "measurements"):
+        spec[part] = edited(spec[part], "channels" if part == "observations" else part)
+    for channel in spec["channels"]:
+        channel["samples"] = edited(channel["samples"], "samples")
+        for sample in channel["samples"]:
+            sample["modifiers"] = edited(sample["modifiers"], "modifiers")
+    for measurement in spec["measurements"]:
+        config = measurement["config"]
+        config["parameters"] = edited(config["parameters"], "modifiers")
+    return spec
 
 
 class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
@@ -141,8 +111,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         super().__init__(spec, channels=spec["channels"])
         self.measurement_names = [measurement["name"] for measurement in self.get("measurements", [])]
         self.observations = {observation["name"]: observation["data"] for observation in self["observations"]}
-        if config_kwargs:
-            raise exceptions.Unsupported(f"Unsupported options were passed in: {list(config_kwargs)}.")
+        exceptions.refuse_options(config_kwargs)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Workspace) and dict(self) == dict(other)
@@ -152,30 +121,28 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
 
     __hash__ = None
 
-    def __repr__(self) -> str:
-        return object.__repr__(self)
+    __repr__ = object.__repr__
 
     def get_measurement(
         self, measurement_name: str | None = None, measurement_index: int | None = None
     ) -> Any:
-        """By name, else by index, else the first. InvalidMeasurement: there is none."""
-        if not self.measurement_names:
-            raise exceptions.InvalidMeasurement("No measurements have been defined.")
+        """A measurement by name, else by index, else the first."""
+        names = self.measurement_names
         if measurement_name is not None:
-            if measurement_name not in self.measurement_names:
+            if measurement_name not in names:
                 raise exceptions.InvalidMeasurement(
-                    f"no measurement by name '{measurement_name}' was found in the workspace, there are {self.measurement_names}"
+                    f"The workspace has no measurement '{measurement_name}': there are {names}."
                 )
-            measurement_index = self.measurement_names.index(measurement_name)
+            measurement_index = names.index(measurement_name)
         elif measurement_index is None:
-            if len(self.measurement_names) > 1:
+            if len(names) > 1:
                 log.warning("multiple measurements defined. Taking the first measurement.")
             measurement_index = 0
         try:
-            measurement = self["measurements"][measurement_index]
+            measurement = self.get("measurements", [])[measurement_index]
         except IndexError:
             raise exceptions.InvalidMeasurement(
-                f"The measurement index {measurement_index} is out of bounds as only {len(self.measurement_names)} measurement(s) have been defined."
+                f"The measurement index {measurement_index} is out of bounds: there are {len(names)}."
             ) from None
         schema.validate(measurement, "measurement.json", version=self.version)
         return measurement
@@ -187,107 +154,51 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         patches: Any = None,
         **config_kwargs: Any,
     ) -> Model:
-        """The model of a measurement, with patches (lists of operations, or objects with `apply`) applied to
-        channels and parameters one after the other. Further keywords are `Model`'s; poi_name is the
-        measurement's unless it is given."""
-        measurement = self.get_measurement(
-            measurement_name=measurement_name, measurement_index=measurement_index
-        )
-        config_kwargs.setdefault("poi_name", measurement["config"]["poi"])
-        spec = {"channels": self["channels"], "parameters": measurement["config"]["parameters"]}
+        """The model of a measurement, after `patches` (lists of operations, or objects with `apply`). Other
+        keywords go to `Model`."""
+        config = self.get_measurement(measurement_name, measurement_index)["config"]
+        config_kwargs.setdefault("poi_name", config["poi"])
+        spec = {"channels": self["channels"], "parameters": config["parameters"]}
         for patch in patches or []:
             spec = (patch if hasattr(patch, "apply") else JsonPatch(patch)).apply(spec)
         return Model(spec, **config_kwargs)
 
     def data(self, model: Model, include_auxdata: bool = True) -> list[Any]:
-        """Observations in the model's order, and the auxiliary data behind them. KeyError: a channel without
-        observation."""
+        """Observations in the model's order, then the auxiliary data."""
         try:
             observed = [value for channel in model.config.channels for value in self.observations[channel]]
         except KeyError:
             log.error(
-                "Invalid channel: the workspace does not have observation data for one of the channels in the model.",
+                "Invalid channel: the workspace has no observation data for a channel of the model.",
                 exc_info=True,
             )
             raise
         return observed + model.config.auxdata if include_auxdata else observed
 
-    def _check_names(
-        self, modifiers: Any, modifier_types: Any, samples: Any, channels: Any, measurements: Any
-    ) -> None:
-        known = (
-            ("modifier types", modifier_types, {kind for _, kind in self.modifiers}),
-            ("modifiers", modifiers, {name for name, _ in self.modifiers}),
-            ("samples", samples, set(self.samples)),
-            ("channels", channels, set(self.channels)),
-            ("measurements", measurements, set(self.measurement_names)),
-        )
-        for what, asked, there in known:
-            for name in asked:
-                if name not in there:
+    def _edited(self, dropped: Any, new_names: Any) -> Workspace:
+        """A new workspace without `dropped` and with `new_names`, both in the order of _PARTS."""
+        types, names = {kind for _, kind in self.modifiers}, {name for name, _ in self.modifiers}
+        known = dict(zip(_PARTS, (names, types, self.samples, self.channels, self.measurement_names)))
+        without = {part: set(names or ()) for part, names in zip(_PARTS, dropped)}
+        renamed = {part: dict(names or {}) for part, names in zip(_PARTS, new_names)}
+        for part in _PARTS:
+            for name in (*without[part], *renamed[part]):
+                if name not in known[part]:
                     raise exceptions.InvalidWorkspaceOperation(
-                        f"{name} is not one of the {what} in this workspace."
+                        f"{name} is not one of the {part} in this workspace."
                     )
 
-    def _prune_and_rename(
-        self,
-        prune_modifiers: Any = None,
-        prune_modifier_types: Any = None,
-        prune_samples: Any = None,
-        prune_channels: Any = None,
-        prune_measurements: Any = None,
-        rename_modifiers: Any = None,
-        rename_samples: Any = None,
-        rename_channels: Any = None,
-        rename_measurements: Any = None,
-    ) -> Workspace:
-        """A new workspace without what is in the lists, and with the names of the dicts.
-        InvalidWorkspaceOperation: a name that is not there."""
-        no_modifiers, no_types, no_samples = (
-            set(prune_modifiers or ()),
-            set(prune_modifier_types or ()),
-            set(prune_samples or ()),
-        )
-        no_channels, no_measurements = set(prune_channels or ()), set(prune_measurements or ())
-        modifiers, samples, channels, measurements = (
-            dict(names or {})
-            for names in (rename_modifiers, rename_samples, rename_channels, rename_measurements)
-        )
-        self._check_names(
-            [*no_modifiers, *modifiers],
-            no_types,
-            [*no_samples, *samples],
-            [*no_channels, *channels],
-            [*no_measurements, *measurements],
-        )
-
-        def renamed(item: Any, names: dict[str, str]) -> Any:
-            return {**item, "name": names.get(item["name"], item["name"])}
-
-        def kept(items: Any, dropped: set[str]) -> Any:
-            return [item for item in items if item["name"] not in dropped]
-
-        spec = copied(dict(self))
-        spec["channels"] = [renamed(channel, channels) for channel in kept(spec["channels"], no_channels)]
-        for channel in spec["channels"]:
-            channel["samples"] = [renamed(sample, samples) for sample in kept(channel["samples"], no_samples)]
-            for sample in channel["samples"]:
-                left = kept(sample["modifiers"], no_modifiers)
-                sample["modifiers"] = [
-                    renamed(modifier, modifiers) for modifier in left if modifier["type"] not in no_types
-                ]
-        spec["observations"] = [
-            renamed(observation, channels) for observation in kept(spec["observations"], no_channels)
-        ]
-        spec["measurements"] = [
-            renamed(measurement, measurements) for measurement in kept(spec["measurements"], no_measurements)
-        ]
-        for measurement in spec["measurements"]:
-            config = measurement["config"]
-            config["poi"] = modifiers.get(config["poi"], config["poi"])
-            config["parameters"] = [
-                renamed(parameter, modifiers) for parameter in kept(config["parameters"], no_modifiers)
+        def edited(items: Any, part: str) -> Any:
+            return [
+                {**item, "name": renamed[part].get(item["name"], item["name"])}
+                for item in items
+                if item["name"] not in without[part] and item.get("type") not in without["modifier types"]
             ]
+
+        spec = _each_list(copied(dict(self)), edited)
+        for measurement in spec["measurements"]:
+            poi = measurement["config"]["poi"]
+            measurement["config"]["poi"] = renamed["modifiers"].get(poi, poi)
         return Workspace(spec)
 
     def prune(
@@ -298,76 +209,52 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         channels: Any = None,
         measurements: Any = None,
     ) -> Workspace:
-        """A new workspace without what is named. InvalidWorkspaceOperation: a name that is not there."""
-        return self._prune_and_rename(
-            prune_modifiers=modifiers,
-            prune_modifier_types=modifier_types,
-            prune_samples=samples,
-            prune_channels=channels,
-            prune_measurements=measurements,
-        )
+        """A new workspace without these names."""
+        return self._edited((modifiers, modifier_types, samples, channels, measurements), _NOTHING)
 
     def rename(
         self, modifiers: Any = None, samples: Any = None, channels: Any = None, measurements: Any = None
     ) -> Workspace:
-        """A new workspace with new names: dicts from old to new. InvalidWorkspaceOperation: a name that is
-        not there."""
-        return self._prune_and_rename(
-            rename_modifiers=modifiers,
-            rename_samples=samples,
-            rename_channels=channels,
-            rename_measurements=measurements,
-        )
+        """A new workspace with new names, given as dicts from old to new."""
+        return self._edited(_NOTHING, (modifiers, None, samples, channels, measurements))
 
     @classmethod
     def combine(
         cls, left: Any, right: Any, join: str = "none", merge_channels: bool = False, validate: bool = True
     ) -> Workspace:
-        """Both workspaces in a new one. InvalidWorkspaceOperation: they have different versions, or what the
-        join does not allow in common; ValueError: no such join, or channels that are to be merged without
-        one."""
+        """A new workspace of both. `merge_channels` joins the samples of channels with one name."""
         if join not in _JOINS:
-            raise ValueError(
-                f"Workspaces must be joined using one of the valid join operations ({_JOINS}); not {join}"
-            )
+            raise ValueError(f"{join!r} is none of the join operations {_JOINS}.")
         if merge_channels and join == "none":
-            raise ValueError(
-                f"You can only merge channels using the 'outer', 'left outer', or 'right outer' join operations; not {join}"
-            )
+            raise ValueError(f"To merge channels, use one of the join operations {_JOINS[1:]}, not 'none'.")
         if join in _UNSAFE_JOINS:
             log.warning(
-                "You are using an unsafe join operation: what differs is dropped without a word, where an 'outer' join would raise an exception."
+                "A '%s' join is unsafe: it drops what differs, where 'outer' raises an exception.", join
             )
-        spec = {
-            "version": _join_versions(join, left["version"], right["version"]),
-            "channels": _join_channels(join, left["channels"], right["channels"], merge=merge_channels),
-            "observations": _join_observations(join, left["observations"], right["observations"]),
-            "measurements": _join_measurements(join, left["measurements"], right["measurements"]),
-        }
+        if left["version"] != right["version"]:
+            raise exceptions.InvalidWorkspaceOperation(
+                f"Workspaces have different versions: {left['version']} != {right['version']}."
+            )
+        spec = {"version": left["version"]}
+        for what, merge_key in (("channels", "samples" if merge_channels else None), ("observations", None)):
+            spec[what] = _join_named(join, what, left[what], right[what], merge_key)
+            if join == "outer":
+                _refuse(f"{what} in common with incompatible structure", _repeated(spec[what]))
+        spec["measurements"] = _join_measurements(join, left["measurements"], right["measurements"])
         return cls(spec, validate=validate)
 
     @classmethod
     def sorted(cls, workspace: Any) -> Workspace:
-        """A new workspace with channels, samples, modifiers, observations, measurements and configurations in
-        the order of their names."""
+        """A new workspace with all lists in the order of names, modifiers of one name by type."""
 
-        def name(item: Any) -> Any:
-            return item["name"]
+        def in_order(items: Any, part: str) -> Any:
+            return sorted(items, key=lambda item: (item["name"], item.get("type", "")))
 
-        spec = copied(dict(workspace))
-        for part in ("channels", "measurements", "observations"):
-            spec[part].sort(key=name)
-        for channel in spec["channels"]:
-            channel["samples"].sort(key=name)
-            for sample in channel["samples"]:
-                sample["modifiers"].sort(key=lambda modifier: (modifier["name"], modifier["type"]))
-        for measurement in spec["measurements"]:
-            measurement["config"]["parameters"].sort(key=name)
-        return cls(spec)
+        return cls(_each_list(copied(dict(workspace)), in_order))
 
     @classmethod
     def build(cls, model: Model, data: Any, name: str = "measurement", validate: bool = True) -> Workspace:
-        """A workspace of a model and data in its order, with one measurement."""
+        """A workspace with one measurement from a model and data in the model's order."""
         config = model.config
         parameters = [
             {

@@ -1,6 +1,4 @@
-"""Archives of published likelihoods."""
-
-from __future__ import annotations
+"""Downloads archives of published likelihoods."""
 
 import shutil
 import tarfile
@@ -11,19 +9,15 @@ from io import BytesIO
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from paritas.pyhf import exceptions
+from .. import exceptions
 
 __all__ = ["download"]
 
 _HOSTS = ("www.hepdata.net", "doi.org")
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _unpack(content: bytes, url: str, folder: Path) -> None:
-    """A tar archive as it is; of a zip archive what is in its only folder."""
+    """A zip archive loses its outer folder."""
     try:
         with tarfile.open(mode="r:*", fileobj=BytesIO(content)) as archive:
             if hasattr(tarfile, "data_filter"):
@@ -34,9 +28,7 @@ def _unpack(content: bytes, url: str, folder: Path) -> None:
     except tarfile.ReadError:
         pass
     if not zipfile.is_zipfile(BytesIO(content)):
-        raise exceptions.InvalidArchive(
-            f"The archive downloaded from {url} is not a tarfile or a zipfile and so can not be opened as one."
-        )
+        raise exceptions.InvalidArchive(f"{url} is neither a tarfile nor a zipfile.")
     if folder.exists():
         shutil.rmtree(folder)
     with zipfile.ZipFile(BytesIO(content)) as archive:
@@ -49,13 +41,12 @@ def _unpack(content: bytes, url: str, folder: Path) -> None:
 
 
 def download(archive_url: str, output_directory: str, force: bool = False, compress: bool = False) -> None:
-    """Fetches an archive and unpacks it into a folder; with `compress` it is kept as the file
-    `output_directory`. InvalidArchiveHost: not from HEPData, and not with `force`; InvalidArchive: it is not
-    there, or no archive."""
+    """Downloads an archive into a folder; with `compress` as the file `output_directory`. Hosts other than
+    HEPData need `force`."""
     host = urlsplit(archive_url).netloc
     if not force and host not in _HOSTS:
         raise exceptions.InvalidArchiveHost(
-            f"{host} is not an approved archive host: {', '.join(_HOSTS)}\nTo download an archive from this host use the --force option."
+            f"{host} is no approved host: {', '.join(_HOSTS)}. Use force=True for other hosts."
         )
     request = urllib.request.Request(archive_url, headers={"Accept": "application/x-tar, application/zip"})
     try:

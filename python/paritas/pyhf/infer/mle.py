@@ -4,32 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from paritas.pyhf.exceptions import UnspecifiedPOI
-from paritas.pyhf.tensor.manager import get_backend
+from ..exceptions import UnspecifiedPOI
+from ..optimize.common import twice_nll
+from ..tensor.manager import get_backend
 
 __all__ = ["fit", "fixed_poi_fit", "twice_nll"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
-def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
-    """Twice the negative log-likelihood, all constants included: (1,)."""
-    return -2 * pdf.logpdf(pars, data)
-
-
-def _validate_fit_inputs(init_pars: Any, par_bounds: Any, fixed_params: Any) -> None:
+def _validate_fit_inputs(init_pars: Any, par_bounds: Any) -> None:
     for index, (value, (low, high)) in enumerate(zip(init_pars, par_bounds)):
         if not low <= value <= high:
             raise ValueError(
-                f"fit initialization parameter (index: {index}, value: {value}) lies outside of its bounds: {(low, high)}\n"
-                "Give another start, in the model's specification or as an argument, or other bounds."
+                f"fit initialization parameter (index: {index}, value: {value}) "
+                f"lies outside of its bounds: {(low, high)}. Give another start or other bounds."
             )
 
 
 def _given(pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any) -> tuple[Any, Any, Any]:
-    """Start, bounds and fixed flags: the model's where none are given."""
+    """Start, bounds and fixed flags; the model's if not given."""
     config = pdf.config
     return (
         config.suggested_init() if init_pars is None or len(init_pars) == 0 else init_pars,
@@ -38,13 +30,18 @@ def _given(pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any) -> tupl
     )
 
 
-def _at_poi(poi_val: Any, pdf: Any, init_pars: Any, fixed_params: Any) -> tuple[list[Any], list[Any]]:
-    """Start and fixed flags with the parameter of interest held at a value."""
-    if pdf.config.poi_index is None:
-        raise UnspecifiedPOI("No POI is defined. A POI is required to fit with a fixed POI.")
-    start, fixed = [*init_pars], [*fixed_params]
-    start[pdf.config.poi_index] = poi_val
-    fixed[pdf.config.poi_index] = True
+def _poi_of(pdf: Any) -> int:
+    """The POI's index. Raises UnspecifiedPOI."""
+    index: int | None = pdf.config.poi_index
+    if index is None:
+        raise UnspecifiedPOI("No POI is defined. A POI is required for tests and for fits with a fixed POI.")
+    return index
+
+
+def _at_poi(poi_val: Any, pdf: Any, init_pars: Any, fixed_params: Any) -> tuple[Any, Any]:
+    """Start and fixed flags that hold the POI at a value."""
+    poi, start, fixed = _poi_of(pdf), [*init_pars], [*fixed_params]
+    start[poi], fixed[poi] = poi_val, True
     return start, fixed
 
 
@@ -56,13 +53,11 @@ def fit(
     fixed_params: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """The best fit. Further keywords, and what is returned, are `minimize`'s of the optimizer. ValueError: a
-    start outside its bounds; FailedMinimization: the fit did not converge."""
+    """The best fit: other keywords and results are those of the optimizer's `minimize`."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
-    _validate_fit_inputs(init_pars, par_bounds, fixed_params)
-    fixed_vals = [
-        (index, value) for index, (value, fixed) in enumerate(zip(init_pars, fixed_params)) if fixed
-    ]
+    _validate_fit_inputs(init_pars, par_bounds)
+    flagged = enumerate(zip(init_pars, fixed_params))
+    fixed_vals = [(index, value) for index, (value, fixed) in flagged if fixed]
     return get_backend()[1].minimize(twice_nll, data, pdf, init_pars, par_bounds, fixed_vals, **kwargs)
 
 
@@ -75,7 +70,7 @@ def fixed_poi_fit(
     fixed_params: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """The best fit with the parameter of interest held at `poi_val`; else as `fit`."""
+    """As `fit`, with the POI held at `poi_val`."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
     start, fixed = _at_poi(poi_val, pdf, init_pars, fixed_params)
     return fit(data, pdf, start, par_bounds, fixed, **kwargs)

@@ -1,159 +1,74 @@
 """Test statistics (Cowan, Cranmer, Gross, Vitells, arXiv:1007.1727, section 2)."""
 
-from __future__ import annotations
-
 import logging
-from typing import Any
+from typing import Any, Callable
 
-from paritas.pyhf.exceptions import UnspecifiedPOI
-from paritas.pyhf.infer.mle import fit, fixed_poi_fit
-from paritas.pyhf.tensor.manager import get_backend
+from ..tensor.manager import get_backend
+from .mle import _poi_of, fit, fixed_poi_fit
 
 log = logging.getLogger(__name__)
 
 __all__ = ["q0", "qmu", "qmu_tilde", "tmu", "tmu_tilde"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 def _check(name: str, pdf: Any, par_bounds: Any) -> None:
-    """UnspecifiedPOI: there is no parameter of interest. Warns where its lower bound asks for the other
-    statistic, with a tilde or without."""
-    if pdf.config.poi_index is None:
-        raise UnspecifiedPOI(
-            "No POI is defined. A POI is required for profile likelihood based test statistics."
-        )
+    """Raises UnspecifiedPOI. Warns if the statistic has a tilde and the POI no bound at 0, or conversely."""
+    poi = _poi_of(pdf)
     if name == "q0":
         return
     tilde = name.endswith("_tilde")
-    at_zero = par_bounds[pdf.config.poi_index][0] == 0
+    at_zero = par_bounds[poi][0] == 0
     if at_zero == tilde:
         return
     other = name.removesuffix("_tilde") if tilde else f"{name}_tilde"
-    hint = (
-        f'\nIf you called this from pyhf.infer.mle or pyhf.infer.hypotest, set test_stat="{"q" if tilde else "qtilde"}".'
-        if name.startswith("qmu")
-        else ""
-    )
-    log.warning(
-        "%s test statistic used for fit configuration with POI %s at zero.\nUse the %s test statistic (pyhf.infer.test_statistics.%s) instead.%s",
-        *(name, "bounded" if at_zero else "not bounded", other, other, hint),
-    )
+    hint = f', in hypotest with test_stat="{"q" if tilde else "qtilde"}"' if name.startswith("qmu") else ""
+    bounded = "bounded" if at_zero else "not bounded"
+    log.warning("%s is used with a POI that is %s at zero. Use %s instead%s.", name, bounded, other, hint)
 
 
 def _mu_of_q0(mu: Any) -> float:
     if mu != 0.0:
-        log.warning("q0 test statistic only used for fit configuration with POI set to zero. Setting mu=0.")
+        log.warning("The q0 test statistic is for mu=0. Setting mu=0.")
     return 0.0
 
 
-def _statistic(
-    mu: Any,
-    data: Any,
-    pdf: Any,
-    init_pars: Any,
-    par_bounds: Any,
-    fixed_params: Any,
-    return_fitted_pars: bool,
-    vanishes: Any,
-) -> Any:
-    """Twice the NLL with mu held less that of the free fit, at least 0; 0 where `vanishes` says so of the
-    free fit's value."""
-    tensorlib, _ = get_backend()
-    held, value_held = fixed_poi_fit(
-        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_val=True
-    )
-    free, value_free = fit(data, pdf, init_pars, par_bounds, fixed_params, return_fitted_val=True)
-    value = 0.0 if vanishes(free[pdf.config.poi_index]) else max(0.0, float(value_held) - float(value_free))
-    statistic = tensorlib.astensor(value)
-    return (statistic, (held, free)) if return_fitted_pars else statistic
+def _test_statistic(name: str, doc: str, vanishes: Callable[[Any, Any], bool]) -> Callable[..., Any]:
+    """Twice the NLL at mu less that of the free fit, at least 0; 0 if `vanishes(best value, mu)`."""
+
+    def statistic(
+        mu: Any,
+        data: Any,
+        pdf: Any,
+        init_pars: Any,
+        par_bounds: Any,
+        fixed_params: Any,
+        return_fitted_pars: bool = False,
+    ) -> Any:
+        _check(name, pdf, par_bounds)
+        if name == "q0":
+            mu = _mu_of_q0(mu)
+        settings = (data, pdf, init_pars, par_bounds, fixed_params)
+        held, value_held = fixed_poi_fit(mu, *settings, return_fitted_val=True)
+        free, value_free = fit(*settings, return_fitted_val=True)
+        zero = vanishes(free[pdf.config.poi_index], mu)
+        value = get_backend()[0].astensor(0.0 if zero else max(0.0, float(value_held) - float(value_free)))
+        return (value, (held, free)) if return_fitted_pars else value
+
+    statistic.__name__ = statistic.__qualname__ = name
+    statistic.__doc__ = f"{doc} With `return_fitted_pars`: (value, (parameters at mu, best parameters))."
+    return statistic
 
 
-def qmu(
-    mu: Any,
-    data: Any,
-    pdf: Any,
-    init_pars: Any,
-    par_bounds: Any,
-    fixed_params: Any,
-    return_fitted_pars: bool = False,
-) -> Any:
-    """q_mu, eq. 14: for upper limits, 0 where the best value lies above mu. With `return_fitted_pars`: (q,
-    (parameters at mu, best ones))."""
-    _check("qmu", pdf, par_bounds)
-    return _statistic(
-        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: best > mu
-    )
-
-
-def qmu_tilde(
-    mu: Any,
-    data: Any,
-    pdf: Any,
-    init_pars: Any,
-    par_bounds: Any,
-    fixed_params: Any,
-    return_fitted_pars: bool = False,
-) -> Any:
-    """q~_mu, eq. 16: q_mu where the best value may not be negative, which its bounds see to."""
-    _check("qmu_tilde", pdf, par_bounds)
-    return _statistic(
-        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: best > mu
-    )
-
-
-def tmu(
-    mu: Any,
-    data: Any,
-    pdf: Any,
-    init_pars: Any,
-    par_bounds: Any,
-    fixed_params: Any,
-    return_fitted_pars: bool = False,
-) -> Any:
-    """t_mu, eq. 8: for intervals with two ends."""
-    _check("tmu", pdf, par_bounds)
-    return _statistic(
-        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: False
-    )
-
-
-def tmu_tilde(
-    mu: Any,
-    data: Any,
-    pdf: Any,
-    init_pars: Any,
-    par_bounds: Any,
-    fixed_params: Any,
-    return_fitted_pars: bool = False,
-) -> Any:
-    """t~_mu, eq. 11: t_mu where the best value may not be negative."""
-    _check("tmu_tilde", pdf, par_bounds)
-    return _statistic(
-        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars, lambda best: False
-    )
-
-
-def q0(
-    mu: Any,
-    data: Any,
-    pdf: Any,
-    init_pars: Any,
-    par_bounds: Any,
-    fixed_params: Any,
-    return_fitted_pars: bool = False,
-) -> Any:
-    """q_0, eq. 12: for discovery, 0 where the best value is negative. mu is taken as 0."""
-    _check("q0", pdf, par_bounds)
-    return _statistic(
-        _mu_of_q0(mu),
-        data,
-        pdf,
-        init_pars,
-        par_bounds,
-        fixed_params,
-        return_fitted_pars,
-        lambda best: best < 0,
-    )
+qmu = _test_statistic(
+    "qmu", "q_mu, eq. 14, for upper limits: 0 if the best value is above mu.", lambda best, mu: best > mu
+)
+qmu_tilde = _test_statistic(
+    "qmu_tilde", "q~_mu, eq. 16: q_mu with a POI that is bounded at 0.", lambda best, mu: best > mu
+)
+tmu = _test_statistic("tmu", "t_mu, eq. 8, for two-sided intervals.", lambda best, mu: False)
+tmu_tilde = _test_statistic(
+    "tmu_tilde", "t~_mu, eq. 11: t_mu with a POI that is bounded at 0.", lambda best, mu: False
+)
+q0 = _test_statistic(
+    "q0", "q_0, eq. 12, for discovery: mu is 0; 0 if the best value is negative.", lambda best, mu: best < 0
+)

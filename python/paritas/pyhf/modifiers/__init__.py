@@ -1,48 +1,16 @@
-"""The modifiers of HistFactory, in the order in which their parameters stand in a model."""
-
-from __future__ import annotations
+"""The modifiers of HistFactory, in the order of their parameters in a model."""
 
 from typing import Any
 
-from paritas.pyhf.modifiers.histosys import histosys_builder, histosys_combined
-from paritas.pyhf.modifiers.lumi import lumi_builder, lumi_combined
-from paritas.pyhf.modifiers.normfactor import normfactor_builder, normfactor_combined
-from paritas.pyhf.modifiers.normsys import normsys_builder, normsys_combined
-from paritas.pyhf.modifiers.shapefactor import shapefactor_builder, shapefactor_combined
-from paritas.pyhf.modifiers.shapesys import shapesys_builder, shapesys_combined
-from paritas.pyhf.modifiers.staterror import staterror_builder, staterror_combined
+from .histosys import histosys_builder, histosys_combined
+from .lumi import lumi_builder, lumi_combined
+from .normfactor import normfactor_builder, normfactor_combined
+from .normsys import normsys_builder, normsys_combined
+from .shapefactor import shapefactor_builder, shapefactor_combined
+from .shapesys import shapesys_builder, shapesys_combined
+from .staterror import staterror_builder, staterror_combined
 
-__all__ = [
-    "histfactory_set",
-    "histosys",
-    "histosys_builder",
-    "histosys_combined",
-    "lumi",
-    "lumi_builder",
-    "lumi_combined",
-    "normfactor",
-    "normfactor_builder",
-    "normfactor_combined",
-    "normsys",
-    "normsys_builder",
-    "normsys_combined",
-    "shapefactor",
-    "shapefactor_builder",
-    "shapefactor_combined",
-    "shapesys",
-    "shapesys_builder",
-    "shapesys_combined",
-    "staterror",
-    "staterror_builder",
-    "staterror_combined",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
-
-histfactory_set: dict[str, tuple[Any, Any]] = {
+histfactory_set: dict[str, Any] = {
     "histosys": (histosys_builder, histosys_combined),
     "lumi": (lumi_builder, lumi_combined),
     "normfactor": (normfactor_builder, normfactor_combined),
@@ -51,3 +19,6 @@ histfactory_set: dict[str, tuple[Any, Any]] = {
     "shapesys": (shapesys_builder, shapesys_combined),
     "staterror": (staterror_builder, staterror_combined),
 }
+
+__all__ = ["histfactory_set"]
+__all__ += [kind + part for kind in histfactory_set for part in ("", "_builder", "_combined")]

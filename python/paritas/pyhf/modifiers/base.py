@@ -1,45 +1,44 @@
-"""What the builders and the appliers of all modifiers share.
+"""What modifiers share.
 
-A builder collects the modifiers of one type from a specification; an applier holds them as arrays
-[modifier][sample][batch][bin] over the bins of all channels and answers what a point of parameter space makes
-of them. The engine needs neither: builders say which parameters a model has, appliers show single factors and
-terms to whom asks, and evaluate models with modifiers of a user's own.
+A builder collects the modifiers of one type and says which parameters they need. An applier evaluates them as
+arrays [modifier][sample][batch][bin]; the engine needs none.
 """
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable
 
 import numpy as np
 
-from paritas.pyhf import interpolators
-from paritas.pyhf.exceptions import InvalidModifier
-from paritas.pyhf.parameters import ParamViewer
-from paritas.pyhf.tensor.manager import get_backend
+from .. import interpolators
+from ..exceptions import InvalidModifier
+from ..parameters import ParamViewer
+from ..tensor.manager import get_backend
 
-NAMED_ONCE = {
-    "paramset_type": "unconstrained",
-    "n_parameters": 1,
-    "is_scalar": True,
-    "inits": (1.0,),
-    "bounds": ((0, 10),),
-    "fixed": False,
-}
-STANDARD_NORMAL = {
-    "paramset_type": "constrained_by_normal",
-    "n_parameters": 1,
-    "is_scalar": True,
-    "inits": (0.0,),
-    "bounds": ((-5.0, 5.0),),
-    "fixed": False,
-    "auxdata": (0.0,),
-}
+
+def parset(
+    paramset_type: str, bins: int | None, init: float, bounds: tuple[float, float], **more: Any
+) -> dict[str, Any]:
+    """The requirement of a parameter for each bin, or of a scalar."""
+    count = 1 if bins is None else bins
+    return {
+        "paramset_type": paramset_type,
+        "n_parameters": count,
+        "is_scalar": bins is None,
+        "inits": (init,) * count,
+        "bounds": (bounds,) * count,
+        "fixed": False,
+        **more,
+    }
+
+
+FREE_FACTOR = parset("unconstrained", None, 1.0, (0, 10))
+STANDARD_NORMAL = parset("constrained_by_normal", None, 0.0, (-5.0, 5.0), auxdata=(0.0,))
 
 
 class Builder:
-    """Collects modifiers of one type. `required_parsets` are the requirements of their parameters, by name;
-    only places that have a modifier need to be appended (`sparse`), `complete` ends that, and `finalize`
-    gives arrays over all bins and samples."""
+    """Collects modifiers, and in `required_parsets` what their parameters require. A `sparse` builder needs
+    only places that have its modifiers."""
 
     is_shared = True
     sparse = True
@@ -47,123 +46,114 @@ class Builder:
 
     def __init__(self, config: Any) -> None:
         self.config = config
-        self.required_parsets: dict[str, list[dict[str, Any]]] = {}
-        self._parts: dict[str, dict[str, dict[str, dict[str, list[Any]]]]] = {}
+        self.required_parsets: dict[str, list[Any]] = {}
+        self._parts: dict[str, Any] = {}
 
-    def collect(self, thismod: Any, nom: Sequence[float]) -> dict[str, list[Any]]:
-        """What is kept of the modifier (None: the sample has none there) of a sample with these yields."""
-        return {"mask": [bool(thismod)] * len(nom)}
+    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
+        """What to keep of a modifier (or None) of a sample, besides the mask."""
+        return {}
 
-    def requirement(self, modifier_data: Any, sample_data: Sequence[float]) -> dict[str, Any] | None:
-        """The requirement of one modifier; None where it needs all of them (then `complete` makes it)."""
-        raise NotImplementedError
+    @staticmethod
+    def requirement(sample_data: Any, modifier_data: Any) -> dict[str, Any] | None:
+        """The requirement of one modifier; None if `complete` makes it."""
+        return None
+
+    def _part(self, thismod: Any, nom: Any) -> dict[str, Any]:
+        return {"mask": [bool(thismod)] * len(nom), **self.collect(thismod, nom)}
 
     def append(self, key: str, channel: str, sample: str, thismod: Any, defined_samp: Any) -> None:
         nom = defined_samp["data"] if defined_samp else [0.0] * self.config.channel_nbins[channel]
-        part = self.collect(thismod, nom)
+        part = self._part(thismod, nom)
         self._parts.setdefault(key, {}).setdefault(sample, {})[channel] = part
         if not thismod:
             return
         kind, name = key.split("/", 1)
-        sizes = {field: len(values) for field, values in part.items()}
+        sizes = {field: len(part[field]) for field in self.fields}
         if len(set(sizes.values())) != 1:
             told = ", ".join(f"{size} in '{field}'" for field, size in sizes.items())
             raise InvalidModifier(
-                f"The '{sample}' sample {kind} modifier '{name}' has data shape inconsistent with the sample.\n"
-                f"{sample} has 'data' of length {len(nom)}: {told}."
+                f"The {kind} modifier '{name}' of sample '{sample}' with {len(nom)} bins has {told}."
             )
         if name not in self.required_parsets:
-            requirement = self.requirement(thismod["data"], nom)
+            requirement = self.requirement(nom, thismod["data"])
             if requirement is not None:
                 self.required_parsets[name] = [requirement]
 
     def complete(self) -> None:
-        """All has been appended."""
+        """Called after the last `append`."""
 
-    def _dense(self, key: str) -> dict[str, dict[str, Any]]:
+    def _dense(self, key: str) -> dict[str, Any]:
         by_sample = {}
         for sample in self.config.samples:
             parts = self._parts[key].get(sample, {})
-            empty = {
-                channel: self.collect(None, [0.0] * bins)
+            whole = [
+                parts[channel] if channel in parts else self._part(None, [0.0] * bins)
                 for channel, bins in self.config.channel_nbins.items()
-                if channel not in parts
-            }
-            whole = {**empty, **parts}
-            by_sample[sample] = {
-                "data": {
-                    field: np.concatenate([whole[channel][field] for channel in self.config.channels])
-                    for field in self.fields
-                }
-            }
+            ]
+            data = {field: np.concatenate([part[field] for part in whole]) for field in self.fields}
+            by_sample[sample] = {"data": data}
         return by_sample
 
     def finalize(self) -> dict[str, Any]:
-        """Arrays over all bins, by "type/name", sample and field."""
+        """Arrays over all bins by "type/name", sample, "data" and field."""
         self.complete()
         return {key: self._dense(key) for key in self._parts}
 
 
+class UncertainBinsBuilder(Builder):
+    fields = ("mask", "nom_data", "uncrt")
+
+    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
+        uncertainties = thismod["data"] if thismod else [0.0] * len(nom)
+        return {"nom_data": list(nom), "uncrt": list(uncertainties)}
+
+
 class Applier:
-    """Modifiers of one type as arrays. `apply` gives [modifier][sample][batch or 1][bin], None where there
-    are no modifiers."""
+    """Modifiers of one type as arrays."""
 
     name: str
-    op_code: str
+    op_code = "multiplication"
+    _values: Callable[[Any], Any]
 
     def __init__(
-        self,
-        modifiers: Sequence[tuple[str, str]],
-        pdfconfig: Any,
-        builder_data: Mapping[str, Any],
-        batch_size: int | None = None,
+        self, modifiers: Any, pdfconfig: Any, builder_data: Any, batch_size: int | None = None
     ) -> None:
         self.batch_size = batch_size
         self._keys = [f"{kind}/{name}" for name, kind in modifiers]
         self._samples = pdfconfig.samples
         self._builder_data = builder_data
-        self.param_viewer = ParamViewer(
-            (batch_size or 1, pdfconfig.npars), pdfconfig.par_map, [name for name, _ in modifiers]
-        )
+        names = [name for name, _ in modifiers]
+        self.param_viewer = ParamViewer((batch_size or 1, pdfconfig.npars), pdfconfig.par_map, names)
         if self._keys:
             self._mask = self._field("mask").astype(bool)
             self._prepare(pdfconfig)
 
     def _field(self, field: str) -> Any:
-        """One field of all modifiers: [modifier][sample][1][bin]."""
-        return np.asarray(
-            [
-                [[self._builder_data[key][sample]["data"][field]] for sample in self._samples]
-                for key in self._keys
-            ]
-        )
+        """[modifier][sample][1][bin]"""
+        found = [self._builder_data[key] for key in self._keys]
+        return np.asarray([[[one[sample]["data"][field]] for sample in self._samples] for one in found])
 
     def _prepare(self, pdfconfig: Any) -> None:
-        """Arrays that do not depend on parameters."""
-
-    def _values(self, pars: Any) -> Any:
-        raise NotImplementedError
+        """Makes what needs no parameters."""
 
     def apply(self, pars: Any) -> Any:
+        """Terms or factors; None without modifiers."""
         if not self._keys:
             return None
-        tensorlib, _ = get_backend()
         values = self._values(np.asarray(pars, dtype=np.float64))
-        return tensorlib.astensor(np.where(self._mask, values, 0.0 if self.op_code == "addition" else 1.0))
+        unchanged = 0.0 if self.op_code == "addition" else 1.0
+        return get_backend()[0].astensor(np.where(self._mask, values, unchanged))
 
 
 class FactorApplier(Applier):
-    """One parameter is the factor of all bins."""
-
-    op_code = "multiplication"
+    """One parameter multiplies all bins."""
 
     def _values(self, pars: Any) -> Any:
         return self.param_viewer.get(pars)[:, np.newaxis, :, np.newaxis]
 
 
 class InterpolationApplier(Applier):
-    """One parameter interpolates between histograms, which `histograms` names (down, nominal, up), by one of
-    the `codes`."""
+    """One parameter interpolates between `histograms`, by one of `codes` (default: the first)."""
 
     histograms: tuple[str, str, str]
     codes: tuple[str, ...]
@@ -173,11 +163,11 @@ class InterpolationApplier(Applier):
         modifiers: Any,
         pdfconfig: Any,
         builder_data: Any,
-        interpcode: str,
+        interpcode: str | None = None,
         batch_size: int | None = None,
     ) -> None:
-        assert interpcode in self.codes
-        self.interpcode = interpcode
+        self.interpcode = interpcode or self.codes[0]
+        assert self.interpcode in self.codes
         super().__init__(modifiers, pdfconfig, builder_data, batch_size)
 
     def _prepare(self, pdfconfig: Any) -> None:
@@ -189,13 +179,10 @@ class InterpolationApplier(Applier):
 
 
 class BinApplier(Applier):
-    """Each bin has a parameter: `_places` says which of the modifier's own it is."""
-
-    op_code = "multiplication"
+    """Each bin has its own parameter."""
 
     def _places(self, mask: Any, pdfconfig: Any) -> Any:
-        """For each bin its parameter, counted from the modifier's first; anything where `mask` (of the
-        modifier's last sample) is False."""
+        """The parameter of each bin in the `mask` of the last sample; elsewhere any number."""
         return np.cumsum(mask) - 1
 
     def _prepare(self, pdfconfig: Any) -> None:

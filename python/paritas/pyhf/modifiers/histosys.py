@@ -1,10 +1,8 @@
 """A constrained parameter that interpolates between two histograms."""
 
-from __future__ import annotations
+from typing import Any
 
-from typing import Any, Sequence
-
-from paritas.pyhf.modifiers.base import STANDARD_NORMAL, Builder, InterpolationApplier
+from .base import STANDARD_NORMAL, Builder, InterpolationApplier
 
 
 def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
@@ -13,18 +11,11 @@ def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
 
 class histosys_builder(Builder):
     fields = ("lo_data", "nom_data", "hi_data", "mask")
+    requirement = staticmethod(required_parset)
 
-    def collect(self, thismod: Any, nom: Sequence[float]) -> dict[str, list[Any]]:
-        low, high = (thismod["data"]["lo_data"], thismod["data"]["hi_data"]) if thismod else (nom, nom)
-        return {
-            "lo_data": list(low),
-            "hi_data": list(high),
-            "mask": [bool(thismod)] * len(nom),
-            "nom_data": list(nom),
-        }
-
-    def requirement(self, modifier_data: Any, sample_data: Any) -> dict[str, Any]:
-        return required_parset(sample_data, modifier_data)
+    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
+        data = thismod["data"] if thismod else {"lo_data": nom, "hi_data": nom}
+        return {"lo_data": list(data["lo_data"]), "hi_data": list(data["hi_data"]), "nom_data": list(nom)}
 
 
 class histosys_combined(InterpolationApplier):
@@ -32,13 +23,3 @@ class histosys_combined(InterpolationApplier):
     codes = ("code0", "code2", "code4p")
     op_code = "addition"
     histograms = ("lo_data", "nom_data", "hi_data")
-
-    def __init__(
-        self,
-        modifiers: Any,
-        pdfconfig: Any,
-        builder_data: Any,
-        interpcode: str = "code0",
-        batch_size: int | None = None,
-    ) -> None:
-        super().__init__(modifiers, pdfconfig, builder_data, interpcode, batch_size)

@@ -1,10 +1,8 @@
-"""The luminosity, a factor of all samples that have it; value, width and bounds are the measurement's."""
-
-from __future__ import annotations
+"""The luminosity, a factor that the measurement configures."""
 
 from typing import Any
 
-from paritas.pyhf.modifiers.base import STANDARD_NORMAL, Builder, FactorApplier
+from .base import STANDARD_NORMAL, Builder, FactorApplier
 
 
 def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
@@ -12,8 +10,7 @@ def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
 
 
 class lumi_builder(Builder):
-    def requirement(self, modifier_data: Any, sample_data: Any) -> dict[str, Any]:
-        return required_parset(sample_data, modifier_data)
+    requirement = staticmethod(required_parset)
 
 
 class lumi_combined(FactorApplier):

@@ -1,19 +1,16 @@
 """A free factor of a sample."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from paritas.pyhf.modifiers.base import NAMED_ONCE, Builder, FactorApplier
+from .base import FREE_FACTOR, Builder, FactorApplier
 
 
 def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
-    return dict(NAMED_ONCE)
+    return dict(FREE_FACTOR)
 
 
 class normfactor_builder(Builder):
-    def requirement(self, modifier_data: Any, sample_data: Any) -> dict[str, Any]:
-        return required_parset(sample_data, modifier_data)
+    requirement = staticmethod(required_parset)
 
 
 class normfactor_combined(FactorApplier):

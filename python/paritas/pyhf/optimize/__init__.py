@@ -1,23 +1,17 @@
-"""Optimizers by name: "scipy" and "minuit", which both stand for the engine's Newton."""
+"""Optimizers: "scipy" and "minuit" both stand for the engine's Newton."""
 
-from __future__ import annotations
-
+from importlib import import_module
 from typing import Any
+
+_MODULES = {"scipy_optimizer": "opt_scipy", "minuit_optimizer": "opt_minuit"}
 
 
 class _OptimizerRetriever:
     def __getattr__(self, name: str) -> Any:
-        if name == "scipy_optimizer":
-            from paritas.pyhf.optimize.opt_scipy import scipy_optimizer
-
-            return scipy_optimizer
-        if name == "minuit_optimizer":
-            from paritas.pyhf.optimize.opt_minuit import minuit_optimizer
-
-            return minuit_optimizer
         if name.startswith("__"):
             raise AttributeError(name)
-        return None
+        module = _MODULES.get(name)
+        return None if module is None else getattr(import_module(f"{__name__}.{module}"), name)
 
 
 OptimizerRetriever = _OptimizerRetriever()

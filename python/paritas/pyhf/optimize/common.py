@@ -1,16 +1,21 @@
-"""An objective as a minimiser of functions of one vector wants it."""
+"""Objectives as functions of one vector."""
 
 from __future__ import annotations
 
 from typing import Any, Callable
 
-from paritas.pyhf import exceptions
-from paritas.pyhf.tensor.common import _TensorViewer
-from paritas.pyhf.tensor.manager import get_backend
+from .. import exceptions
+from ..tensor.common import _TensorViewer
+from ..tensor.manager import get_backend
 
 
-def _make_stitch_pars(tv: _TensorViewer | None = None, fixed_values: Any = None) -> Callable[..., Any]:
-    """What puts fixed values back among the free ones; without a viewer, what returns its argument."""
+def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
+    """Twice the NLL with all constants: (1,)."""
+    return -2 * pdf.logpdf(pars, data)
+
+
+def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
+    """The function that puts fixed values among free ones."""
     if tv is None or fixed_values is None:
         return lambda pars, stitch_with=None: pars
 
@@ -29,34 +34,30 @@ def shim(
     fixed_vals: Any = None,
     do_grad: bool = False,
     do_stitch: bool = False,
-) -> tuple[dict[str, Any], Callable[..., Any]]:
-    """(arguments of a minimiser: func, x0, do_grad, bounds, fixed_vals; what makes all parameters of those
-    that it minimised over). With `do_stitch` the fixed ones (pairs of index and value) are kept from the
-    minimiser."""
+) -> tuple[dict[str, Any], Any]:
+    """(arguments of a minimiser, the function that makes all parameters from its x). `do_stitch` hides fixed
+    parameters from it."""
     if do_grad:
         raise exceptions.Unsupported("Numpy does not support autodifferentiation.")
     tensorlib, _ = get_backend()
     fixed_vals = fixed_vals or []
-    fixed = [index for index, _ in fixed_vals]
-    free = [index for index in range(pdf.config.npars) if index not in fixed]
+    stitch_pars = _make_stitch_pars()
     if do_stitch:
+        fixed = [index for index, _ in fixed_vals]
+        free = [index for index in range(pdf.config.npars) if index not in fixed]
         stitch_pars = _make_stitch_pars(_TensorViewer([fixed, free]), [value for _, value in fixed_vals])
-        init_pars, par_bounds, fixed_vals = (
-            [init_pars[index] for index in free],
-            [par_bounds[index] for index in free],
-            [],
-        )
-    else:
-        stitch_pars = _make_stitch_pars()
+        init_pars, par_bounds = ([values[index] for index in free] for values in (init_pars, par_bounds))
+        fixed_vals = []
     observed = tensorlib.astensor(data)
 
     def func(pars: Any) -> Any:
         return objective(stitch_pars(tensorlib.astensor(pars)), observed, pdf)[0]
 
-    return {
+    arguments = {
         "func": func,
         "x0": init_pars,
         "do_grad": do_grad,
         "bounds": par_bounds,
         "fixed_vals": fixed_vals,
-    }, stitch_pars
+    }
+    return arguments, stitch_pars

@@ -1,24 +1,30 @@
-"""What optimizers share: the fit by the engine, and the fit of any other function by a minimiser that a class
-brings along."""
+"""What optimizers share."""
 
 from __future__ import annotations
 
 import logging
+from collections import namedtuple
 from typing import Any, Callable
 
 import numpy as np
 
-from paritas.pyhf import bridge, exceptions
-from paritas.pyhf.optimize.common import shim
-from paritas.pyhf.tensor.manager import get_backend
+from .. import bridge, exceptions
+from ..tensor.manager import get_backend
+from .common import shim, twice_nll
 
 log = logging.getLogger(__name__)
 
 _MAXITER = 100000
 
 
+#: the arguments of `minimize`, whether errors are needed, and its other keywords
+Problem = namedtuple(
+    "Problem", "objective data pdf init_pars par_bounds fixed_vals do_grad do_stitch errors options"
+)
+
+
 class OptimizeResult(dict):  # type: ignore[type-arg]
-    """The outcome of a fit, by key or attribute: x, unc and corr (None where not asked for), fun, success, message, nit, edm, hess_inv."""
+    """The outcome of a fit, by key or attribute. hess_inv is the covariance."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -33,8 +39,7 @@ class OptimizeResult(dict):  # type: ignore[type-arg]
 
 
 def _as_scipy_has_it(result: Any) -> Any:
-    """The result as SciPy's class where SciPy is installed, so that scripts that ask for the class find
-    it."""
+    """The result in SciPy's class, which scripts may check for, if SciPy is installed."""
     try:
         from scipy.optimize import OptimizeResult as scipy_result
     except ImportError:
@@ -49,86 +54,44 @@ def _correlations(covariance: Any) -> Any:
 
 
 class OptimizerMixin:
-    """Base of optimizers. A class with a minimiser of its own has `_get_minimizer` and `_minimize`, as pyhf's
-    have."""
+    """Subclasses with their own minimiser define `_get_minimizer` and `_minimize`, as in pyhf."""
 
     name = ""
+    _get_minimizer: Callable[..., Any]
+    _minimize: Callable[..., Any]
 
     def __init__(self, **kwargs: Any) -> None:
         self.maxiter = kwargs.pop("maxiter", _MAXITER)
         self.verbose = kwargs.pop("verbose", 0)
-        if kwargs:
-            raise exceptions.Unsupported(f"Unsupported kwargs were passed in: {list(kwargs)}.")
+        exceptions.refuse_options(kwargs)
 
-    def _get_minimizer(
-        self,
-        objective_and_grad: Any,
-        init_pars: Any,
-        init_bounds: Any,
-        fixed_vals: Any = None,
-        do_grad: bool = False,
-        par_names: Any = None,
-    ) -> Any:
-        raise NotImplementedError
-
-    def _minimize(
-        self,
-        minimizer: Any,
-        func: Any,
-        x0: Any,
-        do_grad: bool = False,
-        bounds: Any = None,
-        fixed_vals: Any = None,
-        options: Any = None,
-    ) -> Any:
-        raise NotImplementedError
-
-    def _fit(
-        self,
-        objective: Any,
-        data: Any,
-        pdf: Any,
-        init_pars: Any,
-        par_bounds: Any,
-        fixed_vals: Any,
-        do_grad: bool,
-        do_stitch: bool,
-        errors: bool,
-        options: Any,
-    ) -> Any:
+    def _fit(self, problem: Problem) -> Any:
+        pdf, grad, stitch = problem.pdf, problem.do_grad, problem.do_stitch
+        start, bounds, fixed_vals = [*problem.init_pars], problem.par_bounds, problem.fixed_vals
         arguments, stitch_pars = shim(
-            objective, data, pdf, [*init_pars], par_bounds, fixed_vals, do_grad=do_grad, do_stitch=do_stitch
+            problem.objective, problem.data, pdf, start, bounds, fixed_vals, grad, stitch
         )
         names = getattr(pdf.config, "par_names", None)
-        if names and do_stitch:
+        if names and stitch:
             fixed = {index for index, _ in fixed_vals or []}
             names = [name for index, name in enumerate(names) if index not in fixed]
-        func, x0, bounds, fixed_vals = (
-            arguments["func"],
-            arguments["x0"],
-            arguments["bounds"],
-            arguments["fixed_vals"],
-        )
-        minimizer = self._get_minimizer(
-            func, x0, bounds, fixed_vals=fixed_vals, do_grad=do_grad, par_names=names
-        )
-        result = self._minimize(
-            minimizer, func, x0, do_grad=do_grad, bounds=bounds, fixed_vals=fixed_vals, options=options
-        )
+        func, x0, bounds = arguments["func"], arguments["x0"], arguments["bounds"]
+        more = {"fixed_vals": arguments["fixed_vals"], "do_grad": grad}
+        minimizer = self._get_minimizer(func, x0, bounds, par_names=names, **more)
+        result = self._minimize(minimizer, func, x0, bounds=bounds, options=problem.options, **more)
         tensorlib, _ = get_backend()
         result.x = stitch_pars(tensorlib.astensor(result.x))
         zeros = tensorlib.zeros(len(result.x) - len(x0))
-        uncertainties, correlations = getattr(result, "unc", None), getattr(result, "corr", None)
-        result.unc = (
-            None
-            if uncertainties is None
-            else stitch_pars(tensorlib.astensor(uncertainties), stitch_with=zeros)
-        )
+
+        def with_zeros(values: Any) -> Any:
+            """With 0 for fixed parameters."""
+            return stitch_pars(tensorlib.astensor(values), stitch_with=zeros)
+
+        widths, correlations = getattr(result, "unc", None), getattr(result, "corr", None)
+        result.unc = None if widths is None else with_zeros(widths)
         if correlations is not None:
-            rows = np.array(
-                [stitch_pars(tensorlib.astensor(row), stitch_with=zeros) for row in np.asarray(correlations)]
-            )
-            correlations = np.array([stitch_pars(column, stitch_with=zeros) for column in rows.T]).T
+            for _ in ("rows", "columns"):
+                correlations = np.array([with_zeros(row) for row in np.asarray(correlations)]).T
         result.corr = correlations
         result.fun = tensorlib.astensor(result.fun)
         return result
@@ -149,13 +112,11 @@ class OptimizerMixin:
         do_stitch: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """The parameters at the minimum, (parameters,), with `return_uncertainties` (parameters, 2); asked
-        for, behind them in this order: correlations, the objective's value, the result with all there is.
-        FailedMinimization: the fit did not converge."""
+        """The parameters at the minimum: (parameters,), or (parameters, 2) with uncertainties. Then, if asked
+        for, in this order: correlations, the objective's value, the whole result."""
         errors = return_uncertainties or return_correlations or return_result_obj
-        result = self._fit(
-            objective, data, pdf, init_pars, par_bounds, fixed_vals, bool(do_grad), do_stitch, errors, kwargs
-        )
+        given = (objective, data, pdf, init_pars, par_bounds, fixed_vals, bool(do_grad), do_stitch)
+        result = self._fit(Problem(*given, errors, kwargs))
         if not result.success:
             log.error("%s", result)
             raise exceptions.FailedMinimization(result)
@@ -172,93 +133,72 @@ class OptimizerMixin:
 
 
 class EngineOptimizer(OptimizerMixin):
-    """Fits twice the NLL of a model by the engine's Newton, with exact derivatives; every other objective by
-    SciPy's SLSQP."""
+    """Fits models by the engine, and every other objective by SciPy's SLSQP."""
 
     own_options: tuple[str, ...] = ()
 
     def handles(self, pdf: Any) -> bool:
-        """Whether the engine fits this model."""
+        """Whether the engine can fit this model."""
         engine_model = getattr(pdf, "_engine_model", None)
         return engine_model is not None and not pdf.batch_size and engine_model() is not None
 
-    def _options(self, options: Any) -> Any:
-        unknown = [name for name in options if name not in ("maxiter", *self.own_options)]
-        if unknown:
-            raise exceptions.Unsupported(f"Unsupported options were passed in: {unknown}.")
+    def _maxiter(self, options: Any) -> Any:
+        """The limit of iterations."""
+        if options:
+            own = ("maxiter", *self.own_options)
+            exceptions.refuse_options([name for name in options if name not in own])
         return options.get("maxiter", self.maxiter)
 
-    def _fit(
-        self,
-        objective: Any,
-        data: Any,
-        pdf: Any,
-        init_pars: Any,
-        par_bounds: Any,
-        fixed_vals: Any,
-        do_grad: bool,
-        do_stitch: bool,
-        errors: bool,
-        options: Any,
-    ) -> Any:
-        from paritas.pyhf.infer.mle import twice_nll
-
-        if do_grad:
+    def _fit(self, problem: Problem) -> Any:
+        if problem.do_grad:
             raise exceptions.Unsupported(
-                "Numpy does not support autodifferentiation: the engine's derivatives are exact without it."
+                "The numpy backend has no autodifferentiation. The engine's derivatives are exact without it."
             )
-        if objective is not twice_nll or not self.handles(pdf):
-            return super()._fit(
-                objective, data, pdf, init_pars, par_bounds, fixed_vals, do_grad, do_stitch, errors, options
-            )
-        maxiter = self._options(options)
-        pdf._check_lengths(len(init_pars), np.shape(data)[-1])
-        start = np.array(init_pars, dtype=np.float64)
-        lower, upper = np.array(par_bounds, dtype=np.float64).T
+        if problem.objective is twice_nll and self.handles(problem.pdf):
+            return self._fit_by_engine(problem)
+        return super()._fit(problem)
+
+    def _fit_by_engine(self, problem: Problem) -> Any:
+        data, pdf = problem.data, problem.pdf
+        maxiter = self._maxiter(problem.options)
+        pdf._check_lengths(len(problem.init_pars), np.shape(data)[-1])
+        start = np.array(problem.init_pars, dtype=np.float64)
+        lower, upper = np.array(problem.par_bounds, dtype=np.float64).T
         fixed = np.zeros(len(start), dtype=np.uint8)
-        for index, value in fixed_vals or []:
+        for index, value in problem.fixed_vals or []:
             start[index], fixed[index] = value, 1
+        engine = pdf._engine_model()
         limit = 0 if maxiter in (None, _MAXITER) else max(1, int(maxiter))
         status, iterations, value, edm, _, found, widths, covariance, _ = bridge.fit(
-            pdf._engine_model(), data, start, lower, upper, fixed, errors, limit
+            engine, data, (start, lower, upper, fixed), problem.errors, limit
         )
         if widths is not None:
             at_bound = np.isnan(widths) & (fixed == 0)
             if at_bound.any():
-                widths = np.where(
-                    at_bound, bridge.errors_without_bounds(pdf._engine_model(), data, found, fixed), widths
-                )
+                unbounded = bridge.errors_without_bounds(engine, data, found, fixed)
+                widths = np.where(at_bound, unbounded, widths)
         converged = status == bridge.CONVERGED
-        tensorlib, _ = get_backend()
+        outcome = "terminated successfully" if converged else f"failed: {bridge.STATUSES[status]}"
+        tensor = get_backend()[0].astensor
         return OptimizeResult(
-            x=tensorlib.astensor(found),
-            unc=None if widths is None else tensorlib.astensor(np.where(fixed, 0.0, widths)),
-            corr=None if covariance is None else tensorlib.astensor(_correlations(covariance)),
-            fun=tensorlib.astensor(value),
+            x=tensor(found),
+            unc=None if widths is None else tensor(np.where(fixed, 0.0, widths)),
+            corr=None if covariance is None else tensor(_correlations(covariance)),
+            fun=tensor(value),
             success=converged,
-            message="Optimization terminated successfully."
-            if converged
-            else f"Optimization failed: {bridge.STATUSES[status]}.",
+            message=f"Optimization {outcome}.",
             status=status,
             nit=iterations,
             edm=edm,
             hess_inv=covariance,
         )
 
-    def _get_minimizer(
-        self,
-        objective_and_grad: Any,
-        init_pars: Any,
-        init_bounds: Any,
-        fixed_vals: Any = None,
-        do_grad: bool = False,
-        par_names: Any = None,
-    ) -> Any:
+    def _get_minimizer(self, *args: Any, **kwargs: Any) -> Any:
         try:
             from scipy.optimize import minimize
         except ImportError:
             raise exceptions.Unsupported(
-                "This model is not the engine's: to fit it, SciPy is needed, which is not installed."
+                "The engine does not fit this model, and SciPy, which could, is not installed."
             ) from None
         return minimize
 
@@ -273,18 +213,14 @@ class EngineOptimizer(OptimizerMixin):
         options: Any = None,
     ) -> Any:
         options = options or {}
-        maxiter = self._options(options)
-        tolerance = (
-            options.get("tolerance", getattr(self, "tolerance", None)) if self.name == "scipy" else None
-        )
-        solver_options = options.get("solver_options", getattr(self, "solver_options", {}))
+        maxiter = self._maxiter(options)
+        tolerance = options.get("tolerance", getattr(self, "tolerance", None))
         constraints = []
         for index, value in fixed_vals or []:
             x0[index] = value
-            constraints.append(
-                {"type": "eq", "fun": lambda pars, index=index, value=value: pars[index] - value}
-            )
-        solver = {"maxiter": maxiter, "disp": bool(self.verbose), **solver_options}
+            held = {"type": "eq", "fun": lambda pars, index=index, value=value: pars[index] - value}
+            constraints.append(held)
+        solver_options = options.get("solver_options", getattr(self, "solver_options", {}))
         return minimizer(
             func,
             x0,
@@ -292,6 +228,6 @@ class EngineOptimizer(OptimizerMixin):
             jac=do_grad,
             bounds=bounds,
             constraints=constraints,
-            tol=tolerance,
-            options=solver,
+            tol=tolerance if self.name == "scipy" else None,
+            options={"maxiter": maxiter, "disp": bool(self.verbose), **solver_options},
         )

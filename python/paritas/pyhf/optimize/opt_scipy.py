@@ -1,15 +1,12 @@
-"""The optimizer called "scipy"."""
-
-from __future__ import annotations
+"""The optimizer "scipy"."""
 
 from typing import Any
 
-from paritas.pyhf.optimize.mixins import EngineOptimizer
+from .mixins import EngineOptimizer
 
 
 class scipy_optimizer(EngineOptimizer):
-    """Takes the options of pyhf's; of them `maxiter` is the engine's limit of iterations, the others matter
-    only to models that are not the engine's."""
+    """Uses the engine. `maxiter` limits its iterations; pyhf's other options matter only where SciPy fits."""
 
     own_options = ("verbose", "method", "tolerance", "solver_options")
 

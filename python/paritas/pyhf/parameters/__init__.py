@@ -1,13 +1,8 @@
 """Parameter sets and views of them."""
 
-from paritas.pyhf.parameters.paramsets import (
-    constrained_by_normal,
-    constrained_by_poisson,
-    paramset,
-    unconstrained,
-)
-from paritas.pyhf.parameters.paramview import ParamViewer
-from paritas.pyhf.parameters.utils import reduce_paramsets_requirements
+from .paramsets import constrained_by_normal, constrained_by_poisson, paramset, unconstrained
+from .paramview import ParamViewer
+from .utils import reduce_paramsets_requirements
 
 __all__ = [
     "ParamViewer",
@@ -17,7 +12,3 @@ __all__ = [
     "reduce_paramsets_requirements",
     "unconstrained",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

@@ -1,6 +1,4 @@
-"""Sets of parameters: what a modifier brings into a model under one name."""
-
-from __future__ import annotations
+"""Parameter sets: parameters that share a name."""
 
 import math
 from typing import Any
@@ -14,13 +12,8 @@ __all__ = [
 ]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class paramset:
-    """`n_parameters` parameters called `name`, with their starts, bounds and fixed flags (one for all, or one
-    each)."""
+    """Starts, bounds and fixed flags (one for all, or one each)."""
 
     constrained: bool
 
@@ -32,14 +25,13 @@ class paramset:
         self._suggested_fixed = kwargs["fixed"]
         self.is_scalar = kwargs["is_scalar"]
         if self.is_scalar and self.n_parameters != 1:
-            raise ValueError(f"misconfigured parameter set {self.name}. Scalar but N>1 parameters.")
+            raise ValueError(f"parameter set {self.name}: scalar, but not one parameter")
 
     @property
-    def suggested_fixed(self) -> list[bool]:
+    def suggested_fixed(self) -> Any:
         if isinstance(self._suggested_fixed, bool):
             return [self._suggested_fixed] * self.n_parameters
-        flags: list[bool] = self._suggested_fixed
-        return flags
+        return self._suggested_fixed
 
     @suggested_fixed.setter
     def suggested_fixed(self, value: Any) -> None:
@@ -49,35 +41,33 @@ class paramset:
 
     @property
     def suggested_fixed_as_bool(self) -> bool:
-        """The one flag of all; RuntimeError where they differ."""
+        """The flag that all have."""
         flags = self.suggested_fixed
         if any(flag != flags[0] for flag in flags):
-            raise RuntimeError(f"{flags} is neither all-True nor all-False, so not compressible")
-        return flags[0]
+            raise RuntimeError(f"{flags} is neither all-True nor all-False")
+        return bool(flags[0])
 
 
 class unconstrained(paramset):
-    """Free parameters."""
-
     constrained = False
 
 
 class constrained_paramset(paramset):
-    """Parameters that auxiliary measurements constrain."""
-
     constrained = True
     pdf_type: str
-    auxdata: list[float]
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.auxdata = kwargs["auxdata"]
 
 
 class constrained_by_normal(constrained_paramset):
-    """Each with a normal measurement `auxdata` of width `sigmas` (1 where there are none)."""
+    """Each has a normal measurement `auxdata` of width `sigmas` (default 1)."""
 
     pdf_type = "normal"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.auxdata = kwargs["auxdata"]
         if kwargs.get("sigmas"):
             self.sigmas = kwargs["sigmas"]
 
@@ -86,13 +76,12 @@ class constrained_by_normal(constrained_paramset):
 
 
 class constrained_by_poisson(constrained_paramset):
-    """Each with a count `auxdata` around parameter x factor."""
+    """Each has a count `auxdata`, expected at parameter x factor."""
 
     pdf_type = "poisson"
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.auxdata = kwargs["auxdata"]
         self.factors = kwargs["factors"]
 
     def width(self) -> list[float]:

@@ -1,4 +1,4 @@
-"""Schemas of documents. `with schema(folder):` uses those of another folder."""
+"""Schemas of documents. `with schema(folder):` takes them from another folder."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ import pathlib
 import sys
 from typing import Any
 
-from paritas.pyhf.schema import variables
-from paritas.pyhf.schema.loader import load_schema
-from paritas.pyhf.schema.validator import validate
+from . import variables
+from .loader import load_schema
+from .validator import validate
 
 __all__ = ["load_schema", "path", "validate", "version"]  # noqa: F822 (properties of the module's class)
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class Schema(sys.modules[__name__].__class__):  # type: ignore[misc]
-    """This module: called with a folder it takes schemas from there, until the end of a `with` if it is called in one."""
+    """This module's class: a call changes the folder, for good or for a `with` statement."""
 
     def __call__(self, new_path: pathlib.Path) -> Schema:
         self.orig_path, variables.schemas = variables.schemas, new_path
@@ -36,12 +32,10 @@ class Schema(sys.modules[__name__].__class__):  # type: ignore[misc]
 
     @property
     def path(self) -> pathlib.Path:
-        """The folder of the schemas."""
         return variables.schemas
 
     @property
     def version(self) -> str:
-        """Of the schemas, unless another is asked for."""
         return variables.SCHEMA_VERSION
 
 

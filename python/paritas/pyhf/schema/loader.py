@@ -1,26 +1,21 @@
-"""Schemas, read from their folder when they are first asked for."""
-
-from __future__ import annotations
+"""Reads schemas from their folder at first use."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-from paritas.pyhf import exceptions
-from paritas.pyhf.schema import variables
+from .. import exceptions
+from . import variables
 
 
 def load_schema(schema_id: str) -> Any:
-    """The schema document at `schema_id` ("1.0.0/workspace.json") of the schemas' folder. SchemaNotFound:
-    there is none."""
+    """A schema by its path, for example "1.0.0/workspace.json"."""
     known = variables.SCHEMA_CACHE.get(variables.SCHEMA_BASE + Path(schema_id).as_posix())
     if known is not None:
         return known
     path = Path(variables.schemas) / schema_id
     if not path.exists():
-        raise exceptions.SchemaNotFound(
-            f"The schema {schema_id} was not found. Do you have the right version or the right path? {path}"
-        )
+        raise exceptions.SchemaNotFound(f"There is no schema {schema_id} (version, or path?): {path}")
     schema = json.loads(path.read_text(encoding="utf-8"))
     variables.SCHEMA_CACHE[schema["$id"]] = schema
     return schema

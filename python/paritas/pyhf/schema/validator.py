@@ -1,59 +1,50 @@
-"""Documents against JSON schemas (draft 6), as far as schemas of workspaces use it."""
+"""Checks documents against JSON schemas (draft 6, the keywords that workspaces need)."""
 
 from __future__ import annotations
 
 import numbers
 import re
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Iterator
 from urllib.parse import urljoin
 
 import numpy as np
 
-from paritas.pyhf import exceptions
-from paritas.pyhf.schema import variables
-from paritas.pyhf.schema.loader import load_schema
+from .. import exceptions
+from . import variables
+from .loader import load_schema
 
 
 class ValidationError(Exception):
-    """What is wrong, and where: `path` are the steps to `instance`."""
+    """What is wrong; `path` holds the steps to `instance`."""
 
     def __init__(self, message: str, path: list[Any], instance: Any) -> None:
         super().__init__(message)
-        self.message = message
-        self.path = path
-        self.instance = instance
+        self.message, self.path, self.instance = message, path, instance
 
 
-def _is_number(value: Any) -> bool:
-    kind = type(value)
-    if kind is float or kind is int:  # what nearly all are: an abstract class takes ten times as long to ask
-        return True
-    return isinstance(value, numbers.Number) and not isinstance(value, (bool, np.bool_))
-
-
-_TYPES: dict[str, Callable[[Any], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
+_TYPES: dict[str, Any] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "number": (int, float),
+    "integer": int,
+    "boolean": bool,
+    "null": type(None),
 }
-_TYPES_WITH_TENSORS = {
-    **_TYPES,
-    "array": lambda value: isinstance(value, (list, np.ndarray)),
-    "number": _is_number,
-}
+_TYPES_WITH_TENSORS = {**_TYPES, "array": (list, np.ndarray), "number": (int, float, numbers.Number)}
 
 
 class _Validator:
-    """One document: `allow_tensors` lets NumPy's arrays and numbers stand for lists and numbers."""
+    """`allow_tensors`: NumPy's arrays and numbers are lists and numbers."""
 
     def __init__(self, allow_tensors: bool) -> None:
         self.types = _TYPES_WITH_TENSORS if allow_tensors else _TYPES
-        self.resolved: dict[tuple[str, str], tuple[Any, str]] = {}
+        self.resolved: dict[Any, tuple[Any, str]] = {}
+
+    def _is(self, value: Any, kind: str) -> bool:
+        """Whether a value has a type; true and false are no numbers, unlike in Python."""
+        return isinstance(value, self.types[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
     def _resolve(self, reference: str, base: str) -> tuple[Any, str]:
         found = self.resolved.get((reference, base))
@@ -72,66 +63,62 @@ class _Validator:
             yield from self.errors(value, resolved, base, path)
             return
         kind = schema.get("type")
-        if kind is not None and not self.types[kind](value):
+        if kind is not None and not self._is(value, kind):
             yield ValidationError(f"{value!r} is not of type '{kind}'", path, value)
             return
-        if "const" in schema and value != schema["const"]:
-            yield ValidationError(f"{schema['const']!r} was expected", path, value)
-        if "enum" in schema and value not in schema["enum"]:
-            yield ValidationError(f"{value!r} is not one of {schema['enum']!r}", path, value)
+        for message in self._messages(value, schema):
+            yield ValidationError(message, path, value)
         if isinstance(value, dict):
-            yield from self._object(value, schema, base, path)
-        elif self.types["array"](value):
-            yield from self._array(value, schema, base, path)
-        elif isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
-            yield ValidationError(f"{value!r} does not match '{schema['pattern']}'", path, value)
-        yield from self._combinations(value, schema, base, path)
-
-    def _object(self, value: Any, schema: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
-        properties = schema.get("properties", {})
-        if schema.get("additionalProperties") is False:
-            for name in value:
-                if name not in properties:
-                    yield ValidationError(
-                        f"Additional properties are not allowed ('{name}' was unexpected)", path, value
-                    )
-        for name in schema.get("required", ()):
-            if name not in value:
-                yield ValidationError(f"'{name}' is a required property", path, value)
-        if len(value) < schema.get("minProperties", 0):
-            yield ValidationError(f"{value!r} does not have enough properties", path, value)
-        for name, part in properties.items():
-            if name in value:
-                yield from self.errors(value[name], part, base, [*path, name])
-
-    def _array(self, value: Any, schema: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
-        if len(value) < schema.get("minItems", 0):
-            yield ValidationError(f"{value!r} is too short", path, value)
-        if "maxItems" in schema and len(value) > schema["maxItems"]:
-            yield ValidationError(f"{value!r} is too long", path, value)
-        items = schema.get("items")
-        if items is None:
-            return
-        if items == {"type": "number"} and all(map(self.types["number"], value)):
-            return
-        for index, item in enumerate(value):
-            yield from self.errors(item, items, base, [*path, index])
-
-    def _combinations(self, value: Any, schema: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
+            for name, part in schema.get("properties", {}).items():
+                if name in value:
+                    yield from self.errors(value[name], part, base, [*path, name])
+        elif self._is(value, "array") and "items" in schema:
+            yield from self._items(value, schema["items"], base, path)
         for part in schema.get("allOf", ()):
             yield from self.errors(value, part, base, path)
         if "anyOf" in schema and not any(self._fits(value, part, base) for part in schema["anyOf"]):
-            yield ValidationError(f"{value!r} is not valid under any of the given schemas", path, value)
+            message = f"{value!r} is not valid under any of the given schemas"
+            yield ValidationError(message, path, value)
         if "oneOf" in schema and sum(self._fits(value, part, base) for part in schema["oneOf"]) != 1:
-            yield ValidationError(f"{value!r} is not valid under one of the given schemas alone", path, value)
+            message = f"{value!r} is not valid under one of the given schemas alone"
+            yield ValidationError(message, path, value)
+
+    def _messages(self, value: Any, schema: Any) -> Iterator[str]:
+        """What is wrong with the value itself, without its parts."""
+        if "const" in schema and value != schema["const"]:
+            yield f"{schema['const']!r} was expected"
+        if "enum" in schema and value not in schema["enum"]:
+            yield f"{value!r} is not one of {schema['enum']!r}"
+        if isinstance(value, dict):
+            if schema.get("additionalProperties") is False:
+                for name in value:
+                    if name not in schema.get("properties", {}):
+                        yield f"Additional properties are not allowed ('{name}' was unexpected)"
+            for name in schema.get("required", ()):
+                if name not in value:
+                    yield f"'{name}' is a required property"
+            if len(value) < schema.get("minProperties", 0):
+                yield f"{value!r} does not have enough properties"
+        elif self._is(value, "array"):
+            if len(value) < schema.get("minItems", 0):
+                yield f"{value!r} is too short"
+            if "maxItems" in schema and len(value) > schema["maxItems"]:
+                yield f"{value!r} is too long"
+        elif isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
+            yield f"{value!r} does not match '{schema['pattern']}'"
+
+    def _items(self, value: Any, items: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
+        if items == {"type": "number"} and {float, int}.issuperset(map(type, value)):
+            return  # nearly always, and much faster
+        for index, item in enumerate(value):
+            yield from self.errors(item, items, base, [*path, index])
 
     def _fits(self, value: Any, schema: Any, base: str) -> bool:
         return next(self.errors(value, schema, base, []), None) is None
 
 
 def validate(spec: Any, schema_name: str, *, version: str | None = None, allow_tensors: bool = True) -> None:
-    """Checks a document against a schema ("workspace.json"). InvalidSpecification: it is wrong;
-    SchemaNotFound: there is no such schema."""
+    """Raises InvalidSpecification unless a document fits a schema such as "workspace.json"."""
     schema = load_schema(str(Path(version or variables.SCHEMA_VERSION) / schema_name))
     error = next(_Validator(allow_tensors).errors(spec, schema, schema["$id"], []), None)
     if error is not None:

@@ -1,6 +1,4 @@
-"""Where schemas are, and those that were read."""
-
-from __future__ import annotations
+"""The folder of the schemas, and those that were read."""
 
 from pathlib import Path
 from typing import Any

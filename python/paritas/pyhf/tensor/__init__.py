@@ -1,13 +1,11 @@
-"""Tensor backends by name. There is one, `numpy_backend`; asking for another says so."""
-
-from __future__ import annotations
+"""Tensor backends. There is one: `numpy_backend`."""
 
 from typing import Any
 
-from paritas.pyhf import exceptions
-from paritas.pyhf.tensor.numpy_backend import numpy_backend
+from .. import exceptions
+from .numpy_backend import numpy_backend
 
-_OTHER_FRAMEWORKS = {"jax_backend": "JAX", "pytorch_backend": "PyTorch", "tensorflow_backend": "TensorFlow"}
+_OTHER_FRAMEWORKS = ("jax_backend", "pytorch_backend", "tensorflow_backend")
 
 
 class _BackendRetriever:
@@ -16,9 +14,8 @@ class _BackendRetriever:
     def __getattr__(self, name: str) -> Any:
         if name in _OTHER_FRAMEWORKS:
             raise exceptions.ImportBackendError(
-                f"The {name.removesuffix('_backend')} backend does not exist here: Paritas computes in an engine of its own, "
-                "for which the numpy backend stands. "
-                f"Models that {_OTHER_FRAMEWORKS[name]} can differentiate are in paritas.torch and paritas.jax."
+                f"There is no {name}: Paritas has its own engine, for which the numpy backend stands. "
+                "Likelihoods that other frameworks differentiate are in paritas.torch and paritas.jax."
             )
         if name.startswith("__"):
             raise AttributeError(name)

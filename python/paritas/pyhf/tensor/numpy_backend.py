@@ -1,12 +1,11 @@
-"""The functions of a tensor backend, over NumPy arrays. Special functions are those of the standard library,
-so that nothing else is imported."""
+"""The tensor backend: NumPy, with the standard library's special functions, which keeps the import light."""
 
 from __future__ import annotations
 
 import logging
 import math
 from statistics import NormalDist
-from typing import Any, Callable, Sequence
+from typing import Any, Callable
 
 import numpy as np
 
@@ -17,12 +16,11 @@ _ROOT2 = math.sqrt(2.0)
 
 
 def _erfinv(x: float) -> float:
-    """Inverse of erf: from the normal quantile, then two steps of Newton for what it loses around 0."""
+    """Inverse of erf: the normal quantile; two Newton steps restore the digits it loses around 0."""
     if not -1.0 < x < 1.0:
         return math.copysign(math.inf, x) if abs(x) == 1.0 else math.nan
-    if abs(x) > 0.9:  # the tail knows itself best
-        tail = NormalDist().inv_cdf(0.5 * (1.0 - abs(x))) if abs(x) < 1.0 else -math.inf
-        return math.copysign(-tail / _ROOT2, x)
+    if abs(x) > 0.9:
+        return math.copysign(-NormalDist().inv_cdf(0.5 * (1.0 - abs(x))) / _ROOT2, x)
     y = NormalDist().inv_cdf(0.5 * (1.0 + x)) / _ROOT2
     for _ in range(2):
         y -= (math.erf(y) - x) * (0.5 * math.sqrt(math.pi)) * math.exp(y * y)
@@ -37,7 +35,7 @@ def _normal_cdf(x: float) -> float:
     return 0.5 * math.erfc(-x / _ROOT2)
 
 
-def _elementwise(function: Callable[[float], float]) -> Callable[[Any], Any]:
+def _elementwise(function: Callable[[float], float]) -> Any:
     loop = np.frompyfunc(function, 1, 1)
 
     def apply(x: Any) -> Any:
@@ -53,19 +51,17 @@ normal_cdf = _elementwise(_normal_cdf)
 
 
 def xlogy(x: Any, y: Any) -> Any:
-    """x log(y), 0 where x = 0 (also at y = 0)."""
+    """x log(y); 0 where x = 0, also at y = 0."""
     x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((x == 0.0) & ~np.isnan(y), 0.0, x * np.log(y))[()]
 
 
 class _BasicPoisson:
-    """Independent counts with the given rates."""
-
     def __init__(self, rate: Any) -> None:
         self.rate = rate
 
-    def sample(self, sample_shape: tuple[int, ...]) -> Any:
+    def sample(self, sample_shape: Any) -> Any:
         return np.random.poisson(self.rate, size=tuple(sample_shape) + self.rate.shape)
 
     def log_prob(self, value: Any) -> Any:
@@ -73,13 +69,11 @@ class _BasicPoisson:
 
 
 class _BasicNormal:
-    """Independent normal numbers."""
-
     def __init__(self, loc: Any, scale: Any) -> None:
         self.loc = loc
         self.scale = scale
 
-    def sample(self, sample_shape: tuple[int, ...]) -> Any:
+    def sample(self, sample_shape: Any) -> Any:
         return np.random.standard_normal(size=tuple(sample_shape) + self.loc.shape) * self.scale + self.loc
 
     def log_prob(self, value: Any) -> Any:
@@ -87,10 +81,7 @@ class _BasicNormal:
 
 
 class numpy_backend:
-    """Stands for the engine: likelihoods, fits and tests are computed by it, in 64 bits also where
-    `precision` says that arrays have 32."""
-
-    __slots__ = ["name", "precision", "dtypemap", "default_do_grad"]
+    """Stands for the engine, which computes in 64 bits; "32b" rounds the results."""
 
     array_type = np.ndarray
     array_subtype = np.number
@@ -98,16 +89,12 @@ class numpy_backend:
     def __init__(self, **kwargs: Any) -> None:
         self.name = "numpy"
         self.precision = kwargs.get("precision", "64b")
-        wide = self.precision == "64b"
-        self.dtypemap: dict[str, Any] = {
-            "float": np.float64 if wide else np.float32,
-            "int": np.int64 if wide else np.int32,
-            "bool": np.bool_,
-        }
+        float_type, int_type = (np.float64, np.int64) if self.precision == "64b" else (np.float32, np.int32)
+        self.dtypemap: dict[str, Any] = {"float": float_type, "int": int_type, "bool": np.bool_}
         self.default_do_grad = False
 
     def _setup(self) -> None:
-        """Nothing is to be set up."""
+        """Called by `set_backend`."""
 
     def _dtype(self, dtype: str) -> Any:
         try:
@@ -126,9 +113,7 @@ class numpy_backend:
         return np.zeros(shape, dtype=self._dtype(dtype))
 
     def tolist(self, tensor_in: Any) -> Any:
-        if isinstance(tensor_in, list):
-            return tensor_in
-        return tensor_in.tolist()
+        return tensor_in if isinstance(tensor_in, list) else tensor_in.tolist()
 
     def to_numpy(self, tensor_in: Any) -> Any:
         return tensor_in
@@ -148,9 +133,7 @@ class numpy_backend:
     def tile(self, tensor_in: Any, repeats: Any) -> Any:
         return np.tile(tensor_in, repeats)
 
-    def conditional(
-        self, predicate: Any, true_callable: Callable[[], Any], false_callable: Callable[[], Any]
-    ) -> Any:
+    def conditional(self, predicate: Any, true_callable: Any, false_callable: Any) -> Any:
         return true_callable() if predicate else false_callable()
 
     def outer(self, tensor_in_1: Any, tensor_in_2: Any) -> Any:
@@ -190,11 +173,11 @@ class numpy_backend:
         return np.exp(tensor_in)
 
     def percentile(self, tensor_in: Any, q: Any, axis: Any = None, interpolation: Any = "linear") -> Any:
-        if interpolation == "linear":  # what every NumPy does unless told otherwise
+        if interpolation == "linear":  # the default; old versions of NumPy do not know `method`
             return np.percentile(tensor_in, q, axis=axis)
         return np.percentile(tensor_in, q, axis=axis, method=interpolation)
 
-    def stack(self, sequence: Sequence[Any], axis: int = 0) -> Any:
+    def stack(self, sequence: Any, axis: int = 0) -> Any:
         return np.stack(sequence, axis=axis)
 
     def where(self, mask: Any, tensor_in_1: Any, tensor_in_2: Any) -> Any:
@@ -219,7 +202,7 @@ class numpy_backend:
         return tensor_in.transpose()
 
     def poisson_logpdf(self, n: Any, lam: Any) -> Any:
-        """log of the Poisson probability, continued to real n by the gamma function."""
+        """For real n by the gamma function."""
         return xlogy(n, lam) - lam - gammaln(np.asarray(n) + 1.0)
 
     def poisson(self, n: Any, lam: Any) -> Any:

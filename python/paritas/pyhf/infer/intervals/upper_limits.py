@@ -1,28 +1,20 @@
-"""Upper limits on the parameter of interest: where CLs reaches a level."""
+"""Upper limits on the POI: where CLs reaches a level."""
 
-from __future__ import annotations
-
-import math
-from typing import Any, Callable
+from typing import Any
 
 import numpy as np
 
-from paritas.pyhf.infer import hypotest
-from paritas.pyhf.tensor.manager import get_backend
+from ...tensor.manager import get_backend
+from .. import hypotest
 
 __all__ = ["linear_grid_scan", "toms748_scan", "upper_limit"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
-def _root(function: Callable[[float], float], a: float, b: float, atol: float, rtol: float) -> float:
-    """The root of a function between a and b, where it has different signs: Chandrupatla, Advances in
-    Engineering Software 28 (1997) 145, which takes inverse quadratic interpolation where three points allow
-    it and else halves."""
+def _root(function: Any, a: float, b: float, atol: float, rtol: float) -> float:
+    """A root between a and b. Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic
+    interpolation if three points allow it, else bisection."""
     fa, fb = function(a), function(b)
-    if math.isnan(fa) or math.isnan(fb) or (fa > 0) == (fb > 0) and fa != 0 and fb != 0:
+    if not fa * fb <= 0:  # equal signs, or NaN
         raise ValueError(f"no root between {a} and {b}: the function has {fa} and {fb}")
     c, fc = a, fa
     t = 0.5
@@ -59,12 +51,11 @@ def toms748_scan(
     from_upper_limit_fn: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, the five expected ones) by root-finding, to atol or rtol; bounds that do not hold all
-    six are halved and doubled until they do. With `from_upper_limit_fn` also (tested values, their tests)."""
+    """(observed limit, five expected ones) as roots, to atol or rtol. Bounds are halved and doubled until
+    they enclose all six. With `from_upper_limit_fn` also (tested values, tests)."""
     tests: dict[float, Any] = {}
 
     def curves(poi: float) -> list[float]:
-        """All six less the level."""
         if poi not in tests:
             tests[poi] = hypotest(poi, data, model, return_expected_set=True, **hypotest_kwargs)
         observed, expected = tests[poi][:2]
@@ -78,20 +69,16 @@ def toms748_scan(
         if bounds_up <= 0:
             raise ValueError(f"CLs is above {level} at {bounds_up}, which doubling does not raise")
         bounds_up *= 2
-    tensorlib, _ = get_backend()
     limits = []
     for k in range(6):
         known = {poi: curves(poi)[k] for poi in list(tests)}
         low = max(poi for poi, value in known.items() if value >= 0)
         high = min((poi for poi, value in known.items() if value <= 0 and poi > low), default=bounds_up)
-        limits.append(
-            tensorlib.astensor(
-                low if known[low] == 0 else _root(lambda poi, k=k: curves(poi)[k], low, high, atol, rtol)
-            )
-        )  # type: ignore[misc]
-    if from_upper_limit_fn:
-        return limits[0], limits[1:], (list(tests), list(tests.values()))
-    return limits[0], limits[1:]
+        if known[low] != 0:
+            low = _root(lambda poi: curves(poi)[k], low, high, atol, rtol)
+        limits.append(get_backend()[0].astensor(low))
+    found = (limits[0], limits[1:])
+    return (*found, (list(tests), list(tests.values()))) if from_upper_limit_fn else found
 
 
 def linear_grid_scan(
@@ -102,17 +89,15 @@ def linear_grid_scan(
     return_results: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, the five expected ones) by linear interpolation between tests at the values of `scan`,
-    ascending; with `return_results` also (scan, tests)."""
-    tensorlib, _ = get_backend()
+    """(observed limit, five expected ones) by linear interpolation in `scan`, which ascends; with
+    `return_results` also (scan, tests)."""
     tests = [hypotest(mu, data, model, return_expected_set=True, **hypotest_kwargs) for mu in scan]
-    curves = np.array(
-        [[observed, *expected] for observed, expected in (test[:2] for test in tests)], dtype=np.float64
-    ).T
-    limits = [tensorlib.astensor(np.interp(level, curve[::-1], np.asarray(scan)[::-1])) for curve in curves]
-    if return_results:
-        return limits[0], limits[1:], (scan, tests)
-    return limits[0], limits[1:]
+    rows = [[observed, *expected] for observed, expected in (test[:2] for test in tests)]
+    falling = np.array(rows, dtype=np.float64)[::-1].T
+    values = np.asarray(scan)[::-1]
+    limits = [get_backend()[0].astensor(np.interp(level, curve, values)) for curve in falling]
+    found = (limits[0], limits[1:])
+    return (*found, (scan, tests)) if return_results else found
 
 
 def upper_limit(
@@ -123,13 +108,9 @@ def upper_limit(
     return_results: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, the five expected ones), over the values of `scan` or, without, by root-finding
-    between the bounds of the parameter of interest; with `return_results` also (tested values, their
-    tests)."""
+    """(observed limit, five expected ones), from `scan` or as roots; with `return_results` also (tested
+    values, tests)."""
     if scan is not None:
         return linear_grid_scan(data, model, scan, level, return_results, **hypotest_kwargs)
     low, up = model.config.suggested_bounds()[model.config.poi_index]
-    observed, expected, results = toms748_scan(
-        data, model, low, up, level, from_upper_limit_fn=True, **hypotest_kwargs
-    )
-    return (observed, expected, results) if return_results else (observed, expected)
+    return toms748_scan(data, model, low, up, level, from_upper_limit_fn=return_results, **hypotest_kwargs)
