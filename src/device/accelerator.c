@@ -64,9 +64,11 @@ paritas_status accelerator_refuse(paritas_context *context, const struct acceler
 paritas_status accelerator_absent(paritas_context *context, const struct accelerator *accelerator,
                                   const char *interface, unsigned count)
 {
-    return paritas_fail(context, DEVICE_ABSENT, "device '%s': there %s %u %s device%s",
-                        accelerator->device->name, count == 1 ? "is" : "are", count, interface,
-                        count == 1 ? "" : "s");
+    const char *name = accelerator->device->name;
+    if (count == 0)
+        return paritas_fail(context, DEVICE_ABSENT, "device '%s': there is no %s device", name, interface);
+    return paritas_fail(context, DEVICE_ABSENT, "device '%s': there %s %u %s device%s", name,
+                        count == 1 ? "is" : "are", count, interface, count == 1 ? "" : "s");
 }
 
 paritas_status accelerator_lacks_f64(paritas_context *context, const struct accelerator *accelerator)
@@ -91,9 +93,10 @@ paritas_status accelerator_find_functions(paritas_context *context, const struct
         if (libraries->all == !library) break; /* one is enough, or one of all is missing */
     }
     if (libraries->all ? *name != NULL : n == 0)
-        return paritas_fail(context, DEVICE_ABSENT, "device '%.*s': %s is not installed%s%s%s", kind, device,
-                            libraries->all ? *name : libraries->names[0], hint ? " (" : "", hint ? hint : "",
-                            hint ? ")" : "");
+        return paritas_fail(context, DEVICE_ABSENT, "device '%.*s': %s %s%s%s%s", kind, device,
+                            libraries->all ? *name : libraries->names[0],
+                            libraries->all ? "cannot be opened" : "is not installed", hint ? " (" : "",
+                            hint ? hint : "", hint ? ")" : "");
     const char *missing =
         library_find_all(opened, n, libraries->functions, libraries->n_functions, libraries->api);
     return missing ? paritas_fail(context, DEVICE_ABSENT, "device '%.*s': %s is not in the installed library",

@@ -49,11 +49,12 @@ struct accelerator_kernel {
 
 /* Arguments of every kernel, in this order: six device memories, elements of a team's slab, number of the
  * launch's first team. */
-#define ACCELERATOR_ARGUMENTS(ARGUMENT)                                                       \
-    ARGUMENT(void *, ints)                                                                    \
-    ARGUMENT(void *, reals)                                                                   \
-    ARGUMENT(void *, args) ARGUMENT(void *, in) ARGUMENT(void *, out) ARGUMENT(void *, slabs) \
-        ARGUMENT(uint32_t, slab) ARGUMENT(uint32_t, first_team)
+#define ACCELERATOR_ARGUMENTS(ARGUMENT)                                                         \
+    ARGUMENT(void *, ints)                                                                      \
+    ARGUMENT(void *, reals)                                                                     \
+    ARGUMENT(void *, args)                                                                      \
+    ARGUMENT(void *, in) ARGUMENT(void *, out) ARGUMENT(void *, slabs) ARGUMENT(uint32_t, slab) \
+        ARGUMENT(uint32_t, first_team)
 struct accelerator_arguments {
 #define ARGUMENT(type, name) type name;
     ACCELERATOR_ARGUMENTS(ARGUMENT)

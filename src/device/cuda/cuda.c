@@ -19,7 +19,7 @@ static struct cuda_state *state_of(const struct accelerator *accelerator)
 }
 
 static const struct accelerator_code cuda_codes[] = {
-    {1, false, "invalid value"},
+    {CUDA_INVALID_VALUE, false, "invalid value"},
     {CUDA_OUT_OF_MEMORY, true, "out of memory"},
     {3, false, "not initialised"},
     {4, false, "the driver is shutting down"},

@@ -86,6 +86,7 @@ struct nvrtc_api {
 #define NVRTC_ROUNDING "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"
 
 enum {
+    CUDA_INVALID_VALUE = 1,
     CUDA_OUT_OF_MEMORY = 2,
 
     CUDA_STREAM_NON_BLOCKING = 1,

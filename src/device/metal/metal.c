@@ -293,9 +293,9 @@ static paritas_status refuse(paritas_context *context, const struct accelerator 
                              const struct accelerator_build *build, const char *who, metal_id error)
 {
     const struct metal_state *state = accelerator->state;
-    char words[ENOUGH_FOR_A_LOG];
+    char words[ENOUGH_FOR_A_LOG], no_reason[] = "Metal gives no reason";
     copy_text(state, ask(state, error, state->selectors.localizedDescription), words, sizeof words);
-    return accelerator_refuse(context, accelerator, build, who, 0, words);
+    return accelerator_refuse(context, accelerator, build, who, 0, words[0] ? words : no_reason);
 }
 
 /* Compiler options without liberties: since macOS 15 by its math mode, before by a switch, which later ones
