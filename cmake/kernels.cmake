@@ -21,19 +21,43 @@ endif()
 set(PARITAS_KERNEL_SETTINGS paritas_settings paritas_kernel_settings) # in this order: the second takes warnings back
 set(PARITAS_KERNEL_OBJECTS "")
 set(PARITAS_GENERATED_SOURCES "")
-set(PARITAS_ONE_LANE_losscone ONE_LANE) # a search with branches
-foreach(module histfactory losscone kappa conformance)
-  paritas_kernel_module(${module} "${PARITAS_KERNELS_DIR}/entry/module_${module}.h" "${PARITAS_KERNELS_DIR}/entry/${module}_entries.h" ${PARITAS_ONE_LANE_${module}})
+
+# PARITAS_MODULES: the library's modules; kernels/modules.h lists them.
+set(PARITAS_MODULES "")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PARITAS_KERNELS_DIR}/modules.h"
+             "${PROJECT_SOURCE_DIR}/include/paritas_context.h")
+file(READ "${PARITAS_KERNELS_DIR}/modules.h" text)
+string(REGEX MATCHALL "MODULE\\([a-z0-9_]+, (one|many)\\)" lines "${text}")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE "MODULE\\((.*), (.*)\\)" "\\1;\\2" line "${line}")
+  list(GET line 0 module)
+  list(GET line 1 lanes)
+  set(one_lane "")
+  if(lanes STREQUAL "one")
+    set(one_lane ONE_LANE)
+  endif()
+  paritas_kernel_module(${module} "${PARITAS_KERNELS_DIR}/entry/module_${module}.h"
+                        "${PARITAS_KERNELS_DIR}/entry/${module}_entries.h" ${one_lane})
+  list(APPEND PARITAS_MODULES ${module})
   list(APPEND PARITAS_KERNEL_OBJECTS ${${module}_OBJECTS})
   list(APPEND PARITAS_GENERATED_SOURCES ${${module}_SOURCES})
 endforeach()
-foreach(dialect cuda metal opencl)
-  paritas_embed(paritas_dialect_${dialect} "${PARITAS_KERNELS_DIR}/dialect/dialect_${dialect}.h" "${PARITAS_GENERATED_DIR}/dialect_${dialect}.c")
-  list(APPEND PARITAS_GENERATED_SOURCES "${PARITAS_GENERATED_DIR}/dialect_${dialect}.c")
+
+# The dialects of the devices that compile text. PARITAS_DEVICE_KIND_LIST of the public header lists the kinds; one
+# without a dialect of its own here, as the CPU, compiles none.
+file(READ "${PROJECT_SOURCE_DIR}/include/paritas_context.h" text)
+string(REGEX MATCHALL "ITEM\\(PARITAS_DEVICE_[A-Z0-9_]+, [0-9]+, \"[a-z0-9]+\"" lines "${text}")
+foreach(line IN LISTS lines)
+  string(REGEX REPLACE ".*\"(.*)\"" "\\1" kind "${line}")
+  set(dialect "${PARITAS_KERNELS_DIR}/dialect/dialect_${kind}.h")
+  if(EXISTS "${dialect}")
+    paritas_embed(paritas_dialect_${kind} "${dialect}" "${PARITAS_GENERATED_DIR}/dialect_${kind}.c")
+    list(APPEND PARITAS_GENERATED_SOURCES "${PARITAS_GENERATED_DIR}/dialect_${kind}.c")
+  endif()
 endforeach()
 
 include(cmake/EmbedPtx.cmake)
-paritas_embed_ptx(histfactory losscone kappa conformance)
+paritas_embed_ptx(${PARITAS_MODULES})
 
 set(variants_list "")
 foreach(variant IN LISTS PARITAS_ALL_VARIANTS)

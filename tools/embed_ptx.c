@@ -1,16 +1,15 @@
 /* embed_ptx.c: a step of the build: compiles kernels by NVRTC to PTX, for machines that have NVIDIA's driver
  * and no compiler.
  *
- *   embed_ptx FOLDER PRECISION MODULE ENTRY...    writes FOLDER/MODULE_PRECISION.c and .inc, and the PTX
- *       beside
+ *   embed_ptx FOLDER PRECISION MODULE ENTRY...    writes FOLDER/MODULE_PRECISION.c and .inc; the PTX beside
  *
- * The PTX is for compute_75, which every later device runs, and of an early version of the language, so that
- * drivers older than the NVRTC of the build take it: kernels use nothing later. It is linked with the texts
- * as the library has them.
+ * The PTX is for compute_75, which every later device runs. Its version of the language is an early one, so
+ * that drivers older than the NVRTC of the build take it: kernels use nothing later. The step is linked with
+ * the texts as the library has them.
  */
 #include "device/cuda/cuda.h"
+#include "device/kernel_source.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,39 +29,32 @@ static struct nvrtc_api nvrtc;
 
 static int load(void)
 {
-    static const char *const names[] = NVRTC_NAMES;
-    void *library = NULL, *address;
-    for (size_t k = 0; k < sizeof names / sizeof names[0] && !library; k++)
-        library = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
-    if (!library) library = dlopen(PARITAS_NVRTC, RTLD_NOW | RTLD_LOCAL); /* where CMake found it */
-    if (!library) return 0;
-#define X(name, symbol, parameters)                     \
-    if (!(address = dlsym(library, #symbol))) return 0; \
-    memcpy(&nvrtc.name, &address, sizeof address);
-    NVRTC_FUNCTIONS(X)
-#undef X
-    return 1;
+    static const char *const names[] = NVRTC_NAMES, *const functions[] = {NVRTC_FUNCTIONS(LIBRARY_NAME)};
+    void *library = NULL;
+    for (size_t k = 0; k < sizeof names / sizeof names[0] && !library; k++) library = library_open(names[k]);
+    if (!library) library = library_open(PARITAS_NVRTC); /* where CMake found it */
+    return library &&
+           !library_find_all(&library, 1, functions, sizeof functions / sizeof functions[0], &nvrtc);
 }
 
-/* As accelerator.c joins it. */
-static char *join(const char *module)
+/* The text of an entry, and how long it is; NULL: there is no such module, or no memory. */
+static char *join(const char *module, const char *entry, unsigned precision, size_t *size)
 {
-    static const char kernel[] = "\nKERNEL_OF(PARITAS_ENTRY)\n";
-    const unsigned char *body = NULL;
-    size_t size = 0;
-#define X(name)                            \
-    if (strcmp(module, #name) == 0) {      \
-        body = paritas_text_##name;        \
-        size = paritas_text_##name##_size; \
+    struct kernel_source source = {.dialect = paritas_dialect_cuda,
+                                   .dialect_size = paritas_dialect_cuda_size,
+                                   .entry = entry,
+                                   .precision = precision,
+                                   .workers = CUDA_WORKERS};
+#define X(name)                                          \
+    if (strcmp(module, #name) == 0) {                    \
+        source.module = paritas_text_##name;             \
+        source.module_size = paritas_text_##name##_size; \
     }
 #include "ptx/modules.inc"
 #undef X
-    char *text = body ? malloc(paritas_dialect_cuda_size + size + sizeof kernel + 1) : NULL;
-    if (!text) return NULL;
-    memcpy(text, paritas_dialect_cuda, paritas_dialect_cuda_size);
-    text[paritas_dialect_cuda_size] = '\n';
-    memcpy(text + paritas_dialect_cuda_size + 1, body, size);
-    memcpy(text + paritas_dialect_cuda_size + 1 + size, kernel, sizeof kernel);
+    *size = source.module ? kernel_source_join(&source, NULL) : 0;
+    char *text = *size ? malloc(*size + 1) : NULL;
+    if (text) kernel_source_join(&source, text);
     return text;
 }
 
@@ -87,13 +79,9 @@ static void shorten(char *ptx)
 }
 
 /* PTX of an entry; NULL and a complaint. */
-static char *compile(const char *text, const char *entry, unsigned precision)
+static char *compile(const char *text, const char *entry)
 {
-    char f64[40], workers[40], name[120];
-    snprintf(f64, sizeof f64, "-DPARITAS_F64=%d", precision == 64);
-    snprintf(workers, sizeof workers, "-DPARITAS_WORKERS=%d", CUDA_WORKERS);
-    snprintf(name, sizeof name, "-DPARITAS_ENTRY=%s", entry);
-    const char *const options[] = {"--gpu-architecture=" ARCHITECTURE, f64, workers, name, NVRTC_ROUNDING};
+    const char *const options[] = {("--gpu-architecture=" ARCHITECTURE), NVRTC_ROUNDING};
     nvrtc_program program = NULL;
     size_t size = 0;
     char *ptx = NULL;
@@ -114,6 +102,29 @@ static char *compile(const char *text, const char *entry, unsigned precision)
     return ptx;
 }
 
+/* One entry: its PTX in a file, and a line in the source and in the table. False: it did not work. */
+static int embed(const char *folder, const char *module, const char *entry, unsigned precision, FILE *source,
+                 FILE *table)
+{
+    char path[4096], symbol[200];
+    size_t text_size, size;
+    char *text = join(module, entry, precision, &text_size), *ptx = text ? compile(text, entry) : NULL;
+    if (!ptx) return 0;
+    size = strlen(ptx) + 1;
+    snprintf(symbol, sizeof symbol, "paritas_ptx_%s_%u", entry, precision);
+    snprintf(path, sizeof path, "%s/%s.ptx", folder, symbol);
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(ptx, 1, size, file) != size || fclose(file) != 0) return 0;
+    fprintf(source,
+            "__asm__(\".section .rodata\\n.global %s\\n.hidden %s\\n%s:\\n.incbin \\\"%s\\\"\\n.text\");\n",
+            symbol, symbol, symbol, path);
+    fprintf(table, "X(0x%016llxu, %s, %zu)\n", (unsigned long long)cuda_text_number(text, text_size), symbol,
+            size);
+    free(text);
+    free(ptx);
+    return 1;
+}
+
 int main(int count, char **arguments)
 {
     if (count < 5 || !load()) {
@@ -122,29 +133,14 @@ int main(int count, char **arguments)
     }
     const char *folder = arguments[1], *module = arguments[3];
     const unsigned precision = (unsigned)strtoul(arguments[2], NULL, 10);
-    char path[4096], symbol[200];
-    char *text = join(module);
+    char path[4096];
     snprintf(path, sizeof path, "%s/%s_%u.c", folder, module, precision);
     FILE *source = fopen(path, "w");
     snprintf(path, sizeof path, "%s/%s_%u.inc", folder, module, precision);
     FILE *table = fopen(path, "w");
-    if (!text || !source || !table) return 1;
+    if (!source || !table) return 1;
     fprintf(source, "/* PTX of %s in f%u. Made by tools/embed_ptx.c. */\n", module, precision);
-    for (int k = 4; k < count; k++) {
-        char *ptx = compile(text, arguments[k], precision);
-        if (!ptx) return 1;
-        snprintf(symbol, sizeof symbol, "paritas_ptx_%s_%u", arguments[k], precision);
-        snprintf(path, sizeof path, "%s/%s.ptx", folder, symbol);
-        FILE *file = fopen(path, "wb");
-        if (!file || fwrite(ptx, 1, strlen(ptx) + 1, file) != strlen(ptx) + 1 || fclose(file) != 0) return 1;
-        fprintf(
-            source,
-            "__asm__(\".section .rodata\\n.global %s\\n.hidden %s\\n%s:\\n.incbin \\\"%s\\\"\\n.text\");\n",
-            symbol, symbol, symbol, path);
-        fprintf(table, "X(%s, %u, 0x%016llxu, %s, %zu)\n", arguments[k], precision,
-                (unsigned long long)cuda_text_number(text, strlen(text)), symbol, strlen(ptx) + 1);
-        free(ptx);
-    }
-    free(text);
+    for (int k = 4; k < count; k++)
+        if (!embed(folder, module, arguments[k], precision, source, table)) return 1;
     return fclose(source) != 0 || fclose(table) != 0;
 }

@@ -1,9 +1,9 @@
-/* module_conformance.h: a kernel that uses every word of the kernel language and every numeric function, to
- * find out whether a device gives the CPU's bits (src/device/device_self_test.c). A dialect stands in front of it.
+/* module_conformance.h: a kernel that uses every word of the kernel language and every numeric function. It
+ * shows whether a device gives the CPU's bits (src/device/device_self_test.c). A dialect stands in front.
  *
- * One entry, since drivers spend more on a program than on what is in it. args: rows, 8; in, a row: a, b, c,
- * of 8 numbers each; out, a row: CONFORM_GROUPS groups of 8 results, whose names stand in self_test.c in the
- * same order. What a precision lacks is zero. The 8 is an argument lest compilers unfold its loops.
+ * It has one entry: a program costs drivers more than what is in it. args: the number of rows, 8. A row of
+ * `in`: a, b, c of 8 numbers each. A row of `out`: the groups of CONFORM_GROUP_LIST. What a precision lacks
+ * is zero. The 8 is an argument so that compilers do not unroll its loops.
  */
 #include "entry/conformance_sizes.h"
 #include "numeric/math.h"
@@ -19,6 +19,9 @@
 #define CONFORM_V (CONFORM_Y + CONFORM_OUT)
 #define CONFORM_W (CONFORM_V + CONFORM_SHARED)
 #define CONFORM_SUMS (CONFORM_W + CONFORM_SHARED)
+/* the 8 results of a group, and one of them */
+#define CONFORM_AT(group) (CONFORM_Y + 8 * CONFORM_##group)
+#define CONFORM_ONE(group, i) ((CONFORM_Y)[8 * CONFORM_##group + (i)])
 
 #define CONFORM_PARAMETERS CONSTANT u32 *mi UNUSED, CONSTANT elem *mr UNUSED, GLOBAL real *s
 
@@ -45,92 +48,94 @@ FN pack conform_number(plint i)
     return PFROM_BITS((i & PLI(((elem_int)1 << M_MANTISSA) - 1)) | PLI(M_ONE_BITS));
 }
 
-/* groups 0 to 15 */
-FN void conform_words(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
+/* SUM to TABLE */
+FN void conform_words(CONFORM_PARAMETERS, u32 eight)
 {
     TEAM_FOR_PACK(i, eight) {
         const pack a = LOADP(CONFORM_A, i), b = LOADP(CONFORM_B, i), c = LOADP(CONFORM_C, i), zero = PK(0.0),
                    one = PK(1.0);
         const plint ia = PBITS(a), ib = PBITS(b), low = PLI(0xfffff);
-        STOREP(y, i, a + b);
-        STOREP(y, 8 + i, a - b);
-        STOREP(y, 16 + i, a * b);
-        STOREP(y, 24 + i, PDIVIDE(a, b));
-        STOREP(y, 32 + i, PSQRT(m_abs(a)));
-        STOREP(y, 40 + i, PFMA(a, b, c));
-        STOREP(y, 48 + i, a * b + c); /* two roundings */
+        STOREP(CONFORM_AT(SUM), i, a + b);
+        STOREP(CONFORM_AT(DIFFERENCE), i, a - b);
+        STOREP(CONFORM_AT(PRODUCT), i, a * b);
+        STOREP(CONFORM_AT(QUOTIENT), i, PDIVIDE(a, b));
+        STOREP(CONFORM_AT(ROOT), i, PSQRT(m_abs(a)));
+        STOREP(CONFORM_AT(FMA), i, PFMA(a, b, c));
+        STOREP(CONFORM_AT(TWO_ROUNDINGS), i, a * b + c);
         const pmask less = a<b, positive = c> zero;
         pack chosen = PSELECT(AND(less, PNOT(positive)), one, PSELECT(OR(less, positive), PK(2.0), PK(3.0)));
         if (PANY(a >= c)) chosen = PSELECT(a >= c, -chosen, chosen);
-        STOREP(y, 56 + i, chosen);
-        STOREP(y, 64 + i,
+        STOREP(CONFORM_AT(SELECT), i, chosen);
+        STOREP(CONFORM_AT(INTEGERS), i,
                conform_number(((ia ^ (ib >> 3)) & low) + ((ia & low) << 2) - ((ib | PLI(5)) & low)));
-        STOREP(y, 72 + i, conform_number(PLSELECT(less, ia, ib) & PLI(0xffff)));
+        STOREP(CONFORM_AT(LSELECT), i, conform_number(PLSELECT(less, ia, ib) & PLI(0xffff)));
 #if F64
-        STOREP(y, 80 + i, conform_number(SHIFT_RIGHT(ia, 9) ^ MULTIPLY32(ia, ib)));
+        STOREP(CONFORM_AT(SHIFTS), i, conform_number(SHIFT_RIGHT(ia, 9) ^ MULTIPLY32(ia, ib)));
 #endif
         /* not numbers and infinities, by operations that make them, and comparisons of zeros */
         const pack infinity = PDIVIDE(one, zero * c), none = infinity - infinity;
-        STOREP(y, 88 + i,
+        STOREP(CONFORM_AT(COMPARISONS), i,
                PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) +
                    PSELECT(-zero < zero, PK(4.0), PK(8.0)));
         /* what devices may flush on the way must not be seen at the end */
         const pack tiny = a * PK(1e-30);
 #if F64
-        STOREP(y, 96 + i, tiny * PK(1e-280)); /* in f64 subnormal numbers are used in full */
+        STOREP(CONFORM_AT(SUBNORMAL), i, tiny * PK(1e-280)); /* in f64 subnormal numbers are used in full */
 #else
-        STOREP(y, 96 + i, pflush(tiny * PK(1e-7)));
+        STOREP(CONFORM_AT(SUBNORMAL), i, pflush(tiny * PK(1e-7)));
 #endif
-        STOREP(y, 104 + i, PFMA(tiny, b * PK(1e-10), c) + pflush(PFMA(tiny, b * PK(1e-10), tiny)));
+        STOREP(CONFORM_AT(SUBNORMAL_SUM), i,
+               PFMA(tiny, b * PK(1e-10), c) + pflush(PFMA(tiny, b * PK(1e-10), tiny)));
         /* literals: to the nearest number, in the precision at hand */
-        STOREP(y, 112 + i, a * PK(0.1) + PK(1.0000001192092896) * b);
+        STOREP(CONFORM_AT(LITERAL), i, a * PK(0.1) + PK(1.0000001192092896) * b);
     }
-    TEAM_FOR(i, eight) y[120 + i] = REAL_OF(conform_table[i]) * REAL_OF(i + 1);
+    TEAM_FOR(i, eight) CONFORM_ONE(TABLE, i) = REAL_OF(conform_table[i]) * REAL_OF(i + 1);
 }
 
-/* 8 groups */
-FN void conform_functions(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
+/* EXP to NORMAL_CDF */
+FN void conform_functions(CONFORM_PARAMETERS, u32 eight)
 {
     TEAM_FOR_PACK(i, eight) {
         const pack a = LOADP(CONFORM_A, i), size = m_abs(a);
         const pack part = PDIVIDE(size, PK(1.0) + size); /* in (0, 1) */
-        STOREP(y, i, m_exp(a));
-        STOREP(y, 8 + i, m_log(size));
-        STOREP(y, 16 + i, m_log1p(a));
-        STOREP(y, 24 + i, m_deviance(part - PK(0.5)));
-        STOREP(y, 32 + i, m_erf(a));
-        STOREP(y, 40 + i, m_erfc(a));
-        STOREP(y, 48 + i, m_lgamma(size));
-        STOREP(y, 56 + i, m_normal_cdf(a));
+        STOREP(CONFORM_AT(EXP), i, m_exp(a));
+        STOREP(CONFORM_AT(LOG), i, m_log(size));
+        STOREP(CONFORM_AT(LOG1P), i, m_log1p(a));
+        STOREP(CONFORM_AT(DEVIANCE), i, m_deviance(part - PK(0.5)));
+        STOREP(CONFORM_AT(ERF), i, m_erf(a));
+        STOREP(CONFORM_AT(ERFC), i, m_erfc(a));
+        STOREP(CONFORM_AT(LGAMMA), i, m_lgamma(size));
+        STOREP(CONFORM_AT(NORMAL_CDF), i, m_normal_cdf(a));
     }
     /* log1p answers not a number below -1, whose bits differ from device to device */
     TEAM_FOR_PACK(i, eight)
-        STOREP(y, 16 + i, PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(y, 16 + i), PK(0.0)));
+        STOREP(CONFORM_AT(LOG1P), i,
+               PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(CONFORM_AT(LOG1P), i), PK(0.0)));
 }
 
-/* 8 groups; n: rows */
-FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const elem *in, lane_rows rows,
-                     u32 n, u32 first)
+/* PACKS to TEAM_SUM; n: rows */
+FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_rows rows, u32 n, u32 first)
 {
     GLOBAL real *v = CONFORM_V, *w = CONFORM_W, *sums = CONFORM_SUMS;
     GLOBAL const real *a = CONFORM_A, *b = CONFORM_B, *c = CONFORM_C;
     CONSTANT u32 *whole = mi + CONFORM_SHARED;
     /* memory: packs, tables, their entries by index, the numbers of a lane */
     TEAM_FOR_PACK(i, eight) {
-        STOREP(y, i,
+        STOREP(CONFORM_AT(PACKS), i,
                LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) +
                    PACK_OF(FIRST(LOADP(b, i)) - FIRST(LOADP(b, i))));
-        STOREP(y, 8 + i, conform_number(LOADI(whole, i)));
-        STOREP(y, 16 + i, GATHERP(a, whole, i) - GATHERP(c, whole, i));
+        STOREP(CONFORM_AT(LOADI), i, conform_number(LOADI(whole, i)));
+        STOREP(CONFORM_AT(GATHERP), i, GATHERP(a, whole, i) - GATHERP(c, whole, i));
     }
     TEAM_FOR(i, eight) {
         const lint at = LINT_OF(REAL_OF(i)) & LI(7), other = LSELECT(a[i] < b[i], at, LI(7) - at);
-        y[24 + i] = GATHER_REAL(b, other) + GATHER_ELEM(mr, other);
-        y[32 + i] = SELECT(AND(a[i] < b[i], NOT(c[i] > R(0.0))), FMA(a[i], b[i], c[i]),
-                           DIVIDE(SQRT(a[i] * a[i]), R(1.0) + b[i] * b[i]));
-        y[32 + i] = FROM_BITS(BITS(y[32 + i]) ^ LI(1));
+        CONFORM_ONE(GATHERS, i) = GATHER_REAL(b, other) + GATHER_ELEM(mr, other);
+        CONFORM_ONE(REALS, i) = SELECT(AND(a[i] < b[i], NOT(c[i] > R(0.0))), FMA(a[i], b[i], c[i]),
+                                       DIVIDE(SQRT(a[i] * a[i]), R(1.0) + b[i] * b[i]));
+        CONFORM_ONE(REALS, i) = FROM_BITS(BITS(CONFORM_ONE(REALS, i)) ^ LI(1));
         const mask positive = OR(a[i] > R(0.0), b[i] > R(0.0));
-        if (ANY(positive)) y[32 + i] = SELECT(positive, -y[32 + i], y[32 + i]);
+        if (ANY(positive))
+            CONFORM_ONE(REALS, i) = SELECT(positive, -CONFORM_ONE(REALS, i), CONFORM_ONE(REALS, i));
     }
     /* rows: of other lanes' numbers, those that differ from a number, taken from a queue */
     u32 next = first;
@@ -141,8 +146,8 @@ FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const
     TEAM_FOR(i, eight) {
         const real sum = LOAD_ROWS(in, paired, CONFORM_IN, i) +
                          LOAD_ROWS(in, kept, CONFORM_IN, i) * LOAD_ROWS(in, taken, CONFORM_IN, 8 + i);
-        y[40 + i] = sum + SELECT(rows_are_not(looked, mi[1]), R(1.0), R(2.0)) +
-                    FROM_BITS(LINT_OF_ROWS(rest) | LI(M_ONE_BITS));
+        CONFORM_ONE(ROWS, i) = sum + SELECT(rows_are_not(looked, mi[1]), R(1.0), R(2.0)) +
+                               FROM_BITS(LINT_OF_ROWS(rest) | LI(M_ONE_BITS));
     }
     /* all workers: what one writes another reads behind a barrier */
     TEAM_FOR(i, CONFORM_SHARED) v[i] = FMA(a[i % 8], REAL_OF(i), b[i / 8 % 8]);
@@ -162,22 +167,22 @@ FN void conform_team(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, GLOBAL const
     }
     TEAM_BARRIER();
     TEAM_FOR(i, eight) {
-        y[48 + i] = w[32 * i + 5];
-        y[56 + i] = i % 2 ? sums[0] : sums[1];
+        CONFORM_ONE(TEAM, i) = w[32 * i + 5];
+        CONFORM_ONE(TEAM_SUM, i) = i % 2 ? sums[0] : sums[1];
     }
 }
 
-/* 4 groups; the last is U32_OF, without which lanes come to the same */
-FN void conform_random(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, lane_rows rows)
+/* PHILOX to U32_OF; lanes come to the same without U32_OF */
+FN void conform_random(CONFORM_PARAMETERS, u32 eight, lane_rows rows)
 {
     TEAM_FOR(i, eight) {
         const philox_block b = philox(i, 1, mi[i], 3, 0x12345678, mi[i + 8]);
-        y[i] = philox_uniform(b.word[i % 4]);
+        CONFORM_ONE(PHILOX, i) = philox_uniform(b.word[i % 4]);
         u32 whole = mi[i] * (F64 ? 16838897u : 65521u); /* what a real holds exactly */
 #if LANES == 1
         whole = U32_OF(REAL_OF(whole));
 #endif
-        y[24 + i] = REAL_OF(whole % 4093);
+        CONFORM_ONE(U32_OF, i) = REAL_OF(whole % 4093);
     }
 #if F64
     rng_stream stream;
@@ -188,22 +193,22 @@ FN void conform_random(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight, lane_rows 
     TEAM_FOR_PACK(i, eight) {
         stream.item = LOADI(mi, i);
         const pack rate = m_abs(LOADP(CONFORM_B, i)) * PK(9.0);
-        STOREP(y, 8 + i, rng_normal(stream));
-        STOREP(y, 16 + i, rng_poisson(stream, rate, rate >= PK(0.0)));
+        STOREP(CONFORM_AT(NORMAL), i, rng_normal(stream));
+        STOREP(CONFORM_AT(POISSON), i, rng_poisson(stream, rate, rate >= PK(0.0)));
     }
 #endif
 }
 
-/* 4 groups */
-FN void conform_angles(CONFORM_PARAMETERS, GLOBAL real *y, u32 eight)
+/* SIN to ASIN_ROOT */
+FN void conform_angles(CONFORM_PARAMETERS, u32 eight)
 {
     TEAM_FOR_PACK(i, eight) {
         /* in (-1, 1) */
         const pack a = LOADP(CONFORM_A, i), size = m_abs(a), part = PDIVIDE(a, PK(1.0) + size);
-        STOREP(y, i, m_sin_degrees(a * PK(5.0)));
-        STOREP(y, 8 + i, m_cos_degrees(a * PK(5.0)));
-        STOREP(y, 16 + i, m_acos_degrees(part));
-        STOREP(y, 24 + i, m_asin_root_degrees(m_abs(part)));
+        STOREP(CONFORM_AT(SIN), i, m_sin_degrees(a * PK(5.0)));
+        STOREP(CONFORM_AT(COS), i, m_cos_degrees(a * PK(5.0)));
+        STOREP(CONFORM_AT(ACOS), i, m_acos_degrees(part));
+        STOREP(CONFORM_AT(ASIN_ROOT), i, m_asin_root_degrees(m_abs(part)));
     }
 }
 
@@ -211,10 +216,10 @@ KERNEL(conform)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[0]);
     conform_begin(mi, mr, s, in, rows);
-    conform_words(mi, mr, s, CONFORM_Y, args[1]);
-    conform_functions(mi, mr, s, CONFORM_Y + 8 * CONFORM_FUNCTIONS, args[1]);
-    conform_team(mi, mr, s, CONFORM_Y + 8 * CONFORM_TEAM, args[1], in, rows, args[0], TEAM_INDEX * LANES);
-    conform_random(mi, mr, s, CONFORM_Y + 8 * CONFORM_RANDOM, args[1], rows);
-    conform_angles(mi, mr, s, CONFORM_Y + 8 * CONFORM_ANGLES, args[1]);
+    conform_words(mi, mr, s, args[1]);
+    conform_functions(mi, mr, s, args[1]);
+    conform_team(mi, mr, s, args[1], in, rows, args[0], TEAM_INDEX * LANES);
+    conform_random(mi, mr, s, args[1], rows);
+    conform_angles(mi, mr, s, args[1]);
     conform_end(mi, mr, s, out, rows);
 }

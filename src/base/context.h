@@ -30,10 +30,7 @@ struct paritas_context {
     void *note_user;
     struct paritas_device *device; /* runs the jobs; owned */
     struct paritas_device *host;   /* the CPU in f64, for covariances and polish; owned, may be `device` */
-    void *stream;                  /* of the caller's, for a CUDA device; NULL: none */
     char *cache;                   /* folder of compiled kernels; owned; NULL: none */
-    char device_name[32];
-    char isa_name[16];
     char message[2048]; /* of the last failure */
 };
 

@@ -1,12 +1,14 @@
-/* device.h: the contract of a device. A device knows bytes and entries, nothing of models or statistics.
+/* device.h: what the layers above know of devices, and what a kind of device has to implement.
  *
- *   open ─► model_upload ─► launch (rows of jobs in, rows of results out) ─► ... ─► model_release ─► close
+ *   device_open ─► device_launch (rows of jobs in, rows of results out) ─► ... ─► device_close
  *
- * What any new device must implement, all required, filled by PARITAS_DEVICE_OPERATIONS so that a forgotten
- * one does not compile. A device may be absent (open answers PARITAS_NO_DEVICE and why), never partial. The
- * kernels' text fixes every bit of a result, so devices may cut the rows among workers as they like. To add
- * one: a folder here, its operations (accelerator.h has all but a dozen primitives), one line in registry.c,
- * its name in the tests' list of devices.
+ * Calls go one way: device.c (the front door) ─► device_automatic.c ("auto": the CPU or an accelerator)
+ * ─► device_plain.c (names, self-test, models that stay) ─► a kind: cpu/, or accelerator.c with cuda/,
+ * metal/ or opencl/.
+ *
+ * A device knows bytes and entries, nothing of models or statistics. The text of the kernels fixes every bit
+ * of a result, so a device may deal rows out to workers as it likes. docs/adding-a-device.md says how to add
+ * one.
  */
 #ifndef PARITAS_DEVICE_DEVICE_H
 #define PARITAS_DEVICE_DEVICE_H
@@ -16,9 +18,7 @@
 
 #include <stdbool.h>
 
-#define PARITAS_DEVICE_API 1
-
-/* A frozen model: two tables as kernels read them, owned by the caller while it is uploaded. */
+/* The two tables of a frozen model, as kernels read them. The caller's. */
 struct device_tables {
     const uint32_t *ints;
     const double *reals;
@@ -32,11 +32,18 @@ struct device_progress {
     uint64_t before, total;
 };
 
-/* One launch. Rows are job-major arrays of f64 on the host; an f32 device converts. */
+/* A model as devices see it. The serial number (device_model_serial) tells models apart. */
+struct device_model {
+    uint64_t serial;
+    const struct kernel_module *module;
+    struct device_tables tables;
+};
+
+/* One launch. Rows are job-major arrays of f64 on the host; an f32 device converts them. */
 struct device_launch {
     unsigned entry; /* of the model's module */
     uint32_t rows;  /* jobs; teams are rows / (lanes * share), rounded up */
-    uint32_t share; /* jobs that a lane works through, for entries that have queues; 0: one */
+    uint32_t share; /* jobs that one lane works through, for entries that have queues; 0: one */
     const uint32_t *args;
     const double *in;
     double *out;
@@ -46,7 +53,18 @@ struct device_launch {
     size_t touched;   /* how many of them the entry uses again and again: decides the lanes */
     unsigned lanes;   /* wished width; 0: the device chooses by `touched` */
     double cost;      /* of a job, in units of about 2 ps; 0: not known, and worth a thread */
+    bool usual_teams; /* no larger teams, even where there are few; for the self-test */
     const struct device_progress *progress; /* NULL: nobody is told */
+};
+
+/* Which device of its kind to open, and how. `isa` is borrowed until the device is open. */
+struct device_request {
+    const char *isa;    /* of the CPU's kernels; NULL: the best */
+    unsigned precision; /* 64 or 32 */
+    unsigned threads;   /* of the CPU */
+    unsigned workers;   /* size of a work-group; 0: the device's choice */
+    void *stream;       /* the caller's, for a CUDA device; NULL: the device makes its own */
+    bool no_processor;  /* refuse the CPU, also under another name */
 };
 
 /* Says that about `done` rows are done. False: the caller cancels. */
@@ -59,18 +77,16 @@ static inline bool device_report(const struct device_launch *launch, uint64_t do
 
 struct paritas_device;
 
-/* More than a caller of the library is told of a device that cannot be opened: to it both are
- * PARITAS_NO_DEVICE. */
+/* A caller of the library learns PARITAS_NO_DEVICE for both (device_status). */
 #define DEVICE_ABSENT ((paritas_status) - 100)
 #define DEVICE_LACKS_PRECISION ((paritas_status) - 101)
 
+/* What a kind of device implements, all of it. */
 struct device_operations {
-    uint32_t api;
-    /* Opens device number `index` of this kind into device->state. On failure the context's message says why;
-     * DEVICE_ABSENT: there is no device of that number, DEVICE_LACKS_PRECISION: there is, without arithmetic
-     * in device->precision. */
-    paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa,
-                           unsigned index);
+    /* Opens number device->index of this kind into device->state. On failure it leaves nothing, and the
+     * message says why. DEVICE_ABSENT: there is no device of that number. DEVICE_LACKS_PRECISION: there is,
+     * without arithmetic in device->precision. */
+    paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa);
     void (*close)(struct paritas_device *device);
     /* A name for people: processor, instruction set, driver. Owned by the device. */
     const char *(*describe)(const struct paritas_device *device);
@@ -82,10 +98,23 @@ struct device_operations {
     /* Runs an entry over all rows and returns when `out` is written. */
     paritas_status (*launch)(paritas_context *context, struct paritas_device *device, void *handle,
                              const struct device_launch *launch);
+    const struct accelerator_operations *accelerator; /* primitives behind accelerator.c; NULL: none */
 };
-#define PARITAS_DEVICE_OPERATIONS(prefix)                                              \
-    {PARITAS_DEVICE_API,    prefix##_open,          prefix##_close, prefix##_describe, \
-     prefix##_model_upload, prefix##_model_release, prefix##_launch}
+/* A table of functions PREFIX_open, ...: one that is forgotten does not compile. */
+#define DEVICE_OPERATIONS(prefix) \
+    {prefix##_open,               \
+     prefix##_close,              \
+     prefix##_describe,           \
+     prefix##_model_upload,       \
+     prefix##_model_release,      \
+     prefix##_launch,             \
+     NULL}
+
+/* The operations of a kind, for example DEVICE_KIND(PARITAS_DEVICE_CPU); its folder defines them. */
+#define DEVICE_KIND(kind) device_operations_of_##kind
+#define DEVICE_DECLARE_KIND(kind, value, word, doc) extern const struct device_operations DEVICE_KIND(kind);
+PARITAS_DEVICE_KIND_LIST(DEVICE_DECLARE_KIND)
+#define DEVICE_KINDS (0 PARITAS_DEVICE_KIND_LIST(PARITAS_COUNT_ITEM))
 
 /* A model that stays on a device: later launches bring only data, starts and options. */
 struct device_resident {
@@ -95,62 +124,48 @@ struct device_resident {
 };
 #define DEVICE_RESIDENTS 8
 
-struct automatic;
-
 struct paritas_device {
     const struct device_operations *operations;
     paritas_allocator allocator;
-    unsigned threads;   /* workers of the CPU */
-    unsigned precision; /* 64 or 32 */
-    unsigned workers;   /* size of a work-group on devices that have them; 0: the device's choice */
-    unsigned index;
-    uint32_t teams;              /* how many keep it busy, with some to spare */
-    bool keeps_models;           /* its copies of tables stand on their own */
-    bool is_processor;           /* the CPU, under this or another name */
-    bool processors;             /* may it be that? Else opening it fails */
-    bool slow_f64;               /* f32 with polish is the quicker way to the same answers */
-    struct automatic *automatic; /* owned; of a CPU that was opened as "auto" */
+    /* as they were asked for (struct device_request) */
+    unsigned threads, precision, workers, index;
+    void *stream;
+    uint32_t teams;    /* how many keep it busy, with some to spare */
+    bool keeps_models; /* its copies of tables stand on their own */
+    bool is_processor; /* the CPU, under this or another name */
+    bool slow_f64;     /* f32 with polish is the quicker way to the same answers */
+    bool large_teams;  /* launches of few teams get larger ones, with kernels of their own */
+    bool takes_stream;
+    struct device_automatic *automatic; /* owned; of a CPU that was opened as "auto" */
     struct device_resident residents[DEVICE_RESIDENTS];
     uint64_t uploads, builds, launches; /* counted, for tests */
     char name[32];                      /* as `paritas devices` lists it: "cpu", "opencl:0" */
     char isa[16];                       /* "avx512", ...; "" where it means nothing */
-    void *state;                        /* the implementation's */
+    void *state;                        /* the kind's */
 };
 
-/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; "auto": see automatic.h; NULL: "cpu") in this
- * precision. Owned by the caller, closed by device_close. A device that cannot run is PARITAS_NO_DEVICE with
- * the reason, never another one. */
-paritas_status device_open(paritas_context *context, const char *name, const char *isa, unsigned precision,
+/* ---- the front door ----------------------------------------------------------------------------- */
+
+/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; "auto": see device_automatic.h; NULL: "cpu").
+ * Owned by the caller, closed by device_close. A device that cannot run is an error with the reason, never
+ * another device. The status may be DEVICE_ABSENT or DEVICE_LACKS_PRECISION. */
+paritas_status device_open(paritas_context *context, const char *name, const struct device_request *request,
                            struct paritas_device **device);
-/* Names of the kinds, in the order of `paritas devices`; NULL behind the last. */
-const char *device_kind(size_t k);
-/* The same, but the status tells more; for those who go on looking. `processors`: also devices that are the
- * CPU under another name. */
-paritas_status device_try(paritas_context *context, const char *name, const char *isa, unsigned precision,
-                          bool processors, struct paritas_device **device);
-/* The same for given operations: `name` is what the device is called, `index` which of its kind. */
-paritas_status device_open_as(paritas_context *context, const struct device_operations *operations,
-                              const char *name, const char *isa, unsigned precision, bool processors,
-                              unsigned index, struct paritas_device **device);
+/* What a caller of the library learns instead of this status. */
+paritas_status device_status(paritas_status status);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
 
+/* The name of what runs most: "auto" may have moved to an accelerator. Owned by the device. */
+const char *device_name(const struct paritas_device *device);
 /* How many teams a launch should have, where its caller can choose. */
 uint32_t device_teams(const struct paritas_device *device);
 
 /* A number for a new model that no other in this process has. A counter, the one thing that the library
  * shares between contexts. */
 uint64_t device_model_serial(void);
-/* Runs a launch for the model of that serial number. Devices that keep models upload its tables where
- * they are not there yet; the least lately used of DEVICE_RESIDENTS + 1 goes. Others read the caller's
- * tables. */
-paritas_status device_launch_model(paritas_context *context, struct paritas_device *device, uint64_t serial,
-                                   const struct kernel_module *module, const struct device_tables *tables,
-                                   const struct device_launch *launch);
-
-/* The kinds that this build knows, in the order of `paritas devices`. */
-extern const struct device_operations device_cpu;
-extern const struct device_operations device_cuda;
-extern const struct device_operations device_opencl;
-extern const struct device_operations device_metal;
+/* Runs a launch for a model. Devices that keep models upload its tables where they are not there yet; the
+ * least lately used of DEVICE_RESIDENTS + 1 goes. Other devices read the caller's tables. */
+paritas_status device_launch(paritas_context *context, struct paritas_device *device,
+                             const struct device_model *model, const struct device_launch *launch);
 
 #endif

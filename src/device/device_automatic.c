@@ -1,13 +1,13 @@
-/* device_automatic.c: see automatic.h. */
+/* device_automatic.c: see device_automatic.h. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "device/device_automatic.h"
+#include "device/device_plain.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-/* OpenCL devices that are looked at: processors and devices without f64 come first on some machines */
-#define OPENCL_TRIED 8
+#define TRIED_OF_A_KIND 8 /* processors and devices without f64 come first on some machines */
 
 static double seconds_now(void)
 {
@@ -16,34 +16,50 @@ static double seconds_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-paritas_status automatic_open(paritas_context *context, unsigned attempt, unsigned precision,
-                              struct paritas_device **device)
+static void run_on(struct device_automatic *automatic, const struct paritas_device *device)
 {
-    static const char *const kinds[] = {"cuda", "metal"};
-    char name[32];
-    *device = NULL;
-    if (attempt >= 2 + OPENCL_TRIED) return PARITAS_NOT_FOUND;
-    if (attempt < 2)
-        snprintf(name, sizeof name, "%s", kinds[attempt]);
-    else
-        snprintf(name, sizeof name, "opencl:%u", attempt - 2);
-    return device_try(context, name, NULL, precision, false, device);
+    snprintf(automatic->name, sizeof automatic->name, "%s", device->name);
 }
 
-/* Opens the first accelerator that can run. Failures leave no message behind: nobody asked for these
- * devices. */
-static void find_accelerator(paritas_context *context, struct automatic *automatic, unsigned precision)
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+paritas_status automatic_open(paritas_context *context, const struct device_request *request,
+                              struct paritas_device **device)
 {
-    char message[sizeof context->message];
-    memcpy(message, context->message, sizeof message);
-    automatic->searched = true;
-    for (unsigned attempt = 0; !automatic->accelerator; attempt++) {
-        struct paritas_device *device = NULL;
-        const paritas_status status = automatic->open(context, attempt, precision, &device);
-        if (status == PARITAS_NOT_FOUND) break;
-        if (status == PARITAS_OK) automatic->accelerator = device;
+    paritas_status status = plain_open(context, "cpu", request, device);
+    if (status != PARITAS_OK) return status;
+    struct device_automatic *automatic = paritas_allocate_clear(context, 1, sizeof *automatic);
+    if (!automatic) {
+        plain_close(*device);
+        *device = NULL;
+        return paritas_fail_memory(context);
     }
-    memcpy(context->message, message, sizeof message);
+    automatic->request = *request;
+    automatic->request.isa = NULL; /* of the CPU, and borrowed */
+    automatic->request.no_processor = true;
+    automatic->find = automatic_find;
+    run_on(automatic, *device);
+    (*device)->automatic = automatic;
+    return PARITAS_OK;
+}
+
+struct paritas_device *automatic_find(paritas_context *context, const struct device_request *request)
+{
+    struct paritas_device *device = NULL;
+    for (int kind = PARITAS_DEVICE_CPU + 1; kind < DEVICE_KINDS && !device; kind++)
+        for (unsigned index = 0; index < TRIED_OF_A_KIND && !device; index++) {
+            char name[32];
+            snprintf(name, sizeof name, "%s:%u", paritas_device_kind_name((paritas_device_kind)kind), index);
+            if (plain_open(context, name, request, &device) == DEVICE_ABSENT) break;
+        }
+    return device;
+}
+
+static void look_for_accelerator(paritas_context *context, struct device_automatic *automatic)
+{
+    struct paritas_context aside = *context; /* nobody asked for these devices: failures leave no message */
+    automatic->searched = true;
+    automatic->accelerator = automatic->find(&aside, &automatic->request);
     if (automatic->accelerator)
         paritas_note(context, "device auto: after %.1f s on the CPU, %s (%s) is tried beside it",
                      automatic->seconds, automatic->accelerator->name,
@@ -52,8 +68,17 @@ static void find_accelerator(paritas_context *context, struct automatic *automat
         paritas_note(context,
                      "device auto: no accelerator runs f%u here (an OpenCL device that is the processor "
                      "itself is none), the CPU goes on",
-                     precision);
+                     automatic->request.precision);
 }
+
+void automatic_close(struct device_automatic *automatic, const paritas_allocator *allocator)
+{
+    if (!automatic) return;
+    plain_close(automatic->accelerator);
+    paritas_release(allocator, automatic);
+}
+
+/* ---- launches --------------------------------------------------------------------------------- */
 
 /* The whole part of a number's binary logarithm; 0 for 0. */
 static unsigned size_of(size_t number)
@@ -63,7 +88,7 @@ static unsigned size_of(size_t number)
     return size;
 }
 
-static struct automatic_kind *kind_of(struct automatic *automatic, const struct kernel_module *module,
+static struct automatic_kind *kind_of(struct device_automatic *automatic, const struct kernel_module *module,
                                       const struct device_launch *launch)
 {
     const unsigned rows = size_of(launch->rows), slab = size_of(launch->slab);
@@ -82,62 +107,50 @@ static struct automatic_kind *kind_of(struct automatic *automatic, const struct 
     return oldest;
 }
 
-/* Runs on the accelerator. False: it failed, was closed, and the CPU has to do it. */
-static bool accelerated(paritas_context *context, struct automatic *automatic, struct automatic_kind *kind,
-                        uint64_t serial, const struct kernel_module *module,
-                        const struct device_tables *tables, const struct device_launch *launch,
+/* Runs on the accelerator. False: it failed and is closed, and the CPU has to do it. */
+static bool accelerated(paritas_context *context, struct paritas_device *cpu, struct automatic_kind *kind,
+                        const struct device_model *model, const struct device_launch *launch,
                         paritas_status *status)
 {
+    struct device_automatic *automatic = cpu->automatic;
     struct paritas_device *accelerator = automatic->accelerator;
     const double before = seconds_now();
-    *status = device_launch_model(context, accelerator, serial, module, tables, launch);
+    *status = plain_launch(context, accelerator, model, launch);
     const double seconds = seconds_now() - before;
     if (*status == PARITAS_OK && kind->accelerated++ > 0 && seconds > 0.0)
         kind->accelerator_rate = launch->rows / seconds;
-    if (*status == PARITAS_OK && kind->accelerator_rate > kind->cpu_rate && !automatic->told) {
-        automatic->told = true;
-        snprintf(context->device_name, sizeof context->device_name, "%s", accelerator->name);
+    if (*status == PARITAS_OK && kind->accelerator_rate > kind->cpu_rate &&
+        strcmp(automatic->name, accelerator->name) != 0) {
+        run_on(automatic, accelerator);
         paritas_note(context, "device auto: %s runs %s at %.2g times the CPU's rate", accelerator->name,
-                     module->entries[launch->entry], kind->accelerator_rate / kind->cpu_rate);
+                     model->module->entries[launch->entry], kind->accelerator_rate / kind->cpu_rate);
     }
     if (*status == PARITAS_OK || *status == PARITAS_CANCELLED) return true;
     paritas_note(context, "device auto: the CPU goes on alone, since %s", context->message);
-    device_close(accelerator);
+    plain_close(accelerator);
     automatic->accelerator = NULL;
-    automatic->told = false;
-    snprintf(context->device_name, sizeof context->device_name, "cpu");
+    run_on(automatic, cpu);
     return false;
 }
 
-paritas_status automatic_launch(paritas_context *context, struct paritas_device *device, uint64_t serial,
-                                const struct kernel_module *module, const struct device_tables *tables,
-                                const struct device_launch *launch)
+paritas_status automatic_launch(paritas_context *context, struct paritas_device *device,
+                                const struct device_model *model, const struct device_launch *launch)
 {
-    struct automatic *automatic = device->automatic;
-    struct automatic_kind *kind = kind_of(automatic, module, launch);
+    struct device_automatic *automatic = device->automatic;
+    struct automatic_kind *kind = kind_of(automatic, model->module, launch);
     paritas_status status = PARITAS_OK;
     /* the CPU first, so that there is a rate to compare with; then the accelerator until it is timed; then
      * the faster */
     const bool wanted =
         kind->cpu_rate > 0.0 && (kind->accelerator_rate == 0.0 || kind->accelerator_rate > kind->cpu_rate);
-    if (automatic->accelerator && wanted &&
-        accelerated(context, automatic, kind, serial, module, tables, launch, &status))
+    if (automatic->accelerator && wanted && accelerated(context, device, kind, model, launch, &status))
         return status;
-    device->automatic = NULL;
     const double before = seconds_now();
-    status = device_launch_model(context, device, serial, module, tables, launch);
+    status = plain_launch(context, device, model, launch);
     const double seconds = seconds_now() - before;
-    device->automatic = automatic;
     automatic->seconds += seconds;
     if (status == PARITAS_OK && seconds > 0.0) kind->cpu_rate = launch->rows / seconds;
     if (status == PARITAS_OK && !automatic->searched && automatic->seconds > AUTOMATIC_SECONDS)
-        find_accelerator(context, automatic, device->precision);
+        look_for_accelerator(context, automatic);
     return status;
-}
-
-void automatic_close(struct automatic *automatic, const paritas_allocator *allocator)
-{
-    if (!automatic) return;
-    device_close(automatic->accelerator);
-    paritas_release(allocator, automatic);
 }

@@ -1,15 +1,15 @@
-/* device_automatic.h: the device called "auto": the CPU, until the work turns out to be long; from then on whichever
- * is faster at it.
+/* device_automatic.h: the device called "auto": the CPU, until the work turns out to be long; from then on
+ * whichever device is faster at it.
  *
  *   CPU ─► 2 s of kernels ─► the first accelerator that opens and passes its self-test ─► each kind of launch
  *       runs on both, then on the faster
  *
- * A kind is (entry, number of rows and size of the model, both to a power of two). Since every device of a
- * precision has the same bits, where a launch runs changes nothing but the time. An accelerator that fails is
- * closed and the launch repeated on the CPU.
+ * A kind of launch is (entry, number of rows and size of the model, both to a power of two). Since every
+ * device of a precision has the same bits, where a launch runs changes nothing but the time. An accelerator
+ * that fails is closed, and the CPU repeats the launch.
  */
-#ifndef PARITAS_DEVICE_AUTOMATIC_H
-#define PARITAS_DEVICE_AUTOMATIC_H
+#ifndef PARITAS_DEVICE_DEVICE_AUTOMATIC_H
+#define PARITAS_DEVICE_DEVICE_AUTOMATIC_H
 
 #include "device/device.h"
 
@@ -26,24 +26,28 @@ struct automatic_kind {
 };
 
 /* Belongs to the CPU device that was opened as "auto". */
-struct automatic {
+struct device_automatic {
+    struct device_request request; /* of the accelerator */
     struct paritas_device *accelerator;
-    bool searched, told;
+    bool searched;
+    char name[32];  /* of the device that runs most */
     double seconds; /* of kernels on the CPU */
     uint64_t launches;
     struct automatic_kind kinds[AUTOMATIC_KINDS];
-    /* The devices to try, in order, until one that is no processor opens; for tests to replace. */
-    paritas_status (*open)(paritas_context *context, unsigned attempt, unsigned precision,
-                           struct paritas_device **device);
+    /* automatic_find, or what a test puts in its place */
+    struct paritas_device *(*find)(paritas_context *context, const struct device_request *request);
 };
 
-/* Attempt number `attempt` of opening an accelerator: PARITAS_NOT_FOUND where there is none left to try. */
-paritas_status automatic_open(paritas_context *context, unsigned attempt, unsigned precision,
+/* The first accelerator that opens: kind after kind as `paritas devices` lists them; no processor under
+ * another name. NULL: there is none. */
+struct paritas_device *automatic_find(paritas_context *context, const struct device_request *request);
+
+/* Opens the CPU as "auto". */
+paritas_status automatic_open(paritas_context *context, const struct device_request *request,
                               struct paritas_device **device);
-/* As device_launch_model, on the CPU `device` or its accelerator. */
-paritas_status automatic_launch(paritas_context *context, struct paritas_device *device, uint64_t serial,
-                                const struct kernel_module *module, const struct device_tables *tables,
-                                const struct device_launch *launch);
-void automatic_close(struct automatic *automatic, const paritas_allocator *allocator); /* NULL is a no-op */
+/* As device_launch, on the CPU `device` or its accelerator. */
+paritas_status automatic_launch(paritas_context *context, struct paritas_device *device,
+                                const struct device_model *model, const struct device_launch *launch);
+void automatic_close(struct device_automatic *automatic, const paritas_allocator *allocator); /* or NULL */
 
 #endif

@@ -1,26 +1,29 @@
 /* device_list.c: what can run here, and why what is there cannot. */
-#include "device/device.h"
 #include "base/sized.h"
+#include "device/device_plain.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define OF_A_KIND 64 /* devices of one kind that are asked for */
 
-/* Opens a device in one precision and notes what became of it: PARITAS_OK where it can run. */
+/* Opens a device in one precision and closes it. On failure `reason` says why. */
 static paritas_status try_device(paritas_context *context, unsigned precision, paritas_device_info *info,
                                  char *reason, size_t room)
 {
+    const struct device_request request = {
+        .precision = precision, .threads = context->threads, .workers = context->workers};
     struct paritas_device *device = NULL;
-    const paritas_status status = device_try(context, info->name, NULL, precision, true, &device);
+    const paritas_status status = plain_open(context, info->name, &request, &device);
     if (status != PARITAS_OK) {
         snprintf(reason, room, "%.*s", (int)room - 1, context->message);
         return status;
     }
+    snprintf(info->name, sizeof info->name, "%s", device->name);
     snprintf(info->description, sizeof info->description, "%.*s", (int)sizeof info->description - 1,
              device->operations->describe(device));
     snprintf(info->isa, sizeof info->isa, "%s", device->isa);
-    device_close(device);
+    plain_close(device);
     return PARITAS_OK;
 }
 
@@ -28,11 +31,7 @@ static paritas_status try_device(paritas_context *context, unsigned precision, p
  * kind. */
 static bool describe(paritas_context *context, const char *kind, unsigned index, paritas_device_info *info)
 {
-    memset(info, 0, sizeof *info);
-    if (strcmp(kind, "cpu") == 0 && index == 0)
-        snprintf(info->name, sizeof info->name, "%s", kind);
-    else
-        snprintf(info->name, sizeof info->name, "%s:%u", kind, index);
+    snprintf(info->name, sizeof info->name, "%s:%u", kind, index);
     const paritas_status f64 = try_device(context, 64, info, info->reason_f64, sizeof info->reason_f64);
     const paritas_status f32 =
         f64 == DEVICE_ABSENT ? f64 : try_device(context, 32, info, info->reason_f32, sizeof info->reason_f32);
@@ -53,18 +52,17 @@ paritas_status paritas_list_devices(paritas_context *context, size_t room, parit
     *count = 0;
     const paritas_status status = SIZED_CHECK(context, paritas_device_info, "devices", room, devices);
     if (status != PARITAS_OK) return status;
-    void *const stream = context->stream; /* of one device only */
-    context->stream = NULL;
-    for (size_t k = 0; device_kind(k); k++)
+    struct paritas_context aside = *context; /* reasons go into the list, not into the caller's message */
+    for (int kind = 0; kind < DEVICE_KINDS; kind++)
         for (unsigned index = 0; index < OF_A_KIND; index++) {
             paritas_device_info info = PARITAS_INIT(paritas_device_info);
-            const bool there = describe(context, device_kind(k), index, &info);
+            const bool there =
+                describe(&aside, paritas_device_kind_name((paritas_device_kind)kind), index, &info);
             if (!there && index > 0) break;
             if (*count < room) devices[*count] = info;
             ++*count;
             if (!there) break;
         }
-    context->stream = stream;
     context->message[0] = '\0';
     return PARITAS_OK;
 }

@@ -1,21 +1,34 @@
-/* device_precision.h: numbers of the host in the precision of an f32 device. */
-#ifndef PARITAS_DEVICE_PRECISION_H
-#define PARITAS_DEVICE_PRECISION_H
+/* device_precision.h: numbers of the host in a device's precision, and back. */
+#ifndef PARITAS_DEVICE_DEVICE_PRECISION_H
+#define PARITAS_DEVICE_DEVICE_PRECISION_H
 
+#include "base/context.h"
 #include "numeric/least.h"
 
-#include <stddef.h>
-
-/* What is too small to count is zero, as in the kernels (numeric/flush.h). */
-static inline float device_float(double number)
+/* `count` numbers in this precision. In f64 they are the given ones; in f32 a copy, in which what is too
+ * small to count is zero, as in the kernels (numeric/flush.h). Released by precision_release. NULL: out of
+ * memory. */
+static inline const void *precision_narrow(paritas_context *context, unsigned precision,
+                                           const double *numbers, size_t count)
 {
-    return number < FLUSH_BELOW && number > -FLUSH_BELOW ? 0.0f : (float)number;
+    static const double nothing;
+    if (precision == 64) return numbers ? numbers : &nothing;
+    float *floats = paritas_allocate_aligned(context, count + 1, sizeof *floats);
+    for (size_t i = 0; floats && i < count; i++)
+        floats[i] = numbers[i] < FLUSH_BELOW && numbers[i] > -FLUSH_BELOW ? 0.0f : (float)numbers[i];
+    return floats;
 }
 
-/* floats[i] := numbers[i], i < count. */
-static inline void device_floats(float *floats, const double *numbers, size_t count)
+static inline void precision_release(const paritas_allocator *allocator, unsigned precision,
+                                     const void *numbers)
 {
-    for (size_t i = 0; i < count; i++) floats[i] = device_float(numbers[i]);
+    if (precision == 32) paritas_release_aligned(allocator, (void *)numbers);
+}
+
+/* to[i] := floats[i]; NULL: f64, which is there already. */
+static inline void precision_widen(double *to, const float *floats, size_t count)
+{
+    for (size_t i = 0; floats && i < count; i++) to[i] = (double)floats[i];
 }
 
 #endif

@@ -5,51 +5,12 @@
 
 extern const struct kernel_module paritas_module_conformance;
 
-/* By group, as in the module. */
-static const char *const words[CONFORM_GROUPS] = {"+",
-                                                  "-",
-                                                  "*",
-                                                  "DIVIDE",
-                                                  "SQRT",
-                                                  "FMA",
-                                                  "a * b + c, which must not contract,",
-                                                  "SELECT with masks",
-                                                  "BITS and integers",
-                                                  "LSELECT",
-                                                  "SHIFT_RIGHT and MULTIPLY32",
-                                                  "a comparison of infinities or NaN",
-                                                  "a subnormal number",
-                                                  "a sum with subnormal terms",
-                                                  "a literal",
-                                                  "TABLE",
-                                                  [CONFORM_FUNCTIONS] = "m_exp",
-                                                  "m_log",
-                                                  "m_log1p",
-                                                  "m_deviance",
-                                                  "m_erf",
-                                                  "m_erfc",
-                                                  "m_lgamma",
-                                                  "m_normal_cdf",
-                                                  [CONFORM_TEAM] = "LOADP, LOADM or STOREP",
-                                                  "LOADI",
-                                                  "GATHERP",
-                                                  "GATHER_REAL or GATHER_ELEM",
-                                                  "arithmetic of reals",
-                                                  "rows of jobs",
-                                                  "TEAM_FOR with TEAM_BARRIER",
-                                                  "a sum by ONE_WORKER",
-                                                  [CONFORM_RANDOM] = "philox",
-                                                  "rng_normal",
-                                                  "rng_poisson",
-                                                  "U32_OF",
-                                                  [CONFORM_ANGLES] = "m_sin_degrees",
-                                                  "m_cos_degrees",
-                                                  "m_acos_degrees",
-                                                  "m_asin_root_degrees"};
-
 const char *self_test_word(unsigned group)
 {
-    return group < CONFORM_GROUPS ? words[group] : NULL;
+#define WORD(name, word) word,
+    static const char *const words[CONFORM_GROUPS] = {CONFORM_GROUP_LIST(WORD)};
+#undef WORD
+    return words[group];
 }
 
 /* Numbers of both signs from 2^-20 to 2^6, the same on every machine, exact in f32. */
@@ -70,7 +31,8 @@ void self_test_fill(struct self_test_data *data)
 }
 
 paritas_status self_test_launch(paritas_context *context, struct paritas_device *device,
-                                const struct self_test_data *data, unsigned lanes, double *out)
+                                const struct self_test_data *data, unsigned lanes, bool usual_teams,
+                                double *out)
 {
     const struct device_tables tables = {data->ints, data->reals, CONFORM_INTS, CONFORM_REALS};
     const uint32_t args[] = {SELF_TEST_ROWS, 8};
@@ -85,7 +47,8 @@ paritas_status self_test_launch(paritas_context *context, struct paritas_device 
                                          .slab = CONFORM_SLAB,
                                          .slab_most = CONFORM_SLAB,
                                          .touched = CONFORM_SLAB,
-                                         .lanes = lanes};
+                                         .lanes = lanes,
+                                         .usual_teams = usual_teams};
     void *handle = NULL;
     paritas_status status =
         device->operations->model_upload(context, device, &paritas_module_conformance, &tables, &handle);
@@ -101,38 +64,45 @@ static paritas_status compare(paritas_context *context, const struct paritas_dev
     for (unsigned group = 0; group < CONFORM_GROUPS; group++)
         for (size_t row = 0; row < SELF_TEST_ROWS; row++) {
             const size_t at = row * CONFORM_OUT + 8 * group;
-            if (memcmp(got + at, wanted + at, 8 * sizeof *got) == 0) continue;
-            const char *word = self_test_word(group);
-            return paritas_fail(
-                context, PARITAS_NO_DEVICE,
-                "device '%s': its self-test failed: %s gives other bits than the CPU's in f%u", device->name,
-                word ? word : "memory that no kernel fills", device->precision);
+            if (memcmp(got + at, wanted + at, 8 * sizeof *got) != 0)
+                return paritas_fail(
+                    context, PARITAS_NO_DEVICE,
+                    "device '%s': its self-test failed: %s gives other bits than the CPU's in f%u",
+                    device->name, self_test_word(group), device->precision);
         }
     return PARITAS_OK;
 }
 
-paritas_status self_test_run(paritas_context *context, struct paritas_device *device)
+/* The answers of the CPU, which is opened for this. */
+static paritas_status reference(paritas_context *context, unsigned precision,
+                                const struct self_test_data *data, double *wanted)
 {
-    struct paritas_device *cpu = NULL;
-    paritas_status status = device_open(context, "cpu", NULL, device->precision, &cpu);
+    const struct device_operations *operations = &DEVICE_KIND(PARITAS_DEVICE_CPU);
+    struct paritas_device cpu = {.operations = operations,
+                                 .allocator = context->allocator,
+                                 .precision = precision,
+                                 .threads = 1,
+                                 .name = "cpu"};
+    paritas_status status = operations->open(context, &cpu, NULL);
     if (status != PARITAS_OK) return status;
-    /* this is none of the caller's */
-    const uint64_t uploads = device->uploads, builds = device->builds, launches = device->launches;
+    status = self_test_launch(context, &cpu, data, 1, false, wanted);
+    operations->close(&cpu);
+    return status;
+}
+
+paritas_status self_test_run(paritas_context *context, struct paritas_device *device, bool usual_teams)
+{
     struct self_test_data *data = paritas_allocate(context, 1, sizeof *data);
     double *wanted = paritas_allocate(context, 2 * SELF_TEST_OUT, sizeof *wanted),
            *got = wanted ? wanted + SELF_TEST_OUT : NULL;
-    if (!data || !wanted)
-        status = paritas_fail_memory(context);
-    else
+    paritas_status status = data && wanted ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK) {
         self_test_fill(data);
-    if (status == PARITAS_OK) status = self_test_launch(context, cpu, data, 1, wanted);
-    if (status == PARITAS_OK) status = self_test_launch(context, device, data, 1, got);
+        status = reference(context, device->precision, data, wanted);
+    }
+    if (status == PARITAS_OK) status = self_test_launch(context, device, data, 1, usual_teams, got);
     if (status == PARITAS_OK) status = compare(context, device, got, wanted);
     paritas_release(&context->allocator, data);
     paritas_release(&context->allocator, wanted);
-    device_close(cpu);
-    device->uploads = uploads;
-    device->builds = builds;
-    device->launches = launches;
     return status;
 }

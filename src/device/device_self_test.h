@@ -1,6 +1,6 @@
 /* device_self_test.h: does a device give the CPU's bits? Asked when it is opened. */
-#ifndef PARITAS_DEVICE_SELF_TEST_H
-#define PARITAS_DEVICE_SELF_TEST_H
+#ifndef PARITAS_DEVICE_DEVICE_SELF_TEST_H
+#define PARITAS_DEVICE_DEVICE_SELF_TEST_H
 
 #include "device/device.h"
 #include "entry/conformance_sizes.h"
@@ -11,10 +11,9 @@
 #define SELF_TEST_OUT (SELF_TEST_ROWS * CONFORM_OUT)
 
 /* Runs the conformance module (kernels/entry/module_conformance.h) on `device` and on the CPU in the same
- * precision and compares every bit. It is compiled where the kernel cache does not have it.
- * PARITAS_NO_DEVICE, with the first word of the kernel language, or function, that differs in the message,
- * where one does; else the status of what failed. */
-paritas_status self_test_run(paritas_context *context, struct paritas_device *device);
+ * precision and compares every bit. PARITAS_NO_DEVICE where one differs: the message names the word of the
+ * kernel language or the function. Else the status of what failed. `usual_teams`: as in a launch. */
+paritas_status self_test_run(paritas_context *context, struct paritas_device *device, bool usual_teams);
 
 /* What the kernels are given: one row of inputs after the other, and the tables. */
 struct self_test_data {
@@ -22,10 +21,12 @@ struct self_test_data {
     uint32_t ints[CONFORM_INTS];
 };
 void self_test_fill(struct self_test_data *data);
-/* The module's outputs on a device: SELF_TEST_OUT numbers into `out`. `lanes`: as in struct device_launch. */
+/* The module's outputs on a device: SELF_TEST_OUT numbers into `out`. `lanes` and `usual_teams`: as in a
+ * launch. */
 paritas_status self_test_launch(paritas_context *context, struct paritas_device *device,
-                                const struct self_test_data *data, unsigned lanes, double *out);
-/* What group `group` of 8 results of a row is about; NULL: nothing. */
+                                const struct self_test_data *data, unsigned lanes, bool usual_teams,
+                                double *out);
+/* What group number `group` of a row's results is about. */
 const char *self_test_word(unsigned group);
 
 #endif

@@ -27,10 +27,8 @@ bool kernel_cache_key(paritas_context *context, const struct accelerator *accele
     if (!all) return false;
     /* a line each, so that no two sets of parts join to the same bytes; the text, which has lines of its own,
      * is last */
-    const int length =
-        snprintf(all, room, "%s\n%s\n%s\n%s\n%s\n%s\n%u %u\n", FORMAT, accelerator->operations->kind,
-                 accelerator->properties.name, accelerator->properties.versions, options, build->entry,
-                 build->precision, build->workers);
+    const int length = snprintf(all, room, "%s\n%s\n%s\n%s\n", FORMAT, accelerator->properties.name,
+                                accelerator->properties.versions, options);
     memcpy(all + length, build->text, build->text_size);
     sha256_of_bytes(all, (size_t)length + build->text_size, hex);
     paritas_release(&context->allocator, all);

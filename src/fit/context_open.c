@@ -32,15 +32,14 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
     opened->note_user = options->note_user;
     opened->lanes = options->lanes;
     opened->workers = options->workers;
-    opened->stream = options->stream;
     opened->precision =
         options->precision && options->precision != PARITAS_PRECISION_AUTO ? options->precision : 64;
     opened->no_polish = options->no_polish != 0;
     if (opened->precision != 64 && opened->precision != 32)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
-                            "precision %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
+                            "`precision` %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
     if (options->lanes > 16 || (options->lanes & (options->lanes - 1)) != 0)
-        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "lanes %u: there are 1, 2, 4, 8 and 16",
+        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "`lanes` %u: there are 1, 2, 4, 8 and 16",
                             options->lanes);
     if (options->cache && options->cache[0]) {
         opened->cache = paritas_allocate(opened, strlen(options->cache) + 1, 1);
@@ -53,15 +52,21 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
     return PARITAS_OK;
 }
 
-/* Opens the device that the options name, in f32 where they leave the choice and f64 would crawl or is not there. */
+/* Opens the device that the options name, in f32 where they leave the choice and f64 would crawl or is not
+ * there. */
 static paritas_status open_device(struct paritas_context *opened, const paritas_options *options)
 {
-    paritas_status status =
-        device_try(opened, options->device, options->isa, opened->precision, true, &opened->device);
+    struct device_request request = {.isa = options->isa,
+                                     .precision = opened->precision,
+                                     .threads = opened->threads,
+                                     .workers = opened->workers,
+                                     .stream = options->stream};
+    paritas_status status = device_open(opened, options->device, &request, &opened->device);
     if (options->precision == PARITAS_PRECISION_AUTO &&
         (status == DEVICE_LACKS_PRECISION || (status == PARITAS_OK && opened->device->slow_f64))) {
         struct paritas_device *instead = NULL;
-        const paritas_status found = device_try(opened, options->device, options->isa, 32, true, &instead);
+        request.precision = 32;
+        const paritas_status found = device_open(opened, options->device, &request, &instead);
         if (found == PARITAS_OK) {
             device_close(opened->device);
             opened->device = instead;
@@ -69,15 +74,24 @@ static paritas_status open_device(struct paritas_context *opened, const paritas_
         }
         if (status != PARITAS_OK) status = found;
     }
-    if (status == DEVICE_ABSENT || status == DEVICE_LACKS_PRECISION) status = PARITAS_NO_DEVICE;
-    if (status != PARITAS_OK) return status;
+    if (status != PARITAS_OK) return device_status(status);
     opened->message[0] = '\0';
-    if (opened->stream && opened->device->operations != &device_cuda && !opened->device->automatic)
+    if (options->stream && !opened->device->takes_stream && !opened->device->automatic)
         return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
-                            "stream: device '%s' has none, only CUDA devices have", opened->device->name);
-    snprintf(opened->device_name, sizeof opened->device_name, "%s", opened->device->name);
-    snprintf(opened->isa_name, sizeof opened->isa_name, "%s", opened->device->isa);
+                            "`stream`: device '%s' has none, only CUDA devices have", opened->device->name);
     return PARITAS_OK;
+}
+
+/* The CPU in f64, for covariances and polish. */
+static paritas_status open_host(struct paritas_context *opened, const paritas_options *options)
+{
+    const struct device_request request = {
+        .isa = options->isa, .precision = 64, .threads = opened->threads, .workers = opened->workers};
+    if (opened->precision == 64 && opened->device->operations == &DEVICE_KIND(PARITAS_DEVICE_CPU)) {
+        opened->host = opened->device;
+        return PARITAS_OK;
+    }
+    return device_status(device_open(opened, "cpu", &request, &opened->host));
 }
 
 paritas_status paritas_open(const paritas_options *given, paritas_context **context)
@@ -95,12 +109,7 @@ paritas_status paritas_open(const paritas_options *given, paritas_context **cont
     memcpy(opened->message, refused.message, sizeof opened->message);
     if (status == PARITAS_OK) status = take_options(opened, &options);
     if (status == PARITAS_OK) status = open_device(opened, &options);
-    if (status != PARITAS_OK) return status;
-    if (opened->precision == 64 && opened->device->operations == &device_cpu)
-        opened->host = opened->device;
-    else
-        status = device_open(opened, "cpu", options.isa, 64, &opened->host);
-    return status;
+    return status == PARITAS_OK ? open_host(opened, &options) : status;
 }
 
 void paritas_close(paritas_context *context)
@@ -115,11 +124,11 @@ void paritas_close(paritas_context *context)
 
 const char *paritas_device_name(const paritas_context *context)
 {
-    return context->device_name;
+    return context->device ? device_name(context->device) : "";
 }
 const char *paritas_isa_name(const paritas_context *context)
 {
-    return context->isa_name;
+    return context->device ? context->device->isa : "";
 }
 const char *paritas_precision_name(const paritas_context *context)
 {

@@ -30,7 +30,8 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
         .cost = plan->cost,
         .progress = progress};
     if (status == PARITAS_OK)
-        status = device_launch_model(context, device, plan->serial, plan->module, plan->tables, &launch);
+        status = device_launch(context, device,
+                               &(struct device_model){plan->serial, plan->module, *plan->tables}, &launch);
     return status == PARITAS_OK ? plan->take(plan->user, rows) : status;
 }
 

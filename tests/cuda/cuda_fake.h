@@ -39,6 +39,7 @@ struct fake_cuda {
     int streams;       /* that were made */
     int nvrtc;         /* the version that compiled last: 13000 */
     char options[512]; /* of the last compilation, with blanks between */
+    unsigned workers;  /* that it was for */
 };
 
 /* Exported by the driver's stand-in as `fake_cuda`. */

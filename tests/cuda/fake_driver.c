@@ -114,16 +114,7 @@ static int fault(int code, const char *format, ...)
         return fake_call(__func__);                                                     \
     } while (0)
 
-#define cuDeviceTotalMem cuDeviceTotalMem_v2
-#define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
-#define cuCtxPushCurrent cuCtxPushCurrent_v2
-#define cuCtxPopCurrent cuCtxPopCurrent_v2
-#define cuStreamDestroy cuStreamDestroy_v2
-#define cuMemAlloc cuMemAlloc_v2
-#define cuMemFree cuMemFree_v2
-#define cuMemcpyHtoDAsync cuMemcpyHtoDAsync_v2
-#define cuMemcpyDtoHAsync cuMemcpyDtoHAsync_v2
-#define X(name, symbol, parameters) EXPORT int symbol parameters;
+#define X(type, name, parameters) EXPORT type name parameters;
 CUDA_FUNCTIONS(X)
 #undef X
 
@@ -166,7 +157,7 @@ int cuDeviceGetName(char *name, int room, cuda_device device)
     return 0;
 }
 
-int cuDeviceTotalMem(size_t *bytes, cuda_device device)
+int cuDeviceTotalMem_v2(size_t *bytes, cuda_device device)
 {
     (void)device;
     CALL(0);
@@ -236,7 +227,7 @@ static void end_context(void)
         fault(0, "%ld things are held as the context goes", before - fake.in_use);
 }
 
-int cuDevicePrimaryCtxRelease(cuda_device device)
+int cuDevicePrimaryCtxRelease_v2(cuda_device device)
 {
     (void)device;
     if (driver.primary.retained <= 0) return fault(INVALID_CONTEXT, "a context that is not held is released");
@@ -246,7 +237,7 @@ int cuDevicePrimaryCtxRelease(cuda_device device)
     RELEASED(0);
 }
 
-int cuCtxPushCurrent(cuda_context context)
+int cuCtxPushCurrent_v2(cuda_context context)
 {
     CALL(0);
     if (context == &driver.primary && driver.primary.retained <= 0)
@@ -257,7 +248,7 @@ int cuCtxPushCurrent(cuda_context context)
     return 0;
 }
 
-int cuCtxPopCurrent(cuda_context *context)
+int cuCtxPopCurrent_v2(cuda_context *context)
 {
     if (driver.depth == 0) return fault(INVALID_CONTEXT, "more contexts are popped than pushed");
     *context = driver.stack[--driver.depth];
@@ -292,7 +283,7 @@ static void look_at_guards(void)
         }
 }
 
-int cuMemAlloc(cuda_memory *memory, size_t bytes)
+int cuMemAlloc_v2(cuda_memory *memory, size_t bytes)
 {
     CALL(1);
     if (bytes == 0) return fault(CUDA_INVALID_VALUE, "a memory of no bytes");
@@ -310,7 +301,7 @@ int cuMemAlloc(cuda_memory *memory, size_t bytes)
     return 0;
 }
 
-int cuMemFree(cuda_memory address)
+int cuMemFree_v2(cuda_memory address)
 {
     struct memory *memory = memory_at(address);
     if (!memory || address != (uintptr_t)memory->begin + GUARD)
@@ -340,7 +331,7 @@ static int enqueue(cuda_stream stream, struct work work)
     return 0;
 }
 
-int cuMemcpyHtoDAsync(cuda_memory to, const void *from, size_t bytes, cuda_stream stream)
+int cuMemcpyHtoDAsync_v2(cuda_memory to, const void *from, size_t bytes, cuda_stream stream)
 {
     CALL(1);
     if (!is_inside(to, bytes))
@@ -348,7 +339,7 @@ int cuMemcpyHtoDAsync(cuda_memory to, const void *from, size_t bytes, cuda_strea
     return enqueue(stream, (struct work){.kind = TO_DEVICE, .to = (void *)to, .from = from, .bytes = bytes});
 }
 
-int cuMemcpyDtoHAsync(void *to, cuda_memory from, size_t bytes, cuda_stream stream)
+int cuMemcpyDtoHAsync_v2(void *to, cuda_memory from, size_t bytes, cuda_stream stream)
 {
     CALL(1);
     if (!is_inside(from, bytes))
@@ -523,7 +514,7 @@ int cuStreamCreate(cuda_stream *stream, unsigned flags)
     return CUDA_OUT_OF_MEMORY;
 }
 
-int cuStreamDestroy(cuda_stream stream)
+int cuStreamDestroy_v2(cuda_stream stream)
 {
     if (!is_stream(stream)) return fault(INVALID_HANDLE, "a stream is destroyed that is none");
     stream->alive = 0;

@@ -54,7 +54,7 @@ static const int architectures[] = {
 };
 #define ARCHITECTURES ((int)(sizeof architectures / sizeof architectures[0]))
 
-#define X(name, symbol, parameters) EXPORT int symbol parameters;
+#define X(type, name, parameters) EXPORT type name parameters;
 NVRTC_FUNCTIONS(X)
 #undef X
 
@@ -111,7 +111,7 @@ int nvrtcCompileProgram(nvrtc_program program, int n, const char *const *options
 {
     struct fake_cuda *fake = control();
     struct fake_image *image = &program->image;
-    int roundings = 0, known = 0, f64 = -1;
+    int roundings = 0, known = 0, f64 = -1, settings;
     unsigned architecture = 0;
     fake->options[0] = '\0';
     for (int k = 0; k < n; k++) {
@@ -119,23 +119,24 @@ int nvrtcCompileProgram(nvrtc_program program, int n, const char *const *options
         snprintf(fake->options + length, sizeof fake->options - length, "%s ", options[k]);
         program->machine_code |= strstr(options[k], "=sm_") != NULL;
         const int read = sscanf(options[k], "--gpu-architecture=sm_%u", &architecture) +
-                         sscanf(options[k], "--gpu-architecture=compute_%u", &architecture) +
-                         sscanf(options[k], "-DPARITAS_F64=%d", &f64) +
-                         sscanf(options[k], "-DPARITAS_WORKERS=%u", &image->workers) +
-                         sscanf(options[k], "-DPARITAS_ENTRY=%63s", image->entry);
+                         sscanf(options[k], "--gpu-architecture=compute_%u", &architecture);
         if (is_rounding(options[k]))
             roundings |= is_rounding(options[k]);
         else if (read < 1)
             return INVALID_OPTION;
     }
     for (int k = 0; k < ARCHITECTURES; k++) known |= architectures[k] == (int)architecture;
-    if (!known || roundings != 15 || f64 < 0 || image->workers == 0 || !image->entry[0])
-        return INVALID_OPTION;
+    if (!known || roundings != 15) return INVALID_OPTION;
+    settings =
+        sscanf(program->text, "#define PARITAS_F64 %d #define PARITAS_WORKERS %u #define PARITAS_ENTRY %63s",
+               &f64, &image->workers, image->entry);
+    if (settings != 3 || f64 < 0 || image->workers == 0) return INVALID_PROGRAM;
     const int code = call("nvrtcCompileProgram");
     const char *end = "\nKERNEL_OF(PARITAS_ENTRY)\n";
     const size_t length = strlen(program->text);
     if (code) return code;
     fake->compiled++;
+    fake->workers = image->workers;
     fake->nvrtc = FAKE_MAJOR * 1000 + FAKE_MINOR * 10;
     if (fake->compile_refused || !strstr(program->text, "__syncthreads()") || length < strlen(end) ||
         strcmp(program->text + length - strlen(end), end) != 0) {

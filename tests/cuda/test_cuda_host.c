@@ -8,27 +8,18 @@
 #include "losscone/devices.h"
 #include "opencl/workspace.h"
 
-#include <dlfcn.h>
-
 static struct fake_cuda *fake;
 static struct cuda_api direct; /* of it, as another library in the process would call it */
 
 /* Finds what stands in for the driver; false where another driver comes first. */
 static bool find_fake(void)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL),
-         *address = library ? dlsym(library, "fake_cuda") : NULL;
+    static const char *const functions[] = {CUDA_FUNCTIONS(LIBRARY_NAME)};
+    void *library = library_open("libcuda.so.1");
     fake_cuda_function function;
-    if (!address) return false;
-    memcpy(&function, &address, sizeof address);
+    if (!library || !library_find(library, "fake_cuda", &function, sizeof function)) return false;
     fake = function();
-#define X(name, symbol, parameters)    \
-    address = dlsym(library, #symbol); \
-    if (!address) return false;        \
-    memcpy(&direct.name, &address, sizeof address);
-    CUDA_FUNCTIONS(X)
-#undef X
-    return true;
+    return !library_find_all(&library, 1, functions, COUNT(functions), &direct);
 }
 
 /* The machine as it is at first. */
@@ -227,7 +218,7 @@ TEST(without_a_compiler_the_embedded_kernels_run)
 {
     set_up();
     fake->driver = 10020;
-    if (!paritas_cuda_embedded[0].entry) {
+    if (!paritas_cuda_embedded[0].ptx) {
         assert_no_device("not embedded");
         return;
     }
@@ -271,7 +262,7 @@ TEST(a_kernel_that_allows_few_threads_gets_small_blocks)
     assert_non_null(context);
     const double expected = expected_nll(&f), nll = nll_of(context, &f);
     assert_memory_equal(&nll, &expected, sizeof nll);
-    assert_non_null(strstr(fake->options, "-DPARITAS_WORKERS=8 "));
+    assert_int_equal(fake->workers, 8);
     paritas_close(context);
     look_back();
     free_fixture(&f);
@@ -285,7 +276,7 @@ TEST(the_callers_context_stays_current)
     struct fixture f = small_model();
     cuda_context others = (cuda_context)(uintptr_t)&f, popped = NULL;
     assert_int_equal(direct.cuInit(0), 0);
-    assert_int_equal(direct.cuCtxPushCurrent(others), 0);
+    assert_int_equal(direct.cuCtxPushCurrent_v2(others), 0);
     paritas_context *context = open_on("cuda", 64, 0, NULL);
     assert_non_null(context);
     assert_ptr_equal(fake->current, others);
@@ -293,7 +284,7 @@ TEST(the_callers_context_stays_current)
     assert_ptr_equal(fake->current, others);
     paritas_close(context);
     assert_ptr_equal(fake->current, others);
-    assert_int_equal(direct.cuCtxPopCurrent(&popped), 0);
+    assert_int_equal(direct.cuCtxPopCurrent_v2(&popped), 0);
     look_back();
     free_fixture(&f);
 }
@@ -306,7 +297,7 @@ TEST(the_callers_stream_is_used_and_left)
     cuda_stream stream = NULL;
     assert_int_equal(direct.cuInit(0), 0);
     assert_int_equal(direct.cuDevicePrimaryCtxRetain(&primary, 0), 0);
-    assert_int_equal(direct.cuCtxPushCurrent(primary), 0);
+    assert_int_equal(direct.cuCtxPushCurrent_v2(primary), 0);
     assert_int_equal(direct.cuStreamCreate(&stream, CUDA_STREAM_NON_BLOCKING), 0);
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.device = "cuda";
@@ -318,9 +309,9 @@ TEST(the_callers_stream_is_used_and_left)
     assert_ptr_equal(fake->last_stream, stream);
     assert_int_equal(fake->streams, 1);
     paritas_close(context);
-    assert_int_equal(direct.cuStreamDestroy(stream), 0); /* it is still there */
-    assert_int_equal(direct.cuCtxPopCurrent(&popped), 0);
-    assert_int_equal(direct.cuDevicePrimaryCtxRelease(0), 0);
+    assert_int_equal(direct.cuStreamDestroy_v2(stream), 0); /* it is still there */
+    assert_int_equal(direct.cuCtxPopCurrent_v2(&popped), 0);
+    assert_int_equal(direct.cuDevicePrimaryCtxRelease_v2(0), 0);
     look_back();
     options.device = "cpu";
     assert_int_equal(paritas_open(&options, &context), PARITAS_INVALID_ARGUMENT);
@@ -427,6 +418,17 @@ TEST(the_hosts_memory_may_run_out_at_any_time)
     free_fixture(&f);
 }
 
+/* As if nothing had run yet. Answers the bytes that the slabs had. */
+static size_t drop_slabs(struct accelerator *accelerator)
+{
+    const size_t bytes = accelerator->slabs.bytes;
+    assert_int_equal(accelerator->operations->enter(accelerator), 0);
+    accelerator->operations->release(accelerator, accelerator->slabs.memory);
+    accelerator->operations->leave(accelerator);
+    accelerator->slabs = (struct accelerator_buffer){NULL, 0};
+    return bytes;
+}
+
 TEST(slabs_that_do_not_fit_become_fewer)
 {
     set_up();
@@ -442,15 +444,12 @@ TEST(slabs_that_do_not_fit_become_fewer)
     ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL, plenty, NULL, NULL));
     struct accelerator *accelerator = context->device->state;
     assert_int_equal(accelerator->teams_at_once, rows);
-    accelerator->operations->release(accelerator, accelerator->slabs.memory);
-    const size_t slab = accelerator->slabs.bytes / rows;
-    accelerator->slabs = (struct accelerator_buffer){NULL, 0};
+    const size_t slab = drop_slabs(accelerator) / rows;
     fake->memory = fake->allocated + 4 * slab;
     ASSERT_OK(context, paritas_evaluate(context, f.model, rows, points, 0, NULL, little, NULL, NULL));
     assert_true(accelerator->teams_at_once <= 4);
     assert_memory_equal(little, plenty, rows * sizeof *plenty);
-    accelerator->operations->release(accelerator, accelerator->slabs.memory);
-    accelerator->slabs = (struct accelerator_buffer){NULL, 0};
+    drop_slabs(accelerator);
     fake->memory = 1;
     assert_int_equal(paritas_evaluate(context, f.model, rows, points, 0, NULL, little, NULL, NULL),
                      PARITAS_OUT_OF_MEMORY);

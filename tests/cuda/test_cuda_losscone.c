@@ -83,21 +83,21 @@ static paritas_status upload_native(paritas_context *context, struct paritas_dev
     const struct native_entry *native = kappa ? native_kappa_f64 : native_losscone_f64;
     for (unsigned k = 0; k < module->n_entries; k++) assert_string_equal(native[k].name, module->entries[k]);
     assert_null(native[module->n_entries].name);
-    return device_cpu.model_upload(context, device, &modules[kappa], tables, handle);
+    return DEVICE_KIND(PARITAS_DEVICE_CPU).model_upload(context, device, &modules[kappa], tables, handle);
 }
 
 static paritas_status launch_native(paritas_context *context, struct paritas_device *device, void *handle,
                                     const struct device_launch *launch)
 {
     slab_elements = launch->slab;
-    return device_cpu.launch(context, device, handle, launch);
+    return DEVICE_KIND(PARITAS_DEVICE_CPU).launch(context, device, handle, launch);
 }
 
 /* A CPU whose kernels are the CUDA text. */
 static paritas_context *open_native(unsigned precision)
 {
     static struct device_operations operations;
-    operations = device_cpu;
+    operations = DEVICE_KIND(PARITAS_DEVICE_CPU);
     operations.model_upload = upload_native;
     operations.launch = launch_native;
     paritas_context *context = open_as("cpu", "portable", precision, 1, 1, 0);

@@ -1,16 +1,17 @@
 /* test_cuda_nvrtc.c: the real NVRTC, where there is one, by the device's own code; no card is needed. */
 #include "device/cuda/cuda.h"
+#include "device/kernel_modules.h"
+#include "device/kernel_source.h"
 #include "common.h"
 
-extern const struct kernel_module paritas_module_histfactory;
-extern const unsigned char paritas_dialect_cuda[];
-extern const size_t paritas_dialect_cuda_size;
+ACCELERATOR_DECLARE_DIALECT(paritas_dialect_cuda)
 
 /* A device of this capability as far as a compiler knows one. */
 struct machine {
     paritas_context *context;
     struct paritas_device device;
     struct cuda_state state;
+    struct accelerator accelerator;
     char *text;
     struct accelerator_build build;
 };
@@ -18,22 +19,25 @@ struct machine {
 static void make_machine(struct machine *m, unsigned capability, const char *entry)
 {
     const struct kernel_module *module = &paritas_module_histfactory;
-    static const char kernel[] = "\nKERNEL_OF(PARITAS_ENTRY)\n";
+    const struct kernel_source source = {.dialect = paritas_dialect_cuda,
+                                         .dialect_size = paritas_dialect_cuda_size,
+                                         .module = module->text,
+                                         .module_size = *module->text_size,
+                                         .entry = entry,
+                                         .precision = 64,
+                                         .workers = CUDA_WORKERS};
+    const size_t size = kernel_source_join(&source, NULL);
     *m = (struct machine){.device = {.name = "cuda:0", .precision = 64},
                           .state = {.capability = capability, .driver = 99000}};
+    m->accelerator.device = &m->device;
+    m->accelerator.state = &m->state;
+    m->accelerator.operations = DEVICE_KIND(PARITAS_DEVICE_CUDA).accelerator;
     assert_int_equal(paritas_open(NULL, &m->context), PARITAS_OK);
-    m->text = calloc(paritas_dialect_cuda_size + *module->text_size + sizeof kernel + 1, 1);
+    m->text = malloc(size + 1);
     assert_non_null(m->text);
-    memcpy(m->text, paritas_dialect_cuda, paritas_dialect_cuda_size);
-    m->text[paritas_dialect_cuda_size] = '\n';
-    memcpy(m->text + paritas_dialect_cuda_size + 1, module->text, *module->text_size);
-    strcat(m->text, kernel);
-    m->build = (struct accelerator_build){.text = m->text,
-                                          .text_size = strlen(m->text),
-                                          .entry = entry,
-                                          .precision = 64,
-                                          .workers = CUDA_WORKERS};
-    if (cuda_load_nvrtc(m->context, &m->device, &m->state) != PARITAS_OK)
+    kernel_source_join(&source, m->text);
+    m->build = (struct accelerator_build){m->text, size, entry, source.precision, source.workers};
+    if (cuda_load_nvrtc(m->context, &m->accelerator) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(m->context));
 }
 
@@ -46,7 +50,7 @@ static void free_machine(struct machine *m)
 static char *compile(struct machine *m, size_t *size)
 {
     void *binary = NULL;
-    if (cuda_compile_text(m->context, &m->device, &m->state, &m->build, &binary, size) != PARITAS_OK)
+    if (cuda_compile(m->context, &m->accelerator, &m->build, &binary, size) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(m->context));
     return binary;
 }
@@ -56,7 +60,7 @@ TEST(a_known_architecture_gets_machine_code_a_later_one_ptx)
     struct machine m;
     size_t size;
     make_machine(&m, 90, "hf_draw");
-    if (!m.state.nvrtc_library) {
+    if (!m.state.nvrtc_version) {
         free_machine(&m);
         print_message("there is no NVRTC\n");
         skip();
@@ -81,15 +85,14 @@ TEST(a_text_that_nvrtc_refuses_is_told_of_by_file_and_line)
     void *binary;
     size_t size;
     make_machine(&m, 90, "hf_draw");
-    if (!m.state.nvrtc_library) {
+    if (!m.state.nvrtc_version) {
         free_machine(&m);
         skip();
     }
     char *mistake = strstr(m.text, "model_prepare(MODEL_PARAMETERS)");
     assert_non_null(mistake);
     memset(mistake, '@', 3);
-    assert_int_equal(cuda_compile_text(m.context, &m.device, &m.state, &m.build, &binary, &size),
-                     PARITAS_NO_DEVICE);
+    assert_int_equal(cuda_compile(m.context, &m.accelerator, &m.build, &binary, &size), PARITAS_NO_DEVICE);
     assert_null(binary);
     if (!strstr(paritas_error_message(m.context), "histfactory/histfactory_words.h("))
         fail_msg("%s", paritas_error_message(m.context));

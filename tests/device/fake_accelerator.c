@@ -2,6 +2,8 @@
  * over the text. */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 #include "device/fake_accelerator.h"
+#include "device/device_plain.h"
+#include "device/kernel_modules.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +11,9 @@
 #include <time.h>
 
 struct fake fake;
-extern const struct kernel_module paritas_module_histfactory, paritas_module_losscone, paritas_module_kappa,
-    paritas_module_conformance;
-static const struct kernel_module *const modules[] = {&paritas_module_histfactory, &paritas_module_losscone,
-                                                      &paritas_module_kappa, &paritas_module_conformance};
+#define MODULE(name, lanes) &paritas_module_##name,
+static const struct kernel_module *const modules[] = {PARITAS_KERNEL_MODULES(MODULE)};
+#undef MODULE
 static const unsigned char dialect[] = "/* the dialect of a fake device */\n";
 static const size_t dialect_size = sizeof dialect - 1;
 
@@ -22,9 +23,8 @@ void fake_reset(void)
     snprintf(fake.versions, sizeof fake.versions, "driver 1");
 }
 
-static paritas_status fake_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
+static paritas_status fake_open(paritas_context *context, struct accelerator *accelerator)
 {
-    (void)index;
     if (fake.refuses_to_open)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': it does not want to");
     fake.opens++;
@@ -167,23 +167,18 @@ static int fake_finish(struct accelerator *accelerator)
     return 0;
 }
 
-static const char *fake_explain(int code)
-{
-    return code == FAKE_GONE ? "it is gone" : NULL;
-}
-static bool fake_memory_ran_out(int code)
-{
-    return code == FAKE_OUT_OF_MEMORY;
-}
-
-static const struct accelerator_operations operations = ACCELERATOR_OPERATIONS(fake, "fake", true, dialect);
-ACCELERATOR_DEVICE(fake, &operations);
+static const struct accelerator_code codes[] = {
+    {FAKE_OUT_OF_MEMORY, true, "out of memory"}, {FAKE_GONE, false, "it is gone"}, {0, false, NULL}};
+static const struct accelerator_operations operations = {
+    ACCELERATOR_PRIMITIVES(fake), .compile = fake_compile, .codes = codes, ACCELERATOR_DIALECT(dialect)};
+const struct device_operations device_fake = ACCELERATOR_DEVICE(&operations);
 
 paritas_status fake_use(paritas_context *context)
 {
+    const struct device_request request = {
+        .precision = context->precision, .threads = context->threads, .workers = context->workers};
     struct paritas_device *device;
-    const paritas_status status =
-        device_open_as(context, &device_fake, "fake", NULL, context->precision, true, 0, &device);
+    const paritas_status status = plain_open_as(context, &device_fake, "fake", 0, &request, &device);
     if (status != PARITAS_OK) return status;
     if (context->device != context->host) device_close(context->device);
     context->device = device;

@@ -66,7 +66,8 @@ static void expect(unsigned precision, double *nll)
     set_up(&s, precision, 0, NULL);
     struct paritas_device *device = s.context->device;
     struct paritas_device *cpu;
-    assert_int_equal(device_open(s.context, "cpu", NULL, precision, &cpu), PARITAS_OK);
+    const struct device_request request = {.precision = precision, .threads = 1};
+    assert_int_equal(device_open(s.context, "cpu", &request, &cpu), PARITAS_OK);
     s.context->device = cpu;
     assert_int_equal(evaluate(&s, nll), PARITAS_OK);
     device_close(cpu);

@@ -2,6 +2,7 @@
  * where an accelerator fails. */
 #include "common.h"
 #include "device/device_automatic.h"
+#include "device/device_plain.h"
 #include "device/fake_accelerator.h"
 #include "opencl/workspace.h"
 
@@ -20,12 +21,12 @@ static void keep_note(void *user, const char *message)
     strcat(s->notes, "\n");
 }
 
-static paritas_status open_fake(paritas_context *context, unsigned attempt, unsigned precision,
-                                struct paritas_device **device)
+static struct paritas_device *find_fake(paritas_context *context, const struct device_request *request)
 {
-    *device = NULL;
-    return attempt == 0 ? device_open_as(context, &device_fake, "fake", NULL, precision, false, 0, device)
-                        : PARITAS_NOT_FOUND;
+    struct paritas_device *device;
+    assert_true(request->no_processor);
+    plain_open_as(context, &device_fake, "fake", 0, request, &device);
+    return device;
 }
 
 static void set_up(struct setting *s)
@@ -38,7 +39,7 @@ static void set_up(struct setting *s)
     options.note_user = s;
     assert_int_equal(paritas_open(&options, &s->context), PARITAS_OK);
     assert_string_equal(paritas_device_name(s->context), "cpu");
-    s->context->device->automatic->open = open_fake;
+    s->context->device->automatic->find = find_fake;
     assert_int_equal(
         paritas_workspace_parse(s->context, small_workspace, strlen(small_workspace), "small", &s->workspace),
         PARITAS_OK);
@@ -71,7 +72,7 @@ static void evaluate(const struct setting *s, double *nll)
 /* As if so much time had gone by, and as if the CPU had taken its time over what it did. */
 static void pretend(const struct setting *s, double seconds, double cpu_rate)
 {
-    struct automatic *automatic = s->context->device->automatic;
+    struct device_automatic *automatic = s->context->device->automatic;
     automatic->seconds = seconds;
     for (size_t k = 0; k < AUTOMATIC_KINDS; k++)
         if (automatic->kinds[k].cpu_rate > 0.0) automatic->kinds[k].cpu_rate = cpu_rate;

@@ -21,13 +21,13 @@ static paritas_status launch_twice(paritas_context *context, struct paritas_devi
 {
     const unsigned entry = (unsigned)launch->entry;
     assert_true(entry < ENTRIES_MOST);
-    paritas_status status = device_cpu.launch(context, device, handle, launch);
+    paritas_status status = DEVICE_KIND(PARITAS_DEVICE_CPU).launch(context, device, handle, launch);
     if (status != PARITAS_OK) return status;
     double *flushed = make_array(launch->n_out, sizeof *flushed);
     struct device_launch again = *launch;
     again.out = flushed;
     const uint64_t mode = flush_begin();
-    status = device_cpu.launch(context, device, handle, &again);
+    status = DEVICE_KIND(PARITAS_DEVICE_CPU).launch(context, device, handle, &again);
     flush_end(mode);
     seen.launches[entry]++;
     seen.numbers += launch->n_out;
@@ -100,7 +100,7 @@ static void flush_model(struct fixture *f, const char *name, uint64_t seed, unsi
                                                     &options, &result));
     }
     evaluate_far(f, seed);
-    f->context->device->operations = &device_cpu;
+    f->context->device->operations = &DEVICE_KIND(PARITAS_DEVICE_CPU);
 }
 
 #define PARTS                                                                                   \

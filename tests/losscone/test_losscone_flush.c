@@ -8,7 +8,7 @@ static paritas_status launch_flushing(paritas_context *context, struct paritas_d
                                       const struct device_launch *launch)
 {
     const uint64_t mode = flush_begin();
-    const paritas_status status = device_cpu.launch(context, device, handle, launch);
+    const paritas_status status = DEVICE_KIND(PARITAS_DEVICE_CPU).launch(context, device, handle, launch);
     flush_end(mode);
     return status;
 }
@@ -18,7 +18,7 @@ TEST(flushing_changes_no_bit)
     static const double scales[] = {1.0, 1e-12, 1e-22, 1e-30, 1e-36, 1e-39, 1e-43};
     static const unsigned lanes[] = {1, 0};
     if (!FLUSH_IS_KNOWN) skip();
-    struct device_operations flushing = device_cpu;
+    struct device_operations flushing = DEVICE_KIND(PARITAS_DEVICE_CPU);
     flushing.launch = launch_flushing;
     for (size_t k = 0; k < COUNT(scales); k += SHARE) {
         struct sample *sample = make_sample();
@@ -34,7 +34,7 @@ TEST(flushing_changes_no_bit)
             snprintf(name, sizeof name, "fluxes times %g, %s, flushing", scales[k], l ? "lanes" : "portable");
             context->device->operations = &flushing;
             compare_answers(context, sample, DEVICE_PARTS & ~(1u << ANSWERS_COSINES), &wish, &wanted, name);
-            context->device->operations = &device_cpu;
+            context->device->operations = &DEVICE_KIND(PARITAS_DEVICE_CPU);
             paritas_close(context);
         }
         answers_free(&wanted);

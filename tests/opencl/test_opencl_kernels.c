@@ -136,7 +136,7 @@ static void assert_bits(const char *what, const double *got, const double *expec
 /* Fills what the next launch works in with NaN: nothing may be read that this launch has not written. */
 static void spoil_memory(const struct bench *b)
 {
-    if (b->context->device->operations != &device_opencl) return;
+    if (b->context->device->operations != &DEVICE_KIND(PARITAS_DEVICE_OPENCL)) return;
     struct accelerator *accelerator = b->context->device->state;
     struct accelerator_buffer *const buffers[] = {&accelerator->slabs, &accelerator->out};
     const size_t bytes = (size_t)16 << 20;

@@ -1,7 +1,7 @@
-/* cpu.c: the reference device. Teams are dealt out to threads one by one through a counter; every thread has
- * a slab of its own, kept between launches. The kernel variant is chosen once by what the processor can do,
- * the lane width per launch by the slab: a fit whose slab fills the cache runs alone with packs of its own
- * elements, small ones run side by side. */
+/* cpu.c: the reference device. Threads take teams one by one from a counter; each has a slab of its own, kept
+ * between launches. The instruction set is chosen once, by what the processor can do. The lane width is
+ * chosen per launch, by the slab: a fit whose slab fills the cache runs alone with packs of its own elements,
+ * small ones run side by side. */
 #include "device/device.h"
 #include "device/device_precision.h"
 #include "variants.h"
@@ -37,6 +37,8 @@ static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable
  * takes 35 on one thread, 150 on two. */
 #define WORTH_A_THREAD 2.5e7
 
+#define THREADS_MOST 256 /* what paritas_open lets through */
+
 struct cpu_state {
     void **slabs; /* one a thread, aligned */
     size_t *slab_bytes;
@@ -46,9 +48,8 @@ struct cpu_state {
 
 struct cpu_model {
     const struct kernel_module *module;
-    struct device_tables tables; /* the caller's in f64; in f32 only the sizes are */
-    uint32_t *ints;              /* f32 devices: copies */
-    float *reals;
+    const uint32_t *ints; /* the caller's in f64, copies in f32 */
+    const void *reals;
 };
 
 #if defined(__x86_64__)
@@ -92,29 +93,39 @@ static int isa_built(const char *isa, unsigned precision)
     return 0;
 }
 
-static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa,
-                               unsigned index)
+/* The instruction set that was asked for (NULL: the best that runs) into *chosen. */
+static paritas_status choose_isa(paritas_context *context, unsigned precision, const char *asked,
+                                 const char **chosen)
 {
-    if (index != 0)
-        return paritas_fail(context, DEVICE_ABSENT, "device 'cpu:%u': there is one CPU device, cpu", index);
-    const char *chosen = NULL;
-    int known = 0;
-    for (size_t k = 0; k < ISAS && !chosen; k++) {
-        if (isa && strcmp(isa, isas[k]) != 0) continue;
-        known = 1;
-        if (isa_built(isas[k], device->precision) && isa_runs(isas[k])) chosen = isas[k];
+    char known[100] = "";
+    for (size_t k = 0; k < ISAS; k++) {
+        if (!asked || strcmp(asked, isas[k]) == 0) {
+            *chosen = isas[k];
+            if (isa_built(isas[k], precision) && isa_runs(isas[k])) return PARITAS_OK;
+            if (asked)
+                return paritas_fail(
+                    context, PARITAS_NO_DEVICE,
+                    "instruction set '%s' is not in this build in f%u or not in this processor", asked,
+                    precision);
+        }
+        const size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s%s", k ? ", " : "", isas[k]);
     }
-    if (!chosen && !isa)
+    if (!asked)
         return paritas_fail(context, PARITAS_NO_DEVICE, "this build has no kernels in f%u for this processor",
-                            device->precision);
-    if (!chosen && known)
-        return paritas_fail(context, PARITAS_NO_DEVICE,
-                            "instruction set '%s' is not in this build in f%u or not in this processor", isa,
-                            device->precision);
-    if (!chosen)
-        return paritas_fail(
-            context, PARITAS_NO_DEVICE,
-            "instruction set '%s' is not known; there are portable, scalar, avx2, avx512, neon", isa);
+                            precision);
+    return paritas_fail(context, PARITAS_NO_DEVICE, "instruction set '%s' is not known; there are %s", asked,
+                        known);
+}
+
+static paritas_status cpu_open(paritas_context *context, struct paritas_device *device, const char *isa)
+{
+    const char *chosen = NULL;
+    if (device->index != 0)
+        return paritas_fail(context, DEVICE_ABSENT, "device '%s': there is one CPU device, cpu",
+                            device->name);
+    const paritas_status status = choose_isa(context, device->precision, isa, &chosen);
+    if (status != PARITAS_OK) return status;
     struct cpu_state *state = paritas_allocate_clear(context, 1, sizeof *state);
     if (!state) return paritas_fail_memory(context);
     state->threads = device->threads ? device->threads : 1;
@@ -155,8 +166,8 @@ static void cpu_model_release(struct paritas_device *device, void *handle)
 {
     struct cpu_model *model = handle;
     if (!model) return;
-    paritas_release_aligned(&device->allocator, model->reals);
-    paritas_release_aligned(&device->allocator, model->ints);
+    precision_release(&device->allocator, device->precision, model->reals);
+    if (device->precision == 32) paritas_release_aligned(&device->allocator, (void *)model->ints);
     paritas_release(&device->allocator, model);
 }
 
@@ -168,28 +179,30 @@ static paritas_status cpu_model_upload(paritas_context *context, struct paritas_
     *handle = NULL;
     if (!model) return paritas_fail_memory(context);
     model->module = module;
-    model->tables = *tables;
+    model->ints = tables->ints;
     if (device->precision == 32) {
-        model->reals = paritas_allocate_aligned(context, tables->n_reals + 1, sizeof *model->reals);
-        model->ints = paritas_allocate_aligned(context, tables->n_ints + 1, sizeof *model->ints);
-        if (!model->reals || !model->ints) {
-            cpu_model_release(device, model);
-            return paritas_fail_memory(context);
-        }
-        device_floats(model->reals, tables->reals, tables->n_reals);
-        if (tables->n_ints) memcpy(model->ints, tables->ints, tables->n_ints * sizeof *model->ints);
-        model->tables.ints = model->ints;
+        uint32_t *ints = paritas_allocate_aligned(context, tables->n_ints + 1, sizeof *ints);
+        if (ints && tables->n_ints) memcpy(ints, tables->ints, tables->n_ints * sizeof *ints);
+        model->ints = ints;
+    }
+    model->reals = precision_narrow(context, device->precision, tables->reals, tables->n_reals);
+    if (!model->reals || (device->precision == 32 && !model->ints)) {
+        cpu_model_release(device, model);
+        return paritas_fail_memory(context);
     }
     device->uploads++;
     *handle = model;
     return PARITAS_OK;
 }
 
+/* ---- launches --------------------------------------------------------------------------------- */
+
+/* What the threads of a launch share. */
 struct work {
+    const struct device_launch *launch;
     cpu_entry entry;
     const struct cpu_model *model;
-    const struct device_launch *launch;
-    const void *reals, *in;
+    const void *in;
     void *out;
     uint32_t teams, rows_of_team;
     atomic_uint next;
@@ -199,19 +212,20 @@ struct work {
 struct worker {
     struct work *work;
     void *slab;
-    int reports; /* the calling thread tells of progress */
+    bool tells; /* of progress: the calling thread does */
 };
 
 static void *run_worker(void *argument)
 {
     struct worker *worker = argument;
     struct work *work = worker->work;
+    const struct device_launch *launch = work->launch;
     for (;;) {
         const uint32_t team = atomic_fetch_add(&work->next, 1);
         if (team >= work->teams || atomic_load(&work->cancelled)) return NULL;
-        work->entry(work->model->tables.ints, work->reals, work->launch->args, work->in, work->out,
-                    worker->slab, team);
-        if (worker->reports && !device_report(work->launch, (uint64_t)(team + 1) * work->rows_of_team))
+        work->entry(work->model->ints, work->model->reals, launch->args, work->in, work->out, worker->slab,
+                    team);
+        if (worker->tells && !device_report(launch, (uint64_t)(team + 1) * work->rows_of_team))
             atomic_store(&work->cancelled, 1);
     }
 }
@@ -259,10 +273,53 @@ static const struct cpu_variant *choose_variant(const struct paritas_device *dev
     return best;
 }
 
+/* How many threads a launch is worth. */
+static unsigned threads_for(const struct cpu_state *state, const struct device_launch *launch, uint32_t teams)
+{
+    const double worth = 1.0 + (double)launch->rows * launch->cost / WORTH_A_THREAD;
+    unsigned threads = state->threads < teams ? state->threads : teams;
+    if (launch->cost > 0.0 && threads > worth) threads = (unsigned)worth;
+    return threads < THREADS_MOST ? threads : THREADS_MOST;
+}
+
+/* A slab for each of the first `threads` threads. */
+static paritas_status reserve_slabs(paritas_context *context, struct paritas_device *device, unsigned threads,
+                                    unsigned lanes, const struct device_launch *launch)
+{
+    struct cpu_state *state = device->state;
+    const size_t bytes = launch->slab * (device->precision / 8) * lanes,
+                 most = launch->slab_most * (device->precision / 8);
+    for (unsigned t = 0; t < threads; t++) {
+        if (state->slab_bytes[t] >= bytes) continue;
+        paritas_release_aligned(&device->allocator, state->slabs[t]);
+        state->slab_bytes[t] = 0;
+        /* the covariance that often follows a fit finds room: memory that is never touched costs nothing,
+         * fresh pages do */
+        const size_t room = lanes == 1 && most > bytes ? most : bytes;
+        state->slabs[t] = paritas_allocate_aligned(context, room, 1);
+        if (!state->slabs[t]) return paritas_fail_memory(context);
+        memset(state->slabs[t], 0, bytes); /* padding must hold numbers */
+        state->slab_bytes[t] = room;
+    }
+    return PARITAS_OK;
+}
+
+static void run_threads(const struct cpu_state *state, struct work *work, unsigned threads)
+{
+    struct worker workers[THREADS_MOST];
+    pthread_t ids[THREADS_MOST];
+    unsigned started = 1;
+    for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){work, state->slabs[t], t == 0};
+    /* a thread that cannot be started only leaves its share to the others */
+    while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0)
+        started++;
+    run_worker(&workers[0]);
+    for (unsigned t = 1; t < started; t++) pthread_join(ids[t], NULL);
+}
+
 static paritas_status cpu_launch(paritas_context *context, struct paritas_device *device, void *handle,
                                  const struct device_launch *launch)
 {
-    struct cpu_state *state = device->state;
     const struct cpu_model *model = handle;
     const struct cpu_variant *variant = choose_variant(device, model->module, launch);
     if (!variant)
@@ -270,67 +327,33 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
                             "device 'cpu': the kernels of %s were not built for this processor in f%u",
                             model->module->name, device->precision);
     if (launch->rows == 0) return PARITAS_OK;
-    struct work work = {.entry = variant->entries[launch->entry], .model = model, .launch = launch};
-    work.rows_of_team = variant->lanes * (launch->share ? launch->share : 1);
-    work.teams = (launch->rows + work.rows_of_team - 1) / work.rows_of_team;
-    atomic_init(&work.next, 0);
-    atomic_init(&work.cancelled, 0);
+    const uint32_t rows_of_team = variant->lanes * (launch->share ? launch->share : 1),
+                   teams = (launch->rows + rows_of_team - 1) / rows_of_team;
+    const unsigned threads = threads_for(device->state, launch, teams), precision = device->precision;
     device->launches++;
-    float *in = NULL, *out = NULL;
-    work.reals = model->tables.reals;
-    work.in = launch->in;
-    work.out = launch->out;
-    paritas_status status = PARITAS_OK;
-    if (device->precision == 32) {
-        in = paritas_allocate(context, launch->n_in, sizeof *in);
-        out = paritas_allocate(context, launch->n_out, sizeof *out);
-        if (!in || !out) status = paritas_fail_memory(context);
-        if (status == PARITAS_OK) device_floats(in, launch->in, launch->n_in);
-        work.reals = model->reals;
-        work.in = in;
-        work.out = out;
-    }
-    const double worth = 1.0 + (double)launch->rows * launch->cost / WORTH_A_THREAD;
-    unsigned threads = state->threads < work.teams ? state->threads : work.teams;
-    if (launch->cost > 0.0 && threads > worth) threads = (unsigned)worth;
-    const size_t bytes = launch->slab * (device->precision / 8) * variant->lanes,
-                 most = launch->slab_most * (device->precision / 8);
-    for (unsigned t = 0; t < threads && status == PARITAS_OK; t++) {
-        if (state->slab_bytes[t] >= bytes) continue;
-        paritas_release_aligned(&device->allocator, state->slabs[t]);
-        state->slab_bytes[t] = 0;
-        /* the covariance that often follows a fit finds room: memory that is never touched costs nothing,
-         * fresh pages do */
-        const size_t room = variant->lanes == 1 && most > bytes ? most : bytes;
-        state->slabs[t] = paritas_allocate_aligned(context, room, 1);
-        if (!state->slabs[t])
-            status = paritas_fail_memory(context);
-        else {
-            memset(state->slabs[t], 0, bytes); /* padding must hold numbers */
-            state->slab_bytes[t] = room;
-        }
-    }
+    const void *in = precision_narrow(context, precision, launch->in, launch->n_in);
+    float *out = precision == 32 ? paritas_allocate(context, launch->n_out, sizeof *out) : NULL;
+    paritas_status status = in && (out || precision == 64) ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK) status = reserve_slabs(context, device, threads, variant->lanes, launch);
     if (status == PARITAS_OK) {
-        struct worker workers[256];
-        pthread_t ids[256];
-        unsigned started = 1;
-        if (threads > 256) threads = 256;
-        for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){&work, state->slabs[t], t == 0};
-        /* a thread that cannot be started only leaves its share to the others */
-        while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0)
-            started++;
-        run_worker(&workers[0]);
-        for (unsigned t = 1; t < started; t++) pthread_join(ids[t], NULL);
+        struct work work = {.launch = launch,
+                            .entry = variant->entries[launch->entry],
+                            .model = model,
+                            .in = in,
+                            .out = out ? (void *)out : launch->out,
+                            .teams = teams,
+                            .rows_of_team = rows_of_team};
+        atomic_init(&work.next, 0);
+        atomic_init(&work.cancelled, 0);
+        run_threads(device->state, &work, threads);
         if (atomic_load(&work.cancelled))
             status = paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
+        else
+            precision_widen(launch->out, out, launch->n_out);
     }
-    if (device->precision == 32) {
-        if (status == PARITAS_OK)
-            for (size_t i = 0; i < launch->n_out; i++) launch->out[i] = (double)out[i];
-        paritas_release(&context->allocator, in);
-        paritas_release(&context->allocator, out);
-    }
+    precision_release(&context->allocator, precision, in);
+    paritas_release(&context->allocator, out);
     return status;
 }
 
-const struct device_operations device_cpu = PARITAS_DEVICE_OPERATIONS(cpu);
+const struct device_operations DEVICE_KIND(PARITAS_DEVICE_CPU) = DEVICE_OPERATIONS(cpu);

@@ -1,9 +1,11 @@
-/* cuda_api.h: the part of CUDA's driver interface and of NVRTC that the device calls, declared here and loaded at
- * run time: the library is not linked with CUDA and no vendor's header is needed to build it. Types and
- * values are those of the CUDA 11.2 reference manuals, which later versions keep.
+/* cuda_api.h: the part of CUDA's driver interface and of NVRTC that the device calls. It is declared here and
+ * loaded at run time: no vendor's header is needed to build the library, and it is not linked with CUDA.
+ * Types and values are from the CUDA 11.2 reference manuals; later versions keep them.
  */
 #ifndef PARITAS_CUDA_API_H
 #define PARITAS_CUDA_API_H
+
+#include "device/dynamic_library.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,76 +20,70 @@ typedef int cuda_code;         /* 0: success */
 typedef struct nvrtc_program *nvrtc_program;
 typedef int nvrtc_code; /* 0: success */
 
-/* X(name, symbol, parameters); all answer a code. The symbols are those behind the names of today's
- * header. */
-#define CUDA_FUNCTIONS(X)                                                                               \
-    X(cuInit, cuInit, (unsigned flags))                                                                 \
-    X(cuDriverGetVersion, cuDriverGetVersion, (int *version))                                           \
-    X(cuDeviceGetCount, cuDeviceGetCount, (int *count))                                                 \
-    X(cuDeviceGet, cuDeviceGet, (cuda_device * device, int index))                                      \
-    X(cuDeviceGetName, cuDeviceGetName, (char *name, int room, cuda_device device))                     \
-    X(cuDeviceTotalMem, cuDeviceTotalMem_v2, (size_t *bytes, cuda_device device))                       \
-    X(cuDeviceGetAttribute, cuDeviceGetAttribute, (int *value, int attribute, cuda_device device))      \
-    X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, (cuda_context * context, cuda_device device)) \
-    X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, (cuda_device device))                    \
-    X(cuCtxPushCurrent, cuCtxPushCurrent_v2, (cuda_context context))                                    \
-    X(cuCtxPopCurrent, cuCtxPopCurrent_v2, (cuda_context * context))                                    \
-    X(cuStreamCreate, cuStreamCreate, (cuda_stream * stream, unsigned flags))                           \
-    X(cuStreamDestroy, cuStreamDestroy_v2, (cuda_stream stream))                                        \
-    X(cuStreamSynchronize, cuStreamSynchronize, (cuda_stream stream))                                   \
-    X(cuMemAlloc, cuMemAlloc_v2, (cuda_memory * memory, size_t bytes))                                  \
-    X(cuMemFree, cuMemFree_v2, (cuda_memory memory))                                                    \
-    X(cuMemcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                                          \
-      (cuda_memory to, const void *from, size_t bytes, cuda_stream stream))                             \
-    X(cuMemcpyDtoHAsync, cuMemcpyDtoHAsync_v2,                                                          \
-      (void *to, cuda_memory from, size_t bytes, cuda_stream stream))                                   \
-    X(cuModuleLoadDataEx, cuModuleLoadDataEx,                                                           \
-      (cuda_module * module, const void *image, unsigned n, int *options, void **values))               \
-    X(cuModuleUnload, cuModuleUnload, (cuda_module module))                                             \
-    X(cuModuleGetFunction, cuModuleGetFunction,                                                         \
-      (cuda_function * function, cuda_module module, const char *name))                                 \
-    X(cuFuncGetAttribute, cuFuncGetAttribute, (int *value, int attribute, cuda_function function))      \
-    X(cuFuncSetAttribute, cuFuncSetAttribute, (cuda_function function, int attribute, int value))       \
-    X(cuLaunchKernel, cuLaunchKernel,                                                                   \
-      (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,     \
-       unsigned block_y, unsigned block_z, unsigned shared, cuda_stream stream, void **arguments,       \
+/* X(return type, name, parameters), as dynamic_library.h has them. The names are those behind the names of
+ * today's header. */
+#define CUDA_FUNCTIONS(X)                                                                                    \
+    X(cuda_code, cuInit, (unsigned flags))                                                                   \
+    X(cuda_code, cuDriverGetVersion, (int *version))                                                         \
+    X(cuda_code, cuDeviceGetCount, (int *count))                                                             \
+    X(cuda_code, cuDeviceGet, (cuda_device * device, int index))                                             \
+    X(cuda_code, cuDeviceGetName, (char *name, int room, cuda_device device))                                \
+    X(cuda_code, cuDeviceTotalMem_v2, (size_t *bytes, cuda_device device))                                   \
+    X(cuda_code, cuDeviceGetAttribute, (int *value, int attribute, cuda_device device))                      \
+    X(cuda_code, cuDevicePrimaryCtxRetain, (cuda_context * context, cuda_device device))                     \
+    X(cuda_code, cuDevicePrimaryCtxRelease_v2, (cuda_device device))                                         \
+    X(cuda_code, cuCtxPushCurrent_v2, (cuda_context context))                                                \
+    X(cuda_code, cuCtxPopCurrent_v2, (cuda_context * context))                                               \
+    X(cuda_code, cuStreamCreate, (cuda_stream * stream, unsigned flags))                                     \
+    X(cuda_code, cuStreamDestroy_v2, (cuda_stream stream))                                                   \
+    X(cuda_code, cuStreamSynchronize, (cuda_stream stream))                                                  \
+    X(cuda_code, cuMemAlloc_v2, (cuda_memory * memory, size_t bytes))                                        \
+    X(cuda_code, cuMemFree_v2, (cuda_memory memory))                                                         \
+    X(cuda_code, cuMemcpyHtoDAsync_v2, (cuda_memory to, const void *from, size_t bytes, cuda_stream stream)) \
+    X(cuda_code, cuMemcpyDtoHAsync_v2, (void *to, cuda_memory from, size_t bytes, cuda_stream stream))       \
+    X(cuda_code, cuModuleLoadDataEx,                                                                         \
+      (cuda_module * module, const void *image, unsigned n, int *options, void **values))                    \
+    X(cuda_code, cuModuleUnload, (cuda_module module))                                                       \
+    X(cuda_code, cuModuleGetFunction, (cuda_function * function, cuda_module module, const char *name))      \
+    X(cuda_code, cuFuncGetAttribute, (int *value, int attribute, cuda_function function))                    \
+    X(cuda_code, cuFuncSetAttribute, (cuda_function function, int attribute, int value))                     \
+    X(cuda_code, cuLaunchKernel,                                                                             \
+      (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,          \
+       unsigned block_y, unsigned block_z, unsigned shared, cuda_stream stream, void **arguments,            \
        void **extra))
 
-#define NVRTC_FUNCTIONS(X)                                                                                  \
-    X(nvrtcVersion, nvrtcVersion, (int *major, int *minor))                                                 \
-    X(nvrtcGetNumSupportedArchs, nvrtcGetNumSupportedArchs, (int *count))                                   \
-    X(nvrtcGetSupportedArchs, nvrtcGetSupportedArchs, (int *architectures))                                 \
-    X(nvrtcCreateProgram, nvrtcCreateProgram,                                                               \
-      (nvrtc_program * program, const char *text, const char *name, int n_headers,                          \
-       const char *const *headers, const char *const *names))                                               \
-    X(nvrtcDestroyProgram, nvrtcDestroyProgram, (nvrtc_program * program))                                  \
-    X(nvrtcCompileProgram, nvrtcCompileProgram, (nvrtc_program program, int n, const char *const *options)) \
-    X(nvrtcGetProgramLogSize, nvrtcGetProgramLogSize, (nvrtc_program program, size_t *size))                \
-    X(nvrtcGetProgramLog, nvrtcGetProgramLog, (nvrtc_program program, char *log))                           \
-    X(nvrtcGetPTXSize, nvrtcGetPTXSize, (nvrtc_program program, size_t *size))                              \
-    X(nvrtcGetPTX, nvrtcGetPTX, (nvrtc_program program, char *ptx))                                         \
-    X(nvrtcGetCUBINSize, nvrtcGetCUBINSize, (nvrtc_program program, size_t *size))                          \
-    X(nvrtcGetCUBIN, nvrtcGetCUBIN, (nvrtc_program program, char *cubin))
+#define NVRTC_FUNCTIONS(X)                                                                         \
+    X(nvrtc_code, nvrtcVersion, (int *major, int *minor))                                          \
+    X(nvrtc_code, nvrtcGetNumSupportedArchs, (int *count))                                         \
+    X(nvrtc_code, nvrtcGetSupportedArchs, (int *architectures))                                    \
+    X(nvrtc_code, nvrtcCreateProgram,                                                              \
+      (nvrtc_program * program, const char *text, const char *name, int n_headers,                 \
+       const char *const *headers, const char *const *names))                                      \
+    X(nvrtc_code, nvrtcDestroyProgram, (nvrtc_program * program))                                  \
+    X(nvrtc_code, nvrtcCompileProgram, (nvrtc_program program, int n, const char *const *options)) \
+    X(nvrtc_code, nvrtcGetProgramLogSize, (nvrtc_program program, size_t *size))                   \
+    X(nvrtc_code, nvrtcGetProgramLog, (nvrtc_program program, char *log))                          \
+    X(nvrtc_code, nvrtcGetPTXSize, (nvrtc_program program, size_t *size))                          \
+    X(nvrtc_code, nvrtcGetPTX, (nvrtc_program program, char *ptx))                                 \
+    X(nvrtc_code, nvrtcGetCUBINSize, (nvrtc_program program, size_t *size))                        \
+    X(nvrtc_code, nvrtcGetCUBIN, (nvrtc_program program, char *cubin))
 
-#define X(name, symbol, parameters) int(*name) parameters;
 struct cuda_api {
-    CUDA_FUNCTIONS(X)
+    CUDA_FUNCTIONS(LIBRARY_MEMBER)
 };
 struct nvrtc_api {
-    NVRTC_FUNCTIONS(X)
+    NVRTC_FUNCTIONS(LIBRARY_MEMBER)
 };
-#undef X
 
-/* Where NVRTC may be: the newest first; a machine with the run-time packages alone has no unversioned name,
- * and a toolkit as its makers install it is in no search path. */
+/* Where NVRTC may be, the newest first. A machine with the run-time packages alone has no unversioned name, and
+ * NVIDIA's own toolkit is in no search path. */
 #define NVRTC_NAMES                                                         \
     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", \
      "/usr/local/cuda/lib64/libnvrtc.so"}
 
-/* How every text is compiled: each operation rounded by itself and correctly, subnormal numbers kept. Of its
- * defaults NVRTC contracts. */
+/* How every text is compiled: each operation rounded by itself and correctly, subnormal numbers kept. NVRTC
+ * contracts unless it is told not to. */
 #define NVRTC_ROUNDING "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"
-#define NVRTC_ROUNDING_LINE "--fmad=false --prec-div=true --prec-sqrt=true --ftz=false"
 
 enum {
     CUDA_INVALID_VALUE = 1,

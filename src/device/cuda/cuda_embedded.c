@@ -3,15 +3,15 @@
 #include "device/cuda/cuda.h"
 
 #if defined(PARITAS_EMBEDDED)
-#define X(entry, precision, text, symbol, size) extern const char symbol[];
+#define X(text, symbol, size) extern const char symbol[];
 #include "embedded_ptx.inc"
 #undef X
 #endif
 
 const struct cuda_embedded paritas_cuda_embedded[] = {
 #if defined(PARITAS_EMBEDDED)
-#define X(entry, precision, text, symbol, size) {#entry, precision, CUDA_WORKERS, text, symbol, size},
+#define X(text, symbol, size) {text, symbol, size},
 #include "embedded_ptx.inc"
 #undef X
 #endif
-    {NULL, 0, 0, 0, NULL, 0}};
+    {0, NULL, 0}};

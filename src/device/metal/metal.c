@@ -3,21 +3,16 @@
  * cache of its own.
  *
  * Objects are counted by hand: what `alloc` and `new...` answer is released here, all else belongs to the
- * autorelease pool around each function.
+ * autorelease pool around each primitive.
  */
 #include "device/metal/metal.h"
 #include "device/accelerator.h"
 #include "device/metal/metal_api.h"
-#include "device/dynamic_library.h"
 
 #include <stdio.h>
 #include <string.h>
 
-extern const unsigned char paritas_dialect_metal[];
-extern const size_t paritas_dialect_metal_size;
-
 #define WORKERS 32        /* a SIMD-group: its barriers cost least */
-#define WORKERS_ALONE 256 /* where teams are few: a fit has loops of hundreds of turns to share */
 #define WORKERS_MOST 1024 /* of any Metal device; what a kernel takes is asked when it is there */
 #define UNITS 32          /* Metal does not tell; there are devices of 7 to 80 */
 #define TEAMS_PER_UNIT 16
@@ -30,7 +25,24 @@ struct metal_state {
     struct metal_selectors selectors;
     metal_id device, queue;
     metal_id running; /* the command buffer under way */
+    void *pool;       /* of the primitive at hand */
 };
+
+static const struct accelerator_code metal_codes[] = {
+    {1, false, "an internal error of Metal"},
+    {2, false, "the system ended a kernel that took too long"},
+    {3, false, "a kernel touched memory that is not its own"},
+    {4, false, "the system took the device from this process"},
+    {7, false, "this process may not use the device"},
+    {8, true, "out of device memory"},
+    {9, false, "invalid resource"},
+    {11, false, "the device is gone"},
+    {12, false, "a kernel's stack overflowed"},
+    {METAL_NO_BUFFER, true, "no memory for a buffer"},
+    {METAL_NO_COMMAND_BUFFER, false, "the queue gives no command buffer"},
+    {METAL_NO_ENCODER, false, "the command buffer gives no encoder"},
+    {METAL_NOT_COMPLETED, false, "the kernel did not complete and Metal gives no reason"},
+    {0, false, NULL}};
 
 /* ---- messages --------------------------------------------------------------------------------- */
 
@@ -70,11 +82,22 @@ static metal_id new_string(const struct metal_state *state, const char *text, si
                 metal_unsigned)(string, state->selectors.initWithBytes, text, length, METAL_UTF8);
 }
 
+static int metal_enter(struct accelerator *accelerator)
+{
+    struct metal_state *state = accelerator->state;
+    state->pool = state->api.objc_autoreleasePoolPush();
+    return METAL_OK;
+}
+static void metal_leave(struct accelerator *accelerator)
+{
+    const struct metal_state *state = accelerator->state;
+    state->api.objc_autoreleasePoolPop(state->pool);
+}
+
 /* ---- opening and closing ---------------------------------------------------------------------- */
 
-/* Finds the functions. Libraries are never unloaded: the runtime's classes stay registered. */
-static paritas_status load_api(paritas_context *context, const struct paritas_device *device,
-                               struct metal_state *state)
+static paritas_status find_functions(paritas_context *context, const struct accelerator *accelerator,
+                                     struct metal_state *state)
 {
     static const char *const frameworks[] = {
 #if defined(__APPLE__)
@@ -82,40 +105,30 @@ static paritas_status load_api(paritas_context *context, const struct paritas_de
         "/System/Library/Frameworks/Metal.framework/Metal",
 #endif
         NULL};
+    static const char *const functions[] = {METAL_FUNCTIONS(LIBRARY_NAME)};
     const char *const replaced[] = {metal_library, NULL};
-    const char *const *names = metal_library ? replaced : frameworks;
-    if (!names[0])
+    const struct accelerator_libraries libraries = {.names = metal_library ? replaced : frameworks,
+                                                    .all = true,
+                                                    .functions = functions,
+                                                    .n_functions = sizeof functions / sizeof functions[0],
+                                                    .api = &state->api};
+    if (!libraries.names[0])
         return paritas_fail(context, DEVICE_ABSENT,
                             "device '%s': Metal is a part of macOS, and this system is another",
-                            device->name);
-    void *libraries[3] = {NULL};
-    size_t n = 0;
-    for (; names[n]; n++) {
-        libraries[n] = library_open(names[n]);
-        if (!libraries[n])
-            return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s cannot be opened", device->name,
-                                names[n]);
-    }
-    bool found;
-#define X(type, function, parameters)                                                                    \
-    found = false;                                                                                       \
-    for (size_t k = 0; k < n && !found; k++)                                                             \
-        found = library_find(libraries[k], #function, &state->api.function, sizeof state->api.function); \
-    if (!found)                                                                                          \
-        return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s is not in the system's libraries",  \
-                            device->name, #function);
-    METAL_FUNCTIONS(X)
-#undef X
+                            accelerator->device->name);
+    const paritas_status status = accelerator_find_functions(context, accelerator, &libraries);
+    if (status != PARITAS_OK) return status;
 #define X(member, selector) state->selectors.member = state->api.sel_registerName(selector);
     METAL_SELECTORS(X)
 #undef X
     return PARITAS_OK;
 }
 
-/* Device number `index`, and its queue. */
-static paritas_status find_device(paritas_context *context, const struct paritas_device *device,
-                                  struct metal_state *state, unsigned index)
+/* The device by its number, and its queue. */
+static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator,
+                                  struct metal_state *state)
 {
+    const unsigned index = accelerator->device->index;
     const metal_id all = state->api.MTLCopyAllDevices();
     const metal_unsigned n = ask_number(state, all, state->selectors.count);
     if (index < n) {
@@ -123,15 +136,11 @@ static paritas_status find_device(paritas_context *context, const struct paritas
         state->device = ask(state, state->device, state->selectors.retain);
     }
     release(state, all);
-    if (n == 0)
-        return paritas_fail(context, DEVICE_ABSENT, "device '%s': there is no Metal device", device->name);
-    if (!state->device)
-        return paritas_fail(context, DEVICE_ABSENT, "device '%s': there are %u Metal devices", device->name,
-                            (unsigned)n);
+    if (!state->device) return accelerator_absent(context, accelerator, "Metal", (unsigned)n);
     state->queue = ask(state, state->device, state->selectors.newCommandQueue);
     if (!state->queue)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': it gives no command queue",
-                            device->name);
+                            accelerator->device->name);
     return PARITAS_OK;
 }
 
@@ -151,26 +160,22 @@ static void examine(const struct metal_state *state, struct accelerator_properti
     properties->units = UNITS;
     properties->teams_per_unit = TEAMS_PER_UNIT;
     properties->workers = WORKERS;
-    properties->workers_alone = WORKERS_ALONE;
+    properties->workers_alone = ACCELERATOR_WORKERS_ALONE;
     properties->workers_most = WORKERS_MOST;
 }
 
-static paritas_status metal_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
+static paritas_status metal_open(paritas_context *context, struct accelerator *accelerator)
 {
-    const struct paritas_device *device = accelerator->device;
-    if (device->precision != 32)
-        return paritas_fail(context, DEVICE_LACKS_PRECISION,
-                            "device '%s': Metal has no arithmetic in precision f64; ask for f32 or auto",
-                            device->name);
+    if (accelerator->device->precision != 32) return accelerator_lacks_f64(context, accelerator);
     struct metal_state *state = paritas_allocate_clear(context, 1, sizeof *state);
     if (!state) return paritas_fail_memory(context);
     accelerator->state = state;
-    paritas_status status = load_api(context, device, state);
+    paritas_status status = find_functions(context, accelerator, state);
     if (status != PARITAS_OK) return status;
-    void *pool = state->api.objc_autoreleasePoolPush();
-    status = find_device(context, device, state, index);
+    metal_enter(accelerator);
+    status = find_device(context, accelerator, state);
     if (status == PARITAS_OK) examine(state, &accelerator->properties);
-    state->api.objc_autoreleasePoolPop(pool);
+    metal_leave(accelerator);
     return status;
 }
 
@@ -189,12 +194,10 @@ static int metal_finish(struct accelerator *accelerator)
 {
     struct metal_state *state = accelerator->state;
     if (!state->running) return METAL_OK;
-    void *pool = state->api.objc_autoreleasePoolPush();
     tell(state, state->running, state->selectors.waitUntilCompleted);
     const int code = outcome(state, state->running);
     release(state, state->running);
     state->running = NULL;
-    state->api.objc_autoreleasePoolPop(pool);
     return code;
 }
 
@@ -202,7 +205,11 @@ static void metal_close(struct accelerator *accelerator)
 {
     struct metal_state *state = accelerator->state;
     if (!state) return;
-    metal_finish(accelerator);
+    if (state->running) {
+        metal_enter(accelerator);
+        metal_finish(accelerator);
+        metal_leave(accelerator);
+    }
     release(state, state->queue);
     release(state, state->device);
     paritas_release(&accelerator->device->allocator, state);
@@ -218,29 +225,23 @@ static int metal_run(struct accelerator *accelerator, const struct accelerator_k
                              arguments->in,   arguments->out,   arguments->slabs};
     const uint32_t numbers[] = {arguments->slab, arguments->first_team};
     const metal_unsigned n_buffers = sizeof buffers / sizeof buffers[0];
-    int code = metal_finish(accelerator);
+    const int code = metal_finish(accelerator);
     if (code != METAL_OK) return code;
-    void *pool = state->api.objc_autoreleasePoolPush();
     const metal_id commands = ask(state, state->queue, s->commandBuffer);
     const metal_id encoder = ask(state, commands, s->computeCommandEncoder);
-    if (encoder) {
-        SEND(state, void, metal_id)(encoder, s->setComputePipelineState, kernel->function);
-        for (metal_unsigned k = 0; k < n_buffers; k++)
-            SEND(state, void, metal_id, metal_unsigned, metal_unsigned)(encoder, s->setBuffer, buffers[k], 0,
-                                                                        k);
-        for (metal_unsigned k = 0; k < 2; k++)
-            SEND(state, void, const void *, metal_unsigned, metal_unsigned)(encoder, s->setBytes, &numbers[k],
-                                                                            sizeof numbers[k], n_buffers + k);
-        const struct metal_size groups = {teams, 1, 1}, group = {kernel->workers, 1, 1};
-        SEND(state, void, struct metal_size, struct metal_size)(encoder, s->dispatchThreadgroups, groups,
-                                                                group);
-        tell(state, encoder, s->endEncoding);
-        tell(state, commands, s->commit);
-        state->running = ask(state, commands, s->retain);
-    } else
-        code = commands ? METAL_NO_ENCODER : METAL_NO_COMMAND_BUFFER;
-    state->api.objc_autoreleasePoolPop(pool);
-    return code;
+    if (!encoder) return commands ? METAL_NO_ENCODER : METAL_NO_COMMAND_BUFFER;
+    SEND(state, void, metal_id)(encoder, s->setComputePipelineState, kernel->function);
+    for (metal_unsigned k = 0; k < n_buffers; k++)
+        SEND(state, void, metal_id, metal_unsigned, metal_unsigned)(encoder, s->setBuffer, buffers[k], 0, k);
+    for (metal_unsigned k = 0; k < 2; k++)
+        SEND(state, void, const void *, metal_unsigned, metal_unsigned)(encoder, s->setBytes, &numbers[k],
+                                                                        sizeof numbers[k], n_buffers + k);
+    const struct metal_size groups = {teams, 1, 1}, group = {kernel->workers, 1, 1};
+    SEND(state, void, struct metal_size, struct metal_size)(encoder, s->dispatchThreadgroups, groups, group);
+    tell(state, encoder, s->endEncoding);
+    tell(state, commands, s->commit);
+    state->running = ask(state, commands, s->retain);
+    return METAL_OK;
 }
 
 /* ---- memory: a buffer object, whose contents the host reads and writes when no kernel runs ------ */
@@ -248,10 +249,8 @@ static int metal_run(struct accelerator *accelerator, const struct accelerator_k
 static int metal_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {
     const struct metal_state *state = accelerator->state;
-    void *pool = state->api.objc_autoreleasePoolPush();
     *memory = SEND(state, metal_id, metal_unsigned, metal_unsigned)(
         state->device, state->selectors.newBufferWithLength, bytes, METAL_STORAGE_SHARED);
-    state->api.objc_autoreleasePoolPop(pool);
     return *memory ? METAL_OK : METAL_NO_BUFFER;
 }
 
@@ -285,34 +284,18 @@ static int metal_read(struct accelerator *accelerator, void *to, void *memory, s
 static void metal_options(const struct accelerator *accelerator, const struct accelerator_build *build,
                           char *line, size_t room)
 {
-    (void)accelerator;
-    snprintf(line, room, "entry %s, %u workers, math mode safe", build->entry, build->workers);
+    (void)accelerator, (void)build;
+    snprintf(line, room, "math mode safe");
 }
 
-/* There is nothing to keep: `load` takes the text, and the system has a cache of its own. The mark stands for
- * "may be loaded". */
-static paritas_status metal_compile(paritas_context *context, struct accelerator *accelerator,
-                                    const struct accelerator_build *build, void **binary, size_t *size)
-{
-    static const char mark[] = "text";
-    (void)accelerator;
-    (void)build;
-    *size = sizeof mark;
-    *binary = paritas_allocate(context, sizeof mark, 1);
-    if (!*binary) return paritas_fail_memory(context);
-    memcpy(*binary, mark, sizeof mark);
-    return PARITAS_OK;
-}
-
+/* The system's own words say why. */
 static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator,
-                             const struct accelerator_build *build, const char *what, metal_id error)
+                             const struct accelerator_build *build, const char *who, metal_id error)
 {
     const struct metal_state *state = accelerator->state;
-    char words[ENOUGH_FOR_A_LOG];
+    char words[ENOUGH_FOR_A_LOG], no_reason[] = "Metal gives no reason";
     copy_text(state, ask(state, error, state->selectors.localizedDescription), words, sizeof words);
-    return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': %s for %s failed: %.*s",
-                        accelerator->device->name, what, build->entry, ACCELERATOR_LOG_SHOWN,
-                        words[0] ? words : "Metal gives no reason");
+    return accelerator_refuse(context, accelerator, build, who, 0, words[0] ? words : no_reason);
 }
 
 /* Compiler options without liberties: since macOS 15 by its math mode, before by a switch, which later ones
@@ -332,32 +315,14 @@ static metal_id new_options(const struct metal_state *state)
     return options;
 }
 
-/* The text with its settings in front, as a string of the system's. The caller's; nil: no memory. */
-static metal_id new_source(paritas_context *context, const struct metal_state *state,
-                           const struct accelerator_build *build)
-{
-    char settings[256];
-    const int length =
-        snprintf(settings, sizeof settings,
-                 "#define PARITAS_F64 0\n#define PARITAS_WORKERS %u\n#define PARITAS_ENTRY %s\n",
-                 build->workers, build->entry);
-    char *text = length > 0 && (size_t)length < sizeof settings
-                     ? paritas_allocate(context, (size_t)length + build->text_size, 1)
-                     : NULL;
-    if (!text) return NULL;
-    memcpy(text, settings, (size_t)length);
-    memcpy(text + length, build->text, build->text_size);
-    const metal_id source = new_string(state, text, (size_t)length + build->text_size);
-    paritas_release(&context->allocator, text);
-    return source;
-}
-
-static paritas_status load_kernel(paritas_context *context, struct accelerator *accelerator,
-                                  const struct accelerator_build *build, struct accelerator_kernel *kernel)
+static paritas_status metal_load(paritas_context *context, struct accelerator *accelerator,
+                                 const struct accelerator_build *build, const void *binary, size_t size,
+                                 struct accelerator_kernel *kernel)
 {
     const struct metal_state *state = accelerator->state;
     const struct metal_selectors *s = &state->selectors;
-    const metal_id source = new_source(context, state, build),
+    (void)binary, (void)size; /* the text itself is taken */
+    const metal_id source = new_string(state, build->text, build->text_size),
                    name = new_string(state, build->entry, strlen(build->entry));
     const metal_id options = new_options(state);
     paritas_status status = source && name && options ? PARITAS_OK : paritas_fail_memory(context);
@@ -365,17 +330,17 @@ static paritas_status load_kernel(paritas_context *context, struct accelerator *
     if (status == PARITAS_OK) {
         library = SEND(state, metal_id, metal_id, metal_id,
                        metal_id *)(state->device, s->newLibraryWithSource, source, options, &error);
-        if (!library) status = refuse(context, accelerator, build, "compiling the kernels", error);
+        if (!library) status = refuse(context, accelerator, build, "its compiler", error);
     }
     if (status == PARITAS_OK) {
         function = SEND(state, metal_id, metal_id)(library, s->newFunctionWithName, name);
-        if (!function) status = refuse(context, accelerator, build, "finding the entry", NULL);
+        if (!function) status = refuse(context, accelerator, build, "the compiled library", NULL);
     }
     if (status == PARITAS_OK) {
         error = NULL;
         pipeline = SEND(state, metal_id, metal_id,
                         metal_id *)(state->device, s->newComputePipelineStateWithFunction, function, &error);
-        if (!pipeline) status = refuse(context, accelerator, build, "making a pipeline", error);
+        if (!pipeline) status = refuse(context, accelerator, build, "the device", error);
     }
     if (status == PARITAS_OK) {
         kernel->program = library;
@@ -390,19 +355,6 @@ static paritas_status load_kernel(paritas_context *context, struct accelerator *
     return status;
 }
 
-static paritas_status metal_load(paritas_context *context, struct accelerator *accelerator,
-                                 const struct accelerator_build *build, const void *binary, size_t size,
-                                 struct accelerator_kernel *kernel)
-{
-    const struct metal_state *state = accelerator->state;
-    (void)binary; /* the mark, or what a cache made of it */
-    (void)size;
-    void *pool = state->api.objc_autoreleasePoolPush();
-    const paritas_status status = load_kernel(context, accelerator, build, kernel);
-    state->api.objc_autoreleasePoolPop(pool);
-    return status;
-}
-
 static void metal_unload(struct accelerator *accelerator, struct accelerator_kernel *kernel)
 {
     metal_finish(accelerator);
@@ -410,45 +362,8 @@ static void metal_unload(struct accelerator *accelerator, struct accelerator_ker
     release(accelerator->state, kernel->program);
 }
 
-static const char *metal_explain(int code)
-{
-    switch (code) {
-    case METAL_INTERNAL:
-        return "an internal error of Metal";
-    case METAL_TIMEOUT:
-        return "the system ended a kernel that took too long";
-    case METAL_PAGE_FAULT:
-        return "a kernel touched memory that is not its own";
-    case METAL_ACCESS_REVOKED:
-        return "the system took the device from this process";
-    case METAL_NOT_PERMITTED:
-        return "this process may not use the device";
-    case METAL_OUT_OF_MEMORY:
-        return "out of device memory";
-    case METAL_INVALID_RESOURCE:
-        return "invalid resource";
-    case METAL_DEVICE_REMOVED:
-        return "the device is gone";
-    case METAL_STACK_OVERFLOW:
-        return "a kernel's stack overflowed";
-    case METAL_NO_BUFFER:
-        return "no memory for a buffer";
-    case METAL_NO_COMMAND_BUFFER:
-        return "the queue gives no command buffer";
-    case METAL_NO_ENCODER:
-        return "the command buffer gives no encoder";
-    case METAL_NOT_COMPLETED:
-        return "the kernel did not complete and Metal gives no reason";
-    default:
-        return NULL;
-    }
-}
-
-static bool metal_memory_ran_out(int code)
-{
-    return code == METAL_OUT_OF_MEMORY || code == METAL_NO_BUFFER;
-}
-
-static const struct accelerator_operations metal_operations =
-    ACCELERATOR_OPERATIONS(metal, "metal", false, paritas_dialect_metal);
-ACCELERATOR_DEVICE(metal, &metal_operations);
+ACCELERATOR_DECLARE_DIALECT(paritas_dialect_metal)
+static const struct accelerator_operations operations = {ACCELERATOR_PRIMITIVES(metal), .enter = metal_enter,
+                                                         .leave = metal_leave, .codes = metal_codes,
+                                                         ACCELERATOR_DIALECT(paritas_dialect_metal)};
+const struct device_operations DEVICE_KIND(PARITAS_DEVICE_METAL) = ACCELERATOR_DEVICE(&operations);

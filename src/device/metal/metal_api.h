@@ -1,12 +1,14 @@
 /* metal_api.h: the part of Metal and of the Objective-C runtime that the device calls, from plain C and loaded at
  * run time: no Objective-C file, no framework to link with, no vendor's header. Names, values and signatures
- * are those of Apple's documentation.
+ * are from Apple's documentation.
  *
- * A message is a call of objc_msgSend cast to the method's own type: receiver, selector, arguments. The
- * runtime has no variable argument lists, so each signature that is used has its cast (metal.c).
+ * A message is a call of objc_msgSend, cast to the method's own type: receiver, selector, arguments. The
+ * runtime has no variable argument lists, so metal.c has a cast for each signature.
  */
 #ifndef PARITAS_METAL_API_H
 #define PARITAS_METAL_API_H
+
+#include "device/dynamic_library.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -14,7 +16,7 @@
 typedef struct metal_object *metal_id; /* nil is NULL, and takes any message: the answer is 0 */
 typedef struct metal_selector *metal_selector;
 
-/* X(return type, name, parameters). What is sent through objc_msgSend is cast first. */
+/* X(return type, name, parameters), as dynamic_library.h has them */
 #define METAL_FUNCTIONS(X)                                  \
     X(void, objc_msgSend, (void))                           \
     X(metal_selector, sel_registerName, (const char *name)) \
@@ -25,9 +27,7 @@ typedef struct metal_selector *metal_selector;
       (void)) /* an array, which the caller releases; works without a screen, too */
 
 struct metal_api {
-#define X(type, name, parameters) type(*name) parameters;
-    METAL_FUNCTIONS(X)
-#undef X
+    METAL_FUNCTIONS(LIBRARY_MEMBER)
 };
 
 /* X(member, selector). A class's object whose selector begins with alloc, new or copy is the caller's; all
@@ -91,18 +91,10 @@ enum {
     METAL_STATUS_COMPLETED = 4
 };
 
-/* Codes of the device: those of a command buffer's error, then our own where Metal answers nil. */
+/* Codes of the device: a command buffer's error has those below METAL_NO_BUFFER, the rest is our own where
+ * Metal answers nil. */
 enum {
     METAL_OK = 0,
-    METAL_INTERNAL = 1,
-    METAL_TIMEOUT = 2,
-    METAL_PAGE_FAULT = 3,
-    METAL_ACCESS_REVOKED = 4,
-    METAL_NOT_PERMITTED = 7,
-    METAL_OUT_OF_MEMORY = 8,
-    METAL_INVALID_RESOURCE = 9,
-    METAL_DEVICE_REMOVED = 11,
-    METAL_STACK_OVERFLOW = 12,
     METAL_NO_BUFFER = 1001,
     METAL_NO_COMMAND_BUFFER = 1002,
     METAL_NO_ENCODER = 1003,

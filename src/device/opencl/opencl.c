@@ -1,77 +1,54 @@
 /* opencl.c: any OpenCL 1.2 device: the primitives of accelerator.h. A team is a work-group. */
 #include "device/opencl/opencl.h"
-#include "device/dynamic_library.h"
 
 #include <stdio.h>
 #include <string.h>
 
-extern const unsigned char paritas_dialect_opencl[];
-extern const size_t paritas_dialect_opencl_size;
-
 #define PLATFORMS_MAX 16
 #define DEVICES_MAX 64
 #define GPU_WORKERS 64
-#define GPU_WORKERS_ALONE 256 /* where teams are few: a fit has loops of hundreds of turns to share */
 #define GPU_TEAMS_PER_UNIT 16 /* enough to hide the latency of memory */
 #define CPU_TEAMS_PER_UNIT 4
 
 /* Some drivers say only when a kernel is started that memory ran out. */
-static bool opencl_memory_ran_out(int code)
-{
-    return code == OPENCL_MEM_OBJECT_ALLOCATION_FAILURE || code == OPENCL_OUT_OF_RESOURCES ||
-           code == OPENCL_OUT_OF_HOST_MEMORY || code == OPENCL_INVALID_BUFFER_SIZE;
-}
+static const struct accelerator_code opencl_codes[] = {
+    {-1, false, "CL_DEVICE_NOT_FOUND"},
+    {-2, false, "CL_DEVICE_NOT_AVAILABLE"},
+    {OPENCL_MEM_OBJECT_ALLOCATION_FAILURE, true, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
+    {-5, true, "CL_OUT_OF_RESOURCES"},
+    {-6, true, "CL_OUT_OF_HOST_MEMORY"},
+    {-11, false, "CL_BUILD_PROGRAM_FAILURE"},
+    {-36, false, "CL_INVALID_COMMAND_QUEUE"},
+    {-42, false, "CL_INVALID_BINARY"},
+    {-54, false, "CL_INVALID_WORK_GROUP_SIZE"},
+    {-61, true, "CL_INVALID_BUFFER_SIZE"},
+    {0, false, NULL}};
 
-static const char *opencl_explain(int code)
-{
-    static const struct {
-        int code;
-        const char *name;
-    } known[] = {{OPENCL_DEVICE_NOT_FOUND, "CL_DEVICE_NOT_FOUND"},
-                 {-2, "CL_DEVICE_NOT_AVAILABLE"},
-                 {OPENCL_MEM_OBJECT_ALLOCATION_FAILURE, "CL_MEM_OBJECT_ALLOCATION_FAILURE"},
-                 {OPENCL_OUT_OF_RESOURCES, "CL_OUT_OF_RESOURCES"},
-                 {OPENCL_OUT_OF_HOST_MEMORY, "CL_OUT_OF_HOST_MEMORY"},
-                 {-11, "CL_BUILD_PROGRAM_FAILURE"},
-                 {-36, "CL_INVALID_COMMAND_QUEUE"},
-                 {-42, "CL_INVALID_BINARY"},
-                 {-54, "CL_INVALID_WORK_GROUP_SIZE"},
-                 {OPENCL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"}};
-    for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
-        if (known[k].code == code) return known[k].name;
-    return NULL;
-}
+/* ---- open and close --------------------------------------------------------------------------- */
 
-/* ---- open ------------------------------------------------------------------------------------- */
-
-/* Finds the loader and its functions. The loader is never unloaded: drivers keep threads of their own running
- * in it. */
-static paritas_status load_api(paritas_context *context, struct opencl_state *state)
+static paritas_status find_loader(paritas_context *context, const struct accelerator *accelerator,
+                                  struct opencl_api *api)
 {
     static const char *const names[] = {
 #if defined(__APPLE__)
         "/System/Library/Frameworks/OpenCL.framework/OpenCL",
 #else
-        "libOpenCL.so.1",
-        "libOpenCL.so",
+        "libOpenCL.so.1", "libOpenCL.so",
 #endif
-    };
-    for (size_t k = 0; k < sizeof names / sizeof names[0] && !state->library; k++)
-        state->library = library_open(names[k]);
-    if (!state->library)
-        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not installed", names[0]);
-#define X(type, name, parameters)                                                                          \
-    if (!library_find(state->library, #name, &state->api.name, sizeof state->api.name))                    \
-        return paritas_fail(context, DEVICE_ABSENT, "device 'opencl': %s is not in the installed library", \
-                            #name);
-    OPENCL_FUNCTIONS(X)
-#undef X
-    return PARITAS_OK;
+        NULL};
+    static const char *const functions[] = {OPENCL_FUNCTIONS(LIBRARY_NAME)};
+    const struct accelerator_libraries libraries = {.names = names,
+                                                    .functions = functions,
+                                                    .n_functions = sizeof functions / sizeof functions[0],
+                                                    .api = api};
+    return accelerator_find_functions(context, accelerator, &libraries);
 }
 
-/* Device number `index` over the devices of all platforms. */
-static paritas_status find_device(paritas_context *context, struct opencl_state *state, unsigned index)
+/* The device by its number over the devices of all platforms. */
+static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator,
+                                  struct opencl_state *state)
 {
+    const unsigned index = accelerator->device->index;
     opencl_platform platforms[PLATFORMS_MAX];
     uint32_t n_platforms = 0, found = 0;
     /* a loader without a single driver answers a code of an extension's, which means none as well */
@@ -92,8 +69,7 @@ static paritas_status find_device(paritas_context *context, struct opencl_state 
         }
         found += n;
     }
-    return paritas_fail(context, DEVICE_ABSENT, "device 'opencl:%u': there %s %u OpenCL device%s", index,
-                        found == 1 ? "is" : "are", found, found == 1 ? "" : "s");
+    return accelerator_absent(context, accelerator, "OpenCL", found);
 }
 
 /* One property of the device; `value` keeps what it held where the driver does not know it. */
@@ -138,7 +114,7 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
     ask_device(state, OPENCL_DEVICE_GLOBAL_MEM_SIZE, &properties->memory, sizeof properties->memory);
     properties->is_processor = (type & OPENCL_DEVICE_TYPE_CPU) != 0;
     properties->workers = properties->is_processor ? 1 : GPU_WORKERS;
-    properties->workers_alone = properties->is_processor ? 0 : GPU_WORKERS_ALONE;
+    properties->workers_alone = properties->is_processor ? 0 : ACCELERATOR_WORKERS_ALONE;
     properties->workers_most = largest_group < 1024 ? (unsigned)largest_group : 1024;
     properties->teams_per_unit = properties->is_processor ? CPU_TEAMS_PER_UNIT : GPU_TEAMS_PER_UNIT;
     snprintf(properties->versions, sizeof properties->versions, "driver %s, %s", driver, version);
@@ -146,24 +122,20 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): %s", device->name,
                             properties->name,
                             available ? "its driver has no compiler" : "it is not available");
-    if (device->precision == 64 && doubles == 0)
-        return paritas_fail(
-            context, DEVICE_LACKS_PRECISION,
-            "device '%s' (%s): it has no arithmetic in f64; there are --precision f32 and auto", device->name,
-            properties->name);
+    if (device->precision == 64 && doubles == 0) return accelerator_lacks_f64(context, accelerator);
     state->builds_division =
         device->precision == 32 && (singles & OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) == 0;
     return PARITAS_OK;
 }
 
-static paritas_status opencl_open(paritas_context *context, struct accelerator *accelerator, unsigned index)
+static paritas_status opencl_open(paritas_context *context, struct accelerator *accelerator)
 {
     struct opencl_state *state = paritas_allocate_clear(context, 1, sizeof *state);
     if (!state) return paritas_fail_memory(context);
     accelerator->state = state;
     opencl_code code = 0;
-    paritas_status status = load_api(context, state);
-    if (status == PARITAS_OK) status = find_device(context, state, index);
+    paritas_status status = find_loader(context, accelerator, &state->api);
+    if (status == PARITAS_OK) status = find_device(context, accelerator, state);
     if (status == PARITAS_OK) status = examine(context, accelerator, state);
     if (status == PARITAS_OK &&
         !(state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code)))
@@ -180,7 +152,6 @@ static void opencl_close(struct accelerator *accelerator)
     if (!state) return;
     if (state->queue) state->api.clReleaseCommandQueue(state->queue);
     if (state->context) state->api.clReleaseContext(state->context);
-    if (state->library) dlclose(state->library);
     paritas_release(&accelerator->device->allocator, state);
     accelerator->state = NULL;
 }
@@ -195,28 +166,6 @@ static void opencl_unload(struct accelerator *accelerator, struct accelerator_ke
     kernel->function = kernel->program = NULL;
 }
 
-/* The message of a text that the driver's compiler refused. */
-static paritas_status fail_build(paritas_context *context, const struct accelerator *accelerator,
-                                 opencl_program program, opencl_code code)
-{
-    const struct opencl_state *state = accelerator->state;
-    size_t size = 0;
-    char *log = NULL;
-    if (state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size) ==
-            0 &&
-        size > 0)
-        log = paritas_allocate_clear(context, size + 1, 1);
-    if (log)
-        state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, size, log, NULL);
-    accelerator_one_line(log);
-    const paritas_status status = paritas_fail(
-        context, PARITAS_NO_DEVICE, "device '%s' (%s): its compiler refuses the kernels (code %d): %.*s",
-        accelerator->device->name, accelerator->properties.name, (int)code, ACCELERATOR_LOG_SHOWN,
-        log && *log ? log : "it does not say why");
-    paritas_release(&context->allocator, log);
-    return status;
-}
-
 static void opencl_options(const struct accelerator *accelerator, const struct accelerator_build *build,
                            char *line, size_t room)
 {
@@ -228,9 +177,7 @@ static void opencl_options(const struct accelerator *accelerator, const struct a
     const char *division = build->precision == 64   ? ""
                            : state->builds_division ? " -DPARITAS_BUILT_DIVISION"
                                                     : " -cl-fp32-correctly-rounded-divide-sqrt";
-    snprintf(line, room, "-cl-std=CL1.2 -DPARITAS_F64=%d -DPARITAS_WORKERS=%u -DPARITAS_ENTRY=%s%s%s",
-             build->precision == 64, build->workers, build->entry, division,
-             unfolded ? " -cl-opt-disable" : "");
+    snprintf(line, room, "-cl-std=CL1.2%s%s", division, unfolded ? " -cl-opt-disable" : "");
 }
 
 static paritas_status build_program(paritas_context *context, struct accelerator *accelerator,
@@ -240,7 +187,15 @@ static paritas_status build_program(paritas_context *context, struct accelerator
     char options[256];
     opencl_options(accelerator, build, options, sizeof options);
     const opencl_code code = state->api.clBuildProgram(program, 1, &state->device, options, NULL, NULL);
-    return code == 0 ? PARITAS_OK : fail_build(context, accelerator, program, code);
+    if (code == 0) return PARITAS_OK;
+    size_t size = 0;
+    state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *log = size > 0 ? paritas_allocate_clear(context, size + 1, 1) : NULL;
+    if (log)
+        state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, size, log, NULL);
+    const paritas_status status = accelerator_refuse(context, accelerator, build, "its compiler", code, log);
+    paritas_release(&context->allocator, log);
+    return status;
 }
 
 static paritas_status opencl_compile(paritas_context *context, struct accelerator *accelerator,
@@ -321,13 +276,12 @@ static int opencl_run(struct accelerator *accelerator, const struct accelerator_
                       const struct accelerator_arguments *of, uint32_t teams)
 {
     const struct opencl_state *state = accelerator->state;
+#define ARGUMENT(type, name) {sizeof of->name, &of->name},
     const struct {
         size_t size;
         const void *value;
-    } arguments[] = {{sizeof of->ints, &of->ints}, {sizeof of->reals, &of->reals},
-                     {sizeof of->args, &of->args}, {sizeof of->in, &of->in},
-                     {sizeof of->out, &of->out},   {sizeof of->slabs, &of->slabs},
-                     {sizeof of->slab, &of->slab}, {sizeof of->first_team, &of->first_team}};
+    } arguments[] = {ACCELERATOR_ARGUMENTS(ARGUMENT)};
+#undef ARGUMENT
     for (uint32_t k = 0; k < sizeof arguments / sizeof arguments[0]; k++) {
         const opencl_code code =
             state->api.clSetKernelArg(kernel->function, k, arguments[k].size, arguments[k].value);
@@ -344,6 +298,8 @@ static int opencl_finish(struct accelerator *accelerator)
     return state->api.clFinish(state->queue);
 }
 
-static const struct accelerator_operations operations =
-    ACCELERATOR_OPERATIONS(opencl, "opencl", true, paritas_dialect_opencl);
-ACCELERATOR_DEVICE(opencl, &operations);
+ACCELERATOR_DECLARE_DIALECT(paritas_dialect_opencl)
+static const struct accelerator_operations operations = {ACCELERATOR_PRIMITIVES(opencl),
+                                                         .compile = opencl_compile, .codes = opencl_codes,
+                                                         ACCELERATOR_DIALECT(paritas_dialect_opencl)};
+const struct device_operations DEVICE_KIND(PARITAS_DEVICE_OPENCL) = ACCELERATOR_DEVICE(&operations);

@@ -6,7 +6,6 @@
 #include "device/opencl/opencl_api.h"
 
 struct opencl_state {
-    void *library;
     struct opencl_api api;
     opencl_device device;
     opencl_context context;

@@ -5,6 +5,8 @@
 #ifndef PARITAS_OPENCL_API_H
 #define PARITAS_OPENCL_API_H
 
+#include "device/dynamic_library.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,17 +70,11 @@ typedef void (*opencl_notify_program)(opencl_program program, void *user);
     X(opencl_code, clFinish, (opencl_queue queue))
 
 struct opencl_api {
-#define X(type, name, parameters) type(*name) parameters;
-    OPENCL_FUNCTIONS(X)
-#undef X
+    OPENCL_FUNCTIONS(LIBRARY_MEMBER)
 };
 
 enum {
-    OPENCL_DEVICE_NOT_FOUND = -1,
     OPENCL_MEM_OBJECT_ALLOCATION_FAILURE = -4,
-    OPENCL_OUT_OF_RESOURCES = -5,
-    OPENCL_OUT_OF_HOST_MEMORY = -6,
-    OPENCL_INVALID_BUFFER_SIZE = -61,
 
     OPENCL_DEVICE_TYPE = 0x1000,
     OPENCL_DEVICE_MAX_COMPUTE_UNITS = 0x1002,
@@ -100,9 +96,7 @@ enum {
     OPENCL_DEVICE_TYPE_CPU = 1 << 1,
     OPENCL_FP_DENORM = 1 << 0,
     OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7,
-    OPENCL_MEM_READ_WRITE = 1 << 0,
-    OPENCL_MEM_READ_ONLY = 1 << 2,
-    OPENCL_MEM_COPY_HOST_PTR = 1 << 5
+    OPENCL_MEM_READ_WRITE = 1 << 0
 };
 #define OPENCL_DEVICE_TYPE_ALL 0xFFFFFFFFu
 
