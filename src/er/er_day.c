@@ -174,6 +174,15 @@ paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas
     return status;
 }
 
+void er_day_put(paritas_er_day *whole, size_t at, const paritas_er_day *part)
+{
+    for (size_t k = 0; k < ARRAYS; k++) {
+        const size_t bytes = arrays[k].bytes;
+        char *to = array_get((const struct er_day *)(const void *)whole, k);
+        memcpy(to + at * bytes, array_get((const struct er_day *)(const void *)part, k), part->n * bytes);
+    }
+}
+
 void paritas_er_day_free(paritas_er_day *day)
 {
     if (!day) return;
