@@ -163,7 +163,7 @@ static void add_potentials(struct day_tables *tables, size_t n, const paritas_po
     unsigned char *found = column_room(&tables->rows, COLUMN_BOOL, n);
     if (found == NULL) return;
     for (size_t k = 0; k < n; k++) found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
-    const struct day_records records = {"paritas_potential", n, potentials, found};
+    const struct day_records records = {"paritas_potential", n, potentials, found, NULL};
     column_add_records(tables, "", &records, "spacecraft_potential_status", "plasma_temperature");
 }
 
@@ -183,7 +183,7 @@ struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps 
     columns.fitted = fitted;
     column_add_both(tables, "plasma_status", "", COLUMN_TEXT, n, columns.status);
     column_add_both(tables, "sunlit", "", COLUMN_BOOL, n, answers->sunlit);
-    const struct day_records records = {"paritas_kappa_result", n, answers->fits, fitted};
+    const struct day_records records = {"paritas_kappa_result", n, answers->fits, fitted, NULL};
     column_add_records(tables, "", &records, "density", "plasma_empty_rows");
     columns.density = column_values(list, "density", "");
     columns.kappa = column_values(list, "kappa", "");
