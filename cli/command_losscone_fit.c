@@ -166,7 +166,7 @@ static void add_original(struct day_tables *tables, const struct sweeps *sweeps,
         {"rows_electron_density", "spec_electron_density", plasma != NULL ? plasma->density : none},
         {"rows_kappa_value", "spec_kappa_value", plasma != NULL ? plasma->kappa : none},
     };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
         column_add(list, fields[i].row, "", COLUMN_F64, rows, 0,
                    repeat(list, COLUMN_F64, n, ROWS, fields[i].values));
         if (fields[i].spectrum != NULL)

@@ -39,7 +39,7 @@ static paritas_status open_tally(struct session *session, size_t n, struct tally
 {
     double **arrays[] = {&tally->error, &tally->ratio_error, &tally->width, &tally->set_width,
                          &tally->misfit};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
         *arrays[i] = numbers(session, n);
         if (*arrays[i] == NULL) return PARITAS_OUT_OF_MEMORY;
     }
@@ -176,7 +176,7 @@ static const struct {
     SUMMARY_LIST(FIELD)
 #undef FIELD
 };
-#define SUMMARY_FIELDS (sizeof summary_fields / sizeof *summary_fields)
+#define SUMMARY_FIELDS (COUNT_OF(summary_fields))
 
 static double summary_value(const struct summary *summary, size_t field)
 {

@@ -205,7 +205,7 @@ static void add_arrays(struct column_list *list, const struct sweeps *sweeps, co
     column_add(list, "rows_spec_no", "", COLUMN_I64, rows, 0, repeat(list, COLUMN_I64, n, ROWS, day->number));
     column_add(list, "rows_utc", "", COLUMN_TEXT, rows, TIME_WIDTH, utc);
     column_add(list, "rows_time", "", COLUMN_TEXT, rows, TIME_WIDTH, row_times(list, day, false));
-    for (size_t i = 0; i < sizeof repeated / sizeof *repeated; i++)
+    for (size_t i = 0; i < COUNT_OF(repeated); i++)
         column_add(list, repeated[i].name, "", repeated[i].kind, rows, 0,
                    repeat(list, repeated[i].kind, n, ROWS, repeated[i].values));
     const struct day_column of_rows[] = {{"rows_projection_polarity", COLUMN_I8, polarity},

@@ -61,7 +61,7 @@ static const struct setting settings[] = {
     {"--response-width",
      offsetof(paritas_losscone_options, response_width)}, /* the last: of the folded model */
 };
-#define SETTINGS (sizeof settings / sizeof *settings)
+#define SETTINGS (COUNT_OF(settings))
 
 /* What the library says of the options, as an error of the command line that names the one that is wrong. */
 static paritas_status check_options(struct session *session, const paritas_losscone_options *options)

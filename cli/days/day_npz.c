@@ -91,7 +91,7 @@ static size_t longest_of(size_t n, const char *const *texts, size_t least)
 static void append_texts(struct text *out, size_t n, const char *const *texts, size_t characters)
 {
     uint32_t row[64];
-    const size_t room = sizeof row / sizeof *row;
+    const size_t room = COUNT_OF(row);
     for (size_t i = 0; i < n; i++) {
         const char *at = texts[i] != NULL ? texts[i] : "";
         for (size_t left = characters; left > 0;) {

@@ -44,7 +44,7 @@ static const struct setting settings[] = {
     {"--systematic", offsetof(paritas_kappa_options, systematic)},
     {"--dead", offsetof(paritas_kappa_options, dead)},
 };
-#define SETTINGS (sizeof settings / sizeof *settings)
+#define SETTINGS (COUNT_OF(settings))
 
 paritas_status plasma_plan_open(struct session *session, struct plasma_plan *plan)
 {

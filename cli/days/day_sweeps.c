@@ -179,7 +179,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     const struct arguments *arguments = session->arguments;
     static const char *const files[] = {"--theta", "--geometry", "--attitude", "--spice"};
     paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < sizeof files / sizeof *files && status == PARITAS_OK; i++)
+    for (size_t i = 0; i < COUNT_OF(files) && status == PARITAS_OK; i++)
         status = describe_file(session, writer, files[i] + 2, option_text(arguments, files[i], NULL),
                                i == 0 ? "built-in" : NULL);
     const char *polarity = option_text(arguments, "--polarity", NULL),

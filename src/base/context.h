@@ -6,6 +6,15 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
+/* Lets the compiler check arguments of printf: positions, from 1, of the format and its first argument. */
+#if defined(__GNUC__)
+#define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
+#else
+#define PRINTF_LIKE(text, first)
+#endif
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
 struct paritas_device; /* src/device/device.h */
 
 struct paritas_context {
@@ -28,19 +37,20 @@ struct paritas_context {
     char message[2048]; /* of the last failure */
 };
 
-/* Records the formatted message (cut to fit, control bytes of the input shown as \xNN) and returns `status`,
- * so that a failing line reads: return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: ...", label). */
+/* Records the formatted message (cut to fit, control bytes shown as \xNN) and returns `status`: return
+ * paritas_fail(context, PARITAS_INVALID_INPUT, "%s: ...", label). */
 paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
+    PRINTF_LIKE(3, 4);
+/* The same for an argument that a caller must not give: paritas_refuse(context, "%s: ...", name). */
+#define paritas_refuse(context, ...) paritas_fail(context, PARITAS_INVALID_ARGUMENT, __VA_ARGS__)
+/* Leaves the function around it with the status of a call that fails. */
+#define TRY(call)                                        \
+    do {                                                 \
+        const paritas_status try_status = (call);        \
+        if (try_status != PARITAS_OK) return try_status; \
+    } while (0)
 /* Hands a sentence to the caller's function for notes. */
-void paritas_note(paritas_context *context, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+void paritas_note(paritas_context *context, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Out of memory, with a fixed message. */
 paritas_status paritas_fail_memory(paritas_context *context);
 

@@ -29,7 +29,7 @@ static const struct kind {
 #undef SWEEP
 #undef DAMAGED_SWEEP
 };
-_Static_assert(sizeof kinds / sizeof *kinds == PARITAS_ER_REASON_COUNT, "every reason has its kind");
+_Static_assert(COUNT_OF(kinds) == PARITAS_ER_REASON_COUNT, "every reason has its kind");
 
 paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
 {
@@ -84,7 +84,7 @@ static const struct array {
     ARRAY(sun_elevation, 1, true),
 #undef ARRAY
 };
-#define ARRAYS (sizeof arrays / sizeof *arrays)
+#define ARRAYS (COUNT_OF(arrays))
 
 static void *array_get(const struct er_day *day, size_t k)
 {
