@@ -71,11 +71,7 @@ static void add_sets(struct day_tables *tables, const char *suffix, size_t n, co
     double *lower = column_room(list, COLUMN_F64, n), *upper = column_room(list, COLUMN_F64, n);
     double *all_lower = column_room(list, COLUMN_F64, n * width),
            *all_upper = column_room(list, COLUMN_F64, n * width);
-    unsigned char *open_below = column_room(list, COLUMN_BOOL, n),
-                  *open_above = column_room(list, COLUMN_BOOL, n);
-    if (texts == NULL || lower == NULL || upper == NULL || all_lower == NULL || all_upper == NULL ||
-        open_below == NULL || open_above == NULL)
-        return;
+    if (texts == NULL || lower == NULL || upper == NULL || all_lower == NULL || all_upper == NULL) return;
     for (size_t k = 0; k < n; k++) {
         const unsigned intervals = fitted[k] ? sets[k].intervals : 0;
         for (unsigned i = 0; i < width; i++) {
@@ -85,18 +81,15 @@ static void add_sets(struct day_tables *tables, const char *suffix, size_t n, co
         lower[k] = all_lower[k * width];
         upper[k] = intervals > 0 ? sets[k].upper[intervals - 1] : NAN;
         texts[k] = intervals > 0 ? set_text(list, &sets[k]) : "";
-        open_below[k] = intervals > 0 && sets[k].at_lower_bound;
-        open_above[k] = intervals > 0 && sets[k].at_upper_bound;
     }
-    column_add_both(tables, "confidence_threshold", suffix, COLUMN_F64, n,
-                    gather_f64(list, n, sets, sizeof *sets, offsetof(paritas_confidence, threshold), fitted));
+    const struct day_records records = {"paritas_confidence", n, sets, fitted, "confidence_"};
+    column_add_records(tables, suffix, &records, "threshold", "threshold");
     column_add(list, "confidence_lower", suffix, COLUMN_F64, n, 0, lower);
     column_add(list, "confidence_upper", suffix, COLUMN_F64, n, 0, upper);
     column_add(list, "confidence_set", suffix, COLUMN_TEXT, n, 0, texts);
     column_add(&tables->arrays, "spec_confidence_lower", suffix, COLUMN_F64, n, width, all_lower);
     column_add(&tables->arrays, "spec_confidence_upper", suffix, COLUMN_F64, n, width, all_upper);
-    column_add_both(tables, "confidence_at_lower_bound", suffix, COLUMN_BOOL, n, open_below);
-    column_add_both(tables, "confidence_at_upper_bound", suffix, COLUMN_BOOL, n, open_above);
+    column_add_records(tables, suffix, &records, "at_lower_bound", "at_upper_bound");
 }
 
 static struct model_columns add_model(struct day_tables *tables, const struct sweeps *sweeps,
@@ -111,7 +104,7 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
     if (fitted == NULL) return columns;
     columns.fitted = fitted;
     column_add_both(tables, "status", suffix, COLUMN_TEXT, n, columns.status);
-    const struct day_records records = {"paritas_losscone_result", n, results, fitted};
+    const struct day_records records = {"paritas_losscone_result", n, results, fitted, NULL};
     column_add_records(tables, suffix, &records, "cells", "ratio_at_minimum");
     if (model == 0) column_add_records(tables, suffix, &records, "amplitude", "amplitude");
     column_add_records(tables, suffix, &records, "gap", "solved");
@@ -143,13 +136,9 @@ static void add_beams(struct day_tables *tables, size_t n, const paritas_beam *b
     unsigned char *found = column_room(list, COLUMN_BOOL, n);
     for (size_t k = 0; k < n && found != NULL; k++) found[k] = beams[k].found != 0;
     if (found == NULL) return;
-    column_add_both(tables, "beam_found", "", COLUMN_BOOL, n, found);
-    column_add_both(tables, "beam_energy", "", COLUMN_F64, n,
-                    gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, energy), found));
-    column_add_both(tables, "beam_ratio", "", COLUMN_F64, n,
-                    gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, ratio), found));
-    column_add_both(tables, "beam_potential", "", COLUMN_F64, n,
-                    gather_f64(list, n, beams, sizeof *beams, offsetof(paritas_beam, potential), found));
+    const struct day_records records = {"paritas_beam", n, beams, found, "beam_"};
+    column_add_records(tables, "", &records, "found", "found");
+    column_add_records(tables, "", &records, "energy", "potential");
 }
 
 /* The fields of the original: rows of a sweep hold equal numbers. */
@@ -177,7 +166,7 @@ static void add_original(struct day_tables *tables, const struct sweeps *sweeps,
         {"rows_electron_density", "spec_electron_density", plasma != NULL ? plasma->density : none},
         {"rows_kappa_value", "spec_kappa_value", plasma != NULL ? plasma->kappa : none},
     };
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    for (size_t i = 0; i < COUNT_OF(fields); i++) {
         column_add(list, fields[i].row, "", COLUMN_F64, rows, 0,
                    repeat(list, COLUMN_F64, n, ROWS, fields[i].values));
         if (fields[i].spectrum != NULL)

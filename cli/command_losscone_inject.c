@@ -4,6 +4,7 @@
 #include "table.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ static paritas_status open_tally(struct session *session, size_t n, struct tally
 {
     double **arrays[] = {&tally->error, &tally->ratio_error, &tally->width, &tally->set_width,
                          &tally->misfit};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
         *arrays[i] = numbers(session, n);
         if (*arrays[i] == NULL) return PARITAS_OUT_OF_MEMORY;
     }
@@ -144,10 +145,43 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What is told of a model's fits to one truth: numbers in the order in which JSON and the table have them. */
+#define SUMMARY_LIST(ITEM)           \
+    ITEM(bias, 2)                    \
+    ITEM(rmse, 2)                    \
+    ITEM(mae, 2)                     \
+    ITEM(median_error, 2)            \
+    ITEM(ninety_percent, 1)          \
+    ITEM(largest, 1)                 \
+    ITEM(ratio_bias, NOT_IN_TABLE)   \
+    ITEM(ratio_rmse, 4)              \
+    ITEM(plateau_width, 1)           \
+    ITEM(plateau_coverage, 3)        \
+    ITEM(set_width, 1)               \
+    ITEM(set_coverage, 3)            \
+    ITEM(median_misfit, FOUR_DIGITS) \
+    ITEM(lesser_misfit, 3)
+enum { NOT_IN_TABLE = -1, FOUR_DIGITS = -2 }; /* else decimals */
 struct summary {
-    double bias, rmse, mae, median, ninety, most, ratio_bias, ratio_rmse, width, set_width, misfit,
-        in_plateau, in_set, lesser;
+#define FIELD(name, decimals) double name;
+    SUMMARY_LIST(FIELD)
+#undef FIELD
 };
+static const struct {
+    const char *word;
+    size_t offset;
+    int decimals;
+} summary_fields[] = {
+#define FIELD(name, decimals) {#name, offsetof(struct summary, name), decimals},
+    SUMMARY_LIST(FIELD)
+#undef FIELD
+};
+#define SUMMARY_FIELDS (COUNT_OF(summary_fields))
+
+static double summary_value(const struct summary *summary, size_t field)
+{
+    return *(const double *)(const void *)((const char *)summary + summary_fields[field].offset);
+}
 
 static double quantile(const double *sorted, size_t n, double part)
 {
@@ -177,16 +211,17 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     qsort(tally->width, n, sizeof(double), by_number);
     qsort(tally->set_width, n, sizeof(double), by_number);
     qsort(tally->misfit, known, sizeof(double), by_number);
-    s.median = quantile(tally->error, n, 0.5);
-    s.ninety = quantile(tally->error, n, 0.9);
-    s.most = quantile(tally->error, n, 1.0);
-    s.width = quantile(tally->width, n, 0.5);
+    s.median_error = quantile(tally->error, n, 0.5);
+    s.ninety_percent = quantile(tally->error, n, 0.9);
+    s.largest = quantile(tally->error, n, 1.0);
+    s.plateau_width = quantile(tally->width, n, 0.5);
     s.set_width = j->plan.confidence != CONFIDENCE_NONE ? quantile(tally->set_width, n, 0.5) : NAN;
-    s.misfit = quantile(tally->misfit, known, 0.5);
-    s.in_plateau =
+    s.median_misfit = quantile(tally->misfit, known, 0.5);
+    s.plateau_coverage =
         j->plan.options.search == PARITAS_LOSSCONE_SEARCH_EXACT ? (double)tally->in_plateau / count : NAN;
-    s.in_set = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
-    s.lesser = j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
+    s.set_coverage = j->plan.confidence != CONFIDENCE_NONE ? (double)tally->in_set / count : NAN;
+    s.lesser_misfit =
+        j->plan.hard && j->plan.folded && n > 0 ? (double)tally->lesser / (double)j->sweeps : NAN;
     return s;
 }
 
@@ -205,20 +240,8 @@ static void answer_json(struct injection *j)
             write_string(w, "truth", losscone_model_name(kind));
             write_string(w, "response", losscone_model_name(model));
             write_integer(w, "fitted", tally->n);
-            write_number(w, "bias", s.bias);
-            write_number(w, "rmse", s.rmse);
-            write_number(w, "mae", s.mae);
-            write_number(w, "median_error", s.median);
-            write_number(w, "ninety_percent", s.ninety);
-            write_number(w, "largest", s.most);
-            write_number(w, "ratio_bias", s.ratio_bias);
-            write_number(w, "ratio_rmse", s.ratio_rmse);
-            write_number(w, "plateau_width", s.width);
-            write_number(w, "plateau_coverage", s.in_plateau);
-            write_number(w, "set_width", s.set_width);
-            write_number(w, "set_coverage", s.in_set);
-            write_number(w, "median_misfit", s.misfit);
-            write_number(w, "lesser_misfit", s.lesser);
+            for (size_t i = 0; i < SUMMARY_FIELDS; i++)
+                write_number(w, summary_fields[i].word, summary_value(&s, i));
             write_close(w);
         }
     write_close(w);
@@ -240,15 +263,22 @@ static void answer_table(struct injection *j)
     table_open(
         &table, &session->out,
         "truth|fit|fitted|bias|RMSE|MAE|median|90 %|largest|r RMSE|plateau|holds|set|holds|misfit|lesser",
-        "l l z .2 .2 .2 .2 .1 .1 .4 .1 .3 .1 .3 4 .3");
+        "l l r r r r r r r r r r r r r r");
     for (int kind = 0; kind < 2; kind++)
         for (int model = 0; model < 2 && j->truths[kind]; model++) {
             if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
             struct tally *tally = &j->tallies[kind][model];
             const struct summary s = summarise(j, tally);
-            table_row(&table, losscone_model_name(kind), losscone_model_name(model), tally->n, s.bias, s.rmse,
-                      s.mae, s.median, s.ninety, s.most, s.ratio_rmse, s.width, s.in_plateau, s.set_width,
-                      s.in_set, s.misfit, s.lesser);
+            table_text(&table, losscone_model_name(kind));
+            table_text(&table, losscone_model_name(model));
+            table_format(&table, "%zu", tally->n);
+            for (size_t i = 0; i < SUMMARY_FIELDS; i++) {
+                const int decimals = summary_fields[i].decimals;
+                if (decimals == FOUR_DIGITS)
+                    table_number(&table, summary_value(&s, i), 4);
+                else if (decimals != NOT_IN_TABLE)
+                    table_decimal(&table, summary_value(&s, i), decimals);
+            }
         }
     table_close(&table);
 }

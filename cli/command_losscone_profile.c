@@ -45,7 +45,7 @@ static paritas_status open_grid(struct profile *p)
         const char *option;
         double value;
     } ends[] = {{"--start", p->start}, {"--stop", p->stop}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+    for (size_t i = 0; i < COUNT_OF(ends); i++)
         if (option_given(arguments, ends[i].option) != NULL &&
             !(ends[i].value >= lower && ends[i].value <= upper))
             return usage_failure(p->session, "%s takes a number within the bounds of U, %g to %g",

@@ -136,7 +136,7 @@ static paritas_status write_truths(struct synthesis *s, const struct truths *all
     column_add(&list, "date", "", COLUMN_TEXT, n, 0, all->date);
     column_add(&list, "spectrum", "", COLUMN_I64, n, 0, all->spectrum);
     column_add(&list, "start", "", COLUMN_TEXT, n, 0, all->utc);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
         column_add(&list, numbers[i].name, "", COLUMN_F64, n, 0, numbers[i].values);
     if (list.failed) return paritas_fail_memory(s->session->context);
     return csv_write(s->session->context, path, "", list.n, list.columns);

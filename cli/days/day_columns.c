@@ -90,20 +90,36 @@ static const char **record_words(struct column_list *list, const struct day_reco
     return words;
 }
 
+/* Flags of a field. */
+static const unsigned char *record_flags(struct column_list *list, const struct day_records *records,
+                                         size_t size, const paritas_field *field)
+{
+    unsigned char *flags = column_room(list, COLUMN_BOOL, records->n);
+    for (size_t k = 0; k < records->n && flags != NULL; k++) {
+        int value;
+        memcpy(&value, (const char *)records->records + k * size + field->offset, sizeof value);
+        flags[k] = value != 0;
+    }
+    return flags;
+}
+
 static void add_field(struct day_tables *tables, const char *suffix, const struct day_records *records,
                       size_t size, const paritas_field *field)
 {
     struct column_list *list = &tables->rows;
     const size_t n = records->n;
+    char name[80];
+    snprintf(name, sizeof name, "%s%s", records->prefix != NULL ? records->prefix : "", field->word);
     if (field->type == PARITAS_FIELD_REAL)
-        column_add_both(tables, field->word, suffix, COLUMN_F64, n,
+        column_add_both(tables, name, suffix, COLUMN_F64, n,
                         gather_f64(list, n, records->records, size, field->offset, records->exists));
     else if (field->type == PARITAS_FIELD_UNSIGNED)
-        column_add_both(tables, field->word, suffix, COLUMN_U32, n,
+        column_add_both(tables, name, suffix, COLUMN_U32, n,
                         gather_u32(list, n, records->records, size, field->offset));
+    else if (field->type == PARITAS_FIELD_TRUTH)
+        column_add_both(tables, name, suffix, COLUMN_BOOL, n, record_flags(list, records, size, field));
     else
-        column_add_both(tables, field->word, suffix, COLUMN_TEXT, n,
-                        record_words(list, records, size, field));
+        column_add_both(tables, name, suffix, COLUMN_TEXT, n, record_words(list, records, size, field));
 }
 
 void column_add_records(struct day_tables *tables, const char *suffix, const struct day_records *records,
@@ -119,27 +135,18 @@ void column_add_records(struct day_tables *tables, const char *suffix, const str
     }
 }
 
-/* UTC of every row as text; "" of rows that are not there. */
-static const char **row_times(struct column_list *list, const paritas_er_day *day)
+/* UTC of every row as text, or its seconds; NULL of rows that are not there. */
+static const char **row_times(struct column_list *list, const paritas_er_day *day, bool utc)
 {
     const char **texts = column_room(list, COLUMN_TEXT, ROWS * day->n);
     for (size_t i = 0; i < ROWS * day->n && texts != NULL; i++) {
-        char utc[PARITAS_ER_UTC_SIZE];
+        char text[PARITAS_ER_UTC_SIZE > 32 ? PARITAS_ER_UTC_SIZE : 32];
         if (isnan(day->time[i])) continue;
-        paritas_er_utc(day->time[i], utc);
-        texts[i] = arena_text(list->arena, utc, strlen(utc));
-        list->failed = list->failed || texts[i] == NULL;
-    }
-    return texts;
-}
-
-static const char **row_seconds(struct column_list *list, const paritas_er_day *day)
-{
-    const char **texts = column_room(list, COLUMN_TEXT, ROWS * day->n);
-    for (size_t i = 0; i < ROWS * day->n && texts != NULL; i++) {
-        char digits[32];
-        if (isnan(day->time[i])) continue;
-        texts[i] = arena_text(list->arena, digits, (size_t)number_write(day->time[i], digits));
+        if (utc)
+            paritas_er_utc(day->time[i], text);
+        else
+            text[number_write(day->time[i], text)] = '\0';
+        texts[i] = arena_text(list->arena, text, strlen(text));
         list->failed = list->failed || texts[i] == NULL;
     }
     return texts;
@@ -160,47 +167,60 @@ static const unsigned char *both_known(struct column_list *list, size_t n, const
     return known;
 }
 
+/* A column of the day: a value a sweep or a row of sweeps. */
+struct day_column {
+    const char *name;
+    enum column_kind kind;
+    const void *values;
+};
+
+static void add_columns(struct column_list *list, size_t rows, size_t n, const struct day_column *columns)
+{
+    for (size_t i = 0; i < n; i++)
+        column_add(list, columns[i].name, "", columns[i].kind, rows, 0, columns[i].values);
+}
+#define ADD_COLUMNS(list, rows, columns) add_columns(list, rows, sizeof(columns) / sizeof *(columns), columns)
+
+#define TIME_WIDTH 64 /* characters that arrays have for a time */
+
 static void add_arrays(struct column_list *list, const struct sweeps *sweeps, const char **utc,
                        const char **start, const char **end, const char *const *reasons,
                        const int64_t *row_counts, const unsigned char *known)
 {
     const paritas_er_day *day = sweeps->day;
     const size_t n = sweeps->n, rows = ROWS * n;
-    const struct {
-        const char *name;
-        const double *values;
-    } numbers[] = {
-        {"rows_spacecraft_latitude", day->spacecraft_latitude},
-        {"rows_spacecraft_longitude", day->spacecraft_longitude},
-        {"rows_projection_latitude", day->projection_latitude},
-        {"rows_projection_longitude", day->projection_longitude},
-        {"rows_spacecraft_potential", day->spacecraft_potential},
+    const struct day_column repeated[] = {
+        {"rows_spacecraft_latitude", COLUMN_F64, day->spacecraft_latitude},
+        {"rows_spacecraft_longitude", COLUMN_F64, day->spacecraft_longitude},
+        {"rows_projection_latitude", COLUMN_F64, day->projection_latitude},
+        {"rows_projection_longitude", COLUMN_F64, day->projection_longitude},
+        {"rows_spacecraft_potential", COLUMN_F64, day->spacecraft_potential},
+        {"rows_spacecraft_in_sun", COLUMN_BOOL, flags(list, n, day->spacecraft_in_sun)},
+        {"rows_projection_in_sun", COLUMN_BOOL, flags(list, n, day->projection_in_sun)},
+        {"rows_illumination_known", COLUMN_BOOL, known},
     };
     int8_t *polarity = column_room(list, COLUMN_I8, rows);
     for (size_t i = 0; i < rows && polarity != NULL; i++)
         polarity[i] = (int8_t)((day->polarity[i] > 0.0) - (day->polarity[i] < 0.0));
     column_add(list, "rows_spec_no", "", COLUMN_I64, rows, 0, repeat(list, COLUMN_I64, n, ROWS, day->number));
-    column_add(list, "rows_utc", "", COLUMN_TEXT, rows, 64, utc);
-    column_add(list, "rows_time", "", COLUMN_TEXT, rows, 64, row_seconds(list, day));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        column_add(list, numbers[i].name, "", COLUMN_F64, rows, 0,
-                   repeat(list, COLUMN_F64, n, ROWS, numbers[i].values));
-    column_add(list, "rows_spacecraft_in_sun", "", COLUMN_BOOL, rows, 0,
-               repeat(list, COLUMN_BOOL, n, ROWS, flags(list, n, day->spacecraft_in_sun)));
-    column_add(list, "rows_projection_in_sun", "", COLUMN_BOOL, rows, 0,
-               repeat(list, COLUMN_BOOL, n, ROWS, flags(list, n, day->projection_in_sun)));
-    column_add(list, "rows_illumination_known", "", COLUMN_BOOL, rows, 0,
-               repeat(list, COLUMN_BOOL, n, ROWS, known));
-    column_add(list, "rows_projection_polarity", "", COLUMN_I8, rows, 0, polarity);
-    column_add(list, "rows_energy", "", COLUMN_F64, rows, 0, day->energy);
-    column_add(list, "rows_row_reason", "", COLUMN_U8, rows, 0, day->row_reason);
+    column_add(list, "rows_utc", "", COLUMN_TEXT, rows, TIME_WIDTH, utc);
+    column_add(list, "rows_time", "", COLUMN_TEXT, rows, TIME_WIDTH, row_times(list, day, false));
+    for (size_t i = 0; i < COUNT_OF(repeated); i++)
+        column_add(list, repeated[i].name, "", repeated[i].kind, rows, 0,
+                   repeat(list, repeated[i].kind, n, ROWS, repeated[i].values));
+    const struct day_column of_rows[] = {{"rows_projection_polarity", COLUMN_I8, polarity},
+                                         {"rows_energy", COLUMN_F64, day->energy},
+                                         {"rows_row_reason", COLUMN_U8, day->row_reason}};
+    ADD_COLUMNS(list, rows, of_rows);
     column_add(list, "rows_reason", "", COLUMN_U8, rows, CELLS, day->cell_reason);
     column_add(list, "spec_spec_no", "", COLUMN_I64, n, 0, day->number);
-    column_add(list, "spec_time_start", "", COLUMN_TEXT, n, 64, start);
-    column_add(list, "spec_time_end", "", COLUMN_TEXT, n, 64, end);
-    column_add(list, "spec_row_count", "", COLUMN_I64, n, 0, row_counts);
-    column_add(list, "spec_reason", "", COLUMN_TEXT, n, 0, reasons);
-    column_add(list, "spec_spacecraft_potential", "", COLUMN_F64, n, 0, day->spacecraft_potential);
+    column_add(list, "spec_time_start", "", COLUMN_TEXT, n, TIME_WIDTH, start);
+    column_add(list, "spec_time_end", "", COLUMN_TEXT, n, TIME_WIDTH, end);
+    const struct day_column of_sweeps[] = {
+        {"spec_row_count", COLUMN_I64, row_counts},
+        {"spec_reason", COLUMN_TEXT, reasons},
+        {"spec_spacecraft_potential", COLUMN_F64, day->spacecraft_potential}};
+    ADD_COLUMNS(list, n, of_sweeps);
 }
 
 void add_sweep_columns(struct day_tables *tables, const struct sweeps *sweeps)
@@ -208,7 +228,7 @@ void add_sweep_columns(struct day_tables *tables, const struct sweeps *sweeps)
     struct column_list *list = &tables->rows;
     const paritas_er_day *day = sweeps->day;
     const size_t n = sweeps->n;
-    const char **utc = row_times(list, day), **start = column_room(list, COLUMN_TEXT, n),
+    const char **utc = row_times(list, day, true), **start = column_room(list, COLUMN_TEXT, n),
                **end = column_room(list, COLUMN_TEXT, n), **reasons = column_room(list, COLUMN_TEXT, n);
     double *time = column_room(list, COLUMN_F64, n), *polarity = column_room(list, COLUMN_F64, n);
     int64_t *row_counts = column_room(list, COLUMN_I64, n);
@@ -232,18 +252,21 @@ void add_sweep_columns(struct day_tables *tables, const struct sweeps *sweeps)
             end[k] = utc[i];
         }
     }
-    column_add(list, "spectrum", "", COLUMN_I64, n, 0, day->number);
-    column_add(list, "utc", "", COLUMN_TEXT, n, 0, start);
-    column_add(list, "time", "", COLUMN_F64, n, 0, time);
-    column_add(list, "rows", "", COLUMN_I64, n, 0, row_counts);
-    column_add(list, "reason", "", COLUMN_TEXT, n, 0, reasons);
-    column_add(list, "polarity", "", COLUMN_F64, n, 0, polarity);
-    column_add(list, "spacecraft_potential", "", COLUMN_F64, n, 0, day->spacecraft_potential);
-    column_add(list, "spacecraft_latitude", "", COLUMN_F64, n, 0, day->spacecraft_latitude);
-    column_add(list, "spacecraft_longitude", "", COLUMN_F64, n, 0, day->spacecraft_longitude);
-    column_add(list, "projection_latitude", "", COLUMN_F64, n, 0, day->projection_latitude);
-    column_add(list, "projection_longitude", "", COLUMN_F64, n, 0, day->projection_longitude);
-    column_add(list, "spacecraft_in_sun", "", COLUMN_F64, n, 0, day->spacecraft_in_sun);
-    column_add(list, "projection_in_sun", "", COLUMN_F64, n, 0, day->projection_in_sun);
+    const struct day_column columns[] = {
+        {"spectrum", COLUMN_I64, day->number},
+        {"utc", COLUMN_TEXT, start},
+        {"time", COLUMN_F64, time},
+        {"rows", COLUMN_I64, row_counts},
+        {"reason", COLUMN_TEXT, reasons},
+        {"polarity", COLUMN_F64, polarity},
+        {"spacecraft_potential", COLUMN_F64, day->spacecraft_potential},
+        {"spacecraft_latitude", COLUMN_F64, day->spacecraft_latitude},
+        {"spacecraft_longitude", COLUMN_F64, day->spacecraft_longitude},
+        {"projection_latitude", COLUMN_F64, day->projection_latitude},
+        {"projection_longitude", COLUMN_F64, day->projection_longitude},
+        {"spacecraft_in_sun", COLUMN_F64, day->spacecraft_in_sun},
+        {"projection_in_sun", COLUMN_F64, day->projection_in_sun},
+    };
+    ADD_COLUMNS(list, n, columns);
     add_arrays(&tables->arrays, sweeps, utc, start, end, reasons, row_counts, known);
 }

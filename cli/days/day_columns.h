@@ -9,6 +9,9 @@
 #define PARITAS_DAY_COLUMNS_H
 
 #include "base/json.h"
+#include "output.h"
+
+#include <stdio.h>
 
 enum column_kind { COLUMN_F64, COLUMN_I64, COLUMN_U32, COLUMN_I8, COLUMN_U8, COLUMN_BOOL, COLUMN_TEXT };
 
@@ -34,12 +37,19 @@ paritas_status npz_write(paritas_context *context, const char *path, const char 
 paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
                          const struct column *columns);
 
+/* Ends a file of tables: `ok` as far as it was written, else errno says why not. */
+paritas_status columns_close(paritas_context *context, struct output_file *file, const char *path, bool ok);
+
 /* The provenance of a file that one of these wrote. *document is NULL where there is no such file;
  * INVALID_INPUT where it is another file. */
 paritas_status npz_provenance(paritas_context *context, const char *path,
                               struct paritas_workspace **document);
 paritas_status csv_provenance(paritas_context *context, const char *path,
                               struct paritas_workspace **document);
+/* The same by a function that appends the document's text, and answers false where the file is another's. */
+paritas_status provenance_read(paritas_context *context, const char *path,
+                               bool (*read)(FILE *file, struct text *out),
+                               struct paritas_workspace **document);
 /* Is every byte of the archive one that npz_write wrote? Then `text` has the 64 characters of its array
  * `name`; "" where there is no such array. */
 paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole,

@@ -114,19 +114,29 @@ paritas_status csv_write(paritas_context *context, const char *path, const char 
         out.length = 0;
     }
     ok = ok && !out.failed && output_append(&file, out.bytes, out.length);
-    const bool memory = out.failed;
+    if (out.failed) errno = ENOMEM;
+    const paritas_status status = columns_close(context, &file, path, ok);
+    text_free(&out);
+    return status;
+}
+
+paritas_status columns_close(paritas_context *context, struct output_file *file, const char *path, bool ok)
+{
     int error = errno;
-    if (!output_close(&file, ok) && ok) {
+    if (!output_close(file, ok) && ok) {
         ok = false;
         error = errno;
     }
-    text_free(&out);
-    if (memory) return paritas_fail_memory(context);
-    return ok ? PARITAS_OK
-              : paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
+    if (ok) return PARITAS_OK;
+    if (error == ENOMEM) return paritas_fail_memory(context);
+    return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
 }
 
-paritas_status csv_provenance(paritas_context *context, const char *path, struct paritas_workspace **document)
+/* ---- what a file says of itself ---- */
+
+paritas_status provenance_read(paritas_context *context, const char *path,
+                               bool (*read)(FILE *file, struct text *out),
+                               struct paritas_workspace **document)
 {
     *document = NULL;
     FILE *file = fopen(path, "rb");
@@ -134,21 +144,31 @@ paritas_status csv_provenance(paritas_context *context, const char *path, struct
     if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     struct text text;
     text_open(&text, &context->allocator);
-    int byte, next = EOF;
-    while ((byte = getc(file)) == '#' && (next = getc(file)) == ' ') {
-        while ((byte = getc(file)) != EOF) {
-            text_append(&text, (const char[1]){(char)byte}, 1);
-            if (byte == '\n') break;
-        }
-    }
-    fclose(file);
+    const bool found = read(file, &text);
     paritas_status status = PARITAS_OK;
+    fclose(file);
     if (text.failed)
         status = paritas_fail_memory(context);
-    else if (text.length == 0)
+    else if (!found)
         status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no table of paritas", path);
     else
         status = json_read(context, text.bytes, text.length, path, document);
     text_free(&text);
     return status;
+}
+
+static bool read_comments(FILE *file, struct text *out)
+{
+    int byte;
+    while (getc(file) == '#' && getc(file) == ' ')
+        while ((byte = getc(file)) != EOF) {
+            text_append(out, (const char[1]){(char)byte}, 1);
+            if (byte == '\n') break;
+        }
+    return out->length > 0;
+}
+
+paritas_status csv_provenance(paritas_context *context, const char *path, struct paritas_workspace **document)
+{
+    return provenance_read(context, path, read_comments, document);
 }

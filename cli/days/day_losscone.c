@@ -1,8 +1,10 @@
 /* day_losscone.c: see day_losscone.h. */
 #include "days/day_losscone.h"
+#include "days/day_settings.h"
 #include "losscone/losscone.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define MOST_DRAWS 65536 /* of paritas_losscone_bootstrap */
@@ -46,6 +48,21 @@ const struct option options_losscone_confidence[] = {
     {0},
 };
 
+static const struct setting settings[] = {
+    {"--potential-lower", offsetof(paritas_losscone_options, potential_lower)},
+    {"--potential-upper", offsetof(paritas_losscone_options, potential_upper)},
+    {"--ratio-lower", offsetof(paritas_losscone_options, ratio_lower)},
+    {"--ratio-upper", offsetof(paritas_losscone_options, ratio_upper)},
+    {"--amplitude-lower", offsetof(paritas_losscone_options, amplitude_lower)},
+    {"--amplitude-upper", offsetof(paritas_losscone_options, amplitude_upper)},
+    {"--beam-width", offsetof(paritas_losscone_options, beam_width)},
+    {"--beam-sigma", offsetof(paritas_losscone_options, beam_sigma)},
+    {"--background", offsetof(paritas_losscone_options, background)},
+    {"--response-width",
+     offsetof(paritas_losscone_options, response_width)}, /* the last: of the folded model */
+};
+#define SETTINGS (COUNT_OF(settings))
+
 /* What the library says of the options, as an error of the command line that names the one that is wrong. */
 static paritas_status check_options(struct session *session, const paritas_losscone_options *options)
 {
@@ -86,18 +103,7 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
     o->population = (unsigned)option_count(arguments, "--population", start.population);
     o->generations = (unsigned)option_count(arguments, "--generations", start.generations);
     o->box_limit = (unsigned)option_count(arguments, "--box-limit", start.box_limit);
-    const struct {
-        const char *option;
-        double *value;
-    } numbers[] = {
-        {"--potential-lower", &o->potential_lower}, {"--potential-upper", &o->potential_upper},
-        {"--ratio-lower", &o->ratio_lower},         {"--ratio-upper", &o->ratio_upper},
-        {"--amplitude-lower", &o->amplitude_lower}, {"--amplitude-upper", &o->amplitude_upper},
-        {"--beam-width", &o->beam_width},           {"--beam-sigma", &o->beam_sigma},
-        {"--background", &o->background},           {"--response-width", &o->response_width},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *numbers[i].value = option_number(arguments, numbers[i].option, *numbers[i].value);
+    settings_take(arguments, SETTINGS, settings, o);
     plan->hard = strcmp(response, "folded") != 0;
     plan->folded = strcmp(response, "hard") != 0;
     plan->confidence = strcmp(confidence, "none") == 0        ? CONFIDENCE_NONE
@@ -144,16 +150,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     }
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
-    write_number(writer, "potential_lower", o->potential_lower);
-    write_number(writer, "potential_upper", o->potential_upper);
-    write_number(writer, "ratio_lower", o->ratio_lower);
-    write_number(writer, "ratio_upper", o->ratio_upper);
-    write_number(writer, "amplitude_lower", o->amplitude_lower);
-    write_number(writer, "amplitude_upper", o->amplitude_upper);
-    write_number(writer, "beam_width", o->beam_width);
-    write_number(writer, "beam_sigma", o->beam_sigma);
-    write_number(writer, "background", o->background);
-    if (plan->folded) write_number(writer, "response_width", o->response_width);
+    settings_write(writer, plan->folded ? SETTINGS : SETTINGS - 1, settings, o);
     write_string(writer, "confidence", kinds[plan->confidence]);
     if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
     if (plan->confidence == CONFIDENCE_BOOTSTRAP) {

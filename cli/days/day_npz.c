@@ -91,7 +91,7 @@ static size_t longest_of(size_t n, const char *const *texts, size_t least)
 static void append_texts(struct text *out, size_t n, const char *const *texts, size_t characters)
 {
     uint32_t row[64];
-    const size_t room = sizeof row / sizeof *row;
+    const size_t room = COUNT_OF(row);
     for (size_t i = 0; i < n; i++) {
         const char *at = texts[i] != NULL ? texts[i] : "";
         for (size_t left = characters; left > 0;) {
@@ -246,17 +246,11 @@ paritas_status npz_write(paritas_context *context, const char *path, const char 
         errno = ENOMEM;
     }
     ok = ok && output_append(&archive.file, archive.directory.bytes, archive.directory.length);
-    int error = errno;
-    if (!output_close(&archive.file, ok) && ok) {
-        ok = false;
-        error = errno;
-    }
+    const paritas_status status = columns_close(context, &archive.file, path, ok);
     text_free(&archive.array);
     text_free(&archive.header);
     text_free(&archive.directory);
-    if (ok) return PARITAS_OK;
-    if (error == ENOMEM) return paritas_fail_memory(context);
-    return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
+    return status;
 }
 
 /* ---- what a file says of itself ---- */
@@ -289,45 +283,21 @@ static bool read_first(FILE *file, struct text *out)
         /* an archive of a machine with the other order of bytes is another's */
         memcpy(&point, points, sizeof point);
         if (point == 0) break;
-        if (point < 0x80)
-            text_append(out, (const char[1]){(char)point}, 1);
-        else if (point < 0x800)
-            text_append(out, (const char[2]){(char)(0xC0 | point >> 6), (char)(0x80 | (point & 63))}, 2);
-        else if (point < 0x10000)
-            text_append(out,
-                        (const char[3]){(char)(0xE0 | point >> 12), (char)(0x80 | (point >> 6 & 63)),
-                                        (char)(0x80 | (point & 63))},
-                        3);
-        else if (point < 0x110000)
-            text_append(out,
-                        (const char[4]){(char)(0xF0 | point >> 18), (char)(0x80 | (point >> 12 & 63)),
-                                        (char)(0x80 | (point >> 6 & 63)), (char)(0x80 | (point & 63))},
-                        4);
-        else
-            return false;
+        if (point > 0x10FFFF) return false;
+        /* UTF-8: from the last byte of a sequence to its first */
+        const size_t length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+        static const unsigned char leads[] = {0, 0xC0, 0xE0, 0xF0};
+        char bytes[4];
+        for (size_t i = length - 1; i > 0; i--, point >>= 6) bytes[i] = (char)(0x80 | (point & 63));
+        bytes[0] = (char)(leads[length - 1] | point);
+        text_append(out, bytes, length);
     }
     return true;
 }
 
 paritas_status npz_provenance(paritas_context *context, const char *path, struct paritas_workspace **document)
 {
-    *document = NULL;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL && errno == ENOENT) return PARITAS_OK;
-    if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
-    struct text text;
-    text_open(&text, &context->allocator);
-    const bool found = read_first(file, &text);
-    paritas_status status = PARITAS_OK;
-    if (text.failed)
-        status = paritas_fail_memory(context);
-    else if (!found)
-        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is no table of paritas", path);
-    else
-        status = json_read(context, text.bytes, text.length, path, document);
-    text_free(&text);
-    fclose(file);
-    return status;
+    return provenance_read(context, path, read_first, document);
 }
 
 /* The whole file. *bytes is NULL where it cannot be read. */

@@ -1,5 +1,6 @@
 /* day_plasma.c: see day_plasma.h. */
 #include "days/day_plasma.h"
+#include "days/day_settings.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -34,6 +35,17 @@ const struct option options_plasma[] = {
     {0},
 };
 
+static const struct setting settings[] = {
+    {"--kappa-lower", offsetof(paritas_kappa_options, kappa_lower)},
+    {"--kappa-upper", offsetof(paritas_kappa_options, kappa_upper)},
+    {"--speed-lower", offsetof(paritas_kappa_options, theta_lower)},
+    {"--speed-upper", offsetof(paritas_kappa_options, theta_upper)},
+    {"--channel-width", offsetof(paritas_kappa_options, response)},
+    {"--systematic", offsetof(paritas_kappa_options, systematic)},
+    {"--dead", offsetof(paritas_kappa_options, dead)},
+};
+#define SETTINGS (COUNT_OF(settings))
+
 paritas_status plasma_plan_open(struct session *session, struct plasma_plan *plan)
 {
     const struct arguments *arguments = session->arguments;
@@ -45,13 +57,7 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
                                                                  "paritas_kappa_weights", kappa.weights);
     plan->kappa.density = (paritas_kappa_density)option_constant(arguments, "--density",
                                                                  "paritas_kappa_density", kappa.density);
-    plan->kappa.kappa_lower = option_number(arguments, "--kappa-lower", kappa.kappa_lower);
-    plan->kappa.kappa_upper = option_number(arguments, "--kappa-upper", kappa.kappa_upper);
-    plan->kappa.theta_lower = option_number(arguments, "--speed-lower", kappa.theta_lower);
-    plan->kappa.theta_upper = option_number(arguments, "--speed-upper", kappa.theta_upper);
-    plan->kappa.response = option_number(arguments, "--channel-width", kappa.response);
-    plan->kappa.systematic = option_number(arguments, "--systematic", kappa.systematic);
-    plan->kappa.dead = option_number(arguments, "--dead", kappa.dead);
+    settings_take(arguments, SETTINGS, settings, &plan->kappa);
     plan->potential.currents =
         (paritas_currents)option_constant(arguments, "--currents", "paritas_currents", potential.currents);
     plan->potential.liouville = strcmp(option_text(arguments, "--shift", "liouville"), "liouville") == 0;
@@ -66,13 +72,7 @@ void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *
 {
     write_string(writer, "weights", paritas_kappa_weights_name(plan->kappa.weights));
     write_string(writer, "density", paritas_kappa_density_name(plan->kappa.density));
-    write_number(writer, "kappa_lower", plan->kappa.kappa_lower);
-    write_number(writer, "kappa_upper", plan->kappa.kappa_upper);
-    write_number(writer, "speed_lower", plan->kappa.theta_lower);
-    write_number(writer, "speed_upper", plan->kappa.theta_upper);
-    write_number(writer, "channel_width", plan->kappa.response);
-    write_number(writer, "systematic", plan->kappa.systematic);
-    write_number(writer, "dead", plan->kappa.dead);
+    settings_write(writer, SETTINGS, settings, &plan->kappa);
     write_string(writer, "shift", plan->potential.liouville ? "liouville" : "energies");
     if (sources->potential != POTENTIAL_AUTO) return;
     write_string(writer, "currents", paritas_currents_name(plan->potential.currents));
@@ -163,7 +163,7 @@ static void add_potentials(struct day_tables *tables, size_t n, const paritas_po
     unsigned char *found = column_room(&tables->rows, COLUMN_BOOL, n);
     if (found == NULL) return;
     for (size_t k = 0; k < n; k++) found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
-    const struct day_records records = {"paritas_potential", n, potentials, found};
+    const struct day_records records = {"paritas_potential", n, potentials, found, NULL};
     column_add_records(tables, "", &records, "spacecraft_potential_status", "plasma_temperature");
 }
 
@@ -183,7 +183,7 @@ struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps 
     columns.fitted = fitted;
     column_add_both(tables, "plasma_status", "", COLUMN_TEXT, n, columns.status);
     column_add_both(tables, "sunlit", "", COLUMN_BOOL, n, answers->sunlit);
-    const struct day_records records = {"paritas_kappa_result", n, answers->fits, fitted};
+    const struct day_records records = {"paritas_kappa_result", n, answers->fits, fitted, NULL};
     column_add_records(tables, "", &records, "density", "plasma_empty_rows");
     columns.density = column_values(list, "density", "");
     columns.kappa = column_values(list, "kappa", "");

@@ -171,7 +171,7 @@ bool provenance_differs(paritas_context *context, const struct json *found, cons
                         char *difference, size_t room)
 {
     static const char *const single[] = {"paritas", "command"};
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+    for (size_t i = 0; i < COUNT_OF(single); i++) {
         const struct json *there = json_get(found, single[i]), *here = json_get(wanted, single[i]);
         if (there != NULL && json_equal(there, here)) continue;
         tell(context, i == 0 ? "the version of paritas" : single[i], there, here, difference, room);

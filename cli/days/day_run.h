@@ -44,6 +44,7 @@ struct day_records {
     size_t n;
     const void *records;
     const unsigned char *exists; /* of those that it denies real numbers are NaN and words empty */
+    const char *prefix;          /* of the columns' names; NULL: none */
 };
 /* Adds columns of the records' fields from word `first` to word `last`, in the order of their list. The
  * status of a record is always told. */

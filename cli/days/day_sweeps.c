@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_sweeps.h"
 #include "days/day_provenance.h"
+#include "er/er.h"
 
 #include <math.h>
 #include <string.h>
@@ -176,14 +177,11 @@ static paritas_status describe_file(struct session *session, struct writer *writ
 paritas_status sources_describe(struct session *session, const struct sources *sources, struct writer *writer)
 {
     const struct arguments *arguments = session->arguments;
-    paritas_status status =
-        describe_file(session, writer, "theta", option_text(arguments, "--theta", NULL), "built-in");
-    if (status == PARITAS_OK)
-        status = describe_file(session, writer, "geometry", option_text(arguments, "--geometry", NULL), NULL);
-    if (status == PARITAS_OK)
-        status = describe_file(session, writer, "attitude", option_text(arguments, "--attitude", NULL), NULL);
-    if (status == PARITAS_OK)
-        status = describe_file(session, writer, "spice", option_text(arguments, "--spice", NULL), NULL);
+    static const char *const files[] = {"--theta", "--geometry", "--attitude", "--spice"};
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < COUNT_OF(files) && status == PARITAS_OK; i++)
+        status = describe_file(session, writer, files[i] + 2, option_text(arguments, files[i], NULL),
+                               i == 0 ? "built-in" : NULL);
     const char *polarity = option_text(arguments, "--polarity", NULL),
                *potential = option_text(arguments, "--spacecraft-potential", "auto");
     if (sources->tables[SOURCES_POLARITY] != NULL && status == PARITAS_OK)
@@ -209,44 +207,11 @@ paritas_status sources_describe(struct session *session, const struct sources *s
 
 /* ---- a day ---- */
 
-static void move_rows(void *to, const void *from, size_t at, size_t n, size_t size)
-{
-    memcpy((char *)to + at * size, from, n * size);
-}
-
 /* The sweeps of `part` into `whole` from `at` on; their numbers above `above`. */
 static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *part, int64_t above)
 {
-    const size_t n = part->n;
-    for (size_t k = 0; k < n; k++) whole->number[at + k] = part->number[k] + above;
-    move_rows(whole->utc, part->utc, at, n, sizeof *whole->utc);
-    move_rows(whole->sweep_reason, part->sweep_reason, at, n, 1);
-    move_rows(whole->row_reason, part->row_reason, at, n, ROWS);
-    move_rows(whole->cell_reason, part->cell_reason, at, n, ROWS * CELLS);
-    move_rows(whole->line, part->line, at, n, ROWS * sizeof *whole->line);
-    const struct {
-        double *to;
-        const double *from;
-        size_t width;
-    } arrays[] = {
-        {whole->time, part->time, ROWS},
-        {whole->energy, part->energy, ROWS},
-        {whole->field, part->field, 3 * ROWS},
-        {whole->flux, part->flux, ROWS * CELLS},
-        {whole->azimuth, part->azimuth, ROWS * CELLS},
-        {whole->polarity, part->polarity, ROWS},
-        {whole->spacecraft_potential, part->spacecraft_potential, 1},
-        {whole->spacecraft_in_sun, part->spacecraft_in_sun, 1},
-        {whole->projection_in_sun, part->projection_in_sun, 1},
-        {whole->spacecraft_latitude, part->spacecraft_latitude, 1},
-        {whole->spacecraft_longitude, part->spacecraft_longitude, 1},
-        {whole->projection_latitude, part->projection_latitude, 1},
-        {whole->projection_longitude, part->projection_longitude, 1},
-        {whole->sun_azimuth, part->sun_azimuth, 1},
-        {whole->sun_elevation, part->sun_elevation, 1},
-    };
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        move_rows(arrays[i].to, arrays[i].from, at, n, arrays[i].width * sizeof(double));
+    er_day_put(whole, at, part);
+    for (size_t k = 0; k < part->n; k++) whole->number[at + k] += above;
     for (size_t i = 0; i < PARITAS_ER_REASON_COUNT; i++) {
         if (whole->counts[i].count == 0)
             whole->counts[i] = part->counts[i];

@@ -78,7 +78,7 @@ paritas_status synthetic_plan_open(struct session *session, struct synthetic_pla
         {"--true-kappa", &plan->kappa, 1.6},
         {"--true-temperature", &plan->temperature, 1e-3},
     };
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    for (size_t i = 0; i < COUNT_OF(ranges); i++) {
         const char *text = option_text(arguments, ranges[i].option, NULL);
         if (text != NULL && (!read_range(text, ranges[i].range) || ranges[i].range->lower < ranges[i].least))
             return usage_failure(session, "%s takes LO:HI, not '%s'", ranges[i].option, text);
@@ -90,7 +90,7 @@ paritas_status synthetic_plan_open(struct session *session, struct synthetic_pla
                  {"--missing-cells", &plan->missing_cells},
                  {"--missing-rows", &plan->missing_rows},
                  {"--bad-fields", &plan->bad_fields}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
         *parts[i].value = option_number(arguments, parts[i].option, *parts[i].value);
         if (!(*parts[i].value >= 0.0 && *parts[i].value <= 1.0))
             return usage_failure(session, "%s takes a number from 0 to 1", parts[i].option);
@@ -195,7 +195,7 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
     double **arrays[] = {&truth->potential,  &truth->ratio,    &truth->amplitude,  &truth->noise,
                          &truth->spacecraft, &truth->polarity, &truth->sunlit,     &truth->density,
                          &truth->kappa,      &truth->theta,    &truth->temperature};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
         *arrays[i] = arena_array(arena, n + 1, sizeof(double));
         if (*arrays[i] == NULL) return paritas_fail_memory(context);
     }

@@ -44,6 +44,9 @@ paritas_status er_day_open(paritas_context *context, size_t room, struct er_day 
 /* Makes room for at least one more sweep and adds it, empty. */
 paritas_status er_day_add(paritas_context *context, struct er_day *day, int64_t number);
 
+/* Copies all arrays of `part` into those of `whole`, from sweep `at` on; both were made by this library. */
+void er_day_put(paritas_er_day *whole, size_t at, const paritas_er_day *part);
+
 /* A row that could be read as far as its spectrum number. */
 struct er_row {
     char utc[PARITAS_ER_UTC_SIZE];

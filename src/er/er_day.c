@@ -29,7 +29,7 @@ static const struct kind {
 #undef SWEEP
 #undef DAMAGED_SWEEP
 };
-_Static_assert(sizeof kinds / sizeof *kinds == PARITAS_ER_REASON_COUNT, "every reason has its kind");
+_Static_assert(COUNT_OF(kinds) == PARITAS_ER_REASON_COUNT, "every reason has its kind");
 
 paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
 {
@@ -84,7 +84,7 @@ static const struct array {
     ARRAY(sun_elevation, 1, true),
 #undef ARRAY
 };
-#define ARRAYS (sizeof arrays / sizeof *arrays)
+#define ARRAYS (COUNT_OF(arrays))
 
 static void *array_get(const struct er_day *day, size_t k)
 {
@@ -172,6 +172,15 @@ paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas
     else
         *day = &made->open;
     return status;
+}
+
+void er_day_put(paritas_er_day *whole, size_t at, const paritas_er_day *part)
+{
+    for (size_t k = 0; k < ARRAYS; k++) {
+        const size_t bytes = arrays[k].bytes;
+        char *to = array_get((const struct er_day *)(const void *)whole, k);
+        memcpy(to + at * bytes, array_get((const struct er_day *)(const void *)part, k), part->n * bytes);
+    }
 }
 
 void paritas_er_day_free(paritas_er_day *day)

@@ -185,8 +185,8 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
     struct stat found;
     *out = NULL;
     if (year < 0 || year > 9999 || month < 0 || month > 12 || day < 0 || day > 31)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "year, month, day: %d-%d-%d is no date, nor a part of one", year, month, day);
+        return paritas_refuse(context, "year, month, day: %d-%d-%d is no date, nor a part of one", year,
+                              month, day);
     if (stat(path, &found) != 0)
         return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     struct files *files = paritas_allocate_clear(context, 1, sizeof *files);

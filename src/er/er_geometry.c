@@ -29,7 +29,7 @@ static const struct column {
     COLUMN(sun_elevation, -90.0, 90.0, 1, false),
 #undef COLUMN
 };
-enum { VALUES = sizeof columns / sizeof *columns, SPECTRUM = VALUES, DATE, UTC, KINDS };
+enum { VALUES = COUNT_OF(columns), SPECTRUM = VALUES, DATE, UTC, KINDS };
 static const char *const key_names[] = {"spectrum", "date", "utc"};
 
 /* A key is (spectrum number, day) or (-1, second), counted from 1970; where nothing tells the day it is

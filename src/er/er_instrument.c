@@ -13,7 +13,7 @@ static const struct belt {
     unsigned cells;
     double solid_angle;
 } belts[] = {{11.25, 16, 0.150279}, {33.75, 16, 0.127401}, {56.25, 8, 0.170253}, {78.75, 4, 0.119570}};
-#define BELTS (sizeof belts / sizeof *belts)
+#define BELTS (COUNT_OF(belts))
 
 paritas_status paritas_er_theta(paritas_context *context, const char *path, double theta[PARITAS_SWEEP_CELLS])
 {

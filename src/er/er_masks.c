@@ -48,12 +48,10 @@ paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day
                                         const double theta[PARITAS_SWEEP_CELLS], double angle)
 {
     if (!(angle >= 0.0 && angle <= 180.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "angle: %g is not between 0 and 180 degrees",
-                            angle);
+        return paritas_refuse(context, "angle: %g is not between 0 and 180 degrees", angle);
     for (size_t j = 0; j < CELLS; j++)
         if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "theta[%zu]: %g is not between -90 and 90 degrees", j, theta[j]);
+            return paritas_refuse(context, "theta[%zu]: %g is not between -90 and 90 degrees", j, theta[j]);
     double width[PARITAS_SWEEP_CELLS];
     const double cosine = host_cos_degrees(angle);
     for (size_t k = 0; k < day->n; k++) {

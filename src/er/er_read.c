@@ -305,9 +305,8 @@ static paritas_status read_from(paritas_context *context, const char *label, str
     paritas_status status = SIZED_TAKE(context, paritas_er_options, "options", given, &options);
     if (status) return status;
     if (!(options.field_lower >= 0.0) || !(options.field_upper > options.field_lower))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: the limits of the field are no interval above 0: %g to %g",
-                            options.field_lower, options.field_upper);
+        return paritas_refuse(context, "options: the limits of the field are no interval above 0: %g to %g",
+                              options.field_lower, options.field_upper);
     struct reader reader = {.context = context, .label = label};
     struct er_day *day;
     const uint64_t sweeps = size / (PARITAS_SWEEP_ROWS * ROW_BYTES) + 1;

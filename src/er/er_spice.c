@@ -65,8 +65,7 @@ static paritas_status open_library(paritas_context *context, struct paritas_er_s
     static const char *const names[] = {"libcspice.so", "libcspice.so.67", "libcspice.so.66",
                                         "libcspice.dylib"};
     if (name) s->library = library_open(name);
-    for (size_t k = 0; !name && !s->library && k < sizeof names / sizeof *names; k++)
-        s->library = library_open(names[k]);
+    for (size_t k = 0; !name && !s->library && k < COUNT_OF(names); k++) s->library = library_open(names[k]);
     if (!s->library)
         return paritas_fail(context, PARITAS_NO_DEVICE, "SPICE is not installed: %s cannot be opened",
                             name ? name : "libcspice");
@@ -217,7 +216,7 @@ static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitud
     } wanted[] = {{PROBE, "IAU_MOON", MOON, scene->probe},
                   {SUN, "IAU_MOON", MOON, scene->sun_of_moon},
                   {SUN, "ECLIPJ2000", PROBE, scene->sun_direction}};
-    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++) {
+    for (size_t k = 0; k < COUNT_OF(wanted); k++) {
         s->spkpos(wanted[k].target, et, wanted[k].frame, "NONE", wanted[k].observer, wanted[k].position,
                   &light_time);
         if (has_failed(s, message)) return false;

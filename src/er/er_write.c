@@ -259,9 +259,8 @@ static paritas_status write_rows(paritas_context *context, FILE *file, const cha
         const double *field = day->field + 3 * row;
         if (!is_number(day->time[row]) || !is_number(field[0]) || !is_number(field[1]) ||
             !is_number(field[2]))
-            return paritas_fail(
-                context, PARITAS_INVALID_ARGUMENT,
-                "day: row %zu of sweep %zu has an energy, but its time or field is not a number",
+            return paritas_refuse(
+                context, "day: row %zu of sweep %zu has an energy, but its time or field is not a number",
                 row % PARITAS_SWEEP_ROWS, row / PARITAS_SWEEP_ROWS);
         out = put_row(out, day, row / PARITAS_SWEEP_ROWS, row, exact);
         if ((size_t)(out - buffer) < FLUSH_AT) continue;

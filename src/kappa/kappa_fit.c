@@ -45,27 +45,21 @@ static double log_theta(double theta)
 static paritas_status check_options(paritas_context *context, const paritas_kappa_options *o)
 {
     if ((unsigned)o->weights > PARITAS_KAPPA_WEIGHTS_NONE)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "weights %d: there are none of this number",
-                            (int)o->weights);
+        return paritas_refuse(context, "weights %d: there are none of this number", (int)o->weights);
     if ((unsigned)o->density > PARITAS_KAPPA_DENSITY_ESTIMATE)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "density %d: there is none of this number",
-                            (int)o->density);
+        return paritas_refuse(context, "density %d: there is none of this number", (int)o->density);
     if (!(o->response >= 0.0 && o->response <= 10.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "response %g: must be from 0 to 10",
-                            o->response);
+        return paritas_refuse(context, "response %g: must be from 0 to 10", o->response);
     if (!(o->systematic >= 0.0 && o->systematic <= 10.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "systematic %g: must be from 0 to 10",
-                            o->systematic);
+        return paritas_refuse(context, "systematic %g: must be from 0 to 10", o->systematic);
     if (!(o->dead >= 0.0 && o->dead < 1.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "dead %g: must be from 0, below 1", o->dead);
+        return paritas_refuse(context, "dead %g: must be from 0, below 1", o->dead);
     if (!(o->kappa_lower > 1.5 && o->kappa_lower <= o->kappa_upper && o->kappa_upper <= KAPPA_MOST))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "bounds of kappa: %g to %g; must lie above 1.5 and up to %g", o->kappa_lower,
-                            o->kappa_upper, KAPPA_MOST);
+        return paritas_refuse(context, "bounds of kappa: %g to %g; must lie above 1.5 and up to %g",
+                              o->kappa_lower, o->kappa_upper, KAPPA_MOST);
     if (!(o->theta_lower >= THETA_LEAST && o->theta_lower <= o->theta_upper && o->theta_upper <= THETA_MOST))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "bounds of theta: %g to %g; must lie from %g to %g", o->theta_lower,
-                            o->theta_upper, THETA_LEAST, THETA_MOST);
+        return paritas_refuse(context, "bounds of theta: %g to %g; must lie from %g to %g", o->theta_lower,
+                              o->theta_upper, THETA_LEAST, THETA_MOST);
     return PARITAS_OK;
 }
 
@@ -122,22 +116,16 @@ static paritas_status open_task(paritas_context *context, struct task *task,
     const paritas_spectra *spectra = &task->spectra;
     task->spectra = (paritas_spectra)PARITAS_SPECTRA_DEFAULT;
     task->options = (paritas_kappa_options)PARITAS_KAPPA_OPTIONS_DEFAULT;
-    paritas_status status =
-        SIZED_TAKE(context, paritas_kappa_options, "options", given_options, &task->options);
-    if (status == PARITAS_OK) status = check_options(context, &task->options);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_spectra, "spectra", 1, given_spectra);
-    if (status == PARITAS_OK)
-        status = SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &task->spectra);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_kappa_options, "options", given_options, &task->options));
+    TRY(check_options(context, &task->options));
+    TRY(SIZED_CHECK(context, paritas_spectra, "spectra", 1, given_spectra));
+    TRY(SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &task->spectra));
     if (spectra->n && (!spectra->energy || !spectra->flux))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "spectra: %s is NULL",
-                            spectra->energy ? "flux" : "energy");
+        return paritas_refuse(context, "spectra: %s is NULL", spectra->energy ? "flux" : "energy");
     if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !spectra->sensitivity)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "spectra: sensitivity is NULL; the weights 'counts' need it");
+        return paritas_refuse(context, "spectra: sensitivity is NULL; the weights 'counts' need it");
     if (spectra->n && task->options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL && !spectra->counts)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "spectra: counts is NULL; the weights 'original' need it");
+        return paritas_refuse(context, "spectra: counts is NULL; the weights 'original' need it");
     freeze_options(task);
     return PARITAS_OK;
 }
@@ -356,11 +344,9 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
     struct task task = {.misfit = misfit, .n_points = n_points};
     paritas_status status = open_task(context, &task, spectra, options);
     if (status != PARITAS_OK || task.spectra.n == 0 || n_points == 0) return status;
-    if (!points || !misfit)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: NULL", points ? "misfit" : "points");
+    if (!points || !misfit) return paritas_refuse(context, "%s: NULL", points ? "misfit" : "points");
     if (n_points > (1u << 20))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "n_points: %zu; at most %u", n_points,
-                            1u << 20);
+        return paritas_refuse(context, "n_points: %zu; at most %u", n_points, 1u << 20);
     double *shared = paritas_allocate(context, n_points, 3 * sizeof *shared);
     if (!shared) return paritas_fail_memory(context);
     for (size_t p = 0; p < n_points && status == PARITAS_OK; p++) {
@@ -368,11 +354,11 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
         /* not looked at */
         if (task.options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) point.density = KAPPA_UNIT_DENSITY;
         if (!kappa_plasma_is_valid(&point))
-            status =
-                paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                             "points[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above 1.5 "
-                             "and at most %g, from %g to %g",
-                             p, point.density, point.kappa, point.theta, KAPPA_MOST, THETA_LEAST, THETA_MOST);
+            status = paritas_refuse(
+                context,
+                "points[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above 1.5 "
+                "and at most %g, from %g to %g",
+                p, point.density, point.kappa, point.theta, KAPPA_MOST, THETA_LEAST, THETA_MOST);
         shared[3 * p] = host_log(point.density / KAPPA_UNIT_DENSITY);
         shared[3 * p + 1] = point.kappa;
         shared[3 * p + 2] = log_theta(point.theta);

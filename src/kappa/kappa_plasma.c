@@ -84,11 +84,10 @@ static paritas_status take_fluxes(paritas_context *context, void *user, size_t a
 
 static paritas_status check_energies(paritas_context *context, size_t n, const double *energy)
 {
-    if (!energy) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "energy: NULL");
+    if (!energy) return paritas_refuse(context, "energy: NULL");
     for (size_t i = 0; i < n; i++)
         if (!(energy[i] > 0.0 && energy[i] <= 1e9))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "energy[%zu]: %g eV; must be above 0, at most 1e9", i, energy[i]);
+            return paritas_refuse(context, "energy[%zu]: %g eV; must be above 0, at most 1e9", i, energy[i]);
     return PARITAS_OK;
 }
 
@@ -96,20 +95,19 @@ paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const pari
                                   size_t n_energies, const double *energy, double *flux)
 {
     if (n == 0 || n_energies == 0) return PARITAS_OK;
-    if (!plasma) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "plasma: NULL");
-    if (!flux) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flux: NULL");
+    if (!plasma) return paritas_refuse(context, "plasma: NULL");
+    if (!flux) return paritas_refuse(context, "flux: NULL");
     const paritas_status status = check_energies(context, n_energies, energy);
     if (status != PARITAS_OK) return status;
     if (n_energies > (1u << 20))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "n_energies: %zu; at most %u", n_energies,
-                            1u << 20);
+        return paritas_refuse(context, "n_energies: %zu; at most %u", n_energies, 1u << 20);
     for (size_t k = 0; k < n; k++)
         if (!kappa_plasma_is_valid(&plasma[k]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "plasma[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above "
-                                "1.5 and at most %g, from %g to %g",
-                                k, plasma[k].density, plasma[k].kappa, plasma[k].theta, KAPPA_MOST,
-                                THETA_LEAST, THETA_MOST);
+            return paritas_refuse(
+                context,
+                "plasma[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above "
+                "1.5 and at most %g, from %g to %g",
+                k, plasma[k].density, plasma[k].kappa, plasma[k].theta, KAPPA_MOST, THETA_LEAST, THETA_MOST);
     struct fluxes fluxes = {plasma, energy, flux, n_energies};
     const struct batch batch = {.module = &paritas_module_kappa,
                                 .entry = ENTRY_kappa_flux,
@@ -130,9 +128,8 @@ paritas_status paritas_kappa_response(paritas_context *context, double response,
 {
     if (n_energies == 0) return PARITAS_OK;
     if (!(response > 0.0 && response <= 10.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "response: %g; must be above 0, at most 10",
-                            response);
-    if (!matrix) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "matrix: NULL");
+        return paritas_refuse(context, "response: %g; must be above 0, at most 10", response);
+    if (!matrix) return paritas_refuse(context, "matrix: NULL");
     const paritas_status status = check_energies(context, n_energies, energy);
     if (status != PARITAS_OK) return status;
     const double sharpness = kappa_sharpness(response);

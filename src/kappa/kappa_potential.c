@@ -15,10 +15,9 @@
 static paritas_status check_energies(paritas_context *context, const char *name, double lower, double upper)
 {
     if (lower >= 0.0 && lower < upper && upper <= ENERGY_MOST) return PARITAS_OK;
-    return paritas_fail(
-        context, PARITAS_INVALID_ARGUMENT,
-        "options.%s_lower, options.%s_upper: %g to %g is no interval of energies from 0 to %g eV", name, name,
-        lower, upper, ENERGY_MOST);
+    return paritas_refuse(
+        context, "options.%s_lower, options.%s_upper: %g to %g is no interval of energies from 0 to %g eV",
+        name, name, lower, upper, ENERGY_MOST);
 }
 
 paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given,
@@ -28,15 +27,14 @@ paritas_status potential_options_read(paritas_context *context, const paritas_po
     paritas_status status = SIZED_TAKE(context, paritas_potential_options, "options", given, options);
     if (status != PARITAS_OK) return status;
     if (options->currents != PARITAS_CURRENTS_CONVERGED && options->currents != PARITAS_CURRENTS_SUMS)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options.currents: %d is none of the ways",
-                            (int)options->currents);
+        return paritas_refuse(context, "options.currents: %d is none of the ways", (int)options->currents);
     status = check_energies(context, "sun", options->sun_lower, options->sun_upper);
     if (status == PARITAS_OK)
         status = check_energies(context, "shade", options->shade_lower, options->shade_upper);
     if (status == PARITAS_OK && !(options->secondary_energy >= 1e-3 && options->secondary_energy <= 1e3))
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                              "options.secondary_energy: %g does not lie between 0.001 and 1000 eV",
-                              options->secondary_energy);
+        status =
+            paritas_refuse(context, "options.secondary_energy: %g does not lie between 0.001 and 1000 eV",
+                           options->secondary_energy);
     return status;
 }
 
@@ -113,14 +111,14 @@ paritas_status paritas_shade_currents(paritas_context *context, size_t n, const 
     paritas_status status = potential_options_read(context, given, &options);
     if (status != PARITAS_OK || n == 0 || n_potentials == 0) return status;
     if (!plasma || !potentials || !currents)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
-                            !plasma       ? "plasma"
-                            : !potentials ? "potentials"
-                                          : "currents");
+        return paritas_refuse(context, "%s: none given",
+                              !plasma       ? "plasma"
+                              : !potentials ? "potentials"
+                                            : "currents");
     for (size_t i = 0; i < n_potentials; i++)
         if (!(potentials[i] >= -1e9 && potentials[i] <= 1e9))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "potentials[%zu]: %g does not lie between -1e9 and 1e9 V", i, potentials[i]);
+            return paritas_refuse(context, "potentials[%zu]: %g does not lie between -1e9 and 1e9 V", i,
+                                  potentials[i]);
     double reals[CHARGING_REALS];
     options_table(&options, reals);
     struct currents_run run = {plasma, n_potentials, currents};
@@ -221,8 +219,6 @@ paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
     paritas_status status = potential_options_read(context, given, &options);
     if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", n, results);
     if (status != PARITAS_OK || n == 0) return status;
-    if (!plasma || !sunlit)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: none given",
-                            !plasma ? "plasma" : "sunlit");
+    if (!plasma || !sunlit) return paritas_refuse(context, "%s: none given", !plasma ? "plasma" : "sunlit");
     return potentials(context, n, plasma, covariance, sunlit, &options, results);
 }

@@ -205,7 +205,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
     if (status != PARITAS_OK) return status;
     /* which looks at what else was given */
     if (spectra.n == 0) return paritas_kappa_fit(context, given_spectra, kappa, fits);
-    if (!sunlit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sunlit: none given");
+    if (!sunlit) return paritas_refuse(context, "sunlit: none given");
     struct search *searches = NULL;
     struct automatic_run run;
     status = run_allocate(context, &spectra, spectra.n, 0, &run);

@@ -45,27 +45,24 @@ static paritas_status open_sensor(paritas_context *context, const paritas_cells 
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
     const paritas_status status = SIZED_TAKE(context, paritas_cells, "cells", given, &cells);
     if (status != PARITAS_OK) return status;
-    if (!cells.theta) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cells: theta is NULL");
+    if (!cells.theta) return paritas_refuse(context, "cells: theta is NULL");
     if (!(cells.geometric_factor > 0.0 && cells.geometric_factor < INFINITY))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "geometric_factor %g: must be above 0",
-                            cells.geometric_factor);
+        return paritas_refuse(context, "geometric_factor %g: must be above 0", cells.geometric_factor);
     if (!(cells.accumulation > 0.0 && cells.accumulation < INFINITY))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "accumulation %g: must be above 0",
-                            cells.accumulation);
+        return paritas_refuse(context, "accumulation %g: must be above 0", cells.accumulation);
     double all = 0.0;
     for (unsigned c = 0; c < CELLS; c++) {
         const double theta = cells.theta[c] < 0.0 ? -cells.theta[c] : cells.theta[c];
         const struct ring *ring = rings;
         while (ring < rings + 3 && !(theta < ring->below)) ring++;
         if (!(theta <= 90.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "theta[%u]: %g degrees; must be from -90 to 90", c, cells.theta[c]);
+            return paritas_refuse(context, "theta[%u]: %g degrees; must be from -90 to 90", c,
+                                  cells.theta[c]);
         sensor->solid_angle[c] = cells.solid_angle ? cells.solid_angle[c] : ring->solid_angle;
         sensor->share[c] = cells.accumulation / ring->cells;
         if (!(sensor->solid_angle[c] > 0.0 && sensor->solid_angle[c] < 13.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "solid_angle[%u]: %g sr; must be above 0, at most 4 pi", c,
-                                sensor->solid_angle[c]);
+            return paritas_refuse(context, "solid_angle[%u]: %g sr; must be above 0, at most 4 pi", c,
+                                  sensor->solid_angle[c]);
         sensor->spread[c] = sensor->solid_angle[c] * sensor->solid_angle[c] / sensor->share[c];
         all += sensor->solid_angle[c];
     }
@@ -123,11 +120,11 @@ paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_sp
     if (status == PARITAS_OK) status = open_sensor(context, r.cells, &sensor);
     if (status != PARITAS_OK || r.n == 0) return status;
     if (!r.energy || !r.flux || !r.cosine || !r.omni)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: NULL",
-                            !r.energy   ? "energy"
-                            : !r.flux   ? "flux"
-                            : !r.cosine ? "cosine"
-                                        : "omni");
+        return paritas_refuse(context, "%s: NULL",
+                              !r.energy   ? "energy"
+                              : !r.flux   ? "flux"
+                              : !r.cosine ? "cosine"
+                                          : "omni");
     for (size_t k = 0; k < r.n * ROWS; k++) {
         const double none = (double)NAN, energy = r.energy[k];
         const bool known = energy > 0.0 && energy < INFINITY;

@@ -83,9 +83,8 @@ paritas_status paritas_losscone_beam(paritas_context *context, const paritas_swe
                                      paritas_beam *beams)
 {
     paritas_sweeps sweeps;
-    paritas_status status = losscone_sweeps_read(context, given_sweeps, true, &sweeps);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_beam, "beams", sweeps.n, beams);
-    if (status != PARITAS_OK) return status;
+    TRY(losscone_sweeps_read(context, given_sweeps, true, &sweeps));
+    TRY(SIZED_CHECK(context, paritas_beam, "beams", sweeps.n, beams));
     for (size_t k = 0; k < sweeps.n; k++) {
         struct profile p;
         profile_of(&sweeps, k, &p);

@@ -18,12 +18,11 @@ static int is_cosine(double x)
 
 static paritas_status check_points(paritas_context *context, size_t n, const double *points)
 {
-    if (n > 0 && !points) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points: none given");
+    if (n > 0 && !points) return paritas_refuse(context, "points: none given");
     for (size_t i = 0; i < LOSSCONE_POINT * n; i++)
         if (!(points[i] >= -POINT_LARGEST && points[i] <= POINT_LARGEST))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "points[%zu][%zu]: must lie between %g and %g", i / LOSSCONE_POINT,
-                                i % LOSSCONE_POINT, -POINT_LARGEST, POINT_LARGEST);
+            return paritas_refuse(context, "points[%zu][%zu]: must lie between %g and %g", i / LOSSCONE_POINT,
+                                  i % LOSSCONE_POINT, -POINT_LARGEST, POINT_LARGEST);
     return PARITAS_OK;
 }
 
@@ -57,16 +56,16 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                        const double *points, double *misfit, unsigned *cells)
 {
     struct losscone_call call;
-    paritas_status status = losscone_open(context, given_sweeps, given_options, true, &call);
-    if (status == PARITAS_OK) status = check_points(context, n_points, points);
-    if (status == PARITAS_OK && n_points > 0 && call.sweeps.n > 0 && !misfit)
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
-    if (status != PARITAS_OK || call.sweeps.n == 0) return status;
+    TRY(losscone_open(context, given_sweeps, given_options, true, &call));
+    TRY(check_points(context, n_points, points));
+    if (call.sweeps.n == 0) return PARITAS_OK;
+    if (n_points > 0 && !misfit) return paritas_refuse(context, "misfit: no place given for it");
     struct misfits m = {.call = &call,
                         .n_points = n_points,
                         .least = losscone_least_cells(&call.options),
                         .misfit = misfit,
                         .cells = cells};
+    paritas_status status;
     do { /* without points there are still cells to be counted */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
         status = losscone_run(context, &call,
@@ -151,11 +150,9 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
                                       double *model, double *edge)
 {
     struct losscone_call call;
-    paritas_status status = losscone_open(context, given_sweeps, given_options, false, &call);
-    if (status == PARITAS_OK) status = check_points(context, call.sweeps.n, points);
-    if (status == PARITAS_OK && call.sweeps.n > 0 && !model)
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model: no place given for it");
-    if (status != PARITAS_OK) return status;
+    TRY(losscone_open(context, given_sweeps, given_options, false, &call));
+    TRY(check_points(context, call.sweeps.n, points));
+    if (call.sweeps.n > 0 && !model) return paritas_refuse(context, "model: no place given for it");
     struct models m = {&call.sweeps, points, model, edge,
                        call.options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
     return losscone_run(context, &call,
@@ -223,14 +220,13 @@ paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, cons
                                         double *cosine)
 {
     if (n == 0) return PARITAS_OK;
-    if (!theta) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta: none given");
-    if (!field) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "field: none given");
-    if (!azimuth) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "azimuth: none given");
-    if (!cosine) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cosine: no place given for it");
+    if (!theta) return paritas_refuse(context, "theta: none given");
+    if (!field) return paritas_refuse(context, "field: none given");
+    if (!azimuth) return paritas_refuse(context, "azimuth: none given");
+    if (!cosine) return paritas_refuse(context, "cosine: no place given for it");
     for (size_t j = 0; j < SWEEP_CELLS; j++)
         if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "theta[%zu]: %g degrees is no inclination",
-                                j, theta[j]);
+            return paritas_refuse(context, "theta[%zu]: %g degrees is no inclination", j, theta[j]);
     struct cosines c = {field, polarity, azimuth, cosine};
     const struct batch batch = {.module = &paritas_module_losscone,
                                 .entry = ENTRY_losscone_cosines,

@@ -58,10 +58,9 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
                                     paritas_losscone_result *results)
 {
     struct losscone_call call;
-    paritas_status status = losscone_open(context, given_sweeps, given_options, true, &call);
-    if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_losscone_result, "results", call.sweeps.n, results);
-    if (status != PARITAS_OK || call.sweeps.n == 0) return status;
+    TRY(losscone_open(context, given_sweeps, given_options, true, &call));
+    TRY(SIZED_CHECK(context, paritas_losscone_result, "results", call.sweeps.n, results));
+    if (call.sweeps.n == 0) return PARITAS_OK;
     if (call.options.search == PARITAS_LOSSCONE_SEARCH_DE) return losscone_evolve(context, &call, results);
     struct fit fit = {&call, context->device->precision == 32 ? PROVEN_F32 : PROVEN_F64, results};
     return losscone_run(context, &call,

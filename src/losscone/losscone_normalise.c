@@ -75,9 +75,9 @@ static void divide_pairs(const double *cosine, const double *flux, double *norma
 static paritas_status check_arrays(paritas_context *context, const double *cosine, const double *flux,
                                    const double *normalised)
 {
-    if (!cosine) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "cosine: none given");
-    if (!flux) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flux: none given");
-    if (!normalised) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "normalised: none given");
+    if (!cosine) return paritas_refuse(context, "cosine: none given");
+    if (!flux) return paritas_refuse(context, "flux: none given");
+    if (!normalised) return paritas_refuse(context, "normalised: none given");
     return PARITAS_OK;
 }
 
@@ -86,8 +86,7 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
                                           const double *flux, double *normalised)
 {
     if ((unsigned)normalisation > PARITAS_NORMALISATION_PAIRS)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "normalisation %d: there is none of this number", (int)normalisation);
+        return paritas_refuse(context, "normalisation %d: there is none of this number", (int)normalisation);
     if (n == 0) return PARITAS_OK;
     const paritas_status status = check_arrays(context, cosine, flux, normalised);
     if (status != PARITAS_OK) return status;
@@ -104,8 +103,7 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas
                                      const double *cosine, const double *flux, double *normalised)
 {
     if ((unsigned)method > PARITAS_LOSSCONE_METHOD_LILLIS)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "method %d: there is none of this number",
-                            (int)method);
+        return paritas_refuse(context, "method %d: there is none of this number", (int)method);
     if (n == 0) return PARITAS_OK;
     const paritas_status status = check_arrays(context, cosine, flux, normalised);
     if (status != PARITAS_OK) return status;

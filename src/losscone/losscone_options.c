@@ -17,12 +17,11 @@ static paritas_status check_bounds(paritas_context *context, const char *name, d
                                    double least, double most)
 {
     if (!isfinite(lower) || !isfinite(upper) || !(lower <= upper))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: %s_lower %g and %s_upper %g are not bounds", name, lower, name, upper);
+        return paritas_refuse(context, "options: %s_lower %g and %s_upper %g are not bounds", name, lower,
+                              name, upper);
     if (!(lower >= least) || !(upper <= most))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: bounds of %s are %g to %g; they must lie in %g to %g", name, lower,
-                            upper, least, most);
+        return paritas_refuse(context, "options: bounds of %s are %g to %g; they must lie in %g to %g", name,
+                              lower, upper, least, most);
     return PARITAS_OK;
 }
 
@@ -30,54 +29,38 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
                                      paritas_losscone_options *options)
 {
     *options = (paritas_losscone_options)PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_losscone_options, "options", given, options);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_losscone_options, "options", given, options));
     if ((unsigned)options->method > PARITAS_LOSSCONE_METHOD_LILLIS)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: method %d is not known",
-                            (int)options->method);
+        return paritas_refuse(context, "options: method %d is not known", (int)options->method);
     if ((unsigned)options->response > PARITAS_LOSSCONE_RESPONSE_FOLDED)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: response %d is not known",
-                            (int)options->response);
+        return paritas_refuse(context, "options: response %d is not known", (int)options->response);
     if ((unsigned)options->search > PARITAS_LOSSCONE_SEARCH_DE)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: search %d is not known",
-                            (int)options->search);
-    status =
-        check_bounds(context, "potential", options->potential_lower, options->potential_upper, -1e6, 1e6);
-    if (status == PARITAS_OK)
-        status = check_bounds(context, "ratio", options->ratio_lower, options->ratio_upper, 1e-6, 1e3);
-    if (status == PARITAS_OK)
-        status =
-            check_bounds(context, "amplitude", options->amplitude_lower, options->amplitude_upper, 0.0, 1e3);
-    if (status != PARITAS_OK) return status;
+        return paritas_refuse(context, "options: search %d is not known", (int)options->search);
+    TRY(check_bounds(context, "potential", options->potential_lower, options->potential_upper, -1e6, 1e6));
+    TRY(check_bounds(context, "ratio", options->ratio_lower, options->ratio_upper, 1e-6, 1e3));
+    TRY(check_bounds(context, "amplitude", options->amplitude_lower, options->amplitude_upper, 0.0, 1e3));
     if (!(options->background > 0.0) || !(options->background <= 1.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: background %g; it must be above 0 and at most 1", options->background);
+        return paritas_refuse(context, "options: background %g; it must be above 0 and at most 1",
+                              options->background);
     if (!(options->beam_width >= 0.0) || !isfinite(options->beam_width))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: beam_width %g; it must be a number from 0 (no beam) on",
-                            options->beam_width);
+        return paritas_refuse(context, "options: beam_width %g; it must be a number from 0 (no beam) on",
+                              options->beam_width);
     if (options->beam_width > 0.0 && options->beam_width < LEAST_WIDTH)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: beam_width %g eV; it must be 0 (no beam) or at least %g eV",
-                            options->beam_width, LEAST_WIDTH);
+        return paritas_refuse(context, "options: beam_width %g eV; it must be 0 (no beam) or at least %g eV",
+                              options->beam_width, LEAST_WIDTH);
     if (!(options->beam_sigma >= 0.0) || !isfinite(options->beam_sigma))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: beam_sigma %g; it must be a number from 0 (all angles) on",
-                            options->beam_sigma);
+        return paritas_refuse(context, "options: beam_sigma %g; it must be a number from 0 (all angles) on",
+                              options->beam_sigma);
     if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: response_width %g; it must be at least 0 and below 1",
-                            options->response_width);
+        return paritas_refuse(context, "options: response_width %g; it must be at least 0 and below 1",
+                              options->response_width);
     if (options->box_limit < 1)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: box_limit 0; at least one box must be bounded");
+        return paritas_refuse(context, "options: box_limit 0; at least one box must be bounded");
     if (options->population < 4 || options->population > 1024)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "options: population %u; it must be 4 to 1024",
-                            options->population);
+        return paritas_refuse(context, "options: population %u; it must be 4 to 1024", options->population);
     if (options->generations > GENERATIONS_MOST)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "options: generations %u; there must be no more than %u", options->generations,
-                            GENERATIONS_MOST);
+        return paritas_refuse(context, "options: generations %u; there must be no more than %u",
+                              options->generations, GENERATIONS_MOST);
     return PARITAS_OK;
 }
 
@@ -85,16 +68,15 @@ paritas_status losscone_sweeps_read(paritas_context *context, const paritas_swee
                                     paritas_sweeps *sweeps)
 {
     *sweeps = (paritas_sweeps)PARITAS_SWEEPS_DEFAULT;
-    paritas_status status = SIZED_CHECK(context, paritas_sweeps, "sweeps", 1, given);
-    if (status == PARITAS_OK) status = SIZED_TAKE(context, paritas_sweeps, "sweeps", given, sweeps);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_CHECK(context, paritas_sweeps, "sweeps", 1, given));
+    TRY(SIZED_TAKE(context, paritas_sweeps, "sweeps", given, sweeps));
     if (sweeps->n &&
         (!sweeps->energy || !sweeps->potential || !sweeps->cosine || (needs_flux && !sweeps->flux)))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "sweeps: the array of %s is not there",
-                            !sweeps->energy      ? "energy"
-                            : !sweeps->potential ? "potential"
-                            : !sweeps->cosine    ? "cosine"
-                                                 : "flux");
+        return paritas_refuse(context, "sweeps: the array of %s is not there",
+                              !sweeps->energy      ? "energy"
+                              : !sweeps->potential ? "potential"
+                              : !sweeps->cosine    ? "cosine"
+                                                   : "flux");
     return PARITAS_OK;
 }
 
@@ -159,10 +141,10 @@ paritas_status losscone_open(paritas_context *context, const paritas_sweeps *giv
                              const paritas_losscone_options *given_options, bool needs_flux,
                              struct losscone_call *call)
 {
-    paritas_status status = losscone_options_read(context, given_options, &call->options);
-    if (status == PARITAS_OK) status = losscone_sweeps_read(context, given_sweeps, needs_flux, &call->sweeps);
-    if (status == PARITAS_OK) make_tables(call);
-    return status;
+    TRY(losscone_options_read(context, given_options, &call->options));
+    TRY(losscone_sweeps_read(context, given_sweeps, needs_flux, &call->sweeps));
+    make_tables(call);
+    return PARITAS_OK;
 }
 
 static paritas_status fill_sweeps(paritas_context *context, void *user, size_t at, size_t n, double *in)

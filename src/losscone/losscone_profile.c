@@ -23,8 +23,8 @@ static paritas_status check_inside(paritas_context *context, const paritas_lossc
                                    const char *what, size_t index, double potential)
 {
     if (potential >= options->potential_lower && potential <= options->potential_upper) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s[%zu]: %g V lies outside the bounds %g to %g",
-                        what, index, potential, options->potential_lower, options->potential_upper);
+    return paritas_refuse(context, "%s[%zu]: %g V lies outside the bounds %g to %g", what, index, potential,
+                          options->potential_lower, options->potential_upper);
 }
 
 /* ---- profiles ---- */
@@ -61,13 +61,13 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                         double *amplitude)
 {
     struct losscone_call call;
-    paritas_status status = losscone_open(context, given_sweeps, given_options, true, &call);
-    if (status == PARITAS_OK && n_potentials > 0 && !potentials)
-        status = paritas_fail(context, PARITAS_INVALID_ARGUMENT, "potentials: none given");
-    for (size_t i = 0; i < n_potentials && status == PARITAS_OK; i++)
-        status = check_inside(context, &call.options, "potentials", i, potentials[i]);
-    if (status != PARITAS_OK || n_potentials == 0 || call.sweeps.n == 0) return status;
-    if (!misfit) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "misfit: no place given for it");
+    TRY(losscone_open(context, given_sweeps, given_options, true, &call));
+    if (n_potentials > 0 && !potentials) return paritas_refuse(context, "potentials: none given");
+    for (size_t i = 0; i < n_potentials; i++)
+        TRY(check_inside(context, &call.options, "potentials", i, potentials[i]));
+    if (n_potentials == 0 || call.sweeps.n == 0) return PARITAS_OK;
+    paritas_status status = PARITAS_OK;
+    if (!misfit) return paritas_refuse(context, "misfit: no place given for it");
     struct profiles p = {.call = &call,
                          .n_potentials = n_potentials,
                          .least = losscone_least_cells(&call.options),
@@ -217,9 +217,8 @@ static paritas_status check_result(paritas_context *context, size_t k, const cha
     if (value >= lower - hair * (1.0 + (lower < 0.0 ? -lower : lower)) &&
         value <= upper + hair * (1.0 + (upper < 0.0 ? -upper : upper)))
         return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                        "results[%zu]: the %s %g lies outside the bounds %g to %g", k, name, value, lower,
-                        upper);
+    return paritas_refuse(context, "results[%zu]: the %s %g lies outside the bounds %g to %g", k, name, value,
+                          lower, upper);
 }
 
 /* What functions on results have in common. */
@@ -228,15 +227,13 @@ static paritas_status open_results(paritas_context *context, const paritas_sweep
                                    const paritas_losscone_result *results, struct losscone_call *call)
 {
     const paritas_losscone_options *options = &call->options;
-    paritas_status status = losscone_open(context, given_sweeps, given_options, true, call);
-    if (status == PARITAS_OK)
-        status = SIZED_CHECK(context, paritas_losscone_result, "results", call->sweeps.n, results);
-    for (size_t k = 0; status == PARITAS_OK && k < call->sweeps.n; k++) {
+    TRY(losscone_open(context, given_sweeps, given_options, true, call));
+    TRY(SIZED_CHECK(context, paritas_losscone_result, "results", call->sweeps.n, results));
+    for (size_t k = 0; k < call->sweeps.n; k++) {
         if (!has_fit(&results[k])) continue;
         const paritas_losscone_result *r = &results[k];
         if (!(r->misfit >= 0.0 && r->misfit < NOTHING_FOUND))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "results[%zu]: a fit with the misfit %g",
-                                k, r->misfit);
+            return paritas_refuse(context, "results[%zu]: a fit with the misfit %g", k, r->misfit);
         const bool beam = options->beam_width > 0.0 && options->response == PARITAS_LOSSCONE_RESPONSE_HARD;
         const double u0 = options->potential_lower, u1 = options->potential_upper, r0 = options->ratio_lower,
                      r1 = options->ratio_upper;
@@ -251,11 +248,11 @@ static paritas_status open_results(paritas_context *context, const paritas_sweep
                        {"ratio_centre", r->ratio_centre, r0, r1},
                        {"amplitude", r->amplitude, beam ? options->amplitude_lower : 0.0,
                         beam ? options->amplitude_upper : 0.0}};
-        for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == PARITAS_OK; i++)
-            status = check_result(context, k, numbers[i].name, numbers[i].value, numbers[i].lower,
-                                  numbers[i].upper);
+        for (size_t i = 0; i < COUNT_OF(numbers); i++)
+            TRY(check_result(context, k, numbers[i].name, numbers[i].value, numbers[i].lower,
+                             numbers[i].upper));
     }
-    return status;
+    return PARITAS_OK;
 }
 
 paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *given_sweeps,
@@ -269,16 +266,15 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
     if (checked == PARITAS_OK)
         checked = SIZED_CHECK(context, paritas_confidence, "sets", call.sweeps.n, sets);
     if (checked != PARITAS_OK || call.sweeps.n == 0) return checked;
-    if (!(step >= 0.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "step %g V: must not be negative", step);
+    if (!(step >= 0.0)) return paritas_refuse(context, "step %g V: must not be negative", step);
     const double side = options->potential_upper - options->potential_lower;
     if (!(step > 0.0)) {
         step = options->response == PARITAS_LOSSCONE_RESPONSE_FOLDED ? STEP_FOLDED : STEP_HARD;
         if (side / step > GRID_MOST) step = side / GRID_MOST;
     }
     if (!(side / step <= GRID_MOST))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "step %g V: more than %d of them lie between the bounds", step, GRID_MOST);
+        return paritas_refuse(context, "step %g V: more than %d of them lie between the bounds", step,
+                              GRID_MOST);
     uint32_t count = (uint32_t)(side / step);
     if (options->potential_lower + count * step < options->potential_upper) count++;
     struct sets s = {&call, results, thresholds, step, sets};
@@ -350,16 +346,13 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
                                           double level, double *thresholds)
 {
     struct losscone_call call;
-    const paritas_status checked = open_results(context, given_sweeps, given_options, results, &call);
-    if (checked != PARITAS_OK || call.sweeps.n == 0) return checked;
-    if (!thresholds)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "thresholds: no place given for them");
+    TRY(open_results(context, given_sweeps, given_options, results, &call));
+    if (call.sweeps.n == 0) return PARITAS_OK;
+    if (!thresholds) return paritas_refuse(context, "thresholds: no place given for them");
     if (draws < 1 || draws > DRAWS_MOST)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "draws %u: must be 1 to %d", draws,
-                            DRAWS_MOST);
+        return paritas_refuse(context, "draws %u: must be 1 to %d", draws, DRAWS_MOST);
     if (!(level > 0.0 && level < 1.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %g does not lie between 0 and 1",
-                            level);
+        return paritas_refuse(context, "level %g does not lie between 0 and 1", level);
     const double place = level * draws;
     unsigned rank = (unsigned)place;
     if (rank > 0 && rank == place) rank--; /* as many draws as the level asks for are not above it */
