@@ -71,8 +71,15 @@ def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
         signature = inspect.signature(function)
         own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
         names = [name for name in keywords.__annotations__ if name not in signature.parameters]
-        kind = inspect.Parameter.KEYWORD_ONLY
-        shared = [inspect.Parameter(name, kind, default=_DEFAULTS.get(name)) for name in names]
+        shared = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=_DEFAULTS.get(name),
+                annotation=keywords.__annotations__[name].__forward_arg__,
+            )
+            for name in names
+        ]
         function.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
         _KNOWN[function.__name__] = frozenset(names)
 

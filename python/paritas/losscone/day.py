@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import _engine
 from ..arrays import Floats, Table, structured, words
+
+if TYPE_CHECKING:
+    from ..fields import er_attitude_arrays, er_day_arrays
+else:  # the library's arrays become attributes when an object is made
+    er_attitude_arrays = er_day_arrays = object
 
 Path = Union[str, "os.PathLike[str]"]
 _REASONS = list(_engine.er_reasons())
@@ -36,13 +41,9 @@ class Geometry:
         return self._table.has(column)
 
 
-class Attitude:
+class Attitude(er_attitude_arrays):
     """The spin axis over time, from attitude.tab. time (Unix seconds), right_ascension, declination
     (ECLIPJ2000): arrays of the table."""
-
-    time: Floats
-    right_ascension: Floats
-    declination: Floats
 
     def __init__(self, path: Path) -> None:
         self._table = _engine.Attitude.read(os.fspath(path))
@@ -54,7 +55,7 @@ class Attitude:
         return self._table.at(np.atleast_1d(times))
 
 
-class Day:
+class Day(er_day_arrays):
     """The sweeps of a day file, in the order in which their numbers first appear.
 
     Arrays are views of the library's memory and may be written to: number, utc (of the first row),
@@ -64,28 +65,6 @@ class Day:
     Geometry is NaN until it is given. What is masked has no flux; why, say the reasons: codes in these
     arrays, words in `sweeps`, `rows` and `counts`.
     """
-
-    number: NDArray[np.int64]
-    utc: NDArray[np.bytes_]
-    sweep_reason: NDArray[np.uint8]
-    row_reason: NDArray[np.uint8]
-    cell_reason: NDArray[np.uint8]
-    line: NDArray[np.uint64]
-    time: Floats
-    energy: Floats
-    field: Floats
-    flux: Floats
-    azimuth: Floats
-    polarity: Floats
-    spacecraft_potential: Floats
-    spacecraft_in_sun: Floats
-    projection_in_sun: Floats
-    spacecraft_latitude: Floats
-    spacecraft_longitude: Floats
-    projection_latitude: Floats
-    projection_longitude: Floats
-    sun_azimuth: Floats
-    sun_elevation: Floats
 
     def __init__(self, memory: _engine.Day, path: str = "") -> None:
         self._memory = memory

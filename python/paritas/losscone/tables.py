@@ -15,28 +15,31 @@ from .. import _engine
 from ..arrays import Table, html_of, structured
 from .day import Path
 
-_TEXT = {
-    "utc",
-    "time_start",
-    "time_end",
-    "reason",
-    "status",
-    "preferred",
-    "plasma_status",
-    "spacecraft_potential_status",
-    "kappa_state",
-    "theta_state",
+#: records whose words are columns, and what stands before them
+_RECORDS = {
+    "paritas_losscone_result": "",
+    "paritas_confidence": "confidence_",
+    "paritas_beam": "beam_",
+    "paritas_kappa_result": "",
+    "paritas_potential": "",
 }
-_WHOLE = {
-    "spectrum": np.int64,
-    "rows": np.int64,
-    "cells": np.uint32,
-    "boxes": np.uint32,
-    "solved": np.uint32,
-    "plasma_rows": np.uint32,
-    "plasma_empty_rows": np.uint32,
-}
-_FLAGS = {"sunlit", "beam_found", "confidence_at_lower_bound", "confidence_at_upper_bound"}
+_TEXT = np.dtype("U24")
+
+
+def _types() -> dict[str, np.dtype[Any]]:
+    """Types of the columns that are not real numbers."""
+    found = dict.fromkeys(("utc", "time_start", "time_end", "reason", "preferred"), _TEXT)
+    found.update(spectrum=np.dtype(np.int64), rows=np.dtype(np.int64), sunlit=np.dtype(bool))
+    for name, before in _RECORDS.items():
+        record = _engine.record(name)
+        known = {"word": _TEXT, "truth": np.dtype(bool)}
+        for field in record.fields:
+            if field.word and field.kind != "real":
+                found[before + field.word] = known.get(field.kind, record.dtype[field.name])
+    return found
+
+
+_TYPES = _types()
 _INTERVALS = 8
 #: names of the arrays that are other than those of the text
 _RENAMED = {"spec_no": "spectrum", "time_start": "utc", "row_count": "rows"}
@@ -106,13 +109,12 @@ def _column(name: str, texts: list[str]) -> NDArray[Any]:
     plain = _plain(name)
     if plain == "confidence_set":
         return np.array([_set_of(text) for text in texts]).reshape(len(texts), _INTERVALS, 2)
-    if plain in _TEXT:
-        return np.array(texts, dtype="U24")
-    if plain in _WHOLE:
-        return np.array([int(text) for text in texts], dtype=_WHOLE[plain])
-    if plain in _FLAGS:
-        return np.array([text == "true" for text in texts], dtype=bool)
-    return np.array([float(text) if text else np.nan for text in texts], dtype=np.float64)
+    dtype = _TYPES.get(plain, np.dtype(np.float64))
+    if dtype.kind == "f":
+        return np.array([float(text) if text else np.nan for text in texts], dtype)
+    if dtype.kind == "b":
+        return np.array([text == "true" for text in texts], dtype)
+    return np.array(texts if dtype == _TEXT else [int(text) for text in texts], dtype)
 
 
 def _read_csv(path: str) -> Tables:
