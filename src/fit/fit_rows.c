@@ -1,6 +1,7 @@
 /* fit_rows.c: see fit_rows.h. */
 #include "fit/fit_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- rows ---- */
@@ -38,6 +39,28 @@ paritas_status rows_check_templates(paritas_context *context, const struct froze
     return model->n_templates
                ? model->family->check_templates(context, model, frozen_templates(model, data), where)
                : PARITAS_OK;
+}
+
+paritas_status rows_check_all_templates(paritas_context *context, const struct frozen *model, size_t n,
+                                        const double *data)
+{
+    for (size_t k = 0; model->n_templates && k < n; k++) {
+        char where[32];
+        snprintf(where, sizeof where, "data[%zu]", k);
+        TRY(rows_check_templates(context, model, data + k * model->n_data, where));
+    }
+    return PARITAS_OK;
+}
+
+paritas_status rows_check_data(paritas_context *context, const struct frozen *model, size_t n,
+                               const double *data)
+{
+    for (size_t i = 0; i < n * model->n_data; i++)
+        if (!rows_is_datum(model, i % model->n_data, data[i]))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "data[%zu][%zu]: must be a finite number, not negative where it is a count",
+                                i / model->n_data, i % model->n_data);
+    return rows_check_all_templates(context, model, n, data);
 }
 
 void rows_put_fit(const struct frozen *model, const struct fit_job *job, double *row)

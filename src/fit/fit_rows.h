@@ -21,9 +21,21 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
  * is on it. */
 double rows_land(double x, double lower, double upper);
 
+/* Can datum i be that? A finite number, not negative where it is a count. */
+static inline bool rows_is_datum(const struct frozen *model, size_t i, double value)
+{
+    return value - value == 0.0 && (value >= 0.0 || !frozen_counts(model, i));
+}
+
 /* INVALID_ARGUMENT for a data row, called `where`, whose templates the model cannot take. */
 paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
                                     const char *where);
+
+/* The same for n rows, called data[0], ...; the second looks at all of their numbers. */
+paritas_status rows_check_all_templates(paritas_context *context, const struct frozen *model, size_t n,
+                                        const double *data);
+paritas_status rows_check_data(paritas_context *context, const struct frozen *model, size_t n,
+                               const double *data);
 
 /* ---- launches ---- */
 
