@@ -192,26 +192,13 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
     return fit_some(context, device, block, flags, goes_on, n, which);
 }
 
-/* What f32 answered, as numbers of the job: a fixed parameter has its value, one at a rounded bound is on the bound.
- * False: it is no point. */
-static bool land(const struct block *block, size_t i)
-{
-    const struct fit_job *job = &block->jobs[i];
-    double *point = point_of(block, i);
-    bool whole = true;
-    for (size_t p = 0; p < block->model->n_parameters; p++) {
-        point[p] = job->fixed[p] ? job->start[p] : rows_land(point[p], job->lower[p], job->upper[p]);
-        whole = whole && point[p] - point[p] == 0.0;
-    }
-    return whole;
-}
-
 static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t i)
 {
     const struct block *block = user;
     const struct method *method = block->method;
     const bool converged = block->outcomes[i].status == PARITAS_FIT_CONVERGED,
-               whole = stage == STAGE_FIRST && (method->raw || method->polished) && land(block, i);
+               whole = stage == STAGE_FIRST && (method->raw || method->polished) &&
+                       rows_land(block->model, &block->jobs[i], point_of(block, i));
     if (stage == STAGE_FIRST && method->polished) {
         if (!whole)
             memcpy(point_of(block, i), block->jobs[i].start, block->model->n_parameters * sizeof(double));
@@ -258,12 +245,6 @@ static void put_errors(const struct block *block, const struct fit_job *job, con
     }
 }
 
-static bool is_usable(const struct frozen *model, const double *answer)
-{
-    return answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_VALUE)] < ROWS_OUTSIDE &&
-           answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_BAD)] == 0.0;
-}
-
 static void take_confirmation(void *user, const struct fit_job *job, const double *answer)
 {
     struct block *block = user;
@@ -288,9 +269,9 @@ static void take_confirmation(void *user, const struct fit_job *job, const doubl
         else if (!met)
             block->open[block->n_open++] = job->index;
     }
-    put_errors(block, job, answer, is_usable(model, answer));
+    put_errors(block, job, answer, rows_has_covariance(model, answer));
     if (block->answers->covariance)
-        put_covariance(model, answer, is_usable(model, answer),
+        put_covariance(model, answer, rows_has_covariance(model, answer),
                        block->answers->covariance + job->index * model->n_parameters * model->n_parameters);
 }
 
@@ -475,7 +456,8 @@ static void take_covariance(void *user, const struct fit_job *job, const double 
 {
     const struct covariances *to = user;
     const size_t p = to->model->n_parameters;
-    put_covariance(to->model, answer, is_usable(to->model, answer), to->covariance + job->index * p * p);
+    put_covariance(to->model, answer, rows_has_covariance(to->model, answer),
+                   to->covariance + job->index * p * p);
 }
 
 paritas_status fit_covariances(paritas_context *context, const paritas_model *given, size_t n,

@@ -27,12 +27,6 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
     for (size_t p = 0; p < model->n_parameters; p++) point[p] = row[model->slot_of[p]];
 }
 
-double rows_land(double x, double lower, double upper)
-{
-    if (x <= lower || x == (double)(float)lower) return lower;
-    return x >= upper || x == (double)(float)upper ? upper : x;
-}
-
 paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
                                     const char *where)
 {
@@ -81,6 +75,24 @@ void rows_put_fit(const struct frozen *model, const struct fit_job *job, double 
         if (start[slot] < lower[slot]) start[slot] = lower[slot];
         if (start[slot] > upper[slot]) start[slot] = upper[slot];
     }
+}
+
+static double within(double x, double lower, double upper)
+{
+    if (x <= lower || x == (double)(float)lower) return lower;
+    return x >= upper || x == (double)(float)upper ? upper : x;
+}
+
+bool rows_land(const struct frozen *model, const struct fit_job *job, double *point)
+{
+    bool whole = true;
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        point[p] = (ptrdiff_t)p == job->held ? job->held_at
+                   : job->fixed[p]           ? job->start[p]
+                                             : within(point[p], job->lower[p], job->upper[p]);
+        whole = whole && point[p] - point[p] == 0.0;
+    }
+    return whole;
 }
 
 struct fit_outcome rows_get_outcome(const struct frozen *model, const double *answer)

@@ -24,10 +24,9 @@ static void take_matrix(void *user, const struct fit_job *job, const double *ans
     struct matrix *to = user;
     const struct frozen *model = paritas_model_frozen(to->plan->model);
     const size_t slots = model->n_slots;
-    const double *scalars = answer + COVARIANCE_SCALAR(slots, 0),
-                 *errors = answer + COVARIANCE_ERRORS * slots;
+    const double *errors = answer + COVARIANCE_ERRORS * slots;
     memcpy(to->matrix, answer + COVARIANCE_MATRIX(slots), slots * slots * sizeof *to->matrix);
-    to->usable = scalars[COVARIANCE_VALUE] < ROWS_OUTSIDE && scalars[COVARIANCE_BAD] == 0.0;
+    to->usable = rows_has_covariance(model, answer);
     for (size_t p = 0; p < model->n_parameters; p++) {
         const double error = errors[model->slot_of[p]];
         /* an error of 0 says that the data do not determine the parameter */
