@@ -59,7 +59,7 @@ static paritas_status check_job(paritas_context *context, const struct frozen *m
     }
     if (job->data == model->data) return PARITAS_OK;
     for (size_t i = 0; i < model->n_data; i++)
-        if (!(job->data[i] - job->data[i] == 0.0) || (frozen_counts(model, i) && job->data[i] < 0.0))
+        if (!rows_is_datum(model, i, job->data[i]))
             return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
                                 "data[%zu]: must be a finite number, not negative where it is a count", i);
     return rows_check_templates(context, model, job->data, "data");
@@ -81,13 +81,11 @@ static paritas_status check_jobs(paritas_context *context, const struct frozen *
 /* How all jobs of a call are fitted. */
 struct method {
     paritas_minimizer minimizer;
-    unsigned iterations;
-    uint32_t members; /* of a population of differential evolution */
-    uint64_t seed;
-    uint32_t near;    /* FIT_FROM_NEAR where the jobs' starts are near the minima */
-    uint32_t closest; /* FIT_TO_CLOSEST where that is wanted */
-    bool raw;         /* f32, and not polished */
-    bool polished;    /* f32, then f64 */
+    uint32_t args[FIT_ARGS]; /* of its entry, all but the flags */
+    uint32_t near;           /* FIT_FROM_NEAR where the jobs' starts are near the minima */
+    uint32_t closest;        /* FIT_TO_CLOSEST where that is wanted */
+    bool raw;                /* f32, and not polished */
+    bool polished;           /* f32, then f64 */
 };
 
 static struct method method_of(const paritas_context *context, const struct frozen *model,
@@ -96,10 +94,12 @@ static struct method method_of(const paritas_context *context, const struct froz
     const size_t wished = 10 * model->n_parameters;
     const uint32_t usual = wished < 20 ? 20 : wished > 200 ? 200 : (uint32_t)wished;
     return (struct method){.minimizer = options->minimizer,
-                           .iterations = options->max_iterations ? options->max_iterations
-                                                                 : iteration_limit[options->minimizer],
-                           .members = options->population ? options->population : usual,
-                           .seed = options->seed,
+                           .args = {[FIT_ARG_ITERATIONS] = options->max_iterations
+                                                               ? options->max_iterations
+                                                               : iteration_limit[options->minimizer],
+                                    [FIT_ARG_MEMBERS] = options->population ? options->population : usual,
+                                    [FIT_ARG_SEED_LOW] = (uint32_t)options->seed,
+                                    [FIT_ARG_SEED_HIGH] = (uint32_t)(options->seed >> 32)},
                            .near = options->start_is_near ? FIT_FROM_NEAR : 0,
                            .raw = fits_are_raw(context),
                            .polished = context->precision == 32 && !context->no_polish};
@@ -116,10 +116,11 @@ static paritas_status read_options(paritas_context *context, const struct frozen
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "population %u: takes 4 to 65536 members",
                             options->population);
     *method = method_of(context, model, options);
+    const uint32_t members = method->args[FIT_ARG_MEMBERS];
     if (options->minimizer == PARITAS_MINIMIZER_DE &&
-        model->slab + DE_MEMORY(model->n_slots, (size_t)method->members) > UINT32_MAX)
+        model->slab + DE_MEMORY(model->n_slots, (size_t)members) > UINT32_MAX)
         return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
-                            "population %u: one fit would need more than 2^32 numbers", method->members);
+                            "population %u: one fit would need more than 2^32 numbers", members);
     return PARITAS_OK;
 }
 
@@ -131,7 +132,8 @@ struct block {
     size_t n;
     struct fit_job *jobs, *some;  /* n each: all; those of the launch in hand */
     struct fit_outcome *outcomes; /* n: of the last fit, with the iterations of all */
-    double *parameters;           /* n rows: where the fits stand */
+    double *parameters;           /* n rows: where the fits stand; */
+    double *own;                  /* here, if the caller does not want them */
     size_t *open, n_open;         /* fits that did not stand the check with their exact Hessian */
     const paritas_fit_answers *answers;
 };
@@ -167,19 +169,15 @@ static void take_fit(void *user, const struct fit_job *job, const double *answer
 static paritas_status fit_some(paritas_context *context, struct paritas_device *device, struct block *block,
                                uint32_t flags, bool from_points, size_t n, const size_t *which)
 {
-    const struct method *method = block->method;
-    return rows_fits_run(context, device,
-                         &(struct rows_fits){.model = block->model,
-                                             .entry = block->model->family->fit[method->minimizer],
-                                             .args = {[FIT_ARG_ITERATIONS] = method->iterations,
-                                                      [FIT_ARG_FLAGS] = flags,
-                                                      [FIT_ARG_MEMBERS] = method->members,
-                                                      [FIT_ARG_SEED_LOW] = (uint32_t)method->seed,
-                                                      [FIT_ARG_SEED_HIGH] = (uint32_t)(method->seed >> 32)},
-                                             .n = n,
-                                             .jobs = select_jobs(block, n, which, from_points),
-                                             .take = take_fit,
-                                             .user = block});
+    struct rows_fits call = {.model = block->model,
+                             .entry = block->model->family->fit[block->method->minimizer],
+                             .n = n,
+                             .jobs = select_jobs(block, n, which, from_points),
+                             .take = take_fit,
+                             .user = block};
+    memcpy(call.args, block->method->args, sizeof call.args);
+    call.args[FIT_ARG_FLAGS] = flags;
+    return rows_fits_run(context, device, &call);
 }
 
 static paritas_status run_stage(paritas_context *context, struct paritas_device *device, void *user,
@@ -187,31 +185,11 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
 {
     struct block *block = user;
     const struct method *method = block->method;
-    const uint32_t closer = method->minimizer == PARITAS_MINIMIZER_NEWTON ? FIT_TO_CLOSER : 0;
-    switch (stage) {
-    case STAGE_FIRST:
-        return fit_some(context, device, block, method->near | method->closest, false, n, which);
-    case STAGE_NEAR:
-        return fit_some(context, device, block, FIT_FROM_NEAR | closer, true, n, which);
-    case STAGE_FAR:
-        return fit_some(context, device, block, closer, true, n, which);
-    default:
-        return fit_some(context, device, block, method->near, false, n, which);
-    }
-}
-
-/* What f32 answered, as numbers of the job: a fixed parameter has its value, one at a rounded bound is on the bound.
- * False: it is no point. */
-static bool land(const struct block *block, size_t i)
-{
-    const struct fit_job *job = &block->jobs[i];
-    double *point = point_of(block, i);
-    bool whole = true;
-    for (size_t p = 0; p < block->model->n_parameters; p++) {
-        point[p] = job->fixed[p] ? job->start[p] : rows_land(point[p], job->lower[p], job->upper[p]);
-        whole = whole && point[p] - point[p] == 0.0;
-    }
-    return whole;
+    const bool goes_on = stage == STAGE_NEAR || stage == STAGE_FAR;
+    const uint32_t closer = method->minimizer == PARITAS_MINIMIZER_NEWTON ? FIT_TO_CLOSER : 0,
+                   flags = goes_on ? closer | (stage == STAGE_NEAR ? FIT_FROM_NEAR : 0)
+                                   : method->near | (stage == STAGE_FIRST ? method->closest : 0);
+    return fit_some(context, device, block, flags, goes_on, n, which);
 }
 
 static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t i)
@@ -219,7 +197,8 @@ static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t 
     const struct block *block = user;
     const struct method *method = block->method;
     const bool converged = block->outcomes[i].status == PARITAS_FIT_CONVERGED,
-               whole = stage == STAGE_FIRST && (method->raw || method->polished) && land(block, i);
+               whole = stage == STAGE_FIRST && (method->raw || method->polished) &&
+                       rows_land(block->model, &block->jobs[i], point_of(block, i));
     if (stage == STAGE_FIRST && method->polished) {
         if (!whole)
             memcpy(point_of(block, i), block->jobs[i].start, block->model->n_parameters * sizeof(double));
@@ -266,12 +245,6 @@ static void put_errors(const struct block *block, const struct fit_job *job, con
     }
 }
 
-static bool is_usable(const struct frozen *model, const double *answer)
-{
-    return answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_VALUE)] < ROWS_OUTSIDE &&
-           answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_BAD)] == 0.0;
-}
-
 static void take_confirmation(void *user, const struct fit_job *job, const double *answer)
 {
     struct block *block = user;
@@ -296,9 +269,9 @@ static void take_confirmation(void *user, const struct fit_job *job, const doubl
         else if (!met)
             block->open[block->n_open++] = job->index;
     }
-    put_errors(block, job, answer, is_usable(model, answer));
+    put_errors(block, job, answer, rows_has_covariance(model, answer));
     if (block->answers->covariance)
-        put_covariance(model, answer, is_usable(model, answer),
+        put_covariance(model, answer, rows_has_covariance(model, answer),
                        block->answers->covariance + job->index * model->n_parameters * model->n_parameters);
 }
 
@@ -349,15 +322,27 @@ static void put_results(const struct block *block)
     }
 }
 
-/* Room for blocks of `room` jobs; block_close also after a failure. */
-static paritas_status block_open(paritas_context *context, const paritas_model *model,
-                                 const struct method *method, size_t room, struct block *block)
+static void put_closest(const struct block *block, struct closest_fit *fits)
 {
-    *block = (struct block){.model = paritas_model_frozen(model), .method = method};
+    for (size_t i = 0; i < block->n; i++) {
+        const struct fit_outcome *outcome = &block->outcomes[i];
+        fits[i] = (struct closest_fit){
+            outcome->status, outcome->inside ? 2.0 * outcome->value : __builtin_nan(""), outcome->flat};
+    }
+}
+
+/* Room for blocks of `room` jobs; block_close also after a failure. */
+static paritas_status block_open(paritas_context *context, const struct frozen *model,
+                                 const struct method *method, size_t room, bool parameters,
+                                 struct block *block)
+{
+    *block = (struct block){.model = model, .method = method};
     block->jobs = paritas_allocate(context, 2 * room, sizeof *block->jobs);
     block->outcomes = paritas_allocate(context, room, sizeof *block->outcomes);
     block->open = paritas_allocate(context, room, sizeof *block->open);
-    if (!block->jobs || !block->outcomes || !block->open) return paritas_fail_memory(context);
+    if (parameters) block->own = paritas_allocate(context, room * model->n_parameters, sizeof *block->own);
+    if (!block->jobs || !block->outcomes || !block->open || (parameters && !block->own))
+        return paritas_fail_memory(context);
     block->some = block->jobs + room;
     return PARITAS_OK;
 }
@@ -367,15 +352,16 @@ static void block_close(paritas_context *context, struct block *block)
     paritas_release(&context->allocator, block->jobs);
     paritas_release(&context->allocator, block->outcomes);
     paritas_release(&context->allocator, block->open);
+    paritas_release(&context->allocator, block->own);
 }
 
 /* Completes the jobs and fits them. */
 static paritas_status block_fit(paritas_context *context, struct block *block, size_t n,
-                                const paritas_job *jobs, double *parameters)
+                                const paritas_job *jobs)
 {
     const struct launch_stages stages = {run_stage, next_stage, block};
     block->n = n;
-    block->parameters = parameters;
+    block->parameters = block->own ? block->own : block->answers->parameters;
     memset(block->outcomes, 0, n * sizeof *block->outcomes);
     for (size_t i = 0; i < n; i++) block->jobs[i] = complete(block->model, &jobs[i], i);
     return launch_in_stages(context, context->device, &stages, n);
@@ -385,7 +371,7 @@ static paritas_status block_fit(paritas_context *context, struct block *block, s
 static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i, size_t p)
 {
     paritas_fit_answers some = *all;
-    some.results += i;
+    if (some.results) some.results += i;
     if (some.parameters) some.parameters += i * p;
     if (some.errors) some.errors += i * p;
     if (some.covariance) some.covariance += i * p * p;
@@ -393,27 +379,34 @@ static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i
     return some;
 }
 
-/* Jobs of a block: as many as fit into one launch. */
-static size_t block_room(const struct frozen *model, size_t n, bool covariance)
+/* Fits all jobs, as many at once as fit into one launch. `closest`: their answers; NULL: `answers` has all. */
+static paritas_status run_blocks(paritas_context *context, const struct frozen *model,
+                                 const struct method *method, size_t n, const paritas_job *jobs,
+                                 const paritas_fit_answers *answers, struct closest_fit *closest)
 {
     const size_t slots = model->n_slots,
-                 most = launch_jobs(model->n_places + 8 * slots + 16 + (covariance ? slots * slots : 0));
-    return n < most ? n : most;
-}
-
-static paritas_status run_blocks(paritas_context *context, struct block *block, size_t room, size_t n,
-                                 const paritas_job *jobs, const paritas_fit_answers *answers, double *own)
-{
+                 most = launch_jobs(model->n_places + 8 * slots + 16 +
+                                    (answers->covariance ? slots * slots : 0)),
+                 room = n < most ? n : most;
     const bool confirmed = answers->errors || answers->covariance || answers->states ||
-                           block->method->minimizer != PARITAS_MINIMIZER_NEWTON;
-    for (size_t i = 0; i < n; i += room) {
-        const paritas_fit_answers some = answers_from(answers, i, block->model->n_parameters);
-        block->answers = &some;
-        TRY(block_fit(context, block, n - i < room ? n - i : room, jobs + i, own ? own : some.parameters));
-        if (confirmed) TRY(confirm(context, block));
-        put_results(block);
+                           method->minimizer != PARITAS_MINIMIZER_NEWTON;
+    struct block block;
+    TRY(check_jobs(context, model, n, jobs));
+    if (n == 0) return PARITAS_OK;
+    paritas_status status = block_open(context, model, method, room, !answers->parameters, &block);
+    for (size_t i = 0; i < n && status == PARITAS_OK; i += room) {
+        const paritas_fit_answers some = answers_from(answers, i, model->n_parameters);
+        block.answers = &some;
+        status = block_fit(context, &block, n - i < room ? n - i : room, jobs + i);
+        if (status == PARITAS_OK && confirmed) status = confirm(context, &block);
+        if (status != PARITAS_OK) break;
+        if (closest)
+            put_closest(&block, closest + i);
+        else
+            put_results(&block);
     }
-    return PARITAS_OK;
+    block_close(context, &block);
+    return status;
 }
 
 paritas_status fit_run(paritas_context *context, const paritas_model *given,
@@ -422,22 +415,9 @@ paritas_status fit_run(paritas_context *context, const paritas_model *given,
 {
     static const paritas_fit_options defaults = PARITAS_FIT_OPTIONS_DEFAULT;
     const struct frozen *model = paritas_model_frozen(given);
-    const size_t room = block_room(model, n, answers->covariance != NULL);
     struct method method;
-    struct block block;
-    double *own = NULL;
     TRY(read_options(context, model, options ? options : &defaults, &method));
-    TRY(check_jobs(context, model, n, jobs));
-    if (n == 0) return PARITAS_OK;
-    paritas_status status = block_open(context, given, &method, room, &block);
-    if (status == PARITAS_OK && !answers->parameters) {
-        own = paritas_allocate(context, room * model->n_parameters, sizeof *own);
-        if (!own) status = paritas_fail_memory(context);
-    }
-    if (status == PARITAS_OK) status = run_blocks(context, &block, room, n, jobs, answers, own);
-    paritas_release(&context->allocator, own);
-    block_close(context, &block);
-    return status;
+    return run_blocks(context, model, &method, n, jobs, answers, NULL);
 }
 
 paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
@@ -459,26 +439,12 @@ paritas_status fit_closest(paritas_context *context, const paritas_model *given,
                            const paritas_job *jobs, struct closest_fit *fits, double *parameters)
 {
     const struct frozen *model = paritas_model_frozen(given);
-    const size_t room = block_room(model, n, false);
+    const paritas_fit_answers answers = {.parameters = parameters};
     paritas_fit_options options = PARITAS_FIT_OPTIONS_DEFAULT;
-    struct block block;
     options.start_is_near = start_is_near;
     struct method method = method_of(context, model, &options);
     method.closest = FIT_TO_CLOSEST;
-    TRY(check_jobs(context, model, n, jobs));
-    if (n == 0) return PARITAS_OK;
-    paritas_status status = block_open(context, given, &method, room, &block);
-    for (size_t i = 0; i < n && status == PARITAS_OK; i += room) {
-        status = block_fit(context, &block, n - i < room ? n - i : room, jobs + i,
-                           parameters + i * model->n_parameters);
-        for (size_t k = 0; k < block.n && status == PARITAS_OK; k++) {
-            const struct fit_outcome *outcome = &block.outcomes[k];
-            fits[i + k] = (struct closest_fit){
-                outcome->status, outcome->inside ? 2.0 * outcome->value : __builtin_nan(""), outcome->flat};
-        }
-    }
-    block_close(context, &block);
-    return status;
+    return run_blocks(context, model, &method, n, jobs, &answers, fits);
 }
 
 struct covariances {
@@ -490,7 +456,8 @@ static void take_covariance(void *user, const struct fit_job *job, const double 
 {
     const struct covariances *to = user;
     const size_t p = to->model->n_parameters;
-    put_covariance(to->model, answer, is_usable(to->model, answer), to->covariance + job->index * p * p);
+    put_covariance(to->model, answer, rows_has_covariance(to->model, answer),
+                   to->covariance + job->index * p * p);
 }
 
 paritas_status fit_covariances(paritas_context *context, const paritas_model *given, size_t n,

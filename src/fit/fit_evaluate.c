@@ -1,9 +1,6 @@
 /* fit_evaluate.c: likelihoods and their derivatives for many points and data sets in one call. */
 #include "fit/fit_rows.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Points first .. first + count - 1 with all data sets: the sets are the jobs of the launch. */
 struct evaluation {
     const struct frozen *model;
@@ -63,22 +60,6 @@ static paritas_status take(void *user, const struct launch_rows *rows)
     return PARITAS_OK;
 }
 
-static paritas_status check_data(paritas_context *context, const struct frozen *model, size_t n,
-                                 const double *data)
-{
-    for (size_t i = 0; i < n * model->n_data; i++)
-        if (!(data[i] >= 0.0 || !frozen_counts(model, i % model->n_data)) || !(data[i] - data[i] == 0.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "data[%zu][%zu]: must be a finite number, not negative where it is a count",
-                                i / model->n_data, i % model->n_data);
-    for (size_t d = 0; model->n_templates && d < n; d++) {
-        char where[32];
-        snprintf(where, sizeof where, "data[%zu]", d);
-        TRY(rows_check_templates(context, model, data + d * model->n_data, where));
-    }
-    return PARITAS_OK;
-}
-
 /* All points: as many at once as one launch takes with all data sets, which it else takes in turn. */
 static paritas_status evaluate(paritas_context *context, struct evaluation *e, size_t n_points)
 {
@@ -112,7 +93,7 @@ paritas_status paritas_evaluate(paritas_context *context, const paritas_model *g
     }
     if (n_points == 0 || n_data == 0) return PARITAS_OK;
     if (!points) return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "points: none given");
-    TRY(check_data(context, model, n_data, data));
+    TRY(rows_check_data(context, model, n_data, data));
     double *constants = paritas_allocate(context, n_data, sizeof *constants);
     if (!constants) return paritas_fail_memory(context);
     for (size_t d = 0; d < n_data; d++) constants[d] = model->constant(model, data + d * model->n_data);

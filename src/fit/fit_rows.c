@@ -1,6 +1,7 @@
 /* fit_rows.c: see fit_rows.h. */
 #include "fit/fit_rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- rows ---- */
@@ -26,18 +27,34 @@ void rows_get_point(const struct frozen *model, const double *row, double *point
     for (size_t p = 0; p < model->n_parameters; p++) point[p] = row[model->slot_of[p]];
 }
 
-double rows_land(double x, double lower, double upper)
-{
-    if (x <= lower || x == (double)(float)lower) return lower;
-    return x >= upper || x == (double)(float)upper ? upper : x;
-}
-
 paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
                                     const char *where)
 {
     return model->n_templates
                ? model->family->check_templates(context, model, frozen_templates(model, data), where)
                : PARITAS_OK;
+}
+
+paritas_status rows_check_all_templates(paritas_context *context, const struct frozen *model, size_t n,
+                                        const double *data)
+{
+    for (size_t k = 0; model->n_templates && k < n; k++) {
+        char where[32];
+        snprintf(where, sizeof where, "data[%zu]", k);
+        TRY(rows_check_templates(context, model, data + k * model->n_data, where));
+    }
+    return PARITAS_OK;
+}
+
+paritas_status rows_check_data(paritas_context *context, const struct frozen *model, size_t n,
+                               const double *data)
+{
+    for (size_t i = 0; i < n * model->n_data; i++)
+        if (!rows_is_datum(model, i % model->n_data, data[i]))
+            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
+                                "data[%zu][%zu]: must be a finite number, not negative where it is a count",
+                                i / model->n_data, i % model->n_data);
+    return rows_check_all_templates(context, model, n, data);
 }
 
 void rows_put_fit(const struct frozen *model, const struct fit_job *job, double *row)
@@ -58,6 +75,24 @@ void rows_put_fit(const struct frozen *model, const struct fit_job *job, double 
         if (start[slot] < lower[slot]) start[slot] = lower[slot];
         if (start[slot] > upper[slot]) start[slot] = upper[slot];
     }
+}
+
+static double within(double x, double lower, double upper)
+{
+    if (x <= lower || x == (double)(float)lower) return lower;
+    return x >= upper || x == (double)(float)upper ? upper : x;
+}
+
+bool rows_land(const struct frozen *model, const struct fit_job *job, double *point)
+{
+    bool whole = true;
+    for (size_t p = 0; p < model->n_parameters; p++) {
+        point[p] = (ptrdiff_t)p == job->held ? job->held_at
+                   : job->fixed[p]           ? job->start[p]
+                                             : within(point[p], job->lower[p], job->upper[p]);
+        whole = whole && point[p] - point[p] == 0.0;
+    }
+    return whole;
 }
 
 struct fit_outcome rows_get_outcome(const struct frozen *model, const double *answer)

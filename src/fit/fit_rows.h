@@ -17,13 +17,21 @@ void rows_put_point(const struct frozen *model, const double *point, const doubl
 /* kernel → user */
 void rows_get_point(const struct frozen *model, const double *row, double *point);
 
-/* A parameter that an f32 kernel answered, back within its bounds: what lies beyond one, or on what f32 makes of it,
- * is on it. */
-double rows_land(double x, double lower, double upper);
+/* Can datum i be that? A finite number, not negative where it is a count. */
+static inline bool rows_is_datum(const struct frozen *model, size_t i, double value)
+{
+    return value - value == 0.0 && (value >= 0.0 || !frozen_counts(model, i));
+}
 
 /* INVALID_ARGUMENT for a data row, called `where`, whose templates the model cannot take. */
 paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
                                     const char *where);
+
+/* The same for n rows, called data[0], ...; the second looks at all of their numbers. */
+paritas_status rows_check_all_templates(paritas_context *context, const struct frozen *model, size_t n,
+                                        const double *data);
+paritas_status rows_check_data(paritas_context *context, const struct frozen *model, size_t n,
+                               const double *data);
 
 /* ---- launches ---- */
 
@@ -68,6 +76,10 @@ size_t fit_job_like(const struct fit_job *jobs, size_t k);
  * its value. */
 void rows_put_fit(const struct frozen *model, const struct fit_job *job, double *row);
 
+/* The point that an f32 kernel answered, as numbers of the job: what lies beyond a bound, or on what f32 makes of it, is
+ * on it; fixed parameters have their values. False: it is no point. */
+bool rows_land(const struct frozen *model, const struct fit_job *job, double *point);
+
 struct rows_fits {
     const struct frozen *model;
     unsigned entry;          /* of a minimiser, or the covariance */
@@ -88,5 +100,12 @@ struct fit_outcome {
     unsigned iterations;
 };
 struct fit_outcome rows_get_outcome(const struct frozen *model, const double *answer);
+
+/* Is the point of a covariance's answer in the domain, with a Hessian that has a factor? */
+static inline bool rows_has_covariance(const struct frozen *model, const double *answer)
+{
+    return answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_VALUE)] < ROWS_OUTSIDE &&
+           answer[COVARIANCE_SCALAR(model->n_slots, COVARIANCE_BAD)] == 0.0;
+}
 
 #endif

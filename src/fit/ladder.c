@@ -42,13 +42,8 @@ double profile_same_minimum(const paritas_context *context, const struct profile
 
 bool profile_land(const struct profile_plan *plan, bool conditional, double *point)
 {
-    bool whole = true;
-    for (size_t p = 0; p < paritas_model_frozen(plan->model)->n_parameters; p++) {
-        point[p] = plan->fixed[p] ? plan->start[p] : rows_land(point[p], plan->lower[p], plan->upper[p]);
-        if (conditional && (ptrdiff_t)p == plan->poi) point[p] = plan->mu;
-        whole = whole && isfinite(point[p]);
-    }
-    return whole;
+    const struct fit_job job = profile_job(plan, conditional, NULL, plan->start);
+    return rows_land(paritas_model_frozen(plan->model), &job, point);
 }
 
 /* ---- Newton ---- */

@@ -1,7 +1,6 @@
 /* model_access.c: what the public interface says of models, whatever their family. */
 #include "fit/fit_rows.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void paritas_model_free(paritas_model *model)
@@ -9,50 +8,28 @@ void paritas_model_free(paritas_model *model)
     if (model) paritas_model_frozen(model)->family->free(model);
 }
 
-size_t paritas_model_parameter_count(const paritas_model *model)
+/* ---- what a frozen model has ready ---- */
+
+#define ANSWER(type, name, field)                         \
+    type paritas_model_##name(const paritas_model *model) \
+    {                                                     \
+        return paritas_model_frozen(model)->field;        \
+    }
+ANSWER(size_t, parameter_count, n_parameters)
+ANSWER(size_t, main_count, n_main)
+ANSWER(size_t, template_count, n_templates)
+ANSWER(ptrdiff_t, poi_index, poi)
+ANSWER(const double *, suggested_init, init)
+ANSWER(const double *, lower_bounds, lower)
+ANSWER(const double *, upper_bounds, upper)
+ANSWER(const unsigned char *, suggested_fixed, fixed)
+ANSWER(const double *, constraint_widths, width)
+ANSWER(const double *, data, data)
+
+size_t paritas_model_aux_count(const paritas_model *given)
 {
-    return paritas_model_frozen(model)->n_parameters;
-}
-size_t paritas_model_main_count(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->n_main;
-}
-size_t paritas_model_aux_count(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->n_data - paritas_model_frozen(model)->n_main -
-           paritas_model_frozen(model)->n_templates;
-}
-size_t paritas_model_template_count(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->n_templates;
-}
-ptrdiff_t paritas_model_poi_index(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->poi;
-}
-const double *paritas_model_suggested_init(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->init;
-}
-const double *paritas_model_lower_bounds(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->lower;
-}
-const double *paritas_model_upper_bounds(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->upper;
-}
-const unsigned char *paritas_model_suggested_fixed(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->fixed;
-}
-const double *paritas_model_constraint_widths(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->width;
-}
-const double *paritas_model_data(const paritas_model *model)
-{
-    return paritas_model_frozen(model)->data;
+    const struct frozen *model = paritas_model_frozen(given);
+    return model->n_data - model->n_main - model->n_templates;
 }
 
 const char *paritas_model_parameter_name(const paritas_model *model, size_t index)
@@ -115,44 +92,36 @@ static paritas_status rows_of(paritas_context *context, const struct frozen *mod
                               const double **data)
 {
     if (model->n_templates == 0) *data = NULL;
-    for (size_t k = 0; *data && k < n; k++) {
-        char where[32];
-        snprintf(where, sizeof where, "data[%zu]", k);
-        const paritas_status status = rows_check_templates(context, model, *data + k * model->n_data, where);
-        if (status != PARITAS_OK) return status;
-    }
-    return PARITAS_OK;
+    return *data ? rows_check_all_templates(context, model, n, *data) : PARITAS_OK;
 }
 
-paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *model, size_t n_points,
+paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *given, size_t n_points,
                                         const double *points, const double *data, double *expected)
 {
-    paritas_status status = family_check_expectation(context, paritas_model_frozen(model));
-    if (status == PARITAS_OK) status = rows_of(context, paritas_model_frozen(model), n_points, &data);
-    return status == PARITAS_OK ? paritas_model_frozen(model)->family->expected_data(context, model, n_points,
-                                                                                     points, data, expected)
-                                : status;
+    const struct frozen *model = paritas_model_frozen(given);
+    TRY(family_check_expectation(context, model));
+    TRY(rows_of(context, model, n_points, &data));
+    return model->family->expected_data(context, given, n_points, points, data, expected);
 }
 
-paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *model,
+paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *given,
                                             const double *point, const double *data, double *jacobian)
 {
-    paritas_status status = family_check_expectation(context, paritas_model_frozen(model));
-    if (status == PARITAS_OK) status = rows_of(context, paritas_model_frozen(model), 1, &data);
-    return status == PARITAS_OK
-               ? paritas_model_frozen(model)->family->expected_jacobian(context, model, point, data, jacobian)
-               : status;
+    const struct frozen *model = paritas_model_frozen(given);
+    TRY(family_check_expectation(context, model));
+    TRY(rows_of(context, model, 1, &data));
+    return model->family->expected_jacobian(context, given, point, data, jacobian);
 }
 
-paritas_status paritas_expected_by_sample_of(paritas_context *context, const paritas_model *model,
+paritas_status paritas_expected_by_sample_of(paritas_context *context, const paritas_model *given,
                                              const double *point, const double *data, double *expected)
 {
-    const struct paritas_family *family = with_channels(model);
-    if (!family)
+    const struct frozen *model = paritas_model_frozen(given);
+    if (!model->family->channel_count)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model '%s' has no samples",
-                            paritas_model_frozen(model)->family->name);
-    const paritas_status status = rows_of(context, paritas_model_frozen(model), 1, &data);
-    return status == PARITAS_OK ? family->expected_by_sample(context, model, point, data, expected) : status;
+                            model->family->name);
+    TRY(rows_of(context, model, 1, &data));
+    return model->family->expected_by_sample(context, given, point, data, expected);
 }
 
 paritas_status paritas_expected_data(paritas_context *context, const paritas_model *model, size_t n_points,
@@ -186,9 +155,9 @@ paritas_status paritas_model_fill_row(paritas_context *context, const paritas_mo
     if (model->n_templates == 0) return PARITAS_OK;
     memmove(numbers, templates ? templates : frozen_templates(model, model->data),
             model->n_templates * sizeof *row);
-    const paritas_status status = rows_check_templates(context, model, row, "templates");
-    if (status == PARITAS_OK) model->family->suggest_aux(model, numbers, row + model->n_main);
-    return status;
+    TRY(rows_check_templates(context, model, row, "templates"));
+    model->family->suggest_aux(model, numbers, row + model->n_main);
+    return PARITAS_OK;
 }
 
 /* Do the family and the rows allow derivatives by data? `data`: rows, NULL: the model's own, which go to
@@ -200,17 +169,7 @@ static paritas_status open_derivatives(paritas_context *context, const struct fr
     if (!model->family->data_derivatives)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model '%s' has no derivatives by data",
                             model->family->name);
-    if (*data) {
-        for (size_t i = 0; i < n * model->n_data; i++)
-            if (!((*data)[i] >= 0.0 || !frozen_counts(model, i % model->n_data)) ||
-                !((*data)[i] - (*data)[i] == 0.0))
-                return paritas_fail(
-                    context, PARITAS_INVALID_ARGUMENT,
-                    "data[%zu][%zu]: must be a finite number, not negative where it is a count",
-                    i / model->n_data, i % model->n_data);
-        const double *rows = *data;
-        return rows_of(context, model, n, &rows);
-    }
+    if (*data) return rows_check_data(context, model, n, *data);
     *own = paritas_allocate(context, n * model->n_data + 1, sizeof **own);
     if (!*own) return paritas_fail_memory(context);
     for (size_t k = 0; k < n; k++)

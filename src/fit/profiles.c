@@ -24,10 +24,9 @@ static void take_matrix(void *user, const struct fit_job *job, const double *ans
     struct matrix *to = user;
     const struct frozen *model = paritas_model_frozen(to->plan->model);
     const size_t slots = model->n_slots;
-    const double *scalars = answer + COVARIANCE_SCALAR(slots, 0),
-                 *errors = answer + COVARIANCE_ERRORS * slots;
+    const double *errors = answer + COVARIANCE_ERRORS * slots;
     memcpy(to->matrix, answer + COVARIANCE_MATRIX(slots), slots * slots * sizeof *to->matrix);
-    to->usable = scalars[COVARIANCE_VALUE] < ROWS_OUTSIDE && scalars[COVARIANCE_BAD] == 0.0;
+    to->usable = rows_has_covariance(model, answer);
     for (size_t p = 0; p < model->n_parameters; p++) {
         const double error = errors[model->slot_of[p]];
         /* an error of 0 says that the data do not determine the parameter */
@@ -69,6 +68,7 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
 /* Fits of data rows; points in the user's order, both fits' a row. What has no answer keeps its profile and ends. */
 struct tasks {
     const struct profile_plan *plan;
+    const struct frozen *model;
     const double *data;
     struct profile *profiles;
     double *ends;         /* NULL: not wanted */
@@ -127,7 +127,7 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
 {
     const struct tasks *tasks = user;
     const struct profile_plan *plan = tasks->plan;
-    const struct frozen *model = paritas_model_frozen(plan->model);
+    const struct frozen *model = tasks->model;
     const size_t slots = model->n_slots, places = model->n_places, p = model->n_parameters,
                  count = free_count(plan, p);
     uint32_t *args = rows->args, *free_slots = args + PROFILE_ARGS;
@@ -155,7 +155,7 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
 static paritas_status take_tasks(void *user, const struct launch_rows *rows)
 {
     const struct tasks *tasks = user;
-    const struct frozen *model = paritas_model_frozen(tasks->plan->model);
+    const struct frozen *model = tasks->model;
     const size_t slots = model->n_slots, fits = tasks->plan->conditional ? 2 : 1;
     for (size_t k = 0; k < rows->n; k++) {
         const size_t row = task_row(tasks, rows->at + k);
@@ -179,7 +179,7 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
 
 static paritas_status tasks_run(paritas_context *context, struct paritas_device *device, struct tasks *tasks)
 {
-    const struct frozen *model = paritas_model_frozen(tasks->plan->model);
+    const struct frozen *model = tasks->model;
     const size_t slots = model->n_slots, count = free_count(tasks->plan, model->n_parameters);
     struct launch_plan plan = rows_plan(model, model->family->profile);
     plan.in.once = PROFILE_SHARED(slots, count);
@@ -198,6 +198,7 @@ paritas_status profiles_closest(paritas_context *context, const struct profile_p
 {
     for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
     struct tasks tasks = {.plan = plan,
+                          .model = paritas_model_frozen(plan->model),
                           .data = data,
                           .profiles = profiles,
                           .ends = ends,
@@ -234,7 +235,7 @@ static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t 
 {
     const struct tasks *tasks = user;
     const struct profile_plan *plan = tasks->plan;
-    const size_t p = paritas_model_frozen(plan->model)->n_parameters;
+    const size_t p = tasks->model->n_parameters;
     const bool answered = tasks->profiles[i].rung == PROFILE_QUASI_NEWTON;
     if (!tasks->by_f32 || stage == STAGE_ANEW) return STAGE_DONE;
     if (stage == STAGE_NEAR || !answered) return answered ? STAGE_DONE : STAGE_ANEW;
@@ -266,7 +267,7 @@ static size_t left_for_newton(const paritas_context *context, const struct profi
 
 static paritas_status by_quasi_newton(paritas_context *context, struct tasks *tasks, double *points)
 {
-    const size_t p = paritas_model_frozen(tasks->plan->model)->n_parameters;
+    const size_t p = tasks->model->n_parameters;
     const struct launch_stages stages = {run_stage, next_stage, tasks};
     TRY(launch_in_stages(context, profile_device(context, tasks->plan), &stages, tasks->n));
     for (size_t i = 0; i < tasks->n && points; i++)
@@ -281,6 +282,7 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t p = model->n_parameters, step = launch_jobs(model->n_places + 8 * model->n_slots);
     struct tasks tasks = {.plan = plan,
+                          .model = paritas_model_frozen(plan->model),
                           .data = data,
                           .profiles = profiles,
                           .n = n,
