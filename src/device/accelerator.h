@@ -49,12 +49,12 @@ struct accelerator_kernel {
 
 /* Arguments of every kernel, in this order: six device memories, elements of a team's slab, number of the
  * launch's first team. */
-#define ACCELERATOR_ARGUMENTS(ARGUMENT)                                                         \
-    ARGUMENT(void *, ints)                                                                      \
-    ARGUMENT(void *, reals)                                                                     \
-    ARGUMENT(void *, args)                                                                      \
-    ARGUMENT(void *, in) ARGUMENT(void *, out) ARGUMENT(void *, slabs) ARGUMENT(uint32_t, slab) \
-        ARGUMENT(uint32_t, first_team)
+#define ACCELERATOR_ARGUMENTS(ARGUMENT) \
+    ARGUMENT(void *, ints)              \
+    ARGUMENT(void *, reals)             \
+    ARGUMENT(void *, args)              \
+    ARGUMENT(void *, in)                \
+    ARGUMENT(void *, out) ARGUMENT(void *, slabs) ARGUMENT(uint32_t, slab) ARGUMENT(uint32_t, first_team)
 struct accelerator_arguments {
 #define ARGUMENT(type, name) type name;
     ACCELERATOR_ARGUMENTS(ARGUMENT)
@@ -76,7 +76,8 @@ struct accelerator_operations {
     const size_t *dialect_size;
     const struct accelerator_code *codes;
     /* Finds device number device->index, fills accelerator->properties and accelerator->state. Refuses a
-     * device that cannot give the bits of device->precision. On failure it leaves what `close` can release. */
+     * device that cannot give the bits of device->precision. On failure it leaves what `close`
+     * can release. */
     paritas_status (*open)(paritas_context *context, struct accelerator *accelerator);
     void (*close)(struct accelerator *accelerator);
     /* Stand around every call of the primitives below, but for `options`; NULL: nothing has to. */
