@@ -4,7 +4,7 @@
  * variants of the CPU run several fits side by side. `one`: the module branches on its numbers, so a team
  * works on one job alone.
  *
- * Read by cmake/kernels.cmake, tools/check_kernels, tools/check_ptx, and by C. One line a module.
+ * Read by cmake/kernels.cmake and by C. One line a module.
  */
 #ifndef PARITAS_MODULES_H
 #define PARITAS_MODULES_H

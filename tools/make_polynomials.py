@@ -11,7 +11,6 @@ import sys
 from mpmath import (
     mp,
     mpf,
-    mpmathify,
     matrix,
     lu_solve,
     exp,
@@ -26,8 +25,6 @@ from mpmath import (
     loggamma,
     erfinv,
     findroot,
-    quad,
-    inf,
     frexp,
     ldexp,
     nint,
@@ -95,7 +92,8 @@ def fit(name, f, weight, a, b, n, bits, split=False):
     grid = [x for x in grid if weight(x) > mpf("1e-12")]
     worst = max(abs(weight(x) * (f(x) - sum(d * x**j for j, d in enumerate(done)))) for x in grid)
     print(
-        f"/* {name}: degree {n} on [{mp.nstr(a, 6)}, {mp.nstr(b, 6)}], largest weighted error {mp.nstr(error, 3)}, rounded {mp.nstr(worst, 3)} */"
+        f"/* {name}: degree {n} on [{mp.nstr(a, 6)}, {mp.nstr(b, 6)}], "
+        f"largest weighted error {mp.nstr(error, 3)}, rounded {mp.nstr(worst, 3)} */"
     )
     text = [mp.nstr(d, 17 if bits == 53 else 9) for d in done[::-1]]
     halves = {"_EVEN": text[len(text) % 2 == 0 :: 2], "_ODD": text[len(text) % 2 :: 2]} if split else {"": text}

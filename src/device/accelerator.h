@@ -76,7 +76,8 @@ struct accelerator_operations {
     const size_t *dialect_size;
     const struct accelerator_code *codes;
     /* Finds device number device->index, fills accelerator->properties and accelerator->state. Refuses a
-     * device that cannot give the bits of device->precision. On failure it leaves what `close` can release. */
+     * device that cannot give the bits of device->precision. On failure it leaves what `close`
+     * can release. */
     paritas_status (*open)(paritas_context *context, struct accelerator *accelerator);
     void (*close)(struct accelerator *accelerator);
     /* Stand around every call of the primitives below, but for `options`; NULL: nothing has to. */

@@ -16,7 +16,8 @@ static const struct {
 #undef KIND
 };
 
-/* "opencl:12" into kind and index; "opencl" is number 0. *kind is DEVICE_KINDS where there is none of that name. */
+/* "opencl:12" into kind and index; "opencl" is number 0. *kind is DEVICE_KINDS where there is none of that
+ * name. */
 static paritas_status read_name(paritas_context *context, const char *name, size_t *kind, unsigned *index)
 {
     const char *colon = strchr(name, ':'), *digit = colon ? colon + 1 : "0";

@@ -1,5 +1,5 @@
-/* kernel_module.h: the kernels of one model family as devices take them: compiled ahead of time for the CPU, as text
- * for all others. */
+/* kernel_module.h: the kernels of one model family as devices take them: compiled ahead of time for the CPU,
+ * as text for all others. */
 #ifndef PARITAS_KERNEL_MODULE_H
 #define PARITAS_KERNEL_MODULE_H
 

@@ -11,6 +11,8 @@
 #ifndef PARITAS_CUDA_NATIVE_H
 #define PARITAS_CUDA_NATIVE_H
 
+#include "modules.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,10 +26,9 @@ struct native_entry {
     const char *name;
     native_kernel run;
 };
-#define NATIVE_MODULES(X) X(histfactory) X(losscone) X(kappa) X(conformance)
-#define X(module) extern const struct native_entry native_##module##_f64[], native_##module##_f32[];
-NATIVE_MODULES(X)
-#undef X
+#define NATIVE_DECLARE(module, lanes) \
+    extern const struct native_entry native_##module##_f64[], native_##module##_f32[];
+PARITAS_KERNEL_MODULES(NATIVE_DECLARE)
 
 enum native_order { NATIVE_FORWARD, NATIVE_BACKWARD, NATIVE_SHUFFLED };
 

@@ -471,8 +471,8 @@ int cuLaunchKernel(cuda_function function, unsigned grid_x, unsigned grid_y, uns
 
 static native_kernel find_kernel(const struct fake_image *image)
 {
-#define X(module) image->precision == 64 ? native_##module##_f64 : native_##module##_f32,
-    const struct native_entry *const tables[] = {NATIVE_MODULES(X)};
+#define X(module, lanes) image->precision == 64 ? native_##module##_f64 : native_##module##_f32,
+    const struct native_entry *const tables[] = {PARITAS_KERNEL_MODULES(X)};
 #undef X
     for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++)
         for (const struct native_entry *entry = tables[t]; entry->name; entry++)

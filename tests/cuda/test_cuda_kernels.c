@@ -1,98 +1,9 @@
 /* test_cuda_kernels.c: the kernels' CUDA text, run natively in teams of several workers, answers the CPU's
- * bits, in whatever order the workers take their turns; and a barrier that is missing shows. The device is
- * the CPU's, its kernels those of native_kernels.c. */
-#include "cuda/cuda_native.h"
-#include "device/device.h"
-#include "entry/histfactory_entries.h"
-#include "fit/family.h"
+ * bits, in whatever order the workers take their turns; and a barrier that is missing shows. */
+#include "cuda/native_device.h"
 #include "fit/fit_testing.h"
 #include "opencl/workspace.h"
 #include "parity/results.h"
-
-/* ---- the module whose CPU kernels are the CUDA text ---- */
-
-enum {
-#define X(name) ENTRY_##name,
-    MODULE_ENTRIES(X)
-#undef X
-};
-
-static char fault[256];      /* the first of a run's */
-static size_t slab_elements; /* of the model's most demanding entry */
-
-/* Every team works in a slab of its own that holds no numbers: what it reads it must have written.
- * Differential evolution, whose slab depends on its population, keeps the device's. */
-
-static void run_entry(native_kernel kernel, const uint32_t *mi, const void *mr, const uint32_t *args,
-                      const void *in, void *out, void *slab, uint32_t team)
-{
-    uint32_t elements = 0, first_team = team;
-    void *own = malloc(slab_elements * sizeof(double)),
-         *arguments[] = {&mi, &mr, &args, &in, &out, &own, &elements, &first_team};
-    assert_non_null(own);
-    if (kernel == native_histfactory_f64[ENTRY_hf_fit_de].run ||
-        kernel == native_histfactory_f32[ENTRY_hf_fit_de].run)
-        arguments[5] = &slab;
-    memset(own, 0xff, slab_elements * sizeof(double));
-    const char *wrong = native_run(kernel, arguments, 1);
-    if (wrong && !fault[0]) snprintf(fault, sizeof fault, "%s", wrong);
-    free(own);
-}
-
-#define X(name)                                                                                      \
-    static void name##_f64(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, \
-                           void *out, void *slab, uint32_t team)                                     \
-    {                                                                                                \
-        run_entry(native_histfactory_f64[ENTRY_##name].run, mi, mr, args, in, out, slab, team);      \
-    }                                                                                                \
-    static void name##_f32(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, \
-                           void *out, void *slab, uint32_t team)                                     \
-    {                                                                                                \
-        run_entry(native_histfactory_f32[ENTRY_##name].run, mi, mr, args, in, out, slab, team);      \
-    }
-MODULE_ENTRIES(X)
-#undef X
-static const cpu_entry entries_f64[] = {
-#define X(name) name##_f64,
-    MODULE_ENTRIES(X)
-#undef X
-};
-static const cpu_entry entries_f32[] = {
-#define X(name) name##_f32,
-    MODULE_ENTRIES(X)
-#undef X
-};
-static const struct cpu_variant variants[] = {{"portable", 64, 1, 1, entries_f64},
-                                              {"portable", 32, 1, 1, entries_f32}};
-
-/* A model whose kernels are the CUDA text, run as the settings say, until use_own_kernels. */
-static struct kernel_module native_module;
-static struct paritas_family native_family;
-static const struct paritas_family *own_family;
-
-static void use_native_kernels(const struct fixture *f)
-{
-    /* made for this test alone */
-    struct frozen *frozen = (struct frozen *)(uintptr_t)paritas_model_frozen(f->model);
-    own_family = frozen->family;
-    slab_elements = frozen->slab_covariance;
-    for (int m = 0; m < PARITAS_MINIMIZER_COUNT; m++)
-        if (slab_elements < frozen->slab_fit[m]) slab_elements = frozen->slab_fit[m];
-    native_module = *own_family->module;
-    native_module.variants = variants;
-    native_module.n_variants = COUNT(variants);
-    native_family = *own_family;
-    native_family.module = &native_module;
-    frozen->family = &native_family;
-    assert_null(native_histfactory_f64[native_module.n_entries].name);
-    for (unsigned k = 0; k < native_module.n_entries; k++)
-        assert_string_equal(native_histfactory_f64[k].name, native_module.entries[k]);
-}
-
-static void use_own_kernels(const struct fixture *f)
-{
-    ((struct frozen *)(uintptr_t)paritas_model_frozen(f->model))->family = own_family;
-}
 
 static paritas_context *open_portable(unsigned precision)
 {
@@ -105,16 +16,14 @@ static paritas_context *open_portable(unsigned precision)
     return context;
 }
 
-/* ---- the same bits ---- */
+static paritas_context *open_native(unsigned precision)
+{
+    paritas_context *context = open_portable(precision);
+    use_native_device(context);
+    return context;
+}
 
-static const struct {
-    unsigned workers;
-    enum native_order order;
-    const char *name;
-} teams[] = {{3, NATIVE_SHUFFLED, "3 workers, shuffled"},
-             {32, NATIVE_SHUFFLED, "32 workers, shuffled"},
-             {32, NATIVE_BACKWARD, "32 workers, backwards"},
-             {1, NATIVE_FORWARD, "1 worker"}};
+/* ---- the same bits ---- */
 
 static void compare(const struct fixture *f, const char *name, unsigned parts, unsigned precision,
                     uint64_t seed, size_t n_teams)
@@ -122,26 +31,23 @@ static void compare(const struct fixture *f, const char *name, unsigned parts, u
     for (int part = 0; part < RESULTS_PART_COUNT; part++) {
         if (!(parts >> part & 1)) continue;
         struct results reference = {0};
-        paritas_context *context = open_portable(precision);
+        paritas_context *context = open_portable(precision), *native = open_native(precision);
         assert_true(results_collect(context, f->model, (enum results_part)part, seed, &reference));
-        use_native_kernels(f);
         for (size_t t = 0; t < n_teams; t++) {
             struct results results = {0};
-            native_workers = teams[t].workers;
-            native_settings = (struct native_settings){.order = teams[t].order, .seed = seed + t};
-            fault[0] = '\0';
-            assert_true(results_collect(context, f->model, (enum results_part)part, seed, &results));
-            if (fault[0])
-                fail_msg("%s, f%u, %s, %s: %s", name, precision, results_part_names[part], teams[t].name,
-                         fault);
+            use_native_team(&native_teams[t], seed + t);
+            assert_true(results_collect(native, f->model, (enum results_part)part, seed, &results));
+            if (native_fault[0])
+                fail_msg("%s, f%u, %s, %s: %s", name, precision, results_part_names[part],
+                         native_teams[t].name, native_fault);
             if (results.length != reference.length ||
                 memcmp(results.bytes, reference.bytes, results.length) != 0)
                 fail_msg("%s, f%u, %s, %s: not the CPU's bits", name, precision, results_part_names[part],
-                         teams[t].name);
+                         native_teams[t].name);
             results_free(&results);
         }
-        use_own_kernels(f);
         results_free(&reference);
+        paritas_close(native);
         paritas_close(context);
     }
 }
@@ -157,7 +63,7 @@ TEST(all_results_of_random_models_are_the_cpus)
             compare(&f, "random model", ALL_PARTS, 64, seed, SHARE > 1 ? 1 : 2);
         else
             compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED,
-                    64, seed, COUNT(teams));
+                    64, seed, NATIVE_TEAMS);
         free_fixture(&f);
         free(text);
     }
@@ -169,7 +75,7 @@ TEST(all_results_in_single_precision_are_the_cpus)
     struct fixture f = make_fixture(text, NULL, NULL);
     compare(&f, "random model",
             1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB, 32,
-            200, SHARE > 1 ? 1 : COUNT(teams));
+            200, SHARE > 1 ? 1 : NATIVE_TEAMS);
     free_fixture(&f);
     free(text);
 }
@@ -189,9 +95,9 @@ static int keep(void *user, size_t n, const paritas_toy *toys)
 TEST(toys_are_the_cpus)
 {
     struct fixture f = make_fixture(small_workspace, NULL, NULL);
-    paritas_context *context = open_portable(64);
+    paritas_context *cpu = open_portable(64), *native = open_native(64);
     struct results kept[2] = {{0}, {0}};
-    for (size_t t = 0; t <= COUNT(teams); t++) {
+    for (size_t t = 0; t <= NATIVE_TEAMS; t++) {
         struct results *into = &kept[t > 0];
         paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
         paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
@@ -201,25 +107,19 @@ TEST(toys_are_the_cpus)
         options.user = into;
         if (!into->bytes) into->bytes = calloc(2 * TOYS, sizeof(paritas_toy));
         into->length = 0;
-        fault[0] = '\0';
-        if (t > 0) {
-            native_workers = teams[t - 1].workers;
-            native_settings = (struct native_settings){.order = teams[t - 1].order, .seed = t};
-        }
+        paritas_context *context = t > 0 ? native : cpu;
+        if (t > 0) use_native_team(&native_teams[t - 1], t);
         ASSERT_OK(context, paritas_hypotest_toys(context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1.0,
                                                  &options, &result));
         assert_int_equal(into->length, 2 * TOYS * sizeof(paritas_toy));
         assert_true(result.tally.by_quasi_newton > TOYS / 2);
-        if (fault[0]) fail_msg("%s", fault);
-        if (t == 0)
-            use_native_kernels(&f);
-        else
-            assert_memory_equal(into->bytes, kept[0].bytes, into->length);
+        if (native_fault[0]) fail_msg("%s", native_fault);
+        if (t > 0) assert_memory_equal(into->bytes, kept[0].bytes, into->length);
     }
-    use_own_kernels(&f);
     results_free(&kept[0]);
     results_free(&kept[1]);
-    paritas_close(context);
+    paritas_close(cpu);
+    paritas_close(native);
     free_fixture(&f);
 }
 
@@ -264,7 +164,7 @@ TEST(a_block_waits_at_its_barrier)
 static void collect_small(const struct fixture *f, paritas_context *context, struct results *results)
 {
     results->length = 0;
-    fault[0] = '\0';
+    native_fault[0] = '\0';
     assert_true(results_collect(context, f->model, RESULTS_EVALUATE, 1, results));
     struct jobs jobs;
     assert_true(jobs_make(f->model, 3, 1, &jobs));
@@ -283,7 +183,7 @@ static bool shows(const struct fixture *f, paritas_context *context, struct nati
         native_settings =
             (struct native_settings){.order = (enum native_order)(k % 3), .seed = 5, .dropped = dropped};
         collect_small(f, context, &results);
-        differs = fault[0] || results.length != reference->length ||
+        differs = native_fault[0] || results.length != reference->length ||
                   memcmp(results.bytes, reference->bytes, results.length) != 0;
         results_free(&results);
     }
@@ -296,7 +196,8 @@ TEST(a_barrier_that_is_missing_shows)
     struct results reference = {0};
     paritas_context *context = open_portable(64);
     collect_small(&f, context, &reference);
-    use_native_kernels(&f);
+    paritas_close(context);
+    context = open_native(64);
     native_forget_barriers();
     assert_false(shows(&f, context, (struct native_place){NULL, 0}, &reference));
     const struct native_place *met;
@@ -319,7 +220,6 @@ TEST(a_barrier_that_is_missing_shows)
     print_message("%zu of %zu barriers are missed\n", seen, tried);
     assert_true(3 * seen >= tried);
     for (size_t j = 0; j < COUNT(files); j++) assert_true(of_file[j] > 0 || tried < n);
-    use_own_kernels(&f);
     results_free(&reference);
     paritas_close(context);
     free_fixture(&f);

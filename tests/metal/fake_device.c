@@ -78,7 +78,7 @@ static const struct {
 #undef X
 };
 enum { MODULES = sizeof modules / sizeof modules[0] };
-uint32_t native_workers = 1;
+uint32_t metal_workers = 1;
 
 /* Whether `text` goes on with the whole of a file; it then points behind that. */
 static bool skip_file(const char **text, const char *path)
@@ -264,11 +264,11 @@ static void run_commands(id commands)
     commands->ran = 1;
     under_way--;
     if (commands->code != 0 || fake_metal.violations) return; /* what was bound wrongly must not run */
-    native_workers = (uint32_t)commands->group.width;
+    metal_workers = (uint32_t)commands->group.width;
     const uint64_t mode = fake_metal.flushes ? flush_begin() : 0;
     for (uint32_t g = 0; g < commands->groups.width; g++) {
         struct thread thread = {commands, g};
-        if (team_run(native_workers, fake_metal.order, run_thread, &thread))
+        if (team_run(metal_workers, fake_metal.order, run_thread, &thread))
             fake_violation("some workers of a team wait at a barrier that others do not reach");
     }
     if (fake_metal.flushes) flush_end(mode);

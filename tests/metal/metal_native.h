@@ -18,7 +18,7 @@ struct native_kernel {
     const char *name;
     native_entry entry;
 };
-extern uint32_t native_workers; /* of a team */
+extern uint32_t metal_workers; /* of a team */
 
 #if defined(__cplusplus)
 }

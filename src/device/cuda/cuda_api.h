@@ -75,8 +75,8 @@ struct nvrtc_api {
     NVRTC_FUNCTIONS(LIBRARY_MEMBER)
 };
 
-/* Where NVRTC may be, the newest first. A machine with the run-time packages alone has no unversioned name, and
- * NVIDIA's own toolkit is in no search path. */
+/* Where NVRTC may be, the newest first. A machine with the run-time packages alone has no unversioned name,
+ * and NVIDIA's own toolkit is in no search path. */
 #define NVRTC_NAMES                                                         \
     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", \
      "/usr/local/cuda/lib64/libnvrtc.so"}

@@ -1,6 +1,6 @@
-/* metal_api.h: the part of Metal and of the Objective-C runtime that the device calls, from plain C and loaded at
- * run time: no Objective-C file, no framework to link with, no vendor's header. Names, values and signatures
- * are from Apple's documentation.
+/* metal_api.h: the part of Metal and of the Objective-C runtime that the device calls, from plain C and
+ * loaded at run time: no Objective-C file, no framework to link with, no vendor's header. Names, values and
+ * signatures are from Apple's documentation.
  *
  * A message is a call of objc_msgSend, cast to the method's own type: receiver, selector, arguments. The
  * runtime has no variable argument lists, so metal.c has a cast for each signature.
