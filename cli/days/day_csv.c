@@ -1,4 +1,4 @@
-/* day_csv.c: tables as text (RFC 4180, lines ended by one byte), in front of them lines that begin with `# `. */
+/* day_csv.c: tables as text (RFC 4180, lines ended by one byte), behind lines that begin with `# `. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_columns.h"
 #include "output.h"

@@ -1,5 +1,5 @@
-/* day_npz.c: archives of NumPy arrays: a ZIP file (PKWARE APPNOTE 6.3) whose members are stored as they are, each
- * an array in the format NPY 1.0 (NumPy enhancement proposal 1).
+/* day_npz.c: archives of NumPy arrays: a ZIP file (PKWARE APPNOTE 6.3) whose members are stored as they are,
+ * each an array in the format NPY 1.0 (NumPy enhancement proposal 1).
  *
  *   local header, name, array │ ... │ directory: header, name │ ... │ end of the directory
  */

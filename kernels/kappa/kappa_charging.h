@@ -1,5 +1,5 @@
-/* kappa_charging.h: the spacecraft's potential as kernels and host see it: rows of jobs and answers, the options of
- * a run as the model's table. */
+/* kappa_charging.h: the spacecraft's potential as kernels and host see it: rows of jobs and answers, the
+ * options of a run as the model's table. */
 #ifndef PARITAS_KAPPA_CHARGING_H
 #define PARITAS_KAPPA_CHARGING_H
 

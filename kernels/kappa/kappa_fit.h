@@ -1,5 +1,5 @@
-/* kappa_fit.h: the minimum of the misfit in (y, kappa, t), a spectrum a lane: Newton's method with the exact second
- * derivatives, damped, within bounds.
+/* kappa_fit.h: the minimum of the misfit in (y, kappa, t), a spectrum a lane: Newton's method with the exact
+ * second derivatives, damped, within bounds.
  *
  *   grid of starts ─► Newton from the best point ─► Newton from the grid's best other local minimum, if there
  *       is one; else, where the fit is bad and ends at a bound of kappa, from

@@ -1,5 +1,5 @@
-/* kappa_misfit.h: what a fit of a kappa distribution minimises, with its first and second derivatives in (y, kappa,
- * t) (arrays.h).
+/* kappa_misfit.h: what a fit of a kappa distribution minimises, with its first and second derivatives in (y,
+ * kappa, t) (kappa_arrays.h).
  *
  * With u = ln of the folded model each row's misfit is a function D(u), and
  *

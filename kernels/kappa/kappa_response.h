@@ -1,5 +1,5 @@
-/* kappa_response.h: what channels of finite width in energy make of a model: Gaussians in ln E, summed over the
- * spectrum's own energies, each row's weights to 1. */
+/* kappa_response.h: what channels of finite width in energy make of a model: Gaussians in ln E, summed over
+ * the spectrum's own energies, each row's weights to 1. */
 #ifndef PARITAS_KAPPA_RESPONSE_H
 #define PARITAS_KAPPA_RESPONSE_H
 

@@ -3,7 +3,7 @@
  *
  *   boxes of (U, r) ─► bound above the limit: gone
  *                  └─► else halved until it has few potentials of the grid: these are open
- *   open potentials ─► profile, which ends as soon as it is below the limit ─► in the set or out of it ─► intervals
+ *   open potentials ─► profile, which ends as soon as it is below the limit ─► in the set or out of it
  */
 #ifndef PARITAS_LOSSCONE_CONFIDENCE_H
 #define PARITAS_LOSSCONE_CONFIDENCE_H

@@ -2,7 +2,7 @@
  * (R. Storn, K. Price, J. Global Optimization 11 (1997) 341), as loss cones have usually been fitted. The
  * exact search beats it in every respect; it is there to compare with.
  *
- *   400 points of a Latin hypercube ─► the best of them and a Sobol set are the population ─► generations ─► the best
+ *   400 points of a Latin hypercube ─► the best and a Sobol set are the population ─► generations ─► the best
  *
  * All members of a generation are made from the one before, which the slab keeps beside it. What leaves the
  * bounds ends on them; a trial replaces its member where it is better. Random numbers are Philox words of

@@ -1,8 +1,8 @@
 /* losscone_search.h: the global minimum of a sweep's misfit by branch and bound.
  *
- *   slices of U, halves of r ─► bound ─► heap, the least bound first ─► many lines cross the box: halve it
- *                                                                  └─► few do: visit each cell of theirs in the box
- *                                                                      whose misfit can be the least
+ *   slices of U ─► bound ─► heap, the least bound first ─► many lines cross the box: halve it
+ *                                                     └─► few do: visit each cell of theirs in the box
+ *                                                         whose misfit can be the least
  *
  * Nothing is lost: a box goes when its bound is above the best misfit found, or when all cells of the lines'
  * arrangement that meet it have been visited, but for slivers (losscone_plateau.h). What is visited first

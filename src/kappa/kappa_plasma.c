@@ -1,5 +1,5 @@
-/* kappa_plasma.c: kappa distributions as the public interface has them. What takes one number is the kernels' text
- * at width 1. */
+/* kappa_plasma.c: kappa distributions as the public interface has them. What takes one number is the kernels'
+ * text at width 1. */
 #include "base/context.h"
 #include "fit/batch.h"
 #include "kappa/kappa.h"
