@@ -1,8 +1,8 @@
-/* entry_histfactory.h: the entries of the HistFactory family. Each binds the model to a task for the rows of one team;
- * rows: entry/entry_rows.h.
+/* entry_histfactory.h: the entries of the HistFactory family. Each binds the model to a task for the rows of
+ * one team; rows: entry/entry_rows.h.
  *
- * Data rows are HF_DATA long: panel array of main data, then auxiliary data by slot, then varied numbers. Points are
- * HF_SLOTS long. A cell is a (panel, unit), see histfactory/histfactory_arrays.h.
+ * Data rows are HF_DATA long: panel array of main data, then auxiliary data by slot, then varied numbers.
+ * Points are HF_SLOTS long. A cell is a (panel, unit), see histfactory/histfactory_arrays.h.
  */
 #ifndef PARITAS_ENTRY_HISTFACTORY_H
 #define PARITAS_ENTRY_HISTFACTORY_H
@@ -185,7 +185,8 @@ KERNEL(hf_jacobian)
     }
 }
 
-/* in: data rows, then a row a point: point, direction (slots each). What it answers: histfactory_tangent.h. */
+/* in: data rows, then a row a point: point, direction (slots each). What it answers:
+ * histfactory_tangent.h. */
 KERNEL(hf_tangent_rows)
 {
     const u32 n = mi[HF_SLOTS], dense = mi[HF_DENSE], bins = 8 * mi[HF_PANELS], cells = 8 * mi[HF_CELLS],

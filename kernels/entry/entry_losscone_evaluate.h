@@ -1,5 +1,5 @@
-/* entry_losscone_evaluate.h: entries that evaluate the loss-cone model at given points, by its formula, cell by
- * cell, and the geometry of its cells. */
+/* entry_losscone_evaluate.h: entries that evaluate the loss-cone model at given points, by its formula, cell
+ * by cell, and the geometry of its cells. */
 #ifndef PARITAS_ENTRY_LOSSCONE_EVALUATE_H
 #define PARITAS_ENTRY_LOSSCONE_EVALUATE_H
 

@@ -1,5 +1,5 @@
-/* entry_losscone_profile.h: the entries that say what the data allow of the potential: its profile, confidence
- * sets, the bootstrap of their thresholds. */
+/* entry_losscone_profile.h: the entries that say what the data allow of the potential: its profile,
+ * confidence sets, the bootstrap of their thresholds. */
 #ifndef PARITAS_ENTRY_LOSSCONE_PROFILE_H
 #define PARITAS_ENTRY_LOSSCONE_PROFILE_H
 

@@ -1,5 +1,6 @@
 /* module_conformance.h: a kernel that uses every word of the kernel language and every numeric function, to
- * find out whether a device gives the CPU's bits (src/device/device_self_test.c). A dialect stands in front of it.
+ * find out whether a device gives the CPU's bits (src/device/device_self_test.c). A dialect stands in front
+ * of it.
  *
  * One entry, since drivers spend more on a program than on what is in it. args: rows, 8; in, a row: a, b, c,
  * of 8 numbers each; out, a row: CONFORM_GROUPS groups of 8 results, whose names stand in self_test.c in the

@@ -53,7 +53,8 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
     return PARITAS_OK;
 }
 
-/* Opens the device that the options name, in f32 where they leave the choice and f64 would crawl or is not there. */
+/* Opens the device that the options name, in f32 where they leave the choice and f64 would crawl or is not
+ * there. */
 static paritas_status open_device(struct paritas_context *opened, const paritas_options *options)
 {
     paritas_status status =
