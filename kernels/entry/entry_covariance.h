@@ -1,17 +1,18 @@
-/* entry_covariance.h: what the covariance entries of every family have in common; rows: entry/entry_rows.h. Comes
- * behind a family's words, see entry_jobs.h.
+/* entry_covariance.h: what the covariance entries of every family have in common; rows: entry/entry_rows.h.
+ * Comes behind a family's words, see entry_jobs.h.
  *
- * With the factor L of the first `dense` slots the covariance is X X^T, where X L^T = R: unit rows for those slots, and
- * below them what a family has that eliminates the others. R and X (`rest`) are tiles of 8 x 8, dense / 8 of them a
- * row, elements column by column.
+ * With the factor L of the first `dense` slots the covariance is X X^T, where X L^T = R: unit rows for those
+ * slots, and below them what a family has that eliminates the others. R and X (`rest`) are tiles of 8 x 8,
+ * dense / 8 of them a row, elements column by column.
  */
 #ifndef PARITAS_ENTRY_COVARIANCE_H
 #define PARITAS_ENTRY_COVARIANCE_H
 
 #include "entry/entry_jobs.h"
 
-/* A direction on which nothing depends has this curvature (times its own sums of squares): small enough for the errors
- * of all parameters that it moves to show it, large enough for rounding not to spread it to others. */
+/* A direction on which nothing depends has this curvature (times its own sums of squares): small enough for
+ * the errors of all parameters that it moves to show it, large enough for rounding not to spread it to
+ * others. */
 #if F64
 #define JOB_FLAT_CURVATURE R(1e-10)
 #else
@@ -38,7 +39,8 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     TEAM_BARRIER();
     newton_active_set(MODEL);
     m.bad = model_curvature(MODEL, R(1.0), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    /* where the data are met exactly, second derivatives are nothing but rounding: the Fisher matrix is the Hessian */
+    /* where the data are met exactly, second derivatives are nothing but rounding: the Fisher matrix is the
+     * Hessian */
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
     TEAM_IF(ANY(exact))
         m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);

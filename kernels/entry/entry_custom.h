@@ -1,6 +1,6 @@
 /* entry_custom.h: the entries of a model that a user wrote: what stands behind its function in its file
- * (docs/models.md). Rows in and out are those of the HistFactory entries of the same names, with which the host shares
- * its code: entry/entry_rows.h. */
+ * (docs/models.md). Rows in and out are those of the HistFactory entries of the same names, with which the
+ * host shares its code: entry/entry_rows.h. */
 #ifndef PARITAS_ENTRY_CUSTOM_H
 #define PARITAS_ENTRY_CUSTOM_H
 

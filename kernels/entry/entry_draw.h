@@ -3,8 +3,8 @@
  *
  *   model_draws(MODEL, i, fixed, drawn, &counted, &measured, &precision)
  *
- * which says of the places from i on, those of `drawn` alone, which are counts and which are measurements of a
- * precision (1/sigma^2); `fixed`: auxiliary data stay as they are given.
+ * which says of the places from i on, those of `drawn` alone, which are counts and which are measurements of
+ * a precision (1/sigma^2); `fixed`: auxiliary data stay as they are given.
  */
 #ifndef PARITAS_ENTRY_DRAW_H
 #define PARITAS_ENTRY_DRAW_H
@@ -12,8 +12,8 @@
 #include "entry/entry_rows.h"
 #include "numeric/rng.h"
 
-/* A place whose expected count is negative or above RNG_POISSON_LARGEST receives NaN. Toys are drawn in f64 always; in
- * f32 the entry answers what `in` has. */
+/* A place whose expected count is negative or above RNG_POISSON_LARGEST receives NaN. Toys are drawn in f64
+ * always; in f32 the entry answers what `in` has. */
 FN void job_draw(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const u32 places = MODEL_DATA;

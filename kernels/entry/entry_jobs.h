@@ -1,15 +1,15 @@
-/* entry_jobs.h: what the entries of every family have in common: rows in, rows out, fits by each method. Knows no
- * model. Rows and arguments: entry/entry_rows.h; `team`: an entry's TEAM_INDEX.
+/* entry_jobs.h: what the entries of every family have in common: rows in, rows out, fits by each method.
+ * Knows no model. Rows and arguments: entry/entry_rows.h; `team`: an entry's TEAM_INDEX.
  *
  * Comes behind a family's words: those of newton.h, MODEL_MEMORY of lbfgsb.h, and
  *
  *   MODEL_DATA, MODEL_MAIN     elements of a data row; where it stands in the slab
- *   MODEL_WEIGHT(i)            a pack of 1/width^2 of what constrains the slots from i on; 0 where nothing does
- *   MODEL_DENSE, MODEL_TILES   the slots of the matrix's dense part, its lower triangle in tiles (numeric/tiles.h)
+ *   MODEL_WEIGHT(i)            1/width^2 of what constrains the slots from i on, a pack; 0 where nothing does
+ *   MODEL_DENSE, MODEL_TILES   the matrix's dense slots, its lower triangle in tiles (numeric/tiles.h)
  *   MODEL_SCALE(i)             of slot i: the sums of squares behind the diagonal of the factored matrix
  *   model_prepare(MODEL)       fills what is read in places where no kernel writes
- *   model_matrix(MODEL, kap)   the Hessian (kap 1) or Fisher matrix (kap 0), without elimination or factor; its
- *                              diagonal is MODEL_DIAGONAL
+ *   model_matrix(MODEL, kap)   the Hessian (kap 1) or Fisher matrix (kap 0), without elimination or factor;
+ *                              its diagonal is MODEL_DIAGONAL
  *
  * An entry calls the function here that has its name, or, where models differ, builds on the others.
  */
@@ -155,8 +155,8 @@ FN void job_fit(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLO
     job_store_fit(MODEL, out, rows);
 }
 
-/* About one error of each slot: from the diagonal of the Fisher matrix at MODEL_X, constraints included. Only the
- * diagonal, without elimination or factor: what follows shall check Newton's method, not share it. */
+/* About one error of each slot: from the diagonal of the Fisher matrix at MODEL_X, constraints included. Only
+ * the diagonal, without elimination or factor: what follows shall check Newton's method, not share it. */
 FN void job_error_units(MODEL_PARAMETERS, GLOBAL real *unit)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(MODEL_ACTIVE, i, LOADP(FIT_FREE, i));

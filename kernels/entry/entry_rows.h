@@ -1,7 +1,9 @@
-/* entry_rows.h: what stands where in the arguments and rows of the entries that families share. Host and kernels read
- * these lists, and nothing else says it. Plain enumerations and macros: every dialect takes them.
+/* entry_rows.h: what stands where in the arguments and rows of the entries that families share. Host and
+ * kernels read these lists, and nothing else says it. Plain enumerations and macros: every dialect takes
+ * them.
  *
- * A row is made of vectors of `slots` elements and of scalars; macros that end in SIZE are the strides of rows.
+ * A row is made of vectors of `slots` elements and of scalars; macros that end in SIZE are the strides of
+ * rows.
  */
 #ifndef PARITAS_ENTRY_ROWS_H
 #define PARITAS_ENTRY_ROWS_H
@@ -19,9 +21,9 @@ enum value_answer { VALUE_VALUE, VALUE_GRADIENT };
 #define VALUE_SIZE(slots, gradient) (VALUE_GRADIENT + ((gradient) ? (slots) : 0))
 #define VALUE_SIZE_HESSIAN(slots) (VALUE_HESSIAN(slots) + (slots) * (slots))
 
-/* What HistFactory expects at a point: lambda of every bin, then the rate of every cell (8 elements each a panel, a
- * cell). The tangent (kernels/histfactory/histfactory_tangent.h) takes rows of a point and a direction, and answers
- * lambda, lambda' by bin, G, G' by cell, s(a), t(a), t'(a) by dense slot. */
+/* What HistFactory expects at a point: lambda of every bin, then the rate of every cell (8 elements each a
+ * panel, a cell). The tangent (kernels/histfactory/histfactory_tangent.h) takes rows of a point and a
+ * direction, and answers lambda, lambda' by bin, G, G' by cell, s(a), t(a), t'(a) by dense slot. */
 #define HF_EXPECTED_RATES(bins) (bins)
 #define HF_EXPECTED_SIZE(bins, cells) ((bins) + (cells))
 #define HF_TANGENT_POINT_SIZE(slots) (2 * (slots))
@@ -71,8 +73,8 @@ enum covariance_scalars {
 #define COVARIANCE_SIZE(slots, whole) (COVARIANCE_MATRIX(slots) + ((whole) ? (slots) * (slots) : 0))
 
 /* ---- profiles: free and conditional fits to many data rows ----
- * in: the shared numbers, data rows, then, if asked, a row a task of the starts of its two fits, within the bounds.
- * Behind the arguments the free slots. out: a row a task, and one more for each team. */
+ * in: the shared numbers, data rows, then, if asked, a row a task of the starts of its two fits, within the
+ * bounds. Behind the arguments the free slots. out: a row a task, and one more for each team. */
 enum profile_args {
     PROFILE_ARG_TASKS,
     PROFILE_ARG_SHARE, /* tasks a lane */
@@ -89,8 +91,8 @@ enum profile_args {
 #define PROFILE_STARTS 8u      /* tasks have starts of their own */
 #define PROFILE_CLOSEST 16u    /* down to EDM_CLOSEST */
 
-/* The shared numbers: the inverse Hessian (row-major; rows of slots that are not free are 0), these vectors and
- * scalars, then the matrix once more, of the free slots alone, its rows padded. */
+/* The shared numbers: the inverse Hessian (row-major; rows of slots that are not free are 0), these vectors
+ * and scalars, then the matrix once more, of the free slots alone, its rows padded. */
 enum profile_vectors {
     PROFILE_START,
     PROFILE_LOWER,
@@ -123,8 +125,8 @@ enum profile_answer {
 #define PROFILE_ANSWER_SIZE(slots, points) (PROFILE_ANSWER_SCALARS + ((points) ? 2 * (slots) : 0))
 
 /* ---- draws: a row of data for each toy ----
- * in: one data row, what is expected of counts, the mean of measurements. Behind the arguments the item number of
- * each place (< 2^24), DRAW_NO_ITEM where there is none: such a place keeps what `in` has. */
+ * in: one data row, what is expected of counts, the mean of measurements. Behind the arguments the item
+ * number of each place (< 2^24), DRAW_NO_ITEM where there is none: such a place keeps what `in` has. */
 enum draw_args {
     DRAW_ARG_TOYS,
     DRAW_ARG_FIRST_LOW, /* number of the first toy, below 2^63 */

@@ -1,19 +1,21 @@
-/* differential_evolution.h: a population that finds its way without derivatives, for rough objectives. Knows no model.
+/* differential_evolution.h: a population that finds its way without derivatives, for rough objectives. Knows
+ * no model.
  *
- * R. Storn, K. Price, Differential evolution, J. Global Optimization 11 (1997) 341: rand/1/bin, with a factor drawn anew
- * for each trial ("dither"). With the best member in place of a random one (best/1) it is four times faster on smooth
- * functions, and on rough ones ends in the wrong minimum. Of newton.h's words it needs those that lbfgsb.h lists, with
+ * R. Storn, K. Price, Differential evolution, J. Global Optimization 11 (1997) 341: rand/1/bin, with a factor
+ * drawn anew for each trial ("dither"). With the best member in place of a random one (best/1) it is four
+ * times faster on smooth functions, and on rough ones ends in the wrong minimum. Of newton.h's words it needs
+ * those that lbfgsb.h lists, with
  *   MODEL_MEMORY    slab space of DE_MEMORY(MODEL_SLOTS, members) scalars; holds anything on entry
  *   DE_UNIT         filled by the entry: about one error of each slot, positive
  *
- *   the start and points around it ─► for each member, one after the other: one + F (another - a third), crossed with
- *       the member; kept where not worse
+ *   the start and points around it ─► for each member, one after the other: one + F (another - a third),
+ *       crossed with the member; kept where not worse
  *
- * What was kept serves the next member already: one population, half the memory. What leaves the bounds ends on them:
- * reflection would never find a minimum that lies there. Random numbers are Philox words of (seed; generation, member,
- * slots). All fits draw the same, so that an answer does not depend on the place of its job in a list, and lanes choose
- * the same partners. Converged: the members' values lie within the tolerance of each other and the members within
- * DE_CLOSE errors.
+ * What was kept serves the next member already: one population, half the memory. What leaves the bounds ends
+ * on them: reflection would never find a minimum that lies there. Random numbers are Philox words of (seed;
+ * generation, member, slots). All fits draw the same, so that an answer does not depend on the place of its
+ * job in a list, and lanes choose the same partners. Converged: the members' values lie within the tolerance
+ * of each other and the members within DE_CLOSE errors.
  */
 #ifndef PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
 #define PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
@@ -207,10 +209,10 @@ FN real de_pull(MODEL_PARAMETERS)
     return fit_dot(MODEL, DE_RANGE, DE_RANGE);
 }
 
-/* Fits from MODEL_X, which lies where the bounds allow, with `members` (at least 4) points that start within `reach`
- * units of it. Leaves the answer in MODEL_X, its gradient in MODEL_GRADIENT, and the scalars of fit_answer.h: as the
- * EDM, which is not known without a Hessian, the square of the projected gradient; as iterations the generations.
- * `tolerance` is one of values. */
+/* Fits from MODEL_X, which lies where the bounds allow, with `members` (at least 4) points that start within
+ * `reach` units of it. Leaves the answer in MODEL_X, its gradient in MODEL_GRADIENT, and the scalars of
+ * fit_answer.h: as the EDM, which is not known without a Hessian, the square of the projected gradient; as
+ * iterations the generations. `tolerance` is one of values. */
 FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 members, real reach, u32 key0,
                     u32 key1)
 {

@@ -1,5 +1,5 @@
-/* fit_answer.h: how a fit by any minimiser ended, in the order in which these numbers stand in the slab and, behind
- * the point, in the answer's row. Host and kernels. */
+/* fit_answer.h: how a fit by any minimiser ended, in the order in which these numbers stand in the slab and,
+ * behind the point, in the answer's row. Host and kernels. */
 #ifndef PARITAS_FIT_ANSWER_H
 #define PARITAS_FIT_ANSWER_H
 

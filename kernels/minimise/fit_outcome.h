@@ -1,5 +1,5 @@
-/* fit_outcome.h: what the minimisers share: where a fit's bounds and scalars stand, how a fit may end, and the steps
- * that several of them take. Comes behind a model's words (newton.h lists them). */
+/* fit_outcome.h: what the minimisers share: where a fit's bounds and scalars stand, how a fit may end, and
+ * the steps that several of them take. Comes behind a model's words (newton.h lists them). */
 #ifndef PARITAS_FIT_OUTCOME_H
 #define PARITAS_FIT_OUTCOME_H
 
@@ -76,8 +76,8 @@ FN real fit_noise(real value)
     return FIT_NOISE * (R(1.0) + fit_size(value));
 }
 
-/* Is the value found, a step of this slope away from `value`, low enough? Armijo's rule, or no worse than rounding
- * where rounding is all that is left. */
+/* Is the value found, a step of this slope away from `value`, low enough? Armijo's rule, or no worse than
+ * rounding where rounding is all that is left. */
 FN mask fit_enough(real found, real value, real slope)
 {
     const real noise = fit_noise(value);

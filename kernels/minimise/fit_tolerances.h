@@ -1,5 +1,5 @@
-/* fit_tolerances.h: every tolerance of the contract that is not zero, once. Kernels, the host, tests, `paritas
- * parity` and (by tools/check_docs.py) the pages read it. Where nothing stands here, bits are equal.
+/* fit_tolerances.h: every tolerance of the contract that is not zero, once. Kernels, the host, tests,
+ * `paritas parity` and (by tools/check_docs.py) the pages read it. Where nothing stands here, bits are equal.
  *
  * EDM: estimated distance to the minimum, in units of twice the NLL. Errors: of the parameter, from the
  * covariance.

@@ -1,22 +1,22 @@
 /* lbfgsb.h: L-BFGS-B, for any model with a gradient. Knows no model.
  *
- * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound constrained optimization, SIAM J. Sci.
- * Comput. 16 (1995) 1190; numbers of equations are theirs. Of newton.h's words it needs MODEL_PARAMETERS, MODEL,
- * MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK, MODEL_HUGE and model_value, and
+ * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound constrained optimization, SIAM
+ * J. Sci. Comput. 16 (1995) 1190; numbers of equations are theirs. Of newton.h's words it needs
+ * MODEL_PARAMETERS, MODEL, MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK, MODEL_HUGE and model_value, and
  *   MODEL_MEMORY    slab space of LBFGSB_MEMORY(MODEL_SLOTS) scalars; holds anything on entry
- *   LBFGSB_UNIT     filled by the entry: about one error of each slot, positive. Everything is measured in it: errors
- *                   of one model differ by a factor of 10,000, and the first step is along the gradient
+ *   LBFGSB_UNIT     filled by the entry: about one error of each slot, positive. All is in units of it:
+ *                   errors of a model differ by a factor of 10,000, and the first step is along the gradient
  *
  * One super-step, all lanes together, each lane at its own stage of its own fit:
  *
- *   B = theta I - W M W^T of the last pairs ─► Cauchy point along the projected gradient ─► minimum of the quadratic
- *       model over what is free there ─► line search (strong Wolfe) ─► a pair (s, y)
+ *   B = theta I - W M W^T of the last pairs ─► Cauchy point along the projected gradient ─► minimum of the
+ *       quadratic model over what is free there ─► line search (strong Wolfe) ─► a pair (s, y)
  *
- * Pairs stand in the order of time, the newest last. A pair that a lane does not have yet is zero columns, to which M
- * answers zero, so that lanes with few pairs and many run side by side. A lane whose small matrices are not positive,
- * or whose line search fails, forgets its pairs and goes on along the gradient; if that fails too it is at its end.
- * Converged: g B^-1 g and the square of the projected gradient, both in units of the errors, at most the tolerance. B
- * is an estimate: who wants to be sure checks with a Hessian.
+ * Pairs stand in the order of time, the newest last. A pair that a lane does not have yet is zero columns, to
+ * which M answers zero, so that lanes with few pairs and many run side by side. A lane whose small matrices
+ * are not positive, or whose line search fails, forgets its pairs and goes on along the gradient; if that
+ * fails too it is at its end. Converged: g B^-1 g and the square of the projected gradient, both in units of
+ * the errors, at most the tolerance. B is an estimate: who wants to be sure checks with a Hessian.
  */
 #ifndef PARITAS_MINIMISE_LBFGSB_H
 #define PARITAS_MINIMISE_LBFGSB_H
@@ -304,8 +304,8 @@ FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
 
 /* ---- the step ---- */
 
-/* The projected gradient path from POINT: the bounds DOWN and UP, the direction PATH, and in BREAK where on it a slot
- * meets its bound. CAUCHY := 0. */
+/* The projected gradient path from POINT: the bounds DOWN and UP, the direction PATH, and in BREAK where on
+ * it a slot meets its bound. CAUCHY := 0. */
 FN void lbfgsb_path(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -342,8 +342,8 @@ FN real lbfgsb_ahead(real first, real second)
     return SELECT(falls, flush(DIVIDE(-first, second)), R(0.0));
 }
 
-/* Past the breakpoint at `time`: slot `place` stops at its bound. Its own share of f' (with z_b = - time g) and f''
- * goes. */
+/* Past the breakpoint at `time`: slot `place` stops at its bound. Its own share of f' (with z_b = - time g)
+ * and f'' goes. */
 FN void lbfgsb_pass(MODEL_PARAMETERS, PRIVATE lbfgsb_walk *w, real time, real place, real theta)
 {
     TEAM_FOR(i, MODEL_SLOTS) (LBFGSB_TEMP)[i] = SELECT(AND(w->walking, place == REAL_OF(i)), R(1.0), R(0.0));
@@ -382,9 +382,9 @@ FN void lbfgsb_pass(MODEL_PARAMETERS, PRIVATE lbfgsb_walk *w, real time, real pl
     TEAM_BARRIER();
 }
 
-/* Generalised Cauchy point into CAUCHY, W^T of it into Z: the first minimum of the quadratic model along the projected
- * gradient path, walked from one breakpoint to the next (algorithm CP). INSIDE, HELD: which slots are on no bound
- * there; TEMP: the free ones that are. */
+/* Generalised Cauchy point into CAUCHY, W^T of it into Z: the first minimum of the quadratic model along the
+ * projected gradient path, walked from one breakpoint to the next (algorithm CP). INSIDE, HELD: which slots
+ * are on no bound there; TEMP: the free ones that are. */
 FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
 {
     const real zero = R(0.0);
@@ -449,7 +449,8 @@ FN void lbfgsb_inner_gradient(MODEL_PARAMETERS, real theta)
     lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_RV, theta);
 }
 
-/* The products over the slots inside that lbfgsb_subspace_factor takes; where no slot is held, they are known. */
+/* The products over the slots inside that lbfgsb_subspace_factor takes; where no slot is held, they are
+ * known. */
 FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
 {
     const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
@@ -465,8 +466,8 @@ FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
     TEAM_BARRIER();
 }
 
-/* STEP := the model's minimum, from the solution in RV, projected into the bounds; PATH: the way there from the Cauchy
- * point, BREAK: the part of it that lies inside. */
+/* STEP := the model's minimum, from the solution in RV, projected into the bounds; PATH: the way there from
+ * the Cauchy point, BREAK: the part of it that lies inside. */
 FN void lbfgsb_inner_step(MODEL_PARAMETERS, real theta)
 {
     const real inverse = DIVIDE(R(1.0), theta);
@@ -487,9 +488,9 @@ FN void lbfgsb_inner_step(MODEL_PARAMETERS, real theta)
     }
 }
 
-/* Minimum of the model over the slots that are inside at the Cauchy point (direct primal method, 5.11), into STEP; then
- * into the bounds: projected where that points downhill, else cut short (J. L. Morales, J. Nocedal, ACM TOMS 38 (2011)
- * 7). The mask of lanes whose small matrices are not positive. */
+/* Minimum of the model over the slots that are inside at the Cauchy point (direct primal method, 5.11), into
+ * STEP; then into the bounds: projected where that points downhill, else cut short (J. L. Morales, J.
+ * Nocedal, ACM TOMS 38 (2011) 7). The mask of lanes whose small matrices are not positive. */
 FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 {
     const real held = fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP);
@@ -567,8 +568,8 @@ FN real lbfgsb_along(MODEL_PARAMETERS)
     return fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_STEP);
 }
 
-/* Along STEP from POINT in the lanes of `stepping`: the value of the new point, which is in MODEL_X, its gradient in
- * MODEL_GRADIENT; MODEL_HUGE: none was found. */
+/* Along STEP from POINT in the lanes of `stepping`: the value of the new point, which is in MODEL_X, its
+ * gradient in MODEL_GRADIENT; MODEL_HUGE: none was found. */
 FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, real slope)
 {
     const real zero = R(0.0), one = R(1.0), noise = fit_noise(value), least_slope = LBFGSB_SUFFICIENT * slope;
@@ -685,8 +686,8 @@ FN void lbfgsb_move(MODEL_PARAMETERS, mask moved)
     }
 }
 
-/* The newest pair of the lanes that moved; of those that failed, none: what is left then is the gradient, and after
- * that the end. */
+/* The newest pair of the lanes that moved; of those that failed, none: what is left then is the gradient, and
+ * after that the end. */
 FN void lbfgsb_learn(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, mask moved)
 {
     const real zero = R(0.0), one = R(1.0);
@@ -700,7 +701,8 @@ FN void lbfgsb_learn(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, mask moved)
     TEAM_IF(ANY(failed)) lbfgsb_forget(MODEL, failed);
 }
 
-/* Fits from MODEL_X, which lies where the bounds allow. Leaves the answer in MODEL_X and the scalars of fit_answer.h. */
+/* Fits from MODEL_X, which lies where the bounds allow. Leaves the answer in MODEL_X and the scalars of
+ * fit_answer.h. */
 FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
 {
     lbfgsb_fit f = lbfgsb_begin(MODEL);

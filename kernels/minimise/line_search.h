@@ -1,5 +1,5 @@
-/* line_search.h: the next trial of a line search for the strong Wolfe conditions, each lane at its own: J. J. More,
- * D. J. Thuente, ACM TOMS 20 (1994) 286. Knows no model: who searches evaluates. */
+/* line_search.h: the next trial of a line search for the strong Wolfe conditions, each lane at its own: J. J.
+ * More, D. J. Thuente, ACM TOMS 20 (1994) 286. Knows no model: who searches evaluates. */
 #ifndef PARITAS_MINIMISE_LINE_SEARCH_H
 #define PARITAS_MINIMISE_LINE_SEARCH_H
 

@@ -1,5 +1,5 @@
-/* minimiser_sizes.h: working space of the minimisers, as the host must provide it: one area that serves each of them,
- * and one behind the slab that only the entry of one minimiser has. */
+/* minimiser_sizes.h: working space of the minimisers, as the host must provide it: one area that serves each
+ * of them, and one behind the slab that only the entry of one minimiser has. */
 #ifndef PARITAS_MINIMISER_SIZES_H
 #define PARITAS_MINIMISER_SIZES_H
 

@@ -7,25 +7,26 @@
  *   MODEL_HUGE                     the value that says "outside the domain"
  *   MODEL_LEAST                    no value is below this one
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT
- *   model_curvature(MODEL, kap, damping, doubt, flat)   factors the Hessian (kap 1) or Fisher matrix (kap 0) of the
- *                                  active slots; mask of bad lanes. doubt, flat: what counts as no curvature, and
- *                                  what then stands for it (tile_factor)
- *   MODEL_DIAGONAL(i), MODEL_FLAT  of that factor: a pack of the matrix's diagonal; not 0 where a direction had no
- *                                  curvature
+ *   model_curvature(MODEL, kap, damping, doubt, flat)   factors the Hessian (kap 1) or Fisher matrix (kap 0)
+ *                                  of the active slots; mask of bad lanes. doubt, flat: what counts as no
+ *                                  curvature, and what then stands for it (tile_factor)
+ *   MODEL_DIAGONAL(i), MODEL_FLAT  of that factor: a pack of the matrix's diagonal; not 0 where a direction
+ *                                  had no curvature
  *   model_solve(MODEL, v)          v := factor^-1 v
- *   model_negative_direction(MODEL, v)      after a bad factor: v := a direction of negative curvature; answers that
- *                                  curvature, 0 if there is none
+ *   model_negative_direction(MODEL, v)      after a bad factor: v := a direction of negative curvature;
+ *                                  answers that curvature, 0 if there is none
  *
  * One super-step, all lanes together, each lane at its own stage of its own fit:
  *
  *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
  *
- * The rules were measured on published analyses. The Fisher matrix serves while the EDM is above 1, the exact Hessian
- * from there; where that has a bad pivot, the Fisher matrix takes its place at once. Bounds that the step violates
- * become equalities through the same factor; then the step is clipped. A failed line search raises the damping.
- * Converged: g H^-1 g, the EDM in units of twice the NLL, is at most the tolerance at the returned point, with its own
- * gradient and an exact, good factor that is at most one accepted step old; 100 times less with an older one. No
- * factor need be good where the value is within the tolerance of the least possible.
+ * The rules were measured on published analyses. The Fisher matrix serves while the EDM is above 1, the exact
+ * Hessian from there; where that has a bad pivot, the Fisher matrix takes its place at once. Bounds that the
+ * step violates become equalities through the same factor; then the step is clipped. A failed line search
+ * raises the damping. Converged: g H^-1 g, the EDM in units of twice the NLL, is at most the tolerance at the
+ * returned point, with its own gradient and an exact, good factor that is at most one accepted step old; 100
+ * times less with an older one. No factor need be good where the value is within the tolerance of the least
+ * possible.
  */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
@@ -61,7 +62,8 @@ typedef struct {
     mask exact, undamped, saddle;
 } newton_fit;
 
-/* Active: free, and not held at a bound by its slope. Answers a number that is not 0 where the set changed. */
+/* Active: free, and not held at a bound by its slope. Answers a number that is not 0 where the set
+ * changed. */
 FN real newton_active_set(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -165,8 +167,8 @@ FN void newton_move_onto(MODEL_PARAMETERS, u32 k, real which)
     }
 }
 
-/* Turns bounds that POINT + STEP violates into equalities, the one that is met first first: STEP moves within the
- * metric of the factor to lie on them. */
+/* Turns bounds that POINT + STEP violates into equalities, the one that is met first first: STEP moves within
+ * the metric of the factor to lie on them. */
 FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 {
     mask more = R(0.0) < R(1.0);
@@ -212,12 +214,13 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     return f;
 }
 
-/* The factor at POINT, its diagonal in SCALE; where the exact Hessian is not positive, that of the Fisher matrix. */
+/* The factor at POINT, its diagonal in SCALE; where the exact Hessian is not positive, that of the Fisher
+ * matrix. */
 FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0);
-    /* along a curved valley a slope of size sqrt(EDM) that is left over looks like a curvature of that size, of
-     * either sign */
+    /* along a curved valley a slope of size sqrt(EDM) that is left over looks like a curvature of that size,
+     * of either sign */
     const real doubt =
         SELECT(f->edm <= R(1e-6), FMA(R(10.0), SQRT(SELECT(f->edm > zero, f->edm, zero)), R(1e-8)), zero);
     mask redo = f->running;
@@ -237,7 +240,8 @@ FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
         STOREP(NEWTON_SCALE, i, PSELECT(own, MODEL_DIAGONAL(i), LOADP(NEWTON_SCALE, i)));
 }
 
-/* The step into TEMP and its EDM; whether the fit is done without taking it, and at which curvature it goes on. */
+/* The step into TEMP and its EDM; whether the fit is done without taking it, and at which curvature it goes
+ * on. */
 FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance)
 {
     const real zero = R(0.0), one = R(1.0);
@@ -251,7 +255,8 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     f->exact = AND(f->used > zero, NOT(f->bad));
     f->undamped = f->damping <= zero;
     f->status = SELECT(AND(small, OR(lowest, AND(f->exact, f->undamped))), FIT_CONVERGED, f->status);
-    /* near a stationary point that is no minimum: along the negative direction, while that lowers the value */
+    /* near a stationary point that is no minimum: along the negative direction, while that lowers the
+     * value */
     f->saddle = AND(f->status == FIT_RUNNING,
                     AND(f->downward < zero, AND(f->edm <= NEWTON_EDM_SADDLE, f->escapes < NEWTON_ESCAPES)));
     f->status =
@@ -263,8 +268,8 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     f->running = AND(f->status == FIT_RUNNING, NOT(ask));
 }
 
-/* Multiple of the negative direction that promises to lower the value by 1, of the two ways the one with more room to
- * the bounds; if both have enough, down the slope. */
+/* Multiple of the negative direction that promises to lower the value by 1, of the two ways the one with more
+ * room to the bounds; if both have enough, down the slope. */
 FN real newton_away(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
 {
     const real zero = R(0.0), length = SQRT(DIVIDE(R(2.0), SELECT(f->saddle, -f->downward, R(1.0))));
@@ -316,15 +321,16 @@ FN void newton_try(MODEL_PARAMETERS, real part)
     }
 }
 
-/* MODEL_X and the value at the end of a line search along STEP, and the damping that follows from it; the lanes that
- * moved. */
+/* MODEL_X and the value at the end of a line search along STEP, and the damping that follows from it; the
+ * lanes that moved. */
 FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0), one = R(1.0);
     real length = one, trial = f->value;
     mask searching = f->running, failed = zero > one;
     for (u32 k = 0; k <= NEWTON_BACKTRACKS + 1 && ANY(searching); k++) {
-        /* a last turn takes lanes that found nothing back to POINT; the others evaluate again where they are */
+        /* a last turn takes lanes that found nothing back to POINT; the others evaluate again where they
+         * are */
         if (k > NEWTON_BACKTRACKS) failed = searching;
         newton_try(MODEL, SELECT(f->running, SELECT(failed, zero, length), zero));
         const real slope = fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE), found = model_value(MODEL, 1);
@@ -370,10 +376,10 @@ FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting
     return better;
 }
 
-/* POINT and SLOPE of the new point, and its EDM by the old factor, if that was exact and belongs to the same active
- * set. Near the minimum the old factor is still good: further steps with it cost a gradient each instead of a Hessian,
- * and each must gain a factor 100. The factor is then more than one step old, so the EDM must be 100 times smaller (for
- * tHu: 2 Hessians a fit instead of 3). */
+/* POINT and SLOPE of the new point, and its EDM by the old factor, if that was exact and belongs to the same
+ * active set. Near the minimum the old factor is still good: further steps with it cost a gradient each
+ * instead of a Hessian, and each must gain a factor 100. The factor is then more than one step old, so the
+ * EDM must be 100 times smaller (for tHu: 2 Hessians a fit instead of 3). */
 FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
 {
     mask coasting = moved;
@@ -414,8 +420,8 @@ FN real newton_pull(MODEL_PARAMETERS)
     return worst;
 }
 
-/* Fits from MODEL_X, which lies where LOWER, UPPER and FREE allow. Leaves the answer in MODEL_X and the scalars of
- * fit_answer.h. `start_is_near`: the exact Hessian from the first step on. */
+/* Fits from MODEL_X, which lies where LOWER, UPPER and FREE allow. Leaves the answer in MODEL_X and the
+ * scalars of fit_answer.h. `start_is_near`: the exact Hessian from the first step on. */
 FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
 {
     newton_fit f = newton_begin(MODEL, edm_tolerance, start_is_near);

@@ -1,20 +1,22 @@
 /* quasi_newton.h: many fits of one model to similar data, none of which builds a Hessian. Knows no model.
  *
- * All fits share one matrix M, the inverse Hessian that is expected where the data were drawn. Each corrects it by its
- * last QN_PAIRS pairs of steps and changes of slope (L-BFGS: Nocedal, Math. Comp. 35 (1980), with M in place of a
- * multiple of the unit matrix), so that a step costs a gradient and a product. A task is a data row: a free fit, then,
- * if asked, the conditional fit, which starts from the first along its response to the parameter of interest. Words:
- * those of newton.h, with MODEL_DATA and MODEL_MAIN, the size of a data row and where it stands in the slab.
+ * All fits share one matrix M, the inverse Hessian that is expected where the data were drawn. Each corrects
+ * it by its last QN_PAIRS pairs of steps and changes of slope (L-BFGS: Nocedal, Math. Comp. 35 (1980), with M
+ * in place of a multiple of the unit matrix), so that a step costs a gradient and a product. A task is a data
+ * row: a free fit, then, if asked, the conditional fit, which starts from the first along its response to the
+ * parameter of interest. Words: those of newton.h, with MODEL_DATA and MODEL_MAIN, the size of a data row and
+ * where it stands in the slab.
  *
- * Each lane is at its own stage of its own task, all evaluate together. A lane that is done takes the next task of the
- * team's share at once:
+ * Each lane is at its own stage of its own task, all evaluate together. A lane that is done takes the next
+ * task of the team's share at once:
  *
  *   task ─► evaluate ─► accept or shorten ─► pair, held set ─► direction ─► done? ─► next trial, fit or task
  *
- * Parameters held at a bound, and the parameter of interest in a conditional fit, leave M exactly: the inverse of what
- * remains is M - M_A M_AA^-1 M_A^T. Pairs are forgotten when the held set changes. Converged: the EDM in the fit's own
- * metric is at most `tolerance`, with the gradient of the returned point. What needs more than there is here (more held
- * parameters than places, no descent, too many evaluations) ends with a status, for Newton's method to do.
+ * Parameters held at a bound, and the parameter of interest in a conditional fit, leave M exactly: the
+ * inverse of what remains is M - M_A M_AA^-1 M_A^T. Pairs are forgotten when the held set changes. Converged:
+ * the EDM in the fit's own metric is at most `tolerance`, with the gradient of the returned point. What needs
+ * more than there is here (more held parameters than places, no descent, too many evaluations) ends with a
+ * status, for Newton's method to do.
  */
 #ifndef PARITAS_MINIMISE_QUASI_NEWTON_H
 #define PARITAS_MINIMISE_QUASI_NEWTON_H
@@ -113,8 +115,8 @@ FN mask qn_is_free(PRIVATE const qn_fit *f)
     return f->phase <= R(0.0);
 }
 
-/* MODEL_ACTIVE, 1 where a parameter may move, at POINT with SLOPE; the mask of lanes whose set changed; HELD_COUNT.
- * PRODUCT and MODEL_GRADIENT are scratch. */
+/* MODEL_ACTIVE, 1 where a parameter may move, at POINT with SLOPE; the mask of lanes whose set changed;
+ * HELD_COUNT. PRODUCT and MODEL_GRADIENT are scratch. */
 FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi_moves)
 {
     const u32 n = MODEL_SLOTS, poi = c->poi;
@@ -249,8 +251,8 @@ FN void qn_add(MODEL_PARAMETERS, GLOBAL real *v, real t, GLOBAL const real *othe
         STOREP(v, i, PSELECT(own, pflush(PFMA(PACK_OF(t), LOADP(other, i), LOADP(v, i))), LOADP(v, i)));
 }
 
-/* PRODUCT := direction of descent from SLOPE, by the pairs around the matrix; `newest` is the place of the last pair.
- * MODEL_GRADIENT is scratch. */
+/* PRODUCT := direction of descent from SLOPE, by the pairs around the matrix; `newest` is the place of the
+ * last pair. MODEL_GRADIENT is scratch. */
 FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newest)
 {
     GLOBAL real *q = MODEL_GRADIENT, *product = QN_PRODUCT;
@@ -376,7 +378,8 @@ FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
     return fit_dot(MODEL, QN_S(ring), QN_Y(ring));
 }
 
-/* The value at MODEL_X and what follows from it: accepted or shorter, the pair, the held set and its factor. */
+/* The value at MODEL_X and what follows from it: accepted or shorter, the pair, the held set and its
+ * factor. */
 FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, u32 ring)
 {
     const real zero = R(0.0), one = R(1.0), found = model_value(MODEL, 1);
@@ -431,8 +434,8 @@ FN void qn_store_points(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE cons
     }
 }
 
-/* MODEL_X := the next trial, within the bounds, PRODUCT how far it is from POINT: part of the step, or where a
- * conditional fit begins, on the line along which the free fit responds to its parameter. */
+/* MODEL_X := the next trial, within the bounds, PRODUCT how far it is from POINT: part of the step, or where
+ * a conditional fit begins, on the line along which the free fit responds to its parameter. */
 FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, mask going, real at_poi)
 {
     const u32 n = MODEL_SLOTS, poi = c->poi;
@@ -465,8 +468,8 @@ FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit 
     }
 }
 
-/* The trial's slope, and where a conditional fit begins its parameter of interest; lanes that are through with
- * their task are idle. */
+/* The trial's slope, and where a conditional fit begins its parameter of interest; lanes that are through
+ * with their task are idle. */
 FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
 {
     const real wanted = LOADM1(c->matrix, PROFILE_SCALAR(MODEL_SLOTS, PROFILE_MU));

@@ -1,5 +1,5 @@
-/* batch.h: many equal, independent jobs through one entry of a module, for families whose jobs are rows of numbers
- * rather than fits of a frozen model. How they are cut into launches: launch.h. */
+/* batch.h: many equal, independent jobs through one entry of a module, for families whose jobs are rows of
+ * numbers rather than fits of a frozen model. How they are cut into launches: launch.h. */
 #ifndef PARITAS_FIT_BATCH_H
 #define PARITAS_FIT_BATCH_H
 
@@ -16,10 +16,11 @@ struct batch {
     size_t slab;               /* elements of one team's working memory, a lane */
     uint32_t args[BATCH_ARGS]; /* from BATCH_ARG_OWN on the entry's own */
     uint64_t first;            /* number of the first job: what random numbers are keyed by */
-    /* of progress: this is pass number `pass`, from 0, of a call that runs all jobs `passes` times; 0: once */
+    /* of progress: this is pass number `pass`, from 0, of a call that runs all jobs `passes` times; 0:
+     * once */
     size_t pass, passes;
-    /* Writes the rows of jobs at .. at + n - 1; reads their answers. Called from the calling thread, in order. A
-     * failure ends the run. */
+    /* Writes the rows of jobs at .. at + n - 1; reads their answers. Called from the calling thread, in
+     * order. A failure ends the run. */
     paritas_status (*fill)(paritas_context *context, void *user, size_t at, size_t n, double *in);
     paritas_status (*take)(paritas_context *context, void *user, size_t at, size_t n, const double *out);
     void *user;

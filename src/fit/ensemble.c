@@ -66,7 +66,8 @@ static paritas_status take_draw(void *user, const struct launch_rows *rows)
     return PARITAS_OK;
 }
 
-/* *data: n rows, the caller's to release also after a failure. A place that nothing can be drawn for is an error. */
+/* *data: n rows, the caller's to release also after a failure. A place that nothing can be drawn for is an
+ * error. */
 static paritas_status draw_rows(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,
                                 double **data)
 {

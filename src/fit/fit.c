@@ -1,14 +1,14 @@
 /* fit.c: from job lists to answers. One path for one job and for ten million.
  *
- *   jobs ─► checked ─► blocks ─► completed ─► fitted (f32 first, then f64: launch.h) ─► confirmed ─► answers[i] of jobs[i]
+ *   jobs ─► checked ─► blocks ─► completed ─► fitted (f32 first, then f64: launch.h) ─► confirmed ─► answers
  *
- * Confirmed: where errors are asked, and always after another minimiser than Newton's, the conditions of convergence
- * are checked once more with the exact Hessian of the returned point. A fit that fails them is continued from there by
- * the same minimiser.
+ * Confirmed: where errors are asked, and always after another minimiser than Newton's, the conditions of
+ * convergence are checked once more with the exact Hessian of the returned point. A fit that fails them is
+ * continued from there by the same minimiser.
  *
- * After f32, Newton's method in f64 goes on from the point that f32 found, as from a prediction, down to an EDM of
- * EDM_CLOSER times what a fit must have. What f32 did not finish is a start like any other, and what has no answer from
- * there begins anew: never a worse answer, only a slower one.
+ * After f32, Newton's method in f64 goes on from the point that f32 found, as from a prediction, down to an
+ * EDM of EDM_CLOSER times what a fit must have. What f32 did not finish is a start like any other, and what
+ * has no answer from there begins anew: never a worse answer, only a slower one.
  *
  * Results depend on (model, data, options, precision) alone: not on the device, lanes, threads or blocks.
  */
@@ -257,8 +257,8 @@ static void take_confirmation(void *user, const struct fit_job *job, const doubl
     struct fit_outcome *outcome = &block->outcomes[job->index];
     const bool good = scalars[COVARIANCE_BAD] == 0.0,
                met = good && edm <= edm_most && (pull <= pull_most || edm <= EDM_OF_ROUNDING);
-    /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended the conditions
-     * may yet hold */
+    /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended the
+     * conditions may yet hold */
     if (met && method->minimizer != PARITAS_MINIMIZER_NEWTON && outcome->status == PARITAS_FIT_NO_PROGRESS)
         outcome->status = PARITAS_FIT_CONVERGED;
     if (outcome->status == PARITAS_FIT_CONVERGED) {
@@ -379,7 +379,8 @@ static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i
     return some;
 }
 
-/* Fits all jobs, as many at once as fit into one launch. `closest`: their answers; NULL: `answers` has all. */
+/* Fits all jobs, as many at once as fit into one launch. `closest`: their answers; NULL: `answers` has
+ * all. */
 static paritas_status run_blocks(paritas_context *context, const struct frozen *model,
                                  const struct method *method, size_t n, const paritas_job *jobs,
                                  const paritas_fit_answers *answers, struct closest_fit *closest)

@@ -68,16 +68,16 @@ struct fit_job {
     double constant; /* what the likelihood has beyond its deviance form, where the caller wants it */
 };
 
-/* The first of the jobs before k with the same data; k: there is none. Lists hold few data sets that alternate, or one
- * for each job, so the last few are enough to look at. */
+/* The first of the jobs before k with the same data; k: there is none. Lists hold few data sets that
+ * alternate, or one for each job, so the last few are enough to look at. */
 size_t fit_job_like(const struct fit_job *jobs, size_t k);
 
-/* The vectors of a fit_job (entry/entry_rows.h) at `row`: the start within the bounds; a fixed parameter's bounds are
- * its value. */
+/* The vectors of a fit_job (entry/entry_rows.h) at `row`: the start within the bounds; a fixed parameter's
+ * bounds are its value. */
 void rows_put_fit(const struct frozen *model, const struct fit_job *job, double *row);
 
-/* The point that an f32 kernel answered, as numbers of the job: what lies beyond a bound, or on what f32 makes of it, is
- * on it; fixed parameters have their values. False: it is no point. */
+/* The point that an f32 kernel answered, as numbers of the job: what lies beyond a bound, or on what f32
+ * makes of it, is on it; fixed parameters have their values. False: it is no point. */
 bool rows_land(const struct frozen *model, const struct fit_job *job, double *point);
 
 struct rows_fits {

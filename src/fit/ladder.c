@@ -83,8 +83,8 @@ static double *value_of(struct profile *profile, enum kind kind)
     return kind == CONDITIONAL_FIT ? &profile->value_fixed : &profile->value_free;
 }
 
-/* Is an outcome better than what is known? A minimum that lies above a point that is known, by more than `same`, is
- * none that is looked for. */
+/* Is an outcome better than what is known? A minimum that lies above a point that is known, by more than
+ * `same`, is none that is looked for. */
 static bool is_better(const struct fit_outcome *outcome, paritas_fit_status known, double known_value,
                       double same)
 {
@@ -227,12 +227,13 @@ enum attempt {
     AT_START,
     AT_SUGGESTED, /* the model's suggested start */
     AT_OTHER,     /* where the other fit of the pair ended */
-    /* where it ended itself, with what is a hair away from a bound on it: a product of two parameters has no minimum
-     * beside the bound of one, and Newton's steps, cut by the other, only halve the distance */
+    /* where it ended itself, with what is a hair away from a bound on it: a product of two parameters has no
+     * minimum beside the bound of one, and Newton's steps, cut by the other, only halve the distance */
     AT_BOUNDS,
     /* conditional: the fit to the expected data; free: half way from there to the suggested start */
     AT_EXPECTED,
-    /* a point around the fit to the expected data, by random numbers that depend on the data row alone; several */
+    /* a point around the fit to the expected data, by random numbers that depend on the data row alone;
+     * several */
     AT_PERTURBED,
     ATTEMPTS = AT_PERTURBED + 6
 };
@@ -283,8 +284,8 @@ static void put_on_bounds(const struct profile_plan *plan, size_t n, double *poi
     }
 }
 
-/* Moves the end of a free fit to where the conditional fit begins: along the response; where there is no matrix, as far
- * as the fits to the expected data moved. */
+/* Moves the end of a free fit to where the conditional fit begins: along the response; where there is no
+ * matrix, as far as the fits to the expected data moved. */
 static void respond(const struct profile_plan *plan, const struct frozen *model, double *point)
 {
     const size_t poi = (size_t)plan->poi, p = model->n_parameters;
@@ -382,11 +383,11 @@ static paritas_status climb(struct climb *c, size_t *list, double *starts)
 
 /* ---- the edge of the domain ---- */
 
-/* A bin without entries pulls its rate down. Where that gets to 0 before the slope does, the least value lies on the
- * edge of the domain, which Newton's steps creep up to: the expected curvature is infinite there, the exact one not
- * positive. With a little of an entry in such bins, which is a logarithmic barrier, the minimum is inside, and above
- * the least value by no more than what was added in all; each smaller one starts where the one before ended
- * (interior-point methods: Nocedal, Wright, Numerical Optimization, 2nd ed., ch. 19). */
+/* A bin without entries pulls its rate down. Where that gets to 0 before the slope does, the least value lies
+ * on the edge of the domain, which Newton's steps creep up to: the expected curvature is infinite there, the
+ * exact one not positive. With a little of an entry in such bins, which is a logarithmic barrier, the minimum
+ * is inside, and above the least value by no more than what was added in all; each smaller one starts where
+ * the one before ended (interior-point methods: Nocedal, Wright, Numerical Optimization, 2nd ed., ch. 19). */
 #define BARRIER_FIRST 1e-3
 #define BARRIER_LAST 1e-9
 

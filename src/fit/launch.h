@@ -1,10 +1,9 @@
 /* launch.h: the one way from a list of jobs to a device. Knows neither models nor what rows mean.
  *
- *   plan ─► as many jobs as LAUNCH_ELEMENTS numbers hold ─► fill their rows ─► device ─► take the answers ─► next jobs
+ *   plan ─► as many jobs as LAUNCH_ELEMENTS numbers hold ─► fill rows ─► device ─► take answers ─► next jobs
  *
- * So memory does not grow with the list. Where it runs out all the same, half as many jobs go at once, until their rows are
- * small.
- * Answers do not depend on how the list is cut.
+ * So memory does not grow with the list. Where it runs out all the same, half as many jobs go at once, until
+ * their rows are small. Answers do not depend on how the list is cut.
  */
 #ifndef PARITAS_FIT_LAUNCH_H
 #define PARITAS_FIT_LAUNCH_H
@@ -46,8 +45,8 @@ struct launch_plan {
     size_t slab, slab_most, touched;
     double cost;         /* these four as struct device_launch has them */
     uint32_t share_most; /* for entries with queues: jobs that a lane takes at most; 0: no queues */
-    /* Whom it tells, of this many jobs that were done before, out of `total`; all 0: the context's caller, of the
-     * jobs of this list. */
+    /* Whom it tells, of this many jobs that were done before, out of `total`; all 0: the context's caller, of
+     * the jobs of this list. */
     struct device_progress progress;
     /* Writes args and in; reads out. Called in the order of the list; a failure ends the run. */
     paritas_status (*fill)(void *user, struct launch_rows *rows);
@@ -61,7 +60,7 @@ paritas_status launch_run(paritas_context *context, struct paritas_device *devic
 
 /* ---- f32 first, then f64 ----
  *
- *   FIRST, on the device ─► NEAR or FAR, in f64 on the host, from where f32 ended ─► ANEW, as if there had been no f32
+ *   FIRST, on the device ─► NEAR or FAR, in f64 on the host, from where f32 ended ─► ANEW, as if without f32
  *
  * The f32 point leaves no trace in an answer, only in the time that it took. */
 enum launch_stage {

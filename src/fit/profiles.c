@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define EVALUATIONS 40 /* of a quasi-Newton fit; what takes longer is Newton's */
-/* in f32; what takes longer is f64's from the start: there the two precisions may take ways to different minima
- * (sbottom: with 40, one toy in 4000 did) */
+/* in f32; what takes longer is f64's from the start: there the two precisions may take ways to different
+ * minima (sbottom: with 40, one toy in 4000 did) */
 #define EVALUATIONS_F32 24
 #define EVALUATIONS_POLISH 10 /* from where f32 ended */
 #define SHARE_MOST 32u        /* tasks that a lane works through: lanes are idle during the last one only */
@@ -65,7 +65,8 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
 
 /* ---- quasi-Newton ---- */
 
-/* Fits of data rows; points in the user's order, both fits' a row. What has no answer keeps its profile and ends. */
+/* Fits of data rows; points in the user's order, both fits' a row. What has no answer keeps its profile and
+ * ends. */
 struct tasks {
     const struct profile_plan *plan;
     const struct frozen *model;
@@ -249,8 +250,8 @@ static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t 
 
 /* ---- all methods ---- */
 
-/* The profiles that are Newton's, in `which`: those without an answer, and where a free fit lies above its conditional
- * one. */
+/* The profiles that are Newton's, in `which`: those without an answer, and where a free fit lies above its
+ * conditional one. */
 static size_t left_for_newton(const paritas_context *context, const struct profile_plan *plan, size_t n,
                               struct profile *profiles, size_t *which)
 {

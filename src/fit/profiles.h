@@ -1,12 +1,14 @@
 /* profiles.h: a free fit and a conditional fit to each of many data sets that were drawn around one point.
  *
- *   data rows ─► quasi-Newton with a shared matrix, where there is one ─► Newton, for the rest ─► retry ladder ─► profiles
+ *   data rows ─► quasi-Newton, where there is a shared matrix ─► Newton, for the rest ─► ladder ─► profiles
  *
- * In f32 the device runs quasi-Newton, or where there is no matrix Newton, and the host the same method once more in f64
- * from where f32 ended: a gradient or two a fit. A data row that f32 does not finish, or that has no answer from there,
- * is fitted as if there were no f32. Without polish the f32 answers stand; what f32 does not finish is f64's also then.
+ * In f32 the device runs quasi-Newton, or where there is no matrix Newton, and the host the same method once
+ * more in f64 from where f32 ended: a gradient or two a fit. A data row that f32 does not finish, or that has
+ * no answer from there, is fitted as if there were no f32. Without polish the f32 answers stand; what f32
+ * does not finish is f64's also then.
  *
- * Every data row is fitted by itself: its answer does not depend on the others, nor on how rows are cut into calls.
+ * Every data row is fitted by itself: its answer does not depend on the others, nor on how rows are cut into
+ * calls.
  */
 #ifndef PARITAS_FIT_PROFILES_H
 #define PARITAS_FIT_PROFILES_H
@@ -50,17 +52,19 @@ struct profile {
     bool refitted; /* the conditional fit had found a lower minimum, from which the free fit was repeated */
 };
 
-/* The inverse Hessian at `start` for the expected data of that point (a kernel data row), all parameters but the fixed
- * ones free and away from their bounds: matrix[n_slots * n_slots]. *usable: it exists and is positive. */
+/* The inverse Hessian at `start` for the expected data of that point (a kernel data row), all parameters but
+ * the fixed ones free and away from their bounds: matrix[n_slots * n_slots]. *usable: it exists and is
+ * positive. */
 paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan,
                                const double *expected, double *matrix, bool *usable);
 
-/* Fits `n` data rows (kernel order, n_places each). `points`: NULL or n rows for the free fits' parameters. */
+/* Fits `n` data rows (kernel order, n_places each). `points`: NULL or n rows for the free fits'
+ * parameters. */
 paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n,
                             const double *data, struct profile *profiles, double *points);
 
-/* By quasi-Newton alone, in f64 and down to EDM_CLOSEST: what it does not finish has PROFILE_NO_ANSWER. `ends`: n rows
- * of both fits' parameters (2 n_parameters). */
+/* By quasi-Newton alone, in f64 and down to EDM_CLOSEST: what it does not finish has PROFILE_NO_ANSWER.
+ * `ends`: n rows of both fits' parameters (2 n_parameters). */
 paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n,
                                 const double *data, struct profile *profiles, double *ends);
 

@@ -8,7 +8,7 @@ import json
 
 import pytest
 from convert_support import SHARED, TREE, random_points, twice_nll
-from test_convert_hs3 import odd_workspace
+from test_convert_to_hs3 import odd_workspace
 
 from paritas.convert import hs3
 

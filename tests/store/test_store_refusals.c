@@ -15,7 +15,7 @@ TEST(an_existing_file_needs_resume)
     make_store(path_of("run.db"), &tests_run, 0, 10);
     write_file(path_of("empty.db"), "", 0);
     ASSERT_REFUSED(open_and_close(path_of("run.db"), &tests_run, false), PARITAS_INVALID_ARGUMENT,
-                   "run.db: exists already", "--resume");
+                   "run.db: exists already", "`resume`");
     ASSERT_REFUSED(open_and_close(path_of("empty.db"), &tests_run, false), PARITAS_INVALID_ARGUMENT,
                    "empty.db: exists already");
     assert_first_rows(path_of("run.db"), 10);
