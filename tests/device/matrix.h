@@ -87,6 +87,7 @@ static inline paritas_context *target_open(const struct target *target)
     options.workers = cuda_text ? 0 : target->workers;
     options.threads = 1;
     options.no_polish = 1;
+    options.cache = kernel_cache_folder();
 #if defined(FAKE_METAL)
     fake_metal_reset();
     metal_library = metal_text ? FAKE_METAL : NULL;
