@@ -34,4 +34,10 @@ static inline void close_by(double a, double b, double tolerance, const char *fi
         if ((call) != PARITAS_OK) fail_msg("%s: %s", #call, paritas_error_message(context)); \
     } while (0)
 
+/* Where compiled kernels stay between contexts and between tests (tests/run sets it); NULL: nowhere. */
+static inline const char *kernel_cache_folder(void)
+{
+    return getenv("PARITAS_CACHE");
+}
+
 #endif

@@ -6,8 +6,8 @@
 #include "base/context.h"
 #include "cuda/cuda_native.h"
 
-/* From here on the devices of an opened context, which are the CPU's, run that text. Every team works in a slab
- * of its own that holds no numbers: what it reads it must have written. */
+/* From here on the devices of an opened context, which are the CPU's, run that text. Every team works in a
+ * slab of its own that holds no numbers: what it reads it must have written. */
 void use_native_device(paritas_context *context);
 
 /* Teams to compare: how many workers, and in which order they take their turns. */

@@ -1,5 +1,6 @@
-/* matrix.h: one claim, tried on many devices. A cell is a subject (a model, for example) on a target: a device
- * in one precision with teams of one size. Each cell is a case of its own, which `tests/run --case` finds by name:
+/* matrix.h: one claim, tried on many devices. A cell is a subject (a model, for example) on a target: a
+ * device in one precision with teams of one size. Each cell is a case of its own, which `tests/run --case`
+ * finds by name:
  *
  *   CLAIM(fits_are_the_cpus) { const struct cell *cell = *state; ... target_open(cell->target) ... }
  *   static const struct target targets[] = {{"opencl", 64, 32}, {CUDA_TEXT, 64, 32}, {METAL_TEXT, 32, 32}};
@@ -87,6 +88,7 @@ static inline paritas_context *target_open(const struct target *target)
     options.workers = cuda_text ? 0 : target->workers;
     options.threads = 1;
     options.no_polish = 1;
+    options.cache = kernel_cache_folder();
 #if defined(FAKE_METAL)
     fake_metal_reset();
     metal_library = metal_text ? FAKE_METAL : NULL;

@@ -66,6 +66,7 @@ static int open_bench(struct bench *b, const struct source *source, const char *
     options.workers = workers;
     options.threads = 1;
     options.lanes = 1;
+    options.cache = getenv("PARITAS_CACHE"); /* a kernel is compiled once for all these tests */
     *b = (struct bench){.context = NULL};
     const paritas_status status = paritas_open(&options, &b->context);
     if (status == PARITAS_NO_DEVICE && device) {
@@ -615,6 +616,8 @@ TEST(counted)
 {
     struct bench b;
     if (!open_bench(&b, &small, "opencl:0", 64, 0)) skip();
+    paritas_release(&b.context->allocator, b.context->cache);
+    b.context->cache = NULL;
     double nll;
     OK(b.context, paritas_evaluate(b.context, b.model, 1, paritas_model_suggested_init(b.model), 0, NULL,
                                    &nll, NULL, NULL));
