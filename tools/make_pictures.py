@@ -23,9 +23,7 @@ SWEEP = 12
 
 
 def signal_model():
-    return paritas.Model.from_workspace(
-        ANALYSIS / "BkgOnly.json", ANALYSIS / "patch.sbottom_900_250_60.json"
-    )
+    return paritas.Model.from_workspace(ANALYSIS / "BkgOnly.json", ANALYSIS / "patch.sbottom_900_250_60.json")
 
 
 def brazil():

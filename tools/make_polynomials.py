@@ -96,7 +96,9 @@ def fit(name, f, weight, a, b, n, bits, split=False):
         f"largest weighted error {mp.nstr(error, 3)}, rounded {mp.nstr(worst, 3)} */"
     )
     text = [mp.nstr(d, 17 if bits == 53 else 9) for d in done[::-1]]
-    halves = {"_EVEN": text[len(text) % 2 == 0 :: 2], "_ODD": text[len(text) % 2 :: 2]} if split else {"": text}
+    halves = (
+        {"_EVEN": text[len(text) % 2 == 0 :: 2], "_ODD": text[len(text) % 2 :: 2]} if split else {"": text}
+    )
     for half, coefficients in halves.items():
         lines = [f"FIRST({coefficients[0]});", *(f"NEXT({c});" for c in coefficients[1:])]
         print(f"#define M_{name.upper()}{half}(FIRST, NEXT)", *lines, sep=" \\\n    ")

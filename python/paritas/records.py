@@ -196,7 +196,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "truth": bool,
     "signed": int,
     "unsigned": int,
-    "text": lambda raw: raw.decode(errors="replace"),
+    "text": lambda raw: raw.split(b"\0", 1)[0].decode(errors="replace"),  # C ends a text at its first 0
 }
 
 
