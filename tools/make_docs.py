@@ -130,7 +130,7 @@ class Field(ctypes.Structure):
     _fields_ = [(name, ctypes.c_char_p) for name in ("name", "word", "unit", "doc")]
     _fields_ += [("type", ctypes.c_int)]
     _fields_ += [(name, ctypes.c_size_t) for name in ("offset", "size", "count")]
-    _fields_ += [("is_array", ctypes.c_int)]
+    _fields_ += [("is_array", ctypes.c_int), ("columns", ctypes.c_size_t)]
     _fields_ += [("enumeration", ctypes.POINTER(Enumeration)), ("nested", ctypes.POINTER(Record))]
 
 
