@@ -4,13 +4,15 @@
 Generated pages are current. Links and named files exist. Every public function is in the C page, and every
 tolerance in the contract. Every command and option is known to the program. Blocks of commands with answers
 are run, all of a page in one folder, and answer what is shown (times may differ, a line "..." stands for
-any). Snippets of C compile. With pages named, only these are looked at. Python's standard library only."""
+any). Snippets of C compile. The table of places names all files that an addition touches. With pages named,
+only these are looked at. Python's standard library only."""
 
 import os
 import re
 import subprocess
 import sys
 import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -141,6 +143,36 @@ def wrong_tolerances():
     ]
 
 
+def code_of(path):
+    """The text of a file of C or CMake without its comments."""
+    text = path.read_text()
+    if path.suffix in (".c", ".h"):
+        return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
+    return re.sub(r"#[^\n]*", "", text)
+
+
+def wrong_places():
+    """Rows of the page's table "to add | as for" against the files whose code names the example."""
+    page = (ROOT / "docs" / "development.md").read_text()
+    section = page.split("| to add | as for |", 1)[1].split("\n\n", 1)
+    listed = subprocess.check_output(
+        ["git", "ls-files", "src", "kernels", "include", "cmake", "CMakeLists.txt"], cwd=ROOT, text=True
+    ).split()
+    for row in section[0].splitlines()[2:]:
+        _, _, example, *cells = row.split("|")
+        example = example.strip(" `")
+        patterns = re.findall(r"`([^`]+)`", "".join(cells))
+        word = re.compile(rf"(?<![a-z]){example}(?![a-z])", re.I)
+        named = {path for path in listed if not path.endswith(".md") and word.search(code_of(ROOT / path))}
+        also = set(re.findall(rf"asks for\s+a {example} by name: `([^`]+)`", section[1]))
+        for path in sorted(named - also):
+            if not any(fnmatch(path, pattern) for pattern in patterns):
+                yield f"docs/development.md: {path} names {example} and is not in the table"
+        for pattern in patterns + sorted(also):
+            if not any(fnmatch(path, pattern) for path in named):
+                yield f"docs/development.md: {pattern} does not name {example}"
+
+
 def main():
     bad, run = [], 0
     pages = [ROOT / page for page in sys.argv[2:]]
@@ -149,6 +181,7 @@ def main():
         make_docs = [sys.executable, ROOT / "tools" / "make_docs.py", PROGRAM, "--check"]
         if subprocess.run(make_docs).returncode != 0:
             bad.append("generated pages are not current")
+        bad.extend(wrong_places())
         bad += missing_functions() + wrong_tolerances()
     for page in pages:
         text = page.read_text(encoding="utf-8")
