@@ -25,7 +25,7 @@ double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q,
     return statistic_formula(statistic)->discovery ? log_clsb : log_clsb - normal_log_cdf(-t);
 }
 
-/* Expected data of the conditional fit at mu', auxiliary data included. */
+/* Expected data, auxiliary data included, of the fit at mu'. */
 static paritas_status make_asimov_data(struct asymptotic *a, const double *parameters)
 {
     double *expected = infer_reals(a->infer, a->infer->n_data, 1);

@@ -1,24 +1,20 @@
-/* limit.h: what limits by the asymptotic formulas and by toys share. */
+/* limit.h: shared by asymptotic limits and limits from toys. */
 #ifndef PARITAS_INFER_LIMIT_H
 #define PARITAS_INFER_LIMIT_H
 
 #include "infer/asymptotic.h"
 
-/* INVALID_ARGUMENT unless there are limits with this statistic (qtilde, q) at this level (above 0, below
- * 1). */
+/* INVALID_ARGUMENT unless the statistic is qtilde or q and 0 < level < 1. */
 paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level);
-/* The fits nearest to the root of each curve: parameters, in the arena of the call; NULL where there is no
- * root. */
+/* Parameters of the fit nearest to each root, in the arena; NULL: no root. */
 struct limit_fits {
     const double *data[ASYMPTOTIC_CURVES], *asimov[ASYMPTOTIC_CURVES];
 };
 
-/* paritas_limit within an open call. The bound of the parameter of interest stays as widened. fits: may be
- * NULL. */
+/* paritas_limit within an open call. Leaves the POI's bound widened. fits: NULL allowed. */
 paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits);
-/* The largest value that the bound of the parameter of interest may be widened to; to be asked before it
- * is. */
+/* The POI's largest allowed bound; ask before widening. */
 double limit_widest(const struct infer *infer);
 /* Makes room for mu, by doubling the width. */
 void limit_widen(struct infer *infer, double mu, double widest);
