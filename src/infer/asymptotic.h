@@ -1,9 +1,9 @@
 /* asymptotic.h: CLs from the profiles of the data and of the Asimov data (arXiv:1007.1727).
  *
- *   asymptotic_open: free fit ──► fit at mu' ──► Asimov data ──► free fit to them
- *   asymptotic_test: fits of both at n values of mu, one batch ──► q, q_A ──► p-values
+ *   asymptotic_open: free fit ─► fit at mu' ─► Asimov data ─► free fit
+ *   asymptotic_test: fits of both at n values of mu ─► q, q_A ─► p-values
  *
- * mu' is 0, or 1 for q0. The Asimov data serve all mu, so each further mu costs two fits. */
+ * mu' is 0, or 1 for q0. The Asimov data serve all mu: each further one costs two fits. */
 #ifndef PARITAS_INFER_ASYMPTOTIC_H
 #define PARITAS_INFER_ASYMPTOTIC_H
 
@@ -15,7 +15,7 @@ struct asymptotic {
     paritas_test_statistic statistic;
     struct infer_profile data, asimov;
     paritas_fit_status status; /* of the fit at mu' */
-    /* that fit left the domain: all answers are NaN */
+    /* that fit left the domain: all is NaN */
     bool no_asimov;
 };
 
@@ -25,7 +25,7 @@ struct asymptotic_point {
 };
 
 paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, paritas_test_statistic statistic);
-/* Conditional fits at points[i].mu; `slopes`: also the slopes of both profiles. */
+/* Fits at points[i].mu; `slopes`: also the profiles' slopes. */
 paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes);
 /* Call it after all tests: a later test can find a lower free fit. */
 void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,
@@ -34,7 +34,6 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
 /* Curve 5 is observed; 0..4 are expected at -2 .. 2 sigma, ascending in CLs. */
 struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int curve, double q,
                                         double q_asimov);
-/* CLs, or p0. */
 double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov);
 /* ln(CLs), also where CLs underflows. */
 double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov);

@@ -1,7 +1,7 @@
-/* cls_curve.h: interpolation of a profile from a few values and slopes, and its roots.
+/* cls_curve.h: interpolation of a profile from values and slopes, and its roots.
  *
- * Twice the NLL is nearly a parabola. The error of a root goes with the fourth power of the distance to
- * the points: two or three rounds of fits reach 1e-9. Outside the points the curve is a parabola. */
+ * Twice the NLL is nearly a parabola. A root's error goes with the fourth power of the distance to the
+ * points: two or three rounds of fits reach 1e-9. Outside, the curve is a parabola. */
 #ifndef PARITAS_CLS_CURVE_H
 #define PARITAS_CLS_CURVE_H
 
@@ -15,15 +15,14 @@ struct curve {
     double curvature; /* for extrapolation from a single node */
     struct {
         double x, y, slope;
-    } node[CURVE_NODES_MAX]; /* ascending in x */
+    } node[CURVE_NODES_MAX]; /* by x */
 };
 
 /* Replaces a node at the same x. Ignores non-finite numbers and a full curve. */
 void curve_add(struct curve *curve, double x, double y, double slope);
 double curve_value(const struct curve *curve, double x);
 
-/* Root of f in [a, b], to a few ulp. f has opposite signs there; +-HUGE_VAL is fine, NaN counts as
- * negative. */
+/* Root of f in [a, b], to a few ulp. Signs differ there: +-HUGE_VAL is fine, NaN is negative. */
 double find_root(double (*f)(const void *user, double x), const void *user, double a, double b);
 
 #endif

@@ -1,4 +1,4 @@
-/* gradient.c: paritas_differentiate: arguments, chunks of rows, outputs and derivatives from q and q_A. */
+/* gradient.c: paritas_differentiate: arguments, chunks of rows, outputs and their derivatives. */
 #include "infer/gradient.h"
 #include "base/sized.h"
 #include "fit/fit_rows.h"
@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#define CHUNK_ELEMENTS ((size_t)4 << 20) /* of the largest arrays of a chunk */
+#define CHUNK_ELEMENTS ((size_t)4 << 20) /* in a chunk's largest arrays */
 #define Q_OF_ROUNDING 1e-11              /* below, the slope of sqrt(q) is noise */
-/* relative, for CLs refitted at a limit: limits are good to 1e-7, another minimum is far off */
+/* relative, of CLs refitted at a limit: limits are good to 1e-7, another minimum is far off */
 #define SAME_LEVEL 1e-4
 
 static const unsigned outputs_of[] = {
@@ -75,8 +75,7 @@ static struct output output_of(const struct gradient *g, const struct gradient_p
     }
 }
 
-/* Output k of a row: value, derivatives by row and mu. A limit has its value; the rest comes from its
- * curve. */
+/* Value and derivatives of output k. A limit has its value; its derivatives come from its curve. */
 static void write_output(const struct gradient *g, const struct gradient_row *row, size_t k,
                          const paritas_gradient *to)
 {
@@ -114,7 +113,7 @@ static void give_up(const struct gradient *g, size_t index, paritas_fit_status s
     if (to->statuses) to->statuses[index] = status;
 }
 
-/* Counts must not be negative and templates must suit the model. Unread auxiliary data may be anything. */
+/* Counts must be >= 0, templates must suit the model. Unread auxiliary data may be anything. */
 static bool is_sound(const struct gradient *g, const double *row)
 {
     const struct frozen *model = paritas_model_frozen(g->infer.model);
@@ -125,7 +124,7 @@ static bool is_sound(const struct gradient *g, const double *row)
     return rows_check_templates(g->infer.context, model, row, "data") == PARITAS_OK;
 }
 
-/* Takes the chunk's *m sound rows and gives the others up. */
+/* *m: sound rows; gives the others up. */
 static paritas_status take_rows(struct gradient *g, size_t first, size_t n, const double *data,
                                 const paritas_gradient *to, struct gradient_row **rows, size_t *m)
 {
@@ -151,14 +150,14 @@ static paritas_status take_rows(struct gradient *g, size_t first, size_t n, cons
     return PARITAS_OK;
 }
 
-/* Derivatives of output i % k of row i / k. */
+/* Of output i % k of row i / k. */
 static double *slope_of(const struct gradient *g, struct gradient_row **rows, size_t i, double *slopes)
 {
     const size_t k = g->n_outputs;
     return slopes + (rows[i / k]->index * k + i % k) * g->n_row;
 }
 
-/* Adds the effect of templates through the auxiliary data that follow them. */
+/* Effect of templates through auxiliary data that follow them. */
 static paritas_status follow(struct gradient *g, size_t n, struct gradient_row **rows, double *slopes)
 {
     struct infer *infer = &g->infer;
@@ -167,7 +166,7 @@ static paritas_status follow(struct gradient *g, size_t n, struct gradient_row *
     double *points = infer_reals(infer, n * k, p), *data = infer_reals(infer, n * k, r),
            *weights = infer_reals(infer, n * k, r), *by_templates = infer_reals(infer, n * k, g->n_templates);
     TRY(infer_memory(infer));
-    /* at parameters of 1, expected and suggested auxiliary data agree */
+    /* at parameters 1, expected and suggested auxiliary data agree */
     for (size_t i = 0; i < n * k; i++) {
         const double *slope = slope_of(g, rows, i, slopes);
         for (size_t a = 0; a < p; a++) points[i * p + a] = 1.0;
@@ -182,7 +181,7 @@ static paritas_status follow(struct gradient *g, size_t n, struct gradient_row *
     return PARITAS_OK;
 }
 
-/* Unread auxiliary data have derivative 0. */
+/* Unread auxiliary data: derivative 0. */
 static void forget_aux(const struct gradient *g, size_t n, struct gradient_row **rows, double *slopes)
 {
     const size_t k = g->n_outputs, n_main = paritas_model_main_count(g->infer.model);
@@ -237,7 +236,7 @@ static void open_fits(const struct gradient *g, struct gradient_row *row, const 
     }
 }
 
-/* Copies the fits into the chunk's memory. */
+/* Copies fits into the chunk's memory. */
 static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
 {
     const double **lists[2] = {fits->data, fits->asimov};
@@ -253,7 +252,7 @@ static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
     return PARITAS_OK;
 }
 
-/* Limits of a row, each with a point if it exists. Its fits start from the limit's. */
+/* The limits that exist, with the fits that found them as starts. */
 static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
 {
     paritas_limit_result result;
@@ -290,7 +289,7 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
     return PARITAS_OK;
 }
 
-/* With several minima a fit can end in another one: its slopes are not the limit's. */
+/* A fit in another minimum has not the limit's slopes. */
 static void check_limits(const struct gradient *g, struct gradient_row *row)
 {
     for (size_t k = 0; k < row->n_points; k++) {
@@ -300,7 +299,6 @@ static void check_limits(const struct gradient *g, struct gradient_row *row)
     }
 }
 
-/* The points of each row: its limits, or its one mu. */
 static paritas_status open_rows(struct gradient *g, size_t n, struct gradient_row **rows, const double *at)
 {
     const paritas_quantity quantity = g->options.quantity;
@@ -329,7 +327,7 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
     TRY(infer_memory(&g->infer));
     TRY(open_rows(g, n, rows, at));
     size_t m = 0;
-    for (size_t i = 0; i < n; i++) /* limits need fits only for derivatives */
+    for (size_t i = 0; i < n; i++) /* limits: fits only for derivatives */
         if (!limit || (g->wants_rows && rows[i]->n_points > 0)) sound[m++] = rows[i];
     TRY(gradient_fits(g, m, sound));
     for (size_t i = 0; i < m && limit; i++) check_limits(g, sound[i]);
@@ -362,7 +360,7 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
     return PARITAS_OK;
 }
 
-/* Auxiliary data follow the templates if they change with them. */
+/* Auxiliary data that change with the templates follow them. */
 static paritas_status find_followers(struct gradient *g, struct arena *arena)
 {
     struct infer *infer = &g->infer;
@@ -375,7 +373,7 @@ static paritas_status find_followers(struct gradient *g, struct arena *arena)
         scaled[i] = 1.5 * paritas_model_data(infer->model)[g->n_data + i];
     TRY(paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows));
     memcpy(rows + r, rows, r * sizeof *rows);
-    /* without checking that such templates are allowed */
+    /* unchecked: such templates may be forbidden */
     model->family->suggest_aux(model, scaled, rows + r + n_main);
     for (size_t i = 0; i < r; i++)
         rows[i] = i >= n_main && i < g->n_data && rows[i] != rows[r + i] ? 1.0 : 0.0;
@@ -452,7 +450,7 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
     if ((size_t)g.options.quantity >= QUANTITY_COUNT)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "quantity %d: there is none of this number",
                             (int)g.options.quantity);
-    /* an f32 context works on the host in f64 (documented) */
+    /* f32 runs in f64 on the host (documented) */
     paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
     own.precision = 64;
     paritas_status status = infer_open(&g.infer, &own, model, job, !is_likelihood(g.options.quantity));

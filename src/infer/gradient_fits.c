@@ -1,6 +1,5 @@
-/* gradient_fits.c: fits of many rows, one job list a stage. Results are those of infer_points: a free fit
- * is repeated from a lower conditional fit, and fits with an open direction are also tried from the job's
- * start. */
+/* gradient_fits.c: fits of many rows, a job list a stage. As infer_points: a free fit restarts from a
+ * lower conditional fit, and open directions are also fitted from the job's start. */
 #include "fit/minimum.h"
 #include "infer/asymptotic.h"
 #include "infer/gradient.h"
@@ -8,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A fit's own start with mu set; the job's if that is not finite. */
+/* Its own start with mu set; the job's if not finite. */
 static void put_start(const struct gradient *g, const struct gradient_fit *fit, double *start)
 {
     const struct infer *infer = &g->infer;
@@ -51,7 +50,7 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
     return PARITAS_OK;
 }
 
-/* Appends a row's conditional fits to `list`; returns the new length. */
+/* Appends conditional fits to the data; returns the new length. */
 static size_t list_data(const struct gradient *g, struct gradient_row *row, struct gradient_fit **list,
                         size_t n)
 {
@@ -66,8 +65,8 @@ static bool is_open(const struct closest_fit *fit)
     return fit->open || fit->status != PARITAS_FIT_CONVERGED;
 }
 
-/* Repeats from the job's start: fits without an answer or with an open direction (also in the row's free
- * fit). of_row NULL: all. */
+/* From the job's start: fits without an answer or with an open direction (also in the row's free fit).
+ * of_row NULL: all. */
 static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits,
                                  const struct closest_fit *const *of_row, struct gradient_fit **list)
 {
@@ -80,7 +79,7 @@ static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_f
     return gradient_run(g, true, true, m, list);
 }
 
-/* The lowest conditional fit below the free one; NULL: none. */
+/* The lowest conditional fit below the free one, or NULL. */
 static const struct gradient_fit *below_free(const struct gradient *g, struct gradient_row *row)
 {
     struct gradient_fit *list[1 + PARITAS_QUANTITY_OUTPUTS];
@@ -95,7 +94,7 @@ static const struct gradient_fit *below_free(const struct gradient *g, struct gr
     return lowest;
 }
 
-/* Repeats free fits from known lower points, then their conditional fits. */
+/* Restarts free fits from lower points, then their conditional fits. */
 static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_row **rows,
                                 struct gradient_fit **list)
 {
@@ -116,7 +115,7 @@ static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_ro
     for (size_t i = 0; i < n; i++) {
         if (!lower[i]) continue;
         if (!(fresh[i].is.deviance <= lower[i]->is.deviance + same_minimum(infer->context))) {
-            /* a lower point is known, but no fit from it found the minimum */
+            /* a lower point exists, but no fit found the minimum */
             rows[i]->free.is.status = infer_worse(rows[i]->free.is.status,
                                                   infer_worse(fresh[i].is.status, PARITAS_FIT_NO_PROGRESS));
             continue;
@@ -158,7 +157,7 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
     }
     TRY(gradient_run(g, true, false, m, fits));
     TRY(try_afresh(g, m, fits, of_row, list));
-    /* two rounds: the first may find a still lower point */
+    /* two rounds: the first may find a lower point */
     for (int round = 0; round < 2; round++) TRY(mend_free(g, n, rows, list));
     return PARITAS_OK;
 }
@@ -183,8 +182,7 @@ static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* Conditional fits to the Asimov data, whose free fit is the origin. mu may be far from it: also tries the
- * job's start. */
+/* Their free fit is the origin. mu may be far from it: also tries the job's start. */
 static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;

@@ -12,10 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Pairs of a point and a data row. */
 struct pairs {
     size_t n;
-    double *points, *data, *gradient; /* n rows of n_parameters, n_row, n_row */
+    double *points, *data, *gradient; /* n rows: n_parameters, n_row, n_row */
 };
 
 static paritas_status pairs_open(struct gradient *g, size_t most, struct pairs *pairs)
@@ -42,7 +41,7 @@ static paritas_status pairs_run(struct gradient *g, struct pairs *pairs)
                                     NULL, pairs->gradient, NULL);
 }
 
-/* a - b; 0 where one is infinite (count or rate 0). */
+/* a - b; 0 if one is infinite (count or rate 0). */
 static void subtract(size_t n, const double *a, const double *b, double *difference)
 {
     for (size_t i = 0; i < n; i++) {
@@ -51,7 +50,7 @@ static void subtract(size_t n, const double *a, const double *b, double *differe
     }
 }
 
-/* Where q is 0 it stays 0. */
+/* q = 0 stays 0. */
 static bool moves(const struct gradient_point *point)
 {
     return point->wants_data && point->q > 0.0;
@@ -126,7 +125,7 @@ static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* w of every point. */
+/* Finds w. */
 static paritas_status weigh(struct gradient *g, struct asimov_list *list)
 {
     struct pairs pairs;
@@ -146,7 +145,7 @@ static paritas_status weigh(struct gradient *g, struct asimov_list *list)
     return PARITAS_OK;
 }
 
-/* x of every point: the response of the origin. Without a factor of the Hessian there is none. */
+/* Finds x, the response of the origin; needs a factor of the Hessian. */
 static paritas_status solve(struct gradient *g, struct asimov_list *list)
 {
     struct infer *infer = &g->infer;

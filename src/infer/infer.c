@@ -152,7 +152,7 @@ paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile
     return fit_profile(infer, profile, infer->base.fixed);
 }
 
-/* The job's fixed flags plus the point's. NULL: no memory. */
+/* Of the job and the point. NULL: no memory. */
 static unsigned char *fixed_flags(struct infer *infer, const struct infer_point *point)
 {
     unsigned char *fixed = infer_array(infer, infer->n_parameters, 1);
@@ -172,7 +172,7 @@ static bool same_parameters(const struct infer_point *a, const struct infer_poin
     return a->k == b->k && memcmp(a->parameter, b->parameter, a->k * sizeof a->parameter[0]) == 0;
 }
 
-/* Fits one wave as one batch. */
+/* One wave, one batch. */
 static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
 {
     size_t p = infer->n_parameters;
@@ -218,7 +218,7 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
     return PARITAS_OK;
 }
 
-/* The lowest point below the profile's free fit; NULL: none. */
+/* The lowest point below the free fit, or NULL. */
 static const struct infer_point *below_free_fit(const struct infer *infer,
                                                 const struct infer_profile *profile, size_t n,
                                                 const struct infer_point *points)
@@ -233,7 +233,7 @@ static const struct infer_point *below_free_fit(const struct infer *infer,
     return lowest;
 }
 
-/* Fits each point of a profile alone once more; the lower answer stays. */
+/* Each point alone; the lower answer stays. */
 static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh,
                                 size_t n, struct infer_point *points)
 {
@@ -258,7 +258,7 @@ static paritas_status fit_again(struct infer *infer, const struct infer_profile 
     return PARITAS_OK;
 }
 
-/* Repeats the free fit from a lower point, then the conditional fits. */
+/* Repeats the free fit from a lower point, then conditional fits. */
 static paritas_status repeat_from(struct infer *infer, const struct infer_point *lower, size_t n,
                                   struct infer_point *points)
 {
@@ -266,7 +266,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     struct infer_profile again = {.data = profile->data, .start = lower->parameters};
     TRY(infer_free_fit(infer, &again));
     if (!(again.result.twice_nll <= lower->twice_nll + same_minimum(infer->context))) {
-        /* a lower point is known, but no fit from it found the minimum */
+        /* a lower point exists, but no fit found the minimum */
         profile->result.status =
             infer_worse(profile->result.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
         return PARITAS_OK;
@@ -276,7 +276,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     return fit_again(infer, profile, false, n, points);
 }
 
-/* Is a direction open (flat) at this free fit? */
+/* Has this free fit an open (flat) direction? */
 static bool is_open(const struct infer *infer, const struct infer_profile *profile)
 {
     if (profile->result.status != PARITAS_FIT_CONVERGED) return true;
@@ -291,7 +291,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     for (size_t i = 0; i < n; i++)
         if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
             TRY(fit_again(infer, points[i].profile, true, n, points));
-    /* two rounds: the first may find a still lower point */
+    /* two rounds: the first may find a lower point */
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < n; i++) {
             if (i > 0 && points[i].profile == points[i - 1].profile) continue;
@@ -301,7 +301,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     return PARITAS_OK;
 }
 
-/* g . C . g / 2, the EDM in units of twice the NLL; `step` becomes the Newton step -C g / 2. */
+/* The EDM in units of twice the NLL, g . C . g / 2; `step`: Newton's, -C g / 2. */
 static double newton_step(size_t n, const double *covariance, const double *gradient, double *step)
 {
     double edm = 0.0;
@@ -331,7 +331,7 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
         double *moved = infer_reals(infer, n, 1);
         TRY(infer_memory(infer));
         for (size_t i = 0; i < n; i++) {
-            moved[i] = held->parameters[i] + step[i]; /* the covariance of fixed parameters is 0 */
+            moved[i] = held->parameters[i] + step[i]; /* fixed: covariance 0 */
             if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i])
                 moved[i] = held->parameters[i];
         }
@@ -382,10 +382,10 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
     TRY(infer_memory(infer));
     if (!paritas_model_frozen(infer->model)->no_expectation)
         TRY(infer_expected(infer, at, expected));
-    else /* auxiliary data measure the parameters themselves */
+    else /* auxiliary data measure parameters */
         for (size_t i = 0, k = main_count; i < n; i++)
             if (!isnan(widths[i])) expected[k++] = at[i];
-    /* auxiliary data are in parameter order; their expectation is the parameter or tau times it */
+    /* in parameter order; expected: the parameter or tau times it */
     size_t aux = main_count;
     for (size_t i = 0; i < n; i++) {
         if (isnan(widths[i]) || aux == infer->n_data) continue;

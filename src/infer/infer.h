@@ -1,10 +1,10 @@
-/* infer.h: the fits behind all statistics: free fits and conditional fits that start from them.
+/* infer.h: the fits of all statistics: free, and conditional ones that start from them.
  *
- *   infer_open ──► infer_free_fit ──► infer_points (values fixed, the rest profiled) ──► infer_slopes
+ *   infer_open ──► infer_free_fit ──► infer_points (values fixed, rest profiled) ──► infer_slopes
  *
- * Every stage is one job list. Conditional fits come in waves: the first starts from the free fit, moved
- * by its first-order response. Later ones start from a polynomial through neighbours, which saves most
- * iterations. If a point is below the free fit, both are repeated from there. */
+ * Every stage is one job list. Conditional fits come in waves: the first starts from the free fit, moved by
+ * its first-order response. Later ones start from a polynomial through neighbours, which saves most
+ * iterations. A point below the free fit restarts both. */
 #ifndef PARITAS_INFER_INFER_H
 #define PARITAS_INFER_INFER_H
 
@@ -14,7 +14,7 @@
 #define INFER_FIXED_MAX 2
 #define INFER_NEIGHBOURS 4
 
-/* One call: arguments without NULL, and all memory. */
+/* Arguments without NULL, and all memory. */
 struct infer {
     paritas_context *context;
     const paritas_model *model;
@@ -23,59 +23,56 @@ struct infer {
     size_t poi;       /* valid if infer_open needed it */
     paritas_job base; /* borrowed, except `upper` */
     double *upper;    /* own copy: limits widen it */
-    /* of constraints, from the model or the data's templates; NaN: none */
+    /* of constraints, by model or data's templates; NaN: none */
     const double *widths;
     bool out_of_memory; /* an allocation failed */
 };
 
-/* The free fit to one data set. Arrays are in the arena. */
+/* To one data set. Arrays are in the arena. */
 struct infer_profile {
-    const double *data;  /* set by the caller */
-    const double *start; /* set by the caller; NULL: the base job's */
+    const double *data;  /* by the caller */
+    const double *start; /* by the caller; NULL: the base job's */
     paritas_fit_result result;
     double *parameters, *errors, *covariance; /* n, n, n * n */
     paritas_parameter_state *states;
-    double *hessian; /* of twice the NLL; made only to move a parameter at its bound */
+    double *hessian; /* of twice the NLL; only for a parameter on its bound */
 };
 
-/* A conditional fit: `k` parameters held at values. */
+/* `k` parameters held at values. */
 struct infer_point {
     struct infer_profile *profile;
     size_t k;
     size_t parameter[INFER_FIXED_MAX];
     double value[INFER_FIXED_MAX];
-    unsigned wave; /* fitted after all smaller waves */
-    bool afresh;   /* starts where the job does */
+    unsigned wave; /* after all smaller waves */
+    bool afresh;   /* from the job's start */
     /* of smaller waves, same profile and parameter; NULL: none */
     const struct infer_point *neighbour[INFER_NEIGHBOURS];
-    paritas_fit_status status; /* from here on: answers */
+    paritas_fit_status status; /* answers follow */
     double twice_nll;
-    double slope;             /* d(twice_nll) / d(value[0]) of the profile, by infer_slopes */
+    double slope;             /* d(twice_nll) / d(value[0]), by infer_slopes */
     const double *parameters; /* in the arena */
 };
 
 /* `needs_poi`: fails without a free POI. Close it even after a failure. */
 paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model,
                           const paritas_job *job, bool needs_poi);
-/* Also refuses a model with templates: toys are not drawn from those. */
+/* Also refuses templates: no toys with them. */
 paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model,
                                    const paritas_job *job, bool needs_poi);
 void infer_close(struct infer *infer);
 
-/* n cleared elements (or rows of p reals) in the arena. NULL: no memory; infer_memory reports it for all
- * earlier calls. */
+/* n cleared elements (rows of p reals) in the arena. NULL: no memory; infer_memory then fails for all. */
 void *infer_array(struct infer *infer, size_t n, size_t size);
 double *infer_reals(struct infer *infer, size_t n, size_t p);
 paritas_status infer_memory(const struct infer *infer);
 
-/* INVALID_ARGUMENT with the parameter's name and bounds if `value` is outside. */
+/* INVALID_ARGUMENT, naming parameter and bounds, if outside. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
 
-/* `value`, cut at the bounds. */
 double infer_bounded(const struct infer *infer, size_t parameter, double value);
 
-/* paritas_evaluate and paritas_expected_data (templates of the base job) at n points. In f64 on the host:
- * searches and generated data need it. */
+/* At n points; templates as in the base job. In f64 on the host, for searches and generated data. */
 paritas_status infer_evaluate(struct infer *infer, size_t n, const double *points, const double *data,
                               double *twice_nll, double *gradient, double *hessian);
 paritas_status infer_expected(struct infer *infer, const double *point, double *expected);
@@ -84,29 +81,28 @@ paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile
 
 /* An unfitted point with the POI at mu. */
 struct infer_point infer_point_at(const struct infer *infer, struct infer_profile *profile, double mu);
-/* Fits n points, a batch a wave. With open directions there may be several minima: points are also fitted
- * from the job's start, and the lower answer stays. Profiles must be fitted; one that is not the lowest
- * minimum is replaced. */
+/* A batch a wave. Open directions allow several minima: then each point is also fitted from the job's
+ * start, and the lower answer stays. Profiles must be fitted; one above the lowest minimum is replaced. */
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
 
-/* As infer_points, but fits once and keeps the profiles. */
+/* Fits once, keeps the profiles. */
 paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points);
 
-/* Newton steps on top of a fit. Twice the NLL does not feel an error of 1e-5 sigma; data made from the
- * parameters do. */
+/* Newton steps on top of a fit. Twice the NLL hides an error of 1e-5 sigma; data made from the parameters
+ * do not. */
 paritas_status infer_polish(struct infer *infer, struct infer_point *point);
 
-/* Slopes of the profile at fitted points: the exact gradient (envelope theorem). */
+/* Exact gradients at fitted points (envelope theorem). */
 paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points);
-/* At the free fit; not 0 if the parameter is on its bound. */
+/* Not 0 if the parameter is on its bound. */
 paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
                                 double *slope);
 
-/* From the covariance, or on a bound from the curvature. NaN: neither. */
+/* From the covariance, or on a bound the curvature. NaN: neither. */
 paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
                               double *variance);
 
-/* Parameter values (n_parameters) where the base job's pulls are 0; NaN: unconstrained. */
+/* Values (n_parameters) with pull 0 for the base job; NaN: unconstrained. */
 paritas_status infer_constraint_centres(struct infer *infer, double *centres);
 
 paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b);

@@ -1,9 +1,8 @@
 /* limit.c: upper limits on the parameter of interest.
  *
  * Each round fits one mu for each of the six curves without a root, as one batch (two fits a mu). CLs(mu)
- * of every curve follows from the interpolated observed and Asimov profiles (cls_curve.h). First proposals
- * come from the free fits' variances. A root is accepted within ACCEPT of a fitted point; the
- * interpolation adds its square. */
+ * follows from the interpolated observed and Asimov profiles (cls_curve.h). First proposals come from the
+ * free fits' variances. A root within ACCEPT of a fitted point is accepted; interpolation adds its square. */
 #include "infer/limit.h"
 #include "base/host_math.h"
 #include "base/sized.h"
@@ -14,22 +13,22 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDEN_MAX 1048576.0 /* the POI's interval grows at most to this many widths */
-#define ACCEPT 2e-5         /* relative distance of a root from the nearest fitted point */
-#define SAME_POINT 1e-7     /* relative; closer proposals are fitted once */
+#define WIDEN_MAX 1048576.0 /* largest factor of the POI's interval */
+#define ACCEPT 2e-5         /* relative, to the nearest fitted point */
+#define SAME_POINT 1e-7     /* relative; fitted once */
 
 struct search {
     struct asymptotic a;
-    double log_level, widest; /* widest: largest mu to test */
+    double log_level, widest; /* widest: largest mu */
     size_t n;
-    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* in fitting order */
+    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* as fitted */
     struct curve data, asimov;                         /* twice the NLL over mu */
 };
 
-/* CLs is above the level at `low`, below it at `high`. */
+/* CLs: above the level at `low`, below at `high`. */
 struct bracket {
-    double low, high; /* high: HUGE_VAL while unknown */
-    double root;      /* NaN while unknown */
+    double low, high; /* HUGE_VAL: unknown */
+    double root;      /* NaN: unknown */
     bool settled, hopeless;
 };
 
@@ -38,7 +37,6 @@ struct curve_of_search {
     int curve;
 };
 
-/* ln(CLs / level). */
 static double log_excess(const struct search *s, int curve, double mu, double fixed, double fixed_asimov)
 {
     const struct asymptotic *a = &s->a;
@@ -52,7 +50,7 @@ static double log_excess(const struct search *s, int curve, double mu, double fi
 static double interpolated(const void *user, double mu)
 {
     const struct curve_of_search *c = user;
-    /* at mu' there is no exclusion: q_A and the statistic have no scale */
+    /* no exclusion at mu': q_A and the statistic have no scale */
     if (!(mu > 0.0)) return 700.0;
     return log_excess(c->search, c->curve, mu, curve_value(&c->search->data, mu),
                       curve_value(&c->search->asimov, mu));
@@ -92,7 +90,7 @@ void limit_widen(struct infer *infer, double mu, double widest)
     if (*upper > widest) *upper = widest;
 }
 
-/* Makes room for mu and repeats a free fit on the old bound. */
+/* Also repeats a free fit on the old bound. */
 static paritas_status widen(struct search *s, double mu, paritas_limit_result *result)
 {
     struct infer *infer = s->a.infer;
@@ -116,7 +114,7 @@ static paritas_status test(struct search *s, size_t n, const double *mu)
     return rebuild_curves(s);
 }
 
-/* A point without an answer counts as beyond the root. */
+/* No answer counts as beyond the root. */
 static void update_bracket(const struct search *s, int curve, struct bracket *bracket)
 {
     bracket->low = 0.0;
@@ -144,10 +142,10 @@ static void propose(const struct search *s, int curve, double scale, struct brac
     if (interpolated(&c, high) < 0.0) {
         root = find_root(interpolated, &c, bracket->low, high);
     } else if (bracket->high == HUGE_VAL) {
-        bracket->hopeless = true; /* CLs stays above the level up to the widest bound */
+        bracket->hopeless = true; /* above the level up to the widest bound */
         return;
     } else {
-        root = 0.5 * (bracket->low + high); /* no answer at `high`: halve back */
+        root = 0.5 * (bracket->low + high); /* no answer at `high`: halve */
     }
     if (root < 1e-9 * scale) bracket->hopeless = true;
     bracket->root = root;
@@ -157,7 +155,7 @@ static void propose(const struct search *s, int curve, double scale, struct brac
     }
 }
 
-/* Proposals of open curves, ascending, without doubles; returns their number. */
+/* Open curves' proposals, ascending, no doubles. */
 static size_t collect(struct bracket *brackets, double *mu)
 {
     size_t n = 0;
@@ -174,7 +172,7 @@ static size_t collect(struct bracket *brackets, double *mu)
     return n;
 }
 
-/* Inserts a test by mu; if full, the last one falls out. */
+/* By mu; if full, the last one falls out. */
 static void insert(const paritas_hypotest_result *one, size_t n, size_t room, paritas_hypotest_result *scan)
 {
     size_t at = n < room ? n : room;
@@ -201,7 +199,7 @@ static void write_result(const struct search *s, const struct bracket *brackets,
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &brackets[curve];
         double limit = b->settled ? b->root : (double)NAN;
-        /* no root is an answer; a root not reached is a failure */
+        /* no root is an answer; an unreached root is a failure */
         if (!b->settled && !b->hopeless) worst = infer_worse(worst, PARITAS_FIT_AT_ITERATION_LIMIT);
         if (curve == ASYMPTOTIC_OBSERVED)
             result->limit_obs = limit;
@@ -212,7 +210,6 @@ static void write_result(const struct search *s, const struct bracket *brackets,
     result->status = worst;
 }
 
-/* The fitted point nearest to each root. */
 static void write_fits(const struct search *s, const struct bracket *brackets, struct limit_fits *fits)
 {
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {

@@ -1,4 +1,4 @@
-/* probability.c: the kernels' functions at width one, and chi-squared. */
+/* probability.c: the kernels' functions at width one; chi-squared. */
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
 #define PARITAS_PACK 1
@@ -28,7 +28,7 @@ double normal_quantile(double p)
 
 #define TERMS_MAX 100000
 
-/* P(a, x) / (x^a e^-x / Gamma(a)) by its series, for x < a + 1 (Abramowitz and Stegun 6.5.29). */
+/* P(a, x) / (x^a e^-x / Gamma(a)), series for x < a + 1 (Abramowitz and Stegun 6.5.29). */
 static double lower_series(double a, double x)
 {
     double term = 1.0 / a, sum = term;
@@ -39,7 +39,7 @@ static double lower_series(double a, double x)
     return sum;
 }
 
-/* Q(a, x) / (the same factor) by its continued fraction, for x >= a + 1 (6.5.31; modified Lentz). */
+/* Q(a, x) / (same), continued fraction for x >= a + 1 (6.5.31; modified Lentz). */
 static double upper_fraction(double a, double x)
 {
     double b = x + 1.0 - a, c = 1e300, d = 1.0 / b, value = d;

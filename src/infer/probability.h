@@ -1,15 +1,15 @@
-/* probability.h: probabilities from the kernels' functions, independent of libm. Pure; NaN in, NaN out. */
+/* probability.h: probabilities from the kernels' functions, free of libm. NaN gives NaN. */
 #ifndef PARITAS_INFER_PROBABILITY_H
 #define PARITAS_INFER_PROBABILITY_H
 
 /* Phi(x), accurate in both tails. */
 double normal_cdf(double x);
 double normal_density(double x);
-/* ln Phi(x), also where Phi(x) underflows. */
+/* Also where Phi(x) underflows. */
 double normal_log_cdf(double x);
-/* Phi^-1(p); -inf at 0, +inf at 1, NaN outside. */
+/* -inf at 0, +inf at 1, NaN outside. */
 double normal_quantile(double p);
-/* P(chi-squared > x): 1 for x <= 0, NaN for ndof <= 0. */
+/* 1 for x <= 0, NaN for ndof <= 0. */
 double chi2_survival(double x, double ndof);
 
 #endif

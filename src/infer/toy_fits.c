@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PURPOSE 2 /* stream of random numbers; tests have 0 and 1 */
+#define PURPOSE 2 /* random stream; tests have 0 and 1 */
 
 paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
                                double **expected)
@@ -29,7 +29,7 @@ paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile,
     return PARITAS_OK;
 }
 
-/* The store's key includes what the toys are drawn around, their starts and what is kept. */
+/* The key also has the toys' centre, their starts and what is kept. */
 static paritas_status open_store(struct toy_fits *fits, const double *centre)
 {
     struct infer *infer = fits->infer;
@@ -73,7 +73,7 @@ void toy_fits_close(struct toy_fits *fits)
     store_close(fits->store);
 }
 
-/* Buffers of a chunk. `data` and `errors` exist only if errors are asked. */
+/* `data` and `errors` exist only for errors. */
 struct chunk {
     struct toy_fits *fits;
     struct arena arena;
@@ -84,7 +84,7 @@ struct chunk {
     paritas_toy_fit *given;
 };
 
-/* Room for `step` toys; loses the content. */
+/* Loses the content. */
 static paritas_status chunk_hold(struct chunk *chunk, size_t step)
 {
     const struct infer *infer = chunk->fits->infer;
@@ -109,7 +109,7 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     return PARITAS_OK;
 }
 
-/* Errors at the fits. At the edge of the domain there is no curvature for them. */
+/* None at the edge of the domain: no curvature. */
 static paritas_status find_errors(struct chunk *chunk, paritas_context *context, size_t n_toys,
                                   struct arena *arena)
 {
@@ -145,7 +145,6 @@ static paritas_status find_errors(struct chunk *chunk, paritas_context *context,
     return PARITAS_OK;
 }
 
-/* Counts, shows, stores and hands out the toys from `first` on. */
 static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys)
 {
     struct toy_fits *fits = chunk->fits;

@@ -1,7 +1,7 @@
-/* toy_fits.h: toys of one ensemble with their free fits: rows of a FITS store.
+/* toy_fits.h: toys of an ensemble with free fits: rows of a FITS store.
  *
- *   expected data ─► toy_fits_open: their fit (toys' fits end near it) ─► store, ensemble
- *   toy_fits_run: rows in the store, then chunks of toys ─► fit ─► errors ─► `see` ─► store, caller */
+ *   expected data ─► toy_fits_open: their fit, near which toys' fits end ─► store, ensemble
+ *   toy_fits_run: stored rows, then chunks of toys ─► fit ─► errors ─► `see` ─► store, caller */
 #ifndef PARITAS_INFER_TOY_FITS_H
 #define PARITAS_INFER_TOY_FITS_H
 
@@ -12,14 +12,14 @@
 /* Set by the caller; all borrowed. */
 struct toy_fits_options {
     const paritas_toys_options *toys;
-    const char *what;       /* command, for the store's key */
+    const char *what;       /* command, in the store's key */
     const double *expected; /* centre of the toys */
-    const double *start;    /* of the fit to `expected` */
+    const double *start;    /* of its fit */
     unsigned flags;
-    /* gets every toy once; unknown vectors are NULL */
+    /* every toy once; unknown vectors: NULL */
     void (*see)(void *user, const struct store_fit *fit);
     void *see_user;
-    paritas_toy_fits_taker take; /* gets newly fitted toys; NULL allowed */
+    paritas_toy_fits_taker take; /* new toys; NULL allowed */
     void *take_user;
 };
 
@@ -31,10 +31,10 @@ struct toy_fits {
     paritas_toys_tally tally;
 };
 
-/* Expected data at a point, in the arena; fix_aux: with observed auxiliary data. */
+/* In the arena; fix_aux: auxiliary data as observed. */
 paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
                                double **expected);
-/* The polished best fit to the base job's data, where toys are drawn. In the arena. */
+/* Polished, in the arena: toys are drawn here. */
 paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile, const double **point);
 
 /* Close it even after a failure. */

@@ -1,4 +1,4 @@
-/* toy_runner.h: every run of toys, without statistics: chunks, progress, tally.
+/* toy_runner.h: runs of toys, without statistics: chunks, progress, tally.
  *
  *   toys first .. end - 1 ─► chunks, ensembles in turn ─► those not present ─► run ─► progress */
 #ifndef PARITAS_INFER_TOY_RUNNER_H
@@ -8,25 +8,23 @@
 
 struct toy_runner {
     paritas_context *context;
-    /* sets the chunk size with the device, which "auto" may change */
+    /* sets the chunk, with the device ("auto" may change) */
     const struct ensemble *sized_by;
-    int n_ensembles; /* chunks alternate, so a cancelled run has as much of each */
-    /* Marks toys that are there already; NULL: none is. */
+    int n_ensembles; /* in turn by chunks: a cancelled run has as much of each */
+    /* Marks existing toys; NULL: none. */
     paritas_status (*present)(void *user, int which, uint64_t first, size_t n, unsigned char *present);
-    /* Draws, fits and keeps missing toys. `context` shows progress over all toys. */
+    /* Missing toys. `context`: progress over all. */
     paritas_status (*run)(void *user, paritas_context *context, int which, uint64_t first, size_t n);
     void *user;
 };
 
-/* Toys of a chunk on the current device: 1/20 s, the most that a kill can lose. */
+/* A chunk on the current device: 1/20 s, the most a kill can lose. */
 size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble);
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end);
 
-/* Counts a fitted toy by its method. */
 void toy_tally_add(paritas_toys_tally *tally, const struct profile *profile);
 
-/* k / n and its standard error. The variance uses (k + 1) / (n + 2), so that 0 and n are not certain. NaN
- * for n = 0. */
+/* k / n and its error, with variance from (k + 1) / (n + 2): 0 and n are not certain. n = 0: NaN. */
 double toy_fraction(uint64_t k, uint64_t n, double *error);
 
 #endif

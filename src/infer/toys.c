@@ -47,8 +47,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many ascending statistics are at least q. Equal data count as equal: few counts give many equal
- * toys, whose statistics differ by what the minimiser leaves. */
+/* Ascending statistics of at least q. Equal data count as equal: few counts repeat, and the minimiser
+ * leaves differences. */
 static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
 {
     const double *sorted = pool->q[hypothesis];
@@ -64,7 +64,7 @@ static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
     return n - low;
 }
 
-/* CLs (or p0) of the other hypothesis' toy at `place`, by descending q. `shift`: of CLb. */
+/* Of the other hypothesis' toy at `place`, by descending q. `shift`: of CLb. */
 static double expected_at(const struct toy_pool *pool, double place, double shift)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -75,8 +75,7 @@ static double expected_at(const struct toy_pool *pool, double place, double shif
     return statistic_answer(pool->statistic, clsb, clb + shift);
 }
 
-/* Ascending CLs (or p0) of the other hypothesis' n toys, into the caller's array. CLs may rise with q
- * where counts are few. */
+/* Of the other hypothesis' n toys, ascending. May rise with q if counts are few. */
 static void expected_answers(const struct toy_pool *pool, double *answers)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -93,8 +92,8 @@ static void expected_answers(const struct toy_pool *pool, double *answers)
     if (!sorted) qsort(answers, n, sizeof *answers, ascending);
 }
 
-/* Percentiles of those at -2 .. 2 sigma, interpolated as NumPy does. Errors have two parts: the error of
- * CLs+b, and the error d of the other distribution, which changes the percentile's toy and CLb. */
+/* Percentiles at -2 .. 2 sigma, interpolated as NumPy does. Errors: of CLs+b, and the error d of the other
+ * distribution, which changes the percentile's toy and CLb. */
 static paritas_status expected_band(const struct toy_pool *pool, double band[5], double errors[5])
 {
     static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293,
@@ -138,7 +137,7 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_resu
     result->p0 = discovery ? result->clsb : nan;
     result->p0_error = discovery ? result->clsb_error : nan;
     result->cls_obs = same && !discovery ? 1.0 : statistic_answer(pool->statistic, result->clsb, result->clb);
-    /* to first order; a fraction of 0 uses the p of its variance */
+    /* first order; a fraction of 0 uses its variance's p */
     const double a = result->clsb_error, b = result->clb_error * result->cls_obs;
     result->cls_obs_error = discovery ? result->clsb_error : same ? 0.0 : sqrt(a * a + b * b) / result->clb;
     for (int i = 0; i < 5 && same; i++) {
@@ -148,7 +147,7 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_resu
     return same ? PARITAS_OK : expected_band(pool, result->cls_exp, result->cls_exp_error);
 }
 
-/* Conditional fit at the tested mu to one hypothesis' expected data: the toys' fits cluster there. */
+/* Toys' conditional fits cluster here. */
 static paritas_status conditional_start(struct toy_test *test, int h, const double *expected,
                                         const double **start)
 {
@@ -230,7 +229,7 @@ struct chunk {
     paritas_toy *toys;
 };
 
-/* Room for n toys; loses the content. */
+/* Loses the content. */
 static paritas_status chunk_hold(struct chunk *chunk, size_t n)
 {
     if (n <= chunk->room) return PARITAS_OK;

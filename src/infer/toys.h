@@ -1,11 +1,11 @@
 /* toys.h: tests of one mu by toys.
  *
- *   toy_test_open: observed fits ─► fits at the tested mu and at the other hypothesis ─► an ensemble each
+ *   toy_test_open: observed fits ─► fits at tested mu and other hypothesis ─► an ensemble each
  *   toy_test_run: toys of both, chunk by chunk ─► store, caller, pool
  *   toy_test_result: pool ─► p-values
  *
- * As pyhf's ToyCalculator: nuisance parameters from the conditional fit to the observed data; main and
- * auxiliary data are drawn. p-value: fraction of toys with a statistic of at least the observed one. */
+ * As pyhf's ToyCalculator: nuisance parameters from the conditional fit to data; main and auxiliary data
+ * drawn. p-value: fraction of toys with at least the observed statistic. */
 #ifndef PARITAS_INFER_TOYS_H
 #define PARITAS_INFER_TOYS_H
 
@@ -16,23 +16,23 @@
 
 enum { TOY_TESTED, TOY_OTHER, TOY_HYPOTHESES };
 
-/* Statistics of toys with an answer, and counts of all. Filled by fits or from a store. */
+/* Toys with an answer, and counts of all; from fits or a store. */
 struct toy_pool {
     paritas_context *context;
-    double same; /* tolerance for statistics of equal data */
+    double same; /* tolerance for equal data */
     paritas_test_statistic statistic;
     double mu, hypothesis[TOY_HYPOTHESES]; /* mu: as tested */
-    int n_hypotheses;                      /* 1 if the tested value is also the other one; then CLs is 1 */
+    int n_hypotheses;                      /* 1: the tested value is also the other; CLs = 1 */
     double *q[TOY_HYPOTHESES];
     size_t n[TOY_HYPOTHESES], room[TOY_HYPOTHESES];
     uint64_t counts[PARITAS_FIT_STATUS_COUNT];
 };
-/* `raw`: from unpolished f32 fits. */
+/* `raw`: unpolished f32. */
 void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
                    paritas_test_statistic statistic, double mu);
 void toy_pool_close(struct toy_pool *pool);
 paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status);
-/* Adds the toys' part to `result`, whose mu and q are set. */
+/* `result` already has mu and q. */
 paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_result *result);
 
 struct toy_test {
@@ -42,7 +42,7 @@ struct toy_test {
     struct infer_point point[TOY_HYPOTHESES];
     struct ensemble ensemble[TOY_HYPOTHESES];
     struct toy_pool pool;
-    paritas_hypotest_toys_result result; /* known before the toys, and counts of methods */
+    paritas_hypotest_toys_result result; /* before toys; counts of methods */
     struct store *store;                 /* NULL allowed */
 };
 
@@ -50,20 +50,20 @@ struct toy_test {
 paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
                              paritas_test_statistic statistic, double mu, struct store *store);
 void toy_test_close(struct toy_test *test);
-/* Toys first .. end - 1 of all hypotheses, from the store or drawn and fitted. */
+/* First .. end - 1 of all hypotheses; stored toys are read. */
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end);
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result);
 
-/* Completes a caller's options of any version. */
+/* Of any version. */
 paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
                                  paritas_toys_options *options);
-/* This run's part of toys 0 .. n - 1. INVALID_ARGUMENT: no such shard. */
+/* Of toys 0 .. n - 1. INVALID_ARGUMENT: no such shard. */
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,
                           uint64_t *end);
 
-/* behind the key's precision: fits are not polished */
+/* in the key: unpolished */
 #define TOYS_RAW " raw"
-/* The key of a store beyond the options. */
+/* The key beyond the options. */
 struct toys_key {
     const char *what; /* "hypotest-toys", ... */
     enum store_kind kind;
@@ -72,19 +72,18 @@ struct toys_key {
     size_t n_entries;      /* further ones */
     const paritas_key_entry *entries;
 };
-/* *store stays NULL if `options` name none. */
+/* NULL stays if none is named. */
 paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *options,
                                const struct toys_key *key, struct store **store);
 
-/* A store keeps members of a result as facts. */
+/* Members of results are facts. */
 #define TOYS_SET_FACT(name) TRY(store_set_fact(store, #name, (double)result->name));
 #define TOYS_TEST_FACTS(FACT) FACT(q) FACT(mu_hat) FACT(twice_nll_free) FACT(twice_nll_fixed) FACT(status)
 
-/* With options->fix_aux, observed auxiliary data replace the expected ones. */
+/* options->fix_aux: auxiliary data as observed. */
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected);
-/* The fitted parameters, in the arena; *point stays if the fit does not converge. */
+/* In the arena; *point stays without convergence. */
 paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, const double **point);
-/* An ensemble of free fits. */
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose);
 

@@ -39,7 +39,7 @@
 
 struct tested {
     double mu;
-    uint64_t toys, wished; /* of each hypothesis: now, and after this round */
+    uint64_t toys, wished; /* of each hypothesis: now, after this round */
     struct toy_test test;
     paritas_hypotest_toys_result result;
     double z[CURVES], sigma[CURVES]; /* Phi^-1(CLs) and its error; NaN: no answer */
@@ -57,7 +57,7 @@ struct search {
     paritas_toys_options options;
     paritas_test_statistic statistic;
     struct store *store;
-    /* z: of the level; near: relative distance of useful toys from a root; scale: typical mu */
+    /* z: of the level; near: useful toys' relative distance from a root; scale: typical mu */
     double z, rtol, near, widest, scale;
     bool widened;
     size_t n;
@@ -68,8 +68,7 @@ struct search {
     struct root roots[CURVES];
 };
 
-/* Phi^-1(CLs) with its error. If none or all toys are as extreme, half a toy counts: that tells the side
- * of the level. */
+/* With none or all toys as extreme, half a toy counts: that shows the side of the level. */
 static void to_normal(double cls, double error, double *z, double *sigma)
 {
     const double least = error < 0.8 ? 0.5 * error : 0.4;
@@ -90,7 +89,7 @@ static paritas_status run_point(struct tested *point)
     return PARITAS_OK;
 }
 
-/* Facts in the store: the free fit to the observed data. */
+/* The free fit to observed data. */
 static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
 {
     TOYS_SET_FACT(mu_hat)
@@ -128,12 +127,12 @@ static bool too_few(const struct tested *point)
     return r->n_tested > 0 && r->n_other > 0 && !isnan(r->q);
 }
 
-/* The expansion of a curve about a mu. share: of each point in it. */
+/* About a mu. share: of each point. */
 struct local {
     double alpha, beta, error, share[PARITAS_SCAN_MOST];
 };
 
-/* Solves a x = b, a positive, two right sides. */
+/* a x = b, a positive, two right sides. */
 static void solve(double a[3][3], double b[2][3], double x[2][3])
 {
     for (int i = 0; i < 3; i++)
@@ -190,8 +189,8 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
         sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
 }
 
-/* The root lies after the last value surely above the level and before the next surely below; else within
- * half the smallest and twice the largest value. false: no answers. */
+/* Between the last value surely above the level and the next surely below; else from half the smallest to
+ * twice the largest. false: no answers. */
 static bool find_curve_root(const struct search *s, int curve, struct local *local, double *root)
 {
     double low = 0.0, high = 0.0, m = 0.0, least = HUGE_VAL;
@@ -207,7 +206,7 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
         if (answered(s->points[i], curve) &&
             s->z - s->points[i]->z[curve] > SURE * s->points[i]->sigma[curve])
             high = s->points[i]->mu;
-    for (size_t i = 0; i < s->n; i++) { /* the closest to the level */
+    for (size_t i = 0; i < s->n; i++) { /* closest to the level */
         const struct tested *point = s->points[i];
         const double distance = fabs(point->z[curve] - s->z);
         if (!answered(point, curve) || point->mu < low || point->mu > high || distance > least) continue;
@@ -229,7 +228,7 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
     return true;
 }
 
-/* More toys by a factor (2 at most); false: the point has the maximum. */
+/* `factor` is 2 at most; false: at the maximum. */
 static bool raise_toys(const struct search *s, struct tested *point, double factor)
 {
     if (point->toys >= s->options.n) return false;
@@ -239,7 +238,7 @@ static bool raise_toys(const struct search *s, struct tested *point, double fact
     return true;
 }
 
-/* A new mu, or more toys if it exists; false: no toys or places left. */
+/* More toys if mu exists; false: no toys or places left. */
 static bool propose(struct search *s, double mu, uint64_t toys)
 {
     if (mu > s->widest) mu = s->widest;
@@ -256,7 +255,7 @@ static bool propose(struct search *s, double mu, uint64_t toys)
     return true;
 }
 
-/* For a curve without answers: more toys, or where fits fail a mu nearer to 0, which is easier. */
+/* No answers: more toys, or where fits fail a mu nearer to 0, which is easier. */
 static enum root_state seek_answer(struct search *s)
 {
     bool more = false;
@@ -267,7 +266,7 @@ static enum root_state seek_answer(struct search *s)
     return propose(s, 0.5 * s->points[0]->mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
 }
 
-/* Next step of a curve: a new mu at its root, or more toys. */
+/* A new mu at the root, or more toys. */
 static enum root_state improve(struct search *s, int curve, const struct local *local,
                                const struct root *root)
 {
@@ -284,14 +283,14 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     const uint64_t most = s->options.n;
     if (factor <= 1.0) return ROOT_REACHED;
     if (distance > 2.0 * s->near) {
-        /* errors may have moved the root beyond this edge: toys first */
+        /* errors may have moved it beyond this edge: toys first */
         const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
         const bool sure = fabs(point->z[curve] - s->z) > SURE * point->sigma[curve];
         if (beyond && !sure && raise_toys(s, point, 2.0)) return ROOT_OPEN;
         if (root->at < 1e-9 * s->scale || (root->at > s->widest && point->mu >= s->widest))
             return sure ? ROOT_ABSENT : ROOT_NOT_REACHED;
         double mu = root->at;
-        /* without an answer, counts as beyond the root */
+        /* no answer: beyond the root */
         struct tested *silent = last + 1 < s->n ? s->points[last + 1] : NULL;
         if (silent && mu >= silent->mu) {
             if (too_few(silent) && raise_toys(s, silent, 2.0)) return ROOT_OPEN;
@@ -300,12 +299,12 @@ static enum root_state improve(struct search *s, int curve, const struct local *
         }
         return propose(s, mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
     }
-    /* far from a value and much is missing: a value at the root beats many toys */
+    /* far from values and imprecise: a value here beats many toys */
     if (distance > s->near && factor > 1.5 && root->error < s->near * root->at && 2 * point->toys <= most &&
         propose(s, root->at, 2 * point->toys))
         return ROOT_OPEN;
     if (local->share[nearest] > 0.1 * local->error && raise_toys(s, point, factor * factor)) return ROOT_OPEN;
-    struct tested *best = NULL; /* where a toy reduces the error most */
+    struct tested *best = NULL; /* most gain a toy */
     double gain = 0.0;
     for (size_t i = 0; i < s->n; i++) {
         const double one = local->share[i] / (double)s->points[i]->toys;
@@ -318,7 +317,7 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     return propose(s, root->at, point->toys) ? ROOT_OPEN : ROOT_NOT_REACHED;
 }
 
-/* State of a curve, and its wishes for the next round. */
+/* State, and wishes for the next round. */
 static void plan(struct search *s, int curve)
 {
     struct root *root = &s->roots[curve];
@@ -333,7 +332,7 @@ static void plan(struct search *s, int curve)
     if (root->state == ROOT_ABSENT || root->at > s->widest) root->at = root->error = (double)NAN;
 }
 
-/* First values: the asymptotic limits, or else one within the bounds. */
+/* Asymptotic limits, or one mu within the bounds. */
 static void propose_first(struct search *s, const paritas_limit_result *asymptotic)
 {
     for (int curve = 0; curve < CURVES; curve++) {
@@ -357,7 +356,7 @@ static paritas_status run_round(struct search *s)
     return PARITAS_OK;
 }
 
-/* Until no curve is open. Ends: points and toys are limited. */
+/* Ends: points and toys are limited. */
 static paritas_status run_rounds(struct search *s)
 {
     for (bool open = true; open;) {
@@ -371,7 +370,7 @@ static paritas_status run_rounds(struct search *s)
     return PARITAS_OK;
 }
 
-/* all fields have the same type */
+/* all fields share a type */
 static void add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one)
 {
     uint64_t a[sizeof *sum / sizeof(uint64_t)], b[sizeof *one / sizeof(uint64_t)];
@@ -408,7 +407,7 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
     }
 }
 
-/* The key has the level: it decides which mu are tested. */
+/* The level decides which mu are tested: it is in the key. */
 static paritas_status open_store(struct search *s, double level)
 {
     char number[40];

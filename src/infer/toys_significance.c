@@ -1,4 +1,4 @@
-/* toys_significance.c: significance of a discovery from toys of q0. */
+/* toys_significance.c: discovery significance from toys of q0. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "infer/probability.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Z of a p-value, its first-order error, and a lower limit if no toy is as extreme. */
+/* Z, its first-order error; if no toy is as extreme, a lower limit. */
 static double z_of(double p, double p_error, uint64_t n, double *error, double *at_least)
 {
     *error = *at_least = (double)NAN;

@@ -5,19 +5,19 @@
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
-#define MOST_SLOPE 0.98 /* d(potential) / d(shift) above which no error is given */
-#define CLOSE 1e-3      /* V: nearer to the shift needs no other fit */
-/* V: the potential jumps between a too small and a too large shift this near */
+#define MOST_SLOPE 0.98 /* d(potential) / d(shift); above: no error */
+#define CLOSE 1e-3      /* V: near enough to the shift */
+/* V: between shifts this near, one too small, one too large, the potential jumps */
 #define NARROW 1e-5
 #define NEAR 3.0     /* V */
-#define FURTHEST 1e9 /* V: no shift is too large yet */
+#define FURTHEST 1e9 /* V: none too large yet */
 
-/* All spectra, or those to fit again. */
+/* All, or those to fit again. */
 struct automatic_run {
     size_t n;
-    size_t *which; /* their numbers among all; arrays are owned */
+    size_t *which; /* numbers among all; arrays are owned */
     double *shift;
-    double *energy, *flux, *sensitivity, *counts; /* n x 15; the last two if given */
+    double *energy, *flux, *sensitivity, *counts; /* n x 15; last two if given */
     unsigned char *sunlit;
     paritas_kappa_result *fits;
     paritas_potential *results;
@@ -54,7 +54,7 @@ static paritas_status run_allocate(paritas_context *context, const paritas_spect
                 run->results;
         there = there && (run->sensitivity || !spectra->sensitivity) && (run->counts || !spectra->counts);
     }
-    if (there && shifted && n > 0) { /* all records have the first one's size */
+    if (there && shifted && n > 0) { /* all have the first one's size */
         run->fits->size = sizeof *run->fits;
         run->results->size = sizeof *run->results;
     }
@@ -81,7 +81,7 @@ static paritas_status fit_and_solve(paritas_context *context, struct automatic_r
                                         results);
 }
 
-/* Spectrum `from` in the plasma, outside the spacecraft's potential. */
+/* As in the plasma, outside the spacecraft's potential. */
 static void shift(const paritas_spectra *spectra, size_t from, double potential, int liouville,
                   struct automatic_run *run, size_t to)
 {
@@ -96,16 +96,16 @@ static void shift(const paritas_spectra *spectra, size_t from, double potential,
     }
 }
 
-/* Finds the shift equal to the potential: g(shift) = potential - shift falls through 0. */
+/* Root of g(shift) = potential - shift, which falls through 0. */
 struct search {
-    /* bracket: the largest shift with g > 0 below all with g < 0; the least with g < 0 or no plasma */
+    /* largest shift with g > 0 below all with g < 0; least with g < 0 or no plasma */
     double below, above;
-    /* the previous shift with a potential, and its g */
+    /* previous shift with a potential; its g */
     double shift, off;
-    int stalls; /* the last step did not halve g */
+    int stalls; /* g was not halved */
 };
 
-/* A spectrum shifted too far is worth another fit. */
+/* A shift too far is worth another fit. */
 static int is_open(const struct search *search, const paritas_potential *result)
 {
     if (!result->sunlit || search->above - search->below < NARROW) return 0;
@@ -124,7 +124,7 @@ static void learn(struct search *search, const paritas_potential *result)
     if (!more && result->shift < search->above) search->above = result->shift;
 }
 
-/* Total effect of a change of 1 in the potential, which moves the shift and so the potential. */
+/* Total effect of a unit: potential moves shift moves potential. */
 static double feedback(const struct search *search, const paritas_potential *result)
 {
     const double slope =
@@ -132,8 +132,7 @@ static double feedback(const struct search *search, const paritas_potential *res
     return slope > -1.0 && slope < MOST_SLOPE ? 1.0 / (1.0 - slope) : __builtin_nan("");
 }
 
-/* By the secant. If that stalls or leaves the bracket: the middle, or the potential if no shift was too
- * large. */
+/* Secant. If it stalls or leaves the bracket: the middle, or the potential while no shift is too large. */
 static double next_shift(const struct search *search, const paritas_potential *result)
 {
     const int bounded = search->above < FURTHEST;
@@ -142,12 +141,12 @@ static double next_shift(const struct search *search, const paritas_potential *r
     const double off = result->potential - result->shift;
     const double next = result->shift - off * (result->shift - search->shift) / (off - search->off);
     if (bounded) return next > search->below && next < search->above ? next : middle;
-    /* near a touching root the way may lead back */
+    /* a root that g touches may lie back */
     const double least = off < NEAR ? 0.0 : search->below;
     return next > least && next < 2.0 * result->potential ? next : result->potential;
 }
 
-/* Clears all numbers but the shift. */
+/* Only the shift stays. */
 static void refuse(paritas_potential_status status, paritas_potential *result)
 {
     const double none = __builtin_nan("");
@@ -164,7 +163,7 @@ static void refuse(paritas_potential_status status, paritas_potential *result)
                                   .ions = none};
 }
 
-/* A potential unequal to its shift means nothing, nor does the failure of a spectrum shifted too far. */
+/* Meaningless: a potential unequal to its shift, or a failure after a shift too far. */
 static void refuse_unsettled(const struct search *search, paritas_potential *result)
 {
     if (!result->sunlit || (result->status == PARITAS_POTENTIAL_ABOVE_RANGE && search->above >= FURTHEST))
@@ -175,7 +174,7 @@ static void refuse_unsettled(const struct search *search, paritas_potential *res
     refuse(PARITAS_POTENTIAL_NOT_SETTLED, result);
 }
 
-/* With theta at its bound, the currents are the bound's, not the plasma's. */
+/* With theta at its bound, currents are the bound's, not the plasma's. */
 static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *result)
 {
     if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_PARAMETER_AT_LOWER_BOUND &&
@@ -199,7 +198,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
     if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_kappa_result, "fits", spectra.n, fits);
     if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", spectra.n, results);
     if (status != PARITAS_OK) return status;
-    /* checks the other arguments */
+    /* checks the rest */
     if (spectra.n == 0) return paritas_kappa_fit(context, given_spectra, kappa, fits);
     if (!sunlit) return paritas_refuse(context, "sunlit: none given");
     struct search *searches = NULL;

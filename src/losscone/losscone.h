@@ -1,4 +1,4 @@
-/* losscone.h: shared by all loss-cone functions: option tables for kernels, sweeps as rows. */
+/* losscone.h: option tables for kernels, sweeps as rows. */
 #ifndef PARITAS_LOSSCONE_LOSSCONE_H
 #define PARITAS_LOSSCONE_LOSSCONE_H
 
@@ -7,7 +7,7 @@
 #include "losscone/losscone_slab.h"
 #include "paritas_losscone.h"
 
-/* Entry numbers of the module. */
+/* Entries of the module. */
 enum {
 #define X(name) ENTRY_##name,
     MODULE_ENTRIES(X)
@@ -19,7 +19,7 @@ extern const struct kernel_module paritas_module_losscone;
 _Static_assert(SWEEP_ROWS == PARITAS_SWEEP_ROWS && SWEEP_CELLS == PARITAS_SWEEP_CELLS,
                "kernels have the grid of everybody else");
 
-/* Checked arguments with defaults; options also as the kernels read them. */
+/* Checked arguments; options also as the kernels read them. */
 struct losscone_call {
     paritas_sweeps sweeps;
     paritas_losscone_options options;
@@ -27,12 +27,12 @@ struct losscone_call {
     double reals[LOSSCONE_REALS];
 };
 
-/* `given_options` may be NULL. Checks values and that arrays exist (fluxes only if needed). */
+/* Checks values and arrays (fluxes if needed). `given_options`: NULL allowed. */
 paritas_status losscone_open(paritas_context *context, const paritas_sweeps *given_sweeps,
                              const paritas_losscone_options *given_options, bool needs_flux,
                              struct losscone_call *call);
-/* One job a sweep. Without `fill`, rows are the sweeps'; then `user` begins with const struct
- * losscone_call *. */
+/* A job a sweep. Without `fill`, rows are the sweeps'; `user` then begins with const struct losscone_call
+ * *. */
 paritas_status losscone_run(paritas_context *context, const struct losscone_call *call, struct batch batch);
 
 paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given,
@@ -40,14 +40,14 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
                                     paritas_sweeps *sweeps);
 
-/* Least number of cells for a misfit. */
+/* Least cells for a misfit. */
 unsigned losscone_least_cells(const paritas_losscone_options *options);
-/* Initial result: FITTED, or too few cells. */
+/* Before numbers: FITTED, or too few cells. */
 paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells);
-/* `settled`: the search ended within its limits. */
+/* `settled`: within the search's limits. */
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
-/* Masked row of sweep k, SWEEP_SIZE numbers. */
+/* Masked; SWEEP_SIZE numbers. */
 void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
 
 #endif

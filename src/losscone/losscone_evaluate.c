@@ -1,13 +1,13 @@
-/* losscone_evaluate.c: misfits, models and cosines of pitch angles (entry/entry_losscone_evaluate.h). */
+/* losscone_evaluate.c: misfits, models, cosines of pitch angles (entry/entry_losscone_evaluate.h). */
 #include "fit/launch.h"
 #include "losscone/losscone.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Most points of a launch: a job is one sweep with all of them. */
+/* In one launch: a job is a sweep with all points. */
 #define POINTS_MOST 4096
-/* Largest number in a point: f32 kernels square it. */
+/* In a point: f32 kernels square it. */
 #define POINT_LARGEST 1e9
 
 static int is_cosine(double x)
@@ -27,8 +27,8 @@ static paritas_status check_points(paritas_context *context, size_t n, const dou
 
 struct misfits {
     const struct losscone_call *call;
-    size_t n_points, first, count; /* all points, and this launch's */
-    unsigned least;                /* cells for a misfit */
+    size_t n_points, first, count; /* all, and this launch's */
+    unsigned least;                /* for a misfit */
     double *misfit;
     unsigned *cells;
 };
@@ -63,7 +63,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                         .misfit = misfit,
                         .cells = cells};
     paritas_status status;
-    do { /* even without points, cells are counted */
+    do { /* without points, still count cells */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
         status = losscone_run(context, &call,
                               (struct batch){.entry = ENTRY_losscone_misfit,
@@ -88,7 +88,7 @@ struct models {
     int hard;
 };
 
-/* A model needs a row's energy and potential; its electrons may lack the energy. */
+/* A model needs energy and potential; electrons may lack the energy. */
 static int is_known(const paritas_sweeps *sweeps, size_t row)
 {
     return sweeps->energy[row] > 0.0 && isfinite(sweeps->energy[row]) && isfinite(sweeps->potential[row]);
@@ -165,7 +165,7 @@ struct cosines {
     double *cosine;
 };
 
-/* Sign of a row's field; 0: unknown directions. */
+/* 0: unknown directions. */
 static double sign_of(const struct cosines *c, size_t row)
 {
     const double *b = c->field + 3 * row, polarity = c->polarity ? c->polarity[row] : -1.0;

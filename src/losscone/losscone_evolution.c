@@ -1,4 +1,4 @@
-/* losscone_evolution.c: starts and fits of differential evolution. */
+/* losscone_evolution.c: differential evolution. */
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
 #define PARITAS_PACK 1
@@ -9,10 +9,9 @@
 
 #include <string.h>
 
-/* NumPy's PCG64 (M. O'Neill, HMC-CS-2014-0905) in 32-bit words, lowest first; state and increment as
- * np.random.PCG64(42).state. */
+/* NumPy's PCG64 (M. O'Neill, HMC-CS-2014-0905), 32-bit words, lowest first; np.random.PCG64(42).state. */
 struct pcg {
-    uint32_t state[4], kept; /* the half for the next draw */
+    uint32_t state[4], kept; /* for the next draw */
     bool has_kept;
 };
 static const uint32_t pcg_seeded[4] = {0x68860ac8, 0xacbc7c9d, 0x98798f2a, 0xcea44f67},
@@ -60,10 +59,10 @@ void losscone_starts(uint16_t starts[LOSSCONE_POINT][EVOLVE_STARTS])
 }
 
 #define SOBOL_BITS 32
-#define SOBOL_STREAM 0xffffffffu /* no generation has this number */
+#define SOBOL_STREAM 0xffffffffu /* never a generation */
 
-/* Direction numbers: van der Corput, and polynomials x + 1 and x^2 + x + 1 with initial numbers 1 and 1, 3
- * (S. Joe, F. Kuo, SIAM J. Sci. Comput. 30 (2008) 2635). */
+/* Van der Corput; polynomials x + 1 and x^2 + x + 1, initial numbers 1 and 1, 3 (S. Joe, F. Kuo, SIAM J.
+ * Sci. Comput. 30 (2008) 2635). */
 static void directions(uint32_t v[3][SOBOL_BITS])
 {
     uint32_t m[3][SOBOL_BITS];
@@ -75,8 +74,8 @@ static void directions(uint32_t v[3][SOBOL_BITS])
     }
 }
 
-/* Multiplies the bits of x (digit 0 is the highest) by a lower triangular matrix with unit diagonal, then
- * shifts (J. Matousek, J. Complexity 14 (1998) 527). */
+/* Bits of x (digit 0 highest) times a lower triangular matrix, unit diagonal; then a shift (J. Matousek,
+ * J. Complexity 14 (1998) 527). */
 static uint32_t scrambled(uint32_t x, const uint32_t *matrix, uint32_t shift)
 {
     uint32_t y = 0;
@@ -102,14 +101,14 @@ void losscone_sobol(uint64_t seed, size_t n, double (*points)[LOSSCONE_POINT])
         }
         for (size_t k = 0; k < n; k++) {
             points[k][d] = (scrambled(x, matrix, shift) + 0.5) * 0x1p-32;
-            unsigned zeros = 0; /* Gray code: the lowest 0 of k is the digit to change */
+            unsigned zeros = 0; /* Gray code: the lowest 0 of k changes */
             while (k >> zeros & 1) zeros++;
             x ^= v[d][zeros];
         }
     }
 }
 
-/* Range of the Latin hypercube in U, V, cut at the bounds. */
+/* The Latin hypercube in U, V, cut at the bounds. */
 #define FIRST_LOWER (-1000.0)
 #define FIRST_UPPER 0.0
 

@@ -1,11 +1,11 @@
-/* losscone_normalise.c: normalised fluxes, and the cells a method takes. On the host. */
+/* losscone_normalise.c: normalised fluxes and masks, on the host. */
 #include "base/host_math.h"
 #include "losscone/losscone.h"
 
 #include <math.h>
 
 #define LEAST_NORM 1e-6
-#define LILLIS_LEAST 0.07 /* of the largest incident flux */
+#define LILLIS_LEAST 0.07 /* of the largest incident */
 #define LILLIS_MOST 0.79
 
 static int is_flux(double x)
@@ -38,8 +38,8 @@ static void divide(const double *flux, double norm, double *normalised)
     for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
 }
 
-/* Divides reflected cells by the incident one at the mirrored pitch angle (first of equals). Incident
- * cells and the one next to 90 degrees become 1. */
+/* Reflected over incident at the mirrored pitch angle (first of equals). Incident cells and the one next
+ * to 90 degrees are 1. */
 static void divide_pairs(const double *cosine, const double *flux, double *normalised)
 {
     double angle[SWEEP_CELLS], found[SWEEP_CELLS];

@@ -1,4 +1,4 @@
-/* losscone_options.c: checked options and their tables, rows of sweeps, initial results. */
+/* losscone_options.c: options as tables, sweeps as rows, initial results. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "losscone/losscone.h"
@@ -11,7 +11,7 @@
 #define LILLIS_LEAST_CELLS 5
 #define LILLIS_MISFIT_LIMIT 2.0 /* above: no fit */
 
-/* finite, least <= lower <= upper <= most */
+/* finite, in [least, most] */
 static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper,
                                    double least, double most)
 {
