@@ -25,7 +25,6 @@ double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q,
     return statistic_formula(statistic)->discovery ? log_clsb : log_clsb - normal_log_cdf(-t);
 }
 
-/* Expected data at mu', with auxiliary data. */
 static paritas_status make_asimov_data(struct asymptotic *a, const double *parameters)
 {
     double *expected = infer_reals(a->infer, a->infer->n_data, 1);

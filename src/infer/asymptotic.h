@@ -3,7 +3,7 @@
  *   asymptotic_open: free fit ─► fit at mu' ─► Asimov data ─► free fit
  *   asymptotic_test: fits of both at n values of mu ─► q, q_A ─► p-values
  *
- * mu' is 0, or 1 for q0. The Asimov data serve all mu: each further one costs two fits. */
+ * mu' is 0, or 1 for q0. All mu share the Asimov data: each further mu costs two fits. */
 #ifndef PARITAS_INFER_ASYMPTOTIC_H
 #define PARITAS_INFER_ASYMPTOTIC_H
 
@@ -15,7 +15,7 @@ struct asymptotic {
     paritas_test_statistic statistic;
     struct infer_profile data, asimov;
     paritas_fit_status status; /* of the fit at mu' */
-    /* that fit left the domain: all is NaN */
+    /* the fit at mu' left the domain: all answers are NaN */
     bool no_asimov;
 };
 

@@ -46,7 +46,7 @@ double curve_value(const struct curve *curve, double x)
     return from_a + from_b;
 }
 
-/* Bounded for a meaningful secant. */
+/* Bounded, so that a secant makes sense. */
 static double tame(double y)
 {
     return y > 700.0 ? 700.0 : y >= -700.0 ? y : -700.0;
@@ -57,7 +57,7 @@ double find_root(double (*f)(const void *user, double x), const void *user, doub
     double fa = tame(f(user, a)), fb = tame(f(user, b));
     if (fa == 0.0) return a;
     if (fb == 0.0) return b;
-    /* regula falsi, Illinois weights; every fourth step bisects for the worst case */
+    /* regula falsi with Illinois weights; every fourth step bisects, which bounds the worst case */
     int kept = 0;
     for (int i = 0; i < 200; i++) {
         double x = i % 4 == 3 ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);

@@ -15,14 +15,14 @@ struct curve {
     double curvature; /* for extrapolation from a single node */
     struct {
         double x, y, slope;
-    } node[CURVE_NODES_MAX]; /* by x */
+    } node[CURVE_NODES_MAX]; /* ascending in x */
 };
 
 /* Replaces a node at the same x. Ignores non-finite numbers and a full curve. */
 void curve_add(struct curve *curve, double x, double y, double slope);
 double curve_value(const struct curve *curve, double x);
 
-/* Root of f in [a, b], to a few ulp. Signs differ there: +-HUGE_VAL is fine, NaN is negative. */
+/* Root of f in [a, b], to a few ulp. f must change sign: +-HUGE_VAL is fine, NaN counts as negative. */
 double find_root(double (*f)(const void *user, double x), const void *user, double a, double b);
 
 #endif

@@ -1,7 +1,7 @@
 /* gof.c: goodness of fit against the saturated model, as in cabinetry.
  *
- * The saturated model has the observed counts and the best value of every constraint. ndof: bins minus
- * free unconstrained parameters (a constrained one has its own datum). */
+ * The saturated model expects the observed counts, with every constraint at its best. Degrees of freedom:
+ * bins minus free unconstrained parameters (a constrained one has its own datum). */
 #include "fit/family.h"
 #include "base/sized.h"
 #include "infer/infer.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* In deviance form only constants are left: every term is 0 at its best. */
+/* In deviance form every term is 0 at its best: only constants are left. */
 static double saturated_model(const struct infer *infer)
 {
     const struct frozen *frozen = paritas_model_frozen(infer->model);
@@ -54,7 +54,7 @@ struct tail {
     uint64_t n, above;
 };
 
-/* Toys of counts can repeat the observed statistic, within the fits' precision. */
+/* Toys of counts can repeat the observed statistic, up to the fits' precision. */
 static void see(void *user, const struct store_fit *fit)
 {
     struct tail *tail = user;

@@ -33,7 +33,6 @@ struct output {
     double value, by_q, by_q_asimov;
 };
 
-/* d sqrt(q) / dq. */
 static double root_slope(double q)
 {
     return q > Q_OF_ROUNDING ? 0.5 / sqrt(q) : q >= 0.0 ? 0.0 : (double)NAN;
@@ -75,7 +74,7 @@ static struct output output_of(const struct gradient *g, const struct gradient_p
     }
 }
 
-/* Value and derivatives of output k. A limit has its value; its derivatives come from its curve. */
+/* A limit's value is known; its derivatives come from the curve with this root. */
 static void write_output(const struct gradient *g, const struct gradient_row *row, size_t k,
                          const paritas_gradient *to)
 {
@@ -124,7 +123,7 @@ static bool is_sound(const struct gradient *g, const double *row)
     return rows_check_templates(g->infer.context, model, row, "data") == PARITAS_OK;
 }
 
-/* *m: sound rows; gives the others up. */
+/* Keeps the chunk's *m sound rows and gives up the others. */
 static paritas_status take_rows(struct gradient *g, size_t first, size_t n, const double *data,
                                 const paritas_gradient *to, struct gradient_row **rows, size_t *m)
 {
@@ -150,14 +149,14 @@ static paritas_status take_rows(struct gradient *g, size_t first, size_t n, cons
     return PARITAS_OK;
 }
 
-/* Of output i % k of row i / k. */
+/* Derivatives of output i % k of row i / k. */
 static double *slope_of(const struct gradient *g, struct gradient_row **rows, size_t i, double *slopes)
 {
     const size_t k = g->n_outputs;
     return slopes + (rows[i / k]->index * k + i % k) * g->n_row;
 }
 
-/* Effect of templates through auxiliary data that follow them. */
+/* Adds what templates do through the auxiliary data that follow them. */
 static paritas_status follow(struct gradient *g, size_t n, struct gradient_row **rows, double *slopes)
 {
     struct infer *infer = &g->infer;
@@ -166,7 +165,7 @@ static paritas_status follow(struct gradient *g, size_t n, struct gradient_row *
     double *points = infer_reals(infer, n * k, p), *data = infer_reals(infer, n * k, r),
            *weights = infer_reals(infer, n * k, r), *by_templates = infer_reals(infer, n * k, g->n_templates);
     TRY(infer_memory(infer));
-    /* at parameters 1, expected and suggested auxiliary data agree */
+    /* at parameters of 1, expected and suggested auxiliary data agree */
     for (size_t i = 0; i < n * k; i++) {
         const double *slope = slope_of(g, rows, i, slopes);
         for (size_t a = 0; a < p; a++) points[i * p + a] = 1.0;
@@ -181,7 +180,6 @@ static paritas_status follow(struct gradient *g, size_t n, struct gradient_row *
     return PARITAS_OK;
 }
 
-/* Unread auxiliary data: derivative 0. */
 static void forget_aux(const struct gradient *g, size_t n, struct gradient_row **rows, double *slopes)
 {
     const size_t k = g->n_outputs, n_main = paritas_model_main_count(g->infer.model);
@@ -236,7 +234,6 @@ static void open_fits(const struct gradient *g, struct gradient_row *row, const 
     }
 }
 
-/* Copies fits into the chunk's memory. */
 static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
 {
     const double **lists[2] = {fits->data, fits->asimov};
@@ -252,7 +249,7 @@ static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
     return PARITAS_OK;
 }
 
-/* The limits that exist, with the fits that found them as starts. */
+/* A point for each limit. Its fits start from those that found it. */
 static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
 {
     paritas_limit_result result;
@@ -289,7 +286,7 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
     return PARITAS_OK;
 }
 
-/* A fit in another minimum has not the limit's slopes. */
+/* A fit in another minimum does not have the limit's slopes. */
 static void check_limits(const struct gradient *g, struct gradient_row *row)
 {
     for (size_t k = 0; k < row->n_points; k++) {
@@ -327,7 +324,7 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
     TRY(infer_memory(&g->infer));
     TRY(open_rows(g, n, rows, at));
     size_t m = 0;
-    for (size_t i = 0; i < n; i++) /* limits: fits only for derivatives */
+    for (size_t i = 0; i < n; i++) /* limits need fits only for derivatives */
         if (!limit || (g->wants_rows && rows[i]->n_points > 0)) sound[m++] = rows[i];
     TRY(gradient_fits(g, m, sound));
     for (size_t i = 0; i < m && limit; i++) check_limits(g, sound[i]);
@@ -373,7 +370,7 @@ static paritas_status find_followers(struct gradient *g, struct arena *arena)
         scaled[i] = 1.5 * paritas_model_data(infer->model)[g->n_data + i];
     TRY(paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows));
     memcpy(rows + r, rows, r * sizeof *rows);
-    /* unchecked: such templates may be forbidden */
+    /* without checking that such templates are allowed */
     model->family->suggest_aux(model, scaled, rows + r + n_main);
     for (size_t i = 0; i < r; i++)
         rows[i] = i >= n_main && i < g->n_data && rows[i] != rows[r + i] ? 1.0 : 0.0;
@@ -450,7 +447,7 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
     if ((size_t)g.options.quantity >= QUANTITY_COUNT)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "quantity %d: there is none of this number",
                             (int)g.options.quantity);
-    /* f32 runs in f64 on the host (documented) */
+    /* documented: an f32 context works in f64 on the host */
     paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
     own.precision = 64;
     paritas_status status = infer_open(&g.infer, &own, model, job, !is_likelihood(g.options.quantity));

@@ -3,7 +3,7 @@
  *   rows ─► free fits ─► conditional fits ─► lower minima, retried ─► Asimov data ─► their fits
  *       ─► q, q_A of every point ─► dq, dq_A by row and mu
  *
- * Each stage is one job list over all rows. A row has one point, or one a limit. */
+ * Each stage is one job list over all rows. A row has one point, or one for each limit. */
 #ifndef PARITAS_INFER_GRADIENT_H
 #define PARITAS_INFER_GRADIENT_H
 
@@ -23,11 +23,11 @@ struct gradient_fit {
 
 struct gradient_point {
     double mu;
-    unsigned output;                  /* the limit with this root */
-    bool wants_data, wants_asimov;    /* profiles that need it */
+    unsigned output;                  /* the limit that is this root */
+    bool wants_data, wants_asimov;    /* profiles that need this point */
     struct gradient_fit data, asimov; /* conditional fits at mu; may hold a start */
     double q, q_asimov;
-    double *by_row, *by_row_asimov; /* by the row */
+    double *by_row, *by_row_asimov; /* dq, dq_A by the row */
     double by_mu, by_mu_asimov;
 };
 
@@ -35,32 +35,32 @@ struct gradient_row {
     const double *data;
     size_t index;
     paritas_fit_status status;
-    struct gradient_fit free, origin; /* origin: at mu', source of the Asimov data */
-    bool no_asimov;                   /* it left the domain */
+    struct gradient_fit free, origin; /* origin: fit at mu', where Asimov data are made */
+    bool no_asimov;                   /* the origin left the domain */
     double *asimov;
     size_t n_points;
     struct gradient_point points[PARITAS_QUANTITY_OUTPUTS];
     double values[PARITAS_QUANTITY_OUTPUTS];
 };
 
-/* One call; `infer` owns the chunk. */
+/* One call; `infer` has the chunk's memory. */
 struct gradient {
     struct infer infer;
     paritas_gradient_options options;
     size_t n_row, n_data, n_templates, n_outputs;
     unsigned outputs[PARITAS_QUANTITY_OUTPUTS];
-    const unsigned char *held; /* of conditional fits */
+    const unsigned char *held; /* fixed flags of conditional fits */
     const double *follows;     /* n_row: 1 for auxiliary data that follow the templates; NULL: none */
     bool needs_asimov, wants_rows, wants_mu, shares;
 };
 
-/* gradient_shared.c: rows of one point, by a shared matrix. done[i]: row i has both fits. */
+/* gradient_shared.c: fits of rows with one point, by a shared matrix. done[i]: row i has both fits. */
 paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done);
 /* gradient_fits.c: all fits, q and q_A. */
 paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row **rows);
-/* One job list; `again`: only better answers count. */
+/* `again`: only better answers replace the old ones. */
 paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits);
-/* gradient_slopes.c: the wanted derivatives. */
+/* gradient_slopes.c: the derivatives that the call wants. */
 paritas_status gradient_slopes(struct gradient *g, size_t n, struct gradient_row **rows);
 
 #endif

@@ -1,5 +1,5 @@
-/* gradient_fits.c: fits of many rows, a job list a stage. As infer_points: a free fit restarts from a
- * lower conditional fit, and open directions are also fitted from the job's start. */
+/* gradient_fits.c: fits of many rows, one job list a stage. As infer_points: free fits restart from lower
+ * conditional fits; fits with an open direction are repeated from the job's start. */
 #include "fit/minimum.h"
 #include "infer/asymptotic.h"
 #include "infer/gradient.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Its own start with mu set; the job's if not finite. */
+/* Its own start, or the job's if that is not finite, with mu set. */
 static void put_start(const struct gradient *g, const struct gradient_fit *fit, double *start)
 {
     const struct infer *infer = &g->infer;
@@ -50,7 +50,6 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
     return PARITAS_OK;
 }
 
-/* Appends conditional fits to the data; returns the new length. */
 static size_t list_data(const struct gradient *g, struct gradient_row *row, struct gradient_fit **list,
                         size_t n)
 {
@@ -65,7 +64,7 @@ static bool is_open(const struct closest_fit *fit)
     return fit->open || fit->status != PARITAS_FIT_CONVERGED;
 }
 
-/* From the job's start: fits without an answer or with an open direction (also in the row's free fit).
+/* Repeats from the job's start if a fit (or its row's free fit) has an open direction, or no answer.
  * of_row NULL: all. */
 static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits,
                                  const struct closest_fit *const *of_row, struct gradient_fit **list)
@@ -79,7 +78,6 @@ static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_f
     return gradient_run(g, true, true, m, list);
 }
 
-/* The lowest conditional fit below the free one, or NULL. */
 static const struct gradient_fit *below_free(const struct gradient *g, struct gradient_row *row)
 {
     struct gradient_fit *list[1 + PARITAS_QUANTITY_OUTPUTS];
@@ -94,7 +92,7 @@ static const struct gradient_fit *below_free(const struct gradient *g, struct gr
     return lowest;
 }
 
-/* Restarts free fits from lower points, then their conditional fits. */
+/* Restarts free fits from lower points, then repeats their conditional fits. */
 static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_row **rows,
                                 struct gradient_fit **list)
 {
@@ -182,7 +180,7 @@ static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* Their free fit is the origin. mu may be far from it: also tries the job's start. */
+/* The origin is their free fit. mu may be far from it, so the job's start is tried too. */
 static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;

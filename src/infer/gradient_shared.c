@@ -55,7 +55,6 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
     return PARITAS_OK;
 }
 
-/* Takes the quasi-Newton result of a row. */
 static void take(const struct gradient *g, struct gradient_row *row, const struct profile *profile,
                  double *ends)
 {

@@ -14,7 +14,7 @@
 
 struct pairs {
     size_t n;
-    double *points, *data, *gradient; /* n rows: n_parameters, n_row, n_row */
+    double *points, *data, *gradient;
 };
 
 static paritas_status pairs_open(struct gradient *g, size_t most, struct pairs *pairs)
@@ -50,7 +50,7 @@ static void subtract(size_t n, const double *a, const double *b, double *differe
     }
 }
 
-/* q = 0 stays 0. */
+/* Where q is 0 it stays 0. */
 static bool moves(const struct gradient_point *point)
 {
     return point->wants_data && point->q > 0.0;
@@ -92,8 +92,8 @@ struct asimov_list {
     size_t n;
     struct gradient_row **row;
     struct gradient_point **point;
-    double *weights, *by_parameters, *by_templates, *directions, *along; /* a row a point */
-    double *points, *data;                                               /* of the origins */
+    double *weights, *by_parameters, *by_templates, *directions, *along; /* a row for each point */
+    double *points, *data;
 };
 
 static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_row **rows,
@@ -125,7 +125,7 @@ static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* Finds w. */
+/* Finds w of every point. */
 static paritas_status weigh(struct gradient *g, struct asimov_list *list)
 {
     struct pairs pairs;
@@ -145,7 +145,7 @@ static paritas_status weigh(struct gradient *g, struct asimov_list *list)
     return PARITAS_OK;
 }
 
-/* Finds x, the response of the origin; needs a factor of the Hessian. */
+/* Finds x of every point. Without a factor of the Hessian the row is NOT_A_MINIMUM. */
 static paritas_status solve(struct gradient *g, struct asimov_list *list)
 {
     struct infer *infer = &g->infer;

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Constraint widths from the base job's data. */
 static paritas_status find_widths(struct infer *infer, const struct frozen *frozen)
 {
     infer->widths = frozen->width;
@@ -152,7 +151,7 @@ paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile
     return fit_profile(infer, profile, infer->base.fixed);
 }
 
-/* Of the job and the point. NULL: no memory. */
+/* Flags of the job and the point. NULL: no memory. */
 static unsigned char *fixed_flags(struct infer *infer, const struct infer_point *point)
 {
     unsigned char *fixed = infer_array(infer, infer->n_parameters, 1);
@@ -172,7 +171,6 @@ static bool same_parameters(const struct infer_point *a, const struct infer_poin
     return a->k == b->k && memcmp(a->parameter, b->parameter, a->k * sizeof a->parameter[0]) == 0;
 }
 
-/* One wave, one batch. */
 static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
 {
     size_t p = infer->n_parameters;
@@ -218,7 +216,6 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
     return PARITAS_OK;
 }
 
-/* The lowest point below the free fit, or NULL. */
 static const struct infer_point *below_free_fit(const struct infer *infer,
                                                 const struct infer_profile *profile, size_t n,
                                                 const struct infer_point *points)
@@ -233,7 +230,7 @@ static const struct infer_point *below_free_fit(const struct infer *infer,
     return lowest;
 }
 
-/* Each point alone; the lower answer stays. */
+/* Fits each point alone once more; the lower answer stays. */
 static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh,
                                 size_t n, struct infer_point *points)
 {
@@ -258,7 +255,7 @@ static paritas_status fit_again(struct infer *infer, const struct infer_profile 
     return PARITAS_OK;
 }
 
-/* Repeats the free fit from a lower point, then conditional fits. */
+/* Repeats the free fit from a lower point, then the conditional fits. */
 static paritas_status repeat_from(struct infer *infer, const struct infer_point *lower, size_t n,
                                   struct infer_point *points)
 {
@@ -276,7 +273,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     return fit_again(infer, profile, false, n, points);
 }
 
-/* Has this free fit an open (flat) direction? */
+/* Do the data leave a direction open here? */
 static bool is_open(const struct infer *infer, const struct infer_profile *profile)
 {
     if (profile->result.status != PARITAS_FIT_CONVERGED) return true;
@@ -301,7 +298,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     return PARITAS_OK;
 }
 
-/* The EDM in units of twice the NLL, g . C . g / 2; `step`: Newton's, -C g / 2. */
+/* EDM in units of twice the NLL: g . C . g / 2. `step` becomes the Newton step -C g / 2. */
 static double newton_step(size_t n, const double *covariance, const double *gradient, double *step)
 {
     double edm = 0.0;
@@ -331,7 +328,7 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
         double *moved = infer_reals(infer, n, 1);
         TRY(infer_memory(infer));
         for (size_t i = 0; i < n; i++) {
-            moved[i] = held->parameters[i] + step[i]; /* fixed: covariance 0 */
+            moved[i] = held->parameters[i] + step[i]; /* the covariance of fixed parameters is 0 */
             if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i])
                 moved[i] = held->parameters[i];
         }
@@ -382,10 +379,10 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
     TRY(infer_memory(infer));
     if (!paritas_model_frozen(infer->model)->no_expectation)
         TRY(infer_expected(infer, at, expected));
-    else /* auxiliary data measure parameters */
+    else /* auxiliary data measure the parameters */
         for (size_t i = 0, k = main_count; i < n; i++)
             if (!isnan(widths[i])) expected[k++] = at[i];
-    /* in parameter order; expected: the parameter or tau times it */
+    /* auxiliary data are in parameter order; a datum expects the parameter or tau times it */
     size_t aux = main_count;
     for (size_t i = 0; i < n; i++) {
         if (isnan(widths[i]) || aux == infer->n_data) continue;

@@ -1,8 +1,8 @@
 /* limit.c: upper limits on the parameter of interest.
  *
- * Each round fits one mu for each of the six curves without a root, as one batch (two fits a mu). CLs(mu)
+ * A round fits one mu for each of the six curves without a root, as one batch (two fits a mu). CLs(mu)
  * follows from the interpolated observed and Asimov profiles (cls_curve.h). First proposals come from the
- * free fits' variances. A root within ACCEPT of a fitted point is accepted; interpolation adds its square. */
+ * free fits' variances. Roots must be within ACCEPT of a fitted point; interpolation adds its square. */
 #include "infer/limit.h"
 #include "base/host_math.h"
 #include "base/sized.h"
@@ -14,21 +14,21 @@
 #include <string.h>
 
 #define WIDEN_MAX 1048576.0 /* largest factor of the POI's interval */
-#define ACCEPT 2e-5         /* relative, to the nearest fitted point */
-#define SAME_POINT 1e-7     /* relative; fitted once */
+#define ACCEPT 2e-5         /* relative distance of a root from the nearest fitted point */
+#define SAME_POINT 1e-7     /* relative; closer proposals are fitted once */
 
 struct search {
     struct asymptotic a;
-    double log_level, widest; /* widest: largest mu */
+    double log_level, widest;
     size_t n;
-    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* as fitted */
+    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* in fitting order */
     struct curve data, asimov;                         /* twice the NLL over mu */
 };
 
-/* CLs: above the level at `low`, below at `high`. */
+/* CLs is above the level at `low`, below at `high`. */
 struct bracket {
-    double low, high; /* HUGE_VAL: unknown */
-    double root;      /* NaN: unknown */
+    double low, high; /* high: HUGE_VAL while unknown */
+    double root;      /* NaN while unknown */
     bool settled, hopeless;
 };
 
@@ -90,7 +90,7 @@ void limit_widen(struct infer *infer, double mu, double widest)
     if (*upper > widest) *upper = widest;
 }
 
-/* Also repeats a free fit on the old bound. */
+/* Repeats a free fit that the old bound held back. */
 static paritas_status widen(struct search *s, double mu, paritas_limit_result *result)
 {
     struct infer *infer = s->a.infer;
@@ -114,7 +114,7 @@ static paritas_status test(struct search *s, size_t n, const double *mu)
     return rebuild_curves(s);
 }
 
-/* No answer counts as beyond the root. */
+/* A point without an answer counts as beyond the root. */
 static void update_bracket(const struct search *s, int curve, struct bracket *bracket)
 {
     bracket->low = 0.0;
@@ -142,7 +142,7 @@ static void propose(const struct search *s, int curve, double scale, struct brac
     if (interpolated(&c, high) < 0.0) {
         root = find_root(interpolated, &c, bracket->low, high);
     } else if (bracket->high == HUGE_VAL) {
-        bracket->hopeless = true; /* above the level up to the widest bound */
+        bracket->hopeless = true; /* CLs stays above the level up to the widest bound */
         return;
     } else {
         root = 0.5 * (bracket->low + high); /* no answer at `high`: halve */
@@ -155,7 +155,7 @@ static void propose(const struct search *s, int curve, double scale, struct brac
     }
 }
 
-/* Open curves' proposals, ascending, no doubles. */
+/* Ascending, without doubles. */
 static size_t collect(struct bracket *brackets, double *mu)
 {
     size_t n = 0;
@@ -172,7 +172,7 @@ static size_t collect(struct bracket *brackets, double *mu)
     return n;
 }
 
-/* By mu; if full, the last one falls out. */
+/* Sorted by mu; if full, the last test falls out. */
 static void insert(const paritas_hypotest_result *one, size_t n, size_t room, paritas_hypotest_result *scan)
 {
     size_t at = n < room ? n : room;
@@ -199,7 +199,7 @@ static void write_result(const struct search *s, const struct bracket *brackets,
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &brackets[curve];
         double limit = b->settled ? b->root : (double)NAN;
-        /* no root is an answer; an unreached root is a failure */
+        /* no root is an answer; a root not reached is a failure */
         if (!b->settled && !b->hopeless) worst = infer_worse(worst, PARITAS_FIT_AT_ITERATION_LIMIT);
         if (curve == ASYMPTOTIC_OBSERVED)
             result->limit_obs = limit;

@@ -1,6 +1,6 @@
 /* minos.c: MINOS errors: where the profile of twice the NLL has risen by 1.
  *
- * A round fits both sides as one batch. Interpolation (cls_curve.h) brings round two or three within
+ * A round fits both sides as one batch. With interpolation (cls_curve.h) round two or three lands within
  * ACCEPT of the root. */
 #include "infer/cls_curve.h"
 #include "base/sized.h"
@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-#define ACCEPT 2e-5 /* of the offset; interpolation error below 1e-9 */
+#define ACCEPT 2e-5 /* of the offset; the interpolation error is then below 1e-9 */
 #define ROUNDS_MAX 16
 
 struct side {
-    double inner, outer; /* rise < 1 at `inner`, > 1 at `outer` if outer_known */
+    double inner, outer; /* rise below 1 at `inner`, above at `outer` */
     double bound, root;
     bool outer_known, settled, at_bound;
 };
@@ -23,9 +23,9 @@ struct search {
     const paritas_minos_request *request;
     struct infer_profile profile;
     struct curve curve;
-    double centre, sigma; /* sigma: search scale */
+    double centre, sigma;
     struct side sides[2];
-    bool failed; /* no answer, or a lower minimum */
+    bool failed; /* no answer, or below the best fit */
 };
 
 static double rise_of(const struct search *s, double twice_nll)
@@ -33,7 +33,7 @@ static double rise_of(const struct search *s, double twice_nll)
     return twice_nll - (s->request->best_twice_nll + 1.0) + 1.0;
 }
 
-/* Positive inside; the rise's root is nearly linear. */
+/* Positive inside. The root of the rise is nearly linear. */
 static double to_crossing(const void *user, double x)
 {
     const struct search *s = user;
@@ -65,7 +65,7 @@ static void take(const struct search *s, const struct infer_point *point, struct
     if (rise_of(s, point->twice_nll) < 1.0) {
         side->inner = point->value[0];
         side->at_bound = point->value[0] == side->bound;
-    } else { /* no answer: beyond */
+    } else { /* no answer counts as beyond */
         side->outer = point->value[0];
         side->outer_known = true;
     }
@@ -82,13 +82,13 @@ static paritas_status begin(struct search *s)
     const size_t parameter = s->request->parameter;
     double slope, variance;
     s->profile = (struct infer_profile){.data = infer->base.data, .start = s->request->best};
-    TRY(infer_free_fit(infer, &s->profile)); /* at the best fit */
+    TRY(infer_free_fit(infer, &s->profile));
     TRY(infer_variance(infer, &s->profile, parameter, &variance));
     TRY(infer_free_slope(infer, &s->profile, parameter, &slope));
     const double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
     s->centre = s->request->best[parameter];
     s->sigma = s->request->error > 0.0 ? s->request->error : sqrt(variance);
-    if (!(s->sigma > 0.0)) /* on a bound: maybe slope without curvature */
+    if (!(s->sigma > 0.0)) /* on a bound there may be a slope without curvature */
         s->sigma = slope != 0.0 ? 1.0 / fabs(slope) : (upper - lower) / 16.0;
     s->failed = s->profile.result.status != PARITAS_FIT_CONVERGED ||
                 is_lower(s, s->profile.result.twice_nll) || !(s->sigma > 0.0);
@@ -99,7 +99,7 @@ static paritas_status begin(struct search *s)
     return PARITAS_OK;
 }
 
-/* Proposes the next value; false: none. */
+/* Proposes the next value; false: none needed. */
 static bool is_open(const struct search *s, struct side *side)
 {
     if (side->settled || side->at_bound) return false;
@@ -112,7 +112,6 @@ static bool is_open(const struct search *s, struct side *side)
     return !side->settled;
 }
 
-/* *n: values fitted on both sides. */
 static paritas_status run_round(struct search *s, size_t *n)
 {
     struct side *owner[2];

@@ -39,7 +39,7 @@ static double lower_series(double a, double x)
     return sum;
 }
 
-/* Q(a, x) / (same), continued fraction for x >= a + 1 (6.5.31; modified Lentz). */
+/* Q(a, x) / (the same), continued fraction for x >= a + 1 (6.5.31; modified Lentz). */
 static double upper_fraction(double a, double x)
 {
     double b = x + 1.0 - a, c = 1e300, d = 1.0 / b, value = d;

@@ -15,8 +15,8 @@ static paritas_status profile_hessian(struct infer *infer, struct infer_profile 
     return PARITAS_OK;
 }
 
-/* Change of all for a unit of parameter k: C[.,k] / C[k,k], or on a bound -C H[.,k] / 2, H: Hessian of
- * twice the NLL. *variance: C[k,k], or its value without the bound. */
+/* Change of all parameters for a unit of parameter k: C[.,k] / C[k,k], or on a bound -C H[.,k] / 2 (H:
+ * Hessian of twice the NLL). *variance: C[k,k], or its value without the bound. */
 static paritas_status profile_response(struct infer *infer, struct infer_profile *profile, size_t k,
                                        double *response, double *variance)
 {
@@ -50,7 +50,7 @@ paritas_status infer_variance(struct infer *infer, struct infer_profile *profile
     return profile_response(infer, profile, parameter, response, variance);
 }
 
-/* From the free fit along the response, within the bounds. */
+/* Moves `start` from the free fit along the response, within the bounds. */
 static paritas_status predict_start(struct infer *infer, const struct infer_point *point, double *start,
                                     double *response)
 {
@@ -60,7 +60,7 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
     for (size_t j = 0; j < point->k; j++)
         step[j] = point->value[j] - profile->parameters[point->parameter[j]];
     if (point->k == 2) {
-        /* both: solve the covariance's 2 x 2 block */
+        /* both at once: solve the covariance's 2 x 2 block */
         const double *c = profile->covariance;
         size_t a = point->parameter[0], b = point->parameter[1];
         double caa = c[a * n + a], cbb = c[b * n + b], cab = c[a * n + b],
@@ -85,14 +85,14 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
     return PARITAS_OK;
 }
 
-/* The other parameters, from fitted neighbours (and the free fit, if few). Needs three places, else no
- * change. */
+/* The other parameters, from the polynomial through fitted neighbours. Needs three places, else `start`
+ * stays. */
 static void interpolate_start(const struct infer *infer, const struct infer_point *point, double *start)
 {
     const double *node[INFER_NEIGHBOURS + 1], t = point->value[0];
     double place[INFER_NEIGHBOURS + 1], weight[INFER_NEIGHBOURS + 1];
     size_t n = 0, k = point->parameter[0];
-    for (size_t j = 0; j <= INFER_NEIGHBOURS && n < INFER_NEIGHBOURS; j++) { /* free fit last */
+    for (size_t j = 0; j <= INFER_NEIGHBOURS && n < INFER_NEIGHBOURS; j++) { /* the free fit last */
         const struct infer_point *neighbour = j < INFER_NEIGHBOURS ? point->neighbour[j] : NULL;
         if (j < INFER_NEIGHBOURS && (neighbour == NULL || neighbour->status != PARITAS_FIT_CONVERGED))
             continue;
@@ -119,7 +119,7 @@ static void interpolate_start(const struct infer *infer, const struct infer_poin
 
 enum { PLAIN, PREDICTED, SUGGESTED, CANDIDATES };
 
-/* The lowest of: free fit or neighbours' prediction, first-order response, job's start. Predictions save
+/* The lowest of: free fit or neighbours' prediction, first-order response, job's start. A prediction saves
  * an iteration or more, but may leave the domain. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
                                    double *starts)
@@ -132,7 +132,7 @@ paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct i
         double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p,
                *suggested = plain + SUGGESTED * p;
         memcpy(plain, points[i]->profile->parameters, p * sizeof *plain);
-        for (size_t j = 0; j < p; j++) /* a free fit outside the domain is no start */
+        for (size_t j = 0; j < p; j++) /* a free fit outside the domain may give no start */
             if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
         memcpy(predicted, plain, p * sizeof *plain);
         memcpy(suggested, infer->base.start, p * sizeof *plain);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Best value +- error, and +- prefit width. */
+/* best value +- error, and +- prefit width */
 enum { BEST_UP, BEST_DOWN, PREFIT_UP, PREFIT_DOWN, SHIFTS };
 
 static double larger_impact(const paritas_ranking_entry *entry)
@@ -24,7 +24,7 @@ static int by_impact(const void *first, const void *second)
     return x != y ? (x < y) - (x > y) : (a->parameter > b->parameter) - (a->parameter < b->parameter);
 }
 
-/* `parameter` shifted (NaN: no fit), cut at the bounds. `owner` keeps whose it is. */
+/* Adds a fit with `parameter` shifted (NaN: none) within its bounds. */
 static void add_point(const struct infer *infer, struct infer_profile *profile, size_t parameter,
                       double shift, size_t slot, struct infer_point *points, size_t *owner, size_t *n)
 {
@@ -59,7 +59,7 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         size_t first = n_points;
         for (size_t k = 0; k < SHIFTS; k++)
             add_point(infer, profile, i, shift[k], SHIFTS * *n + k, points, owner, &n_points);
-        /* these two and the free fit: a parabola */
+        /* these two and the free fit make a parabola */
         for (size_t j = first + PREFIT_UP; j < n_points && !isnan(error); j++) {
             points[j].wave = 1;
             points[j].neighbour[0] = &points[first + BEST_UP];
@@ -89,7 +89,7 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
                     entries));
     paritas_status status = infer_open(&infer, context, model, job, true);
     struct infer_profile profile = {.data = infer.base.data};
-    /* below the free fit is another minimum: restart there */
+    /* a fit below the free one is another minimum: start again there */
     bool again = true;
     for (int round = 0; round < 3 && again && status == PARITAS_OK; round++) {
         again = false;

@@ -6,27 +6,27 @@
 
 #include "base/context.h"
 
-/* t has mean 0 under the other hypothesis, -sqrt(q_A) under the tested one. Derivatives by u = sqrt(q), a
- * = sqrt(q_A). */
+/* t is normal with mean 0 under the other hypothesis, -sqrt(q_A) under the tested one. Derivatives by u =
+ * sqrt(q) and a = sqrt(q_A). */
 struct statistic_shift {
     double t, by_u, by_a;
 };
 
 struct test_statistic {
-    /* tests mu = 0 against 1, p0; else mu against 0, CLs */
+    /* tests mu = 0 against 1, for p0; else mu against 0, for CLs */
     bool discovery;
-    /* q is 0 if the best fit is on this side. */
+    /* q is 0 if the best fit is on this side of mu. */
     bool (*agrees)(double mu, double mu_hat);
     struct statistic_shift (*shift)(double q, double q_asimov);
 };
 
-/* INVALID_ARGUMENT if unknown; unchecked below. */
+/* INVALID_ARGUMENT if unknown. The functions below do not check. */
 paritas_status statistic_check(paritas_context *context, paritas_test_statistic statistic);
-/* Needs upper limits. */
+/* INVALID_ARGUMENT if it has no upper limits. */
 paritas_status statistic_check_limit(paritas_context *context, paritas_test_statistic statistic);
 const struct test_statistic *statistic_formula(paritas_test_statistic statistic);
 
-/* The tested mu, and its alternative mu'. */
+/* The mu to test when `mu` is asked for, and the alternative mu'. */
 double statistic_tested(paritas_test_statistic statistic, double mu);
 double statistic_other(paritas_test_statistic statistic);
 /* From twice the NLL, fixed and free. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PURPOSE 2 /* random stream; tests have 0 and 1 */
+#define PURPOSE 2 /* random stream; tests use 0 and 1 */
 
 paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
                                double **expected)
@@ -29,7 +29,7 @@ paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile,
     return PARITAS_OK;
 }
 
-/* The key also has the toys' centre, their starts and what is kept. */
+/* The key includes the toys' centre, their starts and what is kept. */
 static paritas_status open_store(struct toy_fits *fits, const double *centre)
 {
     struct infer *infer = fits->infer;
@@ -73,7 +73,7 @@ void toy_fits_close(struct toy_fits *fits)
     store_close(fits->store);
 }
 
-/* `data` and `errors` exist only for errors. */
+/* `data` and `errors` are allocated only if errors are asked. */
 struct chunk {
     struct toy_fits *fits;
     struct arena arena;
@@ -109,7 +109,7 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     return PARITAS_OK;
 }
 
-/* None at the edge of the domain: no curvature. */
+/* At the edge of the domain there is no curvature, hence no errors. */
 static paritas_status find_errors(struct chunk *chunk, paritas_context *context, size_t n_toys,
                                   struct arena *arena)
 {

@@ -12,14 +12,14 @@
 /* Set by the caller; all borrowed. */
 struct toy_fits_options {
     const paritas_toys_options *toys;
-    const char *what;       /* command, in the store's key */
-    const double *expected; /* centre of the toys */
-    const double *start;    /* of its fit */
+    const char *what;       /* command, for the store's key */
+    const double *expected; /* what toys are drawn around */
+    const double *start;    /* of the fit to `expected` */
     unsigned flags;
-    /* every toy once; unknown vectors: NULL */
+    /* gets every toy once; unknown vectors are NULL */
     void (*see)(void *user, const struct store_fit *fit);
     void *see_user;
-    paritas_toy_fits_taker take; /* new toys; NULL allowed */
+    paritas_toy_fits_taker take; /* gets newly fitted toys; NULL allowed */
     void *take_user;
 };
 
@@ -31,10 +31,10 @@ struct toy_fits {
     paritas_toys_tally tally;
 };
 
-/* In the arena; fix_aux: auxiliary data as observed. */
+/* In the arena. fix_aux: auxiliary data as observed. */
 paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
                                double **expected);
-/* Polished, in the arena: toys are drawn here. */
+/* The polished best fit, where toys are drawn. In the arena. */
 paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile, const double **point);
 
 /* Close it even after a failure. */

@@ -38,7 +38,7 @@ double toy_fraction(uint64_t k, uint64_t n, double *error)
     return (double)k / (double)n;
 }
 
-/* Missing toys of a chunk, in blocks. */
+/* In blocks of neighbours. */
 static paritas_status run_missing(const struct toy_runner *runner, paritas_context *context, int which,
                                   uint64_t first, size_t n, unsigned char *present)
 {
@@ -51,7 +51,7 @@ static paritas_status run_missing(const struct toy_runner *runner, paritas_conte
     return PARITAS_OK;
 }
 
-/* Progress over all toys, from launches' own counts. */
+/* Progress over all toys: each launch counts only its own. */
 struct overall {
     paritas_progress progress;
     void *user;

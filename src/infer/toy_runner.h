@@ -8,23 +8,24 @@
 
 struct toy_runner {
     paritas_context *context;
-    /* sets the chunk, with the device ("auto" may change) */
+    /* gives the chunk size, with the device ("auto" may change it) */
     const struct ensemble *sized_by;
-    int n_ensembles; /* in turn by chunks: a cancelled run has as much of each */
-    /* Marks existing toys; NULL: none. */
+    int n_ensembles; /* chunks alternate, so a cancelled run has as much of each */
+    /* Marks existing toys; NULL: there are none. */
     paritas_status (*present)(void *user, int which, uint64_t first, size_t n, unsigned char *present);
-    /* Missing toys. `context`: progress over all. */
+    /* Draws, fits and keeps missing toys. `context`: with progress over all. */
     paritas_status (*run)(void *user, paritas_context *context, int which, uint64_t first, size_t n);
     void *user;
 };
 
-/* A chunk on the current device: 1/20 s, the most a kill can lose. */
+/* Chunk for the current device: 1/20 s, the most that a kill can lose. */
 size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble);
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end);
 
 void toy_tally_add(paritas_toys_tally *tally, const struct profile *profile);
 
-/* k / n and its error, with variance from (k + 1) / (n + 2): 0 and n are not certain. n = 0: NaN. */
+/* k / n and its standard error. Its variance uses (k + 1) / (n + 2), so 0 and n are not certain. n = 0:
+ * NaN. */
 double toy_fraction(uint64_t k, uint64_t n, double *error);
 
 #endif

@@ -47,8 +47,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Ascending statistics of at least q. Equal data count as equal: few counts repeat, and the minimiser
- * leaves differences. */
+/* Number of statistics >= q. Equal data count as equal: few counts repeat often, and the minimiser leaves
+ * small differences. */
 static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
 {
     const double *sorted = pool->q[hypothesis];
@@ -64,7 +64,7 @@ static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
     return n - low;
 }
 
-/* Of the other hypothesis' toy at `place`, by descending q. `shift`: of CLb. */
+/* CLs (or p0) of the toy at `place` by descending q. `shift`: of CLb. */
 static double expected_at(const struct toy_pool *pool, double place, double shift)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -75,7 +75,7 @@ static double expected_at(const struct toy_pool *pool, double place, double shif
     return statistic_answer(pool->statistic, clsb, clb + shift);
 }
 
-/* Of the other hypothesis' n toys, ascending. May rise with q if counts are few. */
+/* CLs (or p0) of the other hypothesis' n toys, ascending. It may rise with q if counts are few. */
 static void expected_answers(const struct toy_pool *pool, double *answers)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -92,8 +92,8 @@ static void expected_answers(const struct toy_pool *pool, double *answers)
     if (!sorted) qsort(answers, n, sizeof *answers, ascending);
 }
 
-/* Percentiles at -2 .. 2 sigma, interpolated as NumPy does. Errors: of CLs+b, and the error d of the other
- * distribution, which changes the percentile's toy and CLb. */
+/* Percentiles at -2 .. 2 sigma, interpolated as NumPy does. Errors come from CLs+b and from the error d of
+ * the other distribution, which changes the percentile's toy and CLb. */
 static paritas_status expected_band(const struct toy_pool *pool, double band[5], double errors[5])
 {
     static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293,
@@ -137,7 +137,7 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_resu
     result->p0 = discovery ? result->clsb : nan;
     result->p0_error = discovery ? result->clsb_error : nan;
     result->cls_obs = same && !discovery ? 1.0 : statistic_answer(pool->statistic, result->clsb, result->clb);
-    /* first order; a fraction of 0 uses its variance's p */
+    /* to first order; a fraction of 0 uses the p of its variance */
     const double a = result->clsb_error, b = result->clb_error * result->cls_obs;
     result->cls_obs_error = discovery ? result->clsb_error : same ? 0.0 : sqrt(a * a + b * b) / result->clb;
     for (int i = 0; i < 5 && same; i++) {
@@ -147,7 +147,7 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_resu
     return same ? PARITAS_OK : expected_band(pool, result->cls_exp, result->cls_exp_error);
 }
 
-/* Toys' conditional fits cluster here. */
+/* Toys' conditional fits cluster at this fit. */
 static paritas_status conditional_start(struct toy_test *test, int h, const double *expected,
                                         const double **start)
 {
@@ -291,7 +291,7 @@ static paritas_status present_toys(void *user, int h, uint64_t first, size_t n, 
     struct stored stored = {&test->pool, h, first, present};
     const paritas_status status = store_read_range(test->store, test->pool.mu, test->pool.hypothesis[h],
                                                    first, n, take_stored, &stored);
-    /* take_stored stops for nothing else */
+    /* take_stored stops only without memory */
     return status == PARITAS_CANCELLED ? paritas_fail_memory(test->infer->context) : status;
 }
 

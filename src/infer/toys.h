@@ -16,23 +16,23 @@
 
 enum { TOY_TESTED, TOY_OTHER, TOY_HYPOTHESES };
 
-/* Toys with an answer, and counts of all; from fits or a store. */
+/* Statistics of toys with an answer, and counts of all. From fits or from a store. */
 struct toy_pool {
     paritas_context *context;
     double same; /* tolerance for equal data */
     paritas_test_statistic statistic;
     double mu, hypothesis[TOY_HYPOTHESES]; /* mu: as tested */
-    int n_hypotheses;                      /* 1: the tested value is also the other; CLs = 1 */
+    int n_hypotheses;                      /* 1 if both hypotheses are the same; then CLs is 1 */
     double *q[TOY_HYPOTHESES];
     size_t n[TOY_HYPOTHESES], room[TOY_HYPOTHESES];
     uint64_t counts[PARITAS_FIT_STATUS_COUNT];
 };
-/* `raw`: unpolished f32. */
+/* `raw`: fits in f32 without polish. */
 void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
                    paritas_test_statistic statistic, double mu);
 void toy_pool_close(struct toy_pool *pool);
 paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status);
-/* `result` already has mu and q. */
+/* Set mu and q of `result` first. */
 paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_result *result);
 
 struct toy_test {
@@ -42,7 +42,7 @@ struct toy_test {
     struct infer_point point[TOY_HYPOTHESES];
     struct ensemble ensemble[TOY_HYPOTHESES];
     struct toy_pool pool;
-    paritas_hypotest_toys_result result; /* before toys; counts of methods */
+    paritas_hypotest_toys_result result; /* known before toys; methods are counted during the run */
     struct store *store;                 /* NULL allowed */
 };
 
@@ -50,39 +50,39 @@ struct toy_test {
 paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
                              paritas_test_statistic statistic, double mu, struct store *store);
 void toy_test_close(struct toy_test *test);
-/* First .. end - 1 of all hypotheses; stored toys are read. */
+/* Toys first .. end - 1 of all hypotheses; stored ones are only read. */
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end);
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result);
 
-/* Of any version. */
+/* Completes options of any version. */
 paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
                                  paritas_toys_options *options);
-/* Of toys 0 .. n - 1. INVALID_ARGUMENT: no such shard. */
+/* This run's part of toys 0 .. n - 1. INVALID_ARGUMENT: no such shard. */
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,
                           uint64_t *end);
 
-/* in the key: unpolished */
+/* in the key: fits without polish */
 #define TOYS_RAW " raw"
-/* The key beyond the options. */
+/* A store's key beyond the options. */
 struct toys_key {
     const char *what; /* "hypotest-toys", ... */
     enum store_kind kind;
     const char *statistic; /* NULL: none */
     double mu;             /* NaN: several values */
-    size_t n_entries;      /* further ones */
+    size_t n_entries;
     const paritas_key_entry *entries;
 };
-/* NULL stays if none is named. */
+/* *store stays NULL if no store is named. */
 paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *options,
                                const struct toys_key *key, struct store **store);
 
-/* Members of results are facts. */
+/* A store keeps members of a result as facts. */
 #define TOYS_SET_FACT(name) TRY(store_set_fact(store, #name, (double)result->name));
 #define TOYS_TEST_FACTS(FACT) FACT(q) FACT(mu_hat) FACT(twice_nll_free) FACT(twice_nll_fixed) FACT(status)
 
-/* options->fix_aux: auxiliary data as observed. */
+/* With options->fix_aux: auxiliary data as observed. */
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected);
-/* In the arena; *point stays without convergence. */
+/* In the arena. *point stays if the fit does not converge. */
 paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, const double **point);
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose);

@@ -39,7 +39,7 @@
 
 struct tested {
     double mu;
-    uint64_t toys, wished; /* of each hypothesis: now, after this round */
+    uint64_t toys, wished; /* of each hypothesis: now, and after this round */
     struct toy_test test;
     paritas_hypotest_toys_result result;
     double z[CURVES], sigma[CURVES]; /* Phi^-1(CLs) and its error; NaN: no answer */
@@ -68,7 +68,7 @@ struct search {
     struct root roots[CURVES];
 };
 
-/* With none or all toys as extreme, half a toy counts: that shows the side of the level. */
+/* If no toy or every toy is as extreme, half a toy counts. That tells the side of the level. */
 static void to_normal(double cls, double error, double *z, double *sigma)
 {
     const double least = error < 0.8 ? 0.5 * error : 0.4;
@@ -89,7 +89,6 @@ static paritas_status run_point(struct tested *point)
     return PARITAS_OK;
 }
 
-/* The free fit to observed data. */
 static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
 {
     TOYS_SET_FACT(mu_hat)
@@ -120,19 +119,18 @@ static bool answered(const struct tested *point, int curve)
     return !isnan(point->z[curve]);
 }
 
-/* CLb is 0: the observation is rarer than all toys. */
+/* The observation is rarer than all toys: CLb is 0. */
 static bool too_few(const struct tested *point)
 {
     const paritas_hypotest_toys_result *r = &point->result;
     return r->n_tested > 0 && r->n_other > 0 && !isnan(r->q);
 }
 
-/* About a mu. share: of each point. */
+/* A curve about a mu. share: of each point. */
 struct local {
     double alpha, beta, error, share[PARITAS_SCAN_MOST];
 };
 
-/* a x = b, a positive, two right sides. */
 static void solve(double a[3][3], double b[2][3], double x[2][3])
 {
     for (int i = 0; i < 3; i++)
@@ -189,8 +187,8 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
         sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
 }
 
-/* Between the last value surely above the level and the next surely below; else from half the smallest to
- * twice the largest. false: no answers. */
+/* Between the last value surely above the level and the next surely below, else from half the smallest to
+ * twice the largest value. false: no value has an answer. */
 static bool find_curve_root(const struct search *s, int curve, struct local *local, double *root)
 {
     double low = 0.0, high = 0.0, m = 0.0, least = HUGE_VAL;
@@ -206,14 +204,14 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
         if (answered(s->points[i], curve) &&
             s->z - s->points[i]->z[curve] > SURE * s->points[i]->sigma[curve])
             high = s->points[i]->mu;
-    for (size_t i = 0; i < s->n; i++) { /* closest to the level */
+    for (size_t i = 0; i < s->n; i++) {
         const struct tested *point = s->points[i];
         const double distance = fabs(point->z[curve] - s->z);
         if (!answered(point, curve) || point->mu < low || point->mu > high || distance > least) continue;
         m = point->mu;
         least = distance;
     }
-    for (int i = 0; i < 60; i++) { /* Newton; short steps, as far as the expansion holds */
+    for (int i = 0; i < 60; i++) { /* Newton; short steps, as the expansion holds no further */
         expand(s, curve, m, local);
         double step = (s->z - local->alpha) / local->beta;
         step = step > 0.3 ? 0.3 : step > -0.3 ? step : -0.3;
@@ -228,7 +226,7 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
     return true;
 }
 
-/* `factor` is 2 at most; false: at the maximum. */
+/* `factor` is at most 2; false: no more toys allowed. */
 static bool raise_toys(const struct search *s, struct tested *point, double factor)
 {
     if (point->toys >= s->options.n) return false;
@@ -238,7 +236,7 @@ static bool raise_toys(const struct search *s, struct tested *point, double fact
     return true;
 }
 
-/* More toys if mu exists; false: no toys or places left. */
+/* Adds toys if mu exists already; false: no toys or places left. */
 static bool propose(struct search *s, double mu, uint64_t toys)
 {
     if (mu > s->widest) mu = s->widest;
@@ -255,7 +253,7 @@ static bool propose(struct search *s, double mu, uint64_t toys)
     return true;
 }
 
-/* No answers: more toys, or where fits fail a mu nearer to 0, which is easier. */
+/* For a curve without answers: more toys, or where fits fail a mu nearer to 0, which is easier. */
 static enum root_state seek_answer(struct search *s)
 {
     bool more = false;
@@ -283,14 +281,14 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     const uint64_t most = s->options.n;
     if (factor <= 1.0) return ROOT_REACHED;
     if (distance > 2.0 * s->near) {
-        /* errors may have moved it beyond this edge: toys first */
+        /* errors may have moved the root beyond this edge: toys first */
         const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
         const bool sure = fabs(point->z[curve] - s->z) > SURE * point->sigma[curve];
         if (beyond && !sure && raise_toys(s, point, 2.0)) return ROOT_OPEN;
         if (root->at < 1e-9 * s->scale || (root->at > s->widest && point->mu >= s->widest))
             return sure ? ROOT_ABSENT : ROOT_NOT_REACHED;
         double mu = root->at;
-        /* no answer: beyond the root */
+        /* without an answer: counts as beyond the root */
         struct tested *silent = last + 1 < s->n ? s->points[last + 1] : NULL;
         if (silent && mu >= silent->mu) {
             if (too_few(silent) && raise_toys(s, silent, 2.0)) return ROOT_OPEN;
@@ -299,12 +297,12 @@ static enum root_state improve(struct search *s, int curve, const struct local *
         }
         return propose(s, mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
     }
-    /* far from values and imprecise: a value here beats many toys */
+    /* much precision is missing and no value is close: a value at the root beats many toys */
     if (distance > s->near && factor > 1.5 && root->error < s->near * root->at && 2 * point->toys <= most &&
         propose(s, root->at, 2 * point->toys))
         return ROOT_OPEN;
     if (local->share[nearest] > 0.1 * local->error && raise_toys(s, point, factor * factor)) return ROOT_OPEN;
-    struct tested *best = NULL; /* most gain a toy */
+    struct tested *best = NULL; /* where a toy reduces the error most */
     double gain = 0.0;
     for (size_t i = 0; i < s->n; i++) {
         const double one = local->share[i] / (double)s->points[i]->toys;
@@ -317,7 +315,6 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     return propose(s, root->at, point->toys) ? ROOT_OPEN : ROOT_NOT_REACHED;
 }
 
-/* State, and wishes for the next round. */
 static void plan(struct search *s, int curve)
 {
     struct root *root = &s->roots[curve];
@@ -332,7 +329,7 @@ static void plan(struct search *s, int curve)
     if (root->state == ROOT_ABSENT || root->at > s->widest) root->at = root->error = (double)NAN;
 }
 
-/* Asymptotic limits, or one mu within the bounds. */
+/* The asymptotic limits, or else one mu within the bounds. */
 static void propose_first(struct search *s, const paritas_limit_result *asymptotic)
 {
     for (int curve = 0; curve < CURVES; curve++) {
@@ -356,7 +353,7 @@ static paritas_status run_round(struct search *s)
     return PARITAS_OK;
 }
 
-/* Ends: points and toys are limited. */
+/* Ends, as points and toys are limited. */
 static paritas_status run_rounds(struct search *s)
 {
     for (bool open = true; open;) {
@@ -370,7 +367,6 @@ static paritas_status run_rounds(struct search *s)
     return PARITAS_OK;
 }
 
-/* all fields share a type */
 static void add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one)
 {
     uint64_t a[sizeof *sum / sizeof(uint64_t)], b[sizeof *one / sizeof(uint64_t)];
@@ -407,7 +403,7 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
     }
 }
 
-/* The level decides which mu are tested: it is in the key. */
+/* The key has the level, as it decides which mu are tested. */
 static paritas_status open_store(struct search *s, double level)
 {
     char number[40];

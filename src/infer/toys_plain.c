@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Mean and squares about it (Welford, Technometrics 4 (1962) 419). */
+/* Mean and squared distances from it (Welford, Technometrics 4 (1962) 419). */
 struct spread {
     uint64_t n;
     double mean, squares;
@@ -57,7 +57,7 @@ static paritas_status check_point(const struct infer *infer, const double *point
     return PARITAS_OK;
 }
 
-/* The job's, or the toys' point within the bounds. */
+/* The job's start, or the toys' point within the bounds. */
 static paritas_status choose_start(struct infer *infer, bool own, const double *point, const double **start)
 {
     *start = infer->base.start;
@@ -72,7 +72,7 @@ static paritas_status choose_start(struct infer *infer, bool own, const double *
     return PARITAS_OK;
 }
 
-/* moments->generated: the point. */
+/* Also sets moments->generated to the point. */
 static paritas_status choose_centre(struct infer *infer, struct toy_fits_options *options, bool own_start,
                                     const paritas_toys_request *request, struct moments *moments,
                                     paritas_toys_result *result)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Z, its first-order error; if no toy is as extreme, a lower limit. */
+/* Z with its first-order error; a lower limit if no toy is as extreme. */
 static double z_of(double p, double p_error, uint64_t n, double *error, double *at_least)
 {
     *error = *at_least = (double)NAN;

@@ -8,7 +8,7 @@
 
 struct reading {
     struct toy_pool pool;
-    bool failed; /* no memory */
+    bool failed;
 };
 
 static int take(void *user, const paritas_toy *row)
@@ -23,7 +23,7 @@ static int take(void *user, const paritas_toy *row)
     return 0;
 }
 
-/* Every run with a toy has it. */
+/* Every run with a toy has this fact. */
 static paritas_status get_fact(paritas_context *context, struct store *store, const char *name, double *value)
 {
     bool known;
@@ -81,7 +81,7 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     double mu = 0.0;
     TRY(read_key(context, store, &statistic, &mu));
     TRY(read_facts(context, store, result));
-    /* unpolished f32? not the reading context's */
+    /* unpolished f32 fits, whatever the reading context */
     const char *precision = store_entry(store, "precision");
     const bool raw = precision && strcmp(precision, "f32" TOYS_RAW) == 0;
     toy_pool_open(&reading->pool, context, raw, (paritas_test_statistic)statistic, mu);

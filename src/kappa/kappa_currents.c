@@ -1,4 +1,4 @@
-/* kappa_currents.c: single currents, the kernels' text at width 1. */
+/* kappa_currents.c: single currents, by the kernels' text at width 1. */
 #include "kappa/kappa.h"
 
 #define PARITAS_F64 1
@@ -27,7 +27,7 @@ double paritas_secondary_yield(double energy)
 double paritas_electron_current(const paritas_kappa_plasma *plasma, double lower, double upper)
 {
     if (!kappa_plasma_is_valid(plasma) || !(lower >= 0.0 && lower <= upper)) return __builtin_nan("");
-    const double most = 1e300; /* 0 beyond */
+    const double most = 1e300; /* nothing is left there */
     return current_electrons(current_plasma_at(plasma->density, plasma->kappa, plasma->theta, 0.0), lower,
                              upper < most ? upper : most);
 }

@@ -1,6 +1,6 @@
 /* kappa_fit.c: kappa distributions fitted to electron spectra.
  *
- *   spectra ──► rows, in chunks ──► device: whole fits (kernels/kappa/kappa_fit.h)
+ *   spectra ──► rows ──► device: whole fits (kernels/kappa/kappa_fit.h)
  *       ──► (f32: continued on the host in f64) ──► results */
 #include "base/context.h"
 #include "base/host_math.h"
@@ -12,9 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGEST 1e15 /* of rows' numbers: f32 squares them */
+#define LARGEST 1e15 /* of fluxes, sensitivities, counts: f32 squares them */
 
-/* In ln theta; kappas are even in 1 / kappa. */
+/* Of starts in ln theta; kappas are even in 1 / kappa. */
 #define GRID_STEP 0.3
 #define GRID_THETAS 40
 #define GRID_KAPPAS 5
@@ -24,9 +24,9 @@ struct task {
     paritas_spectra spectra;
     paritas_kappa_options options;
     paritas_kappa_result *results;
-    double *starts; /* y, kappa (0: none), t of each; NULL: none. f32 leaves its own here */
-    bool hands_on;  /* to f64, `starts` alone */
-    double *misfit; /* of points */
+    double *starts; /* y, kappa (0: none), t of each; f32 fits leave theirs here */
+    bool hands_on;  /* to f64: answers go to `starts` alone */
+    double *misfit;
     size_t n_points;
     uint32_t ints[KAPPA_INTS];
     double reals[KAPPA_REALS(GRID_KAPPAS, GRID_THETAS)];
@@ -128,7 +128,7 @@ static paritas_status open_task(paritas_context *context, struct task *task,
 }
 
 struct view {
-    unsigned rows, empty;    /* used; those without flux */
+    unsigned rows, empty;    /* used; without flux */
     double density_estimate; /* NaN: no flux */
 };
 
@@ -195,7 +195,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     double row[SPECTRUM_SIZE];
     const struct view view = view_spectrum(task, which, row);
     const double none = (double)NAN;
-    memset(r, 0, sizeof *r); /* compared byte by byte */
+    memset(r, 0, sizeof *r); /* results are compared byte by byte */
     r->size = sizeof *r;
     r->status = PARITAS_SPECTRUM_NOT_FITTED;
     r->fit = (paritas_fit_status)(int)answer[KAPPA_STATUS];
@@ -221,7 +221,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     r->density = KAPPA_UNIT_DENSITY * host_exp(x[0]);
     r->kappa = x[1];
     r->theta = KAPPA_UNIT_THETA * host_exp(x[2]);
-    /* the exact bound */
+    /* exactly the bound's value */
     r->kappa_state = (paritas_parameter_state)(int)answer[KAPPA_STATES];
     r->theta_state = (paritas_parameter_state)(int)answer[KAPPA_STATES + 1];
     if (r->kappa_state == PARITAS_PARAMETER_FIXED || r->kappa_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
@@ -232,7 +232,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     if (r->theta_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->theta = task->options.theta_upper;
     if (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) r->density = view.density_estimate;
     const paritas_kappa_plasma plasma = {r->density, r->kappa, r->theta};
-    if (!kappa_plasma_is_valid(&plasma)) { /* density has no bound */
+    if (!kappa_plasma_is_valid(&plasma)) { /* in density, which has no bound */
         r->status = PARITAS_SPECTRUM_NOT_FITTED;
         r->fit = PARITAS_FIT_NOT_A_MINIMUM;
         r->density = r->kappa = r->theta = none;
@@ -298,7 +298,7 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     if (status != PARITAS_OK || n == 0) return status;
     struct batch batch = batch_of(&task, ENTRY_kappa_fit);
     const bool polished = context->precision == 32 && !context->no_polish;
-    /* rows without counts outweigh the rest in f32 */
+    /* in f32, the weights of rows without counts hide the others */
     const bool beyond = polished && task.options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL;
     if (!polished || beyond) return batch_run(context, beyond ? context->host : context->device, &batch, n);
     task.starts = paritas_allocate(context, n, 3 * sizeof *task.starts);
@@ -343,7 +343,6 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
     if (!shared) return paritas_fail_memory(context);
     for (size_t p = 0; p < n_points && status == PARITAS_OK; p++) {
         paritas_kappa_plasma point = points[p];
-        /* not read */
         if (task.options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) point.density = KAPPA_UNIT_DENSITY;
         if (!kappa_plasma_is_valid(&point))
             status = paritas_refuse(

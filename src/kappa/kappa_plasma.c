@@ -1,4 +1,4 @@
-/* kappa_plasma.c: public functions of kappa distributions; single numbers at the kernels' width 1. */
+/* kappa_plasma.c: kappa distributions; single numbers by the kernels' text at width 1. */
 #include "base/context.h"
 #include "fit/batch.h"
 #include "kappa/kappa.h"
@@ -26,7 +26,7 @@ double kappa_speed(double energy)
     return kappa_thermal_speed(energy);
 }
 
-/* sigma = asinh(w / 2) / sqrt(2 ln 2): width w spans E exp(-h) to E exp(h), sinh h = w / 2 */
+/* sigma = asinh(w / 2) / sqrt(2 ln 2): a channel of width w spans E exp(-h) to E exp(h), sinh h = w / 2 */
 double kappa_sharpness(double response)
 {
     const double half = 0.5 * response, h = m_log(half + SQRT(half * half + 1.0));

@@ -1,4 +1,4 @@
-/* kappa_potential.c: currents and potentials of spacecraft, in batches. */
+/* kappa_potential.c: batches of currents and potentials of spacecraft. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "fit/batch.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ENERGY_MOST 1e9 /* eV: of electrons */
+#define ENERGY_MOST 1e9 /* eV, of electrons */
 
 static paritas_status check_energies(paritas_context *context, const char *name, double lower, double upper)
 {
@@ -62,7 +62,7 @@ static struct batch batch_of(const paritas_potential_options *options, const dou
     return batch;
 }
 
-/* Marks invalid ones for kernels. */
+/* Marks an invalid distribution for the kernels. */
 static void put_plasma(const paritas_kappa_plasma *plasma, double *in)
 {
     const bool valid = kappa_plasma_is_valid(plasma);

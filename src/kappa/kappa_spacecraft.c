@@ -5,19 +5,18 @@
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
-#define MOST_SLOPE 0.98 /* d(potential) / d(shift); above: no error */
-#define CLOSE 1e-3      /* V: near enough to the shift */
-/* V: between shifts this near, one too small, one too large, the potential jumps */
+#define MOST_SLOPE 0.98 /* d(potential) / d(shift); above it no error is given */
+#define CLOSE 1e-3      /* V: a potential this near the shift is final */
+/* V: shifts this near, one too small and one too large: the potential jumps */
 #define NARROW 1e-5
 #define NEAR 3.0     /* V */
-#define FURTHEST 1e9 /* V: none too large yet */
+#define FURTHEST 1e9 /* V: no shift is too large yet */
 
-/* All, or those to fit again. */
 struct automatic_run {
     size_t n;
-    size_t *which; /* numbers among all; arrays are owned */
+    size_t *which; /* their numbers among all */
     double *shift;
-    double *energy, *flux, *sensitivity, *counts; /* n x 15; last two if given */
+    double *energy, *flux, *sensitivity, *counts; /* n x 15; the last two if given */
     unsigned char *sunlit;
     paritas_kappa_result *fits;
     paritas_potential *results;
@@ -54,7 +53,7 @@ static paritas_status run_allocate(paritas_context *context, const paritas_spect
                 run->results;
         there = there && (run->sensitivity || !spectra->sensitivity) && (run->counts || !spectra->counts);
     }
-    if (there && shifted && n > 0) { /* all have the first one's size */
+    if (there && shifted && n > 0) { /* records have the size of the first */
         run->fits->size = sizeof *run->fits;
         run->results->size = sizeof *run->results;
     }
@@ -81,7 +80,7 @@ static paritas_status fit_and_solve(paritas_context *context, struct automatic_r
                                         results);
 }
 
-/* As in the plasma, outside the spacecraft's potential. */
+/* Spectrum `from` in the plasma, outside the spacecraft's potential. */
 static void shift(const paritas_spectra *spectra, size_t from, double potential, int liouville,
                   struct automatic_run *run, size_t to)
 {
@@ -98,14 +97,13 @@ static void shift(const paritas_spectra *spectra, size_t from, double potential,
 
 /* Root of g(shift) = potential - shift, which falls through 0. */
 struct search {
-    /* largest shift with g > 0 below all with g < 0; least with g < 0 or no plasma */
+    /* the largest shift with g > 0 below all with g < 0; the least with g < 0 or no plasma */
     double below, above;
-    /* previous shift with a potential; its g */
+    /* the previous shift with a potential, and its g */
     double shift, off;
     int stalls; /* g was not halved */
 };
 
-/* A shift too far is worth another fit. */
 static int is_open(const struct search *search, const paritas_potential *result)
 {
     if (!result->sunlit || search->above - search->below < NARROW) return 0;
@@ -124,7 +122,7 @@ static void learn(struct search *search, const paritas_potential *result)
     if (!more && result->shift < search->above) search->above = result->shift;
 }
 
-/* Total effect of a unit: potential moves shift moves potential. */
+/* A change of 1 moves the shift, which moves the potential: the total effect. */
 static double feedback(const struct search *search, const paritas_potential *result)
 {
     const double slope =
@@ -141,12 +139,11 @@ static double next_shift(const struct search *search, const paritas_potential *r
     const double off = result->potential - result->shift;
     const double next = result->shift - off * (result->shift - search->shift) / (off - search->off);
     if (bounded) return next > search->below && next < search->above ? next : middle;
-    /* a root that g touches may lie back */
+    /* a root that g only touches may lie back */
     const double least = off < NEAR ? 0.0 : search->below;
     return next > least && next < 2.0 * result->potential ? next : result->potential;
 }
 
-/* Only the shift stays. */
 static void refuse(paritas_potential_status status, paritas_potential *result)
 {
     const double none = __builtin_nan("");
@@ -163,7 +160,7 @@ static void refuse(paritas_potential_status status, paritas_potential *result)
                                   .ions = none};
 }
 
-/* Meaningless: a potential unequal to its shift, or a failure after a shift too far. */
+/* A potential unequal to its shift means nothing, nor does a failure after a shift too far. */
 static void refuse_unsettled(const struct search *search, paritas_potential *result)
 {
     if (!result->sunlit || (result->status == PARITAS_POTENTIAL_ABOVE_RANGE && search->above >= FURTHEST))
@@ -174,7 +171,7 @@ static void refuse_unsettled(const struct search *search, paritas_potential *res
     refuse(PARITAS_POTENTIAL_NOT_SETTLED, result);
 }
 
-/* With theta at its bound, currents are the bound's, not the plasma's. */
+/* At theta's bound the currents are not the plasma's. */
 static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *result)
 {
     if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_PARAMETER_AT_LOWER_BOUND &&
@@ -198,7 +195,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
     if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_kappa_result, "fits", spectra.n, fits);
     if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", spectra.n, results);
     if (status != PARITAS_OK) return status;
-    /* checks the rest */
+    /* checks the other arguments */
     if (spectra.n == 0) return paritas_kappa_fit(context, given_spectra, kappa, fits);
     if (!sunlit) return paritas_refuse(context, "sunlit: none given");
     struct search *searches = NULL;

@@ -7,7 +7,6 @@
 #include "losscone/losscone_slab.h"
 #include "paritas_losscone.h"
 
-/* Entries of the module. */
 enum {
 #define X(name) ENTRY_##name,
     MODULE_ENTRIES(X)
@@ -27,12 +26,12 @@ struct losscone_call {
     double reals[LOSSCONE_REALS];
 };
 
-/* Checks values and arrays (fluxes if needed). `given_options`: NULL allowed. */
+/* Checks values and arrays (fluxes only if needed). `given_options`: NULL allowed. */
 paritas_status losscone_open(paritas_context *context, const paritas_sweeps *given_sweeps,
                              const paritas_losscone_options *given_options, bool needs_flux,
                              struct losscone_call *call);
-/* A job a sweep. Without `fill`, rows are the sweeps'; `user` then begins with const struct losscone_call
- * *. */
+/* Runs a job a sweep. Without `fill`, rows are the sweeps'; then `user` begins with a const struct
+ * losscone_call *. */
 paritas_status losscone_run(paritas_context *context, const struct losscone_call *call, struct batch batch);
 
 paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given,
@@ -40,14 +39,13 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
                                     paritas_sweeps *sweeps);
 
-/* Least cells for a misfit. */
 unsigned losscone_least_cells(const paritas_losscone_options *options);
-/* Before numbers: FITTED, or too few cells. */
+/* The result before any numbers: FITTED, or too few cells. */
 paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells);
-/* `settled`: within the search's limits. */
+/* `settled`: the search ended within its limits. */
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
-/* Masked; SWEEP_SIZE numbers. */
+/* SWEEP_SIZE numbers, masked. */
 void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
 
 #endif

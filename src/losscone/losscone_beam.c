@@ -1,4 +1,4 @@
-/* losscone_beam.c: beams along the field, accelerated by the surface potential. */
+/* losscone_beam.c: electron beams along the field, accelerated by the surface potential. */
 #include "base/sized.h"
 #include "losscone/losscone.h"
 
@@ -6,9 +6,9 @@
 
 #define COSINE_150 (-0.86602540378443865)
 #define CELLS_LEAST 5
-#define ENERGY_LEAST 20.0 /* eV: search from here */
+#define ENERGY_LEAST 20.0 /* eV: search for beams from here */
 #define ENERGY_MOST 500.0
-#define ENERGY_HIGH 400.0 /* no beam above the larger of this and twice its energy */
+#define ENERGY_HIGH 400.0 /* no beam above this or twice its energy, whichever is larger */
 #define PEAK_LEAST 2.0
 #define PEAK_OVER_NEIGHBOURS 1.2
 #define NEIGHBOUR_LEAST 1.5
@@ -53,7 +53,7 @@ static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p
     }
 }
 
-/* Unknown (NaN) means compare false. */
+/* Comparisons with unknown (NaN) means are false. */
 static int is_beam(const struct profile *p, size_t at)
 {
     if (at == 0 || at + 1 >= p->n) return 0;

@@ -5,15 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-/* In one launch: a job is a sweep with all points. */
+/* Most points of a launch: a job is a sweep with all of them. */
 #define POINTS_MOST 4096
-/* In a point: f32 kernels square it. */
+/* Largest number of a point: f32 kernels square it. */
 #define POINT_LARGEST 1e9
 
 static int is_cosine(double x)
 {
     return x == x;
-} /* rounding beyond 1 */
+} /* rounding beyond 1 counts as 1 */
 
 static paritas_status check_points(paritas_context *context, size_t n, const double *points)
 {
@@ -27,8 +27,8 @@ static paritas_status check_points(paritas_context *context, size_t n, const dou
 
 struct misfits {
     const struct losscone_call *call;
-    size_t n_points, first, count; /* all, and this launch's */
-    unsigned least;                /* for a misfit */
+    size_t n_points, first, count; /* of all, and of this launch */
+    unsigned least;
     double *misfit;
     unsigned *cells;
 };
@@ -63,7 +63,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                         .misfit = misfit,
                         .cells = cells};
     paritas_status status;
-    do { /* without points, still count cells */
+    do { /* cells are counted even without points */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
         status = losscone_run(context, &call,
                               (struct batch){.entry = ENTRY_losscone_misfit,
@@ -88,7 +88,7 @@ struct models {
     int hard;
 };
 
-/* A model needs energy and potential; electrons may lack the energy. */
+/* A model needs energy and potential of a row; electrons may lack the energy. */
 static int is_known(const paritas_sweeps *sweeps, size_t row)
 {
     return sweeps->energy[row] > 0.0 && isfinite(sweeps->energy[row]) && isfinite(sweeps->potential[row]);
@@ -165,7 +165,7 @@ struct cosines {
     double *cosine;
 };
 
-/* 0: unknown directions. */
+/* 0: the directions are unknown. */
 static double sign_of(const struct cosines *c, size_t row)
 {
     const double *b = c->field + 3 * row, polarity = c->polarity ? c->polarity[row] : -1.0;

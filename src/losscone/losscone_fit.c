@@ -1,11 +1,11 @@
-/* losscone_fit.c: fits. */
+/* losscone_fit.c: fits of loss cones. */
 #include "base/sized.h"
 #include "losscone/losscone_evolution.h"
 
 #include <string.h>
 
-/* Of 1 + misfit: nearer to its lower bound, a minimum is proven. Formula and tables differ by rounding; a
- * beam has its plateau's centre for the minimum. */
+/* Of 1 + misfit: a minimum this near its lower bound is proven. Formula and tables differ by rounding;
+ * with a beam the plateau's centre stands for the minimum. */
 #define PROVEN_F64 1e-6
 #define PROVEN_F32 2e-5
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #define LEAST_NORM 1e-6
-#define LILLIS_LEAST 0.07 /* of the largest incident */
+#define LILLIS_LEAST 0.07 /* of the largest incident flux */
 #define LILLIS_MOST 0.79
 
 static int is_flux(double x)
@@ -17,7 +17,7 @@ static double magnitude(double x)
     return x < 0.0 ? -x : x;
 }
 
-/* Of valid incident cells; 0 without any. */
+/* 0 without valid incident cells. */
 static double norm_of(paritas_normalisation normalisation, const double *cosine, const double *flux)
 {
     double sum = 0.0, most = 0.0;
@@ -38,8 +38,8 @@ static void divide(const double *flux, double norm, double *normalised)
     for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
 }
 
-/* Reflected over incident at the mirrored pitch angle (first of equals). Incident cells and the one next
- * to 90 degrees are 1. */
+/* Reflected cells by the incident one at the mirrored pitch angle, the first of equals. Incident cells and
+ * the one next to 90 degrees become 1. */
 static void divide_pairs(const double *cosine, const double *flux, double *normalised)
 {
     double angle[SWEEP_CELLS], found[SWEEP_CELLS];

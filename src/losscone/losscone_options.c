@@ -11,7 +11,6 @@
 #define LILLIS_LEAST_CELLS 5
 #define LILLIS_MISFIT_LIMIT 2.0 /* above: no fit */
 
-/* finite, in [least, most] */
 static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper,
                                    double least, double most)
 {

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In one launch: a job is a sweep with all potentials. */
+/* Most potentials of a launch: a job is a sweep with all of them. */
 #define POTENTIALS_MOST 1024
-#define GRID_MOST 65536 /* steps of a grid */
-/* Defaults, V. Plateaus are 10 V wide, folded 0.5 V. Folded sets at 4 s^2 covered the truth in 86 % of
+#define GRID_MOST 65536 /* steps of a set's grid */
+/* Default, V. Plateaus are 10 V wide, folded 0.5 V. Folded sets at 4 s^2 held the truth in 86 % of
  * synthetic sweeps at 1 V, 94 % at 0.2 V, 95 % at 0.1 V. */
 #define STEP_HARD 1.0
 #define STEP_FOLDED 0.2
-#define DRAWS_MOST 65536 /* of a bootstrap */
-/* Kernels found nothing. */
+#define DRAWS_MOST 65536
+/* Kernels return it if they found nothing. */
 #define NOTHING_FOUND 1e29
 
 static paritas_status check_inside(paritas_context *context, const paritas_losscone_options *options,
@@ -28,7 +28,7 @@ static paritas_status check_inside(paritas_context *context, const paritas_lossc
 
 struct profiles {
     const struct losscone_call *call;
-    size_t n_potentials, first, count; /* all, and this launch's */
+    size_t n_potentials, first, count; /* of all, and of this launch */
     unsigned least;
     double *misfit, *ratio, *amplitude;
 };
@@ -103,13 +103,12 @@ static bool has_fit(const paritas_losscone_result *r)
            r->cells > 3;
 }
 
-/* Of the kernels' sum of squares. */
 static double divisor(const paritas_losscone_options *options, const paritas_losscone_result *r)
 {
     return options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->cells - 3.0 : 1.0;
 }
 
-/* Residuals, squared. */
+/* Squared size of residuals. */
 static double scatter(const paritas_losscone_options *options, const paritas_losscone_result *r)
 {
     return r->misfit * divisor(options, r) / (r->cells - 3.0);
@@ -141,7 +140,6 @@ static paritas_status fill_sets(paritas_context *context, void *user, size_t at,
     return PARITAS_OK;
 }
 
-/* Neighbours on the grid merge. */
 static void add_interval(paritas_confidence *set, double lower, double upper, double step)
 {
     double all[CONFIDENCE_SETS + 1][2];
@@ -204,7 +202,7 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
     return PARITAS_OK;
 }
 
-/* f32 rounds bounds: results may lie this far out. */
+/* f32 rounds bounds: a result may lie this far outside. */
 static paritas_status check_result(paritas_context *context, size_t k, const char *name, double value,
                                    double lower, double upper)
 {
@@ -288,7 +286,7 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
 struct bootstrap {
     const struct losscone_call *call;
     const paritas_losscone_result *results;
-    unsigned draws, rank; /* of the threshold, from 0 */
+    unsigned draws, rank; /* rank of the threshold's draw, from 0 */
     double *sorted, *thresholds;
 };
 
@@ -303,7 +301,7 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
         memset(row + SWEEP_SIZE, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
         row[BOOTSTRAP_NOISE] = -1.0;
         if (!has_fit(r)) continue;
-        /* the minimum may be in the plateau's corner, without room for r */
+        /* the minimum may be in a corner of the plateau, without room for r */
         row[BOOTSTRAP_U] = r->potential_centre;
         row[BOOTSTRAP_R] = r->ratio_centre;
         row[BOOTSTRAP_NOISE] = host_sqrt(scatter(&b->call->options, r));
@@ -324,7 +322,7 @@ static paritas_status take_bootstrap(paritas_context *context, void *user, size_
     (void)context;
     for (size_t k = 0; k < n; k++) {
         b->thresholds[at + k] = (double)NAN;
-        if (!has_fit(&b->results[at + k])) continue; /* no draws */
+        if (!has_fit(&b->results[at + k])) continue; /* nothing was drawn */
         memcpy(b->sorted, out + k * b->draws, b->draws * sizeof *b->sorted);
         qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
         b->thresholds[at + k] = b->sorted[b->rank];
@@ -347,7 +345,7 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
         return paritas_refuse(context, "level %g does not lie between 0 and 1", level);
     const double place = level * draws;
     unsigned rank = (unsigned)place;
-    if (rank > 0 && rank == place) rank--; /* enough draws are not above */
+    if (rank > 0 && rank == place) rank--; /* enough draws are not above it */
     double *sorted = paritas_allocate(context, draws, sizeof *sorted);
     if (!sorted) return paritas_fail_memory(context);
     struct bootstrap b = {&call, results, draws, rank, sorted, thresholds};
