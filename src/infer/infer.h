@@ -1,10 +1,10 @@
-/* infer.h: the fits of all statistics: free, and conditional ones that start from them.
+/* infer.h: free fits, and conditional fits that start from them: the base of all statistics.
  *
  *   infer_open ──► infer_free_fit ──► infer_points (values fixed, rest profiled) ──► infer_slopes
  *
  * Every stage is one job list. Conditional fits come in waves: the first starts from the free fit, moved by
  * its first-order response. Later ones start from a polynomial through neighbours, which saves most
- * iterations. A point below the free fit restarts both. */
+ * iterations. If a point is below the free fit, both are repeated from there. */
 #ifndef PARITAS_INFER_INFER_H
 #define PARITAS_INFER_INFER_H
 
@@ -19,9 +19,9 @@ struct infer {
     const paritas_model *model;
     struct arena arena;
     size_t n_parameters, n_data;
-    size_t poi; /* valid if infer_open checked it */
-    paritas_job base;
-    double *upper; /* own copy: limits widen it */
+    size_t poi;       /* valid if infer_open checked it */
+    paritas_job base; /* borrowed, but for `upper` */
+    double *upper;    /* own copy: limits widen it */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
     bool out_of_memory;
@@ -32,7 +32,7 @@ struct infer_profile {
     const double *data;  /* set by the caller */
     const double *start; /* set by the caller; NULL: the base job's */
     paritas_fit_result result;
-    double *parameters, *errors, *covariance;
+    double *parameters, *errors, *covariance; /* n, n, n * n */
     paritas_parameter_state *states;
     double *hessian; /* of twice the NLL; only for a parameter on its bound */
 };
@@ -56,7 +56,7 @@ struct infer_point {
 /* `needs_poi`: fails without a free POI. Close it even after a failure. */
 paritas_status infer_open(struct infer *infer, paritas_context *context, const paritas_model *model,
                           const paritas_job *job, bool needs_poi);
-/* Refuses models with templates, too. */
+/* Also refuses models with templates. */
 paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context, const paritas_model *model,
                                    const paritas_job *job, bool needs_poi);
 void infer_close(struct infer *infer);
@@ -81,20 +81,20 @@ paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile
 
 struct infer_point infer_point_at(const struct infer *infer, struct infer_profile *profile, double mu);
 /* Fits one batch a wave. If a direction is open there may be several minima: points are also fitted from
- * the job's start, and the lower answer stays. Fit the profiles first; one that is not the lowest minimum
- * is replaced. */
+ * the job's start, and the lower answer stays. Fit the profiles first; a profile that is not the lowest
+ * minimum changes. */
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points);
 
-/* Fits once and leaves the profiles alone. */
+/* As infer_points, but fits once and leaves the profiles alone. */
 paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_point *points);
 
-/* Adds Newton steps to a fit. Twice the NLL does not feel an error of 1e-5 sigma; data made from the
+/* Newton steps from a fitted point. Twice the NLL does not feel an error of 1e-5 sigma; data made from the
  * parameters do. */
 paritas_status infer_polish(struct infer *infer, struct infer_point *point);
 
 /* The exact gradient at fitted points (envelope theorem). */
 paritas_status infer_slopes(struct infer *infer, size_t n, struct infer_point *points);
-/* Not 0 if the parameter is on its bound. */
+/* The same at the free fit: not 0 if the parameter is on its bound. */
 paritas_status infer_free_slope(struct infer *infer, const struct infer_profile *profile, size_t parameter,
                                 double *slope);
 
@@ -102,7 +102,7 @@ paritas_status infer_free_slope(struct infer *infer, const struct infer_profile 
 paritas_status infer_variance(struct infer *infer, struct infer_profile *profile, size_t parameter,
                               double *variance);
 
-/* Parameter values where the pulls are 0; NaN: unconstrained. */
+/* Parameter values (n_parameters) where the pulls are 0; NaN: unconstrained. */
 paritas_status infer_constraint_centres(struct infer *infer, double *centres);
 
 paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b);

@@ -64,7 +64,7 @@ static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
     return n - low;
 }
 
-/* CLs (or p0) of the toy at `place` by descending q. `shift`: of CLb. */
+/* CLs (or p0) if the toy at `place` (by descending q) were observed. `shift`: of CLb. */
 static double expected_at(const struct toy_pool *pool, double place, double shift)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -75,7 +75,7 @@ static double expected_at(const struct toy_pool *pool, double place, double shif
     return statistic_answer(pool->statistic, clsb, clb + shift);
 }
 
-/* CLs (or p0) of the other hypothesis' n toys, ascending. It may rise with q if counts are few. */
+/* CLs (or p0) of the other hypothesis' toys, ascending. It may rise with q if counts are few. */
 static void expected_answers(const struct toy_pool *pool, double *answers)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -242,6 +242,7 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t n)
     return whole ? PARITAS_OK : paritas_fail_memory(chunk->test->infer->context);
 }
 
+/* None of these toys may exist. */
 static paritas_status run_toys(void *user, paritas_context *context, int h, uint64_t first, size_t n)
 {
     struct chunk *chunk = user;

@@ -61,7 +61,7 @@ struct search {
     double z, rtol, near, widest, scale;
     bool widened;
     size_t n;
-    struct tested *points[PARITAS_SCAN_MOST]; /* ascending in mu */
+    struct tested *points[PARITAS_SCAN_MOST];
     double proposed[CURVES];
     uint64_t proposed_toys[CURVES];
     size_t n_proposed;

@@ -75,7 +75,7 @@ paritas_status database_open(struct database *database, paritas_context *context
     if (sqlite3_open_v2(path, &database->connection, flags, NULL) != SQLITE_OK)
         return database_fail(database);
     sqlite3_busy_timeout(database->connection, PATIENCE_MS);
-    /* in memory: for a folder SQLite would read the environment */
+    /* temporary tables in memory: for a folder SQLite would read the environment */
     TRY(database_run(database, "PRAGMA temp_store = MEMORY"));
     /* rows are read once, in order; hundreds of shards may be open */
     if (access == DATABASE_READ)

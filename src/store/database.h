@@ -31,7 +31,6 @@ enum database_access {
 paritas_status database_open(struct database *database, paritas_context *context, const char *name,
                              const char *path, enum database_access access);
 void database_close(struct database *database);
-/* Statements without rows. */
 paritas_status database_run(struct database *database, const char *statements);
 /* Finalise it before closing the database. */
 paritas_status database_prepare(struct database *database, const char *text, sqlite3_stmt **statement);
@@ -41,7 +40,6 @@ paritas_status database_insert(struct database *database, const char *text, cons
                                const char *second);
 /* A statement with one integer result. */
 paritas_status database_integer(struct database *database, const char *text, sqlite3_int64 *value);
-/* The connection's last failure. */
 paritas_status database_fail(struct database *database);
 
 /* The absolute path, links resolved. The file need not exist, its folder must; else UNWRITABLE. */

@@ -235,8 +235,8 @@ static paritas_status check_writable(struct store *store, const char *real, bool
     return PARITAS_OK;
 }
 
-/* Write-ahead log: many readers, one writer, commits without waiting for the disk. Without shared memory
- * the file system keeps the journal, and commits wait. */
+/* Write-ahead log: many readers, one writer, commits without waiting for the disk. A file system without
+ * shared memory keeps the journal, and commits wait. */
 static paritas_status begin_log(struct store *store)
 {
     struct database *database = &store->database;

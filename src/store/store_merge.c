@@ -154,7 +154,7 @@ static paritas_status fill_pool(struct merge *merge, const char *name, const cha
     return database_run(database, "COMMIT");
 }
 
-/* Neither a file may exist nor an old database's log, which SQLite would replay. */
+/* Neither a file nor an old database's log may be there: SQLite would replay the log. */
 static paritas_status check_output(paritas_context *context, const char *output, const char *real)
 {
     static const char *const endings[] = {"", "-wal", "-journal"};

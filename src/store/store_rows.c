@@ -50,7 +50,6 @@ static uint64_t toy_of(const struct table *table, const void *row)
 #define STATEMENT_ROOM 1024
 enum column_list { NAMES, PLACES, DECLARATIONS };
 
-/* Appends "a, b, c". */
 static void list_columns(char statement[STATEMENT_ROOM], const struct table *table, int n,
                          enum column_list what)
 {
@@ -141,7 +140,7 @@ static const char *bind_value(struct store *store, int i, const void *value, uns
     switch (table->columns[i].type) {
     case COLUMN_double:
         if (i < table->n_key && !isfinite(*real)) return "mu and hypothesis must be finite";
-        /* SQLite stores NaN as NULL and whole reals as integers, without -0.0: + 0.0 avoids it beforehand */
+        /* SQLite stores NaN as NULL and whole reals as integers, which have no -0.0: + 0.0 removes it */
         sqlite3_bind_double(insert, i + 1, *real + 0.0);
         return NULL;
     case COLUMN_uint64_t:

@@ -32,7 +32,7 @@ paritas_status row_insert(struct store *store, const void *row);
 /* "toy 7 at mu = 1, hypothesis = 0", or "toy 7". */
 void row_name(char name[160], const struct store *store, const void *row);
 
-/* Inclusive; TESTS: at one mu and hypothesis. */
+/* First and last toy; TESTS: at one mu and hypothesis. */
 struct key_range {
     double mu, hypothesis;
     uint64_t first, last;
