@@ -1,4 +1,4 @@
-/* asymptotic.c: tests by formulas, as pyhf's AsymptoticCalculator with base distribution "normal". */
+/* asymptotic.c: tests by formulas, as pyhf's AsymptoticCalculator (base distribution "normal"). */
 #include "infer/asymptotic.h"
 #include "infer/probability.h"
 
@@ -25,7 +25,6 @@ double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q,
     return statistic_formula(statistic)->discovery ? log_clsb : log_clsb - normal_log_cdf(-t);
 }
 
-/* Expected data of the conditional fit at mu', auxiliary data included. */
 static paritas_status make_asimov_data(struct asymptotic *a, const double *parameters)
 {
     double *expected = infer_reals(a->infer, a->infer->n_data, 1);

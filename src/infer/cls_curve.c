@@ -1,4 +1,4 @@
-/* cls_curve.c: piecewise cubic interpolation of a profile, and a bracketing root finder. */
+/* cls_curve.c: cubic interpolation of a profile, and a bracketing root finder. */
 #include "infer/cls_curve.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ double curve_value(const struct curve *curve, double x)
     if (n == 1) return parabola(curve, 0, curve->curvature, x);
     size_t right = 0;
     while (right < n && curve->node[right].x < x) right++;
-    if (right == 0 || right == n) { /* outside: the mean curvature of the last interval goes on */
+    if (right == 0 || right == n) { /* outside: extend the last interval's mean curvature */
         size_t a = right == 0 ? 0 : n - 2;
         double curvature =
             (curve->node[a + 1].slope - curve->node[a].slope) / (curve->node[a + 1].x - curve->node[a].x);
@@ -46,7 +46,7 @@ double curve_value(const struct curve *curve, double x)
     return from_a + from_b;
 }
 
-/* Bounded, so that a secant through it means something. */
+/* Bounded, so that a secant makes sense. */
 static double tame(double y)
 {
     return y > 700.0 ? 700.0 : y >= -700.0 ? y : -700.0;
@@ -57,8 +57,7 @@ double find_root(double (*f)(const void *user, double x), const void *user, doub
     double fa = tame(f(user, a)), fb = tame(f(user, b));
     if (fa == 0.0) return a;
     if (fb == 0.0) return b;
-    /* regula falsi with the Illinois weights; every fourth step halves the interval, which bounds the worst
-     * case */
+    /* regula falsi with Illinois weights; every fourth step bisects, which bounds the worst case */
     int kept = 0;
     for (int i = 0; i < 200; i++) {
         double x = i % 4 == 3 ? 0.5 * (a + b) : b - fb * (b - a) / (fb - fa);

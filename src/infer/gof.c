@@ -1,8 +1,7 @@
-/* gof.c: goodness of fit against the saturated model, as cabinetry does it.
+/* gof.c: goodness of fit against the saturated model, as in cabinetry.
  *
- * The saturated model expects exactly what was observed in every bin and has every constraint at its best
- * value. Degrees of freedom: bins less free unconstrained parameters. A constrained parameter brings its own
- * auxiliary datum and counts nothing. Toys need no degrees of freedom. */
+ * The saturated model expects the observed counts, with every constraint at its best. Degrees of freedom:
+ * bins minus free unconstrained parameters (a constrained one has its own datum). */
 #include "fit/family.h"
 #include "base/sized.h"
 #include "infer/infer.h"
@@ -13,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* In deviance form every term is 0 at its best, so that only the constants are left. */
+/* In deviance form every term is 0 at its best: only constants are left. */
 static double saturated_model(const struct infer *infer)
 {
     const struct frozen *frozen = paritas_model_frozen(infer->model);
@@ -42,7 +41,7 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
     TRY(SIZED_CHECK(context, paritas_gof_result, "result", 1, result));
     paritas_status status = infer_open(&infer, context, model, job, false);
     struct infer_profile best = {.data = infer.base.data};
-    /* a model without expected data has no saturated model either */
+    /* without expected data there is no saturated model */
     if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model));
     if (status == PARITAS_OK) status = infer_free_fit(&infer, &best);
     if (status == PARITAS_OK) describe(&infer, &best, result);
@@ -50,14 +49,12 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
     return status;
 }
 
-/* ---- by toys ---- */
-
 struct tail {
-    double observed, same; /* how far apart equal data may have theirs */
+    double observed, same; /* `same`: tolerance for equal data */
     uint64_t n, above;
 };
 
-/* Where data are counts, toys repeat the observed statistic, up to what the fits leave open. */
+/* Toys of counts can repeat the observed statistic, up to the fits' precision. */
 static void see(void *user, const struct store_fit *fit)
 {
     struct tail *tail = user;

@@ -1,5 +1,4 @@
-/* gradient.c: paritas_differentiate: arguments, rows in chunks, and outputs from q and q_A with their
- * derivatives. */
+/* gradient.c: paritas_differentiate: arguments, chunks of rows, outputs and their derivatives. */
 #include "infer/gradient.h"
 #include "base/sized.h"
 #include "fit/fit_rows.h"
@@ -11,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#define CHUNK_ELEMENTS ((size_t)4 << 20) /* of the largest arrays of the rows in hand */
-#define Q_OF_ROUNDING 1e-11              /* below, the slope of a root is noise */
-/* relative: CLs at a limit, found anew; limits are good to some 1e-7, another minimum is far off */
+#define CHUNK_ELEMENTS ((size_t)4 << 20) /* in a chunk's largest arrays */
+#define Q_OF_ROUNDING 1e-11              /* below, the slope of sqrt(q) is noise */
+/* relative, of CLs refitted at a limit: limits are good to 1e-7, another minimum is far off */
 #define SAME_LEVEL 1e-4
 
 static const unsigned outputs_of[] = {
@@ -30,19 +29,16 @@ static bool is_likelihood(paritas_quantity quantity)
     return quantity == PARITAS_QUANTITY_NLL || quantity == PARITAS_QUANTITY_TWICE_NLL;
 }
 
-/* ---- outputs from q and q_A ---- */
-
 struct output {
     double value, by_q, by_q_asimov;
 };
 
-/* Derivative of sqrt(q). */
 static double root_slope(double q)
 {
     return q > Q_OF_ROUNDING ? 0.5 / sqrt(q) : q >= 0.0 ? 0.0 : (double)NAN;
 }
 
-/* CLs of a curve: Phi(-(t + a)) / Phi(-t) with a = sqrt(q_A). */
+/* CLs = Phi(-(t + a)) / Phi(-t), a = sqrt(q_A). */
 static struct output cls_output(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
     const bool discovery = statistic_formula(statistic)->discovery;
@@ -57,7 +53,6 @@ static struct output cls_output(paritas_test_statistic statistic, int curve, dou
     return output;
 }
 
-/* Curve of an output of cls and limit. */
 static int curve_of(unsigned output)
 {
     return output == 0 ? ASYMPTOTIC_OBSERVED : (int)output - 1;
@@ -79,8 +74,7 @@ static struct output output_of(const struct gradient *g, const struct gradient_p
     }
 }
 
-/* Output k of a row: value, by row, by mu. Of a limit the value is known, and the rest is that of the curve
- * which it is the root of. */
+/* A limit's value is known; its derivatives come from the curve with this root. */
 static void write_output(const struct gradient *g, const struct gradient_row *row, size_t k,
                          const paritas_gradient *to)
 {
@@ -108,8 +102,6 @@ static void write_output(const struct gradient *g, const struct gradient_row *ro
     }
 }
 
-/* ---- rows ---- */
-
 static void give_up(const struct gradient *g, size_t index, paritas_fit_status status,
                     const paritas_gradient *to)
 {
@@ -120,8 +112,7 @@ static void give_up(const struct gradient *g, size_t index, paritas_fit_status s
     if (to->statuses) to->statuses[index] = status;
 }
 
-/* Are counts not negative, and templates such as the model takes? Auxiliary data that are not read may be
- * anything. */
+/* Counts must be >= 0, templates must suit the model. Unread auxiliary data may be anything. */
 static bool is_sound(const struct gradient *g, const double *row)
 {
     const struct frozen *model = paritas_model_frozen(g->infer.model);
@@ -132,7 +123,7 @@ static bool is_sound(const struct gradient *g, const double *row)
     return rows_check_templates(g->infer.context, model, row, "data") == PARITAS_OK;
 }
 
-/* The chunk's sound rows as they are fitted; others are given up. *m: how many there are. */
+/* Keeps the chunk's *m sound rows and gives up the others. */
 static paritas_status take_rows(struct gradient *g, size_t first, size_t n, const double *data,
                                 const paritas_gradient *to, struct gradient_row **rows, size_t *m)
 {
@@ -158,14 +149,14 @@ static paritas_status take_rows(struct gradient *g, size_t first, size_t n, cons
     return PARITAS_OK;
 }
 
-/* Where output i % k of row i / k has its derivatives by the row. */
+/* Derivatives of output i % k of row i / k. */
 static double *slope_of(const struct gradient *g, struct gradient_row **rows, size_t i, double *slopes)
 {
     const size_t k = g->n_outputs;
     return slopes + (rows[i / k]->index * k + i % k) * g->n_row;
 }
 
-/* What templates do through auxiliary data that follow them. */
+/* Adds what templates do through the auxiliary data that follow them. */
 static paritas_status follow(struct gradient *g, size_t n, struct gradient_row **rows, double *slopes)
 {
     struct infer *infer = &g->infer;
@@ -174,7 +165,7 @@ static paritas_status follow(struct gradient *g, size_t n, struct gradient_row *
     double *points = infer_reals(infer, n * k, p), *data = infer_reals(infer, n * k, r),
            *weights = infer_reals(infer, n * k, r), *by_templates = infer_reals(infer, n * k, g->n_templates);
     TRY(infer_memory(infer));
-    /* at parameters of 1 the auxiliary data expected are those suggested */
+    /* at parameters of 1, expected and suggested auxiliary data agree */
     for (size_t i = 0; i < n * k; i++) {
         const double *slope = slope_of(g, rows, i, slopes);
         for (size_t a = 0; a < p; a++) points[i * p + a] = 1.0;
@@ -189,7 +180,6 @@ static paritas_status follow(struct gradient *g, size_t n, struct gradient_row *
     return PARITAS_OK;
 }
 
-/* Auxiliary data that are not read change nothing. */
 static void forget_aux(const struct gradient *g, size_t n, struct gradient_row **rows, double *slopes)
 {
     const size_t k = g->n_outputs, n_main = paritas_model_main_count(g->infer.model);
@@ -199,8 +189,6 @@ static void forget_aux(const struct gradient *g, size_t n, struct gradient_row *
             if (!isnan(*slope)) *slope = 0.0;
         }
 }
-
-/* ---- likelihoods ---- */
 
 static paritas_status likelihoods(struct gradient *g, size_t n, struct gradient_row **rows, const double *at,
                                   const paritas_gradient *to)
@@ -234,8 +222,6 @@ static paritas_status likelihoods(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* ---- statistics ---- */
-
 static void open_fits(const struct gradient *g, struct gradient_row *row, const double *upper)
 {
     row->free = (struct gradient_fit){.data = row->data, .upper = upper};
@@ -248,7 +234,6 @@ static void open_fits(const struct gradient *g, struct gradient_row *row, const 
     }
 }
 
-/* Copies of the fits in the memory of the rows in hand. */
 static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
 {
     const double **lists[2] = {fits->data, fits->asimov};
@@ -264,7 +249,7 @@ static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
     return PARITAS_OK;
 }
 
-/* Limits of a row, each a point where it exists. Fits there start from those that found the limit. */
+/* A point for each limit. Its fits start from those that found it. */
 static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
 {
     paritas_limit_result result;
@@ -301,7 +286,7 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
     return PARITAS_OK;
 }
 
-/* Where the model has several minima and the fits end in another one, the slopes are not the limit's. */
+/* A fit in another minimum does not have the limit's slopes. */
 static void check_limits(const struct gradient *g, struct gradient_row *row)
 {
     for (size_t k = 0; k < row->n_points; k++) {
@@ -311,7 +296,6 @@ static void check_limits(const struct gradient *g, struct gradient_row *row)
     }
 }
 
-/* What is fitted of each row: its limits, or the one mu that it is tested at. */
 static paritas_status open_rows(struct gradient *g, size_t n, struct gradient_row **rows, const double *at)
 {
     const paritas_quantity quantity = g->options.quantity;
@@ -340,7 +324,7 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
     TRY(infer_memory(&g->infer));
     TRY(open_rows(g, n, rows, at));
     size_t m = 0;
-    for (size_t i = 0; i < n; i++) /* of limits the fits serve derivatives alone */
+    for (size_t i = 0; i < n; i++) /* limits need fits only for derivatives */
         if (!limit || (g->wants_rows && rows[i]->n_points > 0)) sound[m++] = rows[i];
     TRY(gradient_fits(g, m, sound));
     for (size_t i = 0; i < m && limit; i++) check_limits(g, sound[i]);
@@ -354,8 +338,6 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
     }
     return PARITAS_OK;
 }
-
-/* ---- the call ---- */
 
 static paritas_status check(const struct gradient *g, size_t n, const double *at)
 {
@@ -375,7 +357,7 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
     return PARITAS_OK;
 }
 
-/* Which auxiliary data follow the templates: those that are others where the templates are. */
+/* Auxiliary data that change with the templates follow them. */
 static paritas_status find_followers(struct gradient *g, struct arena *arena)
 {
     struct infer *infer = &g->infer;
@@ -388,7 +370,7 @@ static paritas_status find_followers(struct gradient *g, struct arena *arena)
         scaled[i] = 1.5 * paritas_model_data(infer->model)[g->n_data + i];
     TRY(paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows));
     memcpy(rows + r, rows, r * sizeof *rows);
-    /* not asking whether a row may have such templates */
+    /* without checking that such templates are allowed */
     model->family->suggest_aux(model, scaled, rows + r + n_main);
     for (size_t i = 0; i < r; i++)
         rows[i] = i >= n_main && i < g->n_data && rows[i] != rows[r + i] ? 1.0 : 0.0;
@@ -465,7 +447,7 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
     if ((size_t)g.options.quantity >= QUANTITY_COUNT)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "quantity %d: there is none of this number",
                             (int)g.options.quantity);
-    /* as the header says, a context in f32 works on the host in f64 */
+    /* documented: an f32 context works in f64 on the host */
     paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
     own.precision = 64;
     paritas_status status = infer_open(&g.infer, &own, model, job, !is_likelihood(g.options.quantity));

@@ -1,11 +1,9 @@
-/* gradient.h: what the parts of paritas_differentiate share: one call, and the rows of it that are in hand.
+/* gradient.h: one call of paritas_differentiate and its chunk of rows.
  *
- *   rows ─► free fits ─► conditional fits ─► lower minima, retried ─► Asimov data ─► their conditional fits
- *       ─► q, q_A of every point
- *              └──────── a job list each, over all rows ────────┘
- *                  └► dq, dq_A by the row and by mu
+ *   rows ─► free fits ─► conditional fits ─► lower minima, retried ─► Asimov data ─► their fits
+ *       ─► q, q_A of every point ─► dq, dq_A by row and mu
  *
- * A row has a point for every mu that it is tested at: one, or for limits one a limit. */
+ * Each stage is one job list over all rows. A row has one point, or one for each limit. */
 #ifndef PARITAS_INFER_GRADIENT_H
 #define PARITAS_INFER_GRADIENT_H
 
@@ -13,12 +11,11 @@
 #include "infer/infer.h"
 #include "paritas_gradient.h"
 
-/* One fit. */
 struct gradient_fit {
-    const double *data;  /* a data row */
-    const double *upper; /* bounds; the job's, or as a limit widened them */
+    const double *data;
+    const double *upper; /* the job's, or widened by a limit */
     const double *start;
-    bool conditional; /* the parameter of interest held at mu */
+    bool conditional; /* POI held at mu */
     double mu;
     struct closest_fit is;
     double *parameters;
@@ -26,9 +23,9 @@ struct gradient_fit {
 
 struct gradient_point {
     double mu;
-    unsigned output;                  /* of limits: the one that this is the root of */
-    bool wants_data, wants_asimov;    /* which of the two profiles it is needed of */
-    struct gradient_fit data, asimov; /* conditional fits at mu; a start that is known stands in them */
+    unsigned output;                  /* the limit that is this root */
+    bool wants_data, wants_asimov;    /* profiles that need this point */
+    struct gradient_fit data, asimov; /* conditional fits at mu; may hold a start */
     double q, q_asimov;
     double *by_row, *by_row_asimov; /* dq, dq_A by the row */
     double by_mu, by_mu_asimov;
@@ -36,35 +33,34 @@ struct gradient_point {
 
 struct gradient_row {
     const double *data;
-    size_t index; /* in the call */
+    size_t index;
     paritas_fit_status status;
-    struct gradient_fit free, origin; /* origin: conditional at mu', where the Asimov data are made */
-    bool no_asimov;                   /* it left the domain */
-    double *asimov;                   /* a data row */
+    struct gradient_fit free, origin; /* origin: fit at mu', where Asimov data are made */
+    bool no_asimov;                   /* the origin left the domain */
+    double *asimov;
     size_t n_points;
     struct gradient_point points[PARITAS_QUANTITY_OUTPUTS];
     double values[PARITAS_QUANTITY_OUTPUTS];
 };
 
-/* One call; `infer` has the memory of the rows in hand. */
+/* One call; `infer` has the chunk's memory. */
 struct gradient {
     struct infer infer;
     paritas_gradient_options options;
     size_t n_row, n_data, n_templates, n_outputs;
     unsigned outputs[PARITAS_QUANTITY_OUTPUTS];
     const unsigned char *held; /* fixed flags of conditional fits */
-    const double *follows;     /* n_row: 1 for auxiliary data that follow the templates; NULL: none does */
+    const double *follows;     /* n_row: 1 for auxiliary data that follow the templates; NULL: none */
     bool needs_asimov, wants_rows, wants_mu, shares;
 };
 
-/* gradient_shared.c: free and conditional fits of rows with one point each, with a matrix that all share;
- * done[i]: row i has both. */
+/* gradient_shared.c: fits of rows with one point, by a shared matrix. done[i]: row i has both fits. */
 paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done);
-/* gradient_fits.c: fits of all rows, their statuses, q and q_A. */
+/* gradient_fits.c: all fits, q and q_A. */
 paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row **rows);
-/* One list of fits; `again`: they have answers, which only better ones replace. */
+/* `again`: only better answers replace the old ones. */
 paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits);
-/* gradient_slopes.c: derivatives of q and q_A at the fitted points, as far as the call wants them. */
+/* gradient_slopes.c: the derivatives that the call wants. */
 paritas_status gradient_slopes(struct gradient *g, size_t n, struct gradient_row **rows);
 
 #endif

@@ -1,6 +1,5 @@
-/* gradient_fits.c: the fits behind statistics of many rows, a job list over all rows at each stage. They find
- * what infer_points finds row by row: a free fit is repeated from a conditional fit below it, and where data
- * leave a direction open, fits are tried from the job's start too. */
+/* gradient_fits.c: fits of many rows, one job list a stage. As infer_points: free fits restart from lower
+ * conditional fits; fits with an open direction are repeated from the job's start. */
 #include "fit/minimum.h"
 #include "infer/asymptotic.h"
 #include "infer/gradient.h"
@@ -8,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where a fit starts: its own start with mu set, or where that is no point the job's. */
+/* Its own start, or the job's if that is not finite, with mu set. */
 static void put_start(const struct gradient *g, const struct gradient_fit *fit, double *start)
 {
     const struct infer *infer = &g->infer;
@@ -18,7 +17,6 @@ static void put_start(const struct gradient *g, const struct gradient_fit *fit, 
     if (fit->conditional) start[infer->poi] = fit->mu;
 }
 
-/* Is one answer better than another? */
 static bool is_better(const struct closest_fit *a, const struct closest_fit *b)
 {
     const bool converged = a->status == PARITAS_FIT_CONVERGED;
@@ -52,7 +50,6 @@ paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n,
     return PARITAS_OK;
 }
 
-/* The conditional fits of a row to its data, behind those in `list`; how many there are then. */
 static size_t list_data(const struct gradient *g, struct gradient_row *row, struct gradient_fit **list,
                         size_t n)
 {
@@ -67,8 +64,8 @@ static bool is_open(const struct closest_fit *fit)
     return fit->open || fit->status != PARITAS_FIT_CONVERGED;
 }
 
-/* Once more from the job's start: fits that have no answer or left a direction open, or whose row's free fit
- * did (of_row NULL: all). */
+/* Repeats from the job's start if a fit (or its row's free fit) has an open direction, or no answer.
+ * of_row NULL: all. */
 static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_fit **fits,
                                  const struct closest_fit *const *of_row, struct gradient_fit **list)
 {
@@ -81,7 +78,6 @@ static paritas_status try_afresh(struct gradient *g, size_t n, struct gradient_f
     return gradient_run(g, true, true, m, list);
 }
 
-/* The lowest conditional fit of a row below its free one; NULL: none. */
 static const struct gradient_fit *below_free(const struct gradient *g, struct gradient_row *row)
 {
     struct gradient_fit *list[1 + PARITAS_QUANTITY_OUTPUTS];
@@ -96,7 +92,7 @@ static const struct gradient_fit *below_free(const struct gradient *g, struct gr
     return lowest;
 }
 
-/* Repeats free fits from lower points that are known, and then the row's conditional fits from the result. */
+/* Restarts free fits from lower points, then repeats their conditional fits. */
 static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_row **rows,
                                 struct gradient_fit **list)
 {
@@ -117,7 +113,7 @@ static paritas_status mend_free(struct gradient *g, size_t n, struct gradient_ro
     for (size_t i = 0; i < n; i++) {
         if (!lower[i]) continue;
         if (!(fresh[i].is.deviance <= lower[i]->is.deviance + same_minimum(infer->context))) {
-            /* a lower point is known, and no fit from it says where the minimum is */
+            /* a lower point exists, but no fit found the minimum */
             rows[i]->free.is.status = infer_worse(rows[i]->free.is.status,
                                                   infer_worse(fresh[i].is.status, PARITAS_FIT_NO_PROGRESS));
             continue;
@@ -159,12 +155,11 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
     }
     TRY(gradient_run(g, true, false, m, fits));
     TRY(try_afresh(g, m, fits, of_row, list));
-    /* two rounds: in the first a new start may have taken a point lower still */
+    /* two rounds: the first may find a lower point */
     for (int round = 0; round < 2; round++) TRY(mend_free(g, n, rows, list));
     return PARITAS_OK;
 }
 
-/* The data expected at the rows' conditional fits at mu'. */
 static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;
@@ -185,8 +180,7 @@ static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* Conditional fits to the Asimov data. The free fit is known: the point they were made at. The tested mu may
- * be far from it, so each fit is tried from the job's start too. */
+/* The origin is their free fit. mu may be far from it, so the job's start is tried too. */
 static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;

@@ -1,10 +1,9 @@
-/* gradient_shared.c: fits of rows that are similar to the job's own data. The inverse Hessian there serves
- * all rows (quasi-Newton, as for toys), and the ends of its fits are their starts. On tHu a row then costs
- * some twenty gradients, many rows side by side, in place of four Hessians one by one.
+/* gradient_shared.c: fits of rows similar to the job's data, which share its inverse Hessian.
  *
- *   job's data ─► free fit ─► conditional fit at mu ─► matrix at the free fit ─► rows of that mu
+ *   job's data ─► free fit ─► fit at mu ─► matrix at the free fit ─► quasi-Newton for rows of that mu
  *
- * What is shared depends on model, job and mu alone. */
+ * A row of tHu costs some twenty gradients, many rows at once, in place of four Hessians. The shared
+ * plan depends on model, job and mu alone. */
 #include "fit/profiles.h"
 #include "fit/fit_rows.h"
 #include "infer/gradient.h"
@@ -18,7 +17,6 @@ struct shared {
     bool usable;
 };
 
-/* The plan for one value of mu. */
 static paritas_status prepare(struct gradient *g, double mu, struct shared *shared)
 {
     struct infer *infer = &g->infer;
@@ -57,7 +55,6 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
     return PARITAS_OK;
 }
 
-/* Takes what quasi-Newton answered for a row. */
 static void take(const struct gradient *g, struct gradient_row *row, const struct profile *profile,
                  double *ends)
 {
@@ -69,7 +66,6 @@ static void take(const struct gradient *g, struct gradient_row *row, const struc
     }
 }
 
-/* The rows of one mu, n of them. */
 static paritas_status fit_group(struct gradient *g, size_t n, const size_t *which, struct gradient_row **rows,
                                 bool *done)
 {

@@ -1,22 +1,20 @@
 /* gradient_slopes.c: derivatives of q and q_A by the data row t and by mu. L: twice the NLL.
  *
- *   q = L(fixed, t) - L(free, t)              dq/dt: dL/dt at the fixed point less that at the free one
- *                                             dq/dmu: dL/dmu at the fixed point
+ *   q = L(fixed, t) - L(free, t)              dq/dt = dL/dt(fixed) - dL/dt(free), dq/dmu = dL/dmu(fixed)
  *   q_A = L(fixed_A, A) - L(origin, A)        w = dq_A/dA likewise, A = expected(origin, t)
- *   origin = argmin L(., t) at mu'            d(origin)/dt = -H^-1 d2L/d(theta)dt, for its free parameters
+ *   origin = argmin L(., t) at mu'            d(origin)/dt = -H^-1 d2L/d(theta)dt, free parameters
  *   dq_A/dt = w . dA/dt + v . d(origin)/dt    v = w . dA/d(origin); with x = -H^-1 v the last term is
  *                                             d2L/d(theta)dt along x
  *
- * Each number costs one product with the covariance (twice H^-1), however long the row is. */
+ * Each number costs one product with the covariance (twice H^-1), whatever the row's length. */
 #include "infer/gradient.h"
 
 #include <math.h>
 #include <string.h>
 
-/* A list of pairs of a point and a data row, and derivatives there. */
 struct pairs {
     size_t n;
-    double *points, *data, *gradient; /* n rows of n_parameters, n_row, n_row */
+    double *points, *data, *gradient;
 };
 
 static paritas_status pairs_open(struct gradient *g, size_t most, struct pairs *pairs)
@@ -43,7 +41,7 @@ static paritas_status pairs_run(struct gradient *g, struct pairs *pairs)
                                     NULL, pairs->gradient, NULL);
 }
 
-/* The difference of two gradients; 0 where one is infinite, at a count or rate of 0. */
+/* a - b; 0 if one is infinite (count or rate 0). */
 static void subtract(size_t n, const double *a, const double *b, double *difference)
 {
     for (size_t i = 0; i < n; i++) {
@@ -52,7 +50,7 @@ static void subtract(size_t n, const double *a, const double *b, double *differe
     }
 }
 
-/* Where q is 0 it stays that. */
+/* Where q is 0 it stays 0. */
 static bool moves(const struct gradient_point *point)
 {
     return point->wants_data && point->q > 0.0;
@@ -62,7 +60,6 @@ static bool moves_asimov(const struct gradient_point *point)
     return point->wants_asimov && point->q_asimov > 0.0;
 }
 
-/* dq/dt of all points. */
 static paritas_status data_slopes(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct pairs pairs;
@@ -91,15 +88,12 @@ static paritas_status data_slopes(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* ---- Asimov data ---- */
-
-/* Which Asimov points there are: their rows and numbers. */
 struct asimov_list {
     size_t n;
     struct gradient_row **row;
     struct gradient_point **point;
-    double *weights, *by_parameters, *by_templates, *directions, *along; /* a row a point */
-    double *points, *data;                                               /* origin and data row, likewise */
+    double *weights, *by_parameters, *by_templates, *directions, *along; /* a row for each point */
+    double *points, *data;
 };
 
 static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_row **rows,
@@ -131,7 +125,7 @@ static paritas_status list_asimov(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-/* w of every point. */
+/* Finds w of every point. */
 static paritas_status weigh(struct gradient *g, struct asimov_list *list)
 {
     struct pairs pairs;
@@ -151,7 +145,7 @@ static paritas_status weigh(struct gradient *g, struct asimov_list *list)
     return PARITAS_OK;
 }
 
-/* x of every point: how the origin answers. Rows whose Hessian there has no factor have no answer. */
+/* Finds x of every point. Without a factor of the Hessian the row is NOT_A_MINIMUM. */
 static paritas_status solve(struct gradient *g, struct asimov_list *list)
 {
     struct infer *infer = &g->infer;
@@ -208,8 +202,6 @@ static paritas_status asimov_slopes(struct gradient *g, size_t n, struct gradien
     }
     return PARITAS_OK;
 }
-
-/* ---- by mu ---- */
 
 static paritas_status mu_slope(struct gradient *g, const struct gradient_fit *fit, double *gradient,
                                double *slope)

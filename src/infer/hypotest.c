@@ -1,4 +1,4 @@
-/* hypotest.c: asymptotic tests at given values of mu, and the significance of a discovery. */
+/* hypotest.c: asymptotic tests and the significance of a discovery. */
 #include "infer/asymptotic.h"
 #include "base/sized.h"
 #include "infer/probability.h"
@@ -9,7 +9,7 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
                                const double *mu, paritas_hypotest_result *results)
 {
     struct asymptotic a;
-    /* of a discovery mu = 0 is tested, whatever was asked */
+    /* a discovery always tests mu = 0 */
     size_t n_points = statistic_formula(statistic)->discovery && n > 0 ? 1 : n;
     struct asymptotic_point *points = infer_array(infer, n_points, sizeof *points);
     TRY(infer_memory(infer));

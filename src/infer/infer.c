@@ -1,4 +1,4 @@
-/* infer.c: free fits and conditional fits as job lists. The contract is in infer.h. */
+/* infer.c: free and conditional fits as job lists (infer.h). */
 #include "fit/fit_rows.h"
 #include "base/sized.h"
 #include "fit/fit.h"
@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Widths of constraints as the base job's data have them. */
 static paritas_status find_widths(struct infer *infer, const struct frozen *frozen)
 {
     infer->widths = frozen->width;
@@ -125,7 +124,6 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
         paritas_expected_data_of(&own, infer->model, 1, point, infer->base.data, expected));
 }
 
-/* A profile's fit with these fixed flags. */
 static paritas_status fit_profile(struct infer *infer, struct infer_profile *profile,
                                   const unsigned char *fixed)
 {
@@ -153,7 +151,7 @@ paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile
     return fit_profile(infer, profile, infer->base.fixed);
 }
 
-/* The job's fixed flags and those of a point's parameters. NULL: no memory. */
+/* Flags of the job and the point. NULL: no memory. */
 static unsigned char *fixed_flags(struct infer *infer, const struct infer_point *point)
 {
     unsigned char *fixed = infer_array(infer, infer->n_parameters, 1);
@@ -173,7 +171,6 @@ static bool same_parameters(const struct infer_point *a, const struct infer_poin
     return a->k == b->k && memcmp(a->parameter, b->parameter, a->k * sizeof a->parameter[0]) == 0;
 }
 
-/* Fits the points of one wave, as one batch. */
 static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point *const *points)
 {
     size_t p = infer->n_parameters;
@@ -219,7 +216,6 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
     return PARITAS_OK;
 }
 
-/* The lowest point of `profile` that lies below its free fit; NULL: none. */
 static const struct infer_point *below_free_fit(const struct infer *infer,
                                                 const struct infer_profile *profile, size_t n,
                                                 const struct infer_point *points)
@@ -234,7 +230,7 @@ static const struct infer_point *below_free_fit(const struct infer *infer,
     return lowest;
 }
 
-/* Fits the points of a profile once more, each by itself; of the two answers at a point the lower stays. */
+/* Fits each point alone once more; the lower answer stays. */
 static paritas_status fit_again(struct infer *infer, const struct infer_profile *profile, bool afresh,
                                 size_t n, struct infer_point *points)
 {
@@ -245,7 +241,7 @@ static paritas_status fit_again(struct infer *infer, const struct infer_profile 
         if (points[i].profile != profile) continue;
         origin[m] = i;
         repeated[m] = points[i];
-        repeated[m].wave = 0; /* the neighbours may have come from another minimum */
+        repeated[m].wave = 0; /* the neighbours may be in another minimum */
         repeated[m].afresh = afresh;
         memset(repeated[m++].neighbour, 0, sizeof points->neighbour);
     }
@@ -259,7 +255,7 @@ static paritas_status fit_again(struct infer *infer, const struct infer_profile 
     return PARITAS_OK;
 }
 
-/* Repeats the free fit from a lower point and the profile's conditional fits from the result. */
+/* Repeats the free fit from a lower point, then the conditional fits. */
 static paritas_status repeat_from(struct infer *infer, const struct infer_point *lower, size_t n,
                                   struct infer_point *points)
 {
@@ -267,7 +263,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     struct infer_profile again = {.data = profile->data, .start = lower->parameters};
     TRY(infer_free_fit(infer, &again));
     if (!(again.result.twice_nll <= lower->twice_nll + same_minimum(infer->context))) {
-        /* a lower point is known, and no fit from it says where the minimum is */
+        /* a lower point exists, but no fit found the minimum */
         profile->result.status =
             infer_worse(profile->result.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
         return PARITAS_OK;
@@ -277,7 +273,7 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     return fit_again(infer, profile, false, n, points);
 }
 
-/* Do the data leave a direction open at this free fit? */
+/* Do the data leave a direction open here? */
 static bool is_open(const struct infer *infer, const struct infer_profile *profile)
 {
     if (profile->result.status != PARITAS_FIT_CONVERGED) return true;
@@ -292,7 +288,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     for (size_t i = 0; i < n; i++)
         if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
             TRY(fit_again(infer, points[i].profile, true, n, points));
-    /* two rounds: in the first a new start may have taken a point lower still */
+    /* two rounds: the first may find a lower point */
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < n; i++) {
             if (i > 0 && points[i].profile == points[i - 1].profile) continue;
@@ -302,8 +298,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
     return PARITAS_OK;
 }
 
-/* g . C . g / 2 over the free parameters, the EDM in units of twice the NLL; `step` receives the Newton step
- * -C g / 2. */
+/* EDM in units of twice the NLL: g . C . g / 2. `step` becomes the Newton step -C g / 2. */
 static double newton_step(size_t n, const double *covariance, const double *gradient, double *step)
 {
     double edm = 0.0;
@@ -333,7 +328,7 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
         double *moved = infer_reals(infer, n, 1);
         TRY(infer_memory(infer));
         for (size_t i = 0; i < n; i++) {
-            moved[i] = held->parameters[i] + step[i]; /* the covariance is 0 where a parameter is not free */
+            moved[i] = held->parameters[i] + step[i]; /* the covariance of fixed parameters is 0 */
             if (moved[i] < infer->base.lower[i] || moved[i] > infer->base.upper[i])
                 moved[i] = held->parameters[i];
         }
@@ -384,11 +379,10 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
     TRY(infer_memory(infer));
     if (!paritas_model_frozen(infer->model)->no_expectation)
         TRY(infer_expected(infer, at, expected));
-    else /* its auxiliary data are measurements of the parameters themselves */
+    else /* auxiliary data measure the parameters */
         for (size_t i = 0, k = main_count; i < n; i++)
             if (!isnan(widths[i])) expected[k++] = at[i];
-    /* auxiliary data stand in parameter order; a datum is expected at the parameter itself or at tau times
-     * it */
+    /* auxiliary data are in parameter order; a datum expects the parameter or tau times it */
     size_t aux = main_count;
     for (size_t i = 0; i < n; i++) {
         if (isnan(widths[i]) || aux == infer->n_data) continue;

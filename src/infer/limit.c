@@ -1,9 +1,8 @@
 /* limit.c: upper limits on the parameter of interest.
  *
- * Each round proposes one mu for each of the six curves whose root is not known yet, and fits all of them as
- * one batch (two fits a mu). The observed and the Asimov profile are interpolated with their slopes
- * (cls_curve.h); every curve's CLs(mu) follows from the two. The first proposals come from the free fits'
- * variances. A root is accepted within ACCEPT of a fitted point; the interpolation adds its square. */
+ * A round fits one mu for each of the six curves without a root, as one batch (two fits a mu). CLs(mu)
+ * follows from the interpolated observed and Asimov profiles (cls_curve.h). First proposals come from the
+ * free fits' variances. Roots must be within ACCEPT of a fitted point; interpolation adds its square. */
 #include "infer/limit.h"
 #include "base/host_math.h"
 #include "base/sized.h"
@@ -14,19 +13,19 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDEN_MAX 1048576.0 /* the POI's interval is not made wider than this many times its own width */
-#define ACCEPT 2e-5         /* relative distance of an accepted root from the nearest fitted point */
-#define SAME_POINT 1e-7     /* proposals closer than this, relative, are fitted once */
+#define WIDEN_MAX 1048576.0 /* largest factor of the POI's interval */
+#define ACCEPT 2e-5         /* relative distance of a root from the nearest fitted point */
+#define SAME_POINT 1e-7     /* relative; closer proposals are fitted once */
 
 struct search {
     struct asymptotic a;
-    double log_level, widest; /* widest: largest mu that may be tested */
+    double log_level, widest;
     size_t n;
-    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* in the order in which they were fitted */
+    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* in fitting order */
     struct curve data, asimov;                         /* twice the NLL over mu */
 };
 
-/* One curve: CLs is above the level at `low` and below it at `high`. */
+/* CLs is above the level at `low`, below at `high`. */
 struct bracket {
     double low, high; /* high: HUGE_VAL while unknown */
     double root;      /* NaN while unknown */
@@ -38,7 +37,6 @@ struct curve_of_search {
     int curve;
 };
 
-/* ln(CLs / level) of a curve. */
 static double log_excess(const struct search *s, int curve, double mu, double fixed, double fixed_asimov)
 {
     const struct asymptotic *a = &s->a;
@@ -52,13 +50,12 @@ static double log_excess(const struct search *s, int curve, double mu, double fi
 static double interpolated(const void *user, double mu)
 {
     const struct curve_of_search *c = user;
-    /* no exclusion at mu' itself, where q_A and with it the statistic have no scale */
+    /* no exclusion at mu': q_A and the statistic have no scale */
     if (!(mu > 0.0)) return 700.0;
     return log_excess(c->search, c->curve, mu, curve_value(&c->search->data, mu),
                       curve_value(&c->search->asimov, mu));
 }
 
-/* The curves from everything fitted so far. */
 static paritas_status rebuild_curves(struct search *s)
 {
     struct infer *infer = s->a.infer;
@@ -93,7 +90,7 @@ void limit_widen(struct infer *infer, double mu, double widest)
     if (*upper > widest) *upper = widest;
 }
 
-/* Makes room for mu. A free fit that was held back by the old bound is repeated. */
+/* Repeats a free fit that the old bound held back. */
 static paritas_status widen(struct search *s, double mu, paritas_limit_result *result)
 {
     struct infer *infer = s->a.infer;
@@ -105,7 +102,6 @@ static paritas_status widen(struct search *s, double mu, paritas_limit_result *r
     return infer_free_fit(infer, &s->a.data);
 }
 
-/* Fits n values of mu and takes them into the curves. */
 static paritas_status test(struct search *s, size_t n, const double *mu)
 {
     double free = s->a.data.result.twice_nll;
@@ -118,7 +114,7 @@ static paritas_status test(struct search *s, size_t n, const double *mu)
     return rebuild_curves(s);
 }
 
-/* The bracket of a curve from all fitted points. A point without an answer counts as beyond the root. */
+/* A point without an answer counts as beyond the root. */
 static void update_bracket(const struct search *s, int curve, struct bracket *bracket)
 {
     bracket->low = 0.0;
@@ -132,7 +128,6 @@ static void update_bracket(const struct search *s, int curve, struct bracket *br
     if (bracket->low > bracket->high) bracket->low = 0.0;
 }
 
-/* Next proposal for a curve. */
 static void propose(const struct search *s, int curve, double scale, struct bracket *bracket)
 {
     struct curve_of_search c = {s, curve};
@@ -147,10 +142,10 @@ static void propose(const struct search *s, int curve, double scale, struct brac
     if (interpolated(&c, high) < 0.0) {
         root = find_root(interpolated, &c, bracket->low, high);
     } else if (bracket->high == HUGE_VAL) {
-        bracket->hopeless = true; /* CLs stays above the level as far as the bound can go */
+        bracket->hopeless = true; /* CLs stays above the level up to the widest bound */
         return;
     } else {
-        root = 0.5 * (bracket->low + high); /* there was no answer at `high`: halve towards where there is */
+        root = 0.5 * (bracket->low + high); /* no answer at `high`: halve */
     }
     if (root < 1e-9 * scale) bracket->hopeless = true;
     bracket->root = root;
@@ -160,7 +155,7 @@ static void propose(const struct search *s, int curve, double scale, struct brac
     }
 }
 
-/* Proposals of all open curves, ascending and without doubles; the number of them. */
+/* Ascending, without doubles. */
 static size_t collect(struct bracket *brackets, double *mu)
 {
     size_t n = 0;
@@ -177,7 +172,7 @@ static size_t collect(struct bracket *brackets, double *mu)
     return n;
 }
 
-/* Inserts a test, ascending in mu, among the n that are there; without room the last one falls out. */
+/* Sorted by mu; if full, the last test falls out. */
 static void insert(const paritas_hypotest_result *one, size_t n, size_t room, paritas_hypotest_result *scan)
 {
     size_t at = n < room ? n : room;
@@ -204,7 +199,7 @@ static void write_result(const struct search *s, const struct bracket *brackets,
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &brackets[curve];
         double limit = b->settled ? b->root : (double)NAN;
-        /* a root that does not exist is an answer; one that was not reached is a failure */
+        /* no root is an answer; a root not reached is a failure */
         if (!b->settled && !b->hopeless) worst = infer_worse(worst, PARITAS_FIT_AT_ITERATION_LIMIT);
         if (curve == ASYMPTOTIC_OBSERVED)
             result->limit_obs = limit;
@@ -215,7 +210,6 @@ static void write_result(const struct search *s, const struct bracket *brackets,
     result->status = worst;
 }
 
-/* The fitted point nearest to each root. */
 static void write_fits(const struct search *s, const struct bracket *brackets, struct limit_fits *fits)
 {
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {

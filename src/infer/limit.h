@@ -1,26 +1,22 @@
-/* limit.h: what limits by the asymptotic formulas and by toys share. */
+/* limit.h: shared by limits from formulas and from toys. */
 #ifndef PARITAS_INFER_LIMIT_H
 #define PARITAS_INFER_LIMIT_H
 
 #include "infer/asymptotic.h"
 
-/* INVALID_ARGUMENT unless there are limits with this statistic (qtilde, q) at this level (above 0, below
- * 1). */
+/* INVALID_ARGUMENT unless qtilde or q and 0 < level < 1. */
 paritas_status limit_check(paritas_context *context, paritas_test_statistic statistic, double level);
-/* The fits nearest to the root of each curve: parameters, in the arena of the call; NULL where there is no
- * root. */
+/* The fits nearest to the roots, in the arena; NULL: no root. */
 struct limit_fits {
     const double *data[ASYMPTOTIC_CURVES], *asimov[ASYMPTOTIC_CURVES];
 };
 
-/* paritas_limit within an open call. The bound of the parameter of interest stays as widened. fits: may be
- * NULL. */
+/* paritas_limit in an open call. The POI's bound stays widened. fits: NULL allowed. */
 paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits);
-/* The largest value that the bound of the parameter of interest may be widened to; to be asked before it
- * is. */
+/* The POI's largest bound; ask before widening. */
 double limit_widest(const struct infer *infer);
-/* Makes room for mu, by doubling the width. */
+/* Doubles the width until mu fits, up to `widest`. */
 void limit_widen(struct infer *infer, double mu, double widest);
 
 #endif

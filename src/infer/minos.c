@@ -1,7 +1,7 @@
-/* minos.c: MINOS errors: how far a parameter moves until the profile of twice the NLL has risen by 1.
+/* minos.c: MINOS errors: where the profile of twice the NLL has risen by 1.
  *
- * Each round fits both sides as one batch. The profile is interpolated (cls_curve.h), so that the second or
- * third round lands within ACCEPT of the root. */
+ * A round fits both sides as one batch. With interpolation (cls_curve.h) round two or three lands within
+ * ACCEPT of the root. */
 #include "infer/cls_curve.h"
 #include "base/sized.h"
 #include "infer/infer.h"
@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-#define ACCEPT 2e-5 /* of the offset: what the interpolation adds at this distance is below 1e-9 */
+#define ACCEPT 2e-5 /* of the offset; the interpolation error is then below 1e-9 */
 #define ROUNDS_MAX 16
 
 struct side {
-    double inner, outer; /* the rise is below 1 at `inner`, above at `outer`, where `outer_known` */
+    double inner, outer; /* rise below 1 at `inner`, above at `outer` */
     double bound, root;
     bool outer_known, settled, at_bound;
 };
@@ -23,18 +23,17 @@ struct search {
     const paritas_minos_request *request;
     struct infer_profile profile;
     struct curve curve;
-    double centre, sigma; /* sigma: a scale to search on */
+    double centre, sigma;
     struct side sides[2];
-    bool failed; /* a fit without an answer, or a lower minimum than the best fit */
+    bool failed; /* no answer, or below the best fit */
 };
 
-/* How far twice the NLL is above the best fit's. */
 static double rise_of(const struct search *s, double twice_nll)
 {
     return twice_nll - (s->request->best_twice_nll + 1.0) + 1.0;
 }
 
-/* Positive inside, negative beyond the crossing; the root of the rise is nearly linear in the parameter. */
+/* Positive inside. The root of the rise is nearly linear. */
 static double to_crossing(const void *user, double x)
 {
     const struct search *s = user;
@@ -54,7 +53,7 @@ static void propose(const struct search *s, struct side *side)
         } while (outward * (side->bound - outer) > 0.0 && to_crossing(s, outer) > 0.0);
         if (!(outward * (side->bound - outer) > 0.0)) outer = side->bound;
         if (outer == side->bound && to_crossing(s, outer) >= 0.0) {
-            side->root = outer; /* as far as the interpolation knows, the bound comes first: look there */
+            side->root = outer; /* the bound comes first: fit there */
             return;
         }
     }
@@ -66,7 +65,7 @@ static void take(const struct search *s, const struct infer_point *point, struct
     if (rise_of(s, point->twice_nll) < 1.0) {
         side->inner = point->value[0];
         side->at_bound = point->value[0] == side->bound;
-    } else { /* a point without an answer counts as beyond */
+    } else { /* no answer counts as beyond */
         side->outer = point->value[0];
         side->outer_known = true;
     }
@@ -77,20 +76,19 @@ static bool is_lower(const struct search *s, double twice_nll)
     return twice_nll < s->request->best_twice_nll - same_minimum(s->infer->context);
 }
 
-/* The best fit with its covariance, and the curve and sides from there. */
 static paritas_status begin(struct search *s)
 {
     struct infer *infer = s->infer;
     const size_t parameter = s->request->parameter;
     double slope, variance;
     s->profile = (struct infer_profile){.data = infer->base.data, .start = s->request->best};
-    TRY(infer_free_fit(infer, &s->profile)); /* at once there */
+    TRY(infer_free_fit(infer, &s->profile));
     TRY(infer_variance(infer, &s->profile, parameter, &variance));
     TRY(infer_free_slope(infer, &s->profile, parameter, &slope));
     const double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
     s->centre = s->request->best[parameter];
     s->sigma = s->request->error > 0.0 ? s->request->error : sqrt(variance);
-    if (!(s->sigma > 0.0)) /* a parameter on its bound may have a slope and no curvature */
+    if (!(s->sigma > 0.0)) /* on a bound there may be a slope without curvature */
         s->sigma = slope != 0.0 ? 1.0 / fabs(slope) : (upper - lower) / 16.0;
     s->failed = s->profile.result.status != PARITAS_FIT_CONVERGED ||
                 is_lower(s, s->profile.result.twice_nll) || !(s->sigma > 0.0);
@@ -101,7 +99,7 @@ static paritas_status begin(struct search *s)
     return PARITAS_OK;
 }
 
-/* Proposes the next value of a side; false: it needs none. */
+/* Proposes the next value; false: none needed. */
 static bool is_open(const struct search *s, struct side *side)
 {
     if (side->settled || side->at_bound) return false;
@@ -114,7 +112,6 @@ static bool is_open(const struct search *s, struct side *side)
     return !side->settled;
 }
 
-/* Fits both sides' next values. *n: how many there were. */
 static paritas_status run_round(struct search *s, size_t *n)
 {
     struct side *owner[2];

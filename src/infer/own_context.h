@@ -1,5 +1,4 @@
-/* own_context.h: a context with other settings for a part of a call. The caller's stays as it is, but for the
- * message of a failure. */
+/* own_context.h: a copy of a context with other settings for a part of a call. */
 #ifndef PARITAS_INFER_OWN_CONTEXT_H
 #define PARITAS_INFER_OWN_CONTEXT_H
 
@@ -14,7 +13,7 @@ static inline paritas_context own_context(const paritas_context *context)
     return own;
 }
 
-/* On the CPU in f64, whatever device and precision the context has. */
+/* On the CPU in f64. */
 static inline paritas_context own_context_on_host(const paritas_context *context)
 {
     paritas_context own = own_context(context);
@@ -22,7 +21,7 @@ static inline paritas_context own_context_on_host(const paritas_context *context
     return own;
 }
 
-/* Hands a message on; returns `status`. */
+/* Copies the error message back; returns `status`. */
 static inline paritas_status own_context_ends(const paritas_context *own, paritas_context *context,
                                               paritas_status status)
 {

@@ -1,4 +1,4 @@
-/* probability.c: the kernels' functions at the host's width of one, and chi-squared on top of them. */
+/* probability.c: the kernels' functions at width one; chi-squared. */
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
 #define PARITAS_PACK 1
@@ -28,8 +28,7 @@ double normal_quantile(double p)
 
 #define TERMS_MAX 100000
 
-/* P(a, x) by its series, for x < a + 1 (Abramowitz and Stegun 6.5.29), without the factor x^a e^-x /
- * Gamma(a). */
+/* P(a, x) / (x^a e^-x / Gamma(a)), series for x < a + 1 (Abramowitz and Stegun 6.5.29). */
 static double lower_series(double a, double x)
 {
     double term = 1.0 / a, sum = term;
@@ -40,7 +39,7 @@ static double lower_series(double a, double x)
     return sum;
 }
 
-/* Q(a, x) by its continued fraction (6.5.31; modified Lentz), for x >= a + 1, without that factor. */
+/* Q(a, x) / (the same), continued fraction for x >= a + 1 (6.5.31; modified Lentz). */
 static double upper_fraction(double a, double x)
 {
     double b = x + 1.0 - a, c = 1e300, d = 1.0 / b, value = d;

@@ -1,10 +1,8 @@
-/* random_starts.c: where conditional fits start. The contract is in starts.h. */
+/* random_starts.c: where conditional fits start. */
 #include "infer/random_starts.h"
 
 #include <math.h>
 #include <string.h>
-
-/* ---- the first-order response of a profile to moved parameters ---- */
 
 static paritas_status profile_hessian(struct infer *infer, struct infer_profile *profile)
 {
@@ -17,9 +15,8 @@ static paritas_status profile_hessian(struct infer *infer, struct infer_profile 
     return PARITAS_OK;
 }
 
-/* Change of all parameters for a unit change of parameter k, the others at their conditional minimum: C[.,k]
- * / C[k,k] from the covariance C or, where k is on its bound, -C H[.,k] / 2 with the Hessian H of twice the
- * NLL. *variance receives C[k,k], or what it would be without the bound. */
+/* Change of all parameters for a unit of parameter k: C[.,k] / C[k,k], or on a bound -C H[.,k] / 2 (H:
+ * Hessian of twice the NLL). *variance: C[k,k], or its value without the bound. */
 static paritas_status profile_response(struct infer *infer, struct infer_profile *profile, size_t k,
                                        double *response, double *variance)
 {
@@ -53,7 +50,7 @@ paritas_status infer_variance(struct infer *infer, struct infer_profile *profile
     return profile_response(infer, profile, parameter, response, variance);
 }
 
-/* Moves `start`, which holds the free fit, along the response to the fixed values, within the bounds. */
+/* Moves `start` from the free fit along the response, within the bounds. */
 static paritas_status predict_start(struct infer *infer, const struct infer_point *point, double *start,
                                     double *response)
 {
@@ -63,8 +60,7 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
     for (size_t j = 0; j < point->k; j++)
         step[j] = point->value[j] - profile->parameters[point->parameter[j]];
     if (point->k == 2) {
-        /* both at once: solve the 2 x 2 block of the covariance for the steps that together reach both
-         * values */
+        /* both at once: solve the covariance's 2 x 2 block */
         const double *c = profile->covariance;
         size_t a = point->parameter[0], b = point->parameter[1];
         double caa = c[a * n + a], cbb = c[b * n + b], cab = c[a * n + b],
@@ -89,8 +85,8 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
     return PARITAS_OK;
 }
 
-/* The other parameters at the point's value, on the polynomial through the fitted neighbours (and the free
- * fit, where they are few). With less than three different places `start` stays. */
+/* The other parameters, from the polynomial through fitted neighbours. Needs three places, else `start`
+ * stays. */
 static void interpolate_start(const struct infer *infer, const struct infer_point *point, double *start)
 {
     const double *node[INFER_NEIGHBOURS + 1], t = point->value[0];
@@ -123,9 +119,8 @@ static void interpolate_start(const struct infer *infer, const struct infer_poin
 
 enum { PLAIN, PREDICTED, SUGGESTED, CANDIDATES };
 
-/* The lowest of three: the free fit (or what neighbours predict), its first-order response, the job's start,
- * all with the values set. A prediction saves an iteration or more; far from known fits it can leave the
- * domain. */
+/* The lowest of: free fit or neighbours' prediction, first-order response, job's start. A prediction saves
+ * an iteration or more, but may leave the domain. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
                                    double *starts)
 {
@@ -137,7 +132,7 @@ paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct i
         double *plain = rows + CANDIDATES * i * p, *predicted = plain + PREDICTED * p,
                *suggested = plain + SUGGESTED * p;
         memcpy(plain, points[i]->profile->parameters, p * sizeof *plain);
-        for (size_t j = 0; j < p; j++) /* a free fit that left the domain may have no point to start from */
+        for (size_t j = 0; j < p; j++) /* a free fit outside the domain may give no start */
             if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
         memcpy(predicted, plain, p * sizeof *plain);
         memcpy(suggested, infer->base.start, p * sizeof *plain);

@@ -1,10 +1,10 @@
-/* random_starts.h: where conditional fits start: what is known of a profile predicts what is asked next. */
+/* random_starts.h: starts of conditional fits, predicted from known fits. */
 #ifndef PARITAS_RANDOM_STARTS_H
 #define PARITAS_RANDOM_STARTS_H
 
 #include "infer/infer.h"
 
-/* Starts of n conditional fits, a row of n_parameters each. */
+/* A row of n_parameters for each point. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
                                    double *starts);
 

@@ -1,4 +1,4 @@
-/* ranking.c: how far each parameter's uncertainty moves the best fit of the parameter of interest. */
+/* ranking.c: how each parameter's uncertainty moves the best fit of the parameter of interest. */
 #include "infer/infer.h"
 #include "base/sized.h"
 
@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The four fits of a parameter: at its best value +- its error, and +- its width before the fit. */
+/* best value +- error, and +- prefit width */
 enum { BEST_UP, BEST_DOWN, PREFIT_UP, PREFIT_DOWN, SHIFTS };
 
 static double larger_impact(const paritas_ranking_entry *entry)
 {
     double up = fabs(entry->impact_up), down = fabs(entry->impact_down);
     double larger = up > down || isnan(down) ? up : down;
-    return isnan(larger) ? -1.0 : larger; /* without an impact: last */
+    return isnan(larger) ? -1.0 : larger; /* no impact: last */
 }
 
-/* Largest first, equal impacts in parameter order. */
+/* Largest first, then parameter order. */
 static int by_impact(const void *first, const void *second)
 {
     const paritas_ranking_entry *a = first, *b = second;
@@ -24,8 +24,7 @@ static int by_impact(const void *first, const void *second)
     return x != y ? (x < y) - (x > y) : (a->parameter > b->parameter) - (a->parameter < b->parameter);
 }
 
-/* Appends the fit of `parameter` moved by `shift` (NaN: none) from its best value, cut at the bounds. `owner`
- * remembers whose it is. */
+/* Adds a fit with `parameter` shifted (NaN: none) within its bounds. */
 static void add_point(const struct infer *infer, struct infer_profile *profile, size_t parameter,
                       double shift, size_t slot, struct infer_point *points, size_t *owner, size_t *n)
 {
@@ -60,7 +59,7 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         size_t first = n_points;
         for (size_t k = 0; k < SHIFTS; k++)
             add_point(infer, profile, i, shift[k], SHIFTS * *n + k, points, owner, &n_points);
-        /* with the first two the free fit makes a parabola */
+        /* these two and the free fit make a parabola */
         for (size_t j = first + PREFIT_UP; j < n_points && !isnan(error); j++) {
             points[j].wave = 1;
             points[j].neighbour[0] = &points[first + BEST_UP];
@@ -90,7 +89,7 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
                     entries));
     paritas_status status = infer_open(&infer, context, model, job, true);
     struct infer_profile profile = {.data = infer.base.data};
-    /* a shifted fit below the free one has found another minimum: then impacts are counted from that one */
+    /* a fit below the free one is another minimum: start again there */
     bool again = true;
     for (int round = 0; round < 3 && again && status == PARITAS_OK; round++) {
         again = false;

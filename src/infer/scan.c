@@ -20,9 +20,7 @@ static int by_value(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Waves of a scan of one parameter. First a coarse grid outward from the free fit: each point is predicted by
- * those before it on its side. Then, wave after wave, the points halfway between, with the four nearest as
- * neighbours. */
+/* First a coarse grid outward from the free fit, then midpoints, predicted from the four nearest. */
 static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_point *fits)
 {
     struct place *order = infer_array(infer, n, sizeof *order);
@@ -37,7 +35,7 @@ static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_
     unsigned wave = 0;
     for (size_t i = 0; i < nodes; i++) {
         struct infer_point *point = &fits[order[i * step].index];
-        size_t before = i < below ? below - 1 - i : i - below; /* on its side, nearer to the free fit */
+        size_t before = i < below ? below - 1 - i : i - below; /* same side, nearer to the free fit */
         point->wave = (unsigned)before;
         for (size_t j = 0; j < before && j + 1 < INFER_NEIGHBOURS; j++)
             point->neighbour[j] = &fits[order[(i < below ? i + 1 + j : i - 1 - j) * step].index];

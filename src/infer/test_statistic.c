@@ -1,11 +1,9 @@
-/* test_statistic.c: the formulas of the test statistics; equations of arXiv:1007.1727. */
+/* test_statistic.c: formulas of the test statistics; equations of arXiv:1007.1727. */
 #include "infer/test_statistic.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* ---- formulas --------------------------------------------------------------------------------- */
 
 static bool is_above(double mu, double mu_hat)
 {
@@ -24,7 +22,7 @@ static struct statistic_shift root_shift(double q, double q_asimov)
     return (struct statistic_shift){sqrt(q) - sqrt(q_asimov), 1.0, -1.0};
 }
 
-/* Eq. 67: beyond q_A the statistic is linear in mu_hat. */
+/* Eq. 67: beyond q_A linear in mu_hat. */
 static struct statistic_shift tilde_shift(double q, double q_asimov)
 {
     const double u = sqrt(q), a = sqrt(q_asimov);
@@ -36,8 +34,6 @@ static struct statistic_shift tilde_shift(double q, double q_asimov)
 FORMULA(PARITAS_STATISTIC_QTILDE) = {.agrees = is_above, .shift = tilde_shift};
 FORMULA(PARITAS_STATISTIC_Q) = {.agrees = is_above, .shift = root_shift};
 FORMULA(PARITAS_STATISTIC_Q0) = {.discovery = true, .agrees = is_negative, .shift = root_shift};
-
-/* ---- all of them ------------------------------------------------------------------------------ */
 
 #define FORMULA_OF(name, value, word, doc) [value] = &formula_##name,
 static const struct test_statistic *const formulas[] = {PARITAS_STATISTIC_LIST(FORMULA_OF)};

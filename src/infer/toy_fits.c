@@ -1,4 +1,4 @@
-/* toy_fits.c: see toy_fits.h. */
+/* toy_fits.c: toys with their free fits. */
 #include "infer/toy_fits.h"
 #include "fit/fit.h"
 #include "base/json.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PURPOSE 2 /* of the random numbers; tests have 0 and 1 */
+#define PURPOSE 2 /* random stream; tests use 0 and 1 */
 
 paritas_status toy_fits_expect(struct infer *infer, const paritas_toys_options *options, const double *point,
                                double **expected)
@@ -29,9 +29,7 @@ paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile,
     return PARITAS_OK;
 }
 
-/* ---- opening ---- */
-
-/* The store, whose key also says what the toys are drawn around, where their fits start and what is kept. */
+/* The key includes the toys' centre, their starts and what is kept. */
 static paritas_status open_store(struct toy_fits *fits, const double *centre)
 {
     struct infer *infer = fits->infer;
@@ -75,21 +73,18 @@ void toy_fits_close(struct toy_fits *fits)
     store_close(fits->store);
 }
 
-/* ---- running ---- */
-
-/* A run's chunk: what is there for its toys between fit and store. Rows of `data` and `errors` only where
- * errors are asked. */
+/* `data` and `errors` are allocated only if errors are asked. */
 struct chunk {
     struct toy_fits *fits;
     struct arena arena;
-    size_t room; /* toys */
+    size_t room;
     struct profile *profiles;
     double *constants, *parameters, *data, *errors;
     struct store_fit *rows;
     paritas_toy_fit *given;
 };
 
-/* Room for as many toys; what was in it is lost. */
+/* Loses the content. */
 static paritas_status chunk_hold(struct chunk *chunk, size_t step)
 {
     const struct infer *infer = chunk->fits->infer;
@@ -114,7 +109,7 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     return PARITAS_OK;
 }
 
-/* Fits with errors, from the answers on. At the edge of the domain there is no curvature for errors. */
+/* At the edge of the domain there is no curvature, hence no errors. */
 static paritas_status find_errors(struct chunk *chunk, paritas_context *context, size_t n_toys,
                                   struct arena *arena)
 {
@@ -150,7 +145,6 @@ static paritas_status find_errors(struct chunk *chunk, paritas_context *context,
     return PARITAS_OK;
 }
 
-/* Counts, shows, keeps and gives away toys first .. first + n - 1. */
 static paritas_status deliver(struct chunk *chunk, uint64_t first, size_t n_toys)
 {
     struct toy_fits *fits = chunk->fits;

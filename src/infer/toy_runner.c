@@ -1,4 +1,4 @@
-/* toy_runner.c: see toy_runner.h. */
+/* toy_runner.c: runs of toys in chunks. */
 #include "infer/toy_runner.h"
 #include "infer/own_context.h"
 
@@ -38,7 +38,7 @@ double toy_fraction(uint64_t k, uint64_t n, double *error)
     return (double)k / (double)n;
 }
 
-/* The part of a chunk that is not there, in runs of neighbours. */
+/* In blocks of neighbours. */
 static paritas_status run_missing(const struct toy_runner *runner, paritas_context *context, int which,
                                   uint64_t first, size_t n, unsigned char *present)
 {
@@ -51,7 +51,7 @@ static paritas_status run_missing(const struct toy_runner *runner, paritas_conte
     return PARITAS_OK;
 }
 
-/* Progress over all toys, though each launch counts its own fits, and a chunk may take several. */
+/* Progress over all toys: each launch counts only its own. */
 struct overall {
     paritas_progress progress;
     void *user;

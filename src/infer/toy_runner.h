@@ -1,6 +1,6 @@
-/* toy_runner.h: what every run of toys does: chunks, progress, the tally. Knows no statistics.
+/* toy_runner.h: runs of toys, without statistics: chunks, progress, tally.
  *
- *   toys first .. end - 1 ─► chunks, each ensemble in turn ─► those not present ─► run ─► progress */
+ *   toys first .. end - 1 ─► chunks, ensembles in turn ─► those not present ─► run ─► progress */
 #ifndef PARITAS_INFER_TOY_RUNNER_H
 #define PARITAS_INFER_TOY_RUNNER_H
 
@@ -8,25 +8,24 @@
 
 struct toy_runner {
     paritas_context *context;
-    /* chunks are as large as suits it and the device, which "auto" may change on the way */
+    /* gives the chunk size, with the device ("auto" may change it) */
     const struct ensemble *sized_by;
-    int n_ensembles; /* chunks alternate between them, so that a run that is cancelled has as much of each */
-    /* Marks toys first .. first + n - 1 of ensemble `which` that are there already; NULL: none is. */
+    int n_ensembles; /* chunks alternate, so a cancelled run has as much of each */
+    /* Marks existing toys; NULL: there are none. */
     paritas_status (*present)(void *user, int which, uint64_t first, size_t n, unsigned char *present);
-    /* Draws, fits and keeps toys that are not there. `context`: the runner's, with progress over all toys. */
+    /* Draws, fits and keeps missing toys. `context`: with progress over all. */
     paritas_status (*run)(void *user, paritas_context *context, int which, uint64_t first, size_t n);
     void *user;
 };
 
-/* Toys that go together on the device as it is now: a twentieth of a second, which a kill may lose. */
+/* Chunk for the current device: 1/20 s, the most that a kill can lose. */
 size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble);
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end);
 
-/* Counts one toy that was fitted: its method, not its status. */
 void toy_tally_add(paritas_toys_tally *tally, const struct profile *profile);
 
-/* k / n and its standard error, whose variance takes (k + 1) / (n + 2), so that 0 and n claim no certainty;
- * NaN for n = 0. */
+/* k / n and its standard error. Its variance uses (k + 1) / (n + 2), so 0 and n are not certain. n = 0:
+ * NaN. */
 double toy_fraction(uint64_t k, uint64_t n, double *error);
 
 #endif

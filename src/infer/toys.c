@@ -1,4 +1,4 @@
-/* toys.c: see toys.h. */
+/* toys.c: tests of one mu by toys. */
 #include "infer/toys.h"
 #include "base/sized.h"
 #include "fit/minimum.h"
@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- the pool ---- */
 
 void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
                    paritas_test_statistic statistic, double mu)
@@ -49,8 +47,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many of the ascending statistics are at least q. Equal data count as equal: their statistics differ by
- * what the minimiser leaves, and where data are a few counts, many toys have the same. */
+/* Number of statistics >= q. Equal data count as equal: few counts repeat often, and the minimiser leaves
+ * small differences. */
 static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
 {
     const double *sorted = pool->q[hypothesis];
@@ -66,8 +64,7 @@ static size_t count_from(const struct toy_pool *pool, int hypothesis, double q)
     return n - low;
 }
 
-/* CLs (or p0) if the observation were the toy at `place` of those drawn at the other hypothesis, by
- * descending q. `shift`: of CLb. */
+/* CLs (or p0) if the toy at `place` (by descending q) were observed. `shift`: of CLb. */
 static double expected_at(const struct toy_pool *pool, double place, double shift)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
@@ -78,14 +75,13 @@ static double expected_at(const struct toy_pool *pool, double place, double shif
     return statistic_answer(pool->statistic, clsb, clb + shift);
 }
 
-/* CLs (or p0) of each toy of the other hypothesis as the observation, ascending; n of them, the caller's. As
- * a fraction of counts it may rise with q where these are few. */
+/* CLs (or p0) of the other hypothesis' toys, ascending. It may rise with q if counts are few. */
 static void expected_answers(const struct toy_pool *pool, double *answers)
 {
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
     const double *other = pool->q[TOY_OTHER], *tested = pool->q[TOY_TESTED];
     bool sorted = true;
-    for (size_t i = 0, below = 0, below_tested = 0; i < n; i++) { /* as count_from counts, but q only rises */
+    for (size_t i = 0, below = 0, below_tested = 0; i < n; i++) { /* as count_from, but q only rises */
         while (other[below] < other[i] - pool->same) below++;
         while (below_tested < n_tested && tested[below_tested] < other[i] - pool->same) below_tested++;
         const double clsb = (double)(n_tested - below_tested) / (double)n_tested,
@@ -96,9 +92,8 @@ static void expected_answers(const struct toy_pool *pool, double *answers)
     if (!sorted) qsort(answers, n, sizeof *answers, ascending);
 }
 
-/* Percentiles at -2 .. 2 sigma of those answers, interpolated as NumPy does. Their errors have two parts: the
- * error of CLs+b there, and that of the other hypothesis' distribution. The latter is shifted by its error d,
- * which makes another toy the percentile and CLb another number. */
+/* Percentiles at -2 .. 2 sigma, interpolated as NumPy does. Errors come from CLs+b and from the error d of
+ * the other distribution, which changes the percentile's toy and CLb. */
 static paritas_status expected_band(const struct toy_pool *pool, double band[5], double errors[5])
 {
     static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293,
@@ -142,7 +137,7 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_resu
     result->p0 = discovery ? result->clsb : nan;
     result->p0_error = discovery ? result->clsb_error : nan;
     result->cls_obs = same && !discovery ? 1.0 : statistic_answer(pool->statistic, result->clsb, result->clb);
-    /* of the quotient, from the errors of both to first order; the variances' own p where a fraction is 0 */
+    /* to first order; a fraction of 0 uses the p of its variance */
     const double a = result->clsb_error, b = result->clb_error * result->cls_obs;
     result->cls_obs_error = discovery ? result->clsb_error : same ? 0.0 : sqrt(a * a + b * b) / result->clb;
     for (int i = 0; i < 5 && same; i++) {
@@ -152,10 +147,7 @@ paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_resu
     return same ? PARITAS_OK : expected_band(pool, result->cls_exp, result->cls_exp_error);
 }
 
-/* ---- a test ---- */
-
-/* The conditional fit to the expected data of one hypothesis at the tested mu: there the toys' conditional
- * fits cluster. */
+/* Toys' conditional fits cluster at this fit. */
 static paritas_status conditional_start(struct toy_test *test, int h, const double *expected,
                                         const double **start)
 {
@@ -228,19 +220,16 @@ void toy_test_close(struct toy_test *test)
     toy_pool_close(&test->pool);
 }
 
-/* ---- running ---- */
-
-/* A run's chunk: what is there for its toys between fit and store. */
 struct chunk {
     struct toy_test *test;
     struct arena arena;
-    size_t room; /* toys */
+    size_t room;
     struct profile *profiles;
     double *constants;
     paritas_toy *toys;
 };
 
-/* Room for n toys; what was in it is lost. */
+/* Loses the content. */
 static paritas_status chunk_hold(struct chunk *chunk, size_t n)
 {
     if (n <= chunk->room) return PARITAS_OK;
@@ -253,7 +242,7 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t n)
     return whole ? PARITAS_OK : paritas_fail_memory(chunk->test->infer->context);
 }
 
-/* Toys first .. first + n - 1 of one hypothesis, none of which is there. */
+/* None of these toys may exist. */
 static paritas_status run_toys(void *user, paritas_context *context, int h, uint64_t first, size_t n)
 {
     struct chunk *chunk = user;
@@ -283,7 +272,6 @@ static paritas_status run_toys(void *user, paritas_context *context, int h, uint
     return PARITAS_OK;
 }
 
-/* Toys of a hypothesis that the store has. */
 struct stored {
     struct toy_pool *pool;
     int h;
@@ -304,7 +292,7 @@ static paritas_status present_toys(void *user, int h, uint64_t first, size_t n, 
     struct stored stored = {&test->pool, h, first, present};
     const paritas_status status = store_read_range(test->store, test->pool.mu, test->pool.hypothesis[h],
                                                    first, n, take_stored, &stored);
-    /* take_stored stops for nothing else */
+    /* take_stored stops only without memory */
     return status == PARITAS_CANCELLED ? paritas_fail_memory(test->infer->context) : status;
 }
 
@@ -331,8 +319,6 @@ paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_resu
     *result = test->result;
     return status;
 }
-
-/* ---- the call ---- */
 
 static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
 {

@@ -1,12 +1,11 @@
-/* toys.h: tests of one value of mu by toys.
+/* toys.h: tests of one mu by toys.
  *
- *   toy_test_open: observed fits ─► conditional fits at the tested mu and at the other hypothesis ─► an
- *       ensemble each
- *   toy_test_run: toys of both, a chunk at a time ─► store, caller, pool
+ *   toy_test_open: observed fits ─► fits at tested mu and other hypothesis ─► an ensemble each
+ *   toy_test_run: toys of both, chunk by chunk ─► store, caller, pool
  *   toy_test_result: pool ─► p-values
  *
- * As pyhf's ToyCalculator: nuisance parameters at the conditional fit to the observed data, main and
- * auxiliary data drawn. A p-value is the fraction of toys whose statistic is at least the observed one. */
+ * As pyhf's ToyCalculator: nuisance parameters from the conditional fit to data; main and auxiliary data
+ * drawn. p-value: fraction of toys with at least the observed statistic. */
 #ifndef PARITAS_INFER_TOYS_H
 #define PARITAS_INFER_TOYS_H
 
@@ -17,28 +16,24 @@
 
 enum { TOY_TESTED, TOY_OTHER, TOY_HYPOTHESES };
 
-/* ---- statistics of toys ---- */
-
-/* The statistics of toys that have an answer, and what became of all. Needs no fits: a store fills it too. */
+/* Statistics of toys with an answer, and counts of all. From fits or from a store. */
 struct toy_pool {
     paritas_context *context;
-    double same; /* statistics of equal data differ by less */
+    double same; /* tolerance for equal data */
     paritas_test_statistic statistic;
-    double mu, hypothesis[TOY_HYPOTHESES]; /* mu: as it is tested */
-    int n_hypotheses;                      /* 1 where the tested value is the other one too; then CLs is 1 */
+    double mu, hypothesis[TOY_HYPOTHESES]; /* mu: as tested */
+    int n_hypotheses;                      /* 1 if both hypotheses are the same; then CLs is 1 */
     double *q[TOY_HYPOTHESES];
     size_t n[TOY_HYPOTHESES], room[TOY_HYPOTHESES];
     uint64_t counts[PARITAS_FIT_STATUS_COUNT];
 };
-/* `raw`: of fits in f32 that were not polished. */
+/* `raw`: fits in f32 without polish. */
 void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
                    paritas_test_statistic statistic, double mu);
 void toy_pool_close(struct toy_pool *pool);
 paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status);
-/* Fills what follows from toys into `result`, whose mu and q are set. */
+/* Set mu and q of `result` first. */
 paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_result *result);
-
-/* ---- a test ---- */
 
 struct toy_test {
     struct infer *infer;
@@ -47,51 +42,48 @@ struct toy_test {
     struct infer_point point[TOY_HYPOTHESES];
     struct ensemble ensemble[TOY_HYPOTHESES];
     struct toy_pool pool;
-    paritas_hypotest_toys_result result; /* what is known before the toys; counts of methods as they come */
-    struct store *store;                 /* NULL: none */
+    paritas_hypotest_toys_result result; /* known before toys; methods are counted during the run */
+    struct store *store;                 /* NULL allowed */
 };
 
-/* Close it also after a failure. `store` is borrowed. */
+/* Close it even after a failure. `store` is borrowed. */
 paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
                              paritas_test_statistic statistic, double mu, struct store *store);
 void toy_test_close(struct toy_test *test);
-/* Draws and fits the toys first .. end - 1 of all hypotheses; toys that the store has are read from there. */
+/* Toys first .. end - 1 of all hypotheses; stored ones are only read. */
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end);
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result);
 
-/* ---- how runs begin (toys_setup.c) ---- */
-
-/* A caller's options, of whatever version, completed. */
+/* Completes options of any version. */
 paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
                                  paritas_toys_options *options);
-/* The part of toys 0 .. n - 1 that is this run's. INVALID_ARGUMENT: no such shard. */
+/* This run's part of toys 0 .. n - 1. INVALID_ARGUMENT: no such shard. */
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,
                           uint64_t *end);
 
-/* In a run's key, behind the precision: fits are not polished. */
+/* in the key: fits without polish */
 #define TOYS_RAW " raw"
-/* What a store's key says beyond the options. */
+/* A store's key beyond the options. */
 struct toys_key {
     const char *what; /* "hypotest-toys", ... */
     enum store_kind kind;
     const char *statistic; /* NULL: none */
-    double mu;             /* NaN where the run tests several values */
-    size_t n_entries;      /* further ones */
+    double mu;             /* NaN: several values */
+    size_t n_entries;
     const paritas_key_entry *entries;
 };
-/* Opens the store that `options` name; *store stays NULL where they name none. */
+/* *store stays NULL if no store is named. */
 paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *options,
                                const struct toys_key *key, struct store **store);
 
-/* A store keeps members of a result as facts, by their names. */
+/* A store keeps members of a result as facts. */
 #define TOYS_SET_FACT(name) TRY(store_set_fact(store, #name, (double)result->name));
 #define TOYS_TEST_FACTS(FACT) FACT(q) FACT(mu_hat) FACT(twice_nll_free) FACT(twice_nll_fixed) FACT(status)
 
-/* Where options->fix_aux, puts the observed auxiliary data into expected ones. */
+/* With options->fix_aux: auxiliary data as observed. */
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected);
-/* *point receives the parameters of a job's fit, in the arena; it stays where the fit does not converge. */
+/* In the arena. *point stays if the fit does not converge. */
 paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, const double **point);
-/* An ensemble of free fits. */
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose);
 

@@ -1,23 +1,22 @@
 /* toys_limit.c: upper limits by toys.
  *
- *   asymptotic limits ─► tested mu values ─► toys of both hypotheses at each ─► CLs of six curves at each,
- *       with errors
- *                          ▲          ▲                                            │
- *                          │          └─ more toys near a root, where its error ◄──┤
- *                          └──────────── a value at a root that has none near ◄────┘   is above rtol
+ *   asymptotic limits ─► tested mu values ─► toys of both hypotheses ─► CLs of six curves, with errors
+ *                          ▲          ▲                                   │
+ *                          │          └─ more toys, if the error is       │
+ *                          │             above rtol near a root ◄─────────┤
+ *                          └─ a new value at a root without one near ◄────┘
  *
- * Every tested mu serves all curves. A curve is Phi^-1(CLs) over mu, which is close to straight (exactly so
- * for CLs+b of a Gaussian measurement). About its root m, in x = mu / m - 1, it is fitted by least squares to
- * all tested values:
+ * All curves share the mu values. A curve is z = Phi^-1(CLs) over mu, nearly straight (exactly, for CLs+b
+ * of a Gaussian measurement). About its root m, with x = mu / m - 1, least squares over all values give
  *   z(x) = alpha + beta x + gamma x^2
- * The fit leaves out REST |x|^3, and all of z beyond STRAIGHT from the level, where CLs comes near 1 or lacks
- * toys. This counts as an error of each value, so that far values have no weight in alpha. Priors keep beta
- * and gamma sane where values are few and noisy. beta is -1.5 for CLs = e^-mu (nothing seen, no background),
- * -2 for the median of a Gaussian measurement and -3.7 for its +2 sigma; gamma is 0.4 for the first.
+ * The omitted REST |x|^3, and all of z beyond STRAIGHT from the level (CLs near 1, or few toys), count as
+ * errors: far values have no weight in alpha. Priors help beta and gamma where values are few. beta is
+ * -1.5 for CLs = e^-mu (nothing seen, no background; gamma 0.4), -2 for the median of a Gaussian
+ * measurement, -3.7 for its +2 sigma.
  *
- * alpha is a weighted sum of the z_i, whose correlation is unknown: toy t has the same random numbers at
- * every mu. If no correlation is negative, the variance is at most (sum of weight times sigma over the
- * positive weights)^2 + (the same over the negative ones)^2. The root's error is alpha's over |beta|. */
+ * alpha is a weighted sum of z_i of unknown correlation: toy t has the same random numbers at every mu.
+ * Unless a correlation is negative, the variance is at most (sum of weight * sigma over the positive
+ * weights)^2 + (same over the negative ones)^2. The root's error is alpha's over |beta|. */
 #include "infer/asymptotic.h"
 #include "base/sized.h"
 #include "infer/limit.h"
@@ -30,7 +29,7 @@
 
 #define CURVES ASYMPTOTIC_CURVES
 #define FIRST_TOYS 1000
-#define SAME_POINT 1e-3 /* proposals closer than this, relative, are one */
+#define SAME_POINT 1e-3 /* relative; closer proposals are one */
 #define SLOPE (-2.0)    /* beta's prior, its width, and gamma's */
 #define SLOPE_WIDTH 1.5
 #define CURVATURE_WIDTH 0.5
@@ -40,7 +39,7 @@
 
 struct tested {
     double mu;
-    uint64_t toys, wished; /* toys of each hypothesis: now, and after this round */
+    uint64_t toys, wished; /* of each hypothesis: now, and after this round */
     struct toy_test test;
     paritas_hypotest_toys_result result;
     double z[CURVES], sigma[CURVES]; /* Phi^-1(CLs) and its error; NaN: no answer */
@@ -58,21 +57,18 @@ struct search {
     paritas_toys_options options;
     paritas_test_statistic statistic;
     struct store *store;
-    /* z: of the level; near: how far, relative, toys may lie from a root; scale: a typical value of mu */
+    /* z: of the level; near: useful toys' relative distance from a root; scale: typical mu */
     double z, rtol, near, widest, scale;
     bool widened;
     size_t n;
-    struct tested *points[PARITAS_SCAN_MOST]; /* ascending in mu */
+    struct tested *points[PARITAS_SCAN_MOST];
     double proposed[CURVES];
     uint64_t proposed_toys[CURVES];
     size_t n_proposed;
     struct root roots[CURVES];
 };
 
-/* ---- toys of one mu --------------------------------------------------------------------------- */
-
-/* Phi^-1 of a CLs with its error. Where no toy, or each, is as extreme as the observation, half a toy counts:
- * that tells the side of the level. */
+/* If no toy or every toy is as extreme, half a toy counts. That tells the side of the level. */
 static void to_normal(double cls, double error, double *z, double *sigma)
 {
     const double least = error < 0.8 ? 0.5 * error : 0.4;
@@ -93,7 +89,6 @@ static paritas_status run_point(struct tested *point)
     return PARITAS_OK;
 }
 
-/* What the store keeps beside toys: the free fit to the observed data. */
 static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
 {
     TOYS_SET_FACT(mu_hat)
@@ -119,27 +114,23 @@ static paritas_status add_point(struct search *s, double mu, uint64_t toys)
     return s->store && s->n == 1 ? set_facts(s->store, &point->test.result) : PARITAS_OK;
 }
 
-/* ---- one curve -------------------------------------------------------------------------------- */
-
 static bool answered(const struct tested *point, int curve)
 {
     return !isnan(point->z[curve]);
 }
 
-/* There are toys, but none that says something of a curve without answer: CLb is 0, the observation rarer
- * than all of them. */
+/* The observation is rarer than all toys: CLb is 0. */
 static bool too_few(const struct tested *point)
 {
     const paritas_hypotest_toys_result *r = &point->result;
     return r->n_tested > 0 && r->n_other > 0 && !isnan(r->q);
 }
 
-/* A curve about a value of mu: alpha, beta, and the error of alpha. share: of each point in it. */
+/* A curve about a mu. share: of each point. */
 struct local {
     double alpha, beta, error, share[PARITAS_SCAN_MOST];
 };
 
-/* Solves a x = b for a positive matrix, with two right sides. */
 static void solve(double a[3][3], double b[2][3], double x[2][3])
 {
     for (int i = 0; i < 3; i++)
@@ -196,8 +187,8 @@ static void expand(const struct search *s, int curve, double mu, struct local *l
         sqrt(plus * plus + minus * minus + left_out * left_out + slope * slope + curvature * curvature);
 }
 
-/* The root of a curve: after the last value that is surely above the level and before the next that is surely
- * below; else within half the smallest and twice the largest value. false: no value has an answer. */
+/* Between the last value surely above the level and the next surely below, else from half the smallest to
+ * twice the largest value. false: no value has an answer. */
 static bool find_curve_root(const struct search *s, int curve, struct local *local, double *root)
 {
     double low = 0.0, high = 0.0, m = 0.0, least = HUGE_VAL;
@@ -213,14 +204,14 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
         if (answered(s->points[i], curve) &&
             s->z - s->points[i]->z[curve] > SURE * s->points[i]->sigma[curve])
             high = s->points[i]->mu;
-    for (size_t i = 0; i < s->n; i++) { /* the closest to the level */
+    for (size_t i = 0; i < s->n; i++) {
         const struct tested *point = s->points[i];
         const double distance = fabs(point->z[curve] - s->z);
         if (!answered(point, curve) || point->mu < low || point->mu > high || distance > least) continue;
         m = point->mu;
         least = distance;
     }
-    for (int i = 0; i < 60; i++) { /* Newton's method; short steps, since the expansion is good for no more */
+    for (int i = 0; i < 60; i++) { /* Newton; short steps, as the expansion holds no further */
         expand(s, curve, m, local);
         double step = (s->z - local->alpha) / local->beta;
         step = step > 0.3 ? 0.3 : step > -0.3 ? step : -0.3;
@@ -235,7 +226,7 @@ static bool find_curve_root(const struct search *s, int curve, struct local *loc
     return true;
 }
 
-/* More toys at a point, by a factor (2 at most); false: it has all that it may have. */
+/* `factor` is at most 2; false: no more toys allowed. */
 static bool raise_toys(const struct search *s, struct tested *point, double factor)
 {
     if (point->toys >= s->options.n) return false;
@@ -245,7 +236,7 @@ static bool raise_toys(const struct search *s, struct tested *point, double fact
     return true;
 }
 
-/* Another mu for the next round, or more toys if it is there already; false: no more toys or places. */
+/* Adds toys if mu exists already; false: no toys or places left. */
 static bool propose(struct search *s, double mu, uint64_t toys)
 {
     if (mu > s->widest) mu = s->widest;
@@ -262,8 +253,7 @@ static bool propose(struct search *s, double mu, uint64_t toys)
     return true;
 }
 
-/* The next step of a curve of which no value has an answer: more toys; where fits fail, a value nearer to 0,
- * where they do less. */
+/* For a curve without answers: more toys, or where fits fail a mu nearer to 0, which is easier. */
 static enum root_state seek_answer(struct search *s)
 {
     bool more = false;
@@ -274,7 +264,7 @@ static enum root_state seek_answer(struct search *s)
     return propose(s, 0.5 * s->points[0]->mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
 }
 
-/* The next step of a curve: another value of mu at its root, or more toys. */
+/* A new mu at the root, or more toys. */
 static enum root_state improve(struct search *s, int curve, const struct local *local,
                                const struct root *root)
 {
@@ -291,14 +281,14 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     const uint64_t most = s->options.n;
     if (factor <= 1.0) return ROOT_REACHED;
     if (distance > 2.0 * s->near) {
-        /* beyond an edge that its errors may have put on the wrong side, toys first */
+        /* errors may have moved the root beyond this edge: toys first */
         const bool beyond = root->at < s->points[first]->mu || root->at > s->points[last]->mu;
         const bool sure = fabs(point->z[curve] - s->z) > SURE * point->sigma[curve];
         if (beyond && !sure && raise_toys(s, point, 2.0)) return ROOT_OPEN;
         if (root->at < 1e-9 * s->scale || (root->at > s->widest && point->mu >= s->widest))
             return sure ? ROOT_ABSENT : ROOT_NOT_REACHED;
         double mu = root->at;
-        /* without an answer, which counts as beyond the root */
+        /* without an answer: counts as beyond the root */
         struct tested *silent = last + 1 < s->n ? s->points[last + 1] : NULL;
         if (silent && mu >= silent->mu) {
             if (too_few(silent) && raise_toys(s, silent, 2.0)) return ROOT_OPEN;
@@ -307,12 +297,12 @@ static enum root_state improve(struct search *s, int curve, const struct local *
         }
         return propose(s, mu, FIRST_TOYS) ? ROOT_OPEN : ROOT_NOT_REACHED;
     }
-    /* much is missing and no value is close: rather one at the root than many toys here and there */
+    /* much precision is missing and no value is close: a value at the root beats many toys */
     if (distance > s->near && factor > 1.5 && root->error < s->near * root->at && 2 * point->toys <= most &&
         propose(s, root->at, 2 * point->toys))
         return ROOT_OPEN;
     if (local->share[nearest] > 0.1 * local->error && raise_toys(s, point, factor * factor)) return ROOT_OPEN;
-    struct tested *best = NULL; /* where a toy takes most off the error */
+    struct tested *best = NULL; /* where a toy reduces the error most */
     double gain = 0.0;
     for (size_t i = 0; i < s->n; i++) {
         const double one = local->share[i] / (double)s->points[i]->toys;
@@ -325,7 +315,6 @@ static enum root_state improve(struct search *s, int curve, const struct local *
     return propose(s, root->at, point->toys) ? ROOT_OPEN : ROOT_NOT_REACHED;
 }
 
-/* Where a curve stands, and what it wishes for the next round. */
 static void plan(struct search *s, int curve)
 {
     struct root *root = &s->roots[curve];
@@ -340,9 +329,7 @@ static void plan(struct search *s, int curve)
     if (root->state == ROOT_ABSENT || root->at > s->widest) root->at = root->error = (double)NAN;
 }
 
-/* ---- all curves ------------------------------------------------------------------------------- */
-
-/* The first values: the asymptotic limits, or where there are none one within the bounds. */
+/* The asymptotic limits, or else one mu within the bounds. */
 static void propose_first(struct search *s, const paritas_limit_result *asymptotic)
 {
     for (int curve = 0; curve < CURVES; curve++) {
@@ -366,7 +353,7 @@ static paritas_status run_round(struct search *s)
     return PARITAS_OK;
 }
 
-/* Rounds until no curve is open. Each adds a point or toys, of both of which there are only so many. */
+/* Ends, as points and toys are limited. */
 static paritas_status run_rounds(struct search *s)
 {
     for (bool open = true; open;) {
@@ -380,7 +367,6 @@ static paritas_status run_rounds(struct search *s)
     return PARITAS_OK;
 }
 
-/* Every field of a tally is a number of the same type. */
 static void add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one)
 {
     uint64_t a[sizeof *sum / sizeof(uint64_t)], b[sizeof *one / sizeof(uint64_t)];
@@ -417,7 +403,7 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
     }
 }
 
-/* Toys do not depend on the level, but which mu values are worth testing does: the key has it. */
+/* The key has the level, as it decides which mu are tested. */
 static paritas_status open_store(struct search *s, double level)
 {
     char number[40];

@@ -1,5 +1,4 @@
-/* toys_plain.c: toys from any point or expected data, each with its best fit: no test, only what comes out of
- * fits. */
+/* toys_plain.c: toys with their best fits, without a test. */
 #include "infer/toy_fits.h"
 #include "base/sized.h"
 #include "infer/toys.h"
@@ -7,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Mean and sum of squared distances from it, one number at a time (Welford, Technometrics 4 (1962) 419). */
+/* Mean and squared distances from it (Welford, Technometrics 4 (1962) 419). */
 struct spread {
     uint64_t n;
     double mean, squares;
@@ -31,10 +30,9 @@ static double spread_rms(const struct spread *s)
     return s->n > 1 ? sqrt(s->squares / (double)(s->n - 1)) : (double)NAN;
 }
 
-/* Over all toys, of each parameter. */
 struct moments {
     size_t n;
-    const double *generated; /* NULL: not known */
+    const double *generated; /* NULL: unknown */
     struct spread *values, *pulls;
 };
 
@@ -59,7 +57,7 @@ static paritas_status check_point(const struct infer *infer, const double *point
     return PARITAS_OK;
 }
 
-/* The job's start, or the point that toys are drawn at, as far as the bounds allow. */
+/* The job's start, or the toys' point within the bounds. */
 static paritas_status choose_start(struct infer *infer, bool own, const double *point, const double **start)
 {
     *start = infer->base.start;
@@ -74,7 +72,7 @@ static paritas_status choose_start(struct infer *infer, bool own, const double *
     return PARITAS_OK;
 }
 
-/* What is drawn around and from where its fits start, into `options`; moments->generated: the point. */
+/* Also sets moments->generated to the point. */
 static paritas_status choose_centre(struct infer *infer, struct toy_fits_options *options, bool own_start,
                                     const paritas_toys_request *request, struct moments *moments,
                                     paritas_toys_result *result)

@@ -1,4 +1,4 @@
-/* toys_setup.c: how a run of toys begins: its options, its share, its store's key, its ensemble. */
+/* toys_setup.c: options, shard, store key and ensemble of toys. */
 #include "base/json.h"
 #include "base/sized.h"
 #include "fit/fit.h"
@@ -33,14 +33,13 @@ paritas_status toys_share(paritas_context *context, const paritas_toys_options *
     if (n < shards)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%llu toys cannot be cut into %u shards",
                             (unsigned long long)n, shards);
-    /* n / shards each, the first n % shards of them one more */
     const uint64_t each = n / shards, more = n % shards, before = shard - 1;
     *first = before * each + (before < more ? before : more);
     *end = *first + each + (before < more ? 1 : 0);
     return PARITAS_OK;
 }
 
-/* Hash of what the fits are made of: the frozen model, and the job with no default left. */
+/* Hash of the frozen model and the completed job. */
 static paritas_status digest(const struct infer *infer, char hex[65])
 {
     const struct frozen *f = paritas_model_frozen(infer->model);
@@ -92,22 +91,20 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     *e++ = (paritas_key_entry){"model", model};
     if (key->statistic) *e++ = (paritas_key_entry){"test_statistic", key->statistic};
     if (!isnan(key->mu)) *e++ = (paritas_key_entry){"mu", mu};
-    /* a limit takes as many toys as it needs; the number only says where it gives up */
+    /* only a maximum for limits, which take what they need */
     if (fits || !isnan(key->mu)) *e++ = (paritas_key_entry){"ntoys", n};
     *e++ = (paritas_key_entry){"seed", seed};
     *e++ = (paritas_key_entry){"fix_aux", options->fix_aux ? "yes" : "no"};
     *e++ = (paritas_key_entry){"minimizer", options->newton_only ? "newton" : "auto"};
     *e++ = (paritas_key_entry){"precision", precision};
     *e++ = (paritas_key_entry){"version", paritas_version()};
-    /* a pooled store is the whole run's: that names no shard */
+    /* a pooled store names no shard: it is the whole run's */
     if (options->shards > 1) *e++ = (paritas_key_entry){"shard", shard};
     for (size_t i = 0; i < infer->n_parameters; i++) names[i] = paritas_model_parameter_name(infer->model, i);
     const struct store_run run = {key->kind, (size_t)(e - entries), entries, fits ? infer->n_parameters : 0,
                                   fits ? names : NULL};
     return store_open(context, options->store, &run, options->resume != 0, store);
 }
-
-/* ---- ensembles ---- */
 
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected)
 {

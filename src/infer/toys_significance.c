@@ -1,4 +1,4 @@
-/* toys_significance.c: discovery by toys: q0's toys, read as significances. */
+/* toys_significance.c: discovery significance from toys of q0. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "infer/probability.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Z of a p-value from n toys, with its error to first order; where no toy is as extreme, only a limit. */
+/* Z with its first-order error; a lower limit if no toy is as extreme. */
 static double z_of(double p, double p_error, uint64_t n, double *error, double *at_least)
 {
     *error = *at_least = (double)NAN;

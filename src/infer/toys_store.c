@@ -1,4 +1,4 @@
-/* toys_store.c: the answer of a test from the toys of a store alone. */
+/* toys_store.c: a test's result from a store alone. */
 #include "base/number.h"
 #include "base/sized.h"
 #include "infer/toys.h"
@@ -8,7 +8,7 @@
 
 struct reading {
     struct toy_pool pool;
-    bool failed; /* memory ran out */
+    bool failed;
 };
 
 static int take(void *user, const paritas_toy *row)
@@ -23,7 +23,7 @@ static int take(void *user, const paritas_toy *row)
     return 0;
 }
 
-/* A number that every run that came as far as a toy has written. */
+/* Every run with a toy has this fact. */
 static paritas_status get_fact(paritas_context *context, struct store *store, const char *name, double *value)
 {
     bool known;
@@ -56,7 +56,6 @@ static paritas_status read_facts(paritas_context *context, struct store *store,
                         facts.status);
 }
 
-/* What was tested, from the run's key. */
 static paritas_status read_key(paritas_context *context, const struct store *store, int *statistic,
                                double *mu)
 {
@@ -82,7 +81,7 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     double mu = 0.0;
     TRY(read_key(context, store, &statistic, &mu));
     TRY(read_facts(context, store, result));
-    /* fits of f32 alone? whatever the context is that reads them */
+    /* unpolished f32 fits, whatever the reading context */
     const char *precision = store_entry(store, "precision");
     const bool raw = precision && strcmp(precision, "f32" TOYS_RAW) == 0;
     toy_pool_open(&reading->pool, context, raw, (paritas_test_statistic)statistic, mu);

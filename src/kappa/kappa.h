@@ -1,4 +1,4 @@
-/* kappa.h: what the files of this folder share. */
+/* kappa.h: shared by the files of this folder. */
 #ifndef PARITAS_KAPPA_KAPPA_H
 #define PARITAS_KAPPA_KAPPA_H
 
@@ -10,28 +10,27 @@
 
 extern const struct kernel_module paritas_module_kappa;
 
-/* Entries, in the module's order. */
 enum kappa_entry {
 #define X(name) ENTRY_##name,
     MODULE_ENTRIES(X)
 #undef X
 };
 
-/* What distributions may have; theta in m/s. */
+/* Limits of distributions; theta in m/s. */
 #define KAPPA_MOST 1000.0
 #define THETA_LEAST 1e4
 #define THETA_MOST 1e9
 
 /* The kernels' functions at width 1, in f64. */
-double kappa_log_normalisation(double kappa); /* ln A, see kernels/kappa/kappa_distribution.h */
+double kappa_log_normalisation(double kappa); /* ln A, kernels/kappa/kappa_distribution.h */
 double kappa_log_thermal_energy(double theta);
-double kappa_speed(double energy); /* m/s of eV */
-/* 1 / (2 sigma^2) of a response of that relative width (full, at half maximum). */
+double kappa_speed(double energy); /* eV to m/s */
+/* 1 / (2 sigma^2) of a response's relative FWHM. */
 double kappa_sharpness(double response);
 
 bool kappa_plasma_is_valid(const paritas_kappa_plasma *plasma);
 
-/* What of the options is not given is as by default; what is given is checked. `given` may be NULL. */
+/* Checks options and adds defaults. `given` may be NULL. */
 paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given,
                                       paritas_potential_options *options);
 

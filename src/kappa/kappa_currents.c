@@ -1,4 +1,4 @@
-/* kappa_currents.c: currents as single numbers. The functions are the kernels' text at width 1. */
+/* kappa_currents.c: single currents, by the kernels' text at width 1. */
 #include "kappa/kappa.h"
 
 #define PARITAS_F64 1

@@ -1,8 +1,7 @@
 /* kappa_fit.c: kappa distributions fitted to electron spectra.
  *
- *   spectra ──► rows of numbers, chunk by chunk ──► device: whole fits (kernels/kappa/kappa_fit.h)
- *       ──► (f32: again on the host in f64, from where f32 came) ──► results
- */
+ *   spectra ──► rows ──► device: whole fits (kernels/kappa/kappa_fit.h)
+ *       ──► (f32: continued on the host in f64) ──► results */
 #include "base/context.h"
 #include "base/host_math.h"
 #include "base/sized.h"
@@ -13,28 +12,26 @@
 #include <math.h>
 #include <string.h>
 
-#define LARGEST 1e15 /* of fluxes, sensitivities and counts: f32 squares them */
+#define LARGEST 1e15 /* of fluxes, sensitivities, counts: f32 squares them */
 
-/* Grid of starts: between neighbours in ln theta; kappas, evenly in 1 / kappa. */
+/* Of starts in ln theta; kappas are even in 1 / kappa. */
 #define GRID_STEP 0.3
 #define GRID_THETAS 40
 #define GRID_KAPPAS 5
 _Static_assert(GRID_KAPPAS *GRID_THETAS <= KAPPA_GRID_MOST, "the slab holds every point of the grid");
 
-/* ---- options ---- */
-
 struct task {
     paritas_spectra spectra;
     paritas_kappa_options options;
     paritas_kappa_result *results;
-    double *starts; /* y, kappa, t of each, kappa 0: none; NULL: none at all. Fits in f32 leave theirs here */
+    double *starts; /* y, kappa (0: none), t of each; f32 fits leave theirs here */
     bool hands_on;  /* to f64: answers go to `starts` alone */
-    double *misfit; /* of points */
+    double *misfit;
     size_t n_points;
     uint32_t ints[KAPPA_INTS];
     double reals[KAPPA_REALS(GRID_KAPPAS, GRID_THETAS)];
     size_t n_reals;
-    unsigned free; /* parameters */
+    unsigned free;
 };
 
 static double log_theta(double theta)
@@ -130,12 +127,9 @@ static paritas_status open_task(paritas_context *context, struct task *task,
     return PARITAS_OK;
 }
 
-/* ---- rows ---- */
-
-/* What a spectrum is to a fit. */
 struct view {
-    unsigned rows, empty;    /* used; of those without a flux */
-    double density_estimate; /* NaN: there is no flux */
+    unsigned rows, empty;    /* used; without flux */
+    double density_estimate; /* NaN: no flux */
 };
 
 static bool usable(double x)
@@ -201,7 +195,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     double row[SPECTRUM_SIZE];
     const struct view view = view_spectrum(task, which, row);
     const double none = (double)NAN;
-    memset(r, 0, sizeof *r); /* answers are compared byte by byte */
+    memset(r, 0, sizeof *r); /* results are compared byte by byte */
     r->size = sizeof *r;
     r->status = PARITAS_SPECTRUM_NOT_FITTED;
     r->fit = (paritas_fit_status)(int)answer[KAPPA_STATUS];
@@ -227,7 +221,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     r->density = KAPPA_UNIT_DENSITY * host_exp(x[0]);
     r->kappa = x[1];
     r->theta = KAPPA_UNIT_THETA * host_exp(x[2]);
-    /* exactly, what a bound holds */
+    /* exactly the bound's value */
     r->kappa_state = (paritas_parameter_state)(int)answer[KAPPA_STATES];
     r->theta_state = (paritas_parameter_state)(int)answer[KAPPA_STATES + 1];
     if (r->kappa_state == PARITAS_PARAMETER_FIXED || r->kappa_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
@@ -238,7 +232,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     if (r->theta_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->theta = task->options.theta_upper;
     if (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) r->density = view.density_estimate;
     const paritas_kappa_plasma plasma = {r->density, r->kappa, r->theta};
-    if (!kappa_plasma_is_valid(&plasma)) { /* in its density, which the fit does not bound */
+    if (!kappa_plasma_is_valid(&plasma)) { /* in density, which has no bound */
         r->status = PARITAS_SPECTRUM_NOT_FITTED;
         r->fit = PARITAS_FIT_NOT_A_MINIMUM;
         r->density = r->kappa = r->theta = none;
@@ -256,7 +250,7 @@ static void write_result(const struct task *task, size_t which, const double *an
     r->density_error = r->density * root(r->covariance[0][0]);
     r->kappa_error = root(r->covariance[1][1]);
     r->theta_error = r->theta * root(r->covariance[2][2]);
-    /* of ln T by kappa and by ln theta */
+    /* of ln T by kappa and ln theta */
     const double k = r->kappa, by_kappa = 1.0 / k - 1.0 / (k - 1.5), by_t = 2.0;
     const double variance = by_kappa * by_kappa * r->covariance[1][1] +
                             2.0 * by_kappa * by_t * r->covariance[1][2] + by_t * by_t * r->covariance[2][2];
@@ -304,7 +298,7 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     if (status != PARITAS_OK || n == 0) return status;
     struct batch batch = batch_of(&task, ENTRY_kappa_fit);
     const bool polished = context->precision == 32 && !context->no_polish;
-    /* the weights of rows without a count leave f32 nothing to see the others by */
+    /* in f32, the weights of rows without counts hide the others */
     const bool beyond = polished && task.options.weights == PARITAS_KAPPA_WEIGHTS_ORIGINAL;
     if (!polished || beyond) return batch_run(context, beyond ? context->host : context->device, &batch, n);
     task.starts = paritas_allocate(context, n, 3 * sizeof *task.starts);
@@ -318,8 +312,6 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     paritas_release(&context->allocator, task.starts);
     return status;
 }
-
-/* ---- the misfit ---- */
 
 static paritas_status take_misfit(paritas_context *context, void *user, size_t at, size_t n,
                                   const double *out)
@@ -351,7 +343,6 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
     if (!shared) return paritas_fail_memory(context);
     for (size_t p = 0; p < n_points && status == PARITAS_OK; p++) {
         paritas_kappa_plasma point = points[p];
-        /* not looked at */
         if (task.options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) point.density = KAPPA_UNIT_DENSITY;
         if (!kappa_plasma_is_valid(&point))
             status = paritas_refuse(

@@ -1,5 +1,4 @@
-/* kappa_plasma.c: kappa distributions as the public interface has them. What takes one number is the kernels'
- * text at width 1. */
+/* kappa_plasma.c: kappa distributions; single numbers by the kernels' text at width 1. */
 #include "base/context.h"
 #include "fit/batch.h"
 #include "kappa/kappa.h"
@@ -27,8 +26,7 @@ double kappa_speed(double energy)
     return kappa_thermal_speed(energy);
 }
 
-/* sigma = asinh(w / 2) / sqrt(2 ln 2): a channel of the width w reaches from E exp(-h) to E exp(h), sinh h =
- * w / 2 */
+/* sigma = asinh(w / 2) / sqrt(2 ln 2): a channel of width w spans E exp(-h) to E exp(h), sinh h = w / 2 */
 double kappa_sharpness(double response)
 {
     const double half = 0.5 * response, h = m_log(half + SQRT(half * half + 1.0));
@@ -49,8 +47,6 @@ double paritas_kappa_theta(double kappa, double temperature)
 {
     return kappa > 1.5 && temperature > 0.0 ? kappa_theta_of(kappa, temperature) : (double)NAN;
 }
-
-/* ---- fluxes ---- */
 
 struct fluxes {
     const paritas_kappa_plasma *plasma;
@@ -120,8 +116,6 @@ paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const pari
                                 .user = &fluxes};
     return batch_run(context, context->device, &batch, n);
 }
-
-/* ---- the response ---- */
 
 paritas_status paritas_kappa_response(paritas_context *context, double response, size_t n_energies,
                                       const double *energy, double *matrix)

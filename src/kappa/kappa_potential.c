@@ -1,4 +1,4 @@
-/* kappa_potential.c: currents and potentials of spacecraft for many distributions or spectra. */
+/* kappa_potential.c: batches of currents and potentials of spacecraft. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "fit/batch.h"
@@ -8,9 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define ENERGY_MOST 1e9 /* eV: that electrons may be asked up to */
-
-/* ---- options ---- */
+#define ENERGY_MOST 1e9 /* eV, of electrons */
 
 static paritas_status check_energies(paritas_context *context, const char *name, double lower, double upper)
 {
@@ -38,7 +36,6 @@ paritas_status potential_options_read(paritas_context *context, const paritas_po
     return status;
 }
 
-/* The options as the kernels read them. */
 static void options_table(const paritas_potential_options *options, double *reals)
 {
     memset(reals, 0, CHARGING_REALS * sizeof *reals);
@@ -56,7 +53,6 @@ static void options_table(const paritas_potential_options *options, double *real
     }
 }
 
-/* What all launches on these options share. */
 static struct batch batch_of(const paritas_potential_options *options, const double *reals)
 {
     const int sums = options->currents == PARITAS_CURRENTS_SUMS;
@@ -66,7 +62,7 @@ static struct batch batch_of(const paritas_potential_options *options, const dou
     return batch;
 }
 
-/* What is no distribution becomes one that kernels know as such. */
+/* Marks an invalid distribution for the kernels. */
 static void put_plasma(const paritas_kappa_plasma *plasma, double *in)
 {
     const bool valid = kappa_plasma_is_valid(plasma);
@@ -74,8 +70,6 @@ static void put_plasma(const paritas_kappa_plasma *plasma, double *in)
     in[CHARGING_KAPPA] = valid ? plasma->kappa : 0.0;
     in[CHARGING_THETA] = valid ? plasma->theta : 0.0;
 }
-
-/* ---- currents ---- */
 
 struct currents_run {
     const paritas_kappa_plasma *plasma;
@@ -135,8 +129,6 @@ paritas_status paritas_shade_currents(paritas_context *context, size_t n, const 
     return batch_run(context, context->device, &batch, n);
 }
 
-/* ---- potentials ---- */
-
 struct potentials_run {
     const paritas_kappa_plasma *plasma;
     const double *covariance;
@@ -155,7 +147,7 @@ static paritas_status fill_jobs(paritas_context *context, void *user, size_t at,
     return PARITAS_OK;
 }
 
-/* g^T C g for g, the derivatives of the potential. */
+/* g^T C g, g: derivatives of the potential. */
 static double error_of(const double *covariance, const double *g)
 {
     double sum = 0.0;

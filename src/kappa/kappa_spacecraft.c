@@ -1,23 +1,22 @@
-/* kappa_spacecraft.c: spacecraft potentials from spectra: see paritas_spacecraft_potential_of_spectra. */
+/* kappa_spacecraft.c: spacecraft potentials from spectra. */
 #include "base/sized.h"
 #include "kappa/kappa.h"
 
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
-#define MOST_SLOPE 0.98 /* of the potential by the shift, beyond which no error is told */
-#define CLOSE 1e-3      /* V: a potential this near the shift is not worth another fit */
-/* V: between shifts this near, of which one is too small and one too large, the potential jumps */
+#define MOST_SLOPE 0.98 /* d(potential) / d(shift); above it no error is given */
+#define CLOSE 1e-3      /* V: a potential this near the shift is final */
+/* V: shifts this near, one too small and one too large: the potential jumps */
 #define NARROW 1e-5
 #define NEAR 3.0     /* V */
 #define FURTHEST 1e9 /* V: no shift is too large yet */
 
-/* The spectra at hand, all or those that are fitted again, and what becomes of them. */
 struct automatic_run {
     size_t n;
-    size_t *which; /* their numbers among all; owned, as the others */
+    size_t *which; /* their numbers among all */
     double *shift;
-    double *energy, *flux, *sensitivity, *counts; /* n x 15; the last two where they were given */
+    double *energy, *flux, *sensitivity, *counts; /* n x 15; the last two if given */
     unsigned char *sunlit;
     paritas_kappa_result *fits;
     paritas_potential *results;
@@ -54,7 +53,7 @@ static paritas_status run_allocate(paritas_context *context, const paritas_spect
                 run->results;
         there = there && (run->sensitivity || !spectra->sensitivity) && (run->counts || !spectra->counts);
     }
-    if (there && shifted && n > 0) { /* the first one's size counts for all */
+    if (there && shifted && n > 0) { /* records have the size of the first */
         run->fits->size = sizeof *run->fits;
         run->results->size = sizeof *run->results;
     }
@@ -63,7 +62,6 @@ static paritas_status run_allocate(paritas_context *context, const paritas_spect
     return paritas_fail_memory(context);
 }
 
-/* Fits, then potentials. */
 static paritas_status fit_and_solve(paritas_context *context, struct automatic_run *run,
                                     const paritas_spectra *spectra, const unsigned char *sunlit,
                                     const paritas_kappa_options *kappa,
@@ -82,7 +80,7 @@ static paritas_status fit_and_solve(paritas_context *context, struct automatic_r
                                         results);
 }
 
-/* Spectrum `from` as it is in the plasma, which the spacecraft's potential lets fall by so much. */
+/* Spectrum `from` in the plasma, outside the spacecraft's potential. */
 static void shift(const paritas_spectra *spectra, size_t from, double potential, int liouville,
                   struct automatic_run *run, size_t to)
 {
@@ -97,17 +95,15 @@ static void shift(const paritas_spectra *spectra, size_t from, double potential,
     }
 }
 
-/* The search for the shift that is the potential: g(shift) = potential - shift falls through 0 there. */
+/* Root of g(shift) = potential - shift, which falls through 0. */
 struct search {
-    /* shifts: the largest known with g > 0 that is below all with g < 0, the least with g < 0 or without a
-     * plasma */
+    /* the largest shift with g > 0 below all with g < 0; the least with g < 0 or no plasma */
     double below, above;
-    /* the shift before the last one, and g there; of those at which there is a potential */
+    /* the previous shift with a potential, and its g */
     double shift, off;
-    int stalls; /* the last step did not halve g */
+    int stalls; /* g was not halved */
 };
 
-/* Is it worth another fit? One that was shifted too far is. */
 static int is_open(const struct search *search, const paritas_potential *result)
 {
     if (!result->sunlit || search->above - search->below < NARROW) return 0;
@@ -117,7 +113,6 @@ static int is_open(const struct search *search, const paritas_potential *result)
     return !(off <= CLOSE && off >= -CLOSE);
 }
 
-/* What was found at a shift. */
 static void learn(struct search *search, const paritas_potential *result)
 {
     const int found = result->status == PARITAS_POTENTIAL_FOUND,
@@ -127,7 +122,7 @@ static void learn(struct search *search, const paritas_potential *result)
     if (!more && result->shift < search->above) search->above = result->shift;
 }
 
-/* What moves the potential moves the shift, which moves the potential: by how much in the end for one. */
+/* A change of 1 moves the shift, which moves the potential: the total effect. */
 static double feedback(const struct search *search, const paritas_potential *result)
 {
     const double slope =
@@ -135,8 +130,7 @@ static double feedback(const struct search *search, const paritas_potential *res
     return slope > -1.0 && slope < MOST_SLOPE ? 1.0 / (1.0 - slope) : __builtin_nan("");
 }
 
-/* Where potential and shift agree by the secant through the last two; where that stalls or leads out, the
- * middle, and before a shift was too large the potential. */
+/* Secant. If it stalls or leaves the bracket: the middle, or the potential while no shift is too large. */
 static double next_shift(const struct search *search, const paritas_potential *result)
 {
     const int bounded = search->above < FURTHEST;
@@ -145,12 +139,11 @@ static double next_shift(const struct search *search, const paritas_potential *r
     const double off = result->potential - result->shift;
     const double next = result->shift - off * (result->shift - search->shift) / (off - search->off);
     if (bounded) return next > search->below && next < search->above ? next : middle;
-    /* near a root that g just touches the way may lead back */
+    /* a root that g only touches may lie back */
     const double least = off < NEAR ? 0.0 : search->below;
     return next > least && next < 2.0 * result->potential ? next : result->potential;
 }
 
-/* Takes back all numbers but the shift. */
 static void refuse(paritas_potential_status status, paritas_potential *result)
 {
     const double none = __builtin_nan("");
@@ -167,8 +160,7 @@ static void refuse(paritas_potential_status status, paritas_potential *result)
                                   .ions = none};
 }
 
-/* A potential that is not its spectrum's shift tells nothing, and neither does what stopped a spectrum that
- * was shifted too far. */
+/* A potential unequal to its shift means nothing, nor does a failure after a shift too far. */
 static void refuse_unsettled(const struct search *search, paritas_potential *result)
 {
     if (!result->sunlit || (result->status == PARITAS_POTENTIAL_ABOVE_RANGE && search->above >= FURTHEST))
@@ -179,7 +171,7 @@ static void refuse_unsettled(const struct search *search, paritas_potential *res
     refuse(PARITAS_POTENTIAL_NOT_SETTLED, result);
 }
 
-/* What currents of a thermal speed that stands at its bound balance is the bound's, not the plasma's. */
+/* At theta's bound the currents are not the plasma's. */
 static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *result)
 {
     if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_PARAMETER_AT_LOWER_BOUND &&
@@ -203,7 +195,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
     if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_kappa_result, "fits", spectra.n, fits);
     if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", spectra.n, results);
     if (status != PARITAS_OK) return status;
-    /* which looks at what else was given */
+    /* checks the other arguments */
     if (spectra.n == 0) return paritas_kappa_fit(context, given_spectra, kappa, fits);
     if (!sunlit) return paritas_refuse(context, "sunlit: none given");
     struct search *searches = NULL;

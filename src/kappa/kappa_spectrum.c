@@ -1,5 +1,4 @@
-/* kappa_spectrum.c: omnidirectional spectra from sweeps. One pass over the cells in f64; no device would be
- * faster than memory. */
+/* kappa_spectrum.c: omnidirectional spectra from sweeps. Memory limits the speed: no device is faster. */
 #include "base/context.h"
 #include "base/host_math.h"
 #include "base/sized.h"
@@ -11,7 +10,7 @@
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 
-/* The archive's marks of missing and of flagged fluxes are +-1e-98: no flux is so small. */
+/* The archive marks missing and flagged fluxes by +-1e-98. */
 #define MARKS 1e-90
 
 /* Half to even, for 0 <= x < 2^52. */
@@ -21,8 +20,8 @@ static double whole(double x)
     return (x + WHOLE) - WHOLE;
 }
 
-/* The rings of cells: limit of the inclination's magnitude, cells on that side, solid angle of one, (2 pi /
- * cells) (sin of the upper edge - sin of the lower), the edges 22.5 degrees apart. */
+/* Rings: limit of |inclination|, cells on that side, solid angle of one: (2 pi / cells) (sin upper - sin
+ * lower edge), edges 22.5 degrees apart. */
 static const struct ring {
     double below, cells, solid_angle;
 } rings[] = {
@@ -32,12 +31,11 @@ static const struct ring {
     {90.0, 4.0, 0.11956975072518114},
 };
 
-/* The sensor, a number a cell. */
 struct sensor {
     double solid_angle[CELLS], share[CELLS]; /* sr; s */
     double spread[CELLS];                    /* solid angle^2 / share */
-    double half;                             /* of all solid angles */
-    double geometric_factor;                 /* cm^2 sr */
+    double half;
+    double geometric_factor; /* cm^2 sr */
 };
 
 static paritas_status open_sensor(paritas_context *context, const paritas_cells *given, struct sensor *sensor)
@@ -75,7 +73,7 @@ struct row {
     double omni, coverage, sensitivity, counts;
 };
 
-/* Cells whose sums run side by side: eight sums of every eighth cell, added at the end. */
+/* Eight sums of every eighth cell. */
 #define SIDE 8
 
 static double sum_side(const double part[SIDE])
@@ -91,7 +89,7 @@ static struct row sum_row(const struct sensor *sensor, double energy, const doub
         for (unsigned j = 0; j < SIDE; j++) {
             const double given = flux[c + j], size = given < 0.0 ? -given : given,
                          solid_angle = sensor->solid_angle[c + j], cos = cosine[c + j];
-            /* no branches, which would be taken at random; NaN fails every comparison */
+            /* branches would be random; NaN compares false */
             double known = size < INFINITY ? 1.0 : 0.0;
             known = size >= MARKS ? known : size == 0.0 ? 1.0 : 0.0;
             known = cos == cos ? known : 0.0;
@@ -104,7 +102,7 @@ static struct row sum_row(const struct sensor *sensor, double energy, const doub
         }
     const double none = (double)NAN, covered = sum_side(covers), counts = sum_side(counted);
     if (!(covered > 0.0)) return (struct row){none, 0.0, none, counts};
-    /* of a flux F / 4 pi in every cell the sum has the variance F / 4 pi sum of solid angle^2 / exposure */
+    /* for a flux F / 4 pi in every cell the variance is F / 4 pi sum of solid angle^2 / exposure */
     return (struct row){2.0 * sum_side(sums) * (sensor->half / covered), covered / sensor->half,
                         covered * covered * (sensor->geometric_factor * energy) /
                             (12.566370614359172 * sum_side(spreads)),

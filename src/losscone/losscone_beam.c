@@ -1,5 +1,4 @@
-/* losscone_beam.c: beams of electrons along the field, which the surface's potential accelerated: see
- * paritas_losscone.h. */
+/* losscone_beam.c: electron beams along the field, accelerated by the surface potential. */
 #include "base/sized.h"
 #include "losscone/losscone.h"
 
@@ -7,19 +6,18 @@
 
 #define COSINE_150 (-0.86602540378443865)
 #define CELLS_LEAST 5
-#define ENERGY_LEAST 20.0 /* eV: where beams are looked for */
+#define ENERGY_LEAST 20.0 /* eV: search for beams from here */
 #define ENERGY_MOST 500.0
-#define ENERGY_HIGH 400.0 /* from here on, or twice the beam's energy, there is none */
+#define ENERGY_HIGH 400.0 /* no beam above this or twice its energy, whichever is larger */
 #define PEAK_LEAST 2.0
 #define PEAK_OVER_NEIGHBOURS 1.2
 #define NEIGHBOUR_LEAST 1.5
 #define WIDTH_MOST 4
 #define HIGH_MOST 0.5
 
-/* A sweep's rows by energy. */
 struct profile {
     size_t row[SWEEP_ROWS];
-    double energy[SWEEP_ROWS], mean[SWEEP_ROWS]; /* NaN with too few cells */
+    double energy[SWEEP_ROWS], mean[SWEEP_ROWS]; /* NaN: too few cells */
     size_t n;
 };
 
@@ -55,7 +53,7 @@ static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p
     }
 }
 
-/* Is the row `at` a beam? Comparisons with means that are not known are false. */
+/* Comparisons with unknown (NaN) means are false. */
 static int is_beam(const struct profile *p, size_t at)
 {
     if (at == 0 || at + 1 >= p->n) return 0;

@@ -1,20 +1,19 @@
-/* losscone_evaluate.c: misfits and models at given points, and cosines of pitch angles: one launch each of
- * entry/entry_losscone_evaluate.h. */
+/* losscone_evaluate.c: misfits, models, cosines of pitch angles (entry/entry_losscone_evaluate.h). */
 #include "fit/launch.h"
 #include "losscone/losscone.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Points of one launch at most: a job is one sweep with all of them. */
+/* Most points of a launch: a job is a sweep with all of them. */
 #define POINTS_MOST 4096
-/* Largest magnitude of a point's numbers: an f32 kernel squares what it makes of them. */
+/* Largest number of a point: f32 kernels square it. */
 #define POINT_LARGEST 1e9
 
 static int is_cosine(double x)
 {
     return x == x;
-} /* what rounding took beyond 1 is 1 */
+} /* rounding beyond 1 counts as 1 */
 
 static paritas_status check_points(paritas_context *context, size_t n, const double *points)
 {
@@ -26,12 +25,10 @@ static paritas_status check_points(paritas_context *context, size_t n, const dou
     return PARITAS_OK;
 }
 
-/* ---- misfits ---- */
-
 struct misfits {
     const struct losscone_call *call;
-    size_t n_points, first, count; /* points of all, and of this launch */
-    unsigned least;                /* cells that a misfit needs */
+    size_t n_points, first, count; /* of all, and of this launch */
+    unsigned least;
     double *misfit;
     unsigned *cells;
 };
@@ -66,7 +63,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                         .misfit = misfit,
                         .cells = cells};
     paritas_status status;
-    do { /* without points there are still cells to be counted */
+    do { /* cells are counted even without points */
         m.count = n_points - m.first < POINTS_MOST ? n_points - m.first : POINTS_MOST;
         status = losscone_run(context, &call,
                               (struct batch){.entry = ENTRY_losscone_misfit,
@@ -84,8 +81,6 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
     return status;
 }
 
-/* ---- models ---- */
-
 struct models {
     const paritas_sweeps *sweeps;
     const double *points;
@@ -93,7 +88,7 @@ struct models {
     int hard;
 };
 
-/* Are energy and potential of a row numbers, so that there is a model? Its electrons may lack the energy. */
+/* A model needs energy and potential of a row; electrons may lack the energy. */
 static int is_known(const paritas_sweeps *sweeps, size_t row)
 {
     return sweeps->energy[row] > 0.0 && isfinite(sweeps->energy[row]) && isfinite(sweeps->potential[row]);
@@ -165,14 +160,12 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
                                        .user = &m});
 }
 
-/* ---- cosines ---- */
-
 struct cosines {
     const double *field, *polarity, *azimuth;
     double *cosine;
 };
 
-/* The sign of a row's field, 0 where its directions are unknown. */
+/* 0: the directions are unknown. */
 static double sign_of(const struct cosines *c, size_t row)
 {
     const double *b = c->field + 3 * row, polarity = c->polarity ? c->polarity[row] : -1.0;

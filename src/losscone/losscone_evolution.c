@@ -1,4 +1,4 @@
-/* losscone_evolution.c: see losscone_evolution.h. */
+/* losscone_evolution.c: differential evolution. */
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
 #define PARITAS_PACK 1
@@ -9,12 +9,10 @@
 
 #include <string.h>
 
-/* ---- starts ---- */
-
-/* NumPy's PCG64 (M. O'Neill, HMC-CS-2014-0905), numbers of 128 bits as four words, the lowest first: state
- * and increment are those of np.random.PCG64(42).state. */
+/* NumPy's PCG64 (M. O'Neill, HMC-CS-2014-0905) in 32-bit words, lowest first. State:
+ * np.random.PCG64(42).state. */
 struct pcg {
-    uint32_t state[4], kept; /* the half that the next draw takes */
+    uint32_t state[4], kept; /* the half for the next draw */
     bool has_kept;
 };
 static const uint32_t pcg_seeded[4] = {0x68860ac8, 0xacbc7c9d, 0x98798f2a, 0xcea44f67},
@@ -61,13 +59,11 @@ void losscone_starts(uint16_t starts[LOSSCONE_POINT][EVOLVE_STARTS])
     }
 }
 
-/* ---- the Sobol set ---- */
-
 #define SOBOL_BITS 32
-#define SOBOL_STREAM 0xffffffffu /* no generation of a fit has this number */
+#define SOBOL_STREAM 0xffffffffu /* no generation has this number */
 
-/* Direction numbers of three dimensions: van der Corput's, and those of the polynomials x + 1 and x^2 + x + 1
- * with the first numbers 1 and 1, 3 (S. Joe, F. Kuo, SIAM J. Sci. Comput. 30 (2008) 2635). */
+/* Van der Corput, and polynomials x + 1, x^2 + x + 1 with initial numbers 1 and 1, 3 (S. Joe, F. Kuo, SIAM
+ * J. Sci. Comput. 30 (2008) 2635). */
 static void directions(uint32_t v[3][SOBOL_BITS])
 {
     uint32_t m[3][SOBOL_BITS];
@@ -79,8 +75,8 @@ static void directions(uint32_t v[3][SOBOL_BITS])
     }
 }
 
-/* The digits of x through a lower triangular matrix of bits with ones on its diagonal, then a shift (J.
- * Matousek, J. Complexity 14 (1998) 527). Digit 0 is the highest bit. */
+/* Bits of x (highest first) times a unit lower triangular matrix, then a shift (J. Matousek, J. Complexity
+ * 14 (1998) 527). */
 static uint32_t scrambled(uint32_t x, const uint32_t *matrix, uint32_t shift)
 {
     uint32_t y = 0;
@@ -101,21 +97,19 @@ void losscone_sobol(uint64_t seed, size_t n, double (*points)[LOSSCONE_POINT])
         for (unsigned digit = 0; digit < SOBOL_BITS; digit++) {
             const philox_block b = philox(SOBOL_STREAM, d, digit, 0, (uint32_t)seed, (uint32_t)(seed >> 32));
             const uint32_t own = (uint32_t)1 << (SOBOL_BITS - 1 - digit);
-            matrix[digit] = (b.word[0] & ~(own - 1)) | own; /* digits up to its own */
+            matrix[digit] = (b.word[0] & ~(own - 1)) | own;
             shift |= b.word[1] & own;
         }
         for (size_t k = 0; k < n; k++) {
             points[k][d] = (scrambled(x, matrix, shift) + 0.5) * 0x1p-32;
-            unsigned zeros = 0; /* Gray code: the digit that changes is that of the lowest 0 of k */
+            unsigned zeros = 0; /* Gray code: the lowest 0 of k is the digit that changes */
             while (k >> zeros & 1) zeros++;
             x ^= v[d][zeros];
         }
     }
 }
 
-/* ---- fits ---- */
-
-/* Where the Latin hypercube lies in U, V, as far as the bounds allow. */
+/* Range of the Latin hypercube in U, V, cut at the bounds. */
 #define FIRST_LOWER (-1000.0)
 #define FIRST_UPPER 0.0
 

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-/* Of 1 + misfit: the minimum is called proven if the misfit is not farther above what no point undercuts.
- * Formula and tables differ by rounding, and where there is a beam the plateau's centre stands for the
- * minimum. */
+/* Of 1 + misfit: a minimum this near its lower bound is proven. Formula and tables differ by rounding;
+ * with a beam the plateau's centre stands for the minimum. */
 #define PROVEN_F64 1e-6
 #define PROVEN_F32 2e-5
 

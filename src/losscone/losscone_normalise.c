@@ -1,5 +1,4 @@
-/* losscone_normalise.c: fluxes of different energies made comparable, and the cells that a method takes. Row
- * by row, on the host. */
+/* losscone_normalise.c: normalised fluxes and masks, on the host. */
 #include "base/host_math.h"
 #include "losscone/losscone.h"
 
@@ -18,7 +17,7 @@ static double magnitude(double x)
     return x < 0.0 ? -x : x;
 }
 
-/* Mean or largest flux of the valid incident cells; 0 without any. */
+/* 0 without valid incident cells. */
 static double norm_of(paritas_normalisation normalisation, const double *cosine, const double *flux)
 {
     double sum = 0.0, most = 0.0;
@@ -39,8 +38,8 @@ static void divide(const double *flux, double norm, double *normalised)
     for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
 }
 
-/* Each valid reflected cell by the valid incident one at the mirrored pitch angle, the first of equals; valid
- * incident ones are 1, and so is the cell next to 90 degrees. */
+/* Reflected cells by the incident one at the mirrored pitch angle, the first of equals. Incident cells and
+ * the one next to 90 degrees become 1. */
 static void divide_pairs(const double *cosine, const double *flux, double *normalised)
 {
     double angle[SWEEP_CELLS], found[SWEEP_CELLS];

@@ -1,5 +1,4 @@
-/* losscone_options.c: options of loss-cone functions, checked and as tables; sweeps as rows; what results
- * begin with. */
+/* losscone_options.c: options as tables, sweeps as rows, initial results. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "losscone/losscone.h"
@@ -10,9 +9,8 @@
 #define LEAST_WIDTH 1e-3 /* eV, of a beam */
 #define GENERATIONS_MOST 1000000u
 #define LILLIS_LEAST_CELLS 5
-#define LILLIS_MISFIT_LIMIT 2.0 /* above it there is no fit */
+#define LILLIS_MISFIT_LIMIT 2.0 /* above: no fit */
 
-/* lower <= upper, both finite and within [least, most] */
 static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper,
                                    double least, double most)
 {

@@ -1,5 +1,4 @@
-/* losscone_profile.c: what the data allow of the potential: profiles, confidence sets and the bootstrap of
- * their thresholds (entry/entry_losscone_profile.h). */
+/* losscone_profile.c: profiles, confidence sets, bootstrap of thresholds (entry/entry_losscone_profile.h). */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "losscone/losscone.h"
@@ -8,15 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Potentials of one launch at most: a job is one sweep with all of them. */
+/* Most potentials of a launch: a job is a sweep with all of them. */
 #define POTENTIALS_MOST 1024
-#define GRID_MOST 65536 /* steps of a confidence set's grid */
-/* V, where none is asked for. Plateaus are about 10 V wide, folded 0.5 V: folded sets at 4 s^2 held the truth
- * in 86 % of synthetic sweeps with steps of 1 V, in 94 % with 0.2 V, in 95 % with 0.1 V. */
+#define GRID_MOST 65536 /* steps of a set's grid */
+/* Default, V. Plateaus are 10 V wide, folded 0.5 V. Folded sets at 4 s^2 held the truth in 86 % of
+ * synthetic sweeps at 1 V, 94 % at 0.2 V, 95 % at 0.1 V. */
 #define STEP_HARD 1.0
 #define STEP_FOLDED 0.2
-#define DRAWS_MOST 65536 /* of a bootstrap */
-/* Kernels answer it where they found nothing. */
+#define DRAWS_MOST 65536
+/* Kernels return it if they found nothing. */
 #define NOTHING_FOUND 1e29
 
 static paritas_status check_inside(paritas_context *context, const paritas_losscone_options *options,
@@ -26,8 +25,6 @@ static paritas_status check_inside(paritas_context *context, const paritas_lossc
     return paritas_refuse(context, "%s[%zu]: %g V lies outside the bounds %g to %g", what, index, potential,
                           options->potential_lower, options->potential_upper);
 }
-
-/* ---- profiles ---- */
 
 struct profiles {
     const struct losscone_call *call;
@@ -91,8 +88,6 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
     return status;
 }
 
-/* ---- confidence sets ---- */
-
 struct sets {
     const struct losscone_call *call;
     const paritas_losscone_result *results;
@@ -108,13 +103,12 @@ static bool has_fit(const paritas_losscone_result *r)
            r->cells > 3;
 }
 
-/* By what kernels divide a sum of squares. */
 static double divisor(const paritas_losscone_options *options, const paritas_losscone_result *r)
 {
     return options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->cells - 3.0 : 1.0;
 }
 
-/* The square of the size of residuals. */
+/* Squared size of residuals. */
 static double scatter(const paritas_losscone_options *options, const paritas_losscone_result *r)
 {
     return r->misfit * divisor(options, r) / (r->cells - 3.0);
@@ -146,14 +140,13 @@ static paritas_status fill_sets(paritas_context *context, void *user, size_t at,
     return PARITAS_OK;
 }
 
-/* The interval lower .. upper joins those of the set; neighbours on the grid are one. */
 static void add_interval(paritas_confidence *set, double lower, double upper, double step)
 {
     double all[CONFIDENCE_SETS + 1][2];
     unsigned n = 0;
     bool placed = false;
     for (unsigned i = 0; i < set->intervals; i++) {
-        if (set->upper[i] + step >= lower && set->lower[i] - step <= upper) { /* one with it */
+        if (set->upper[i] + step >= lower && set->lower[i] - step <= upper) {
             lower = set->lower[i] < lower ? set->lower[i] : lower;
             upper = set->upper[i] > upper ? set->upper[i] : upper;
             continue;
@@ -209,7 +202,7 @@ static paritas_status take_sets(paritas_context *context, void *user, size_t at,
     return PARITAS_OK;
 }
 
-/* Bounds in f32 are rounded, so a result may lie that much outside of them. */
+/* f32 rounds bounds: a result may lie this far outside. */
 static paritas_status check_result(paritas_context *context, size_t k, const char *name, double value,
                                    double lower, double upper)
 {
@@ -221,7 +214,6 @@ static paritas_status check_result(paritas_context *context, size_t k, const cha
                           lower, upper);
 }
 
-/* What functions on results have in common. */
 static paritas_status open_results(paritas_context *context, const paritas_sweeps *given_sweeps,
                                    const paritas_losscone_options *given_options,
                                    const paritas_losscone_result *results, struct losscone_call *call)
@@ -291,12 +283,10 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
                                        .user = &s});
 }
 
-/* ---- the bootstrap ---- */
-
 struct bootstrap {
     const struct losscone_call *call;
     const paritas_losscone_result *results;
-    unsigned draws, rank; /* the threshold is the draw of this rank, from 0 */
+    unsigned draws, rank; /* rank of the threshold's draw, from 0 */
     double *sorted, *thresholds;
 };
 
@@ -311,7 +301,7 @@ static paritas_status fill_bootstrap(paritas_context *context, void *user, size_
         memset(row + SWEEP_SIZE, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
         row[BOOTSTRAP_NOISE] = -1.0;
         if (!has_fit(r)) continue;
-        /* the minimum itself may lie in a corner of the plateau, where r has no room */
+        /* the minimum may be in a corner of the plateau, without room for r */
         row[BOOTSTRAP_U] = r->potential_centre;
         row[BOOTSTRAP_R] = r->ratio_centre;
         row[BOOTSTRAP_NOISE] = host_sqrt(scatter(&b->call->options, r));
@@ -355,7 +345,7 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
         return paritas_refuse(context, "level %g does not lie between 0 and 1", level);
     const double place = level * draws;
     unsigned rank = (unsigned)place;
-    if (rank > 0 && rank == place) rank--; /* as many draws as the level asks for are not above it */
+    if (rank > 0 && rank == place) rank--; /* enough draws are not above it */
     double *sorted = paritas_allocate(context, draws, sizeof *sorted);
     if (!sorted) return paritas_fail_memory(context);
     struct bootstrap b = {&call, results, draws, rank, sorted, thresholds};

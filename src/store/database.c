@@ -1,4 +1,4 @@
-/* database.c: connections, statements, errors, and the lock that keeps a second run out. */
+/* database.c: connections, statements, errors and the lock of a store. */
 #define _DEFAULT_SOURCE /* flock, realpath */
 #include "store/database.h"
 
@@ -11,17 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long another program's lock (a reader while the log is set up or taken down) is waited for. */
+/* Longest wait for another program's lock (a reader that sets the log up or down). */
 #define PATIENCE_MS 5000
-
-/* ---- errors ----------------------------------------------------------------------------------- */
 
 static paritas_status fail_at(struct database *database, paritas_status status, const char *reason)
 {
     return paritas_fail(database->context, status, "%s: %s", database->name, reason);
 }
 
-/* What the system said, where it said something that explains more than SQLite's own sentence. */
+/* The system's reason, if it explains more than SQLite's. */
 static const char *reason_of(const struct database *database)
 {
     const int error = sqlite3_system_errno(database->connection);
@@ -30,7 +28,6 @@ static const char *reason_of(const struct database *database)
 
 paritas_status database_fail(struct database *database)
 {
-    /* SQLite could not even make the connection */
     if (database->connection == NULL) return paritas_fail_memory(database->context);
     const int code = sqlite3_extended_errcode(database->connection);
     const paritas_status either = database->writes ? PARITAS_UNWRITABLE : PARITAS_UNREADABLE;
@@ -62,28 +59,25 @@ paritas_status database_fail(struct database *database)
     case SQLITE_AUTH:
         return paritas_fail(database->context, either, "%s: cannot be %s: %s", database->name,
                             database->writes ? "written" : "read", reason_of(database));
-    default: /* a table or column that a store has and this file has not */
+    default: /* a table or column is missing in the file */
         return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: is not a whole store of toys: %s",
                             database->name, sqlite3_errmsg(database->connection));
     }
 }
 
-/* ---- connections and statements --------------------------------------------------------------- */
-
 paritas_status database_open(struct database *database, paritas_context *context, const char *name,
                              const char *path, enum database_access access)
 {
-    /* NOMUTEX: a context, and with it a store, serves one thread at a time */
+    /* NOMUTEX: a context serves one thread at a time */
     const int flags =
         SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE | (access == DATABASE_READ ? 0 : SQLITE_OPEN_CREATE);
     *database = (struct database){.context = context, .name = name, .writes = access != DATABASE_READ};
     if (sqlite3_open_v2(path, &database->connection, flags, NULL) != SQLITE_OK)
         return database_fail(database);
     sqlite3_busy_timeout(database->connection, PATIENCE_MS);
-    /* temporary tables in memory: SQLite looks for a folder for them in the environment, which is not the
-     * library's to read */
+    /* temporary tables in memory: for a folder SQLite would read the environment */
     TRY(database_run(database, "PRAGMA temp_store = MEMORY"));
-    /* rows are read once and in order; hundreds of shards may be open */
+    /* rows are read once, in order; hundreds of shards may be open */
     if (access == DATABASE_READ)
         return database_run(database, "PRAGMA query_only = ON; PRAGMA cache_size = -256");
     if (access == DATABASE_SCRATCH)
@@ -143,8 +137,6 @@ paritas_status database_integer(struct database *database, const char *text, sql
     return status;
 }
 
-/* ---- paths and the lock ----------------------------------------------------------------------- */
-
 paritas_status database_path(paritas_context *context, const char *name, char real[PATH_MAX])
 {
     if (realpath(name, real) != NULL) return PARITAS_OK;
@@ -189,8 +181,7 @@ paritas_status lock_take(paritas_context *context, const char *name, const char 
             return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be locked: %s", name,
                                 strerror(error));
         }
-        /* its last holder may have removed the file between our open and our lock: then the lock is on a file
-         * that nobody else will find */
+        /* the last holder may have removed the file between our open and lock: then nobody else finds it */
         struct stat held, there;
         if (fstat(lock->file, &held) == 0 && stat(lock->path, &there) == 0 && held.st_dev == there.st_dev &&
             held.st_ino == there.st_ino)
@@ -202,7 +193,7 @@ paritas_status lock_take(paritas_context *context, const char *name, const char 
 void lock_drop(struct store_lock *lock)
 {
     if (lock->file < 0) return;
-    unlink(lock->path); /* before the lock is free, see lock_take */
+    unlink(lock->path); /* before unlocking, see lock_take */
     close(lock->file);
     lock->file = -1;
 }

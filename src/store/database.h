@@ -1,5 +1,4 @@
-/* database.h: the little of SQLite that a store needs, its errors translated in one place. For src/store
- * alone. */
+/* database.h: access to SQLite, with its errors translated. For src/store alone. */
 #ifndef PARITAS_STORE_DATABASE_H
 #define PARITAS_STORE_DATABASE_H
 
@@ -18,38 +17,35 @@ struct database {
     paritas_context *context;
     const char *name; /* as the caller named it, for messages; borrowed */
     sqlite3 *connection;
-    bool writes; /* opened for writing: decides which status a failure has */
+    bool writes; /* decides the status of failures */
 };
 
 enum database_access {
-    DATABASE_READ,   /* where the file may be written, SQLite mends what a crash has left */
-    DATABASE_WRITE,  /* makes the file where it is missing */
-    DATABASE_SCRATCH /* as WRITE, without a journal: for a file that is thrown away on failure */
+    DATABASE_READ,   /* SQLite repairs what a crash left, if the file is writable */
+    DATABASE_WRITE,  /* creates the file */
+    DATABASE_SCRATCH /* WRITE without a journal: the file is deleted on failure */
 };
 
-/* `path` must be absolute or begin with a point: SQLite gives others a meaning (":memory:", "file:...").
- * Close it also after a failure. */
+/* `path`: absolute or with a leading dot, as SQLite interprets others (":memory:", "file:..."). Close it
+ * even after a failure. */
 paritas_status database_open(struct database *database, paritas_context *context, const char *name,
                              const char *path, enum database_access access);
 void database_close(struct database *database);
-/* Runs statements that give no rows. */
 paritas_status database_run(struct database *database, const char *statements);
-/* The caller finalises it before the database is closed. */
+/* Finalise it before closing the database. */
 paritas_status database_prepare(struct database *database, const char *text, sqlite3_stmt **statement);
-/* The next row; *row: there is one. */
 paritas_status database_step(struct database *database, sqlite3_stmt *statement, bool *row);
-/* A statement of two texts and no rows. */
+/* A statement of two texts, without rows. */
 paritas_status database_insert(struct database *database, const char *text, const char *first,
                                const char *second);
-/* A statement with one whole number as its answer. */
+/* A statement with one integer result. */
 paritas_status database_integer(struct database *database, const char *text, sqlite3_int64 *value);
-/* The connection's last failure as a status, with its message. */
 paritas_status database_fail(struct database *database);
 
-/* The absolute path of a file, through links. It need not exist, its folder must; else UNWRITABLE. */
+/* The absolute path, links resolved. The file need not exist, its folder must; else UNWRITABLE. */
 paritas_status database_path(paritas_context *context, const char *name, char real[PATH_MAX]);
 
-/* The lock that one run holds on a store: REAL-lock beside it. */
+/* One run's lock on a store: the file REAL-lock. */
 struct store_lock {
     int file; /* -1: not held */
     char path[PATH_MAX + 8];
@@ -57,7 +53,7 @@ struct store_lock {
 paritas_status lock_take(paritas_context *context, const char *name, const char *real,
                          struct store_lock *lock);
 void lock_drop(struct store_lock *lock);
-/* Fails where another process holds it. */
+/* Fails if another process holds it. */
 paritas_status lock_check(paritas_context *context, const char *name, const char *real);
 
 #endif

@@ -1,4 +1,4 @@
-/* store.c: opening stores, what a run is, and facts. */
+/* store.c: opening stores, their run and facts. */
 #define _POSIX_C_SOURCE 200809L
 #include "store/store_rows.h"
 
@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 static const char *const kind_names[] = {[STORE_TESTS] = "tests", [STORE_FITS] = "fits"};
-
-/* ---- the run ---------------------------------------------------------------------------------- */
 
 static const char *entry_of(const struct store_run *run, const char *name)
 {
@@ -27,7 +25,6 @@ static paritas_status keep_text(struct store *store, const char *text, const cha
     return *kept ? PARITAS_OK : paritas_fail_memory(store->database.context);
 }
 
-/* Copies a run into the store's arena. */
 static paritas_status copy_run(struct store *store, const struct store_run *run, const char *without)
 {
     paritas_key_entry *entries = arena_array(&store->arena, run->n_entries, sizeof *entries);
@@ -63,14 +60,14 @@ paritas_status store_make(struct store *store, const struct store_run *run, cons
         TRY(database_insert(database, "INSERT INTO run VALUES(?, ?)", store->run.entries[i].name,
                             store->run.entries[i].value));
     for (size_t i = 0; i < run->n_parameters; i++) {
-        char number[32]; /* SQLite makes it an integer, as the column says */
+        char number[32]; /* SQLite converts it to an integer */
         snprintf(number, sizeof number, "%zu", i);
         TRY(database_insert(database, "INSERT INTO parameters VALUES(?, ?)", number, run->parameters[i]));
     }
     return PARITAS_OK;
 }
 
-/* A column of texts into the arena, in the order of the rows. `count` is at least the number of rows. */
+/* A column of texts into the arena, in row order; at most `count` rows. */
 static paritas_status read_texts(struct store *store, const char *query, size_t count, size_t columns,
                                  const char **texts)
 {
@@ -154,7 +151,7 @@ static void say_entry(struct text *text, const char *lead, const char *name, con
         text_format(text, "%s no %s", lead, name);
 }
 
-/* Notes a difference: "was made with mu = 1, this run has mu = 2". */
+/* Appends "was made with mu = 1, this run has mu = 2". */
 static void say_difference(struct text *text, const char *name, const char *ours, const char *whose,
                            const char *theirs)
 {
@@ -194,8 +191,6 @@ paritas_status store_compare(struct store *store, const struct store_run *other,
     return status;
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------- */
-
 paritas_status store_prepare(paritas_context *context, const char *name, struct store **store)
 {
     *store = paritas_allocate_clear(context, 1, sizeof **store);
@@ -216,7 +211,6 @@ static paritas_status fail_exists(struct store *store)
                         "%s: exists already; `resume` goes on with it", store->database.name);
 }
 
-/* May `real` be written here? *exists says whether it is there. */
 static paritas_status check_writable(struct store *store, const char *real, bool resume, bool *exists)
 {
     paritas_context *context = store->database.context;
@@ -241,8 +235,8 @@ static paritas_status check_writable(struct store *store, const char *real, bool
     return PARITAS_OK;
 }
 
-/* A write-ahead log: many readers, one writer, commits that do not wait for the disk. A file system that
- * cannot share memory has none; there the journal stays, and commits wait. */
+/* Write-ahead log: many readers, one writer, commits without waiting for the disk. A file system without
+ * shared memory keeps the journal, and commits wait. */
 static paritas_status begin_log(struct store *store)
 {
     struct database *database = &store->database;
@@ -272,7 +266,7 @@ static paritas_status open_for_writing(struct store *store, const char *real, co
         TRY(store_make(store, run, NULL));
         TRY(database_run(database, "COMMIT"));
     } else {
-        if (!resume) return fail_exists(store); /* another run made it between our look and our lock */
+        if (!resume) return fail_exists(store); /* another run made it before we had the lock */
         TRY(store_compare(store, run, NULL, "this run", PARITAS_INVALID_ARGUMENT));
     }
     return begin_log(store);
@@ -286,7 +280,7 @@ static paritas_status open_path(struct store *store, const struct store_run *run
     TRY(check_writable(store, real, resume, &exists));
     const paritas_status status = open_for_writing(store, real, run, resume);
     if (status != PARITAS_OK && !exists && store->lock.file >= 0) {
-        /* nothing was committed; an empty file in the way of the next try helps nobody */
+        /* nothing was committed: leave no empty file for the next try */
         database_close(&store->database);
         struct stat about;
         if (stat(real, &about) == 0 && about.st_size == 0) unlink(real);
@@ -310,7 +304,6 @@ static paritas_status open_for_reading(struct store *store)
     return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is not a store of toys: it is empty", name);
 }
 
-/* Keeps the store if it was opened, and closes it if not. */
 static paritas_status opened_or_closed(paritas_status status, struct store **store)
 {
     if (status == PARITAS_OK) return PARITAS_OK;
@@ -338,8 +331,7 @@ void store_close(struct store *store)
     paritas_allocator allocator = store->database.context->allocator;
     sqlite3_finalize(store->insert);
     if (store->lock.file >= 0 && store->database.connection != NULL) {
-        /* one file again, which can be read from a folder that cannot be written; where a reader is in the
-         * way the log stays beside it */
+        /* back to one file, readable in a read-only folder; a reader in the way keeps the log */
         sqlite3_busy_timeout(store->database.connection, 0);
         sqlite3_exec(store->database.connection, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     }
@@ -364,8 +356,6 @@ const char *store_path(const struct store *store)
 {
     return store->database.name;
 }
-
-/* ---- facts ------------------------------------------------------------------------------------ */
 
 paritas_status store_get_fact(struct store *store, const char *name, double *value, bool *known)
 {
@@ -396,7 +386,7 @@ paritas_status store_set_fact(struct store *store, const char *name, double valu
     sqlite3_stmt *statement = NULL;
     double there;
     bool known, row;
-    value += 0.0; /* as a row's numbers: no -0.0 */
+    value += 0.0; /* no -0.0, as in rows */
     TRY(store_get_fact(store, name, &there, &known));
     if (known) {
         if (there == value || (isnan(there) && isnan(value))) return PARITAS_OK;

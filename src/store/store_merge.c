@@ -4,8 +4,8 @@
  *   b.db ─► cursor ├─ heap by (mu, hypothesis, toy) ─► OUTPUT-merge ─► renamed to OUTPUT
  *   c.db ─► cursor ┘
  *
- * Shards are read and the pool is written in order, so equal keys meet: that finds doubles. The new file has
- * no journal, as it is thrown away unless all goes well. */
+ * Sorted reading brings equal keys together, which finds doubles. The new file needs no journal: a failure
+ * deletes it. */
 #define _POSIX_C_SOURCE 200809L
 #include "store/store_rows.h"
 
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHARD "shard" /* the entry in which shards of one run differ */
+#define SHARD "shard" /* the only entry that differs between shards */
 #define ROWS_BETWEEN_REPORTS 8192
 
 struct merge {
@@ -23,12 +23,10 @@ struct merge {
     size_t n;
     struct store **stores;
     struct cursor *cursors;
-    size_t *heap, n_heap; /* numbers of the cursors that have a row, the least one first */
+    size_t *heap, n_heap; /* cursors with a row, least first */
     struct store *pool;
     uint64_t done, total;
 };
-
-/* ---- the heap --------------------------------------------------------------------------------- */
 
 static int compare_keys(const paritas_toy *a, const paritas_toy *b)
 {
@@ -55,9 +53,6 @@ static void sift_down(struct merge *merge, size_t at)
     }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
-
-/* The first rows of all shards. */
 static paritas_status begin_heap(struct merge *merge)
 {
     paritas_status status = PARITAS_OK;
@@ -105,7 +100,7 @@ static paritas_status merge_rows(struct merge *merge)
     return status;
 }
 
-/* Facts of a shard, which must not contradict those of the shards before it. */
+/* Facts must not contradict earlier shards. */
 static paritas_status merge_facts(struct merge *merge, struct store *shard)
 {
     struct database *database = &shard->database;
@@ -131,8 +126,6 @@ static paritas_status merge_facts(struct merge *merge, struct store *shard)
     return status;
 }
 
-/* ---- files ------------------------------------------------------------------------------------ */
-
 static paritas_status open_shards(struct merge *merge, const char *const *paths)
 {
     for (size_t i = 0; i < merge->n; i++) {
@@ -149,7 +142,6 @@ static paritas_status open_shards(struct merge *merge, const char *const *paths)
     return PARITAS_OK;
 }
 
-/* All of the pool, in one transaction. */
 static paritas_status fill_pool(struct merge *merge, const char *name, const char *path)
 {
     TRY(store_prepare(merge->context, name, &merge->pool));
@@ -162,8 +154,7 @@ static paritas_status fill_pool(struct merge *merge, const char *name, const cha
     return database_run(database, "COMMIT");
 }
 
-/* Nothing may stand at the output: no file, and no log of a database that was there, which SQLite would play
- * into ours. */
+/* Neither a file nor an old database's log may be there: SQLite would replay the log. */
 static paritas_status check_output(paritas_context *context, const char *output, const char *real)
 {
     static const char *const endings[] = {"", "-wal", "-journal"};
@@ -182,7 +173,7 @@ static paritas_status check_output(paritas_context *context, const char *output,
 static paritas_status make_output(struct merge *merge, const char *output, const char *real)
 {
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s-merge", real); /* ours alone, as the output's lock is held */
+    snprintf(path, sizeof path, "%s-merge", real); /* the lock makes it ours */
     if (unlink(path) != 0 && errno != ENOENT)
         return paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
                             strerror(errno));

@@ -1,13 +1,10 @@
-/* store_rows.c: toys into the table and out of it, each number with its bits. */
+/* store_rows.c: reads and writes toys bit for bit. */
 #include "store/store_rows.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* ---- tables ----------------------------------------------------------------------------------- */
-
-/* What a column holds, by the type of the record's field. */
 enum column_type {
     COLUMN_double,
     COLUMN_uint64_t,
@@ -30,7 +27,7 @@ struct column {
 static const struct column test_columns[] = {PARITAS_TOY_FIELDS(COLUMN, paritas_toy)};
 static const struct column fit_columns[] = {STORE_FIT_FIELDS(COLUMN, struct store_fit)};
 
-/* The key are the first columns; its last one is the toy's number. */
+/* The key: the first columns; last the toy's number. */
 static const struct table {
     const struct column *columns;
     int n, n_key;
@@ -53,7 +50,6 @@ static uint64_t toy_of(const struct table *table, const void *row)
 #define STATEMENT_ROOM 1024
 enum column_list { NAMES, PLACES, DECLARATIONS };
 
-/* Appends "a, b, c": the first n columns. */
 static void list_columns(char statement[STATEMENT_ROOM], const struct table *table, int n,
                          enum column_list what)
 {
@@ -88,8 +84,6 @@ paritas_status rows_create_table(struct store *store)
     }
     return database_run(&store->database, statement);
 }
-
-/* ---- into the table --------------------------------------------------------------------------- */
 
 static paritas_status prepare_insert(struct store *store)
 {
@@ -134,7 +128,7 @@ static void encode(unsigned char *bytes, const double *values, size_t n)
     }
 }
 
-/* Binds column i of a row. Returns why it cannot be stored; NULL: it can. */
+/* Returns why the value cannot be stored; NULL: it can. */
 static const char *bind_value(struct store *store, int i, const void *value, unsigned char *bytes)
 {
     const struct table *table = table_of(store);
@@ -146,8 +140,7 @@ static const char *bind_value(struct store *store, int i, const void *value, uns
     switch (table->columns[i].type) {
     case COLUMN_double:
         if (i < table->n_key && !isfinite(*real)) return "mu and hypothesis must be finite";
-        /* SQLite makes NaN NULL. It keeps a whole real as an integer, which has no -0.0: + 0.0 makes it 0.0,
-         * so that what is added is what is read. */
+        /* SQLite stores NaN as NULL and whole reals as integers, which have no -0.0: + 0.0 removes it */
         sqlite3_bind_double(insert, i + 1, *real + 0.0);
         return NULL;
     case COLUMN_uint64_t:
@@ -202,7 +195,7 @@ static paritas_status add(struct store *store, enum store_kind kind, size_t n, c
     for (size_t i = 0; i < n && status == PARITAS_OK; i++)
         status = row_insert(store, (const char *)rows + i * tables[kind].row_size);
     if (status == PARITAS_OK) status = database_run(database, "COMMIT");
-    /* some failures have rolled it back already; the message of the first one stands */
+    /* some failures have rolled back already; keep the first message */
     if (status != PARITAS_OK && sqlite3_get_autocommit(database->connection) == 0)
         sqlite3_exec(database->connection, "ROLLBACK", NULL, NULL, NULL);
     return status;
@@ -217,8 +210,6 @@ paritas_status store_add_fits(struct store *store, size_t n, const struct store_
 {
     return add(store, STORE_FITS, n, rows);
 }
-
-/* ---- out of the table ------------------------------------------------------------------------- */
 
 paritas_status cursor_open(struct cursor *cursor, struct store *store, const struct key_range *range)
 {
@@ -257,7 +248,7 @@ void cursor_close(struct cursor *cursor)
     *cursor = (struct cursor){0};
 }
 
-/* Names row and column of what cannot be in a store. */
+/* Fails with row and column. */
 static paritas_status refuse_column(struct cursor *cursor, int column, const char *wanted)
 {
     static const char *const types[] = {[SQLITE_INTEGER] = "a whole number",
@@ -308,7 +299,7 @@ static paritas_status read_status(struct cursor *cursor, int i, int type, parita
     return refuse_column(cursor, i, "the name of a status");
 }
 
-/* Column i into a row. `place`: for the elements of a vector. */
+/* `place`: for a vector's elements. */
 static paritas_status read_value(struct cursor *cursor, int i, double *place, void *value)
 {
     const struct table *table = table_of(cursor->store);
@@ -389,7 +380,7 @@ paritas_status store_read_fits(struct store *store, int (*take)(void *user, cons
     return read_rows(store, STORE_FITS, NULL, NULL, take, user);
 }
 
-/* false: there cannot be such a toy. */
+/* false: no such toys. */
 static bool find_range(struct key_range *range, uint64_t first, size_t n)
 {
     if (n == 0 || first > (uint64_t)INT64_MAX) return false;
@@ -422,7 +413,7 @@ paritas_status store_present(struct store *store, double mu, double hypothesis, 
     return status;
 }
 
-/* Sums over the whole table rather than GROUP BY, which would sort it (a million rows: 0.1 s, not 1 s). */
+/* Sums, not GROUP BY, which would sort (a million rows: 0.1 s, not 1 s). */
 paritas_status store_counts(struct store *store, uint64_t counts[PARITAS_FIT_STATUS_COUNT])
 {
     struct database *database = &store->database;
@@ -443,7 +434,7 @@ paritas_status store_counts(struct store *store, uint64_t counts[PARITAS_FIT_STA
     }
     sqlite3_finalize(statement);
     if (status != PARITAS_OK || all == 0) return status;
-    /* a status that is none: the reader names its row */
+    /* an unknown status: the reader names its row */
     struct cursor cursor;
     bool more = true;
     status = cursor_open(&cursor, store, NULL);
