@@ -27,7 +27,6 @@ static const struct option options[] = {
     {0},
 };
 
-/* identifier, name */
 #define OPERATION_LIST(X)       \
     X(NLL, "likelihood")        \
     X(GRADIENT, "gradient")     \
@@ -55,7 +54,6 @@ struct measured {
     size_t repeats;
 };
 
-/* A difference between the baseline's circumstances and this run's. */
 struct difference {
     const char *what, *device, *baseline, *now;
 };
@@ -80,7 +78,7 @@ struct bench {
 
 #define BINS 8
 
-/* Rates of the signal (sample 0) or a background, with a relative tilt a bin. */
+/* Rates of the signal (sample 0) or a background, tilted over the bins. */
 static void append_rates(struct text *text, const char *key, int channel, int sample, double tilt)
 {
     text_format(text, "\"%s\": [", key);
@@ -340,7 +338,7 @@ static paritas_status compare_circumstances(struct bench *b, const struct json *
     return PARITAS_OK;
 }
 
-/* One row of a baseline; false: no measurement. null seconds: the model lacked the operation. */
+/* false: no measurement. null seconds: the model lacked the operation. */
 static bool read_row(struct bench *b, const struct json *one)
 {
     const struct json *name = json_get(one, "operation"), *device = json_get(one, "device"),
@@ -355,7 +353,7 @@ static bool read_row(struct bench *b, const struct json *one)
     return true;
 }
 
-/* Measurements of a baseline: same workspace, same precision. */
+/* Same workspace, same precision. */
 static paritas_status read_rows(struct bench *b, const struct paritas_workspace *document)
 {
     paritas_context *context = b->session->context;
@@ -500,7 +498,7 @@ static paritas_status bench(struct bench *b)
     TRY(load_model(session));
     TRY(open_devices(b));
     TRY(prepare(b));
-    /* first: a bad baseline must not cost the measurements */
+    /* first: a bad one must not cost the measurements */
     if (baseline != NULL) TRY(read_baseline(b, baseline));
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++) TRY(measure(b, (enum operation)o, d, seconds));

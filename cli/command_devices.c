@@ -7,7 +7,7 @@
 
 #define DEVICES_MAX 64
 
-/* The device's reason, if both precisions have the same. */
+/* The device's, if the same in both precisions. */
 static const char *reason_of(const paritas_device_info *info)
 {
     if (info->f64 && info->f32) return NULL;

@@ -16,7 +16,6 @@ static const struct option options[] = {
     {0},
 };
 
-/* Errors of one model's fits to one truth. */
 struct tally {
     double *error, *ratio_error, *width, *set_width; /* of fitted sweeps */
     double *misfit;                                  /* of all sweeps; NaN without a fit */
@@ -141,7 +140,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Summary of a model's fits to one truth, in the order of JSON and table. */
+/* In the order of JSON and table. */
 #define SUMMARY_LIST(ITEM)           \
     ITEM(bias, 2)                    \
     ITEM(rmse, 2)                    \

@@ -109,7 +109,7 @@ static paritas_status take_truth(struct synthesis *s, size_t at, const struct tr
     return PARITAS_OK;
 }
 
-/* Geometry columns have the names that --geometry and --spacecraft-potential want. */
+/* Geometry columns are named as --geometry and --spacecraft-potential want. */
 static paritas_status write_truths(struct synthesis *s, const struct truths *all, const char *path)
 {
     const struct truth *t = &all->truth;

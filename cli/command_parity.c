@@ -133,7 +133,7 @@ static double worst_of(const struct contract_answer *a, const struct contract_an
     return worst;
 }
 
-/* Distance of Hessians, relative to the largest element of each row. */
+/* Relative to the largest element of each row. */
 static paritas_status hessian_distance(struct parity *p, double *distance)
 {
     const size_t n = p->session->n_parameters;

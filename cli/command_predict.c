@@ -1,4 +1,4 @@
-/* command_predict.c: yields before and after the fit, with propagated errors. */
+/* command_predict.c: yields before and after the fit, with errors. */
 #include "analysis.h"
 #include "record_output.h"
 

@@ -1,4 +1,4 @@
-/* commands.h: all commands, in the overview's order. To add one: a file command_NAME.c and a line here. */
+/* commands.h: all commands, in the overview's order. To add one: command_NAME.c and a line here. */
 #ifndef PARITAS_CLI_COMMANDS_H
 #define PARITAS_CLI_COMMANDS_H
 
@@ -42,8 +42,7 @@ COMMAND_LIST(DECLARE_COMMAND)
 /* ended by NULL */
 extern const struct command *const commands[];
 
-/* Library messages name arguments (`resume`), the program's options (--resume). Replaces argument names by
- * option names, in place. */
+/* Replaces the library's argument names (`resume`) by options (--resume), in place. */
 char *name_options(char *message);
 
 #endif

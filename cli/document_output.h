@@ -1,4 +1,4 @@
-/* document_output.h: for commands that write a workspace. */
+/* document_output.h: for commands that write workspaces. */
 #ifndef PARITAS_DOCUMENT_OUTPUT_H
 #define PARITAS_DOCUMENT_OUTPUT_H
 

@@ -14,8 +14,8 @@ static double uniform(uint64_t start, uint64_t parameter)
     return ((double)(counter_bits(start, parameter) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Constrained parameters: with their width around the start. Free ones: evenly within bounds, at most
- * three times their size away. */
+/* Constrained parameters: by their width. Free ones: evenly within bounds, at most three times their size
+ * away. */
 static void draw_start(const struct session *session, uint64_t k, double *start)
 {
     const double *widths = paritas_model_constraint_widths(session->model);

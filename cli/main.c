@@ -41,7 +41,6 @@ static int exit_code_of(paritas_status status)
     }
 }
 
-/* Checks between options. */
 static bool options_agree(const struct arguments *arguments)
 {
     size_t standard_input = 0;
@@ -118,7 +117,6 @@ static const struct command *find_command(const char *name, const char *action, 
     return NULL;
 }
 
-/* No such command; lists actions, if it has some. */
 static int write_unknown(const char *name, const char *word)
 {
     const bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;

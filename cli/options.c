@@ -19,7 +19,6 @@ bool number_of_text(const char *text, double *number)
     return *end == '\0' && isfinite(*number);
 }
 
-/* "fit WORKSPACE" */
 static void write_usage(FILE *file, const struct command *command)
 {
     fprintf(file, "usage: paritas %s%s%s [options]", command->name, command->operands[0] != '\0' ? " " : "",

@@ -1,5 +1,5 @@
-/* options.h: command lines from tables. Parser, checks, --help and docs/command-line.md use the same rows.
- * To add an option: one row. */
+/* options.h: command lines from tables: parser, checks, --help, docs/command-line.md. To add an option:
+ * one row. */
 #ifndef PARITAS_CLI_OPTIONS_H
 #define PARITAS_CLI_OPTIONS_H
 
@@ -56,8 +56,8 @@ struct analysis {
     bool needs_poi;
     /* Checks beyond the tables of options; may be NULL. */
     paritas_status (*check)(struct session *session);
-    /* Fills `result` (cleared before) for the session's model and job. Notes failed fits. Patch sets:
-     * several threads, a session each; `result` may not point into the session. */
+    /* Fills `result` (cleared before). Notes failed fits. Patch sets: several threads, a session each;
+     * `result` may not point into it. */
     paritas_status (*analyse)(struct session *session, void *result);
     /* Keys in an open object; write_provenance's follow. One line a patch. */
     void (*write_keys)(struct session *session, struct writer *writer, const void *result);
@@ -81,7 +81,6 @@ struct command {
     bool days;
 };
 
-/* An option as given, or its default. */
 struct given {
     const struct option *option;
     const char *text; /* value; NAMED: the name; PAIR: the first word */
@@ -103,8 +102,7 @@ struct arguments {
 
 typedef enum parse_outcome { PARSE_OK, PARSE_HELP, PARSE_WRONG, PARSE_MEMORY } parse_outcome;
 
-/* Parses arguments. Borrows values from argv and changes it (splits NAME=V). WRONG: printed to stderr.
- * Always free with arguments_free. */
+/* Borrows values from argv and splits NAME=V there. WRONG: told on stderr. Always call arguments_free. */
 parse_outcome arguments_parse(const struct command *command, int argc, char **argv,
                               struct arguments *arguments);
 void arguments_free(struct arguments *arguments);
@@ -112,7 +110,6 @@ void arguments_free(struct arguments *arguments);
 const struct option *find_option(const struct command *command, const char *name, size_t length, char letter);
 /* Checks `needs`; else prints to stderr. */
 bool options_complete(const struct arguments *arguments);
-/* Usage error after parsing: prints it with a hint. */
 void usage_error(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -126,7 +123,7 @@ const char *option_text(const struct arguments *arguments, const char *name, con
 double option_number(const struct arguments *arguments, const char *name, double otherwise);
 uint64_t option_whole(const struct arguments *arguments, const char *name, uint64_t otherwise);
 size_t option_count(const struct arguments *arguments, const char *name, size_t otherwise);
-/* The constant of the enumeration ("paritas_minimizer") named by a choice. */
+/* The constant of enumeration "paritas_minimizer" that a choice names. */
 int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
                     int otherwise);
 /* The next repetition; start with *at = 0. NULL: no more. */

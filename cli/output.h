@@ -8,8 +8,8 @@
 
 /* Else prints why to stderr. For checks before long work. */
 bool output_check(const char *path);
-/* Writes to `path`; NULL or "-": standard output. Replaces a regular file whole, by a rename, or leaves
- * it. Writes pipes and devices in place. No wait for the disk. Prints failures to stderr. */
+/* To `path`; NULL or "-": standard output. A regular file is replaced whole, by a rename, or left. Pipes
+ * and devices are written in place. No wait for the disk. Failures are told on stderr. */
 bool output_write(const char *path, const char *bytes, size_t length);
 
 /* A file in pieces, named when whole. Failures set errno. */
@@ -20,7 +20,7 @@ struct output_file {
 };
 bool output_open(struct output_file *output, const char *path); /* on failure nothing is open */
 bool output_append(struct output_file *output, const void *bytes, size_t length);
-/* keep: waits for the disk, then names the file. Else, or on failure, removes it. */
+/* keep: waits for the disk, then names the file. Else removes it, as on failure. */
 bool output_close(struct output_file *output, bool keep);
 
 #endif

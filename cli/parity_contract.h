@@ -4,7 +4,6 @@
 
 #include "session.h"
 
-/* identifier, name */
 #define CONTRACT_LIST(X)            \
     X(NLL, "likelihood")            \
     X(GRADIENT, "gradient")         \
@@ -48,12 +47,12 @@ struct contract_answer {
     paritas_parameter_state *states;
 };
 
-/* Points around the start; given answers up to ERRORS, a scan of two errors around the best fit. */
+/* Points around the start; with answers up to ERRORS, a scan of two errors around the best fit. */
 paritas_status contract_plan_points(struct session *session, struct contract_plan *plan);
 void contract_plan_scan(const struct session *session, struct contract_plan *plan,
                         const struct contract_answer *answer);
 
-/* Asks for quantities `first` to `last`. A failure becomes the session's. */
+/* Quantities `first` to `last`. A failure becomes the session's. */
 paritas_status contract_ask(struct session *session, paritas_context *context,
                             const struct contract_plan *plan, enum contract_quantity first,
                             enum contract_quantity last, struct contract_answer *answer);

@@ -21,7 +21,7 @@ struct patch_outcome {
     char error[1024]; /* else */
 };
 
-/* Shared by workers, read only. A worker owns the outcomes whose numbers it drew. */
+/* Shared, read only. A worker owns the outcomes whose numbers it drew. */
 struct patch_run {
     const struct analysis *analysis;
     struct session *first; /* the command's; a lone worker uses its context */
@@ -91,7 +91,7 @@ static size_t worker_count(const struct session *session, size_t n_patches)
     return n < WORKERS_MAX ? n : WORKERS_MAX;
 }
 
-/* Only the first of several workers has the session's device ("auto" may be an accelerator). */
+/* Only the first worker has the session's device ("auto" may be an accelerator). */
 static void run_workers(struct patch_run *run, size_t n_workers, struct patch_worker *workers)
 {
     workers[0].device = n_workers > 1 ? run->first->options.device : NULL;
@@ -101,7 +101,7 @@ static void run_workers(struct patch_run *run, size_t n_workers, struct patch_wo
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
     }
     workers[0].run = run;
-    work(&workers[0]); /* this thread works too, so all gets done if no other starts */
+    work(&workers[0]); /* this thread works too: others may fail to start */
     for (size_t i = 1; i < n_workers; i++)
         if (workers[i].started) pthread_join(workers[i].thread, NULL);
 }

@@ -1,5 +1,5 @@
-/* record_output.h: public records as JSON, by descriptor (paritas_records.h), in list order. Fields
- * without a word are left out. */
+/* record_output.h: public records as JSON, by descriptor (paritas_records.h). Fields without a word are
+ * left out. */
 #ifndef PARITAS_RECORD_OUTPUT_H
 #define PARITAS_RECORD_OUTPUT_H
 
@@ -9,7 +9,6 @@
 void write_record(struct writer *writer, const char *type, const void *record);
 /* As an object on a line of an array; `name`: key "name", or NULL. */
 void write_record_row(struct writer *writer, const char *name, const char *type, const void *record);
-/* Fields from word `first` to word `last`. */
 void write_fields(struct writer *writer, const char *type, const void *record, const char *first,
                   const char *last);
 

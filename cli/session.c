@@ -1,4 +1,4 @@
-/* session.c: opens contexts; loads workspaces, models, jobs and points. */
+/* session.c: opens contexts; loads models, jobs and points. */
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
 #include "infer/infer.h"
@@ -494,7 +494,6 @@ static paritas_status set_value(struct session *session, const char *path, const
     return status;
 }
 
-/* Point: an array, an object by name, or an answer of `fit`. */
 static paritas_status read_point(struct session *session, const char *path, const struct json *root,
                                  double *point)
 {

@@ -36,17 +36,17 @@ struct session {
     bool short_of_memory;     /* see allocated() */
 };
 
-/* Opens a context by command line and environment (PARITAS_ISA, _LANES, _CACHE, _DEVICE). Commands without
- * an engine group: the CPU. */
+/* By command line and environment (PARITAS_ISA, _LANES, _CACHE, _DEVICE). Commands without an engine
+ * group: the CPU. */
 paritas_status session_open(struct session *session, const struct arguments *arguments);
-/* For a worker beside `first`: a context on `device`, one thread, no progress. */
+/* For a worker: own context on `device`, one thread, no progress. */
 paritas_status session_open_beside(struct session *session, const struct session *first, const char *device);
-/* A session in the context of `first`; progress ends. Close it before `first`; never run both at once. */
+/* In the context of `first`; progress ends. Close it before `first`; never run both at once. */
 void session_share(struct session *session, struct session *first);
 /* Frees model and results; the context stays. */
 void session_clear(struct session *session);
 void session_close(struct session *session); /* does nothing without a context */
-/* Opens a further context. The caller closes it, also on failure, which becomes the session's. */
+/* The caller closes it, also on failure, which becomes the session's. */
 paritas_status open_another(struct session *session, const paritas_options *options,
                             paritas_context **context);
 /* NULL: not set, or empty. */
@@ -81,8 +81,8 @@ paritas_status load_centres(struct session *session, double **centres);
 /* Fits the session's job; `answers` without size. */
 paritas_status fit_job(struct session *session, paritas_fit_answers answers);
 
-/* Cleared memory in the arena; sized_records also sets sizes. Out of memory: NULL, and allocated() fails.
- * Allocate several, then check once. */
+/* Cleared memory in the arena; sized_records also sets sizes. Out of memory: NULL, and allocated() fails:
+ * check once. */
 double *numbers(struct session *session, size_t n);
 void *elements(struct session *session, size_t n, size_t size);
 void *sized_records(struct session *session, size_t n, size_t size);
@@ -109,7 +109,7 @@ extern const struct option options_patches[], options_model[], options_job[], op
 /* for models whose fits are not polished */
 #define GROUP_FIT_ENGINE {"Engine", options_fit_engine}
 #define GROUP_OUTPUT {"Output", options_output}
-/* for commands that use -o otherwise and answer on standard output */
+/* for commands with another -o: answer on standard output */
 #define GROUP_ANSWER {"Output", options_answer}
 #define OPTION_ASIMOV(what)              \
     {"--asimov", 0, OPTION_NUMBER, "MU", \

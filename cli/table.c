@@ -122,7 +122,6 @@ void table_close(struct table *table)
             if (right) text_format(out, "%*s", (int)pad, "");
             text_append(out, cell, strlen(cell));
             if (!right && !last) text_format(out, "%*s", (int)pad, "");
-            /* no trailing blanks */
             while (last && out->length > 0 && out->bytes[out->length - 1] == ' ') out->length--;
             text_append(out, last ? "\n" : "  ", last ? 1 : 2);
         }

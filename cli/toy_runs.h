@@ -15,7 +15,7 @@ struct toy_run {
     bool failed; /* more failed toys than --max-failed */
 };
 
-/* GROUP_TOYS; needs the session's model. */
+/* Needs the session's model. */
 paritas_status toy_run_open(struct session *session, struct toy_run *run);
 /* Notes time and tally. Exit code 1 if more than --max-failed toys failed. */
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally);

@@ -28,7 +28,6 @@ void write_numbers(struct writer *writer, const char *key, size_t n, const doubl
 /* Several members: `keys` "name:s value:n count:z". Types: s text, n double, b bool (int), u unsigned, z
  * size_t. */
 void write_members(struct writer *writer, const char *keys, ...);
-/* As an object on a line of an array. */
 void write_row(struct writer *writer, const char *keys, ...);
 /* on one line; NULL: null */
 void write_tree(struct writer *writer, const char *key, const struct json *node);

@@ -1,4 +1,4 @@
-/* day_column_list.h: lists of columns, gathered from arrays of structs and spread over rows of sweeps. */
+/* day_column_list.h: lists of columns, from arrays of structs or rows of sweeps. */
 #ifndef PARITAS_DAY_COLUMN_LIST_H
 #define PARITAS_DAY_COLUMN_LIST_H
 
@@ -19,7 +19,7 @@ void column_add(struct column_list *list, const char *name, const char *suffix, 
 const void *column_values(const struct column_list *list, const char *name, const char *suffix);
 /* Room for n values; NULL: out of memory. */
 void *column_room(struct column_list *list, enum column_kind kind, size_t n);
-/* Gathers the member at `offset` of n structs of `size` bytes. NaN where `exists` is 0 (NULL: all exist). */
+/* The member at `offset` of n structs of `size` bytes; NaN where `exists` is 0 (NULL: all exist). */
 const double *gather_f64(struct column_list *list, size_t n, const void *structures, size_t size,
                          size_t offset, const unsigned char *exists);
 const uint32_t *gather_u32(struct column_list *list, size_t n, const void *structures, size_t size,

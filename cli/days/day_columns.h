@@ -1,8 +1,7 @@
-/* day_columns.h: a table of named columns and its two files: CSV (text) and NPZ (arrays).
+/* day_columns.h: a table of named columns, as CSV (text) and NPZ (arrays).
  *
  * Both begin with the provenance, a JSON document on how the table was made: `# ` lines in CSV, the array
- * `provenance` in NPZ. A file gets its name when it is whole. Files hold no time, so equal tables have
- * equal bytes. */
+ * `provenance` in NPZ. A file gets its name when whole. It holds no time: equal tables have equal bytes. */
 #ifndef PARITAS_DAY_COLUMNS_H
 #define PARITAS_DAY_COLUMNS_H
 
@@ -32,19 +31,19 @@ paritas_status npz_write(paritas_context *context, const char *path, const char 
 paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
                          const struct column *columns);
 
-/* Ends a file. `ok`: it was written so far; else errno says why not. */
+/* `ok`: written so far; else errno says why not. */
 paritas_status columns_close(paritas_context *context, struct output_file *file, const char *path, bool ok);
 
-/* Reads a file's provenance. *document is NULL if the file is missing. INVALID_INPUT: not such a file. */
+/* *document NULL: no file. INVALID_INPUT: another kind of file. */
 paritas_status npz_provenance(paritas_context *context, const char *path,
                               struct paritas_workspace **document);
 paritas_status csv_provenance(paritas_context *context, const char *path,
                               struct paritas_workspace **document);
-/* The same with a given reader of the text. It returns false for another kind of file. */
+/* The same with a given reader of the text; it returns false for another kind of file. */
 paritas_status provenance_read(paritas_context *context, const char *path,
                                bool (*read)(FILE *file, struct text *out),
                                struct paritas_workspace **document);
-/* Is every byte as npz_write wrote it? `text` gets the 64 characters of array `name`, or "" without one. */
+/* Are all bytes as npz_write wrote them? `text`: the 64 characters of array `name`; "" without one. */
 paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole,
                          char text[65]);
 

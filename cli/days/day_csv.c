@@ -1,4 +1,4 @@
-/* day_csv.c: tables as text (RFC 4180, lines end in LF), after `# ` lines of provenance. */
+/* day_csv.c: tables as text (RFC 4180, lines end in LF), after `# ` provenance. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_columns.h"
 #include "output.h"

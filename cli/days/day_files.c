@@ -80,7 +80,7 @@ static bool is_wanted(const struct search *search, int date)
            (search->day == 0 || date % 100 == search->day);
 }
 
-/* Dates a named file by its first dated row, else by its name. A file without a date costs only itself. */
+/* Date of the first dated row, else of the name. A file without one costs only itself. */
 static paritas_status add_given(struct search *search, const char *path)
 {
     paritas_context *context = search->session->context;
@@ -117,7 +117,7 @@ static bool same_bytes(paritas_context *context, const char *one, const char *ot
            file_digest(context, other, digests[1]) == PARITAS_OK && strcmp(digests[0], digests[1]) == 0;
 }
 
-/* One of n sorted files with the date and bytes of `file`; NULL: none. */
+/* One of n sorted files with date and bytes of `file`; NULL: none. */
 static const struct day_file *copy_of(paritas_context *context, const struct day_file *files, size_t n,
                                       const struct day_file *file)
 {

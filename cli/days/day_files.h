@@ -1,4 +1,4 @@
-/* day_files.h: Electron Reflectometer day files by date. */
+/* day_files.h: day files by date. */
 #ifndef PARITAS_DAY_FILES_H
 #define PARITAS_DAY_FILES_H
 
@@ -27,8 +27,8 @@ struct days {
 extern const struct option options_days[];
 #define GROUP_DAYS {"Days", options_days}
 
-/* Day files among the operands (files, folders) for the dates asked for. In the arena. NOT_FOUND with the
- * reason if none is left. A lone file without a date gives its own reason. */
+/* Day files among the operands for the dates asked for; in the arena. NOT_FOUND with the reason if none is
+ * left. A lone file without a date gives its own reason. */
 paritas_status days_find(struct session *session, struct days *days);
 /* INVALID_INPUT with the reason. */
 paritas_status no_day_file(paritas_context *context, const char *path);

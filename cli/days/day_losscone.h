@@ -35,7 +35,7 @@ paritas_status losscone_answer(paritas_context *context, const struct losscone_p
                                struct losscone_answers *answers);
 
 bool losscone_fitted(const paritas_losscone_result *result);
-/* Why there is nothing to fit in sweep `k`, else how the fit ended. */
+/* Why `k` has nothing to fit, else how the fit ended. */
 const char *losscone_status_word(const struct sweeps *sweeps, size_t k,
                                  const paritas_losscone_result *result);
 

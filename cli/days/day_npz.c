@@ -117,7 +117,7 @@ static void append_array(struct text *out, const struct column *column)
         snprintf(shape, sizeof shape, "(%zu,)", column->rows);
     else
         snprintf(shape, sizeof shape, "(%zu, %zu)", column->rows, width);
-    /* after ten bytes, blanks up to a multiple of 64 */
+    /* after ten bytes, blanks to a multiple of 64 */
     int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
                           type, shape);
     while ((10 + length + 1) % 64 != 0) header[length++] = ' ';
@@ -136,7 +136,7 @@ static void append_little(struct text *out, unsigned bytes, uint64_t value)
     for (unsigned i = 0; i < bytes; i++) text_append(out, (const char[1]){(char)(value >> 8 * i & 255)}, 1);
 }
 
-/* Fields shared by local header and directory entry. Time: ZIP's earliest. */
+/* Common fields of local header and directory. Time: ZIP's earliest. */
 static void append_member(struct text *out, const char *name, uint32_t crc, size_t size)
 {
     append_little(out, 2, 20);       /* version needed: 2.0 */
@@ -289,7 +289,6 @@ paritas_status npz_provenance(paritas_context *context, const char *path, struct
     return provenance_read(context, path, read_first, document);
 }
 
-/* *bytes NULL: unreadable. */
 static void read_bytes(paritas_context *context, const char *path, char **bytes, size_t *length)
 {
     FILE *file = fopen(path, "rb");

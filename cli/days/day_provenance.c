@@ -33,7 +33,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorted names of a folder's files, without subfolders. In the arena. */
+/* Sorted, without subfolders; in the arena. */
 static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n,
                                char ***names)
 {

@@ -1,11 +1,10 @@
-/* day_provenance.h: the JSON document at the head of a table: how it was made, and whether it serves this
- * run.
+/* day_provenance.h: the JSON document at the head of a table.
  *
  *   {"paritas": version, "command": ..., "options": {...}, "inputs": [{"file", "sha256"}, ...],
  *    "run": {...}, "answer": {...}}
  *
- * A table serves if version, command, options and inputs agree. `run` cannot change numbers. `answer`
- * tells what the table holds. */
+ * A table serves a run if version, command, options and inputs agree. `run` cannot change numbers.
+ * `answer` tells what the table holds. */
 #ifndef PARITAS_DAY_PROVENANCE_H
 #define PARITAS_DAY_PROVENANCE_H
 
@@ -20,8 +19,8 @@ const char *file_name(const char *path);
 /* Replaces invalid UTF-8 by '?'. */
 void write_path(struct writer *writer, const char *key, const char *path);
 
-/* Do parts differ that decide numbers? `difference` (`room` bytes) gets the first difference, an option by
- * its name. Inputs are compared only if `wanted` has some. */
+/* Do parts differ that decide numbers? `difference` (`room` bytes): the first one, an option by its name.
+ * Inputs are compared if `wanted` has some. */
 bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted,
                         char *difference, size_t room);
 

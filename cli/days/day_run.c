@@ -106,7 +106,7 @@ static paritas_status table_path(const struct state *state, const struct day *da
 
 static const char *const endings[2] = {"npz", "csv"};
 
-/* Reads a day's provenances. Refuses other options unless overwriting is allowed. */
+/* Refuses other options unless overwriting is allowed. */
 static paritas_status find_tables(struct state *state, const struct day *day,
                                   struct paritas_workspace *found[2])
 {
@@ -161,7 +161,7 @@ static paritas_status same_inputs(struct loading *loading, bool *same)
     return PARITAS_OK;
 }
 
-/* Checks all bytes: arrays have checksums, the text has a digest. */
+/* Arrays have checksums, the text a digest. */
 static paritas_status check_bytes(struct loading *loading)
 {
     char path[2][4096], digest[65], written[65];
@@ -517,7 +517,7 @@ static const struct json *most_of(const struct json *counts)
     return most;
 }
 
-/* Reports days with sweeps but no answer, and the first one's reason. */
+/* Days with sweeps but no answer; the reason of the first. */
 static void note_unanswered(const struct state *state)
 {
     size_t days = 0, first = 0;

@@ -47,7 +47,7 @@ static paritas_status open_table(struct session *session, const char *path, cons
     return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
 }
 
-/* The same for options that also take words or numbers: a missing file is a usage error. */
+/* The same for options that also take words or numbers. */
 static paritas_status open_named(struct session *session, const char *option, const char *takes,
                                  const char *path, const char *column, paritas_er_geometry **table)
 {
@@ -201,7 +201,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     return status;
 }
 
-/* Copies `part` into `whole` from `at` on. Spectrum numbers start above `above`. */
+/* Spectrum numbers of `part` start above `above`. */
 static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *part, int64_t above)
 {
     er_day_put(whole, at, part);
@@ -216,7 +216,7 @@ static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *p
     whole->bytes += part->bytes;
 }
 
-/* Appends `part` to *whole (may be NULL); frees `part`. */
+/* Frees `part`. *whole may be NULL. */
 static paritas_status join(paritas_context *context, paritas_er_day **whole, paritas_er_day *part)
 {
     if (*whole == NULL) {

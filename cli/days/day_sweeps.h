@@ -1,4 +1,4 @@
-/* day_sweeps.h: a day's sweeps for fits: read, with geometry and polarity, masked, normalised. */
+/* day_sweeps.h: a day's sweeps: read, masked, normalised, with geometry. */
 #ifndef PARITAS_DAY_SWEEPS_H
 #define PARITAS_DAY_SWEEPS_H
 
@@ -48,8 +48,7 @@ struct sweeps {
     paritas_allocator allocator;
 };
 
-/* Reads a day. `context` is the calling thread's; sources are shared. Free with sweeps_free, also after a
- * failure. */
+/* `context` is the calling thread's; `sources` are shared. Free with sweeps_free, also after a failure. */
 paritas_status sweeps_load(paritas_context *context, const struct sources *sources, const struct day *day,
                            struct sweeps *sweeps);
 void sweeps_free(struct sweeps *sweeps);

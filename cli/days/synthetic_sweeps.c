@@ -229,7 +229,7 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
     return status;
 }
 
-/* Geometry of one sweep, rounded as in files: the model sees what will be read. */
+/* Rounded as in files: the model sees what will be read. */
 static void draw_geometry(const struct synthetic_plan *plan, const double *theta, uint64_t number,
                           double time, size_t k, paritas_er_day *day)
 {
@@ -278,7 +278,7 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
         const double *measured = day->energy + ROWS * k;
         for (size_t i = 0; i < ROWS && !plan->plasma; i++) flux[ROWS * k + i] = power_law(measured[i]);
         if (!plan->plasma) continue;
-        /* a positive spacecraft draws electrons in: each gains the potential at constant phase space
+        /* a positive spacecraft draws electrons in: they gain its potential at constant phase space
          * density; slower ones are its own */
         const paritas_kappa_plasma plasma = {truth->density[k], truth->kappa[k], truth->theta[k]};
         for (size_t i = 0; i < ROWS; i++)

@@ -1,7 +1,6 @@
 /* synthetic_sweeps.h: sweeps drawn from the fitted models, with the damage of real files.
  *
- * Numbers depend on seed and sweep number alone: the first thousand of a million sweeps are those of a
- * thousand. */
+ * Numbers depend on seed and sweep number alone, not on how many sweeps are drawn. */
 #ifndef PARITAS_SYNTHETIC_SWEEPS_H
 #define PARITAS_SYNTHETIC_SWEEPS_H
 

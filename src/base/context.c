@@ -1,6 +1,6 @@
 /* context.c: memory, arenas, errors, names of statuses.
  *
- * An arena is a chain of blocks. Pieces come from the newest and are freed together:
+ * Pieces come from the newest block of an arena and are freed together:
  *
  *   arena.blocks ──► [next | piece piece piece ... free] ──► [next | piece ...] ──► NULL
  *
@@ -114,7 +114,7 @@ void paritas_release(const paritas_allocator *allocator, void *memory)
     if (memory) allocator->release(allocator->user, memory);
 }
 
-/* The allocator ignores alignment: moves to the next boundary and keeps the address before it. */
+/* The allocator ignores alignment: moves to a boundary and keeps the address before it. */
 void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t size)
 {
     size_t bytes;

@@ -2,10 +2,9 @@
  *
  *   text ──► json_read ──► struct json (linked tree in an arena) ──► json_write / json_patch / json_digest
  *
- * Strict: RFC 8259, valid UTF-8, unique keys, no NUL, finite numbers, at most JSON_DEPTH_MAX levels, only
- * blanks at the end. Numbers keep their literal: integers stay integers, digests equal Python's. Not
- * jansson: it reads a 2.3 MB workspace in 34 ms, longer than a cold fit; this reader takes 5 ms. Tests
- * compare both verdicts. */
+ * Strict: RFC 8259, valid UTF-8, unique keys, no NUL, finite numbers, at most JSON_DEPTH_MAX levels.
+ * Numbers keep their literal: integers stay integers, digests equal Python's. Not jansson: it reads a 2.3
+ * MB workspace in 34 ms, longer than a cold fit; this reader takes 5 ms. Tests compare both verdicts. */
 #ifndef PARITAS_BASE_JSON_H
 #define PARITAS_BASE_JSON_H
 
@@ -46,12 +45,11 @@ struct paritas_workspace {
     const char *label; /* file name, for messages */
 };
 
-/* Copies `length` bytes and reads them. Failures: "LABEL: line L, column C: reason". */
+/* Copies the bytes. Failures: "LABEL: line L, column C: reason". */
 paritas_status json_read(paritas_context *context, const char *text, size_t length, const char *label,
                          paritas_workspace **document);
 /* "-": standard input */
 paritas_status json_read_file(paritas_context *context, const char *path, paritas_workspace **document);
-/* A deep copy of `root` as a new document. */
 paritas_status json_copy(paritas_context *context, const struct json *root, const char *label,
                          paritas_workspace **document);
 /* Stores a document in *out, or frees it on failure. Returns `status`. */
@@ -69,7 +67,7 @@ const char *json_type_name(const struct json *node); /* for messages: "a number"
 /* as RFC 6902 'test': numbers by value, members in any order */
 bool json_equal(const struct json *a, const struct json *b);
 
-/* Building, in the arena of `document`. NULL: out of memory. Copies keys and texts. */
+/* In the arena of `document`. NULL: out of memory. Copies keys and texts. */
 struct json *json_new(paritas_workspace *document, json_type type);
 struct json *json_new_text(paritas_workspace *document, const char *text);
 struct json *json_new_number(paritas_workspace *document, double value);

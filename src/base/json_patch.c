@@ -1,7 +1,6 @@
 /* json_patch.c: JSON Patch (RFC 6902), JSON Pointer (RFC 6901), in place.
  *
  *   operation ──► resolve its pointers to places (container, key or index, child) ──► change the tree
- *   there
  *
  * Values are cloned: the document never points into the patch. A failure may leave it half patched:
  * callers patch a copy. A document copied into itself grows exponentially, so depth and copied nodes are
@@ -46,13 +45,10 @@ static paritas_status fail(const struct patcher *patcher, const struct place *pl
                         patcher->index, place->member, pointer, *pointer ? ": " : "", reason);
 }
 
-/* A member of the operation is no pointer. */
 static paritas_status fail_member(const struct patcher *patcher, const char *member, const char *reason)
 {
     return fail(patcher, &(struct place){.member = member}, "%s", reason);
 }
-
-/* ---- pointers ---- */
 
 /* Decodes the token at *at, adds an end byte, moves *at to the next '/' or the end. */
 static bool read_token(const char **at, char *out)
@@ -91,7 +87,6 @@ static paritas_status fail_absent(const struct patcher *patcher, const struct pl
                 place->container->count);
 }
 
-/* Steps into member `token` of place->child. */
 static paritas_status enter(const struct patcher *patcher, struct place *place, const char *token)
 {
     struct json *container = place->child;
@@ -143,8 +138,6 @@ static bool is_inside(const struct json *inner, const struct json *outer)
            inner->text[outer->length] == '/';
 }
 
-/* ---- changes ---- */
-
 static unsigned height(const struct json *node)
 {
     unsigned below = 0;
@@ -175,7 +168,6 @@ static void insert(struct json *array, size_t index, struct json *child)
     array->count++;
 }
 
-/* Adds an array element, sets a member, or replaces the document. */
 static paritas_status add(const struct patcher *patcher, const struct place *place, struct json *value)
 {
     if (!value) return paritas_fail_memory(patcher->context);

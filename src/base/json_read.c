@@ -33,8 +33,6 @@ struct reader {
     struct json *open[JSON_DEPTH_MAX]; /* not closed yet, outermost first */
 };
 
-/* ---- errors ---- */
-
 /* Columns count characters from 1. */
 PRINTF_LIKE(3, 4)
 static paritas_status fail_at(struct reader *reader, const char *place, const char *format, ...)
@@ -88,7 +86,7 @@ static paritas_status fail_value(struct reader *reader)
                        : fail_at(reader, at, "a value does not begin with '%.*s'", (int)length, at);
 }
 
-/* Neither ',' nor the container's end after a value. */
+/* After a value: neither ',' nor the end. */
 static paritas_status fail_after_value(struct reader *reader)
 {
     const char *at = reader->at;
@@ -149,7 +147,7 @@ static int32_t read_hex(const char *at, const char *end)
 static char *put_code_point(char *out, int32_t point)
 {
     static const int32_t leads[] = {0, 0xc0, 0xe0, 0xf0};
-    int more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3; /* after the first */
+    int more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
     *out++ = (char)(leads[more] | point >> 6 * more);
     while (more-- > 0) *out++ = (char)(0x80 | (point >> 6 * more & 63));
     return out;
@@ -205,7 +203,6 @@ static paritas_status read_plain(struct reader *reader)
     }
 }
 
-/* A string with escapes, into an arena piece of its raw length. */
 static paritas_status read_escaped(struct reader *reader, const char *start, const char **text,
                                    uint32_t *length)
 {
@@ -230,7 +227,6 @@ static paritas_status read_escaped(struct reader *reader, const char *start, con
     return PARITAS_OK;
 }
 
-/* reader->at: the opening quote. */
 static paritas_status read_string(struct reader *reader, const char **text, uint32_t *length)
 {
     const char *start = ++reader->at;
@@ -275,8 +271,6 @@ static paritas_status read_word(struct reader *reader, struct json *node, const 
     return PARITAS_OK;
 }
 
-/* ---- keys ---- */
-
 static bool same_keys(const struct json *a, const struct json *b)
 {
     return a->key_length == b->key_length && memcmp(a->key, b->key, a->key_length) == 0;
@@ -291,8 +285,8 @@ static int by_key(const void *left, const void *right)
     return order != 0 ? order : (a->key > b->key) - (a->key < b->key);
 }
 
-/* A child whose key repeats (of many, the later one); NULL: none. Many keys are sorted, few compared in
- * pairs. */
+/* A child whose key repeats (of many, the later one); NULL: none. Many keys are sorted, few compared
+ * pairwise. */
 static paritas_status find_duplicate(struct reader *reader, const struct json *object,
                                      const struct json **found)
 {
@@ -420,8 +414,6 @@ static paritas_status read_tree(struct reader *reader)
     return reader->at == reader->end ? PARITAS_OK : fail_after_value(reader);
 }
 
-/* ---- documents ---- */
-
 /* Without a tree; NULL: out of memory. */
 static paritas_workspace *open_document(paritas_context *context, const char *label)
 {
@@ -443,7 +435,7 @@ paritas_status json_hand_out(paritas_status status, paritas_workspace *made, par
     return status;
 }
 
-/* Builds the tree from `length` bytes in the arena, followed by PADDING free bytes. */
+/* `length` bytes lie in the arena, followed by PADDING free bytes. */
 static paritas_status read_text(paritas_context *context, paritas_workspace *document, char *text,
                                 size_t length)
 {
@@ -505,7 +497,7 @@ static paritas_status fail_unreadable(paritas_context *context, const paritas_wo
     return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", document->label, reason);
 }
 
-/* One piece for a file of known size; else doubling pieces, all left in the arena. */
+/* One piece for a file of known size; else doubling pieces, all kept in the arena. */
 static paritas_status read_all(paritas_context *context, paritas_workspace *document, int file, char **text,
                                size_t *length)
 {

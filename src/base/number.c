@@ -347,8 +347,8 @@ static uint64_t multiply_to_odd(u128 factor, uint64_t value)
     return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
 }
 
-/* Shortest decimal *digits * 10^result in the rounding interval of a positive finite value, the nearest.
- * Names as in the paper: value = c * 2^q. */
+/* Shortest decimal *digits * 10^result in the rounding interval, the nearest. Names as in the paper: value
+ * = c * 2^q. */
 static int shortest(uint64_t bits, uint64_t *digits)
 {
     uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
@@ -384,7 +384,6 @@ static int shortest(uint64_t bits, uint64_t *digits)
     return k;
 }
 
-/* Returns the end. */
 static char *write_digits(char *out, uint64_t value)
 {
     char reversed[20];

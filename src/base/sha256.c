@@ -1,4 +1,4 @@
-/* sha256.c: SHA-256 (FIPS 180-4) in pieces. x86-64 instructions: day files are hashed while read, at 1.5
+/* sha256.c: SHA-256 (FIPS 180-4) in pieces. With x86-64's SHA instructions day files are hashed at 1.5
  * instead of 0.2 GB/s. */
 #include "base/digest.h"
 

@@ -1,8 +1,7 @@
 /* er.h: internals of Electron Reflectometer days.
  *
- *   bytes ──► er_read.c: lines, fields, numbers ──► struct er_row ──► er_sweeps.c: sweeps by number,
- *   masks, counts
- *       ──► paritas_er_day */
+ *   bytes ──► er_read.c: lines, fields, numbers ──► struct er_row
+ *         ──► er_sweeps.c: sweeps by number, masks, counts ──► paritas_er_day */
 #ifndef PARITAS_ER_ER_H
 #define PARITAS_ER_ER_H
 

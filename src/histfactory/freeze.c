@@ -1,4 +1,4 @@
-/* freeze.c: turns a validated specification into a model: slab layout, maps, constants. */
+/* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
 #include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
@@ -45,7 +45,7 @@ const struct paritas_family hf_family = {
     .expected_pullback = hf_expected_pullback,
 };
 
-/* Places all vectors at multiples of 8; returns their total size. */
+/* At multiples of 8; returns the total size. */
 static size_t place_vectors(struct freezer *f)
 {
     const struct hf_counts *n = &f->n;
@@ -93,8 +93,8 @@ static void size_launches(const struct freezer *f, struct frozen *frozen)
     frozen->slab = HEADER(f, HF_SLAB);
     /* measured: a fit of two bins (1000 elements) takes 2 us, of tHu (28000) 1.5 ms */
     frozen->cost = (double)frozen->slab * (double)frozen->slab;
-    /* Hessian data stand behind the tiles, and a value streams most of the rest once: up to four times the
-     * usual lanes pay (measured: twice as fast with 184 parameters) */
+    /* Hessian data stand behind the tiles, and a value streams the rest once: four times the usual lanes
+     * pay (measured: twice as fast with 184 parameters) */
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
     frozen->slab_fit[PARITAS_MINIMIZER_NEWTON] = frozen->slab;
@@ -113,7 +113,6 @@ static void map_slots(const struct freezer *f, const struct frozen_maps *maps)
     }
 }
 
-/* Parameter `p`, number i of a set. */
 static void map_parameter(struct freezer *f, const struct frozen_maps *maps, const struct hf_set *set,
                           uint32_t i)
 {
@@ -183,7 +182,7 @@ static bool map_bins(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
-/* Numbers of templates, behind the data. If widths follow from them, the row has all widths. */
+/* If widths follow from templates, the row has all widths. */
 static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
 {
     const struct hf_templates *templates = &f->model->templates;
@@ -225,7 +224,6 @@ static bool write_maps(struct freezer *f)
     return map_parameters(f, &maps) && map_bins(f, &maps) && map_templates(f, &maps);
 }
 
-/* Constants of Poisson and Gaussian terms. */
 static double likelihood_constant(const struct frozen *frozen, const double *data)
 {
     const struct hf_model *model = (const struct hf_model *)frozen;
@@ -264,7 +262,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     bool done = hf_templates_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
     const bool fits = !done || lay_out_slab(&f);
     done = done && fits && write_maps(&f);
-    /* aligned: kernels load packs of coefficients, each within a cache line */
+    /* aligned: each pack of coefficients within a cache line */
     double *reals = done ? paritas_allocate_aligned(context, f.reals.n, sizeof *reals) : NULL;
     done = reals;
     if (done) memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);

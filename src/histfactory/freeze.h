@@ -1,4 +1,4 @@
-/* freeze.h: the model under construction, shared by the parts of freezing.
+/* freeze.h: the model under construction.
  *
  *   hf_spec ──► freeze_layout ──► channels, units, local sets; an order of the parameters
  *                 ──► freeze_tables ──► the two tables of kernels/histfactory/histfactory_arrays.h
@@ -21,7 +21,7 @@ struct reals {
     bool failed;
 };
 
-/* How a modifier acts on a unit through a dense parameter. Kinds as in the kernels' tables. */
+/* A modifier's action on a unit through a dense parameter; kinds as in the kernels' tables. */
 enum entry_kind { ENTRY_NORMSYS, ENTRY_HISTOSYS, ENTRY_SCALAR, ENTRY_KINDS };
 struct entry {
     const struct hf_modifier *modifier;
@@ -34,10 +34,10 @@ struct entry {
 struct unit {
     const struct hf_sample *sample;
     uint32_t first_bin;    /* of the sample's data; not 0 in a cut channel */
-    struct entry *entries; /* without those that change nothing */
+    struct entry *entries; /* without ineffective ones */
     uint32_t n_entries;
     uint32_t sets; /* place in `lists`: local sets, by number in the channel */
-    /* per dense block: its slots in the unit's row, in its scalars' row; NONE */
+    /* per dense block: place in the unit's row, in its scalars' row; NONE */
     uint32_t *place, *scalar_place;
     bool *has_normsys; /* per dense block */
     hf_unit_record record;
@@ -84,7 +84,7 @@ struct freezer {
     struct reals reals;          /* the elem table */
     struct ints lists;           /* scratch */
     struct ints pairs;           /* pairs of scalars */
-    struct ints works;           /* additions of channels to tiles, see freeze_tables.c */
+    struct ints works;           /* see freeze_tables.c */
     uint32_t n_templates;        /* in a data row */
 };
 
@@ -96,9 +96,9 @@ void freeze_push(struct freezer *f, struct ints *table, size_t value);
 /* Append zeros; return their beginning. */
 size_t freeze_extend(struct freezer *f, struct ints *table, size_t count);
 size_t freeze_extend_reals(struct freezer *f, size_t count);
-/* Local parameters, channels, units, cells, order of dense slots. False: out of memory. */
+/* False: out of memory. */
 bool freeze_layout(struct freezer *f);
-/* Both tables, without the slab layout. False: out of memory. */
+/* Without the slab layout. False: out of memory. */
 bool freeze_tables(struct freezer *f);
 
 #endif

@@ -1,8 +1,7 @@
 /* freeze_layout.c: local parameters, cut channels, order of dense slots. The likelihood does not change.
  *
- * - Local: staterror, shapesys, and shapefactors of one channel. A shapefactor of several channels couples
- *   bins, so its parameters are dense: its channels are cut into channels of one bin, with ordinary
- *   factors.
+ * - Local: staterror, shapesys, shapefactors of one channel. A shapefactor of several channels couples
+ *   bins: dense. Its channels are cut into channels of one bin, where it is an ordinary factor.
  * - Dense slots, greedily: a block of 8 holds parameters that act on the same units. Row pairs then touch
  *   few tiles (published analyses: 17 % fewer than by frequency alone). */
 #include "histfactory/freeze.h"
@@ -53,14 +52,12 @@ static bool is_local(const struct freezer *f, const struct hf_modifier *m)
 {
     return hf_kind(m->type)->action == HF_FACTORS && !f->shared_shape[m->set];
 }
-/* The parameter of a modifier that is not local. */
 static uint32_t parameter_of(const struct freezer *f, const struct unit *unit, const struct hf_modifier *m)
 {
     const bool a_bin = hf_kind(m->type)->extent != HF_ONE;
     return f->spec->sets[m->set].first + (a_bin ? unit->first_bin : 0);
 }
 
-/* Fills `shared_shape` and `local`. */
 static bool find_locals(struct freezer *f)
 {
     const struct hf_spec *spec = f->spec;
@@ -97,7 +94,7 @@ static bool is_cut(const struct freezer *f, const struct hf_channel *source, siz
     return cut;
 }
 
-/* Number of the local set in the channel; adds a new one. */
+/* Adds a new set. */
 static size_t local_set(struct freezer *f, const struct channel *ch, const struct hf_modifier *m)
 {
     size_t l = ch->record.first_set;
@@ -165,7 +162,6 @@ static bool add_unit(struct freezer *f, const struct channel *ch, const struct h
     return true;
 }
 
-/* `n_bins` bins of a source, from `first_bin`. */
 static bool add_channel(struct freezer *f, uint32_t source_index, uint32_t first_bin, uint32_t n_bins)
 {
     const struct hf_channel *source = &f->spec->channels[source_index];
@@ -192,7 +188,7 @@ static bool add_channel(struct freezer *f, uint32_t source_index, uint32_t first
     return !f->lists.failed;
 }
 
-/* All channels, cut if a shared shapefactor acts. Counts panels and cells. */
+/* Cut if a shared shapefactor acts. Counts panels and cells. */
 static bool lay_out_channels(struct freezer *f)
 {
     const struct hf_spec *spec = f->spec;
@@ -258,7 +254,6 @@ static uint32_t next_parameter(const struct actions *a, const uint32_t *candidat
     return best;
 }
 
-/* Clusters parameters that act on the same units. */
 static bool order_dense(struct freezer *f)
 {
     const uint32_t n = f->spec->n_parameters;

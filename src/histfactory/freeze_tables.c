@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-/* Slots, places and spots of entries, by kind. */
 static const struct {
     enum hf_header slot, place, spot;
 } entry_tables[ENTRY_KINDS] = {
@@ -12,7 +11,6 @@ static const struct {
     [ENTRY_HISTOSYS] = {HF_I_HISTOSYS_SLOT, HF_I_HISTOSYS_PLACE, HF_I_HISTOSYS_SPOT},
     [ENTRY_SCALAR] = {HF_I_SCALAR_SLOT, HF_I_SCALAR_PLACE, HF_I_SCALAR_SPOT}};
 
-/* Slots of local sets, after the dense ones. */
 static void number_slots(struct freezer *f)
 {
     f->n.slots = f->n.dense;
@@ -77,7 +75,7 @@ static bool make_tables(struct freezer *f)
     return true;
 }
 
-/* Places of the unit's dense blocks in its rows, ascending. */
+/* Ascending. */
 static bool place_blocks(struct freezer *f, struct unit *unit)
 {
     const size_t blocks = f->n.blocks;
@@ -101,7 +99,6 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
     return true;
 }
 
-/* Places of rows, histosys numbers and local sets. */
 static bool place_unit(struct freezer *f, const struct channel *ch, struct unit *unit)
 {
     hf_unit_record *un = &unit->record;
@@ -214,11 +211,11 @@ struct work {
     uint32_t pairs, count; /* second-order row pairs: first in f->lists, number */
 };
 
-/* Channels with fewer rows list them one by one, together with other channels. Longer ones add rows in
- * place. (Half the time of loops by channel: ends of short loops are mispredicted.) */
+/* Channels with fewer rows list them one by one, with other channels; longer ones add rows in place. (Half
+ * the time of loops by channel: ends of short loops are mispredicted.) */
 #define RUN_LEAST 16
 
-/* Lists blocks, ascending, and spots of entries. `position`: scratch, an element a block. */
+/* Ascending. `position`: scratch, an element a block. */
 static bool list_channel_blocks(struct freezer *f, struct channel *ch, uint32_t *position)
 {
     hf_channel_record *record = &ch->record;
@@ -248,7 +245,7 @@ static void push_pair(struct freezer *f, uint32_t left, uint32_t right)
     freeze_push(f, &f->lists, right);
 }
 
-/* Second-order row pairs of a unit in the tile of two blocks: u x^T, x u^T, s r^T, r s^T. */
+/* Second-order row pairs in a tile: u x^T, x u^T, s r^T, r s^T. */
 static void list_pairs(struct freezer *f, const struct unit *unit, uint32_t I, uint32_t J)
 {
     const uint32_t size = unit->record.row_size, u = unit->record.row, x = u + size, r = x + size,
@@ -295,7 +292,7 @@ static void write_panels(struct freezer *f, uint32_t c)
     }
 }
 
-/* Lists of all channels; places in ROWS and LOCAL_L; the most that a channel needs. */
+/* Also places in ROWS and LOCAL_L, and the most that a channel needs. */
 static bool place_channels(struct freezer *f)
 {
     struct hf_counts *n = &f->n;

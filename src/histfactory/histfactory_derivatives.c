@@ -1,9 +1,8 @@
 /* histfactory_derivatives.c: derivatives by data rows, with templates.
  *
  * Per cell, kernels answer the part of its base that arrives in its bin (G) and its change along the
- * direction (G', histfactory_tangent.h). The rest are short sums. base = nominal + sum of S s(a) + A t(a),
- * S = (hi - lo) / 2, A = (hi + lo - 2 nominal) / 16. sigma goes as 1 / (sum of rates), tau as rate
- * squared. */
+ * direction (G', histfactory_tangent.h). base = nominal + sum of S s(a) + A t(a), S = (hi - lo) / 2, A =
+ * (hi + lo - 2 nominal) / 16. sigma goes as 1 / (sum of rates), tau as rate squared. */
 #include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
 #include "fit/fit_rows.h"
@@ -12,7 +11,7 @@
 
 #include <string.h>
 
-/* Answer of the tangent entry for a row; the direction, by slot. */
+/* The tangent entry's answer for a row; the direction, by slot. */
 struct tangent {
     const double *lambda, *lambda1, *g, *g1, *s, *t, *t1, *direction;
 };
@@ -38,7 +37,7 @@ static struct tangent tangent_of(const struct hf_model *model, const double *poi
                             point + model->frozen.n_slots};
 }
 
-/* Adds per template the sum over bins of p d(lambda) + q d(lambda'). p, q: a main datum each; q NULL:
+/* Adds, per template, the sum over bins of p d(lambda) + q d(lambda'). p, q: a main datum each; q NULL:
  * zeros. */
 static void pull_rates(const struct hf_model *model, const struct tangent *at, const double *p,
                        const double *q, double *templates)
@@ -66,7 +65,7 @@ static void pull_rates(const struct hf_model *model, const struct tangent *at, c
     }
 }
 
-/* Chain rule from the logarithm of a width (element i of a set) to the rates behind it. */
+/* Chain rule from ln(width), element i of a set, to its rates. */
 static void pull_width(const struct hf_model *model, const double *numbers, const struct hf_set *set,
                        uint32_t i, double by_logarithm, double *templates)
 {
@@ -82,8 +81,8 @@ static void pull_width(const struct hf_model *model, const double *numbers, cons
             templates[w->carriers[k].sample->data_template - 1 + bin] += factor * by_logarithm;
 }
 
-/* Adds constraint terms to the gradient and its derivative along the direction (may be NULL). False:
- * outside the domain. */
+/* Constraint terms of the gradient and its derivative along the direction (may be NULL). False: outside
+ * the domain. */
 static bool add_constraints(const struct hf_model *model, const double *point, const double *direction,
                             const double *data, double *gradient, double *along)
 {

@@ -1,5 +1,5 @@
-/* histfactory_derivatives.h: paritas_data_derivatives and paritas_expected_pullback (paritas.h); arguments
- * are checked. */
+/* histfactory_derivatives.h: paritas_data_derivatives, paritas_expected_pullback (paritas.h); checked
+ * arguments. */
 #ifndef PARITAS_HISTFACTORY_DERIVATIVES_H
 #define PARITAS_HISTFACTORY_DERIVATIVES_H
 

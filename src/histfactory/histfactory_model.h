@@ -1,4 +1,4 @@
-/* histfactory_model.h: a HistFactory model: workspace and frozen arrays. Immutable. */
+/* histfactory_model.h: a HistFactory model. Immutable. */
 #ifndef PARITAS_HISTFACTORY_MODEL_H
 #define PARITAS_HISTFACTORY_MODEL_H
 
@@ -9,10 +9,10 @@ struct hf_model {
     paritas_allocator allocator;
     struct hf_spec *spec; /* owned: names, samples, observations */
     struct arena arena;   /* maps, names, templates */
-    /* element of the cell array per rate, by channel, sample, bin */
+    /* element of the cell array, by channel, sample, bin */
     uint32_t *cell_of;
     size_t n_rates;
-    double gauss_constant; /* sum over Gaussian constraints of ln(sigma sqrt(2 pi)) */
+    double gauss_constant; /* sum over Gaussians of ln(sigma sqrt(2 pi)) */
     uint32_t n_panels, n_cells;
     struct hf_templates templates; /* if any */
 };

@@ -34,7 +34,6 @@ const struct hf_modifier_kind hf_modifier_lumi = {.name = "lumi",
 #define HF_KIND_OF_TYPE(NAME, name) [HF_##NAME] = &hf_modifier_##name,
 static const struct hf_modifier_kind *const kinds[] = {HF_MODIFIERS(HF_KIND_OF_TYPE)};
 
-/* Same modifiers as the public list. */
 #define HF_PUBLIC_TYPE(NAME, name) HF_PUBLIC_##NAME = PARITAS_MODIFIER_##NAME,
 enum { HF_MODIFIERS(HF_PUBLIC_TYPE) };
 #define HF_COUNT_ONE(...) +1

@@ -1,5 +1,5 @@
-/* histfactory_modifiers.h: the seven modifiers: data, parameters, action. Reader, parameters, freezing and
- * operations use these descriptions.
+/* histfactory_modifiers.h: the seven modifiers: data, parameters, action. All parts use these
+ * descriptions.
  *
  * To add a modifier:
  *   include/paritas_model.h       a line of PARITAS_MODIFIER_LIST
@@ -37,7 +37,7 @@ enum hf_data {
     HF_DATA_BINS,      /* array: uncertainties, one a bin */
     HF_DATA_HI_LO_BINS /* object of two such arrays: hi_data, lo_data */
 };
-/* Action on the rates of its sample in a channel. */
+/* On the sample's rates in a channel. */
 enum hf_action {
     HF_FACTOR,              /* factor: scalars of the kernels */
     HF_INTERPOLATED_FACTOR, /* interpolated factor: normsys of the kernels */
@@ -63,7 +63,7 @@ struct hf_modifier_kind {
     enum hf_action action;
     enum hf_extent extent;
     hf_constraint constraint;
-    unsigned shares;       /* bits of hf_type: modifiers that may share the name */
+    unsigned shares;       /* bits of hf_type: may share the name */
     const char *only_name; /* required name; NULL: any */
     bool sigma_given;      /* the measurement may give widths (default 1) */
     bool all_given;        /* the measurement must give inits, bounds, auxdata, sigmas */
@@ -71,7 +71,7 @@ struct hf_modifier_kind {
     double init, lower, upper, aux;
     /* Does it change anything? NULL: always. */
     bool (*acts)(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins);
-    /* Fills sigma or tau, aux and fixed from the set's modifiers. NULL: they do not follow from rates. */
+    /* Fills sigma or tau, aux and fixed by the set's modifiers. NULL: not from rates. */
     paritas_status (*fill)(const struct hf_raw *raw, struct hf_set *set, const struct hf_spread *spreads);
 };
 

@@ -1,8 +1,8 @@
-/* histfactory_parameters.c: parameter sets in pyhf's order: constraint, start, bounds, auxiliary data,
- * settings of the measurement.
+/* histfactory_parameters.c: parameter sets: constraint, start, bounds, auxiliary data, settings of the
+ * measurement.
  *
- * Order: by type (hf_type), then first appearance in sorted channels, samples, modifiers; staterror by
- * name. A set made by an earlier type keeps its place. */
+ * pyhf's order: by type (hf_type), then first appearance in sorted channels, samples, modifiers; staterror
+ * by name. A set made by an earlier type keeps its place. */
 #include "histfactory/workspace_read.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ struct set_build {
     uint32_t last_channel; /* index + 1 of the newest channel using the set */
     uint32_t offset;       /* its element for that channel's bin 0 */
     const struct hf_spread *spreads, **end;
-    bool configured; /* by the measurement */
+    bool configured;
 };
 
 struct build {
@@ -86,7 +86,7 @@ static paritas_status find_sets(struct build *build)
     return PARITAS_OK;
 }
 
-/* The modifier's element for bin 0; grows the set. */
+/* Grows the set if needed. */
 static paritas_status place_modifier(struct build *build, struct hf_modifier *modifier, uint32_t channel,
                                      uint32_t n_bins, const struct hf_use *use)
 {
@@ -189,11 +189,11 @@ static paritas_status refuse_config(const struct build *build, uint32_t config, 
     return hf_refuse(&at, "%s%s", reason, found);
 }
 
-/* A configured list and the default it replaces. */
+/* A configured list replaces a default. */
 struct replacement {
     enum hf_setting setting;
     double *target; /* NULL: the set has no such attribute */
-    double least;   /* lower limit; may be reached or not */
+    double least;   /* exclusive; inclusive with `reach` */
     bool reach;
 };
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-/* NULL: none. */
 static const struct hf_channel *find_channel(const struct hf_spec *spec, const char *name)
 {
     for (uint32_t c = 0; c < spec->n_channels; c++)
@@ -27,7 +26,6 @@ static struct hf_modifier *find_histosys(const struct hf_spec *spec, const struc
     return NULL;
 }
 
-/* Where the specification marks template t, and its channel. */
 static paritas_status find_template(paritas_context *context, const struct hf_spec *spec, size_t t,
                                     const paritas_template *wanted, const struct hf_channel **channel,
                                     uint32_t **mark)
@@ -78,7 +76,7 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
     return PARITAS_OK;
 }
 
-/* Width of a set in a channel, among those from `begin`; NULL: none yet. */
+/* Among the widths of the channel, those from `begin`; NULL: none yet. */
 static struct hf_varied_width *find_width(struct hf_templates *made, uint32_t begin, const struct hf_set *set)
 {
     for (uint32_t i = begin; i < made->n_widths; i++)
@@ -161,7 +159,6 @@ bool hf_follows_rates(const struct hf_varied_width *w, const double *numbers, ui
     return alive && !w->set->width_given;
 }
 
-/* Element i, by the spec. */
 static double width_in_spec(const struct hf_set *set, uint32_t i)
 {
     return set->constraint == HF_POISSON ? set->tau[i] : set->sigma[i];
@@ -199,7 +196,6 @@ double hf_gauss_constant(const struct hf_model *model, const double *numbers)
     return sum;
 }
 
-/* A varied unit: place in a data row, histosys in table order. */
 static bool list_unit(struct freezer *f, const struct channel *ch, uint32_t u)
 {
     struct hf_templates *made = &f->model->templates;
@@ -236,7 +232,6 @@ static bool list_units(struct freezer *f)
     return true;
 }
 
-/* Templates in the given order, with the workspace's numbers. */
 static bool list_templates(struct freezer *f)
 {
     struct hf_templates *made = &f->model->templates;

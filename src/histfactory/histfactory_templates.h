@@ -34,14 +34,13 @@ struct hf_varied_width {
     bool *alive; /* n_bins: constrained by the workspace's rates */
 };
 
-/* A template: place among the numbers, and name. */
 struct hf_listed_template {
     const char *kind, *channel, *sample;
     uint32_t first, n_bins;
 };
 
 struct hf_templates {
-    const double *observed;          /* the workspace's numbers */
+    const double *observed;
     struct hf_listed_template *list; /* in the given order */
     uint32_t n_list, n_units, n_widths;
     struct hf_varied_unit *units;
@@ -52,12 +51,11 @@ struct hf_templates {
     size_t precision, tau; /* in the data row; 0: in the table */
 };
 
-/* Finds templates in the spec and marks what they replace. NOT_FOUND or INVALID_ARGUMENT, with index and
- * reason. `count`: of all their numbers. */
+/* Marks in the spec what templates replace. NOT_FOUND or INVALID_ARGUMENT, with index and reason. `count`:
+ * of all their numbers. */
 paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
                                  const paritas_model_options *options, uint32_t *count);
-/* Widths that follow from templates, listed before tables are made; the rest comes with the maps. False:
- * out of memory. */
+/* Before the tables are made. False: out of memory. */
 bool hf_templates_list_widths(struct freezer *f);
 bool hf_templates_freeze(struct freezer *f);
 
@@ -76,13 +74,12 @@ static inline const double *hf_low(const struct hf_modifier *m, const double *nu
     return m->lo_template ? numbers + m->lo_template - 1 : m->lo_data;
 }
 
-/* Part of the Gaussian constraints in the constants. */
+/* What Gaussian constraints add to the constants. */
 double hf_gauss_constant(const struct hf_model *model, const double *numbers);
-/* Sum of rates that carry a staterror in a bin. */
+/* Sum of the rates under a staterror in a bin. */
 double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, uint32_t bin);
-/* Is the width as these rates decide? Also true if nothing or the measurement decides. */
+/* Do these rates decide the bin's width? Else the measurement does, or there is no constraint. */
 bool hf_follows_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin);
-/* sigma or tau of element i. */
 double hf_width_in_row(const struct hf_model *model, const double *numbers, const struct hf_set *set,
                        uint32_t i);
 /* Hooks of the model, see fit/family.h. */

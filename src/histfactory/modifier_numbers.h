@@ -19,8 +19,8 @@ static inline bool hf_is_tau(double tau)
     return tau > 0.0 && tau <= 1.7976931348623157e308;
 }
 
-/* staterror: squared uncertainties of the carriers, relative to their total rate. Without: constant, sigma
- * 1. */
+/* staterror: squared uncertainties of the carriers over the square of their total rate. Without: constant,
+ * sigma 1. */
 static inline double hf_square_of_relative(double uncertainty, double total)
 {
     const double ratio = total > 0.0 ? uncertainty / total : 0.0;

@@ -15,7 +15,7 @@ static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_s
                          hf_use_name(raw, &carrier->use), lacking, name);
 }
 
-/* All channels of a set must have the same carrying samples. A channel's spreads are sorted by sample. */
+/* All channels of a set need the same carriers. A channel's spreads are sorted by sample. */
 static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_spread *spreads)
 {
     const uint32_t first_channel = spreads->use.channel;

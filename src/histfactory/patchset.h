@@ -1,5 +1,5 @@
-/* patchset.h: patch sets inside the library. Public functions check the document once a call
- * (hf_patchset_check): pyhf's schema 1.0.0, unique names and values. */
+/* patchset.h: patch sets. Public functions check the document once a call: pyhf's schema 1.0.0, unique
+ * names and values. */
 #ifndef PARITAS_HISTFACTORY_PATCHSET_H
 #define PARITAS_HISTFACTORY_PATCHSET_H
 
@@ -21,7 +21,7 @@ const struct json *hf_patchset_entry_patch(const struct json *entry); /* JSON Pa
 /* Checks digests against `workspace`. INVALID_INPUT names files, algorithm and digests. */
 paritas_status hf_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
                                   const paritas_workspace *patchset);
-/* Applies entry `index` of a verified patch set to a copy of `workspace`, without checking digests again. */
+/* On a copy of `workspace`. The patch set is verified: digests are not checked again. */
 paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_workspace *patchset, const struct json *entry,
                                        size_t index, paritas_workspace **patched);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Writes the path; returns its length. Keys come from the schema, so it stays short. */
+/* Returns the length. Keys come from the schema, so it stays short. */
 static size_t write_path(const struct hf_place *place, char *out, size_t size)
 {
     size_t used = place->up ? write_path(place->up, out, size) : 0;

@@ -7,7 +7,6 @@
 
 #define HF_NONE UINT32_MAX
 
-/* Document named in messages. */
 struct hf_source {
     paritas_context *context;
     const char *label;
@@ -59,17 +58,16 @@ struct hf_field {
     bool optional;
     const struct json *node; /* NULL: absent */
 };
-/* Sorts members of `object` into fields[0..n), checks shapes. Refuses missing keys, and unknown ones
- * unless `open`. */
+/* Sorts members into fields[0..n), checks shapes. Refuses missing keys, and unknown ones unless `open`. */
 paritas_status hf_fields(const struct hf_place *place, const struct json *object, struct hf_field *fields,
                          size_t n, bool open);
 
-/* Calls `check` for every element of array `key` of `up`; stops at a failure. */
+/* For every element of array `key` of `up`; stops at a failure. */
 typedef paritas_status hf_check(void *user, const struct hf_place *place, const struct json *node);
 paritas_status hf_each(const struct hf_place *up, const char *key, const struct json *array, hf_check *check,
                        void *user);
 
-/* A node for messages: "0.5", "\"text\"", "an object". */
+/* For messages: "0.5", "\"text\"", "an object". */
 const char *hf_describe(const struct json *node, char out[64]);
 const char *hf_number(double value, char out[32]);
 

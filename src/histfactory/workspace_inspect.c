@@ -1,4 +1,4 @@
-/* workspace_inspect.c: contents of a workspace, with pyhf's keys, and leftovers that no model uses. */
+/* workspace_inspect.c: contents of a workspace with pyhf's keys, and unused leftovers. */
 #include "histfactory/workspace_read.h"
 
 struct inspect {

@@ -34,14 +34,13 @@ static paritas_status check_arguments(paritas_context *context, const paritas_wo
     return workspace ? PARITAS_OK : paritas_refuse(context, "no workspace is given");
 }
 
-/* Hands out `made` if all is well and its shape right; else frees it. */
+/* Hands out `made` if all is well, else frees it. */
 static paritas_status finish(paritas_context *context, paritas_status status, paritas_workspace *made,
                              paritas_workspace **out)
 {
     return json_hand_out(status == PARITAS_OK ? hf_workspace_check(context, made) : status, made, out);
 }
 
-/* Named elements of arrays. */
 typedef enum kind { CHANNEL, SAMPLE, MODIFIER, MEASUREMENT, MODIFIER_TYPE, KINDS } kind;
 static const char *const kind_names[KINDS] = {"channel", "sample", "modifier", "measurement",
                                               "modifier of type"};
@@ -274,7 +273,6 @@ struct combine {
     enum join join;
 };
 
-/* By name; NULL: none. */
 static const struct json *find(const struct json *array, const char *name)
 {
     const struct json *item = array->first;
@@ -295,7 +293,6 @@ static paritas_status refuse_join(const struct combine *combine, const char *arr
                         combine->left->label, combine->right->label, array, name_of(item), reason);
 }
 
-/* Appends samples whose names are new. */
 static paritas_status merge_samples(struct combine *combine, struct json *samples, const struct json *more)
 {
     for (const struct json *sample = more->first; sample; sample = sample->next)
@@ -303,7 +300,7 @@ static paritas_status merge_samples(struct combine *combine, struct json *sample
     return PARITAS_OK;
 }
 
-/* Joins `item` of the losing side with our `twin` of the same name. */
+/* Joins `item` of the losing side with our `twin`. */
 typedef paritas_status join_twin(struct combine *combine, const char *array, struct json *twin,
                                  const struct json *item);
 
@@ -322,7 +319,7 @@ static paritas_status join_samples(struct combine *combine, const char *array, s
     return merge_samples(combine, member(twin, "samples"), json_get(item, "samples"));
 }
 
-/* OUTER: joins parameter configurations of a measurement. */
+/* OUTER joins them, too. */
 static paritas_status join_configs(struct combine *combine, const char *array, struct json *twin,
                                    const struct json *item)
 {
@@ -344,7 +341,6 @@ static paritas_status join_configs(struct combine *combine, const char *array, s
     return PARITAS_OK;
 }
 
-/* Joins an array of the losing side into ours. */
 static paritas_status join_array(struct combine *combine, const char *array, const struct json *other,
                                  join_twin *join)
 {

@@ -1,5 +1,4 @@
-/* workspace_read.c: document of the right shape to spec: checks meaning in file order, lays out in pyhf's
- * order. */
+/* workspace_read.c: document to spec: checks meaning in file order, lays out in pyhf's order. */
 #include "histfactory/workspace_read.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
-/* workspace_read.h: shared by the parts of the reader.
+/* workspace_read.h: the reader.
  *
  *   JSON tree ──► hf_raw_read ──► struct hf_raw ──► hf_sets_build ──► struct hf_spec
  *                                 file order                          pyhf's order
  *
- * Step one checks the shape (pyhf's schema, unique names); workspace operations need no more. One walk
- * checks and copies. Names become integers: no text is compared later. Step two checks the meaning. */
+ * Step one checks the shape (pyhf's schema, unique names); workspace operations need no more. Names become
+ * integers: no text is compared later. Step two checks the meaning. */
 #ifndef PARITAS_WORKSPACE_READ_H
 #define PARITAS_WORKSPACE_READ_H
 
@@ -25,7 +25,7 @@ struct hf_spread {
     const struct hf_spread *next; /* in the set, by channel and sample */
 };
 
-/* A name of channels, samples, modifiers, observations or measurements. Stamps tell where it was last met. */
+/* A name of anything. Stamps tell where it was last met. */
 struct hf_name {
     const char *text; /* borrowed */
     uint32_t length;
@@ -44,7 +44,7 @@ struct hf_name {
     struct hf_use first_use; /* first in file order that filled `types` */
 };
 
-/* HF_BIT of each type of a name's modifiers. */
+/* HF_BIT of each type. */
 static inline uint32_t hf_name_types(const struct hf_name *name)
 {
     uint32_t types = 0;
@@ -129,17 +129,16 @@ struct hf_raw {
     uint32_t *order;    /* channels by name, by hf_raw_order */
 };
 
-/* Checks the shape. Numbers go to `keep`, tables to `scratch`; names are borrowed. INVALID_INPUT with
- * file, path and reason; OUT_OF_MEMORY. */
+/* Checks the shape. Numbers go to `keep`, tables to `scratch`; names are borrowed. INVALID_INPUT: file,
+ * path, reason. */
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
-/* Only checks. */
 paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace);
 
-/* Refuses a sample or modifier. `member` "": all of it; element HF_NONE: the whole member. */
+/* `member` "": the whole sample or modifier; element HF_NONE: the whole member. */
 paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use, const char *member,
                              uint32_t element, const char *format, ...) PRINTF_LIKE(5, 6);
-/* Refuses a bin's uncertainty that puts `what` out of range. */
+/* A bin's uncertainty puts `what` out of range. */
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
                                 const char *what);
 const char *hf_use_name(const struct hf_raw *raw, const struct hf_use *use);
@@ -155,8 +154,8 @@ void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n);
 /* Fills `rank` and `order` arrays. False: out of memory. */
 bool hf_raw_order(struct hf_raw *raw);
 
-/* Fills spec->sets in pyhf's order: defaults, then measurements[measurement]. Also `set` and `first` of
- * all modifiers of spec->channels, which are ordered as `raw`. */
+/* Fills spec->sets: defaults, then measurements[measurement]. Also `set` and `first` of all modifiers of
+ * spec->channels, which are ordered as `raw`. */
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
 
 #endif

@@ -1,5 +1,5 @@
-/* workspace_read_names.c: names as integers. An open-addressed table: a look-up takes a few ns. Distinct
- * texts are sorted once; all else sorts integers. */
+/* workspace_read_names.c: names as integers. Open addressing: a look-up takes a few ns. Distinct texts are
+ * sorted once; all else sorts integers. */
 #include "histfactory/workspace_read.h"
 
 #include <stdlib.h>
@@ -109,7 +109,6 @@ void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n)
         keys[k] = a == half || (b < n && scratch[b] < scratch[a]) ? scratch[b++] : scratch[a++];
 }
 
-/* Low halves of n sorted keys, in a new array. */
 static uint32_t *order_of(struct arena *arena, uint64_t *keys, uint64_t *scratch, uint32_t n)
 {
     uint32_t *order = arena_allocate(arena, (n != 0 ? n : 1) * sizeof *order);

@@ -1,5 +1,4 @@
-/* workspace_read_raw.c: shape of a workspace: pyhf's schema 1.0.0, unique names. One walk checks and
- * copies. */
+/* workspace_read_raw.c: shape of a workspace: pyhf's schema 1.0.0, unique names. */
 #include "histfactory/workspace_read.h"
 
 #include <stdio.h>
@@ -39,7 +38,7 @@ const char *hf_use_name(const struct hf_raw *raw, const struct hf_use *use)
     return raw->names.items[sample->modifiers[use->modifier].name].text;
 }
 
-/* The shape is checked: one number or more. */
+/* one number or more, checked */
 static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
                                    struct hf_list *list)
 {
@@ -69,7 +68,7 @@ static paritas_status read_name(struct hf_raw *raw, const struct json *node, uin
     return *name != HF_NONE ? PARITAS_OK : paritas_fail_memory(raw->source.context);
 }
 
-/* Reads elements of array `key` of `up` by `read`. *made: a cleared array, set before; *n counts. */
+/* *made: a cleared array, set before; *n counts. */
 static paritas_status read_array(struct hf_raw *raw, const struct hf_place *up, const struct hf_field *field,
                                  hf_check *read, size_t size, void *made, uint32_t *n)
 {
@@ -80,7 +79,7 @@ static paritas_status read_array(struct hf_raw *raw, const struct hf_place *up, 
     return hf_each(up, field->key, field->node, read, raw);
 }
 
-/* Refuses a repeated name. `seen`: its stamp in this array, index + 1. */
+/* `seen`: the name's stamp in this array, index + 1. */
 static paritas_status refuse_twice(struct hf_raw *raw, const struct hf_place *place, uint32_t name,
                                    uint32_t *seen)
 {

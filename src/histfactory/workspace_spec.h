@@ -1,4 +1,4 @@
-/* workspace_spec.h: a validated workspace and one measurement, in pyhf's order, before freezing.
+/* workspace_spec.h: a validated workspace and one measurement, in pyhf's order.
  *
  *   JSON document ──► hf_spec_read ──► struct hf_spec ──► hf_freeze ──► flat arrays for the kernels
  *
@@ -66,8 +66,8 @@ struct hf_spec {
 
 struct paritas_workspace;
 
-/* Reads, checks, sorts. `measurement` NULL: the first. `poi` NULL: the measurement's; "": none. Messages:
- * file, JSON path in file order (channels[2].samples[0].data[3]), reason. */
+/* `measurement` NULL: the first. `poi` NULL: the measurement's; "": none. Messages: file, JSON path in
+ * file order (channels[2].samples[0].data[3]), reason. */
 paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *workspace,
                             const char *measurement, const char *poi, struct hf_spec **spec);
 void hf_spec_free(struct hf_spec *spec);
