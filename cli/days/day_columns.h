@@ -31,7 +31,7 @@ paritas_status npz_write(paritas_context *context, const char *path, const char 
 paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
                          const struct column *columns);
 
-/* `ok`: written so far; else errno says why not. */
+/* `ok`: all was written so far; else errno says why not. */
 paritas_status columns_close(paritas_context *context, struct output_file *file, const char *path, bool ok);
 
 /* *document NULL: no file. INVALID_INPUT: another kind of file. */

@@ -72,7 +72,7 @@ struct json *json_new(paritas_workspace *document, json_type type);
 struct json *json_new_text(paritas_workspace *document, const char *text);
 struct json *json_new_number(paritas_workspace *document, double value);
 struct json *json_clone(paritas_workspace *document, const struct json *node);
-/* to an array, or an object without child->key; false if either is NULL */
+/* to an array, or an object without child->key; false: NULL argument */
 bool json_append(struct json *container, struct json *child);
 /* adds or replaces */
 bool json_set(paritas_workspace *document, struct json *object, const char *key, struct json *child);

@@ -50,7 +50,7 @@ static paritas_status fail_member(const struct patcher *patcher, const char *mem
     return fail(patcher, &(struct place){.member = member}, "%s", reason);
 }
 
-/* Decodes the token at *at, adds an end byte, moves *at to the next '/' or the end. */
+/* Decodes the token at *at (adds an end byte), steps to the next '/' or the end. */
 static bool read_token(const char **at, char *out)
 {
     for (; **at && **at != '/'; (*at)++) {

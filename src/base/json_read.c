@@ -98,8 +98,6 @@ static paritas_status fail_after_value(struct reader *reader)
     return fail_at(reader, at, "',' or '%c' is expected", in_array ? ']' : '}');
 }
 
-/* ---- scanners ---- */
-
 static inline const char *skip_blanks(const char *at)
 {
     while ((unsigned char)*at <= ' ') {
@@ -112,8 +110,7 @@ static inline const char *skip_blanks(const char *at)
     return at;
 }
 
-/* First byte that ends the plain part of a string: quote, backslash, control byte (also the final zeros),
- * non-ASCII. */
+/* The first quote, backslash, control byte (also the final zeros) or non-ASCII byte. */
 static inline const char *skip_plain(const char *at)
 {
     for (;; at += 8) {
@@ -153,7 +150,7 @@ static char *put_code_point(char *out, int32_t point)
     return out;
 }
 
-/* Decodes the escape at reader->at, appends it to *out, steps over it. */
+/* Decodes the escape at reader->at into *out and steps over it. */
 static paritas_status read_escape(struct reader *reader, char **out)
 {
     static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
@@ -321,8 +318,6 @@ static paritas_status check_keys(struct reader *reader, const struct json *objec
                    duplicate->key_length < 100 ? (int)duplicate->key_length : 100, duplicate->key);
 }
 
-/* ---- the pass ---- */
-
 static paritas_status read_key(struct reader *reader, const char **key, uint32_t *length)
 {
     if (*reader->at != '"') {
@@ -366,8 +361,7 @@ static paritas_status read_value(struct reader *reader, struct json *node)
     return fail_value(reader);
 }
 
-/* Closes containers at closing brackets, then passes one ','. Ends at the next key or value; depth 0:
- * done. */
+/* Closes containers, then passes one ','. Ends at the next key or value; depth 0: done. */
 static paritas_status read_between(struct reader *reader)
 {
     while (reader->depth) {
@@ -497,7 +491,7 @@ static paritas_status fail_unreadable(paritas_context *context, const paritas_wo
     return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", document->label, reason);
 }
 
-/* One piece for a file of known size; else doubling pieces, all kept in the arena. */
+/* Files of unknown size: doubling pieces, all kept in the arena. */
 static paritas_status read_all(paritas_context *context, paritas_workspace *document, int file, char **text,
                                size_t *length)
 {

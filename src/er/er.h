@@ -16,7 +16,7 @@
 #define ER_BUFFER ((size_t)256 * 1024) /* read at once; longer lines are damaged */
 #define ER_TOO_LONG SIZE_MAX           /* field count of such a line */
 
-/* From 0. */
+/* Fields of a row, from 0. */
 enum er_field {
     ER_AT_UTC = 0,
     ER_AT_TIME = 1,

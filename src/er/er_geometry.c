@@ -194,7 +194,7 @@ static paritas_status order_rows(struct er_text *text, paritas_er_geometry *geom
 {
     const struct row *twice = NULL;
     qsort(geometry->rows, geometry->n, sizeof *geometry->rows, row_order);
-    for (size_t k = 1; k < geometry->n; k++) { /* the earliest in the file */
+    for (size_t k = 1; k < geometry->n; k++) { /* reports the earliest in the file */
         const struct row *row = &geometry->rows[k];
         if (compare(row->number, row->time, row - 1) == 0 && (!twice || row->line < twice->line)) twice = row;
     }

@@ -8,8 +8,8 @@
 #define ROWS ((size_t)PARITAS_SWEEP_ROWS)
 #define CELLS ((size_t)PARITAS_SWEEP_CELLS)
 
-/* Half width in azimuth, degrees, of the masked disk at each inclination, given the cosine of its radius;
- * < 0: none. */
+/* By inclination: half width in azimuth (degrees) of the disk around the Sun, given the cosine of its
+ * radius; < 0: outside. */
 static void half_widths(const double *theta, double elevation, double cosine, double *width)
 {
     const double sun_sine = host_sin_degrees(elevation), sun_cosine = host_cos_degrees(elevation);

@@ -94,7 +94,7 @@ static bool is_cut(const struct freezer *f, const struct hf_channel *source, siz
     return cut;
 }
 
-/* Adds a new set. */
+/* The set's number in the channel; adds a new one. */
 static size_t local_set(struct freezer *f, const struct channel *ch, const struct hf_modifier *m)
 {
     size_t l = ch->record.first_set;

@@ -75,7 +75,7 @@ static bool make_tables(struct freezer *f)
     return true;
 }
 
-/* Ascending. */
+/* Places of the unit's dense blocks, ascending. */
 static bool place_blocks(struct freezer *f, struct unit *unit)
 {
     const size_t blocks = f->n.blocks;
@@ -176,7 +176,7 @@ static void pair_scalars(struct freezer *f, uint32_t u)
         for (uint32_t j = 0; j < i; j++) {
             const uint32_t p = slots[i] > slots[j] ? slots[i] : slots[j], q = slots[i] + slots[j] - p,
                            tile = 64 * (p / 8 * (p / 8 + 1) / 2 + q / 8);
-            /* keeps the upper half of a diagonal tile equal */
+            /* a diagonal tile is kept symmetric */
             for (int half = 0; half < (p / 8 == q / 8 ? 2 : 1); half++) {
                 const uint32_t element = tile + (half ? 8 * (p % 8) + q % 8 : 8 * (q % 8) + p % 8);
                 const size_t at = freeze_extend(f, &f->pairs, HF_WORDS(hf_pair_record));
@@ -215,7 +215,7 @@ struct work {
  * the time of loops by channel: ends of short loops are mispredicted.) */
 #define RUN_LEAST 16
 
-/* Ascending. `position`: scratch, an element a block. */
+/* The channel's blocks, ascending. `position`: scratch, an element a block. */
 static bool list_channel_blocks(struct freezer *f, struct channel *ch, uint32_t *position)
 {
     hf_channel_record *record = &ch->record;

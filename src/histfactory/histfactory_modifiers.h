@@ -37,7 +37,7 @@ enum hf_data {
     HF_DATA_BINS,      /* array: uncertainties, one a bin */
     HF_DATA_HI_LO_BINS /* object of two such arrays: hi_data, lo_data */
 };
-/* On the sample's rates in a channel. */
+/* Action on the sample's rates in a channel. */
 enum hf_action {
     HF_FACTOR,              /* factor: scalars of the kernels */
     HF_INTERPOLATED_FACTOR, /* interpolated factor: normsys of the kernels */

@@ -76,7 +76,7 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
     return PARITAS_OK;
 }
 
-/* Among the widths of the channel, those from `begin`; NULL: none yet. */
+/* NULL: none from `begin` on. */
 static struct hf_varied_width *find_width(struct hf_templates *made, uint32_t begin, const struct hf_set *set)
 {
     for (uint32_t i = begin; i < made->n_widths; i++)

@@ -55,7 +55,7 @@ struct hf_templates {
  * of all their numbers. */
 paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
                                  const paritas_model_options *options, uint32_t *count);
-/* Before the tables are made. False: out of memory. */
+/* Runs before the tables are made. False: out of memory. */
 bool hf_templates_list_widths(struct freezer *f);
 bool hf_templates_freeze(struct freezer *f);
 

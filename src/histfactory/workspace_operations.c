@@ -319,7 +319,7 @@ static paritas_status join_samples(struct combine *combine, const char *array, s
     return merge_samples(combine, member(twin, "samples"), json_get(item, "samples"));
 }
 
-/* OUTER joins them, too. */
+/* OUTER: joins parameter configurations. */
 static paritas_status join_configs(struct combine *combine, const char *array, struct json *twin,
                                    const struct json *item)
 {
