@@ -41,7 +41,7 @@ struct option {
 struct option_group {
     const char *title;
     const struct option *options;
-    const char *needs; /* for all options: "--toys", or "--calc toys" for that value */
+    const char *needs; /* required by all options: "--toys", or "--calc toys" for that value */
 };
 
 struct session;
@@ -59,10 +59,10 @@ struct analysis {
     /* Fills `result` (cleared before). Notes failed fits. Patch sets: several threads, a session each;
      * `result` may not point into it. */
     paritas_status (*analyse)(struct session *session, void *result);
-    /* Keys in an open object; write_provenance's follow. One line a patch. */
+    /* Writes keys into an open object, one line a patch; write_provenance's follow. */
     void (*write_keys)(struct session *session, struct writer *writer, const void *result);
     void (*write_text)(struct session *session, const void *result);
-    /* of a row a patch; NULL: takes no patch set */
+    /* of a patch's row; NULL: takes no patch set */
     const char *headers, *formats;
     void (*write_cells)(struct table *table, const void *result);
 };
@@ -71,13 +71,13 @@ struct analysis {
 struct command {
     const char *name;
     const char *operands; /* "WORKSPACE"; "[WORKSPACE]": optional; "STORE...": one or more */
-    size_t operands_most; /* upper limit below `operands`; 0: none */
+    size_t operands_most; /* at most so many; 0: as `operands` says */
     const char *summary;
     const char *description;                /* may be NULL */
     struct option_group groups[GROUPS_MAX]; /* the last has no options */
     int (*run)(struct session *session);    /* a paritas_status; NULL: an analysis */
     struct analysis analysis, by_toys;      /* by_toys: --calc toys */
-    /* many days: recycles memory */
+    /* runs over many days: recycles memory */
     bool days;
 };
 

@@ -32,30 +32,30 @@ struct session {
     struct writer writer; /* JSON to `out` */
     struct progress progress;
     struct recycler recycler; /* if .days */
-    bool shares;              /* context of another session */
+    bool shares;              /* the context is another session's */
     bool short_of_memory;     /* see allocated() */
 };
 
-/* By command line and environment (PARITAS_ISA, _LANES, _CACHE, _DEVICE). Commands without an engine
- * group: the CPU. */
+/* Opens a context by command line and environment (PARITAS_ISA, _LANES, _CACHE, _DEVICE). Commands without
+ * an engine group get the CPU. */
 paritas_status session_open(struct session *session, const struct arguments *arguments);
 /* For a worker: own context on `device`, one thread, no progress. */
 paritas_status session_open_beside(struct session *session, const struct session *first, const char *device);
-/* In the context of `first`; progress ends. Close it before `first`; never run both at once. */
+/* A session in the context of `first`; progress ends. Close it before `first`; never run both at once. */
 void session_share(struct session *session, struct session *first);
 /* Frees model and results; the context stays. */
 void session_clear(struct session *session);
 void session_close(struct session *session); /* does nothing without a context */
-/* The caller closes it, also on failure, which becomes the session's. */
+/* Opens a further context. The caller closes it, also on failure, which becomes the session's. */
 paritas_status open_another(struct session *session, const paritas_options *options,
                             paritas_context **context);
 /* NULL: not set, or empty. */
 const char *environment_device(void);
 
-/* The operand, with --patchset/--patch-name and --patch. */
+/* The workspace of the first operand, with --patchset/--patch-name and --patch. */
 paritas_status load_workspace(struct session *session);
 paritas_status apply_patches(struct session *session);
-/* Workspace if not loaded, model, and job with --fix and --init. */
+/* The workspace unless loaded, the model, and the job by --fix and --init. */
 paritas_status load_model(struct session *session);
 /* Fails without a POI. */
 paritas_status require_poi(struct session *session);
@@ -109,13 +109,13 @@ extern const struct option options_patches[], options_model[], options_job[], op
 /* for models whose fits are not polished */
 #define GROUP_FIT_ENGINE {"Engine", options_fit_engine}
 #define GROUP_OUTPUT {"Output", options_output}
-/* for commands with another -o: answer on standard output */
+/* for commands whose -o is something else: they answer on standard output */
 #define GROUP_ANSWER {"Output", options_answer}
 #define OPTION_ASIMOV(what)              \
     {"--asimov", 0, OPTION_NUMBER, "MU", \
      what ": expected at the fit to the data with the parameter of interest held at MU"}
-#define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT /* likelihoods */
-#define GROUPS_FIT GROUP_JOB, GROUPS_MODEL                                  /* fits */
+#define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT
+#define GROUPS_FIT GROUP_JOB, GROUPS_MODEL
 #define GROUP_END {NULL, NULL, NULL}
 
 /* Last keys of every answer: poi, device, precision, polish. */

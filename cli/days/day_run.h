@@ -42,7 +42,7 @@ struct day_records {
     const unsigned char *exists; /* 0: NaN and empty words */
     const char *prefix;          /* of column names; NULL: none */
 };
-/* Adds fields from word `first` to word `last`. The status is always told. */
+/* Adds fields from word `first` to word `last`, always with the status. */
 void column_add_records(struct day_tables *tables, const char *suffix, const struct day_records *records,
                         const char *first, const char *last);
 

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-/* Checks printf arguments. Positions from 1: format, its first argument. */
+/* The compiler checks printf arguments. Positions from 1: of the format, of its first argument. */
 #if defined(__GNUC__)
 #define PRINTF_LIKE(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -23,7 +23,7 @@ struct paritas_context {
     unsigned lanes;     /* 0: by model size */
     unsigned precision; /* 64 or 32 */
     bool no_polish;     /* no polish of f32 fits */
-    unsigned workers;   /* a work-group; 0: device's choice */
+    unsigned workers;   /* work-group size; 0: the device chooses */
     paritas_progress progress;
     void *progress_user;
     paritas_note_function note;
@@ -40,7 +40,7 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
     PRINTF_LIKE(3, 4);
 /* For wrong arguments of a caller: paritas_refuse(context, "%s: ...", name). */
 #define paritas_refuse(context, ...) paritas_fail(context, PARITAS_INVALID_ARGUMENT, __VA_ARGS__)
-/* Returns the status of a failed call. */
+/* Leaves the function with the status of a failed call. */
 #define TRY(call)                                        \
     do {                                                 \
         const paritas_status try_status = (call);        \
@@ -48,7 +48,7 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
     } while (0)
 /* Calls the caller's function for notes. */
 void paritas_note(paritas_context *context, const char *format, ...) PRINTF_LIKE(2, 3);
-/* With a fixed message. */
+/* Out of memory, with a fixed message. */
 paritas_status paritas_fail_memory(paritas_context *context);
 
 /* All memory of the library. NULL on failure, without message, also if count * size overflows. */

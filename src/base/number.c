@@ -15,8 +15,6 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* ---- powers of ten ---- */
-
 #define POWER_STEP 27
 #define POWER_FIRST (-13) /* first stored power, in steps */
 
@@ -105,8 +103,6 @@ static u128 power_of_ten(int k)
     int shift = __builtin_clzll((uint64_t)(high >> 64));
     return high << shift | (uint64_t)middle >> (64 - shift);
 }
-
-/* ---- reading ---- */
 
 static bool is_digit(char byte)
 {
@@ -336,8 +332,6 @@ double number_read(const char *literal, size_t length)
     number_scan(literal, literal + length, &decimal, &reason);
     return number_value(&decimal, literal, length);
 }
-
-/* ---- writing ---- */
 
 /* Upper 64 bits of factor * value / 2^128 x 2^64; lowest bit set if lower bits are not all zero. */
 static uint64_t multiply_to_odd(u128 factor, uint64_t value)

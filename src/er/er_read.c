@@ -41,8 +41,6 @@ struct reader {
 #define HIDE(pointer) (void)(pointer)
 #endif
 
-/* ---- rows ---- */
-
 static const char *field_end(const char *at)
 {
     while (!er_is_end(*at)) at++;
@@ -172,8 +170,6 @@ static paritas_status read_lines(struct reader *r, const char *at, const char *e
     }
     return PARITAS_OK;
 }
-
-/* ---- bytes ---- */
 
 struct source {
     int file; /* -1: memory */

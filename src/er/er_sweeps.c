@@ -52,8 +52,6 @@ void er_sweeps_free(struct er_sweeps *sweeps)
     paritas_release(allocator, sweeps);
 }
 
-/* ---- reasons ---- */
-
 /* For reasons that refuse a file. */
 static const char *sentence(paritas_er_reason reason)
 {
@@ -104,8 +102,6 @@ static void count(struct er_sweeps *s, paritas_er_reason reason, uint64_t times,
 {
     er_count(&s->day->open, reason, times, line, column);
 }
-
-/* ---- sweeps by number ---- */
 
 static size_t hash(int64_t number, size_t size)
 {
@@ -161,8 +157,6 @@ static paritas_status select_sweep(struct er_sweeps *s, int64_t number)
     enter(s, s->current);
     return PARITAS_OK;
 }
-
-/* ---- rows ---- */
 
 /* Copies valid fluxes and azimuths, and reasons for the others. */
 static void take_cells(const double *value, double *restrict flux_out, double *restrict azimuth_out,
@@ -262,8 +256,6 @@ paritas_status er_sweeps_lose(struct er_sweeps *s, paritas_er_reason reason, int
     memset(s->day->open.cell_reason + row * CELLS, reason, CELLS);
     return PARITAS_OK;
 }
-
-/* ---- the end ---- */
 
 /* Do n energies all ascend or all descend? *row: the first that does not. */
 static bool in_order(const double *energy, unsigned n, unsigned *row)

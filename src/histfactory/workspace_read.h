@@ -25,7 +25,7 @@ struct hf_spread {
     const struct hf_spread *next; /* in the set, by channel and sample */
 };
 
-/* A name of anything. Stamps tell where it was last met. */
+/* A name of channels, samples, modifiers, observations or measurements. Stamps tell where it was last met. */
 struct hf_name {
     const char *text; /* borrowed */
     uint32_t length;
