@@ -1,4 +1,4 @@
-/* analysis.c: see analysis.h. */
+/* analysis.c: runs analyses. */
 #include "analysis.h"
 #include "patch_runs.h"
 

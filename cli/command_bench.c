@@ -1,6 +1,5 @@
-/* command_bench.c: times of likelihoods, fits, scans and toys on the CPU and other devices, also against
- * an earlier run. Each is run once to warm up, then repeated for --seconds; the median counts. Others are
- * compared with the CPU. */
+/* command_bench.c: times operations on the CPU and other devices, also against an earlier run. After a
+ * warm-up the median of the repeats counts. */
 #include "device/device.h"
 #include "output.h"
 #include "session.h"
@@ -11,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 1000 /* points of the batched likelihood; toys */
+#define BATCH 1000 /* points of the likelihood; toys */
 #define SCAN 21
-#define REPEATS 1001 /* most */
-#define DEVICES 8    /* most */
+#define REPEATS 1001
+#define DEVICES 8
 
 static const struct option options[] = {
     {"--device", 0, OPTION_TEXT, "NAME,...",
@@ -28,7 +27,6 @@ static const struct option options[] = {
     {0},
 };
 
-/* The operations: identifier, name. */
 #define OPERATION_LIST(X)       \
     X(NLL, "likelihood")        \
     X(GRADIENT, "gradient")     \
@@ -50,15 +48,14 @@ static const char *const names[OPERATIONS] = {
 #undef X
 };
 
-/* One median. NaN: the model has no such operation, or the baseline no such number. */
+/* NaN: the model lacks the operation, or the baseline the number. */
 struct measured {
     double seconds, baseline;
     size_t repeats;
 };
 
-/* A circumstance in which the baseline differs from this run. */
 struct difference {
-    const char *what, *device, *baseline, *now; /* device: NULL where it is the process's */
+    const char *what, *device, *baseline, *now;
 };
 #define DIFFERENCES (DEVICES + 2)
 
@@ -68,22 +65,20 @@ struct bench {
     paritas_context *devices[DEVICES];
     const char *device_names[DEVICES];
     struct measured measured[OPERATIONS][DEVICES];
-    double *points, *values, scan[SCAN]; /* points: BATCH rows; values: room for what is answered */
+    double *points, *values, scan[SCAN]; /* points: BATCH rows */
     paritas_scan_point *scanned;
     paritas_ranking_entry *entries;
-    size_t parameter; /* scanned: the parameter of interest, or the first free one */
+    size_t parameter; /* scanned: the POI, or the first free parameter */
     bool poi;
     char digest[72];
-    double times[REPEATS];                      /* of the operation in hand */
-    struct difference differences[DIFFERENCES]; /* between the baseline's circumstances and these */
+    double times[REPEATS];
+    struct difference differences[DIFFERENCES];
     size_t n_differences;
 };
 
-/* ---- the model that is there without a workspace ---- */
-
 #define BINS 8
 
-/* The rates of the signal (sample 0) or of a background, with a relative tilt a bin. */
+/* Rates of the signal (sample 0) or a background, tilted over the bins. */
 static void append_rates(struct text *text, const char *key, int channel, int sample, double tilt)
 {
     text_format(text, "\"%s\": [", key);
@@ -114,8 +109,7 @@ static void append_sample(struct text *text, int channel, int sample)
     text_format(text, "]}]}");
 }
 
-/* Four channels of eight bins; signal and three backgrounds with normsys, histosys and staterror: 60
- * parameters. */
+/* Four channels of eight bins: signal and three backgrounds, 60 parameters. */
 static paritas_status built_in(struct session *session)
 {
     struct text text;
@@ -143,8 +137,6 @@ static paritas_status built_in(struct session *session)
     text_free(&text);
     return status;
 }
-
-/* ---- one operation ---- */
 
 static paritas_status run_toys(struct bench *b, paritas_context *context)
 {
@@ -209,14 +201,14 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
     paritas_context *context = b->devices[device];
     struct measured *m = &b->measured[operation][device];
     if (operation == OPERATION_RANKING && !b->poi) return PARITAS_OK;
-    paritas_status status = run_once(b, operation, context); /* what is made once for a model is made here */
+    paritas_status status = run_once(b, operation, context); /* warms up: makes what a model makes once */
     const double started = seconds_now();
     while (status == PARITAS_OK && m->repeats < REPEATS &&
            (m->repeats < 3 || seconds_now() - started < seconds)) {
         const double before = seconds_now();
         status = run_once(b, operation, context);
         times[m->repeats++] = seconds_now() - before;
-        if (seconds_now() - started > 10.0 * seconds) break; /* the third is not worth it */
+        if (seconds_now() - started > 10.0 * seconds) break; /* too slow to repeat */
     }
     if (status != PARITAS_OK)
         return context == b->session->context
@@ -229,9 +221,6 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
     return PARITAS_OK;
 }
 
-/* ---- what is measured ---- */
-
-/* With PARITAS_DEVICE=auto only the CPU is measured. */
 static const char *devices_of(const struct bench *b)
 {
     const char *named = environment_device();
@@ -239,7 +228,7 @@ static const char *devices_of(const struct bench *b)
                        named != NULL && strcmp(named, "auto") != 0 ? named : "cpu");
 }
 
-/* Opens a device, unless it is open already: opencl is opencl:0. */
+/* Skips a device that is open already: opencl is opencl:0. */
 static paritas_status open_device(struct bench *b, const char *name)
 {
     if (b->n_devices == DEVICES)
@@ -280,7 +269,7 @@ static paritas_status open_devices(struct bench *b)
     return PARITAS_OK;
 }
 
-/* Points from the start to 0.01 widths away, and a scan over two errors. */
+/* Points up to 0.01 widths from the start; a scan over two errors. */
 static paritas_status prepare(struct bench *b)
 {
     struct session *session = b->session;
@@ -310,14 +299,11 @@ static paritas_status prepare(struct bench *b)
     return paritas_workspace_digest(session->context, session->workspace, b->digest);
 }
 
-/* ---- baselines ---- */
-
 static const char *description_of(const paritas_context *context)
 {
     return context->device->operations->describe(context->device);
 }
 
-/* Notes a circumstance that the baseline knows and that has changed. */
 static paritas_status compare(struct bench *b, const char *what, const char *device, const char *baseline,
                               const char *now)
 {
@@ -329,7 +315,6 @@ static paritas_status compare(struct bench *b, const char *what, const char *dev
     return d->baseline != NULL && d->now != NULL ? PARITAS_OK : paritas_fail_memory(b->session->context);
 }
 
-/* NULL: no text. */
 static const char *text_of(const struct json *node)
 {
     return json_is(node, JSON_STRING) ? node->text : NULL;
@@ -353,7 +338,7 @@ static paritas_status compare_circumstances(struct bench *b, const struct json *
     return PARITAS_OK;
 }
 
-/* One row of a baseline; false: no measurement. Without seconds: the model had no such operation. */
+/* false: no measurement. null seconds: the model lacked the operation. */
 static bool read_row(struct bench *b, const struct json *one)
 {
     const struct json *name = json_get(one, "operation"), *device = json_get(one, "device"),
@@ -368,7 +353,7 @@ static bool read_row(struct bench *b, const struct json *one)
     return true;
 }
 
-/* The measurements of a baseline, of the same workspace in the same precision. */
+/* Same workspace, same precision. */
 static paritas_status read_rows(struct bench *b, const struct paritas_workspace *document)
 {
     paritas_context *context = b->session->context;
@@ -397,8 +382,6 @@ static paritas_status read_baseline(struct bench *b, const char *path)
     paritas_workspace_free(document);
     return status;
 }
-
-/* ---- the answer ---- */
 
 static size_t winner_of(const struct bench *b, int operation)
 {
@@ -440,7 +423,6 @@ static void write_document(const struct bench *b, struct writer *w)
     write_close(w);
 }
 
-/* Seconds, as people read them. */
 static void table_seconds(struct table *table, double seconds)
 {
     if (isnan(seconds))
@@ -516,7 +498,7 @@ static paritas_status bench(struct bench *b)
     TRY(load_model(session));
     TRY(open_devices(b));
     TRY(prepare(b));
-    /* before the measurements, which a bad one would lose */
+    /* first: a bad one must not cost the measurements */
     if (baseline != NULL) TRY(read_baseline(b, baseline));
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++) TRY(measure(b, (enum operation)o, d, seconds));

@@ -1,4 +1,4 @@
-/* command_combine.c: two workspaces into one. */
+/* command_combine.c: joins two workspaces. */
 #include "document_output.h"
 
 static const struct option options[] = {

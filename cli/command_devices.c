@@ -1,4 +1,4 @@
-/* command_devices.c: what can run here. */
+/* command_devices.c: lists devices. */
 #include "commands.h"
 #include "session.h"
 #include "table.h"
@@ -7,15 +7,14 @@
 
 #define DEVICES_MAX 64
 
-/* Where a reason is the same in both precisions, it is the device's. */
+/* The device's, if the same in both precisions. */
 static const char *reason_of(const paritas_device_info *info)
 {
     if (info->f64 && info->f32) return NULL;
     return info->f64 ? info->reason_f32 : info->reason_f64;
 }
 
-/* A reason for a row that already has the name: without "device 'NAME'", and without the vendor's name if
- * the row is described. */
+/* Without what the row shows: the name, and the vendor's name of a described row. */
 static void append_reason(struct text *out, const char *reason, bool described)
 {
     static const char lead[] = "device '";
@@ -35,7 +34,6 @@ static const char *precisions_of(const paritas_device_info *info)
     return info->f64 && info->f32 ? "f64, f32" : info->f64 ? "f64" : info->f32 ? "f32" : "none";
 }
 
-/* NULL where it is empty. */
 static const char *or_null(const char *text)
 {
     return text[0] != '\0' ? text : NULL;

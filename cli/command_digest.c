@@ -1,4 +1,4 @@
-/* command_digest.c: digests of a workspace, as pyhf computes them. */
+/* command_digest.c: digests of a workspace, as pyhf's. */
 #include "document_output.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* command_fit.c: the best fit, its covariance, MINOS errors, and several starts. */
+/* command_fit.c: best fit, covariance, MINOS errors, several starts. */
 #include "analysis.h"
 #include "fit_starts.h"
 #include "record_output.h"
@@ -22,15 +22,14 @@ static const struct option options[] = {
     {0},
 };
 
-/* What a fit leaves. */
 struct fitted {
     paritas_fit_result result;
     double *values, *errors, *covariance;
-    double *centres;   /* where pulls are 0 */
-    double *down, *up; /* MINOS; NaN where not asked for */
+    double *centres;   /* pulls are 0 here */
+    double *down, *up; /* MINOS; NaN: not asked for */
     paritas_parameter_state *states;
     bool minos;
-    struct starts starts; /* n = 0: only one */
+    struct starts starts; /* n = 0: one start */
 };
 
 static paritas_status allocate(struct session *session, struct fitted *fitted)
@@ -79,7 +78,6 @@ static paritas_status minos(struct session *session, struct fitted *fitted)
     return PARITAS_OK;
 }
 
-/* The method that the command line names. */
 static paritas_fit_options method_of(const struct arguments *arguments)
 {
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
@@ -101,7 +99,7 @@ static paritas_status analyse(struct session *session, void *result)
     TRY(allocate(session, fitted));
     if (n_starts > 1) {
         TRY(starts_run(session, &method, n_starts, &fitted->starts));
-        job.start = fitted->starts.winner; /* the same fit once more, now with its covariance */
+        job.start = fitted->starts.winner; /* the winning fit, now with its covariance */
     }
     paritas_fit_answers answers = {.size = sizeof answers,
                                    .results = &fitted->result,
@@ -140,7 +138,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     write_close(w);
 }
 
-/* The ten largest correlations. */
+/* The ten largest. */
 static void write_correlations(struct session *session, const struct fitted *fitted)
 {
     enum { SHOWN = 10 };

@@ -1,4 +1,4 @@
-/* command_hypotest.c: asymptotic CLs at one mu, for a workspace or for every patch of a patch set. */
+/* command_hypotest.c: asymptotic CLs at one mu. */
 #include "analysis.h"
 #include "record_output.h"
 

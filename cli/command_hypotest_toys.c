@@ -1,4 +1,4 @@
-/* command_hypotest_toys.c: CLs, or p0, by toys. */
+/* command_hypotest_toys.c: CLs or p0 by toys. */
 #include "toy_runs.h"
 
 static const struct option options[] = {

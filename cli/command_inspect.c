@@ -50,13 +50,12 @@ static void write_json(struct session *session, const struct json *summary, cons
     write_close(w);
 }
 
-/* The entries of a list; NULL where there is none. */
 static const struct json *first_of(const struct json *list)
 {
     return list != NULL ? list->first : NULL;
 }
 
-/* Leftovers that pyhf ignores and a person should know of. */
+/* Leftovers that pyhf ignores. */
 static void describe_unused(struct text *out, const struct json *unused)
 {
     const struct json *one;

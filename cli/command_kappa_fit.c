@@ -1,4 +1,4 @@
-/* command_kappa_fit.c: day files to tables of the plasma around the spacecraft. */
+/* command_kappa_fit.c: day files to tables of the plasma. */
 #include "days/day_run.h"
 #include "days/day_plasma.h"
 
@@ -15,7 +15,6 @@ static void describe(void *user, struct writer *writer)
     plasma_plan_describe(&plan->plasma, plan->sources, writer);
 }
 
-/* Why there is nothing to fit, else the outcome of the fit. */
 static paritas_status count_statuses(struct session *session, const struct sweeps *sweeps,
                                      const struct plasma_columns *columns, struct arena *arena,
                                      struct writer *writer)
@@ -35,7 +34,7 @@ static paritas_status answer(struct session *session, void *user, const struct s
                              struct sweeps *sweeps, uint64_t first, struct arena *arena,
                              struct day_tables *tables, struct writer *writer)
 {
-    (void)first; /* nothing is drawn here */
+    (void)first; /* draws nothing */
     const struct kappa_plan *plan = user;
     struct plasma_answers answers;
     const size_t n = sweeps->n;

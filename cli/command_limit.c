@@ -1,4 +1,4 @@
-/* command_limit.c: upper limits, for a workspace or for every patch of a patch set, by formula or by toys. */
+/* command_limit.c: upper limits by formula or toys. */
 #include "record_output.h"
 #include "toy_runs.h"
 
@@ -19,7 +19,6 @@ static double level_of(const struct session *session)
     return option_value(session->arguments, "--level")->number;
 }
 
-/* The sentences below a table of limits. */
 static void describe_bounds(struct session *session, bool widened, double upper_bound, double observed,
                             const double expected[5])
 {
@@ -32,7 +31,6 @@ static void describe_bounds(struct session *session, bool widened, double upper_
         text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", upper_bound);
 }
 
-/* The tests that led to the limits. */
 static void write_scan(struct writer *w, const char *type, size_t n, const void *records, size_t size)
 {
     write_array(w, "scan", true);
@@ -44,8 +42,6 @@ static void write_options(struct session *session, struct writer *w)
 {
     if (!w->one_line) write_members(w, "level:n test_stat:s", level_of(session), statistic_name(session));
 }
-
-/* ---- by formula ---- */
 
 struct limits {
     paritas_limit_result limits;
@@ -99,14 +95,12 @@ static void write_text(struct session *session, const void *result)
     describe_bounds(session, r->bound_widened, r->upper_bound, r->limit_obs, r->limit_exp);
 }
 
-/* ---- by toys ---- */
-
 struct toy_limits {
     paritas_limit_toys_result limits;
     paritas_hypotest_toys_result scan[PARITAS_SCAN_MOST];
     struct toy_run toys;
     double rtol;
-    bool reached; /* each limit has the wished error */
+    bool reached; /* every limit has the wanted error */
 };
 
 static paritas_status check_toys(struct session *session)

@@ -1,4 +1,4 @@
-/* command_losscone_fit.c: day files to tables of surface potentials. */
+/* command_losscone_fit.c: day files to surface potentials. */
 #include "days/day_run.h"
 #include "days/day_losscone.h"
 #include "days/day_plasma.h"
@@ -9,11 +9,11 @@
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
-#define LIMIT_FRACTION 0.001 /* of the sweeps that may end at a limit before the exit code says so */
+#define LIMIT_FRACTION 0.001 /* sweeps that may end at a limit before the exit code tells */
 
 struct fit_plan {
     struct losscone_plan losscone;
-    struct plasma_plan plasma; /* where spacecraft potentials are to be found */
+    struct plasma_plan plasma; /* if potentials are to be found */
     const struct sources *sources;
     bool automatic;
     uint64_t sweeps, at_limit;
@@ -26,8 +26,6 @@ static void describe(void *user, struct writer *writer)
     if (plan->automatic) plasma_plan_describe(&plan->plasma, plan->sources, writer);
 }
 
-/* ---- words ---- */
-
 static const char **status_words(struct column_list *list, const struct sweeps *sweeps,
                                  const paritas_losscone_result *results)
 {
@@ -37,7 +35,7 @@ static const char **status_words(struct column_list *list, const struct sweeps *
     return words;
 }
 
-/* The intervals of a confidence set as text, "LOWER UPPER;LOWER UPPER". */
+/* A confidence set as "LOWER UPPER;LOWER UPPER". */
 static const char *set_text(struct column_list *list, const paritas_confidence *set)
 {
     char text[64 * PARITAS_CONFIDENCE_INTERVALS];
@@ -53,8 +51,6 @@ static const char *set_text(struct column_list *list, const paritas_confidence *
     list->failed = list->failed || copy == NULL;
     return copy;
 }
-
-/* ---- columns of one model ---- */
 
 struct model_columns {
     const unsigned char *fitted;
@@ -117,9 +113,7 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
     return columns;
 }
 
-/* ---- columns of the day ---- */
-
-/* Which of the two models has the lesser misfit; "" where there are not two. */
+/* The model with the lesser misfit; "": there are not two. */
 static const char **preferred_words(struct column_list *list, size_t n, const struct model_columns models[2])
 {
     const char **words = column_room(list, COLUMN_TEXT, n);
@@ -141,7 +135,7 @@ static void add_beams(struct day_tables *tables, size_t n, const paritas_beam *b
     column_add_records(tables, "", &records, "energy", "potential");
 }
 
-/* The fields of the original: rows of a sweep hold equal numbers. */
+/* The original's fields; a sweep's rows hold equal numbers. */
 static void add_original(struct day_tables *tables, const struct sweeps *sweeps,
                          const struct model_columns *model, const struct plasma_columns *plasma)
 {
@@ -197,7 +191,7 @@ static void write_answer(struct writer *writer, const struct sweeps *sweeps, con
     }
     write_median(writer, "spacecraft_potential", n, sweeps->day->spacecraft_potential, arena);
     write_close(writer);
-    /* counting sorts: of the tables' words a copy */
+    /* counting sorts: count a copy */
     const char **words = arena_array(arena, n + 1, sizeof *words);
     size_t both = 0;
     for (size_t k = 0; k < n && words != NULL; k++) words[k] = first->status[k];
@@ -207,7 +201,6 @@ static void write_answer(struct writer *writer, const struct sweeps *sweeps, con
     if (words != NULL && preferred != NULL) write_counts(writer, "preferred", both, words);
 }
 
-/* Why sweeps have no spacecraft potential. */
 static void write_potentials(struct writer *writer, size_t n, const paritas_potential *potentials,
                              struct arena *arena)
 {
@@ -230,7 +223,7 @@ static paritas_status answer(struct session *session, void *user, const struct s
     const paritas_sweeps data = sweeps_of(sweeps);
     paritas_beam *beams = arena_records(arena, sweeps->n, sizeof *beams);
     if (beams == NULL) return paritas_fail_memory(session->context);
-    /* beams are looked for among all fluxes: those of a method's misfit are fewer */
+    /* beams are sought in all fluxes, also those outside the misfit */
     if (status == PARITAS_OK) status = paritas_losscone_beam(session->context, &data, beams);
     if (status == PARITAS_OK)
         status = paritas_losscone_mask(session->context, sweeps->n, losscone->options.method, sweeps->cosine,

@@ -1,5 +1,4 @@
-/* command_losscone_inject.c: what fits find of a truth that is known: errors of U and r, and how often
- * intervals hold it. */
+/* command_losscone_inject.c: fits of a known truth: errors of U and r, coverage of intervals. */
 #include "days/synthetic_sweeps.h"
 #include "table.h"
 
@@ -8,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH 1000 /* sweeps at a time: memory does not grow with their number */
+#define BATCH 1000 /* sweeps at a time: bounds memory */
 
 static const struct option options[] = {
     {"--sweeps", 0, OPTION_COUNT, "N", "of each truth; default: 500"},
@@ -17,10 +16,9 @@ static const struct option options[] = {
     {0},
 };
 
-/* Errors of one model's fits to one truth. */
 struct tally {
-    double *error, *ratio_error, *width, *set_width; /* of the sweeps fitted */
-    double *misfit;                                  /* of all; NaN of those without a fit */
+    double *error, *ratio_error, *width, *set_width; /* of fitted sweeps */
+    double *misfit;                                  /* of all sweeps; NaN without a fit */
     size_t n, in_plateau, in_set, lesser;
 };
 
@@ -69,7 +67,6 @@ static void take(struct tally *tally, const struct truth *truth, size_t n, size_
     }
 }
 
-/* Some sweeps of one truth, fitted by the models asked for. */
 static paritas_status inject_some(struct injection *j, int kind, size_t at, size_t n)
 {
     paritas_context *context = j->session->context;
@@ -137,15 +134,13 @@ static paritas_status inject(struct injection *j)
     return PARITAS_OK;
 }
 
-/* ---- the answer ---- */
-
 static int by_number(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* What is told of a model's fits to one truth: numbers in the order in which JSON and the table have them. */
+/* In the order of JSON and table. */
 #define SUMMARY_LIST(ITEM)           \
     ITEM(bias, 2)                    \
     ITEM(rmse, 2)                    \
@@ -161,7 +156,7 @@ static int by_number(const void *a, const void *b)
     ITEM(set_coverage, 3)            \
     ITEM(median_misfit, FOUR_DIGITS) \
     ITEM(lesser_misfit, 3)
-enum { NOT_IN_TABLE = -1, FOUR_DIGITS = -2 }; /* else decimals */
+enum { NOT_IN_TABLE = -1, FOUR_DIGITS = -2 }; /* else: decimals */
 struct summary {
 #define FIELD(name, decimals) double name;
     SUMMARY_LIST(FIELD)

@@ -1,5 +1,4 @@
-/* command_losscone_profile.c: what one sweep says of the surface potential: the misfit over U, the plateau of
- * its minimum, the confidence set. */
+/* command_losscone_profile.c: one sweep's misfit over U, plateau, confidence set. */
 #include "days/day_losscone.h"
 #include "days/day_plasma.h"
 #include "record_output.h"
@@ -24,10 +23,10 @@ struct profile {
     struct plasma_plan plasma;
     struct sources sources;
     struct sweeps sweeps;
-    size_t at; /* of the sweep in its day */
+    size_t at; /* index in the day */
     paritas_sweeps data;
     struct losscone_answers answers;
-    /* of a spacecraft potential that was to be found; NULL where it was given */
+    /* NULL: the potential was given */
     const char *potential_status;
     double start, stop;
     size_t points;
@@ -96,7 +95,6 @@ static paritas_status load(struct profile *p)
     return status;
 }
 
-/* All models see the same cells. */
 static bool has_fit(const struct profile *p)
 {
     return losscone_fitted(p->answers.results[p->plan.hard ? 0 : 1]);
@@ -150,7 +148,7 @@ static void model_json(const struct profile *p, int model, struct writer *w)
     write_object(w, NULL, true);
     write_string(w, "response", losscone_model_name(model));
     write_string(w, "status", status_word(p, model));
-    write_fields(w, "paritas_losscone_result", r, "cells", "gap"); /* without a fit they are NaN */
+    write_fields(w, "paritas_losscone_result", r, "cells", "gap"); /* NaN without a fit */
     write_array(w, "plateau", false);
     for (unsigned i = 0; fitted && i < r->vertices && i < PARITAS_PLATEAU_VERTICES; i++)
         write_pair(w, r->vertex[i][0], r->vertex[i][1]);

@@ -1,4 +1,4 @@
-/* command_losscone_synthesize.c: day files of known truth, in the archive's format. */
+/* command_losscone_synthesize.c: writes day files of known truth. */
 #include "days/day_column_list.h"
 #include "er/er.h"
 #include "days/synthetic_sweeps.h"
@@ -68,7 +68,6 @@ static paritas_status open_synthesis(struct session *session, struct synthesis *
                : status;
 }
 
-/* The truth of a day into that of all. */
 struct truths {
     struct truth truth;
     const char **date, **utc;
@@ -110,7 +109,7 @@ static paritas_status take_truth(struct synthesis *s, size_t at, const struct tr
     return PARITAS_OK;
 }
 
-/* Its columns of geometry have the names that --geometry and --spacecraft-potential look for. */
+/* Geometry columns are named as --geometry and --spacecraft-potential want. */
 static paritas_status write_truths(struct synthesis *s, const struct truths *all, const char *path)
 {
     const struct truth *t = &all->truth;
@@ -142,7 +141,6 @@ static paritas_status write_truths(struct synthesis *s, const struct truths *all
     return csv_write(s->session->context, path, "", list.n, list.columns);
 }
 
-/* The path of day `d`, from 0, in `path`. */
 static paritas_status day_path(const struct synthesis *s, size_t d, char path[4096])
 {
     char utc[PARITAS_ER_UTC_SIZE];
@@ -153,7 +151,7 @@ static paritas_status day_path(const struct synthesis *s, size_t d, char path[40
                : paritas_fail(s->session->context, PARITAS_UNWRITABLE, "%s: the path is too long", s->folder);
 }
 
-/* Before the first is written: what is there may be the archive's. */
+/* Before any writing: the files may be the archive's. */
 static paritas_status check_files(const struct synthesis *s)
 {
     paritas_status status = PARITAS_OK;

@@ -13,7 +13,7 @@ struct pool {
     const char *path;
     struct store *store;
     uint64_t toys, counts[PARITAS_FIT_STATUS_COUNT];
-    bool tested; /* the run was a test of one value, whose answer follows: */
+    bool tested; /* the run tested one value, with this answer: */
     paritas_hypotest_toys_result test;
 };
 
@@ -56,8 +56,7 @@ static void write_table(struct session *session, const struct pool *pool)
     table_close(&table);
 }
 
-/* The answer of a test of one value; stores of other runs, and those in which no run came as far as a toy,
- * have none. */
+/* Answer of a test of one value. Other runs, and runs without a toy, have none. */
 static paritas_status read_test(struct session *session, struct pool *pool)
 {
     double q;

@@ -1,4 +1,4 @@
-/* command_nll.c: twice the negative log-likelihood at a point. */
+/* command_nll.c: twice the NLL at a point. */
 #include "analysis.h"
 
 static const struct option options[] = {
@@ -11,7 +11,7 @@ static const struct option options[] = {
 
 struct likelihood {
     double twice_nll;
-    double *point, *gradient, *expected; /* NULL where not asked for */
+    double *point, *gradient, *expected; /* NULL: not asked for */
 };
 
 static paritas_status analyse(struct session *session, void *result)

@@ -1,5 +1,4 @@
-/* command_parity.c: checks the contract on a workspace: a device against the CPU bit by bit, and f32
- * against f64. */
+/* command_parity.c: checks a device against the CPU bit by bit, f32 against f64. */
 #include "parity_contract.h"
 #include "infer/infer.h"
 #include "minimise/fit_tolerances.h"
@@ -18,16 +17,14 @@ static const struct option options[] = {
     {0},
 };
 
-/* Bits of one quantity. */
 struct check {
     size_t n, different;
-    uint64_t ulps; /* the worst difference */
+    uint64_t ulps; /* worst */
 };
 
-/* Distance of one quantity from f64. */
 struct distance {
     const char *name, *unit;
-    double before, after, most; /* after: NaN where there is nothing to polish */
+    double before, after, most; /* after: NaN without a polish */
     bool ok;
 };
 #define DISTANCES 10
@@ -44,8 +41,6 @@ struct parity {
     bool ok;
 };
 
-/* ---- contexts ---- */
-
 static paritas_status open_as(struct parity *p, const char *device, unsigned precision, bool no_polish,
                               paritas_context **context)
 {
@@ -56,8 +51,7 @@ static paritas_status open_as(struct parity *p, const char *device, unsigned pre
     return open_another(p->session, &as, context);
 }
 
-/* The CPU is compared with its plainest other build, or with its only build, one fit at a time on one
- * thread. */
+/* The CPU's reference: its plainest other build, or its only one; one fit at a time, one thread. */
 static paritas_status open_plainest(struct parity *p, unsigned precision, paritas_context **context)
 {
     const char *in_use = paritas_isa_name(p->ours);
@@ -98,8 +92,6 @@ static void close_contexts(struct parity *p)
     paritas_close(p->raw);
 }
 
-/* ---- bits ---- */
-
 static void check_bits(struct parity *p)
 {
     for (int q = 0; q < CONTRACT_QUANTITIES; q++) {
@@ -115,8 +107,6 @@ static void check_bits(struct parity *p)
     }
 }
 
-/* ---- f32 against f64 ---- */
-
 static void add_distance(struct parity *p, const char *name, const char *unit, double before, double after,
                          double most)
 {
@@ -126,7 +116,7 @@ static void add_distance(struct parity *p, const char *name, const char *unit, d
     p->ok = p->ok && d->ok;
 }
 
-/* The larger distance; one that is no number stays. */
+/* NaN stays. */
 static double worse(double worst, double distance)
 {
     return isnan(distance) || distance > worst ? (isnan(distance) ? (double)INFINITY : distance) : worst;
@@ -143,7 +133,7 @@ static double worst_of(const struct contract_answer *a, const struct contract_an
     return worst;
 }
 
-/* Distance of Hessians, relative to the largest elements of their rows. */
+/* Relative to the largest element of each row. */
 static paritas_status hessian_distance(struct parity *p, double *distance)
 {
     const size_t n = p->session->n_parameters;
@@ -164,7 +154,7 @@ static paritas_status hessian_distance(struct parity *p, double *distance)
     return PARITAS_OK;
 }
 
-/* What kernels answer at points: raw in any case. */
+/* At given points: never polished. */
 static paritas_status kernel_distances(struct parity *p)
 {
     const struct contract_answer *a = &p->answers, *b = &p->in_f64;
@@ -190,7 +180,7 @@ static paritas_status kernel_distances(struct parity *p)
     return PARITAS_OK;
 }
 
-/* In errors; relative to its size for a parameter without one. */
+/* In errors; relative to the value if there is none. */
 static double parameter_distance(const struct parity *p, const struct contract_answer *a,
                                  const double *minimum)
 {
@@ -213,7 +203,7 @@ static double error_distance(const struct parity *p, const struct contract_answe
     return worst;
 }
 
-/* Part of the toys with another q. */
+/* Fraction of toys whose q differs. */
 static double toys_distance(const struct parity *p, const struct contract_answer *a)
 {
     const size_t n = p->in_f64.n[CONTRACT_TOYS];
@@ -227,16 +217,15 @@ static double toys_distance(const struct parity *p, const struct contract_answer
     return (double)other / (double)(n / CONTRACT_TOY);
 }
 
-/* The distances of a quantity before and after polish. */
 static void add_worst(struct parity *p, const char *name, const char *unit, enum contract_quantity q,
                       size_t first, size_t end, double most)
 {
-    const double factor = q == CONTRACT_MINIMUM ? 0.5 : 1.0; /* NLL of twice the NLL */
+    const double factor = q == CONTRACT_MINIMUM ? 0.5 : 1.0; /* twice the NLL to NLL */
     add_distance(p, name, unit, factor * worst_of(&p->unpolished, &p->in_f64, q, first, end),
                  factor * worst_of(&p->answers, &p->in_f64, q, first, end), most);
 }
 
-/* `minimum`: the best fit in f64, polished. */
+/* `minimum`: the polished best fit in f64. */
 static paritas_status add_distances(struct parity *p, const double *minimum)
 {
     const struct contract_answer *before = &p->unpolished, *after = &p->answers;
@@ -272,9 +261,6 @@ static paritas_status check_distances(struct parity *p)
     return status;
 }
 
-/* ---- the answer ---- */
-
-/* Why there is nothing of a quantity to compare. */
 static const char *missing(const struct parity *p, int quantity)
 {
     if (quantity == CONTRACT_TOYS && p->plan.ntoys == 0) return "not asked";

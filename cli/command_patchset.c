@@ -1,4 +1,4 @@
-/* command_patchset.c: looking into patch sets and taking patches out of them. */
+/* command_patchset.c: shows patch sets and extracts patches. */
 #include "document_output.h"
 #include "table.h"
 
@@ -11,7 +11,6 @@ static const struct option options[] = {
     {0},
 };
 
-/* A node of the patch set by the patch's name; fails, naming it, where there is none. */
 static paritas_status find_patch(struct session *session, const paritas_workspace *patchset,
                                  const char *wanted, const struct json **patch)
 {
@@ -38,7 +37,6 @@ static paritas_status extract(struct session *session, const paritas_workspace *
     return PARITAS_OK;
 }
 
-/* A row for people: the values of a patch as JSON. */
 static void write_values(struct table *table, const char *name, const struct json *values)
 {
     struct text text;

@@ -1,4 +1,4 @@
-/* command_predict.c: yields before and after the fit, with errors propagated through the covariance. */
+/* command_predict.c: yields before and after the fit, with errors. */
 #include "analysis.h"
 #include "record_output.h"
 
@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Expectations of main data before or after the fit. */
 struct yields {
     double *bins, *errors;        /* of main data */
     double *samples;              /* by channel, sample, bin */
@@ -18,8 +17,8 @@ struct predicted {
     struct yields before, after;
 };
 
-/* Standard deviations of bins and of channel sums: the diagonal of J C J^T, for the bins' rows of J and for
- * their sums. */
+/* Errors of bins and channel sums: square roots of the diagonal of J C J^T. A sum's row of J is the sum of
+ * its bins' rows. */
 static paritas_status propagate(struct session *session, const double *point, const double *covariance,
                                 double *bins, double *totals)
 {
@@ -31,7 +30,7 @@ static paritas_status propagate(struct session *session, const double *point, co
     for (size_t c = 0; c < paritas_model_channel_count(session->model); c++) {
         memset(sum, 0, n * sizeof *sum);
         size_t n_bins = paritas_model_channel_bins(session->model, c);
-        for (size_t b = 0; b <= n_bins; b++) { /* the last round is the channel's */
+        for (size_t b = 0; b <= n_bins; b++) { /* the last is the channel's */
             const double *row = b < n_bins ? jacobian + bin * n : sum;
             double variance = 0.0;
             for (size_t i = 0; i < n; i++) {
@@ -52,7 +51,6 @@ static paritas_status propagate(struct session *session, const double *point, co
     return PARITAS_OK;
 }
 
-/* Yields at a point whose parameters have this covariance. */
 static paritas_status yields_at(struct session *session, const double *point, const double *covariance,
                                 struct yields *y)
 {

@@ -1,4 +1,4 @@
-/* command_prune.c: parts of a workspace dropped. */
+/* command_prune.c: drops parts of a workspace. */
 #include "document_output.h"
 
 static const struct option options[] = {

@@ -1,4 +1,4 @@
-/* command_rename.c: names in a workspace changed. */
+/* command_rename.c: renames parts of a workspace. */
 #include "document_output.h"
 
 static const struct option options[] = {

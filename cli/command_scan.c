@@ -1,4 +1,4 @@
-/* command_scan.c: profile likelihood scans over one or two parameters. */
+/* command_scan.c: profile likelihood scans in one or two parameters. */
 #include "analysis.h"
 #include "record_output.h"
 
@@ -17,7 +17,6 @@ static const struct option options[] = {
     {0},
 };
 
-/* One axis of a scan. */
 struct axis {
     size_t parameter, n;
     struct range range;
@@ -37,7 +36,6 @@ static const char *axis_name(const struct session *session, const struct scan *s
     return parameter_name(session, scan->axes[j].parameter);
 }
 
-/* Reads NAME=LO:HI:N. */
 static paritas_status read_axis(struct session *session, const char *text, struct axis *axis)
 {
     paritas_context *context = session->context;
@@ -90,7 +88,7 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     return PARITAS_OK;
 }
 
-/* The points of the axes; the second one runs faster. */
+/* The second axis runs faster. */
 static paritas_status lay_out(struct session *session, struct scan *scan)
 {
     TRY(read_axes(session, scan->axes, &scan->k));

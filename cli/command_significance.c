@@ -1,4 +1,4 @@
-/* command_significance.c: significance of a discovery, by formula or by toys. */
+/* command_significance.c: discovery significance, by formula or toys. */
 #include "record_output.h"
 #include "toy_runs.h"
 
@@ -8,8 +8,6 @@ static const struct option options[] = {
     {"--calc", 0, OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
     {0},
 };
-
-/* ---- by formula ---- */
 
 static paritas_status analyse(struct session *session, void *result)
 {
@@ -37,8 +35,6 @@ static void write_text(struct session *session, const void *result)
     table_row(&table, "expected for 1", r->z_exp, r->p0_exp);
     table_close(&table);
 }
-
-/* ---- by toys ---- */
 
 struct tested {
     paritas_significance_toys_result result;
@@ -72,7 +68,7 @@ static void write_keys_toys(struct session *session, struct writer *w, const voi
     toy_run_write(w, &t->toys);
 }
 
-/* Z as text: its lower limit where no toy is as extreme. */
+/* Z, or its lower limit if no toy is as extreme. */
 static void write_z(struct table *table, const char *name, double z, double at_least)
 {
     table_text(table, name);

@@ -1,4 +1,4 @@
-/* command_toys.c: toys from a point or expected data, each with its best fit. */
+/* command_toys.c: toys and their best fits. */
 #include "record_output.h"
 #include "toy_runs.h"
 
@@ -17,7 +17,7 @@ static const struct option options[] = {
     {0},
 };
 
-/* Numbers of a JSON array; `place` names it in messages. */
+/* `place` names the array in messages. */
 static paritas_status read_numbers(struct session *session, const char *path, const char *place,
                                    const struct json *array, size_t n, double *values)
 {
@@ -38,7 +38,7 @@ static paritas_status read_numbers(struct session *session, const char *path, co
     return PARITAS_OK;
 }
 
-/* Expected data as an array or an object. The library checks whether toys can be drawn from them. */
+/* An array or an object; the library checks that toys can be drawn. */
 static paritas_status read_expected(struct session *session, const char *path, const struct json *root,
                                     double *expected)
 {
@@ -66,7 +66,6 @@ static paritas_status read_expected(struct session *session, const char *path, c
     return PARITAS_OK;
 }
 
-/* Data of --expected-data, in the arena. */
 static paritas_status load_expected(struct session *session, const char *path, double **expected)
 {
     struct paritas_workspace *document = NULL;
@@ -78,7 +77,6 @@ static paritas_status load_expected(struct session *session, const char *path, d
     return status;
 }
 
-/* Fits start at the point, within the bounds, except for --init and --fix. */
 static paritas_status start_at(struct session *session, const double *point)
 {
     double *start = numbers(session, session->n_parameters);
@@ -102,7 +100,6 @@ static paritas_status check(struct session *session)
     return PARITAS_OK;
 }
 
-/* Adds the file's name to the library's message about expectations. */
 static paritas_status name_file(struct session *session, const char *path, paritas_status status)
 {
     static const char lead[] = "toys cannot be drawn";

@@ -1,4 +1,4 @@
-/* commands.c: see commands.h. */
+/* commands.c: the table of commands. */
 #include "commands.h"
 
 #include <string.h>

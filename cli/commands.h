@@ -1,5 +1,4 @@
-/* commands.h: every command, in the order of the overview. A new command is a file command_NAME.c and a line
- * here. */
+/* commands.h: all commands, in the overview's order. To add one: command_NAME.c and a line here. */
 #ifndef PARITAS_CLI_COMMANDS_H
 #define PARITAS_CLI_COMMANDS_H
 
@@ -40,11 +39,10 @@
 COMMAND_LIST(DECLARE_COMMAND)
 #undef DECLARE_COMMAND
 
-/* All of them, ended by NULL. */
+/* ended by NULL */
 extern const struct command *const commands[];
 
-/* The library's messages speak of arguments, `resume`; the program's of options, --resume. Changes each
- * argument that is an option of some command, in place. */
+/* Replaces the library's argument names (`resume`) by options (--resume), in place. */
 char *name_options(char *message);
 
 #endif

@@ -1,11 +1,10 @@
-/* counter_random.h: random numbers that belong to a place in a table, whatever else is drawn. */
+/* counter_random.h: random numbers by place in a table, whatever else is drawn. */
 #ifndef PARITAS_COUNTER_RANDOM_H
 #define PARITAS_COUNTER_RANDOM_H
 
 #include <stdint.h>
 
-/* 64 random bits of (row, column): the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA'14) on a
- * counter. */
+/* 64 random bits: SplitMix64's output function (Steele, Lea, Flood, OOPSLA'14) on a counter. */
 static inline uint64_t counter_bits(uint64_t row, uint64_t column)
 {
     uint64_t z = (row << 32 | column) * UINT64_C(0x9E3779B97F4A7C15) + UINT64_C(0x632BE59BD9B4E019);

@@ -1,4 +1,4 @@
-/* document_output.c: see document_output.h. */
+/* document_output.c: writes workspaces. */
 #include "document_output.h"
 
 void answer_document(struct session *session, const struct json *root)

@@ -1,4 +1,4 @@
-/* fit_starts.c: random starts and what became of them. */
+/* fit_starts.c: random starts and their outcome. */
 #include "fit_starts.h"
 #include "counter_random.h"
 #include "infer/probability.h"
@@ -6,16 +6,16 @@
 #include <math.h>
 #include <string.h>
 
-#define SAME_MINIMUM 1e-6 /* of twice the NLL */
+#define SAME_MINIMUM 1e-6 /* in twice the NLL */
 
-/* A number in (0, 1) that belongs to (start, parameter). */
+/* A number in (0, 1) by (start, parameter). */
 static double uniform(uint64_t start, uint64_t parameter)
 {
     return ((double)(counter_bits(start, parameter) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* Draws a constrained parameter with its width around the start, and a free one evenly within its bounds,
- * at most three times its size from the start. */
+/* Constrained parameters: by their width. Free ones: evenly within bounds, at most three times their size
+ * away. */
 static void draw_start(const struct session *session, uint64_t k, double *start)
 {
     const double *widths = paritas_model_constraint_widths(session->model);
@@ -31,7 +31,6 @@ static void draw_start(const struct session *session, uint64_t k, double *start)
     }
 }
 
-/* Counts a minimum in the ascending list. */
 static void count_minimum(struct starts *starts, double twice_nll)
 {
     size_t at = 0;
@@ -71,7 +70,7 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
     for (size_t k = 0; k < n; k++) {
         double twice_nll = results[k].twice_nll;
         if (results[k].status != PARITAS_FIT_CONVERGED) continue;
-        /* of equal minima the earliest start wins, whatever rounding says */
+        /* equal minima: the earliest start wins, whatever rounding says */
         if (starts->converged == 0 || twice_nll < starts->lowest - SAME_MINIMUM) {
             starts->best = k;
             starts->winner = jobs[k].start;

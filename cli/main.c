@@ -1,5 +1,4 @@
-/* main.c: the program `paritas`: finds the command, runs it, delivers its answer, and turns the outcome into
- * an exit code. */
+/* main.c: runs the command, returns the exit code. */
 #include "commands.h"
 #include "analysis.h"
 #include "output.h"
@@ -42,7 +41,6 @@ static int exit_code_of(paritas_status status)
     }
 }
 
-/* Errors that only the relation between options shows. */
 static bool options_agree(const struct arguments *arguments)
 {
     size_t standard_input = 0;
@@ -88,7 +86,7 @@ static int run(const struct arguments *arguments)
         fprintf(stderr, "paritas: %s\n", message[0] != '\0' ? message : paritas_status_message(status));
     }
     if (session.wrong_usage) code = EXIT_USAGE;
-    /* a patch set has good lines beside the failed ones */
+    /* a patch set has good lines beside failed ones */
     if ((status == PARITAS_OK || session.partial) &&
         !output_write(path, session.out.bytes, session.out.length))
         code = EXIT_OUTPUT;
@@ -98,7 +96,7 @@ static int run(const struct arguments *arguments)
     return code;
 }
 
-/* "fit" if the command is "losscone fit" and the name "losscone"; else NULL. */
+/* "fit" for command "losscone fit", name "losscone"; else NULL. */
 static const char *action_of(const struct command *command, const char *name)
 {
     const size_t length = strlen(name);
@@ -107,7 +105,7 @@ static const char *action_of(const struct command *command, const char *name)
                : NULL;
 }
 
-/* The command that the first words name; *words: one, or two where it has actions. */
+/* *words: two if the command has actions, else one. */
 static const struct command *find_command(const char *name, const char *action, int *words)
 {
     for (size_t i = 0; commands[i] != NULL; i++) {
@@ -119,7 +117,6 @@ static const struct command *find_command(const char *name, const char *action, 
     return NULL;
 }
 
-/* Answers when no command has this name. If some have actions, lists them. */
 static int write_unknown(const char *name, const char *word)
 {
     const bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;

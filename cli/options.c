@@ -12,15 +12,13 @@
 
 bool number_of_text(const char *text, double *number)
 {
-    /* the program never leaves the C locale, so strtod reads a point; what else it takes (nan, inf,
-     * hexadecimal) is kept out here */
+    /* strtod in the C locale; keeps out nan, inf and hexadecimal */
     if (text[0] == '\0' || strspn(text, "+-.0123456789eE") != strlen(text)) return false;
     char *end;
     *number = strtod(text, &end);
     return *end == '\0' && isfinite(*number);
 }
 
-/* What a command is called with: "fit WORKSPACE". */
 static void write_usage(FILE *file, const struct command *command)
 {
     fprintf(file, "usage: paritas %s%s%s [options]", command->name, command->operands[0] != '\0' ? " " : "",
@@ -39,7 +37,6 @@ void usage_error(const struct command *command, const char *format, ...)
     fprintf(stderr, "; `paritas %s --help` lists them\n", command->name);
 }
 
-/* Walks the options of a command, each with its group. */
 #define EACH_OPTION(command, group, option)                                                     \
     for (const struct option_group *group = (command)->groups; group->options != NULL; group++) \
         for (const struct option *option = group->options; option->name != NULL; option++)
@@ -66,7 +63,7 @@ int option_choice(const char *choices, const char *text)
     }
 }
 
-/* Reads the value of an option. Returns NULL, or what the option takes. */
+/* Returns NULL, or what the option takes. */
 static const char *read_value(struct given *given, const char *text)
 {
     const struct option *option = given->option;
@@ -91,7 +88,6 @@ static const char *read_value(struct given *given, const char *text)
     }
 }
 
-/* NAME=NUMBER, cut at the last '='. */
 static bool read_named(struct given *given, char *text)
 {
     char *equals = strrchr(text, '=');
@@ -101,7 +97,6 @@ static bool read_named(struct given *given, char *text)
     return true;
 }
 
-/* How many operands a command takes, by the words of its usage line. */
 static void count_operands(const struct command *command, size_t *least, size_t *most)
 {
     *least = *most = 0;
@@ -129,7 +124,7 @@ static bool check_operands(const struct arguments *arguments)
     return false;
 }
 
-/* Reads the option argv[*i] and its value; leaves *i at the last word that it took. */
+/* Reads option argv[*i]; leaves *i at its last word. */
 static bool read_option(struct arguments *arguments, int argc, char **argv, int *i)
 {
     const struct command *command = arguments->command;
@@ -212,7 +207,7 @@ void arguments_free(struct arguments *arguments)
     free(arguments->defaults);
 }
 
-/* Is "--store FILE" or "--calc toys" given? A word in capitals stands for any value. */
+/* Is "--store FILE" or "--calc toys" given? Capitals: any value. */
 static bool is_given(const struct arguments *arguments, const char *needs)
 {
     char name[32];
@@ -308,7 +303,6 @@ const struct given *option_next(const struct arguments *arguments, const char *n
 #define HELP_COLUMN 32
 #define HELP_WIDTH 118
 
-/* Text from `column`, wrapped at blanks. */
 static void write_wrapped(const char *text, int column)
 {
     int at = column;

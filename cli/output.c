@@ -1,4 +1,4 @@
-/* output.c: files that are written whole or not at all. */
+/* output.c: files written whole or not at all. */
 #define _XOPEN_SOURCE 700
 #include "output.h"
 
@@ -16,7 +16,7 @@ static bool failed(const char *path)
     return false;
 }
 
-/* The folder of a path, freed by the caller; NULL when memory ran out. */
+/* Freed by the caller; NULL: out of memory. */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -81,7 +81,7 @@ bool output_open(struct output_file *output, const char *path)
     const bool exists = stat(path, &info) == 0;
     const mode_t mask = umask(0);
     umask(mask);
-    /* through a link, the file that it names is replaced, not the link */
+    /* replaces the target of a link, not the link */
     output->target = exists ? realpath(path, NULL) : strdup(path);
     output->mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
     output->file = -1;
@@ -104,7 +104,7 @@ bool output_append(struct output_file *output, const void *bytes, size_t length)
     return write_all(output->file, bytes, length);
 }
 
-/* output_close; without `sync` it does not wait for the disk. */
+/* `sync`: wait for the disk. */
 static bool close_file(struct output_file *output, bool keep, bool sync)
 {
     bool ok = keep && fchmod(output->file, output->mode) == 0 && (!sync || fsync(output->file) == 0);
@@ -138,7 +138,7 @@ bool output_write(const char *path, const char *bytes, size_t length)
     if (!output_open(&output, path)) return failed(path);
     const bool written = output_append(&output, bytes, length);
     const int error = errno;
-    /* no sync: it takes longer than most commands. Readers find the old or the new file, never a part */
+    /* no sync: slower than most commands. Readers see the old or the new file, never a part */
     const bool kept = close_file(&output, written, false);
     if (!written) errno = error;
     return (written && kept) || failed(path);

@@ -1,4 +1,4 @@
-/* parity_contract.c: see parity_contract.h. */
+/* parity_contract.c: asks a context for all numbers of the contract. */
 #include "parity_contract.h"
 #include "counter_random.h"
 
@@ -11,7 +11,7 @@ const char *const contract_names[CONTRACT_QUANTITIES] = {
 #undef X
 };
 
-/* A number in (-1, 1) that belongs to (point, parameter). */
+/* A number in (-1, 1) by (point, parameter). */
 static double uniform(uint64_t point, uint64_t parameter)
 {
     return (double)(int64_t)counter_bits(point, parameter) * 0x1p-63;
@@ -34,7 +34,6 @@ paritas_status contract_plan_points(struct session *session, struct contract_pla
             if (*x < bounds.lower) *x = bounds.lower;
             if (*x > bounds.upper) *x = bounds.upper;
         }
-    /* the parameter of interest, or the first that is free */
     plan->poi = has_free_poi(session);
     plan->scanned = plan->poi ? (size_t)paritas_model_poi_index(session->model) : 0;
     while (plan->scanned < n && job->fixed[plan->scanned]) plan->scanned++;
@@ -51,8 +50,6 @@ void contract_plan_scan(const struct session *session, struct contract_plan *pla
     plan->n_scan = CONTRACT_SCAN;
     for (size_t k = 0; k < CONTRACT_SCAN; k++) plan->scan[k] = range_value(range, k, CONTRACT_SCAN);
 }
-
-/* ---- asking ---- */
 
 struct asking {
     struct session *session;
@@ -144,7 +141,7 @@ struct kept {
     size_t ntoys, n;
 };
 
-/* Toys of the two hypotheses come in blocks; each goes to its own place. */
+/* Toys of the two hypotheses come in blocks; each toy has its place. */
 static int keep(void *user, size_t n, const paritas_toy *toys)
 {
     struct kept *kept = user;
@@ -204,7 +201,7 @@ uint64_t contract_ulps(double a, double b)
     memcpy(&y, &b, sizeof y);
     if (x == y) return 0;
     if (isnan(a) || isnan(b)) return UINT64_MAX;
-    /* ascending as the numbers do; 0 and -0 are one place apart */
+    /* monotonic in x; 0 and -0 are neighbours */
     const uint64_t u = x < 0 ? UINT64_MAX - (uint64_t)x : (uint64_t)x + (UINT64_C(1) << 63),
                    v = y < 0 ? UINT64_MAX - (uint64_t)y : (uint64_t)y + (UINT64_C(1) << 63);
     return u > v ? u - v : v - u;

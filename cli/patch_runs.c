@@ -1,4 +1,4 @@
-/* patch_runs.c: a patch set as a list of independent models. */
+/* patch_runs.c: runs each patch of a patch set. */
 #define _POSIX_C_SOURCE 200809L
 #include "patch_runs.h"
 #include "commands.h"
@@ -11,31 +11,30 @@
 
 #define WORKERS_MAX 64
 
-/* What became of one patch. */
 struct patch_outcome {
     const char *name;
     const struct json *values, *operations;
     paritas_status status;
     bool not_converged;
-    void *result;     /* of the analysis */
-    char device[32];  /* that the patch ran on; where status is OK */
-    char error[1024]; /* where it is not */
+    void *result;
+    char device[32];  /* if status is OK */
+    char error[1024]; /* else */
 };
 
-/* Shared by the workers, who only read it. Each outcome belongs to the worker that drew its number. */
+/* Shared, read only. A worker owns the outcomes whose numbers it drew. */
 struct patch_run {
     const struct analysis *analysis;
-    struct session *first;               /* the command's own; a lone worker uses its context */
-    const paritas_workspace *background; /* with the --patch files */
+    struct session *first; /* the command's; a lone worker uses its context */
+    const paritas_workspace *background;
     struct patch_outcome *outcomes;
     size_t n;
     atomic_size_t next;
-    const char *label; /* of the patch set */
+    const char *label;
 };
 
 struct patch_worker {
     struct patch_run *run;
-    const char *device; /* of the worker's context; NULL: it works in the context of `first` */
+    const char *device; /* NULL: uses the context of `first` */
     pthread_t thread;
     bool started;
 };
@@ -53,7 +52,7 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
     return PARITAS_OK;
 }
 
-/* If no context opens, only this patch fails: the next one tries again. */
+/* Without a context only this patch fails. */
 static paritas_status open_worker(struct session *session, const struct patch_worker *worker)
 {
     if (worker->device != NULL) return session_open_beside(session, worker->run->first, worker->device);
@@ -65,7 +64,7 @@ static void *work(void *argument)
 {
     const struct patch_worker *worker = argument;
     struct patch_run *run = worker->run;
-    struct session session = {0}; /* its context is kept over patches */
+    struct session session = {0}; /* keeps its context over patches */
     for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->n;) {
         struct patch_outcome *outcome = &run->outcomes[i];
         const bool opened =
@@ -82,7 +81,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* One a processor, or --threads. One on an accelerator, where contexts would compete for memory. */
+/* One a processor, or --threads. One on an accelerator: contexts there compete for memory. */
 static size_t worker_count(const struct session *session, size_t n_patches)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -92,7 +91,7 @@ static size_t worker_count(const struct session *session, size_t n_patches)
     return n < WORKERS_MAX ? n : WORKERS_MAX;
 }
 
-/* Only the first of several workers has the session's device. With "auto" it may move to an accelerator. */
+/* Only the first worker has the session's device ("auto" may be an accelerator). */
 static void run_workers(struct patch_run *run, size_t n_workers, struct patch_worker *workers)
 {
     workers[0].device = n_workers > 1 ? run->first->options.device : NULL;
@@ -102,12 +101,11 @@ static void run_workers(struct patch_run *run, size_t n_workers, struct patch_wo
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
     }
     workers[0].run = run;
-    work(&workers[0]); /* this thread works too, so all is done even if no other starts */
+    work(&workers[0]); /* this thread works too: others may fail to start */
     for (size_t i = 1; i < n_workers; i++)
         if (workers[i].started) pthread_join(workers[i].thread, NULL);
 }
 
-/* Names, values and operations of the patches. */
 static paritas_status list_patches(struct session *session, const paritas_workspace *patchset,
                                    struct patch_run *run)
 {

@@ -1,4 +1,4 @@
-/* progress.c: one line that is written over. */
+/* progress.c: one line, overwritten. */
 #define _POSIX_C_SOURCE 200809L
 #include "progress.h"
 

@@ -1,4 +1,4 @@
-/* record_output.c: see record_output.h. */
+/* record_output.c: writes public records as JSON. */
 #include "record_output.h"
 
 #include "paritas.h"
@@ -14,7 +14,6 @@ static uint64_t unsigned_at(const char *at, size_t size)
     return memcpy(&wide, at, sizeof wide), wide;
 }
 
-/* One element of a field, under `key`; NULL in an array. */
 static void write_element(struct writer *writer, const char *key, const paritas_field *field, const char *at)
 {
     double real;
@@ -43,7 +42,7 @@ static void write_element(struct writer *writer, const char *key, const paritas_
         write_record(writer, field->nested->name, at);
         write_close(writer);
         return;
-    case PARITAS_FIELD_SIGNED: /* no record has one that is shown */
+    case PARITAS_FIELD_SIGNED: /* no shown record has one */
         break;
     }
     assert(!"a field of an unknown type");

@@ -1,23 +1,22 @@
-/* recycler.c: see recycler.h.
+/* recycler.c: keeps large released blocks.
  *
- *   block: │ size, next (of the kept ones) │ piece, aligned to 16 ...
- */
+ *   block: │ size, next (if kept) │ piece, aligned to 16 ... */
 #include "recycler.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_FROM ((size_t)1 << 18) /* smaller pieces are malloc's: it is good at them */
+#define KEPT_FROM ((size_t)1 << 18) /* malloc handles smaller pieces well */
 #define KEPT_MOST 64
 
 struct kept_block {
-    size_t size; /* of the piece */
+    size_t size;
     struct kept_block *next;
 };
 _Static_assert(sizeof(struct kept_block) % 16 == 0, "pieces are aligned");
 
-/* Takes the smallest kept block that fits and is at most twice as large; NULL: none. */
+/* The smallest kept block that fits, at most twice as large; NULL: none. */
 static struct kept_block *take_kept(struct recycler *recycler, size_t size)
 {
     struct kept_block **best = NULL;
@@ -59,7 +58,7 @@ static void release(void *user, void *memory)
         block->next = recycler->kept;
         recycler->kept = block;
         dropped = NULL;
-        if (++recycler->n_kept > KEPT_MOST) { /* the one that has lain longest */
+        if (++recycler->n_kept > KEPT_MOST) { /* the oldest */
             struct kept_block **last = &recycler->kept;
             while ((*last)->next != NULL) last = &(*last)->next;
             dropped = *last;

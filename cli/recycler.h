@@ -1,6 +1,5 @@
-/* recycler.h: an allocator that keeps released blocks for the next one of similar size. Without it the
- * heap of a long run grows (330 MB instead of 190), and clearing pages takes 10 % of the time. Threads may
- * share it. */
+/* recycler.h: an allocator that keeps released blocks for reuse. Without it a long run's heap grows (330
+ * MB, not 190), and clearing pages takes 10 % of the time. Threads may share it. */
 #ifndef PARITAS_CLI_RECYCLER_H
 #define PARITAS_CLI_RECYCLER_H
 
@@ -10,14 +9,14 @@
 struct kept_block;
 
 struct recycler {
-    paritas_allocator allocator; /* for paritas_open; the recycler must not move */
+    paritas_allocator allocator; /* for paritas_open; do not move the recycler */
     pthread_mutex_t lock;
-    struct kept_block *kept; /* released, the last first */
+    struct kept_block *kept; /* newest first */
     size_t n_kept;
 };
 
 void recycler_open(struct recycler *recycler);
-/* Frees kept blocks. Nothing may be released afterwards. */
+/* Frees kept blocks. No release afterwards. */
 void recycler_close(struct recycler *recycler);
 
 #endif

@@ -1,4 +1,4 @@
-/* session.c: opening a context, loading workspaces, models, jobs and points as all commands do. */
+/* session.c: opens contexts; loads models, jobs and points. */
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
 #include "infer/infer.h"
@@ -32,7 +32,7 @@ const struct option options_model[] = {
     {0},
 };
 
-/* `fits`: what becomes of fits in f32, ended by "; ". */
+/* `fits`: f32 fits, ended by "; " */
 #define ENGINE_ROWS(fits)                                                                            \
     {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                        \
         {"--device", 0, OPTION_TEXT, "NAME",                                                         \
@@ -74,14 +74,13 @@ const struct option options_answer[] = {
     LAST_ROWS,
 };
 
-/* NULL: not set, or empty. */
 static const char *environment(const char *name)
 {
     const char *text = getenv(name);
     return text != NULL && text[0] != '\0' ? text : NULL;
 }
 
-/* PARITAS_LANES; 0 if it is not set, or wrong: then `wrong` is its text. */
+/* PARITAS_LANES; 0: not set, or wrong (text in `wrong`). */
 static unsigned environment_lanes(const char **wrong)
 {
     const char *text = environment("PARITAS_LANES");
@@ -95,7 +94,6 @@ const char *environment_device(void)
     return environment("PARITAS_DEVICE");
 }
 
-/* Does the command evaluate something? */
 static bool takes_device(const struct command *command)
 {
     for (const struct option_group *group = command->groups; group->options != NULL; group++)
@@ -103,7 +101,7 @@ static bool takes_device(const struct command *command)
     return false;
 }
 
-/* Commands that evaluate nothing need no device, whatever the environment says. */
+/* NULL for commands that evaluate nothing, whatever the environment says. */
 static const char *device_of(const struct arguments *arguments)
 {
     if (!takes_device(arguments->command)) return "cpu";
@@ -117,7 +115,7 @@ static void print_note(void *user, const char *message)
     fprintf(stderr, "paritas: %s\n", message);
 }
 
-/* The folder of compiled kernels: PARITAS_CACHE ("": none), else the system's cache folder. */
+/* PARITAS_CACHE ("": none), else the system's cache folder. */
 static const char *cache_folder(char *path, size_t room)
 {
     const char *given = getenv("PARITAS_CACHE"), *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
@@ -136,7 +134,6 @@ static const char *cache_folder(char *path, size_t room)
     return strlen(path) + 1 < room ? path : NULL;
 }
 
-/* Arena and answer, once there is a context. */
 static void open_outputs(struct session *session)
 {
     arena_open(&session->arena, &session->context->allocator);
@@ -183,7 +180,6 @@ paritas_status session_open(struct session *session, const struct arguments *arg
                                               "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
 }
 
-/* A session with the options of another one. */
 static void copy_options(struct session *session, const struct session *first)
 {
     *session = (struct session){.job = PARITAS_JOB_DEFAULT,
@@ -242,7 +238,7 @@ void session_close(struct session *session)
     if (session->arguments->command->days) recycler_close(&session->recycler);
 }
 
-/* What an allocation gave, noted for allocated(). */
+/* Notes a failed allocation for allocated(). */
 static void *noted(struct session *session, void *memory)
 {
     if (memory == NULL) {
@@ -284,7 +280,6 @@ bool wants_patchset(const struct arguments *arguments)
     return option_given(arguments, "--patchset") != NULL && option_given(arguments, "--patch-name") == NULL;
 }
 
-/* A JSON Patch, or the patch of this name of a patch set, onto the session's workspace. */
 static paritas_status apply_patch(struct session *session, const char *path, const char *name)
 {
     paritas_context *context = session->context;
@@ -338,7 +333,6 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
     return PARITAS_OK;
 }
 
-/* Gives the job its own copies of starts and flags. */
 static paritas_status copy_starts(struct session *session, double **start, unsigned char **fixed)
 {
     const size_t n = session->n_parameters;
@@ -350,7 +344,6 @@ static paritas_status copy_starts(struct session *session, double **start, unsig
     return PARITAS_OK;
 }
 
-/* The options of GROUP_MODEL. */
 static paritas_status create_model(struct session *session)
 {
     static const int histosys_codes[] = {PARITAS_HISTOSYS_CODE_0, PARITAS_HISTOSYS_CODE_2,
@@ -439,7 +432,7 @@ paritas_status require_poi(struct session *session)
     if (paritas_model_poi_index(session->model) >= 0) return PARITAS_OK;
     const char *command = session->arguments->command->name, *label = session->workspace->label;
     const char *wanted = option_text(session->arguments, "--measurement", NULL);
-    /* --poi "": another missing name was refused before */
+    /* only --poi "" gets here: missing names are refused before */
     if (option_given(session->arguments, "--poi") != NULL)
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s needs a parameter of interest, and --poi says that there is none", command);
@@ -487,7 +480,6 @@ paritas_status load_asimov(struct session *session)
     return PARITAS_OK;
 }
 
-/* One named value of a point. */
 static paritas_status set_value(struct session *session, const char *path, const char *name,
                                 const struct json *value, double *point)
 {
@@ -502,7 +494,6 @@ static paritas_status set_value(struct session *session, const char *path, const
     return status;
 }
 
-/* The values of a point: an array, an object by name, or the parameters of an answer of `fit`. */
 static paritas_status read_point(struct session *session, const char *path, const struct json *root,
                                  double *point)
 {

@@ -1,4 +1,4 @@
-/* table.c: cells are collected, then written when the widths are known. */
+/* table.c: collects cells and writes them when widths are known. */
 #include "table.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of a UTF-8 text: continuation bytes take none. */
+/* Columns of UTF-8 text, without continuation bytes. */
 static size_t text_width(const char *text)
 {
     size_t width = 0;
@@ -81,7 +81,7 @@ void table_number(struct table *table, double value, int digits)
     if (isnan(value))
         add_cell(table, "-");
     else
-        table_format(table, "%.*g", digits, value + 0.0); /* + 0.0: no minus sign on a zero */
+        table_format(table, "%.*g", digits, value + 0.0); /* + 0.0: no -0 */
 }
 
 void table_probability(struct table *table, double value)
@@ -122,7 +122,6 @@ void table_close(struct table *table)
             if (right) text_format(out, "%*s", (int)pad, "");
             text_append(out, cell, strlen(cell));
             if (!right && !last) text_format(out, "%*s", (int)pad, "");
-            /* of empty cells at the end */
             while (last && out->length > 0 && out->bytes[out->length - 1] == ' ') out->length--;
             text_append(out, last ? "\n" : "  ", last ? 1 : 2);
         }

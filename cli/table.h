@@ -1,4 +1,4 @@
-/* table.h: aligned columns for people. */
+/* table.h: aligned columns. */
 #ifndef PARITAS_CLI_TABLE_H
 #define PARITAS_CLI_TABLE_H
 
@@ -7,31 +7,30 @@
 #define TABLE_COLUMNS 16
 
 struct table {
-    struct text cells; /* ended by zero bytes, row after row */
+    struct text cells; /* zero-ended, by row */
     size_t columns, n_cells;
     size_t width[TABLE_COLUMNS];
-    char format[TABLE_COLUMNS];  /* l, r, p, z, or the number of digits */
-    bool decimal[TABLE_COLUMNS]; /* the digits are places after the point */
+    char format[TABLE_COLUMNS];  /* l, r, p, z, or digits */
+    bool decimal[TABLE_COLUMNS]; /* digits: after the point */
     struct text *out;
 };
 
-/* Headers between bars, and what the columns hold: "parameter|value|error", "l .5 .5".
- *   l, r   text, on the left or right
- *   .5, 6  a double to five places, or to six significant digits
- *   p      a double: a probability
- *   z      a size_t */
+/* Headers between bars, formats: "parameter|value|error", "l .5 .5".
+ *   l, r   text, left or right
+ *   .5, 6  double: five decimals, six significant digits
+ *   p      probability
+ *   z      size_t */
 void table_open(struct table *table, struct text *out, const char *headers, const char *formats);
-/* The cells from the next one to the end of its row, by the formats of their columns. */
+/* Cells to the end of the row, by format. */
 void table_row(struct table *table, ...);
-/* The next cell. */
 void table_text(struct table *table, const char *text);
 void table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A number to `digits` significant digits, or to `places` after the point; "-" for NaN. */
+/* `digits` significant, or `places` decimals; NaN: "-". */
 void table_number(struct table *table, double value, int digits);
 void table_decimal(struct table *table, double value, int places);
-/* Five places, or three digits where those would show nothing. */
+/* Five decimals, or three digits if those are all 0. */
 void table_probability(struct table *table, double value);
-/* Appends the table to the text and frees it. Headers that are all empty are left out. */
+/* Appends the table to the text and frees it. All-empty headers are left out. */
 void table_close(struct table *table);
 
 #endif

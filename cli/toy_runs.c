@@ -1,4 +1,4 @@
-/* toy_runs.c: see toy_runs.h. */
+/* toy_runs.c: options and answers of toys. */
 #include "toy_runs.h"
 #include "record_output.h"
 

@@ -1,32 +1,32 @@
-/* toy_runs.h: shared by commands that draw toys: options, the store's key, keys of the answer. */
+/* toy_runs.h: shared by commands that draw toys. */
 #ifndef PARITAS_CLI_TOY_RUNS_H
 #define PARITAS_CLI_TOY_RUNS_H
 
 #include "analysis.h"
 
 extern const struct option options_toys[];
-/* `needs`: the option without which these say nothing */
+/* `needs`: the option that these belong to */
 #define GROUP_TOYS(needs) {"Toys", options_toys, needs}
 
 struct toy_run {
-    paritas_toys_options options; /* borrows from the session */
+    paritas_toys_options options; /* borrows from session */
     double start, seconds;
     paritas_toys_tally tally;
-    bool failed; /* more toys than --max-failed have no answer */
+    bool failed; /* more failed toys than --max-failed */
 };
 
-/* Reads the options of GROUP_TOYS; the session's model is loaded. */
+/* Needs the session's model. */
 paritas_status toy_run_open(struct session *session, struct toy_run *run);
-/* Notes time and tally. Exit code 1 if more toys than --max-failed have no result. */
+/* Notes time and tally. Exit code 1 if more than --max-failed toys failed. */
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally);
-/* counts, methods, toys_per_second, ntoys, seed, into an open object. */
+/* counts, methods, toys_per_second, ntoys, seed. */
 void toy_run_write(struct writer *writer, const struct toy_run *run);
 void toy_run_describe(struct text *out, const struct toy_run *run);
 
-/* The statuses that occurred (and `always`), as an object. */
+/* Statuses that occurred (and `always`). */
 void write_status_counts(struct writer *writer, const uint64_t counts[PARITAS_FIT_STATUS_COUNT],
                          paritas_fit_status always);
-/* The keys of a test by toys, into an open object; the same for people. */
+/* A test by toys, in an open object; the same as text. */
 void hypotest_toys_write(struct writer *writer, const paritas_hypotest_toys_result *result);
 void hypotest_toys_describe(struct session *session, const char *poi,
                             const paritas_hypotest_toys_result *result);

@@ -1,4 +1,4 @@
-/* writer.c: JSON text. */
+/* writer.c: writes JSON text. */
 #include "writer.h"
 
 #include <inttypes.h>
@@ -19,7 +19,6 @@ static void line_break(struct writer *writer)
     for (int i = 0; i < writer->depth; i++) text_append(writer->text, "  ", 2);
 }
 
-/* What stands in front of a value. */
 static void write_lead(struct writer *writer, const char *key)
 {
     if (writer->depth > 0) {

@@ -1,4 +1,4 @@
-/* day_column_list.c: see day_column_list.h. */
+/* day_column_list.c: builds lists of columns. */
 #include "days/day_column_list.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* day_columns.c: what all tables of days hold of their sweeps, and counts and medians for the provenance. */
+/* day_columns.c: columns that all tables share; counts and medians for the provenance. */
 #include "days/day_run.h"
 
 #include <math.h>
@@ -8,8 +8,6 @@
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
-
-/* ---- the answer of a day ---- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -65,8 +63,6 @@ void write_reasons(struct writer *writer, const paritas_er_day *day)
     write_close(writer);
 }
 
-/* ---- columns ---- */
-
 void column_add_both(struct day_tables *tables, const char *name, const char *suffix, enum column_kind kind,
                      size_t n, const void *values)
 {
@@ -76,7 +72,7 @@ void column_add_both(struct day_tables *tables, const char *name, const char *su
     column_add(&tables->arrays, prefixed, suffix, kind, n, 0, values);
 }
 
-/* Words of a field; whether the record exists is itself said by its status. */
+/* Words of a field. The status word is kept for missing records. */
 static const char **record_words(struct column_list *list, const struct day_records *records, size_t size,
                                  const paritas_field *field)
 {
@@ -90,7 +86,6 @@ static const char **record_words(struct column_list *list, const struct day_reco
     return words;
 }
 
-/* Flags of a field. */
 static const unsigned char *record_flags(struct column_list *list, const struct day_records *records,
                                          size_t size, const paritas_field *field)
 {
@@ -135,7 +130,7 @@ void column_add_records(struct day_tables *tables, const char *suffix, const str
     }
 }
 
-/* UTC of every row as text, or its seconds; NULL of rows that are not there. */
+/* UTC of rows as text or seconds; NULL: no row. */
 static const char **row_times(struct column_list *list, const paritas_er_day *day, bool utc)
 {
     const char **texts = column_room(list, COLUMN_TEXT, ROWS * day->n);
@@ -152,7 +147,7 @@ static const char **row_times(struct column_list *list, const paritas_er_day *da
     return texts;
 }
 
-/* 1 where a flag is known and set. */
+/* 1: the flag is known and set. */
 static const unsigned char *flags(struct column_list *list, size_t n, const double *values)
 {
     unsigned char *set = column_room(list, COLUMN_BOOL, n);
@@ -167,7 +162,7 @@ static const unsigned char *both_known(struct column_list *list, size_t n, const
     return known;
 }
 
-/* A column of the day: a value a sweep or a row of sweeps. */
+/* A column with a value a sweep or a row. */
 struct day_column {
     const char *name;
     enum column_kind kind;
@@ -181,7 +176,7 @@ static void add_columns(struct column_list *list, size_t rows, size_t n, const s
 }
 #define ADD_COLUMNS(list, rows, columns) add_columns(list, rows, sizeof(columns) / sizeof *(columns), columns)
 
-#define TIME_WIDTH 64 /* characters that arrays have for a time */
+#define TIME_WIDTH 64 /* width of times in arrays */
 
 static void add_arrays(struct column_list *list, const struct sweeps *sweeps, const char **utc,
                        const char **start, const char **end, const char *const *reasons,

@@ -1,4 +1,4 @@
-/* day_csv.c: tables as text (RFC 4180, lines ended by one byte), behind lines that begin with `# `. */
+/* day_csv.c: tables as text (RFC 4180, lines end in LF), after `# ` provenance. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_columns.h"
 #include "output.h"
@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Quoted where it holds what separates fields. */
 static void append_field(struct text *out, const char *field)
 {
     if (field == NULL) return;
@@ -58,7 +57,6 @@ static void append_value(struct text *out, const struct column *column, size_t a
     }
 }
 
-/* Columns of the file that a column makes. */
 static size_t spread(const struct column *column)
 {
     return column->kind == COLUMN_TEXT || column->width == 0 ? 1 : column->width;
@@ -131,8 +129,6 @@ paritas_status columns_close(paritas_context *context, struct output_file *file,
     if (error == ENOMEM) return paritas_fail_memory(context);
     return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
 }
-
-/* ---- what a file says of itself ---- */
 
 paritas_status provenance_read(paritas_context *context, const char *path,
                                bool (*read)(FILE *file, struct text *out),

@@ -1,4 +1,4 @@
-/* day_files.c: see days.h. */
+/* day_files.c: finds day files and sorts them into days. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_files.h"
 #include "days/day_provenance.h"
@@ -53,7 +53,7 @@ static paritas_status add_folder(struct search *search, const char *folder)
     return status;
 }
 
-/* YYYYMMDD of a row that begins with YYYY-MM-DDT, blanks in front or not; 0 of another. */
+/* YYYYMMDD of a row that begins with YYYY-MM-DDT, also after blanks; else 0. */
 static int date_of_row(const char *row)
 {
     static const char form[] = "dddd-dd-ddT";
@@ -80,8 +80,7 @@ static bool is_wanted(const struct search *search, int date)
            (search->day == 0 || date % 100 == search->day);
 }
 
-/* A file named on the command line: its date is that of its first row with one, or else that of its name.
- * What has neither costs itself, as a damaged file in a folder does. */
+/* Date of the first dated row, else of the name. A file without one costs only itself. */
 static paritas_status add_given(struct search *search, const char *path)
 {
     paritas_context *context = search->session->context;
@@ -108,7 +107,7 @@ static int by_date_and_path(const void *a, const void *b)
     return x->date != y->date ? (x->date > y->date) - (x->date < y->date) : strcmp(x->path, y->path);
 }
 
-/* Have two files the same bytes? A file that cannot be read is like no other: why, its day will say. */
+/* Equal bytes? An unreadable file equals none; its day reports why. */
 static bool same_bytes(paritas_context *context, const char *one, const char *other)
 {
     struct stat first, second;
@@ -118,7 +117,7 @@ static bool same_bytes(paritas_context *context, const char *one, const char *ot
            file_digest(context, other, digests[1]) == PARITAS_OK && strcmp(digests[0], digests[1]) == 0;
 }
 
-/* Of the first n files, sorted, one that has the bytes of `file` and its date; NULL: none. */
+/* One of n sorted files with date and bytes of `file`; NULL: none. */
 static const struct day_file *copy_of(paritas_context *context, const struct day_file *files, size_t n,
                                       const struct day_file *file)
 {

@@ -1,4 +1,4 @@
-/* day_files.h: day files of the Electron Reflectometer, found and put together by date. */
+/* day_files.h: day files by date. */
 #ifndef PARITAS_DAY_FILES_H
 #define PARITAS_DAY_FILES_H
 
@@ -6,13 +6,13 @@
 
 struct day_file {
     const char *path;
-    /* YYYYMMDD: of the name where a folder was searched, else of the first row that has one, or of the name;
-     * 0: of a file that is no day file */
+    /* YYYYMMDD of the name (found in a folder), or of the first dated row, else of the name; 0: no day
+     * file */
     int date;
 };
 
 struct day {
-    /* YYYY-MM-DD; "": of a file that is no day file, which is a day by itself */
+    /* YYYY-MM-DD; "": no day file, a day by itself */
     char date[11];
     const struct day_file *files; /* by path */
     size_t n;
@@ -23,15 +23,14 @@ struct days {
     size_t n;
 };
 
-/* Options of commands that read day files: --year, --month, --day. */
+/* --year, --month, --day */
 extern const struct option options_days[];
 #define GROUP_DAYS {"Days", options_days}
 
-/* The operands, in the arena: files, and folders searched for day files, of the dates that options_days ask
- * for. NOT_FOUND, saying why, where none is left; the reason of a file without a date where there is nothing
- * else. */
+/* Day files among the operands for the dates asked for; in the arena. NOT_FOUND with the reason if none is
+ * left. A lone file without a date gives its own reason. */
 paritas_status days_find(struct session *session, struct days *days);
-/* INVALID_INPUT, saying why a file is no day file. */
+/* INVALID_INPUT with the reason. */
 paritas_status no_day_file(paritas_context *context, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* day_losscone.c: see day_losscone.h. */
+/* day_losscone.c: options and fits of loss cones. */
 #include "days/day_losscone.h"
 #include "days/day_settings.h"
 #include "losscone/losscone.h"
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MOST_DRAWS 65536 /* of paritas_losscone_bootstrap */
+#define MOST_DRAWS 65536 /* limit of paritas_losscone_bootstrap */
 
 const struct option options_losscone[] = {
     {"--method", 0, OPTION_CHOICE, "halekas|lillis",
@@ -59,11 +59,11 @@ static const struct setting settings[] = {
     {"--beam-sigma", offsetof(paritas_losscone_options, beam_sigma)},
     {"--background", offsetof(paritas_losscone_options, background)},
     {"--response-width",
-     offsetof(paritas_losscone_options, response_width)}, /* the last: of the folded model */
+     offsetof(paritas_losscone_options, response_width)}, /* the last: only the folded model */
 };
 #define SETTINGS (COUNT_OF(settings))
 
-/* What the library says of the options, as an error of the command line that names the one that is wrong. */
+/* Refusals name the option. */
 static paritas_status check_options(struct session *session, const paritas_losscone_options *options)
 {
     const struct arguments *arguments = session->arguments;
@@ -74,7 +74,7 @@ static paritas_status check_options(struct session *session, const paritas_lossc
     for (size_t i = 0; i < arguments->n_given; i++) {
         char word[32];
         const char *name = arguments->given[i].option->name;
-        /* "--ratio-lower" is told of as "ratio", "--beam-width" as "beam_width" */
+        /* the library says "ratio" for --ratio-lower */
         size_t length = strlen(name) - 2;
         if (length > 6 &&
             (strcmp(name + 2 + length - 6, "-lower") == 0 || strcmp(name + 2 + length - 6, "-upper") == 0))
@@ -195,7 +195,6 @@ const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const pa
                                                : paritas_sweep_status_name(result->status);
 }
 
-/* Confidence sets of one model. */
 static paritas_status answer_sets(paritas_context *context, const struct losscone_plan *plan,
                                   const paritas_sweeps *sweeps, const paritas_losscone_options *options,
                                   const paritas_losscone_result *results, struct arena *arena,
@@ -230,7 +229,7 @@ paritas_status losscone_answer(paritas_context *context, const struct losscone_p
         paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
         for (size_t k = 0;
              k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE && status == PARITAS_OK; k++) {
-            /* a point, which says nothing of a plateau */
+            /* a point, without a plateau */
             paritas_losscone_result *r = &answers->results[model][k];
             r->potential_lower = r->potential_upper = r->ratio_lower = r->ratio_upper = NAN;
         }

@@ -1,8 +1,6 @@
-/* day_npz.c: archives of NumPy arrays: a ZIP file (PKWARE APPNOTE 6.3) whose members are stored as they are,
- * each an array in the format NPY 1.0 (NumPy enhancement proposal 1).
+/* day_npz.c: ZIP archives (PKWARE APPNOTE 6.3) of stored NPY 1.0 arrays (NumPy enhancement proposal 1).
  *
- *   local header, name, array │ ... │ directory: header, name │ ... │ end of the directory
- */
+ *   local header, name, array │ ... │ directory: header, name │ ... │ end of the directory */
 #define _POSIX_C_SOURCE 200809L
 #include "base/utf8.h"
 #include "days/day_columns.h"
@@ -12,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* CRC-32 of ISO 3309 (0xEDB88320), eight bytes at a time: table t holds what a byte does that t bytes
- * follow. */
+/* CRC-32 of ISO 3309 (0xEDB88320), eight bytes at a time. Table t: the effect of a byte followed by t
+ * bytes. */
 struct crc {
     uint32_t tables[8][256];
 };
@@ -46,8 +44,6 @@ static uint32_t crc_of(const struct crc *crc, const char *bytes, size_t length)
     return ~c;
 }
 
-/* ---- arrays ---- */
-
 static size_t kind_size(enum column_kind kind)
 {
     static const size_t sizes[] = {[COLUMN_F64] = 8, [COLUMN_I64] = 8, [COLUMN_U32] = 4,
@@ -55,7 +51,7 @@ static size_t kind_size(enum column_kind kind)
     return sizes[kind];
 }
 
-/* NPY stands in the order of this machine's bytes and says which. */
+/* NPY names the machine's byte order. */
 static char byte_order(void)
 {
     const uint16_t one = 1;
@@ -64,7 +60,7 @@ static char byte_order(void)
     return first == 1 ? '<' : '>';
 }
 
-/* The next character of a text as a code point; bytes that are no UTF-8 become U+FFFD. */
+/* The next code point; invalid UTF-8 becomes U+FFFD. */
 static uint32_t next_character(const char **text)
 {
     const unsigned char *at = (const unsigned char *)*text;
@@ -76,7 +72,6 @@ static uint32_t next_character(const char **text)
     return point;
 }
 
-/* Characters of the longest of n texts, and no less than `least`. */
 static size_t longest_of(size_t n, const char *const *texts, size_t least)
 {
     size_t longest = least > 0 ? least : 1;
@@ -103,7 +98,6 @@ static void append_texts(struct text *out, size_t n, const char *const *texts, s
     }
 }
 
-/* One array as NPY 1.0. */
 static void append_array(struct text *out, const struct column *column)
 {
     static const char *const types[] = {[COLUMN_F64] = "f8", [COLUMN_I64] = "i8", [COLUMN_U32] = "u4",
@@ -123,7 +117,7 @@ static void append_array(struct text *out, const struct column *column)
         snprintf(shape, sizeof shape, "(%zu,)", column->rows);
     else
         snprintf(shape, sizeof shape, "(%zu, %zu)", column->rows, width);
-    /* ten bytes in front; blanks until data begin at a multiple of 64 */
+    /* after ten bytes, blanks to a multiple of 64 */
     int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
                           type, shape);
     while ((10 + length + 1) % 64 != 0) header[length++] = ' ';
@@ -137,14 +131,12 @@ static void append_array(struct text *out, const struct column *column)
         text_append(out, column->values, column->rows * (width > 0 ? width : 1) * kind_size(column->kind));
 }
 
-/* ---- the archive ---- */
-
 static void append_little(struct text *out, unsigned bytes, uint64_t value)
 {
     for (unsigned i = 0; i < bytes; i++) text_append(out, (const char[1]){(char)(value >> 8 * i & 255)}, 1);
 }
 
-/* What a local header and an entry of the directory share. The time is the earliest that ZIP can tell. */
+/* Common fields of local header and directory. Time: ZIP's earliest. */
 static void append_member(struct text *out, const char *name, uint32_t crc, size_t size)
 {
     append_little(out, 2, 20);       /* version needed: 2.0 */
@@ -167,7 +159,6 @@ struct archive {
     size_t members;
 };
 
-/* A member's local header with its name, and its entry behind those of the directory. */
 static void append_headers(struct archive *archive, const char *name, uint32_t crc, size_t size)
 {
     struct text *directory = &archive->directory;
@@ -186,7 +177,7 @@ static void append_headers(struct archive *archive, const char *name, uint32_t c
     text_append(directory, name, strlen(name));
 }
 
-/* errno: EFBIG where the archive would need what ZIP has for 4 GiB and more. */
+/* errno EFBIG: needs ZIP64 (4 GiB or more). */
 static bool add_array(struct archive *archive, const struct column *column)
 {
     char name[128];
@@ -253,8 +244,6 @@ paritas_status npz_write(paritas_context *context, const char *path, const char 
     return status;
 }
 
-/* ---- what a file says of itself ---- */
-
 static uint32_t little(const unsigned char *bytes, unsigned n)
 {
     uint32_t value = 0;
@@ -262,7 +251,7 @@ static uint32_t little(const unsigned char *bytes, unsigned n)
     return value;
 }
 
-/* The first member's bytes behind name and header, where they are an array of text of one element. */
+/* The first member, if a text array of one element. */
 static bool read_first(FILE *file, struct text *out)
 {
     static const char wanted[] = "provenance.npy";
@@ -280,11 +269,11 @@ static bool read_first(FILE *file, struct text *out)
     for (uint32_t left = (size - (uint32_t)sizeof magic - header) / 4; left > 0; left--) {
         if (fread(points, 1, sizeof points, file) != sizeof points) return false;
         uint32_t point;
-        /* an archive of a machine with the other order of bytes is another's */
+        /* other byte order: not our file */
         memcpy(&point, points, sizeof point);
         if (point == 0) break;
         if (point > 0x10FFFF) return false;
-        /* UTF-8: from the last byte of a sequence to its first */
+        /* UTF-8, from the last byte of a sequence to its first */
         const size_t length = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
         static const unsigned char leads[] = {0, 0xC0, 0xE0, 0xF0};
         char bytes[4];
@@ -300,7 +289,6 @@ paritas_status npz_provenance(paritas_context *context, const char *path, struct
     return provenance_read(context, path, read_first, document);
 }
 
-/* The whole file. *bytes is NULL where it cannot be read. */
 static void read_bytes(paritas_context *context, const char *path, char **bytes, size_t *length)
 {
     FILE *file = fopen(path, "rb");
@@ -316,8 +304,7 @@ static void read_bytes(paritas_context *context, const char *path, char **bytes,
     fclose(file);
 }
 
-/* Walks the members from the front and makes headers and directory anew: what is not as it would be written
- * now is damage. */
+/* Rebuilds headers and directory from the members. Any difference is damage. */
 paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole,
                          char text[65])
 {

@@ -1,4 +1,4 @@
-/* day_plasma.c: see day_plasma.h. */
+/* day_plasma.c: fits of the plasma to a day's sweeps. */
 #include "days/day_plasma.h"
 #include "days/day_settings.h"
 
@@ -80,7 +80,7 @@ void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *
     write_string(writer, "illumination", plan->sunlit ? "sun" : "shade");
 }
 
-/* Energies less the spacecraft's potential; fluxes as Liouville's theorem asks, where that is wanted. */
+/* Subtracts the spacecraft's potential from energies. Fluxes follow Liouville's theorem, if asked for. */
 static void shift(const struct plasma_plan *plan, const struct sweeps *sweeps, double *energy, double *omni)
 {
     for (size_t i = 0; i < ROWS * sweeps->n; i++) {
@@ -148,8 +148,6 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
     }
     return status;
 }
-
-/* ---- columns ---- */
 
 int environment_class(double projection_in_sun, double temperature)
 {

@@ -1,4 +1,4 @@
-/* day_provenance.c: see provenance.h. */
+/* day_provenance.c: digests and comparison of provenances. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_provenance.h"
 #include "base/digest.h"
@@ -33,7 +33,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names of a folder's files that are no folders, sorted, in the arena. */
+/* Sorted, without subfolders; in the arena. */
 static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n,
                                char ***names)
 {
@@ -110,7 +110,6 @@ void write_path(struct writer *writer, const char *key, const char *path)
     write_string(writer, key, clean);
 }
 
-/* A value in few words, for a message. */
 static void value_text(const struct json *node, char *out, size_t room, paritas_context *context)
 {
     struct text text;
@@ -139,8 +138,7 @@ static void tell(paritas_context *context, const char *name, const struct json *
     snprintf(difference, room, "%s is %s there, %s here", name, there, here);
 }
 
-/* The first member of `one` whose value is another in `two`; then `absent` asks for those that `two`
- * lacks. */
+/* The first member of `one` with another value in `two`; `absent`: the first that `two` lacks. */
 static const struct json *first_other(const struct json *one, const struct json *two, bool absent)
 {
     for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member != NULL;
@@ -151,7 +149,7 @@ static const struct json *first_other(const struct json *one, const struct json 
     return NULL;
 }
 
-/* Options that both have come first: others follow from them. */
+/* Compares common options first: the others follow from them. */
 static bool objects_differ(paritas_context *context, const struct json *found, const struct json *wanted,
                            char *difference, size_t room)
 {

@@ -1,4 +1,4 @@
-/* day_run.c: see day_run.h. */
+/* day_run.c: runs days: read, fit, write tables. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_run.h"
 #include "days/day_provenance.h"
@@ -22,18 +22,18 @@ const struct option options_tables[] = {
     {0},
 };
 
-#define TEXT_DIGEST "csv_sha256" /* the array that holds the text's digest */
+#define TEXT_DIGEST "csv_sha256" /* array of the text's digest */
 
-/* A day on its way: read by the thread beside, then answered. */
+/* Read by the thread beside, then answered. */
 struct loading {
     const struct state *state;
     const struct day *day;
     const struct sources *sources;
-    paritas_context *context;                 /* of the thread */
-    const struct paritas_workspace *found[2]; /* provenance of the tables that stand there; NULL: none */
-    bool answered;                            /* they were made from these inputs */
-    bool other;                               /* they were made from others */
-    /* number of the first table whose bytes are not those that were written; -1: none */
+    paritas_context *context;                 /* the thread's */
+    const struct paritas_workspace *found[2]; /* provenance of existing tables; NULL: none */
+    bool answered;                            /* made from these inputs */
+    bool other;                               /* made from others */
+    /* first table with damaged bytes; -1: none */
     int damaged;
     struct sweeps sweeps;
     paritas_status status;
@@ -46,9 +46,9 @@ struct state {
     const char *folder;
     bool overwrite;
     struct days days;
-    struct paritas_workspace *wanted;   /* version, command and options of this run */
-    struct paritas_workspace **made;    /* a day each: what its tables say of themselves */
-    struct paritas_workspace *found[2]; /* of the day that is being read */
+    struct paritas_workspace *wanted; /* this run's version, command, options */
+    struct paritas_workspace **made;  /* provenance of each day's tables */
+    struct paritas_workspace *found[2];
     bool *resumed;
     const char **errors; /* why a day could not be read; NULL: it could */
     size_t n_errors;
@@ -57,13 +57,10 @@ struct state {
     bool running;
     uint64_t sweeps_done, days_made;
     struct {
-        size_t days, first; /* that have sweeps, none of them in the table */
+        size_t days, first; /* with sweeps, all missing in the table */
     } unmatched[SOURCES_TABLES];
 };
 
-/* ---- the document ---- */
-
-/* Version, command, options; left open. */
 static void write_head(struct session *session, const struct json *options, struct writer *writer)
 {
     write_object(writer, NULL, true);
@@ -97,7 +94,6 @@ static paritas_status make_wanted(struct state *state)
     return status;
 }
 
-/* The path of a day's table, in `path`. */
 static paritas_status table_path(const struct state *state, const struct day *day, const char *ending,
                                  char path[4096])
 {
@@ -110,8 +106,7 @@ static paritas_status table_path(const struct state *state, const struct day *da
 
 static const char *const endings[2] = {"npz", "csv"};
 
-/* What the tables of a day say of themselves; refused where their options are others and may not be
- * replaced. */
+/* Refuses other options unless overwriting is allowed. */
 static paritas_status find_tables(struct state *state, const struct day *day,
                                   struct paritas_workspace *found[2])
 {
@@ -136,7 +131,7 @@ static paritas_status find_tables(struct state *state, const struct day *day,
     return PARITAS_OK;
 }
 
-/* All days are looked at before the first is read, so that a run is not refused after hours. */
+/* Checks all days first: no refusal after hours. */
 static paritas_status check_tables(struct state *state)
 {
     paritas_status status = PARITAS_OK;
@@ -149,9 +144,6 @@ static paritas_status check_tables(struct state *state)
     return status;
 }
 
-/* ---- the thread beside ---- */
-
-/* Are these the inputs that a table was made from? */
 static paritas_status same_inputs(struct loading *loading, bool *same)
 {
     *same = true;
@@ -169,8 +161,7 @@ static paritas_status same_inputs(struct loading *loading, bool *same)
     return PARITAS_OK;
 }
 
-/* Holds the tables to what they should be byte by byte: the arrays have checksums, and the digest of the
- * text. */
+/* Arrays have checksums, the text a digest. */
 static paritas_status check_bytes(struct loading *loading)
 {
     char path[2][4096], digest[65], written[65];
@@ -212,7 +203,7 @@ static paritas_status start_loading(struct state *state, size_t k)
                                 .damaged = -1};
     if (status != PARITAS_OK) return status;
     state->running = pthread_create(&state->thread, NULL, load, loading) == 0;
-    if (!state->running) load(loading); /* no thread to be had: read here */
+    if (!state->running) load(loading); /* no thread: read here */
     return PARITAS_OK;
 }
 
@@ -222,9 +213,7 @@ static void end_loading(struct state *state)
     state->running = false;
 }
 
-/* ---- one day ---- */
-
-/* The text comes first, since the arrays hold its digest. */
+/* Text first: the arrays hold its digest. */
 static paritas_status write_tables(struct state *state, const struct day *day, const char *document,
                                    struct day_tables *tables)
 {
@@ -276,7 +265,7 @@ static paritas_status make_day(struct state *state, size_t k, const struct day *
     write_close(&writer);
     write_object(&writer, "answer", true);
     write_integer(&writer, "sweeps", sweeps->n);
-    /* days are far apart, so that a sweep has the same random numbers in whichever run it is */
+    /* numbers of days are far apart: a sweep has the same random numbers in any run */
     const uint64_t first = (uint64_t)day->files[0].date << 24;
     paritas_status status = state->run->answer(session, state->run->user, state->sources, sweeps, first,
                                                &arena, &tables, &writer);
@@ -293,7 +282,6 @@ static paritas_status make_day(struct state *state, size_t k, const struct day *
     return status;
 }
 
-/* What became of the reading of day k; then its tables, while the next is read. */
 static paritas_status one_day(struct state *state, size_t k)
 {
     struct session *session = state->session;
@@ -305,7 +293,7 @@ static paritas_status one_day(struct state *state, size_t k)
     paritas_status status = loaded.status;
     char path[4096];
     if (status == PARITAS_INVALID_INPUT || status == PARITAS_UNREADABLE) {
-        /* one bad file costs its day, not the run */
+        /* a bad file costs its day, not the run */
         const char *message = paritas_error_message(loaded.context);
         state->errors[k] = arena_text(&session->arena, message, strlen(message));
         state->n_errors++;
@@ -345,9 +333,7 @@ static paritas_status one_day(struct state *state, size_t k)
     return status;
 }
 
-/* ---- the answer ---- */
-
-/* What a day's tables say of their sweeps; NULL of a day that could not be read. */
+/* NULL: the day could not be read. */
 static const struct json *answer_of(const struct state *state, size_t k)
 {
     return state->made[k] != NULL ? json_get(state->made[k]->root, "answer") : NULL;
@@ -388,7 +374,7 @@ static void answer_json(struct state *state)
     write_close(w);
 }
 
-/* Columns of medians are those of the first day that has them. */
+/* Median columns: of the first day that has any. */
 static void answer_table(struct state *state)
 {
     struct session *session = state->session;
@@ -432,12 +418,12 @@ static void answer_table(struct state *state)
     table_close(&table);
 }
 
-/* Below the table: what became of sweeps, and what was masked, over all days. */
+/* Outcomes and masks over all days. */
 static void answer_counts(struct state *state, const char *key, const char *title)
 {
     struct text *out = &state->session->out;
     bool any = false;
-    /* names in the order in which days bring them */
+    /* names in the order of their first day */
     for (size_t k = 0; k < state->days.n; k++) {
         const struct json *counts = json_get(answer_of(state, k), key);
         for (const struct json *one = counts != NULL ? counts->first : NULL; one != NULL; one = one->next) {
@@ -479,8 +465,6 @@ static void answer_of_run(struct state *state)
     answer_counts(state, "reasons", "masked: ");
 }
 
-/* ---- the run ---- */
-
 static paritas_status make_folder(struct state *state)
 {
     struct session *session = state->session;
@@ -496,7 +480,7 @@ static paritas_status make_folder(struct state *state)
     return PARITAS_OK;
 }
 
-/* A context of the reading thread's own: one thread, the CPU, f64, whatever the fits run on. */
+/* For the reading thread: one thread, CPU, f64. */
 static paritas_status open_beside(struct session *session, paritas_context **beside)
 {
     paritas_options options = session->options;
@@ -512,7 +496,6 @@ static paritas_status open_beside(struct session *session, paritas_context **bes
                                                                : paritas_status_message(status));
 }
 
-/* Tables that were given and do not fit the days. */
 static void note_unmatched(const struct state *state)
 {
     for (size_t i = 0; i < SOURCES_TABLES; i++) {
@@ -524,7 +507,7 @@ static void note_unmatched(const struct state *state)
     }
 }
 
-/* The reason that is counted most often; NULL: there is none. */
+/* The most frequent reason; NULL: none. */
 static const struct json *most_of(const struct json *counts)
 {
     const struct json *most = NULL;
@@ -534,7 +517,7 @@ static const struct json *most_of(const struct json *counts)
     return most;
 }
 
-/* Days with sweeps, none of which has an answer: how many, and why not those of the first. */
+/* Days with sweeps but no answer; the reason of the first. */
 static void note_unanswered(const struct state *state)
 {
     size_t days = 0, first = 0;
@@ -573,7 +556,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     if (state.folder == NULL)
         return usage_failure(session, "%s needs -o DIR, where its tables go",
                              session->arguments->command->name);
-    session->context->progress = NULL; /* one line for the run, not one for each of its fits */
+    session->context->progress = NULL; /* one progress line for the run, not for each fit */
     session->progress.unit = "sweeps";
     paritas_status status = days_find(session, &state.days);
     if (status == PARITAS_OK) status = sources_check_days(session, sources, state.days.n);

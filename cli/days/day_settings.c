@@ -1,4 +1,4 @@
-/* day_settings.c: see day_settings.h. */
+/* day_settings.c: takes and writes numbers of a plan. */
 #include "days/day_settings.h"
 
 #include <string.h>

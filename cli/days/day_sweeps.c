@@ -1,4 +1,4 @@
-/* day_sweeps.c: see day_sweeps.h. */
+/* day_sweeps.c: reads days, geometry and masks. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_sweeps.h"
 #include "days/day_provenance.h"
@@ -39,9 +39,6 @@ const struct option options_sources[] = {
 
 const char *const sources_options[SOURCES_TABLES] = {"--geometry", "--polarity", "--spacecraft-potential"};
 
-/* ---- what is read once ---- */
-
-/* Reads a table that is to have a column. */
 static paritas_status open_table(struct session *session, const char *path, const char *column,
                                  paritas_er_geometry **table)
 {
@@ -50,7 +47,7 @@ static paritas_status open_table(struct session *session, const char *path, cons
     return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
 }
 
-/* The same of an option that takes words or numbers too: what names no file is a slip on the command line. */
+/* The same for options that also take words or numbers. */
 static paritas_status open_named(struct session *session, const char *option, const char *takes,
                                  const char *path, const char *column, paritas_er_geometry **table)
 {
@@ -157,7 +154,6 @@ paritas_status sources_check_days(struct session *session, const struct sources 
     return PARITAS_OK;
 }
 
-/* A file or folder of an option as its digest; `otherwise` where it is not given. */
 static paritas_status describe_file(struct session *session, struct writer *writer, const char *key,
                                     const char *path, const char *otherwise)
 {
@@ -205,9 +201,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     return status;
 }
 
-/* ---- a day ---- */
-
-/* The sweeps of `part` into `whole` from `at` on; their numbers above `above`. */
+/* Spectrum numbers of `part` start above `above`. */
 static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *part, int64_t above)
 {
     er_day_put(whole, at, part);
@@ -222,7 +216,7 @@ static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *p
     whole->bytes += part->bytes;
 }
 
-/* Appends `part` to *whole, which may be NULL; takes it over. */
+/* Frees `part`. *whole may be NULL. */
 static paritas_status join(paritas_context *context, paritas_er_day **whole, paritas_er_day *part)
 {
     if (*whole == NULL) {

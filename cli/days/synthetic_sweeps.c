@@ -1,4 +1,4 @@
-/* synthetic_sweeps.c: see synthetic_sweeps.h. */
+/* synthetic_sweeps.c: draws sweeps of known truth. */
 #include "days/synthetic_sweeps.h"
 #include "base/host_math.h"
 #include "infer/probability.h"
@@ -9,7 +9,7 @@
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
-#define CADENCE 80.0 /* seconds from sweep to sweep */
+#define CADENCE 80.0 /* seconds between sweeps */
 #define ROW_TIME 2.5
 
 const struct option options_truth[] = {
@@ -39,7 +39,7 @@ const struct option options_truth[] = {
     {0},
 };
 
-/* LO:HI, or one number for both. */
+/* LO:HI, or one number. */
 static bool read_range(const char *text, struct range *range)
 {
     char lower[64];
@@ -143,9 +143,7 @@ void synthetic_plan_describe(const struct synthetic_plan *plan, struct writer *w
     write_integer(writer, "seed", plan->seed);
 }
 
-/* ---- random numbers ---- */
-
-/* SplitMix64 (Steele, Lea, Flood, OOPSLA'14) on a counter that begins anew with every sweep. */
+/* SplitMix64 (Steele, Lea, Flood, OOPSLA'14) on a counter that restarts every sweep. */
 struct dice {
     uint64_t state;
 };
@@ -173,21 +171,18 @@ static double within(struct dice *dice, const struct range *range)
     return range->lower + (range->upper - range->lower) * uniform(dice);
 }
 
-/* Evenly in the logarithm. */
+/* Log-uniform. */
 static double within_logs(struct dice *dice, const struct range *range)
 {
     return host_exp(host_log(range->lower) +
                     (host_log(range->upper) - host_log(range->lower)) * uniform(dice));
 }
 
-/* To `places` decimals, as files have it. */
 static double rounded(double value, double scale)
 {
     const double scaled = value * scale;
     return (double)(int64_t)(scaled + (scaled < 0.0 ? -0.5 : 0.5)) / scale;
 }
-
-/* ---- the truth ---- */
 
 static paritas_status draw_truth(paritas_context *context, const struct synthetic_plan *plan, size_t n,
                                  uint64_t first, struct arena *arena, struct truth *truth)
@@ -219,7 +214,7 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
         truth->theta[k] = plan->plasma ? paritas_kappa_theta(kappa, temperature) : NAN;
     }
     if (!plan->plasma) return PARITAS_OK;
-    /* the spacecraft's potential is what the plasma gives it */
+    /* the plasma sets the spacecraft's potential */
     paritas_kappa_plasma *plasma = arena_array(arena, n + 1, sizeof *plasma);
     paritas_potential *found = arena_records(arena, n, sizeof *found);
     unsigned char *sunlit = arena_array(arena, n + 1, 1);
@@ -234,10 +229,7 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
     return status;
 }
 
-/* ---- sweeps ---- */
-
-/* Energies, times, field and directions of one sweep, rounded as a file rounds them: what is modelled is what
- * will be read. */
+/* Rounded as in files: the model sees what will be read. */
 static void draw_geometry(const struct synthetic_plan *plan, const double *theta, uint64_t number,
                           double time, size_t k, paritas_er_day *day)
 {
@@ -258,7 +250,7 @@ static void draw_geometry(const struct synthetic_plan *plan, const double *theta
         day->energy[row] = rounded(least * host_exp(host_log(most / least) * (double)i / (ROWS - 1)), 1e3);
         for (int axis = 0; axis < 3; axis++) day->field[3 * row + axis] = none * rounded(field[axis], 1e6);
         for (size_t j = 0; j < CELLS; j++) {
-            /* cells of a ring go around it; the frame turns by 7.5 degrees from row to row */
+            /* cells of a ring go around it; the frame turns by 7.5 degrees a row */
             const double size = theta[j] < 0.0 ? -theta[j] : theta[j], cells = size > 60.0   ? 4.0
                                                                                : size > 45.0 ? 8.0
                                                                                              : 16.0;
@@ -271,7 +263,7 @@ static void draw_geometry(const struct synthetic_plan *plan, const double *theta
     }
 }
 
-/* Incident flux, 1/(cm^2 s sr eV), of one row. */
+/* Incident flux of one row, 1/(cm^2 s sr eV). */
 static double power_law(double energy)
 {
     return 1e6 * host_exp(-2.5 * host_log(energy / 100.0));
@@ -286,8 +278,8 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
         const double *measured = day->energy + ROWS * k;
         for (size_t i = 0; i < ROWS && !plan->plasma; i++) flux[ROWS * k + i] = power_law(measured[i]);
         if (!plan->plasma) continue;
-        /* a positive spacecraft draws electrons in: each comes with its potential more, their density in
-         * phase space as it was; those below it are its own */
+        /* a positive spacecraft draws electrons in: they gain its potential at constant phase space
+         * density; slower ones are its own */
         const paritas_kappa_plasma plasma = {truth->density[k], truth->kappa[k], truth->theta[k]};
         for (size_t i = 0; i < ROWS; i++)
             energy[i] = measured[i] - truth->spacecraft[k] > 1.0 ? measured[i] - truth->spacecraft[k] : 1.0;
@@ -308,7 +300,6 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
     return PARITAS_OK;
 }
 
-/* Noise, sentinels, rows that are not there. */
 static void spoil(const struct synthetic_plan *plan, uint64_t number, double noise, const double *incident,
                   size_t k, double *model, paritas_er_day *day)
 {

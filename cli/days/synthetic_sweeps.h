@@ -1,9 +1,6 @@
-/* synthetic_sweeps.h: sweeps whose truth is known, drawn from the models that fits assume, with what real files have
- * of damage.
+/* synthetic_sweeps.h: sweeps drawn from the fitted models, with the damage of real files.
  *
- * Every number is a function of the seed and the number of the sweep: of a million sweeps the first thousand
- * are those of a thousand.
- */
+ * Numbers depend on seed and sweep number alone, not on how many sweeps are drawn. */
 #ifndef PARITAS_SYNTHETIC_SWEEPS_H
 #define PARITAS_SYNTHETIC_SWEEPS_H
 
@@ -11,14 +8,14 @@
 
 struct synthetic_plan {
     struct range potential, ratio, amplitude, noise, spacecraft, density, kappa, temperature;
-    double beams;                                   /* part of the sweeps that have one */
-    double missing_cells, missing_rows, bad_fields; /* parts */
-    double channel_width; /* relative, of the energy channels, which smear spectra of plasma */
-    /* spectra are kappa distributions and spacecraft potentials theirs; else power laws */
+    double beams;                                   /* fraction of sweeps */
+    double missing_cells, missing_rows, bad_fields; /* fractions */
+    double channel_width; /* relative width of energy channels; smears plasma spectra */
+    /* kappa distributions and their potentials; else power laws */
     bool plasma;
-    bool low_energies; /* every second sweep has the table that begins at 7 eV */
+    bool low_energies; /* every second sweep has the energy table from 7 eV */
     double polarity;   /* 0: drawn */
-    bool folded;       /* the cone's edge */
+    bool folded;       /* edge of the cone */
     uint64_t seed;
 };
 
@@ -27,15 +24,14 @@ extern const struct option options_truth[];
 paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan);
 void synthetic_plan_describe(const struct synthetic_plan *plan, struct writer *writer);
 
-/* The truth of n sweeps. */
 struct truth {
     double *potential, *ratio, *amplitude, *noise, *spacecraft, *polarity, *sunlit;
-    double *density, *kappa, *theta, *temperature; /* NaN of power laws */
+    double *density, *kappa, *theta, *temperature; /* NaN: power law */
 };
 
-/* Draws `n` sweeps from number `first` on, the first at `time` (Unix seconds), 86400 s / n or 80 s apart,
- * whichever is less. `theta`: of the cells. The truth lives in the arena, the day is freed by
- * paritas_er_day_free. options: the model's beam and response; bounds do not count. */
+/* Draws `n` sweeps from number `first`, the first at `time` (Unix seconds). Spacing: 80 s, or 86400 s / n
+ * if less. `theta`: of the cells. `options`: beam and response; bounds are not used. Truth in the arena;
+ * free the day with paritas_er_day_free. */
 paritas_status synthetic_day(paritas_context *context, const struct synthetic_plan *plan,
                              const paritas_losscone_options *options, const double *theta, size_t n,
                              uint64_t first, double time, struct arena *arena, struct truth *truth,

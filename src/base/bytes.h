@@ -1,4 +1,4 @@
-/* bytes.h: text eight bytes at a time; hexadecimal digits. */
+/* bytes.h: text by eight bytes; hexadecimal digits. */
 #ifndef PARITAS_BASE_BYTES_H
 #define PARITAS_BASE_BYTES_H
 
@@ -7,7 +7,7 @@
 
 #define EACH_BYTE(byte) ((uint64_t)(byte) * 0x0101010101010101u)
 
-/* Eight bytes with the first in the lowest place. */
+/* First byte lowest. */
 static inline uint64_t load_bytes(const char *at)
 {
     uint64_t bytes;
@@ -18,19 +18,19 @@ static inline uint64_t load_bytes(const char *at)
     return bytes;
 }
 
-/* Eight bytes, each xor '0': digits become their values, and nothing else is below 10. */
+/* Eight bytes xor '0': digits become values; others are 10 or more. */
 static inline uint64_t load_digits(const char *at)
 {
     return load_bytes(at) ^ EACH_BYTE('0');
 }
 
-/* 0x80 in every byte of load_digits that is no digit. */
+/* 0x80 for each byte that is no digit. */
 static inline uint64_t not_digits(uint64_t digits)
 {
     return (digits | ((digits & EACH_BYTE(0x7f)) + EACH_BYTE(0x76))) & EACH_BYTE(0x80);
 }
 
-/* Value of eight digits of load_digits, the first in the lowest byte: neighbours are joined three times. */
+/* Value of eight digits, first one lowest: joins neighbours three times. */
 static inline uint64_t value_of_digits(uint64_t digits)
 {
     digits = (digits * (10 * 256 + 1)) >> 8 & 0x00ff00ff00ff00ffu;
@@ -38,7 +38,6 @@ static inline uint64_t value_of_digits(uint64_t digits)
     return (digits * (10000 * 4294967296u + 1)) >> 32;
 }
 
-/* The digit of the lowest four bits. */
 static inline char hex_digit(uint32_t value)
 {
     return "0123456789abcdef"[value & 15];

@@ -1,10 +1,10 @@
-/* context.c: memory, arenas, error messages and the names of statuses.
+/* context.c: memory, arenas, errors, names of statuses.
  *
- * An arena is a chain of blocks; pieces are cut from the newest one and only freed together:
+ * Pieces come from the newest block of an arena and are freed together:
  *
  *   arena.blocks ──► [next | piece piece piece ... free] ──► [next | piece ...] ──► NULL
  *
- * Blocks double in size, so that a small document costs one small allocation and a large one few. */
+ * Blocks double: one small allocation for a small document, few for a large one. */
 #include "base/context.h"
 
 #include "base/bytes.h"
@@ -16,8 +16,6 @@
 #define ARENA_LARGEST ((size_t)1 << 21)
 #define ALIGNMENT ((size_t)64)
 
-/* ---- names ------------------------------------------------------------------------------------ */
-
 #define TEXT_OF(x) #x
 #define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
 
@@ -26,15 +24,12 @@ const char *paritas_version(void)
     return VERSION_TEXT(PARITAS_VERSION_MAJOR, PARITAS_VERSION_MINOR, PARITAS_VERSION_PATCH);
 }
 
-/* ---- errors ----------------------------------------------------------------------------------- */
-
 const char *paritas_error_message(const paritas_context *context)
 {
     return context ? context->message : "";
 }
 
-/* Copies `from` into the message, cut to fit at a whole character. Control bytes and bytes that are no UTF-8
- * are spelled out, for terminals and JSON writers. */
+/* Cuts at a whole character. Spells out control bytes and invalid UTF-8, for terminals and JSON. */
 static void set_message(paritas_context *context, const char *from)
 {
     size_t length = strlen(from), room = sizeof context->message - 1, used = 0;
@@ -59,7 +54,7 @@ static void set_message(paritas_context *context, const char *from)
 
 paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
 {
-    char text[sizeof context->message]; /* apart from the message, which may itself be among the arguments */
+    char text[sizeof context->message]; /* a copy: the message may be an argument */
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
@@ -83,9 +78,7 @@ paritas_status paritas_fail_memory(paritas_context *context)
     return paritas_fail(context, PARITAS_OUT_OF_MEMORY, "%s", paritas_status_message(PARITAS_OUT_OF_MEMORY));
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
-
-/* count * size into *bytes, at least 1 so that NULL always means failure; false on overflow. */
+/* *bytes = count * size, at least 1, so that NULL means failure; false: overflow. */
 static bool product(size_t count, size_t size, size_t *bytes)
 {
     if (size != 0 && count > (SIZE_MAX - 4 * ALIGNMENT) / size) return false;
@@ -121,8 +114,7 @@ void paritas_release(const paritas_allocator *allocator, void *memory)
     if (memory) allocator->release(allocator->user, memory);
 }
 
-/* The allocator knows no alignment: the piece moves up to the next boundary, and the address to give back
- * stands before it. */
+/* The allocator ignores alignment: moves to a boundary and keeps the address before it. */
 void *paritas_allocate_aligned(paritas_context *context, size_t count, size_t size)
 {
     size_t bytes;
@@ -144,8 +136,6 @@ void paritas_release_aligned(const paritas_allocator *allocator, void *memory)
     allocator->release(allocator->user, base);
 }
 
-/* ---- arena ------------------------------------------------------------------------------------ */
-
 struct arena_block {
     _Alignas(16) struct arena_block *next;
 };
@@ -163,7 +153,7 @@ void *arena_allocate(struct arena *arena, size_t size)
     if (size > arena->capacity - arena->used) {
         size_t wanted = arena->capacity < ARENA_FIRST ? ARENA_FIRST : 2 * arena->capacity;
         if (wanted > ARENA_LARGEST) wanted = ARENA_LARGEST;
-        /* a large piece gets a block of its own; the newest one stays in use */
+        /* a large piece gets its own block; the newest stays in use */
         bool apart = size > wanted / 4;
         size_t capacity = apart ? size : wanted;
         struct arena_block *block =
@@ -205,7 +195,7 @@ char *arena_text(struct arena *arena, const char *text, size_t length)
 
 void arena_free(struct arena *arena)
 {
-    paritas_allocator allocator = arena->allocator; /* the arena may lie in one of its own blocks */
+    paritas_allocator allocator = arena->allocator; /* the arena may lie in its own block */
     struct arena_block *block = arena->blocks;
     arena->blocks = NULL;
     arena->used = arena->capacity = 0;

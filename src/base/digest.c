@@ -1,4 +1,4 @@
-/* digest.c: the digest of a tree, and MD5 (RFC 1321), because published patch sets carry such digests. */
+/* digest.c: digest of a tree; MD5 (RFC 1321), which published patch sets use. */
 #include "base/digest.h"
 #include "base/bytes.h"
 #include "base/json.h"
@@ -15,7 +15,7 @@ static uint32_t load_little(const unsigned char *bytes)
     return (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[1] << 8 | bytes[0];
 }
 
-/* Integer parts of 2^32 |sin i|, i = 1 ... 64 (RFC 1321, 3.4). */
+/* 2^32 |sin i|, i = 1 ... 64 (RFC 1321, 3.4). */
 static const uint32_t md5_constants[64] = {
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
     0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
@@ -52,7 +52,7 @@ static void md5_compress(uint32_t *state, const unsigned char *block)
     state[3] += d;
 }
 
-/* hex: 33 bytes. */
+/* hex: 33 bytes */
 static void md5(const char *bytes, size_t length, char *hex)
 {
     uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
@@ -61,7 +61,7 @@ static void md5(const char *bytes, size_t length, char *hex)
     for (; left >= 64; left -= 64, at += 64) md5_compress(state, at);
     unsigned char tail[128] = {0};
     if (left) memcpy(tail, at, left);
-    tail[left] = 0x80; /* the end: a 1 bit, zeros, the length in bits */
+    tail[left] = 0x80; /* a 1 bit, zeros, length in bits */
     size_t total = left < 56 ? 64 : 128;
     uint64_t bits = (uint64_t)length * 8;
     for (size_t i = 0; i < 8; i++) tail[total - 8 + i] = (unsigned char)(bits >> 8 * i);

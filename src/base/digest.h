@@ -1,25 +1,25 @@
-/* digest.h: SHA-256 of bytes that come in pieces. */
+/* digest.h: SHA-256 in pieces. */
 #ifndef PARITAS_BASE_DIGEST_H
 #define PARITAS_BASE_DIGEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Takes whole blocks of 64 bytes into the state. */
+/* Whole blocks of 64 bytes. */
 typedef void (*sha256_compress)(uint32_t *state, const unsigned char *block, size_t blocks);
 
 struct sha256 {
     uint32_t state[8];
-    uint64_t length; /* of all that was appended */
+    uint64_t length; /* total */
     sha256_compress compress;
-    unsigned char block[64]; /* what is left of it behind whole blocks */
+    unsigned char block[64]; /* rest after whole blocks */
 };
 
 void sha256_open(struct sha256 *digest);
-/* Without the processor's own instructions: for tests. */
+/* Without SHA instructions, for tests. */
 void sha256_open_plain(struct sha256 *digest);
 void sha256_append(struct sha256 *digest, const void *bytes, size_t length);
-/* The digest in hexadecimal digits. hex: 65 bytes. */
+/* hex: 65 bytes */
 void sha256_close(struct sha256 *digest, char *hex);
 
 #endif

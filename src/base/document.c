@@ -1,4 +1,4 @@
-/* document.c: the public functions on workspaces as plain documents: read, patch, write, digest, free. */
+/* document.c: public functions on workspaces: read, patch, write, digest, free. */
 #include "base/json.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ paritas_status paritas_workspace_write(paritas_context *context, const paritas_w
     struct text written;
     text_open(&written, &context->allocator);
     json_write(&written, workspace->root, indent, false);
-    text_append(&written, "", 1); /* the end byte, for callers that take the text as a string */
+    text_append(&written, "", 1); /* end byte */
     if (written.failed) {
         text_free(&written);
         return paritas_fail_memory(context);

@@ -1,4 +1,4 @@
-/* host_math.c: see host_math.h. The functions are the kernels' text at width 1. */
+/* host_math.c: the kernels' functions at width 1. */
 #include "base/host_math.h"
 
 #define PARITAS_F64 1
@@ -20,8 +20,8 @@ HOST_FUNCTION(host_sin_degrees, m_sin_degrees)
 HOST_FUNCTION(host_cos_degrees, m_cos_degrees)
 HOST_FUNCTION(host_acos_degrees, m_acos_degrees)
 
-/* Up to 3: (x - zero) times the sum over n of 1 / ((n + x) (n + zero)), positive terms that do not cancel;
- * its rest by Euler and Maclaurin (Abramowitz and Stegun 6.3.16, 23.1.30). */
+/* x <= 3: (x - zero) times the sum over n of 1 / ((n + x) (n + zero)); positive terms, no cancellation.
+ * Rest: Euler-Maclaurin (Abramowitz and Stegun 6.3.16, 23.1.30). */
 static double digamma_near_zero(double x)
 {
     const double zero = 1.4616321449683622, zero_rest = 9.5499954299656977e-17,
@@ -68,8 +68,8 @@ double host_poisson_constant(double n)
 {
     if (n <= 0.0) return 0.0;
     if (n < 10.0) return n - n * m_log(n) + m_lgamma(n + 1.0);
-    /* Stirling's series (Abramowitz and Stegun 6.1.41) without n ln n - n, which cancels. The first term left
-     * out is below 1e-16 of the sum. */
+    /* Stirling's series (Abramowitz and Stegun 6.1.41) without n ln n - n, which cancels. First omitted
+     * term: below 1e-16 of the sum. */
     const double r = 1.0 / n, r2 = r * r;
     const double series =
         r *

@@ -1,11 +1,10 @@
-/* json.h: a strict JSON reader and writer over one tree type.
+/* json.h: a strict JSON reader and writer.
  *
  *   text ──► json_read ──► struct json (linked tree in an arena) ──► json_write / json_patch / json_digest
  *
- * Strict: RFC 8259, UTF-8 checked, no duplicate keys, no NUL in strings, numbers finite in f64, at most
- * JSON_DEPTH_MAX levels, nothing but blanks after the value. A number keeps its literal: integers stay apart
- * from reals, and digests print what Python prints. Why not jansson: it reads a 2.3 MB workspace in 34 ms,
- * longer than a cold fit of it; this reader in 5. Tests hold it to jansson's verdicts. */
+ * Strict: RFC 8259, valid UTF-8, unique keys, no NUL, finite numbers, at most JSON_DEPTH_MAX levels.
+ * Numbers keep their literal: integers stay integers, digests equal Python's. Not jansson: it reads a 2.3
+ * MB workspace in 34 ms, longer than a cold fit; this reader takes 5 ms. Tests compare both verdicts. */
 #ifndef PARITAS_BASE_JSON_H
 #define PARITAS_BASE_JSON_H
 
@@ -23,69 +22,68 @@ typedef enum json_type {
     JSON_OBJECT
 } json_type;
 
-/* A node. Children of arrays and objects are a list, in document order. */
+/* Children are a list, in document order. */
 struct json {
-    struct json *next;  /* sibling */
-    struct json *first; /* ARRAY, OBJECT: first child */
-    struct json *last;  /* ARRAY, OBJECT: last child */
-    const char *key;    /* decoded, NUL-ended; NULL where the parent is no object */
-    /* STRING: decoded UTF-8, NUL-ended; NUMBER: its literal, NUL-ended or not: use length */
+    struct json *next;
+    struct json *first; /* ARRAY, OBJECT */
+    struct json *last;  /* ARRAY, OBJECT */
+    const char *key;    /* decoded, NUL-ended; NULL: not in an object */
+    /* STRING: decoded UTF-8, NUL-ended; NUMBER: literal, perhaps without NUL: use length */
     const char *text;
-    double number; /* NUMBER: correctly rounded value */
+    double number; /* NUMBER: correctly rounded */
     uint32_t key_length;
     uint32_t length; /* STRING, NUMBER: bytes of text */
     uint32_t count;  /* ARRAY, OBJECT: children */
     uint8_t type;    /* json_type */
-    uint8_t integer; /* NUMBER: no '.', 'e' or 'E' in the literal */
+    uint8_t integer; /* NUMBER: literal without '.', 'e', 'E' */
 };
 
-/* A document: the tree and the arena that holds it. It is what paritas_workspace is. */
+/* A document: tree and its arena. This is paritas_workspace. */
 struct paritas_workspace {
     struct arena arena;
     struct json *root;
-    const char *label; /* file name as given, for messages */
+    const char *label; /* file name, for messages */
 };
 
-/* Reads `length` bytes, which are copied. A message on failure: "LABEL: line L, column C: reason". */
+/* Copies the bytes. Failures: "LABEL: line L, column C: reason". */
 paritas_status json_read(paritas_context *context, const char *text, size_t length, const char *label,
                          paritas_workspace **document);
-/* Reads a file or standard input ("-", label "standard input"). */
+/* "-": standard input */
 paritas_status json_read_file(paritas_context *context, const char *path, paritas_workspace **document);
-/* A new document whose root is a deep copy of `root`. */
 paritas_status json_copy(paritas_context *context, const struct json *root, const char *label,
                          paritas_workspace **document);
-/* Puts a document into *out if its making succeeded, else frees it. Returns `status`. */
+/* Stores a document in *out, or frees it on failure. Returns `status`. */
 paritas_status json_hand_out(paritas_status status, paritas_workspace *made, paritas_workspace **out);
-/* A copy of a document, labelled "LABEL (what)". */
+/* A copy labelled "LABEL (what)". */
 paritas_status json_copy_as(paritas_context *context, const paritas_workspace *source,
                             paritas_workspace **copy, const char *what, ...) PRINTF_LIKE(4, 5);
 
-/* Look-up. NULL if absent or if `node` is NULL or of another type. */
+/* NULL: absent, or `node` is NULL or of another type. */
 const struct json *json_get(const struct json *object, const char *key);
 const struct json *json_at(const struct json *array, size_t index);
-bool json_is(const struct json *node, json_type type); /* false for NULL */
+bool json_is(const struct json *node, json_type type);
 bool json_text_is(const struct json *node, const char *text);
-const char *json_type_name(const struct json *node); /* "a number", "an object", ... for messages */
-/* as RFC 6902 'test': numbers by value, objects without order */
+const char *json_type_name(const struct json *node); /* for messages: "a number", "an object", ... */
+/* as RFC 6902 'test': numbers by value, members in any order */
 bool json_equal(const struct json *a, const struct json *b);
 
-/* Building, in the arena of `document`; NULL when memory runs out. Keys and texts are copied. */
+/* In the arena of `document`. NULL: out of memory. Copies keys and texts. */
 struct json *json_new(paritas_workspace *document, json_type type);
 struct json *json_new_text(paritas_workspace *document, const char *text);
 struct json *json_new_number(paritas_workspace *document, double value);
 struct json *json_clone(paritas_workspace *document, const struct json *node);
-/* an array, or an object that lacks child->key; false if either is NULL */
+/* to an array, or an object without child->key; false: NULL argument */
 bool json_append(struct json *container, struct json *child);
 /* adds or replaces */
 bool json_set(paritas_workspace *document, struct json *object, const char *key, struct json *child);
 void json_remove(struct json *container, struct json *child);
 
-/* RFC 6902 on `document` in place. `patch` is the operations array. A failure may leave `document` half
- * patched: patch a copy. Messages: "PATCHLABEL: [i].path: /json/pointer: reason". */
+/* RFC 6902, in place; `patch`: array of operations. A failure may leave `document` half patched: use a
+ * copy. Messages: "PATCHLABEL: [i].path: /json/pointer: reason". */
 paritas_status json_patch(paritas_context *context, paritas_workspace *document, const struct json *patch,
                           const char *patch_label);
 
-/* Growing text. Failing appends set `failed`; check once at the end. */
+/* A failed append sets `failed`; check once at the end. */
 struct text {
     const paritas_allocator *allocator;
     char *bytes;
@@ -96,25 +94,23 @@ void text_open(struct text *text, const paritas_allocator *allocator);
 void text_append(struct text *text, const char *bytes, size_t length);
 void text_format(struct text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 void text_format_list(struct text *text, const char *format, va_list arguments) PRINTF_LIKE(2, 0);
-/* shortest text that reads back as `value`, as Python's repr; NaN and infinities: null */
+/* shortest that reads back, as Python's repr; NaN and infinities: null */
 void text_number(struct text *text, double value);
-/* a JSON string, non-ASCII kept as it is */
+/* a JSON string; non-ASCII is kept */
 void text_quoted(struct text *text, const char *bytes, size_t length);
 void text_free(struct text *text);
 
-/* Shortest round-trip decimal of a finite value as Python's repr ("1.0", "1e-05", "0.1"); returns its length.
- */
+/* Shortest round-trip decimal of a finite value, as Python's repr ("1.0", "1e-05", "0.1"); returns its
+ * length. */
 int number_write(double value, char out[32]);
-/* Correctly rounded value of a JSON number literal, locale never used. */
+/* Correctly rounded, independent of the locale. */
 double number_read(const char *literal, size_t length);
 
-/* Writes a tree as Python's json.dumps(tree, ensure_ascii=False, indent=indent or None). sort_keys: by code
- * point. */
+/* As Python's json.dumps(tree, ensure_ascii=False, indent=indent or None). sort_keys: by code point. */
 void json_write(struct text *text, const struct json *node, unsigned indent, bool sort_keys);
-/* SHA-256 of bytes, in hexadecimal digits. hex: 65 bytes. */
+/* hex: 65 bytes */
 void sha256_of_bytes(const char *bytes, size_t length, char hex[65]);
-/* Hash of json.dumps(obj, sort_keys=True, ensure_ascii=False). algorithm: "sha256" or "md5". hex: 65 bytes.
- */
+/* Of json.dumps(obj, sort_keys=True, ensure_ascii=False). algorithm: "sha256", "md5". hex: 65 bytes. */
 paritas_status json_digest(paritas_context *context, const struct json *node, const char *algorithm,
                            char hex[65]);
 

@@ -1,35 +1,35 @@
-/* json_patch.c: JSON Patch (RFC 6902) with JSON Pointers (RFC 6901), in place on a document.
+/* json_patch.c: JSON Patch (RFC 6902), JSON Pointer (RFC 6901), in place.
  *
- *   operation ──► resolve its pointers to places (container, key or index, child) ──► change the tree there
+ *   operation ──► resolve its pointers to places (container, key or index, child) ──► change the tree
  *
- * Values are cloned from the patch, so the document never points into it. An error may leave a document half
- * patched: callers patch a copy. Copies into itself grow a document exponentially, so depth and copied nodes
- * are bounded. */
+ * Values are cloned: the document never points into the patch. A failure may leave it half patched:
+ * callers patch a copy. A document copied into itself grows exponentially, so depth and copied nodes are
+ * limited. */
 #include "base/json.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* nodes that the 'copy' operations of one patch may make, 64 MiB of them */
+/* nodes copied by one patch: 64 MiB */
 #define COPIED_MAX ((size_t)1 << 20)
 
 struct patcher {
     paritas_context *context;
     paritas_workspace *document;
     const char *label;
-    size_t index;  /* of the operation */
-    size_t copied; /* nodes made by 'copy' so far */
+    size_t index;
+    size_t copied; /* by 'copy', so far */
 };
 
-/* Where a pointer leads. The whole document has no container. */
+/* Target of a pointer. The whole document has no container. */
 struct place {
-    const struct json *pointer; /* its text, for messages */
+    const struct json *pointer; /* for messages */
     const char *member;         /* "path" or "from" */
     struct json *container;
     const char *key;    /* in an object */
-    size_t index;       /* in an array; its count for "-" */
-    struct json *child; /* NULL: nothing is there yet */
-    unsigned depth;     /* containers around the child */
+    size_t index;       /* in an array; count for "-" */
+    struct json *child; /* NULL: nothing there yet */
+    unsigned depth;     /* containers above */
 };
 
 PRINTF_LIKE(3, 4)
@@ -45,16 +45,12 @@ static paritas_status fail(const struct patcher *patcher, const struct place *pl
                         patcher->index, place->member, pointer, *pointer ? ": " : "", reason);
 }
 
-/* Fails about a member of the operation that is no pointer. */
 static paritas_status fail_member(const struct patcher *patcher, const char *member, const char *reason)
 {
     return fail(patcher, &(struct place){.member = member}, "%s", reason);
 }
 
-/* ---- pointers --------------------------------------------------------------------------------- */
-
-/* Decodes the token at *at into `out`, to which an end byte is added, and moves *at to the next '/' or the
- * end. */
+/* Decodes the token at *at (adds an end byte), steps to the next '/' or the end. */
 static bool read_token(const char **at, char *out)
 {
     for (; **at && **at != '/'; (*at)++) {
@@ -70,8 +66,7 @@ static bool read_token(const char **at, char *out)
     return true;
 }
 
-/* An array index of RFC 6901: digits without leading zeros. Values beyond any array are held at SIZE_MAX /
- * 16. */
+/* RFC 6901: no leading zeros. Larger values are clamped to SIZE_MAX / 16. */
 static bool read_index(const char *token, size_t *index)
 {
     if (*token == '\0' || (token[0] == '0' && token[1] != '\0')) return false;
@@ -84,7 +79,6 @@ static bool read_index(const char *token, size_t *index)
     return true;
 }
 
-/* Says that nothing is where the pointer leads. */
 static paritas_status fail_absent(const struct patcher *patcher, const struct place *place)
 {
     if (place->container->type == JSON_OBJECT)
@@ -93,7 +87,6 @@ static paritas_status fail_absent(const struct patcher *patcher, const struct pl
                 place->container->count);
 }
 
-/* Steps from place->child into its member `token`. */
 static paritas_status enter(const struct patcher *patcher, struct place *place, const char *token)
 {
     struct json *container = place->child;
@@ -101,7 +94,7 @@ static paritas_status enter(const struct patcher *patcher, struct place *place, 
     place->key = token;
     place->depth++;
     if (container->type == JSON_OBJECT) {
-        place->child = (struct json *)(uintptr_t)json_get(container, token); /* of our own document */
+        place->child = (struct json *)(uintptr_t)json_get(container, token); /* the document is ours */
         return PARITAS_OK;
     }
     if (container->type != JSON_ARRAY)
@@ -116,8 +109,7 @@ static paritas_status enter(const struct patcher *patcher, struct place *place, 
     return PARITAS_OK;
 }
 
-/* Follows the pointer in `operation`'s member. All steps must lead to something; the last only if `exists`.
- */
+/* Follows a pointer. All steps must exist, the last only if `exists`. */
 static paritas_status resolve(const struct patcher *patcher, const struct json *operation, const char *member,
                               bool exists, struct place *place)
 {
@@ -139,15 +131,12 @@ static paritas_status resolve(const struct patcher *patcher, const struct json *
     return exists && !place->child ? fail_absent(patcher, place) : PARITAS_OK;
 }
 
-/* Whether `inner` leads into the value at `outer`. Escapes have one spelling only, so texts can be
- * compared. */
+/* Is `inner` inside the value at `outer`? Escapes have one spelling: texts compare. */
 static bool is_inside(const struct json *inner, const struct json *outer)
 {
     return inner->length > outer->length && memcmp(inner->text, outer->text, outer->length) == 0 &&
            inner->text[outer->length] == '/';
 }
-
-/* ---- changes ---------------------------------------------------------------------------------- */
 
 static unsigned height(const struct json *node)
 {
@@ -179,14 +168,12 @@ static void insert(struct json *array, size_t index, struct json *child)
     array->count++;
 }
 
-/* Puts `value` at the place: a new element of an array, a new or changed member of an object, or the whole
- * document. */
 static paritas_status add(const struct patcher *patcher, const struct place *place, struct json *value)
 {
     if (!value) return paritas_fail_memory(patcher->context);
     if (place->depth + height(value) > JSON_DEPTH_MAX)
         return fail(patcher, place, "arrays and objects would be nested too deeply");
-    value->key = NULL; /* a moved value leaves its name behind */
+    value->key = NULL; /* a moved value drops its name */
     value->key_length = 0;
     if (!place->container) {
         patcher->document->root = value;
@@ -224,7 +211,7 @@ static paritas_status apply_move(const struct patcher *patcher, const struct jso
     }
     struct json *value = from->child;
     if (from->container) json_remove(from->container, value);
-    struct place place; /* the path is followed in what remains */
+    struct place place; /* resolved after the removal */
     paritas_status status = resolve(patcher, operation, "path", false, &place);
     return status ? status : add(patcher, &place, value);
 }
@@ -235,8 +222,6 @@ static paritas_status apply_copy(struct patcher *patcher, const struct place *pa
     if (patcher->copied > COPIED_MAX) return fail(patcher, from, "the copies of this patch are too large");
     return add(patcher, path, json_clone(patcher->document, from->child));
 }
-
-/* ---- operations ------------------------------------------------------------------------------- */
 
 enum operation { ADD, REMOVE, REPLACE, MOVE, COPY, TEST, OPERATIONS };
 

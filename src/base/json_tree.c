@@ -1,12 +1,7 @@
-/* json_tree.c: looking into trees, building and comparing them.
- *
- * Functions here that walk a whole tree call themselves; the depth of documents is bounded
- * (JSON_DEPTH_MAX). */
+/* json_tree.c: looks into, builds and compares trees. Recursion is bounded by JSON_DEPTH_MAX. */
 #include "base/json.h"
 
 #include <string.h>
-
-/* ---- look-up ---------------------------------------------------------------------------------- */
 
 bool json_is(const struct json *node, json_type type)
 {
@@ -48,15 +43,12 @@ const char *json_type_name(const struct json *node)
     return node ? names[node->type] : "nothing";
 }
 
-/* ---- comparison ------------------------------------------------------------------------------- */
-
 static bool same_text(const struct json *a, const struct json *b)
 {
     return a->length == b->length && memcmp(a->text, b->text, a->length) == 0;
 }
 
-/* Integers beyond 2^53 may differ where their doubles do not; there the literals decide, which have no
- * leading zeros. */
+/* Beyond 2^53 different integers may share a double: literals decide (no leading zeros). */
 static bool equal_numbers(const struct json *a, const struct json *b)
 {
     if (a->number != b->number) return false;
@@ -67,7 +59,7 @@ static bool equal_numbers(const struct json *a, const struct json *b)
 static bool equal_objects(const struct json *a, const struct json *b)
 {
     if (a->count != b->count) return false;
-    const struct json *guess = b->first; /* keys mostly come in the same order */
+    const struct json *guess = b->first; /* keys mostly come in order */
     for (const struct json *child = a->first; child; child = child->next) {
         const struct json *other = guess;
         while (other && !key_is(other, child->key, child->key_length)) other = other->next;
@@ -89,14 +81,12 @@ bool json_equal(const struct json *a, const struct json *b)
     if (a->type == JSON_NUMBER) return equal_numbers(a, b);
     if (a->type == JSON_STRING) return same_text(a, b);
     if (a->type == JSON_OBJECT) return equal_objects(a, b);
-    if (a->count != b->count) return false; /* only arrays have children here */
+    if (a->count != b->count) return false; /* an array */
     const struct json *other = b->first;
     for (const struct json *child = a->first; child; child = child->next, other = other->next)
         if (!json_equal(child, other)) return false;
     return true;
 }
-
-/* ---- building --------------------------------------------------------------------------------- */
 
 struct json *json_new(paritas_workspace *document, json_type type)
 {

@@ -1,5 +1,5 @@
-/* json_write.c: growing text, and trees as JSON text exactly as Python's json.dumps(tree, ensure_ascii=False)
- * writes it: then digests agree. */
+/* json_write.c: growing text, and JSON exactly as Python's json.dumps(tree, ensure_ascii=False), for equal
+ * digests. */
 #include "base/json.h"
 
 #include "base/bytes.h"
@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- text ------------------------------------------------------------------------------------- */
-
 void text_open(struct text *text, const paritas_allocator *allocator)
 {
     *text = (struct text){.allocator = allocator};
 }
 
-/* Makes room for `more` bytes behind the text; false, and `failed`, if memory runs out. */
+/* False, and `failed`: out of memory. */
 static bool reserve(struct text *text, size_t more)
 {
     if (text->failed) return false;
@@ -47,7 +45,7 @@ void text_format_list(struct text *text, const char *format, va_list arguments)
     va_copy(again, arguments);
     const int length = vsnprintf(NULL, 0, format, arguments);
     if (length < 0) text->failed = true;
-    if (length >= 0 && reserve(text, (size_t)length + 1)) { /* vsnprintf writes an end byte too */
+    if (length >= 0 && reserve(text, (size_t)length + 1)) { /* vsnprintf adds an end byte */
         vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
         text->length += (size_t)length;
     }
@@ -100,15 +98,13 @@ void text_free(struct text *text)
     text->length = text->capacity = 0;
 }
 
-/* ---- trees ------------------------------------------------------------------------------------ */
-
-/* For qsort. UTF-8 sorts by bytes as code points do. */
+/* UTF-8 bytes sort as code points. */
 static int by_key(const void *a, const void *b)
 {
     return strcmp((*(const struct json *const *)a)->key, (*(const struct json *const *)b)->key);
 }
 
-/* Children of an object in key order, freed by the caller; NULL, and `failed`, if memory runs out. */
+/* Freed by the caller; NULL, and `failed`: out of memory. */
 static const struct json **sorted_children(struct text *text, const struct json *object)
 {
     size_t used = 0;
@@ -123,7 +119,7 @@ static const struct json **sorted_children(struct text *text, const struct json 
     return items;
 }
 
-/* An integer keeps its digits, however many; Python's int knows no -0. */
+/* Integers keep all digits; Python's int has no -0. */
 static void write_number(struct text *text, const struct json *node)
 {
     if (!node->integer) {

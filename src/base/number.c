@@ -1,13 +1,12 @@
-/* number.c: decimal text to double and back, exact, fast, and blind to the locale.
+/* number.c: decimal text to double and back: exact, fast, without locale.
  *
  *   text ──► digits * 10^exponent ──► small and exact? one product or quotient
  *                                 └──► 64 x 128 bit product, with an error bound ──► decided? done
  *                                                                               └──► big integers
  *
- * power_of_ten makes any of 700 128-bit powers from 26 stored ones and powers of five. Reading: the product
- * brackets the value within two units of its last of 127 bits, so big integers are needed once in 2^70
- * numbers that are no exact ties. Writing: Raffaele Giulietti, "The Schubfach way to render doubles" (2020).
- */
+ * power_of_ten makes 700 128-bit powers from 26 stored ones and powers of five. Reading: the product is
+ * known to two units of its last of 127 bits; big integers are needed for ties and once in 2^70 other
+ * numbers. Writing: Raffaele Giulietti, "The Schubfach way to render doubles" (2020). */
 #include "base/json.h"
 
 #include "base/bytes.h"
@@ -16,12 +15,10 @@
 
 __extension__ typedef unsigned __int128 u128;
 
-/* ---- powers of ten ---------------------------------------------------------------------------- */
-
 #define POWER_STEP 27
-#define POWER_FIRST (-13) /* of the stored powers, in steps */
+#define POWER_FIRST (-13) /* first stored power, in steps */
 
-/* The leading 192 bits, rounded down, of 10^(27 i), i = -13 ... 12. */
+/* Leading 192 bits, rounded down, of 10^(27 i), i = -13 ... 12. */
 static const uint64_t stored_powers[26][3] = {
     {0x8049a4ac0c5811ae, 0x205b896d777d6278, 0xac261e9f5141430b},
     {0xcf42894a5dce35ea, 0x52064cac828675b9, 0x475f2b7d7df1ad7a},
@@ -51,7 +48,7 @@ static const uint64_t stored_powers[26][3] = {
     {0x9e19db92b4e31ba9, 0x6c07a2c26a8346d1, 0x4944d9f52cd0dec2},
 };
 
-/* 5^0 ... 5^26, which fit in 61 bits. */
+/* 5^0 ... 5^26: up to 61 bits. */
 static const uint64_t small_powers[POWER_STEP] = {
     1u,
     5u,
@@ -85,15 +82,14 @@ static const uint64_t small_powers[POWER_STEP] = {
 const double number_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* Floor of the binary logarithm of 10^k, |k| <= 1233. */
+/* floor(log2(10^k)), |k| <= 1233. */
 static int log2_of_power(int k)
 {
     return (k * 1741647) >> 19;
 }
 
-/* The leading 128 bits of 10^k, top bit set, rounded down: 10^k is in [p, p + 1) * 2^(log2_of_power(k) -
- * 127), and is p for 0 <= k <= 55. -351 <= k <= 350; a finite check over all k shows that 192 bits decide the
- * 128. */
+/* Leading 128 bits of 10^k, rounded down: 10^k is in [p, p + 1) * 2^(log2_of_power(k) - 127), exact for 0
+ * <= k <= 55. -351 <= k <= 350; a check of all k shows that 192 bits suffice. */
 static u128 power_of_ten(int k)
 {
     int shifted = k - POWER_FIRST * POWER_STEP;
@@ -103,19 +99,17 @@ static u128 power_of_ten(int k)
     u128 low = (u128)stored[2] * small;
     u128 middle = (u128)stored[1] * small + (uint64_t)(low >> 64);
     u128 high = (u128)stored[0] * small + (uint64_t)(middle >> 64);
-    /* The upper half of `high` is neither 0 (stored >= 2^191, small >= 5) nor above 2^61. */
+    /* upper half of `high`: neither 0 (stored >= 2^191, small >= 5) nor above 2^61 */
     int shift = __builtin_clzll((uint64_t)(high >> 64));
     return high << shift | (uint64_t)middle >> (64 - shift);
 }
-
-/* ---- reading ---------------------------------------------------------------------------------- */
 
 static bool is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';
 }
 
-/* Appends the digits at `at` to *digits (modulo 2^64) and returns where they end. */
+/* Appends digits to *digits (modulo 2^64); returns their end. */
 static const char *scan_digits(const char *at, const char *end, uint64_t *digits)
 {
     uint64_t value = *digits;
@@ -130,7 +124,7 @@ static const char *scan_digits(const char *at, const char *end, uint64_t *digits
     return at;
 }
 
-/* More than 19 digits were scanned and `digits` may have wrapped: takes the first 19 that are significant. */
+/* After more than 19 digits `digits` may have wrapped: takes the first 19 significant ones. */
 static void take_leading_digits(const char *at, const char *end, struct decimal *decimal)
 {
     uint64_t digits = 0;
@@ -190,7 +184,7 @@ const char *number_scan(const char *at, const char *end, struct decimal *decimal
             *reason = "a digit is expected in the exponent";
             return at;
         }
-        int64_t exponent = 0; /* held where no number of digits that fits in memory brings it back */
+        int64_t exponent = 0; /* clamped: no text in memory has enough digits to compensate */
         for (; at < end && is_digit(*at); at++) {
             if (exponent < (int64_t)1 << 50) exponent = exponent * 10 + (*at - '0');
         }
@@ -199,7 +193,7 @@ const char *number_scan(const char *at, const char *end, struct decimal *decimal
     return at;
 }
 
-/* A natural number of at most 4096 bits, lowest limb first; compare_with_tie needs 2800. */
+/* Up to 4096 bits, lowest limb first; compare_with_tie needs 2800. */
 #define BIG_LIMBS 128
 struct big {
     unsigned count;
@@ -241,8 +235,8 @@ static int big_compare(const struct big *a, const struct big *b)
     return 0;
 }
 
-/* Compares the literal with half * 2^exponent, exactly: -1, 0 or 1. A tie between doubles has at most 767
- * significant digits: after 800 of them a 1 stands for a rest that is not zero. */
+/* Compares the literal with half * 2^exponent exactly: -1, 0, 1. Ties have at most 767 significant digits:
+ * after 800 a 1 stands for a nonzero rest. */
 static int compare_with_tie(const char *literal, size_t length, uint64_t half, int exponent)
 {
     struct big left = {0}, right = {.count = 2, .limbs = {(uint32_t)half, (uint32_t)(half >> 32)}};
@@ -252,7 +246,7 @@ static int compare_with_tie(const char *literal, size_t length, uint64_t half, i
     number_scan(literal, end, &decimal, &reason);
     int64_t power = decimal.exponent;
     int taken = 0;
-    int64_t after = 0; /* digits behind the 19 that decimal.digits holds */
+    int64_t after = 0; /* digits after the 19 in decimal.digits */
     bool rest = false;
     for (const char *at = literal; at < end && *at != 'e' && *at != 'E'; at++) {
         if (!is_digit(*at) || (taken == 0 && *at == '0')) continue;
@@ -288,17 +282,17 @@ double number_value(const struct decimal *decimal, const char *literal, size_t l
     const uint64_t sign = (uint64_t)decimal->negative << 63, infinity = (uint64_t)2047 << 52;
     uint64_t digits = decimal->digits;
     if (digits <= (uint64_t)1 << 53 && decimal->exponent >= -22 && decimal->exponent <= 22) {
-        double value = (double)digits; /* both operands are exact, so one operation rounds once */
+        double value = (double)digits; /* both exact: one rounding */
         value = decimal->exponent < 0 ? value / number_powers[-decimal->exponent]
                                       : value * number_powers[decimal->exponent];
         return decimal->negative ? -value : value;
     }
-    /* 10^19 * 10^-344 is below half of the least */
+    /* 10^19 * 10^-344 is below half the least double */
     if (digits == 0 || decimal->exponent < -343) return double_of_bits(sign);
     if (decimal->exponent > 308) return double_of_bits(sign | infinity);
     int power = (int)decimal->exponent;
 
-    /* The literal is in [product, product + slack) * 2^(scale - 126), where bit 126 of product is set. */
+    /* the literal is in [product, product + slack) * 2^(scale - 126); bit 126 of product is set */
     int shift = __builtin_clzll(digits);
     u128 ten = power_of_ten(power);
     uint64_t mantissa = digits << shift;
@@ -311,7 +305,7 @@ double number_value(const struct decimal *decimal, const char *literal, size_t l
         scale++;
     }
 
-    int kept = scale >= -1022 ? 53 : scale + 1075; /* bits of the result; subnormal ones have fewer */
+    int kept = scale >= -1022 ? 53 : scale + 1075; /* result bits; fewer if subnormal */
     if (scale > 1023) return double_of_bits(sign | infinity);
     if (kept < 0) return double_of_bits(sign);
     int dropped = 127 - kept;
@@ -326,7 +320,7 @@ double number_value(const struct decimal *decimal, const char *literal, size_t l
         int side = compare_with_tie(literal, length, 2 * whole + 1, scale - kept);
         up = side > 0 || (side == 0 && (whole & 1));
     }
-    /* The mantissa's top bit adds 1 to the exponent field, and a carry out of rounding does the same. */
+    /* the mantissa's top bit adds 1 to the exponent, as does a carry */
     uint64_t exponent_field = scale >= -1022 ? (uint64_t)(scale + 1022) << 52 : 0;
     return double_of_bits(sign | (exponent_field + whole + up));
 }
@@ -339,10 +333,7 @@ double number_read(const char *literal, size_t length)
     return number_value(&decimal, literal, length);
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
-
-/* The upper 64 bits of factor * value / 2^128 x 2^64, with the lowest bit set where bits below it are not all
- * zero. */
+/* Upper 64 bits of factor * value / 2^128 x 2^64; lowest bit set if lower bits are not all zero. */
 static uint64_t multiply_to_odd(u128 factor, uint64_t value)
 {
     u128 low = (u128)(uint64_t)factor * value;
@@ -350,8 +341,8 @@ static uint64_t multiply_to_odd(u128 factor, uint64_t value)
     return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
 }
 
-/* Shortest decimal *digits * 10^result in the rounding interval of a positive finite value, the nearest such.
- * Names follow the paper: the value is c * 2^q. */
+/* Shortest decimal *digits * 10^result in the rounding interval, the nearest. Names as in the paper: value
+ * = c * 2^q. */
 static int shortest(uint64_t bits, uint64_t *digits)
 {
     uint64_t fraction = bits & (((uint64_t)1 << 52) - 1);
@@ -359,12 +350,12 @@ static int shortest(uint64_t bits, uint64_t *digits)
     uint64_t c = field ? fraction | (uint64_t)1 << 52 : fraction;
     int q = field ? field - 1075 : -1074;
     bool odd = c & 1;
-    /* at a power of two the doubles below lie half as far apart */
+    /* below a power of two doubles are twice as dense */
     bool narrow_below = fraction == 0 && field > 1;
     int k = (int)(((int64_t)q * 1262611 - (narrow_below ? 524031 : 0)) >> 22);
     int h = q + log2_of_power(-k) + 1;
     u128 g = power_of_ten(-k) + (-k < 0 || -k > 55); /* rounded up */
-    /* an even value owns the ends of its interval */
+    /* even values own their interval's ends */
     uint64_t low = multiply_to_odd(g, (4 * c - 2 + narrow_below) << h) + odd;
     uint64_t middle = multiply_to_odd(g, (4 * c) << h);
     uint64_t high = multiply_to_odd(g, (4 * c + 2) << h) - odd;
@@ -387,7 +378,6 @@ static int shortest(uint64_t bits, uint64_t *digits)
     return k;
 }
 
-/* Writes `value` at `out` and returns its end. */
 static char *write_digits(char *out, uint64_t value)
 {
     char reversed[20];
@@ -416,7 +406,7 @@ int number_write(double value, char out[32])
     }
     char text[20];
     int count = (int)(write_digits(text, digits) - text);
-    int point = bits ? count + exponent : 1; /* the decimal point stands after this many digits */
+    int point = bits ? count + exponent : 1; /* digits before the point */
     if (point > -4 && point <= 16) {
         int lead = point < 1 ? 1 - point : 0; /* zeros before the first digit */
         int total = lead + count > lead + point ? lead + count : lead + point;

@@ -1,4 +1,4 @@
-/* number.h: the steps behind number_read (json.h), for a reader that checks and reads in one pass. */
+/* number.h: parts of number_read (json.h), for a reader that checks and reads in one pass. */
 #ifndef PARITAS_BASE_NUMBER_H
 #define PARITAS_BASE_NUMBER_H
 
@@ -6,23 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A scanned literal: (-1)^negative * digits * 10^exponent, and if `truncated` up to one more unit of
- * `digits`. */
+/* (-1)^negative * digits * 10^exponent; `truncated`: up to one more unit of `digits`. */
 struct decimal {
-    uint64_t digits; /* the first 19 significant digits at most */
+    uint64_t digits; /* at most 19 significant digits */
     int64_t exponent;
     bool negative, truncated, integer;
 };
 
-/* Scans the number at `at` by the grammar of RFC 8259. Returns its end, *reason NULL; or the offending place
- * and a constant *reason. Reads no byte at or after `end`. */
+/* Scans a number by RFC 8259. Returns its end, *reason NULL; or the wrong place and a constant *reason.
+ * Reads nothing from `end` on. */
 const char *number_scan(const char *at, const char *end, struct decimal *decimal, const char **reason);
 
-/* Correctly rounded value (half to even) of a scanned literal; infinite where it is too large. Looks at
- * `literal` again only where the first 19 digits do not decide. */
+/* Correctly rounded (half to even), infinite if too large. Reads `literal` again only if 19 digits do not
+ * decide. */
 double number_value(const struct decimal *decimal, const char *literal, size_t length);
 
-/* The powers of ten that a double holds exactly. */
+/* Powers of ten exact in a double. */
 extern const double number_powers[23];
 
 #endif

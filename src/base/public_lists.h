@@ -1,4 +1,4 @@
-/* public_lists.h: the lists of enumerations and records of all public headers: a new header adds its two. */
+/* public_lists.h: lists of enumerations and records. A new public header adds its two. */
 #ifndef PARITAS_PUBLIC_LISTS_H
 #define PARITAS_PUBLIC_LISTS_H
 

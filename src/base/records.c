@@ -1,11 +1,8 @@
-/* records.c: descriptors of all enumerations and records of the public interface, made from its lists.
- */
+/* records.c: descriptors of all public enumerations and records, made from their lists. */
 #include "base/context.h"
 #include "base/public_lists.h"
 
 #include <string.h>
-
-/* ---- enumerations ----------------------------------------------------------------------------- */
 
 #define WORD_OF(constant, number, text, sentence) {#constant, number, text, sentence},
 #define WORDS_OF(type, LIST, sentence) static const paritas_word words_of_##type[] = {LIST(WORD_OF)};
@@ -48,7 +45,7 @@ int paritas_enumeration_value(const paritas_enumeration *enumeration, const char
     return 0;
 }
 
-/* Callers may pass any number as an enumeration. */
+/* `value` may be any number. */
 static const char *name_of(size_t which, int value)
 {
     const char *word = paritas_enumeration_word(&enumerations[which], value);
@@ -70,13 +67,11 @@ const char *paritas_status_message(paritas_status status)
     return "unknown status";
 }
 
-/* ---- records ---------------------------------------------------------------------------------- */
-
 #define NUMBER_OF_RECORD(type, LIST, sentence) RECORD_##type,
 enum { ALL_RECORDS(NUMBER_OF_RECORD) RECORD_COUNT };
 static const paritas_record records[RECORD_COUNT];
 
-/* What a field's type is, by the word for it: one of C's, or the place of its enumeration or record. */
+/* By its word: a C type, or index of enumeration or record. */
 #define ENUMERATION_TYPES 100
 #define RECORD_TYPES 1000
 #define TYPE_OF_ENUMERATION(type, LIST, sentence) TYPE_##type = ENUMERATION_TYPES + ENUMERATION_##type,
@@ -101,8 +96,8 @@ enum {
 #define FIELD_RECORD(type) \
     ((type) >= RECORD_TYPES ? &records[(type) >= RECORD_TYPES ? (type) - RECORD_TYPES : 0] : NULL)
 
-/* `count` is nothing, [N] or [N][M]. What `char *(*)count` points to has M pointers in each of its elements; a
- * scalar is a char there. */
+/* `count`: nothing, [N] or [N][M]. An element of `char *(*)count` has M pointers; for a scalar it is a
+ * char. */
 #define COLUMNS(field_count) \
     (sizeof(#field_count) > 1 ? sizeof(**(char *(*)field_count)NULL) / sizeof(char *) : 1)
 #define FIELD(record, field_type, field, field_count, field_word, field_unit, sentence) \

@@ -1,11 +1,11 @@
-/* sha256.c: SHA-256 (FIPS 180-4) of bytes that come in pieces, on x86-64 by the processor's instructions for
- * it: day files are hashed while they are read (1.5 instead of 0.2 GB/s). */
+/* sha256.c: SHA-256 (FIPS 180-4) in pieces. With x86-64's SHA instructions day files are hashed at 1.5
+ * instead of 0.2 GB/s. */
 #include "base/digest.h"
 
 #include "base/bytes.h"
 #include <string.h>
 
-/* Fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
+/* Fractional parts of cube roots of the first 64 primes (FIPS 180-4, 4.2.2). */
 static const uint32_t constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -16,8 +16,6 @@ static const uint32_t constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 };
-
-/* ---- blocks ----------------------------------------------------------------------------------- */
 
 static uint32_t rotate_right(uint32_t value, unsigned bits)
 {
@@ -65,8 +63,7 @@ static void compress_plainly(uint32_t *state, const unsigned char *block, size_t
 #include <cpuid.h>
 #include <immintrin.h>
 
-/* The instructions hold the state as (a, b, e, f) and (c, d, g, h), and do two rounds at a time (Intel SDM,
- * SHA256RNDS2). */
+/* State as (a, b, e, f) and (c, d, g, h), two rounds an instruction (Intel SDM, SHA256RNDS2). */
 __attribute__((target("sha,sse4.1,ssse3"))) static void
 compress_by_instructions(uint32_t *state, const unsigned char *block, size_t blocks)
 {
@@ -116,11 +113,9 @@ static sha256_compress best_compress(void)
 }
 #endif
 
-/* ---- bytes ------------------------------------------------------------------------------------ */
-
 void sha256_open(struct sha256 *digest)
 {
-    /* Fractional parts of the square roots of the first 8 primes. */
+    /* Fractional parts of square roots of the first 8 primes. */
     static const uint32_t start[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
     memcpy(digest->state, start, sizeof start);

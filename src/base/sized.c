@@ -1,9 +1,9 @@
-/* sized.c: see sized.h. */
+/* sized.c: sizes of public structs. */
 #include "base/sized.h"
 
 #include <string.h>
 
-/* Sizes that structs had in earlier versions. None has grown yet. */
+/* Sizes in earlier versions. None has grown yet. */
 static const struct {
     const char *type;
     size_t size;

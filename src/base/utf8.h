@@ -1,11 +1,10 @@
-/* utf8.h: one well-formed UTF-8 sequence at a time (Unicode 15, table 3-7: no overlong forms, no
- * surrogates). */
+/* utf8.h: well-formed UTF-8 sequences (Unicode 15, table 3-7: not overlong, no surrogates). */
 #ifndef PARITAS_BASE_UTF8_H
 #define PARITAS_BASE_UTF8_H
 
 #include <stddef.h>
 
-/* Length (1 to 4) of the well-formed sequence at `bytes`, of which `left` may be read; 0 if there is none. */
+/* Length (1 to 4) of the sequence at `bytes`, of which `left` are readable; 0: none. */
 static inline size_t utf8_sequence(const unsigned char *bytes, size_t left)
 {
     if (left == 0) return 0;

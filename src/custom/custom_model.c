@@ -1,4 +1,4 @@
-/* custom_model.c: models of users' own: a description and kernels (docs/models.md) become a frozen model. */
+/* custom_model.c: users' models: a description and kernels (docs/models.md) become a frozen model. */
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "custom/custom_arrays.h"
@@ -19,8 +19,8 @@ enum {
 struct custom_model {
     struct frozen frozen; /* first */
     paritas_allocator allocator;
-    struct arena arena;         /* all but this struct */
-    double constraint_constant; /* sum over the constraints of ln(sigma sqrt(2 pi)) */
+    struct arena arena;         /* holds all but this struct */
+    double constraint_constant; /* sum over constraints of ln(sigma sqrt(2 pi)) */
 };
 
 static void free_model(paritas_model *given)
@@ -31,7 +31,7 @@ static void free_model(paritas_model *given)
     paritas_release(&allocator, model);
 }
 
-/* The constants of the Poisson and Gaussian terms. */
+/* Of Poisson and Gaussian terms. */
 static double likelihood_constant(const struct frozen *frozen, const double *data)
 {
     double sum = ((const struct custom_model *)frozen)->constraint_constant;
@@ -43,9 +43,6 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     return sum;
 }
 
-/* ---- expectations ---- */
-
-/* Where the answers of a call go. */
 struct expectation {
     const struct frozen *model;
     const double *points;
@@ -78,7 +75,7 @@ static paritas_status expected_data(paritas_context *context, const paritas_mode
 {
     const struct frozen *model = paritas_model_frozen(given);
     struct expectation e = {model, points, expected};
-    (void)data; /* there are no templates */
+    (void)data; /* no templates */
     return rows_points_run(context, context->device,
                            &(struct rows_points){.model = model,
                                                  .entry = ENTRY_custom_expected,
@@ -105,14 +102,12 @@ static paritas_status expected_jacobian(paritas_context *context, const paritas_
                                                  .user = &e});
 }
 
-/* ---- the description ---- */
-
 static double width_of(const paritas_model_description *d, size_t p)
 {
     return d->constraint_widths ? d->constraint_widths[p] : __builtin_nan("");
 }
 
-/* Main data and what was measured of the constrained parameters. */
+/* Main data and auxiliary data. */
 static size_t count_data(const paritas_model_description *d)
 {
     size_t n = d->n_main;
@@ -120,7 +115,6 @@ static size_t count_data(const paritas_model_description *d)
     return n;
 }
 
-/* Nothing that is needed may be missing. */
 static paritas_status check_presence(paritas_context *context, const paritas_model_description *d)
 {
     const struct {
@@ -189,9 +183,7 @@ static paritas_status check_data(paritas_context *context, const paritas_model_d
     return PARITAS_OK;
 }
 
-/* ---- freezing ---- */
-
-/* The slab's layout into the header. False: more than 2^32 elements. */
+/* False: more than 2^32 elements. */
 static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
 {
     const size_t parameters = frozen->n_parameters, slots = frozen->n_slots, places = ints[CUSTOM_PLACES],
@@ -215,7 +207,7 @@ static bool lay_out_slab(struct frozen *frozen, uint32_t *ints)
     return frozen->slab_covariance <= UINT32_MAX && frozen->slab_fit[PARITAS_MINIMIZER_LBFGSB] <= UINT32_MAX;
 }
 
-/* Parameters, their maps and constraints; data. False: out of memory. */
+/* False: out of memory. */
 static bool write_maps(struct custom_model *model, const paritas_model_description *d, const double *reals)
 {
     struct frozen *frozen = &model->frozen;
@@ -270,13 +262,12 @@ static const struct paritas_family *make_family(struct arena *arena, const struc
     return family;
 }
 
-/* Tables, slab and maps. */
 static paritas_status freeze(paritas_context *context, struct custom_model *model,
                              const paritas_model_description *d)
 {
     struct frozen *frozen = &model->frozen;
     const size_t slots = CUSTOM_SLOTS_OF(d->n_parameters), places = CUSTOM_SLOTS_OF(d->n_main);
-    /* packs past the last of a column read on for up to 7 elements */
+    /* packs read up to 7 elements past a column's end */
     const size_t n_ints = CUSTOM_HEADER + d->n_ints + 8, n_reals = places + slots + d->n_reals + 8;
     uint32_t *ints = arena_array(&model->arena, n_ints, sizeof *ints);
     double *reals = arena_array(&model->arena, n_reals, sizeof *reals);
@@ -325,7 +316,7 @@ static void take_about(void *user, size_t k, const double *point, const double *
     memcpy(user, answer, CUSTOM_ABOUT_SIZE * sizeof *answer);
 }
 
-/* Do the kernels think so, too? */
+/* The kernels must agree. */
 static paritas_status ask_kernels(paritas_context *context, const struct frozen *model)
 {
     double about[CUSTOM_ABOUT_SIZE];

@@ -1,4 +1,4 @@
-/* er_day.c: the memory of a day, what reasons are said of, dates. */
+/* er_day.c: memory of a day, kinds of reasons, dates. */
 #include "er/er.h"
 
 #include <math.h>
@@ -8,9 +8,7 @@
 #define CELLS ((size_t)PARITAS_SWEEP_ROWS * PARITAS_SWEEP_CELLS)
 #define DAY 86400
 
-/* ---- reasons ---------------------------------------------------------------------------------- */
-
-/* Each reason's unit, and whether it is damage, by the list that it stands in. */
+/* By list: a reason's unit; is it damage? */
 static const struct kind {
     paritas_er_unit unit;
     bool damage;
@@ -51,10 +49,7 @@ void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uin
     counted->count += times;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
-
-/* Every array of a day: where its pointer stands in the struct, bytes a sweep, whether what does not exist is
- * NaN (else 0). */
+/* Arrays of a day: offset in the struct, bytes a sweep, NaN (else 0) for missing values. */
 static const struct array {
     size_t place, bytes;
     bool real;
@@ -110,7 +105,7 @@ void *er_grow(paritas_context *context, void *array, size_t n, size_t *room, siz
     return grown;
 }
 
-/* On failure the arrays have different sizes, of which `room` is the least. */
+/* A failure leaves different sizes; `room` is the least. */
 static paritas_status grow(paritas_context *context, struct er_day *day, size_t room)
 {
     for (size_t k = 0; k < ARRAYS; k++) {
@@ -192,10 +187,7 @@ void paritas_er_day_free(paritas_er_day *day)
     paritas_release(&allocator, whole);
 }
 
-/* ---- dates ------------------------------------------------------------------------------------ */
-
-/* Days from 1970-01-01 in the Gregorian calendar: years begin in March, so that the leap day is their
- * last. */
+/* Gregorian days since 1970-01-01. Years start in March: the leap day is last. */
 static int64_t days_of_date(int64_t year, int64_t month, int64_t day)
 {
     const int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
@@ -213,7 +205,7 @@ void er_date_of_days(int64_t days, int *year, int *month, int *day)
     *year = (int)(y + era * 400 + (*month <= 2));
 }
 
-/* `count` digits at `at`; -1 where there are others. */
+/* -1: not `count` digits. */
 static int digits_at(const char *at, unsigned count)
 {
     int value = 0;

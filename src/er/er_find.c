@@ -1,4 +1,4 @@
-/* er_find.c: day files in folders, by the dates in their names. */
+/* er_find.c: finds day files by the dates in their names. */
 #define _POSIX_C_SOURCE 200809L
 #include "er/er.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define DEEPEST 16 /* folders in folders */
+#define DEEPEST 16 /* nested folders */
 
 static int digit(char byte)
 {
@@ -51,14 +51,13 @@ struct folder {
     ino_t inode;
 };
 
-/* The public list, and what it was asked for. */
 struct files {
     paritas_er_files open;
     paritas_allocator allocator;
     int year, month, day;
-    struct dated *found; /* these own the paths */
+    struct dated *found; /* own the paths */
     size_t n, room;
-    struct folder *entered; /* a link may lead to a folder above it, or to another's */
+    struct folder *entered; /* links may lead to folders entered before */
     size_t n_entered, entered_room;
 };
 
@@ -81,7 +80,7 @@ static bool wanted(const struct files *files, int date)
            (!files->month || date / 100 % 100 == files->month) && (!files->day || date % 100 == files->day);
 }
 
-/* Takes the path, which becomes the list's. */
+/* Owns the path afterwards. */
 static paritas_status add(paritas_context *context, struct files *files, char *path, int date)
 {
     struct dated *found = er_grow(context, files->found, files->n, &files->room, 64, sizeof *found);
@@ -94,7 +93,7 @@ static paritas_status add(paritas_context *context, struct files *files, char *p
     return PARITAS_OK;
 }
 
-/* FOLDER/NAME; NULL: no memory. */
+/* FOLDER/NAME; NULL: out of memory. */
 static char *join(paritas_context *context, const char *folder, const char *name)
 {
     const size_t length = strlen(folder), room = length + strlen(name) + 2;
@@ -103,7 +102,7 @@ static char *join(paritas_context *context, const char *folder, const char *name
     return path;
 }
 
-/* Notes that a folder is entered. first: it was not before. */
+/* first: not entered before. */
 static paritas_status enter(paritas_context *context, struct files *files, const struct stat *folder,
                             bool *first)
 {
@@ -164,7 +163,7 @@ static int by_date(const void *a, const void *b)
     return one->date != other->date ? (one->date < other->date ? -1 : 1) : strcmp(one->path, other->path);
 }
 
-/* The public list, by date. */
+/* By date. */
 static paritas_status publish(paritas_context *context, struct files *files)
 {
     paritas_er_files *open = &files->open;

@@ -1,4 +1,4 @@
-/* er_geometry.c: tables of geometry: a row a sweep, found by its spectrum number and date or by its UTC. */
+/* er_geometry.c: geometry tables: a row a sweep, by spectrum number and date, or by UTC. */
 #include "er/er_text.h"
 
 #include <math.h>
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns with values, and what they may be. */
+/* Value columns and their limits. */
 static const struct column {
     const char *name;
     double lower, upper;
     size_t place;  /* of the array in the day */
-    unsigned rows; /* values a sweep */
-    bool whole;    /* only whole numbers, true and false */
+    unsigned rows; /* a sweep */
+    bool whole;    /* whole numbers, true, false */
 } columns[] = {
 #define COLUMN(name, lower, upper, rows, whole) \
     {#name, lower, upper, offsetof(paritas_er_day, name), rows, whole}
@@ -32,8 +32,7 @@ static const struct column {
 enum { VALUES = COUNT_OF(columns), SPECTRUM = VALUES, DATE, UTC, KINDS };
 static const char *const key_names[] = {"spectrum", "date", "utc"};
 
-/* A key is (spectrum number, day) or (-1, second), counted from 1970; where nothing tells the day it is
- * NO_DAY. */
+/* (spectrum number, day) or (-1, second), since 1970; day unknown: NO_DAY. */
 #define NO_DAY INT64_MIN
 struct row {
     int64_t number, time;
@@ -44,8 +43,8 @@ struct row {
 struct paritas_er_geometry {
     paritas_allocator allocator;
     size_t n, room;
-    struct row *rows; /* in the order of their keys */
-    bool has[KINDS];  /* which columns there are */
+    struct row *rows; /* sorted by key */
+    bool has[KINDS];  /* columns present */
 };
 
 static int compare(int64_t number, int64_t time, const struct row *row)
@@ -54,7 +53,7 @@ static int compare(int64_t number, int64_t time, const struct row *row)
     return time < row->time ? -1 : time > row->time;
 }
 
-/* For qsort: by key, then by line. */
+/* Key, then line. */
 static int row_order(const void *a, const void *b)
 {
     const struct row *const one = a, *const other = b;
@@ -70,8 +69,6 @@ void paritas_er_geometry_free(paritas_er_geometry *geometry)
     paritas_release(&allocator, geometry);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
-
 #define MOST_COLUMNS 256
 #define OTHER KINDS
 
@@ -80,7 +77,7 @@ static const char *column_name(unsigned kind)
     return kind < VALUES ? columns[kind].name : key_names[kind - VALUES];
 }
 
-/* Which kind each column is, from the header. */
+/* Kinds of columns, from the header. */
 static paritas_status read_header(const struct er_text *text, struct er_piece line,
                                   paritas_er_geometry *geometry, unsigned *kinds, unsigned *count)
 {
@@ -106,7 +103,7 @@ static paritas_status read_header(const struct er_text *text, struct er_piece li
     return PARITAS_OK;
 }
 
-/* A value of a column; NaN where it is unknown. */
+/* NaN: unknown. */
 static paritas_status read_value(const struct er_text *text, const struct column *column,
                                  struct er_piece field, double *value)
 {
@@ -138,7 +135,7 @@ static int64_t day_of(double time)
     return floor_of(time / 86400.0);
 }
 
-/* One column of a row into it. `time`: where a UTC is. */
+/* `time`: place for a UTC. */
 static paritas_status read_field(const struct er_text *text, unsigned kind, struct er_piece field,
                                  struct row *row, double *time)
 {
@@ -192,12 +189,12 @@ static paritas_status read_row(const struct er_text *text, struct er_piece line,
     return PARITAS_OK;
 }
 
-/* Sorts the rows; each key may be there once. */
+/* Keys must be unique. */
 static paritas_status order_rows(struct er_text *text, paritas_er_geometry *geometry)
 {
     const struct row *twice = NULL;
     qsort(geometry->rows, geometry->n, sizeof *geometry->rows, row_order);
-    for (size_t k = 1; k < geometry->n; k++) { /* of several, the one that comes first in the file */
+    for (size_t k = 1; k < geometry->n; k++) { /* reports the earliest in the file */
         const struct row *row = &geometry->rows[k];
         if (compare(row->number, row->time, row - 1) == 0 && (!twice || row->line < twice->line)) twice = row;
     }
@@ -243,8 +240,6 @@ paritas_status paritas_er_geometry_read(paritas_context *context, const char *pa
         *out = geometry;
     return status;
 }
-
-/* ---- use -------------------------------------------------------------------------------------- */
 
 int paritas_er_geometry_has(const paritas_er_geometry *geometry, const char *column)
 {

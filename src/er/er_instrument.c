@@ -1,13 +1,11 @@
-/* er_instrument.c: where the cells look, where the spin axis points, where field lines meet the Moon. */
+/* er_instrument.c: directions of cells and spin axis; footpoints of field lines. */
 #include "er/er_text.h"
 
 #include "base/host_math.h"
 #include <math.h>
 #include <string.h>
 
-/* ---- cells ------------------------------------------------------------------------------------ */
-
-/* Cells by the magnitude of their inclination: how many on each side, and the solid angle of one in sr. */
+/* Cells by |inclination|: number a side, solid angle of one in sr. */
 static const struct belt {
     double inclination;
     unsigned cells;
@@ -29,7 +27,7 @@ paritas_status paritas_er_theta(paritas_context *context, const char *path, doub
     paritas_status status = er_text_open(context, path, &text);
     if (status) return status;
     while (!status && er_text_line(&text, &line)) {
-        while (!status && line.length) { /* numbers stand apart by blanks or commas */
+        while (!status && line.length) { /* blanks or commas between numbers */
             size_t length = 0;
             while (length < line.length && !strchr(" \t\r,", line.at[length])) length++;
             field = (struct er_piece){line.at, length};
@@ -64,9 +62,6 @@ void paritas_er_solid_angles(const double theta[PARITAS_SWEEP_CELLS], double sol
     }
 }
 
-/* ---- attitude --------------------------------------------------------------------------------- */
-
-/* The public table, and what frees it. */
 struct attitude {
     paritas_er_attitude open;
     paritas_allocator allocator;
@@ -149,13 +144,13 @@ paritas_status paritas_er_attitude_read(paritas_context *context, const char *pa
     return status;
 }
 
-/* An angle brought into [lower, lower + 360). */
+/* To [lower, lower + 360). */
 static double wrap(double angle, double lower)
 {
     double turned = angle - lower;
     turned -= 360.0 * (double)(int64_t)(turned / 360.0);
     if (turned < 0.0) turned += 360.0;
-    if (turned >= 360.0) turned = 0.0; /* a negative number so small that it was rounded up */
+    if (turned >= 360.0) turned = 0.0; /* tiny negative angles round up */
     return turned + lower;
 }
 
@@ -165,7 +160,7 @@ void paritas_er_attitude_at(const paritas_er_attitude *attitude, double time, do
     const size_t n = attitude->n;
     *right_ascension = *declination = (double)NAN;
     if (n == 0 || !(time >= attitude->time[0] && time <= attitude->time[n - 1])) return;
-    size_t low = 0, high = n - 1; /* the time is in [time[low], time[high]] */
+    size_t low = 0, high = n - 1; /* time is in [time[low], time[high]] */
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
         if (attitude->time[middle] <= time)
@@ -181,8 +176,6 @@ void paritas_er_attitude_at(const paritas_er_attitude *attitude, double time, do
     *declination =
         attitude->declination[low] + part * (attitude->declination[high] - attitude->declination[low]);
 }
-
-/* ---- vectors ---------------------------------------------------------------------------------- */
 
 double er_dot(const double a[3], const double b[3])
 {
@@ -220,7 +213,7 @@ bool er_meets_moon(const double position[3], const double direction[3], double p
                  c = er_dot(position, position) - PARITAS_MOON_RADIUS * PARITAS_MOON_RADIUS;
     const double discriminant = b * b - a * c;
     if (!(a > 0.0) || !(discriminant >= 0.0)) return false;
-    /* the roots of a t^2 + 2 b t + c: the one that does not cancel, and c over it */
+    /* roots of a t^2 + 2 b t + c: the one without cancellation, and c over it */
     const double root = host_sqrt(discriminant), q = b > 0.0 ? -b - root : -b + root;
     const double first = q / a, second = q != 0.0 ? c / q : first;
     const double lesser = first < second ? first : second, greater = first < second ? second : first;
@@ -236,7 +229,7 @@ void er_coordinates(const double point[3], double *latitude, double *longitude)
                  length = host_sqrt(er_dot(point, point));
     const double x = point[0] < 0.0 ? -point[0] : point[0], y = point[1] < 0.0 ? -point[1] : point[1];
     *latitude = 90.0 - host_acos_degrees(point[2] / length);
-    /* the arc cosine is steep at 0 and 180 degrees: it is asked for the angle to the nearer axis's normal */
+    /* the arc cosine is steep near 0 and 180 degrees: use the nearer axis's normal */
     double angle = 0.0;
     if (across > 0.0) angle = x >= y ? 90.0 - host_acos_degrees(y / across) : host_acos_degrees(x / across);
     if (point[0] < 0.0) angle = 180.0 - angle;

@@ -1,4 +1,4 @@
-/* er_masks.c: masks that need to know where the Sun and the Moon are. */
+/* er_masks.c: masks near Sun and Moon. */
 #include "er/er.h"
 
 #include "base/host_math.h"
@@ -8,8 +8,8 @@
 #define ROWS ((size_t)PARITAS_SWEEP_ROWS)
 #define CELLS ((size_t)PARITAS_SWEEP_CELLS)
 
-/* How far in azimuth a cell at each inclination may be from the Sun's and still be within the angle whose
- * cosine is given: degrees; below 0: it never is. */
+/* By inclination: half width in azimuth (degrees) of the disk around the Sun, given the cosine of its
+ * radius; < 0: outside. */
 static void half_widths(const double *theta, double elevation, double cosine, double *width)
 {
     const double sun_sine = host_sin_degrees(elevation), sun_cosine = host_cos_degrees(elevation);
@@ -25,14 +25,14 @@ static void half_widths(const double *theta, double elevation, double cosine, do
     }
 }
 
-/* Masks the cells of a row; returns how many, and the first of them. */
+/* Returns how many cells it masked, and the first. */
 static size_t mask_row(paritas_er_day *day, size_t row, double azimuth, const double *width, size_t *first)
 {
     size_t masked = 0;
     for (size_t j = 0; j < CELLS; j++) {
         const size_t cell = row * CELLS + j;
         if (width[j] < 0.0 || day->cell_reason[cell] > PARITAS_ER_NO_COUNTS) continue;
-        double apart = day->azimuth[cell] - azimuth; /* both are in [-360, 360] */
+        double apart = day->azimuth[cell] - azimuth; /* both in [-360, 360] */
         if (apart < 0.0) apart = -apart;
         while (apart > 360.0) apart -= 360.0;
         if (apart > 180.0) apart = 360.0 - apart;

@@ -1,8 +1,7 @@
-/* er_number.c: see number.h. Numbers are brought into the form that base/number.h takes: no plus, no zeros in
- * front, a digit on each side of the point. */
+/* er_number.c: rewrites numbers for base/number.h: no plus, no leading zeros, digits around the point. */
 #include "er/er_number.h"
 
-#define LONGEST 1000 /* more digits than any number needs to be distinct from its neighbours */
+#define LONGEST 1000 /* more digits than neighbouring doubles need */
 
 static bool is_digit(char byte)
 {
@@ -13,7 +12,7 @@ bool er_number_within(const char *at, const char *end, double *value)
 {
     char text[LONGEST + 4], *out = text;
     if (end - at > LONGEST) return false;
-    if (end - at == 9 && memcmp(at, "9.999E-99", 9) == 0) { /* a file may be full of it */
+    if (end - at == 9 && memcmp(at, "9.999E-99", 9) == 0) { /* common filler of files */
         *value = 9.999e-99;
         return true;
     }
@@ -39,7 +38,7 @@ bool er_number_within(const char *at, const char *end, double *value)
     } else if (!before) {
         return false;
     }
-    memcpy(out, at, (size_t)(end - at)); /* the exponent, if there is one: anything else is refused below */
+    memcpy(out, at, (size_t)(end - at)); /* an exponent, if any; all else is refused below */
     out += end - at;
     struct decimal decimal;
     const char *reason;
@@ -48,7 +47,7 @@ bool er_number_within(const char *at, const char *end, double *value)
     return *value - *value == 0.0;
 }
 
-/* Value of the digits at *at, 8 at most, and how many; *at is moved behind them. */
+/* Value of up to 8 digits at *at, and their number; moves *at. */
 static uint64_t take_digits(const char **at, unsigned *count)
 {
     const uint64_t digits = load_digits(*at), others = not_digits(digits);
@@ -66,7 +65,7 @@ const char *er_number_general(const char *at, double *value)
     at += *at == '-' || *at == '+';
     unsigned count, more;
     uint64_t digits = take_digits(&at, &count);
-    if (count == 8) { /* at most 8 more: longer ones are not exact here */
+    if (count == 8) { /* at most 8 more: beyond is not exact here */
         const uint64_t rest = take_digits(&at, &more);
         digits = digits * powers[more] + rest;
         count += more;

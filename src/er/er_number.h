@@ -1,10 +1,8 @@
-/* er_number.h: the decimal numbers of day files to double, correctly rounded, in about 5 ns.
+/* er_number.h: decimal numbers of day files to double, correctly rounded, in about 5 ns.
  *
- * Eight bytes are looked at at once, and no branch depends on how many digits there are: the lengths of
- * fields vary from one to the next, and every branch on them would be mispredicted. At most 15 digits and a
- * power of ten up to 22 are exact in a double, so one product or quotient rounds once; all else goes to
- * base/number.h.
- */
+ * Looks at eight bytes at once. No branch depends on the number of digits: field lengths vary, so it would
+ * be mispredicted. 15 digits and powers of ten up to 22 are exact: one product or quotient rounds once.
+ * All else goes to base/number.h. */
 #ifndef PARITAS_ER_NUMBER_H
 #define PARITAS_ER_NUMBER_H
 
@@ -13,11 +11,11 @@
 
 #include <stdbool.h>
 
-#define ER_PADDING 16 /* readable bytes that must stand behind the text, the first a line's end */
+#define ER_PADDING 16 /* readable bytes after the text, a line end first */
 
-/* Value of the number that fills [at, end), which may end anywhere; false: it is none, or too large. */
+/* [at, end) as a number, `end` anywhere; false: none, or too large. */
 bool er_number_within(const char *at, const char *end, double *value);
-/* As er_number, for numbers of any form. */
+/* er_number for any form. */
 const char *er_number_general(const char *at, double *value);
 
 static inline bool er_is_blank(char byte)
@@ -29,7 +27,6 @@ static inline bool er_is_end(char byte)
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-/* Past the blanks. */
 static inline const char *er_skip_blanks(const char *at)
 {
     for (;;) {
@@ -44,7 +41,7 @@ static inline const char *er_skip_blanks(const char *at)
     }
 }
 
-/* The value (-1)^negative * digits * 10^exponent; digits below 10^15, exponent from -22 to 22. */
+/* (-1)^negative * digits * 10^exponent; digits < 10^15, |exponent| <= 22. */
 static inline double er_compose(bool negative, uint64_t digits, int exponent)
 {
     const double whole = (double)(int64_t)digits, magnitude = exponent < 0 ? whole / number_powers[-exponent]
@@ -52,10 +49,10 @@ static inline double er_compose(bool negative, uint64_t digits, int exponent)
     return negative ? -magnitude : magnitude;
 }
 
-/* Reads the number at `at`: [+-]digits[.digits][(e|E)[+-]digits], digits before or behind the point. Returns
- * its end, which is that of the field, or NULL.
+/* [+-]digits[.digits][(e|E)[+-]digits], digits before or after the point. Returns the end of number and
+ * field, or NULL.
  *
- * Here: a point within the first seven digits, and no exponent or one of two digits. */
+ * This path: point within seven digits; no exponent, or one of two digits. */
 static inline const char *er_number(const char *at, double *value)
 {
     const char *const first = at;
@@ -63,7 +60,7 @@ static inline const char *er_number(const char *at, double *value)
     at += negative;
     const uint64_t digits = load_digits(at), others = not_digits(digits), behind = others & (others - 1);
     if (behind == 0) return er_number_general(first, value);
-    /* bits in front of the point and in front of what follows the digits behind it: multiples of 8, less 1 */
+    /* bits before the point, and before what follows the decimals: multiples of 8, less 1 */
     const unsigned point = (unsigned)__builtin_ctzll(others) & 56,
                    end = (unsigned)__builtin_ctzll(behind) & 56;
     const uint64_t before = ((uint64_t)1 << point) - 1, joined = (digits & before) | (digits >> 8 & ~before);

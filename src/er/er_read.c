@@ -1,9 +1,7 @@
 /* er_read.c: day files: lines, fields, numbers.
  *
- * The file goes through a buffer of a few hundred kB, which stays in the cache; only whole lines are looked
- * at, and the last of them ends the buffer, so that no look ahead has to ask where the end is. Fields of a
- * sound line are read in one pass; only a line on which that fails is looked at again, for the reason.
- */
+ * A buffer of a few hundred kB stays in the cache. It is read by whole lines and ends with one, so no
+ * look-ahead checks the end. Sound lines take one pass; failed ones a second, for the reason. */
 #define _POSIX_C_SOURCE 200809L
 #include "er/er.h"
 #include "er/er_number.h"
@@ -17,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ROW_BYTES 1400 /* of a short row: for the room that a day may need */
+#define ROW_BYTES 1400 /* of a short row; estimates the room of a day */
 #define LARGEST_NUMBER 9007199254740992.0
 
 struct reader {
@@ -25,28 +23,24 @@ struct reader {
     const char *label;
     struct er_sweeps *sweeps;
     paritas_er_day *day;
-    uint64_t line;       /* of the row being read */
+    uint64_t line;       /* current row */
     uint64_t whole;      /* rows of 183 fields */
-    uint64_t first_line; /* the first row of another number of fields, and the number */
+    uint64_t first_line; /* first row with another number of fields; the number */
     size_t first_fields;
-    unsigned decimals;                /* of the last field of the row before */
-    uint32_t ends[PARITAS_ER_FIELDS]; /* of the fields of the row before, from the first field on */
+    unsigned decimals;                /* last field of the row before */
+    uint32_t ends[PARITAS_ER_FIELDS]; /* row before, from the first field on */
     struct er_row row;
 };
 
-/* Makes the compiler forget where a value came from. Where a field ends is known only after it was read, and
- * 182 fields one after the other are slow; columns seldom change their width, so the next field is begun at a
- * guess while this one is still being read (+80 % measured). The guess is checked, but must not be replaced
- * by what it equals. */
+/* Hides a value's origin from the compiler. The end of a field is known only after reading it: 182 in
+ * sequence are slow. Widths seldom change, so reading starts at a guess (+80 % measured). The guess is
+ * checked; the compiler must not replace it by the checked value. */
 #if defined(__GNUC__)
 #define HIDE(pointer) __asm__("" : "+r"(pointer))
 #else
 #define HIDE(pointer) (void)(pointer)
 #endif
 
-/* ---- rows ------------------------------------------------------------------------------------- */
-
-/* The end of the field at `at`. */
 static const char *field_end(const char *at)
 {
     while (!er_is_end(*at)) at++;
@@ -59,20 +53,18 @@ static size_t count_fields(const char *at)
     for (at = er_skip_blanks(at); *at != '\n' && !(*at == '\r' && at[1] == '\n');
          at = er_skip_blanks(at), fields++) {
         const char *const end = field_end(at);
-        at = end > at ? end : at + 1; /* a carriage return within the line is a field of its own */
+        at = end > at ? end : at + 1; /* a carriage return inside a line is a field */
     }
     return fields;
 }
 
-/* How many decimals the number that fills [at, end) has. */
 static unsigned count_decimals(const char *at, const char *end)
 {
     const char *const point = memchr(at, '.', (size_t)(end - at));
     return point ? (unsigned)(end - point - 1) : 0;
 }
 
-/* Reads the line that begins at `at` with no blank into reader->row. Returns the line's end, or NULL at the
- * first thing that is wrong. */
+/* Reads the line at `at` (no leading blank) into reader->row. Returns its end, or NULL at the first fault. */
 static const char *read_row(struct reader *r, const char *at)
 {
     const char *const start = at, *end = field_end(at);
@@ -105,7 +97,7 @@ static const char *read_row(struct reader *r, const char *at)
     return at;
 }
 
-/* Why read_row did not take the line at `at`. `cut`: it is the file's last and has no end. */
+/* Why read_row refused a line. `cut`: the file's last, without end. */
 static paritas_status lose_row(struct reader *r, const char *at, bool cut)
 {
     const size_t fields = count_fields(at);
@@ -118,7 +110,7 @@ static paritas_status lose_row(struct reader *r, const char *at, bool cut)
     if (cut) return er_sweeps_lose(r->sweeps, PARITAS_ER_FILE_CUT, -1, r->line, 0, fields);
     if (fields != PARITAS_ER_FIELDS)
         return er_sweeps_lose(r->sweeps, PARITAS_ER_FIELD_COUNT, -1, r->line, 0, fields);
-    /* 183 fields, one of which is wrong: the first that is, and the spectrum number where it is right */
+    /* 183 fields: finds the first wrong one; the spectrum number, if right */
     unsigned wrong = 0;
     double number = -1.0, ignored;
     at = er_skip_blanks(at);
@@ -139,8 +131,7 @@ static paritas_status lose_row(struct reader *r, const char *at, bool cut)
     return er_sweeps_lose(r->sweeps, PARITAS_ER_NUMBER, (int64_t)number, r->line, wrong, 0);
 }
 
-/* Reads whole lines: [at, end), the last byte of which is a newline. `unended`: the file's last line lacked
- * its end. */
+/* Whole lines: [at, end) ends with a newline. `unended`: the file lacked the last one. */
 static paritas_status read_lines(struct reader *r, const char *at, const char *end, bool unended)
 {
     while (at < end) {
@@ -163,7 +154,7 @@ static paritas_status read_lines(struct reader *r, const char *at, const char *e
             const char *field = back;
             while (!er_is_end(field[-1])) field--;
             const unsigned decimals = count_decimals(field, back);
-            if (last && decimals < r->decimals) line_end = NULL; /* cut within its last number */
+            if (last && decimals < r->decimals) line_end = NULL; /* cut inside the last number */
             r->decimals = decimals;
         }
         if (line_end) {
@@ -180,16 +171,13 @@ static paritas_status read_lines(struct reader *r, const char *at, const char *e
     return PARITAS_OK;
 }
 
-/* ---- bytes ------------------------------------------------------------------------------------ */
-
-/* A file, or text in memory. */
 struct source {
     int file; /* -1: memory */
     const char *text;
     size_t left;
 };
 
-/* At most `room` bytes; 0: the end. Negative: errno. */
+/* Up to `room` bytes; 0: end; negative: errno. */
 static ptrdiff_t take_bytes(struct source *source, char *out, size_t room)
 {
     if (source->file < 0) {
@@ -206,7 +194,7 @@ static ptrdiff_t take_bytes(struct source *source, char *out, size_t room)
     }
 }
 
-/* A line that does not fit: its number of fields cannot be told. */
+/* Too long for the buffer: fields cannot be counted. */
 static paritas_status lose_long_line(struct reader *r)
 {
     r->line++;
@@ -218,12 +206,12 @@ static paritas_status lose_long_line(struct reader *r)
     return er_sweeps_lose(r->sweeps, PARITAS_ER_FIELD_COUNT, -1, r->line, 0, ER_TOO_LONG);
 }
 
-/* Reads all that the source has through `buffer`: ER_BUFFER bytes, one for a last newline, padding. */
+/* `buffer`: ER_BUFFER bytes, a last newline, padding. */
 static paritas_status read_source(struct reader *r, struct source *source, char *buffer,
                                   struct sha256 *digest)
 {
     size_t used = 0;
-    bool skipping = false; /* within a line that does not fit */
+    bool skipping = false; /* in a line that is too long */
     for (;;) {
         const ptrdiff_t got = take_bytes(source, buffer + used, ER_BUFFER - used);
         if (got < 0) return paritas_fail(r->context, PARITAS_UNREADABLE, "%s: %s", r->label, strerror(errno));
@@ -269,7 +257,6 @@ static const char *refusal(const struct reader *r, char out[96])
     return out;
 }
 
-/* Reads a day through sweeps and a buffer, which it makes and frees. */
 static paritas_status read_day(struct reader *r, struct source *source, const paritas_er_options *options,
                                struct er_day *day)
 {
@@ -297,7 +284,7 @@ static paritas_status read_day(struct reader *r, struct source *source, const pa
     return status;
 }
 
-/* `size`: of the source, about. */
+/* `size`: approximate. */
 static paritas_status read_from(paritas_context *context, const char *label, struct source *source,
                                 uint64_t size, const paritas_er_options *given, paritas_er_day **out)
 {

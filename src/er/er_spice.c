@@ -1,9 +1,7 @@
-/* er_spice.c: geometry from NASA's SPICE, where libcspice is installed.
+/* er_spice.c: geometry from NASA's SPICE, if libcspice is installed.
  *
- * The toolkit is opened at run time and its functions are declared here, as the vendors' drivers are. It
- * keeps errors to itself ("RETURN", nothing printed) until it is asked; after each call that fails it is set
- * right again, and what was asked for is unknown.
- */
+ * Opened at run time, functions declared here. Errors: the toolkit keeps them ("RETURN", nothing printed).
+ * A failed call is reset; its result is unknown. */
 #define _POSIX_C_SOURCE 200809L
 #include "er/er.h"
 
@@ -36,12 +34,10 @@ struct paritas_er_spice {
     void (*erract)(const char *operation, int length, char *action);
     void (*errprt)(const char *operation, int length, char *list);
     size_t n, room;
-    char **kernels; /* loaded, in this order */
+    char **kernels; /* in loading order */
 };
 
-/* ---- the library ------------------------------------------------------------------------------ */
-
-/* The name of the first function that is not there; NULL: all are. */
+/* NULL: all found. */
 static const char *find_functions(struct paritas_er_spice *s)
 {
 #define FIND(name) \
@@ -79,7 +75,7 @@ static paritas_status open_library(paritas_context *context, struct paritas_er_s
     return PARITAS_OK;
 }
 
-/* Whether the last call failed; its message then, and the toolkit is ready again. */
+/* Did the last call fail? Takes its message, resets the toolkit. */
 static bool has_failed(const struct paritas_er_spice *s, char message[256])
 {
     if (!s->failed()) return false;
@@ -88,8 +84,6 @@ static bool has_failed(const struct paritas_er_spice *s, char message[256])
     s->reset();
     return true;
 }
-
-/* ---- kernels ---------------------------------------------------------------------------------- */
 
 static bool is_kernel(const char *name)
 {
@@ -137,7 +131,7 @@ static paritas_status list_kernels(paritas_context *context, struct paritas_er_s
     return status;
 }
 
-/* On failure those that were not loaded are forgotten. */
+/* A failure drops kernels not loaded. */
 static paritas_status load_kernels(paritas_context *context, struct paritas_er_spice *s)
 {
     char message[256];
@@ -191,20 +185,17 @@ void paritas_er_spice_close(paritas_er_spice *s)
     paritas_release(&allocator, s);
 }
 
-/* ---- geometry --------------------------------------------------------------------------------- */
-
-/* Where everything is at a time. */
+/* Positions and frames at a time. */
 struct scene {
-    double probe[3];         /* from the Moon's centre in IAU_MOON, km */
-    double sun_of_moon[3];   /* from the Moon's centre in IAU_MOON */
-    double sun_of_probe[3];  /* from the probe in IAU_MOON */
+    double probe[3];         /* from the Moon's centre, IAU_MOON, km */
+    double sun_of_moon[3];   /* from the Moon's centre, IAU_MOON */
+    double sun_of_probe[3];  /* from the probe, IAU_MOON */
     double axes[9];          /* SCD in ECLIPJ2000, columns */
     double to_moon[9];       /* SCD to IAU_MOON */
-    double sun_direction[3]; /* from the probe in ECLIPJ2000 */
+    double sun_direction[3]; /* from the probe, ECLIPJ2000 */
 };
 
-/* False where the kernels or the attitude do not reach; the toolkit's reason is in the message then, if it
- * had one. */
+/* False: kernels or attitude do not reach; `message`: the toolkit's reason, if any. */
 static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitude *attitude, double et,
                       double time, struct scene *scene, char message[256])
 {
@@ -236,7 +227,7 @@ static bool set_scene(const struct paritas_er_spice *s, const paritas_er_attitud
     return scene->to_moon[0] == scene->to_moon[0];
 }
 
-/* Polarity of a row; *point, *latitude, *longitude: of its footpoint. */
+/* Polarity of a row, and its footpoint. */
 static double footpoint(const struct scene *scene, const double field[3], double point[3], double *latitude,
                         double *longitude)
 {
@@ -248,7 +239,7 @@ static double footpoint(const struct scene *scene, const double field[3], double
     return polarity;
 }
 
-/* What is said once of a sweep, at its row `row`. */
+/* Values of the whole sweep, at row `row`. */
 static void fill_sweep(const struct scene *scene, paritas_er_day *day, size_t k, size_t row)
 {
     double point[3], ignored[3];
@@ -266,13 +257,13 @@ static void fill_sweep(const struct scene *scene, paritas_er_day *day, size_t k,
     er_coordinates(sun, &day->sun_elevation[k], &day->sun_azimuth[k]);
 }
 
-/* Whether anything of the sweep is known afterwards. */
+/* False: nothing is known. */
 static bool apply_sweep(const struct paritas_er_spice *s, const paritas_er_attitude *attitude,
                         paritas_er_day *day, size_t k, char message[256])
 {
     struct scene scene;
     double start, at[3];
-    const double first = day->time[k * ROWS]; /* the UTC's row */
+    const double first = day->time[k * ROWS]; /* row of the UTC */
     char utc[PARITAS_ER_UTC_SIZE];
     bool known = false;
     message[0] = '\0';

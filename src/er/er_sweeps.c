@@ -1,10 +1,9 @@
-/* er_sweeps.c: rows to sweeps, by their spectrum numbers; reasons and their counts.
+/* er_sweeps.c: rows to sweeps by spectrum number; reasons and counts.
  *
- *   slots of a sweep:   0 ... kept - 1      rows with data, in the file's order
- *                       15 - lost ... 14    rows that were damaged but had a number, the first of them last
+ *   slots of a sweep:   0 ... kept - 1      rows with data, in file order
+ *                       15 - lost ... 14    damaged rows with a number, the first last
  *                       between             missing
- * Numbers seldom change from one row to the next; where they do, a hash table finds the sweep.
- */
+ * Numbers seldom change between rows; if so, a hash table finds the sweep. */
 #include "er/er.h"
 
 #include "base/host_math.h"
@@ -14,12 +13,12 @@
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
-#define SPAN 160.0 /* s: two sweeps; rows of one are within 80 */
+#define SPAN 160.0 /* s: two sweeps; a sweep's rows are within 80 */
 
 struct sweep {
     uint8_t kept, lost;
-    double first, last; /* least and greatest time of its rows */
-    /* lines: of the first row whose field is outside the limits, above 15, too late; 0: none */
+    double first, last; /* times of its rows */
+    /* line of the first row: field outside limits, more than 15, too late; 0: none */
     uint64_t outside, surplus, strayed;
 };
 
@@ -28,11 +27,11 @@ struct er_sweeps {
     const char *label;
     const paritas_er_options *options;
     struct er_day *day;
-    struct sweep *sweeps; /* as many as the day has */
+    struct sweep *sweeps; /* as many as the day */
     size_t room;
-    uint32_t *table;   /* indices of sweeps + 1 by the hash of their numbers; 0: free */
-    size_t table_size; /* a power of two, at least twice the sweeps */
-    size_t current;    /* the sweep of the last row */
+    uint32_t *table;   /* sweep index + 1 by hash of number; 0: free */
+    size_t table_size; /* a power of two, >= 2 sweeps */
+    size_t current;    /* of the last row */
 };
 
 paritas_status er_sweeps_open(paritas_context *context, const char *label, const paritas_er_options *options,
@@ -53,9 +52,7 @@ void er_sweeps_free(struct er_sweeps *sweeps)
     paritas_release(allocator, sweeps);
 }
 
-/* ---- reasons ---------------------------------------------------------------------------------- */
-
-/* What a reason is in words, for those that a file is refused for. */
+/* For reasons that refuse a file. */
 static const char *sentence(paritas_er_reason reason)
 {
     switch (reason) {
@@ -106,8 +103,6 @@ static void count(struct er_sweeps *s, paritas_er_reason reason, uint64_t times,
     er_count(&s->day->open, reason, times, line, column);
 }
 
-/* ---- sweeps by number ------------------------------------------------------------------------- */
-
 static size_t hash(int64_t number, size_t size)
 {
     return (size_t)((uint64_t)number * 0x9e3779b97f4a7c15u >> 20) & (size - 1);
@@ -120,7 +115,6 @@ static void enter(struct er_sweeps *s, size_t sweep)
     s->table[at] = (uint32_t)sweep + 1;
 }
 
-/* Makes room for one more sweep. */
 static paritas_status reserve(struct er_sweeps *s)
 {
     const size_t n = s->day->open.n;
@@ -142,7 +136,6 @@ static paritas_status reserve(struct er_sweeps *s)
     return PARITAS_OK;
 }
 
-/* Makes the sweep of that number the current one. */
 static paritas_status select_sweep(struct er_sweeps *s, int64_t number)
 {
     const paritas_er_day *day = &s->day->open;
@@ -165,9 +158,7 @@ static paritas_status select_sweep(struct er_sweeps *s, int64_t number)
     return PARITAS_OK;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
-
-/* Fluxes and azimuths of a row without those that are none, and why. */
+/* Copies valid fluxes and azimuths, and reasons for the others. */
 static void take_cells(const double *value, double *restrict flux_out, double *restrict azimuth_out,
                        uint8_t *restrict reasons)
 {
@@ -187,7 +178,7 @@ static void take_cells(const double *value, double *restrict flux_out, double *r
     }
 }
 
-/* Whether slot `row` of the day holds what `from` does, but for the UTC. */
+/* Is slot `row` equal to `from`, except for the UTC? */
 static bool same_row(const paritas_er_day *day, size_t row, const struct er_row *from)
 {
     double flux[CELLS], azimuth[CELLS];
@@ -266,10 +257,7 @@ paritas_status er_sweeps_lose(struct er_sweeps *s, paritas_er_reason reason, int
     return PARITAS_OK;
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
-
-/* Whether the energies of the first `n` rows all ascend or all descend; *row: else the first that does
- * not. */
+/* Do n energies all ascend or all descend? *row: the first that does not. */
 static bool in_order(const double *energy, unsigned n, unsigned *row)
 {
     for (*row = 1; *row < n; ++*row) {
@@ -279,7 +267,7 @@ static bool in_order(const double *energy, unsigned n, unsigned *row)
     return true;
 }
 
-/* Why a sweep is masked as a whole, if it is, and the line that says so. */
+/* Why the whole sweep is masked, if it is, and the line. */
 static paritas_er_reason judge(const struct sweep *sweep, const paritas_er_day *day, size_t k, uint64_t *line)
 {
     unsigned row;
@@ -291,7 +279,7 @@ static paritas_er_reason judge(const struct sweep *sweep, const paritas_er_day *
     return PARITAS_ER_ENERGY_ORDER;
 }
 
-/* Masks all rows of a sweep. What else was measured stays. */
+/* Masks all rows; other data stay. */
 static void mask_sweep(paritas_er_day *day, size_t k, unsigned kept, paritas_er_reason reason)
 {
     const size_t first = k * ROWS;

@@ -1,4 +1,4 @@
-/* er_text.c: see text.h. */
+/* er_text.c: reads lines and fields. */
 #include "er/er_text.h"
 #include "er/er_number.h"
 
@@ -31,7 +31,7 @@ paritas_status er_text_open(paritas_context *context, const char *path, struct e
         status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     fclose(file);
     text->at = text->bytes;
-    /* spreadsheets mark UTF-8 so */
+    /* UTF-8 mark of spreadsheets */
     if (text->length >= 3 && memcmp(text->bytes, "\xEF\xBB\xBF", 3) == 0) text->at += 3;
     if (status) er_text_close(text);
     return status;

@@ -1,20 +1,19 @@
-/* er_text.h: small text files, whole in memory: lines of fields. */
+/* er_text.h: small text files in memory: lines of fields. */
 #ifndef PARITAS_ER_TEXT_H
 #define PARITAS_ER_TEXT_H
 
 #include "er/er.h"
 
-/* A text and how far it was read. */
 struct er_text {
     paritas_context *context;
     const char *path;
     char *bytes;
     size_t length;
-    const char *at; /* the next line */
-    uint64_t line;  /* of the line being read, from 1 */
+    const char *at; /* next line */
+    uint64_t line;  /* current, from 1 */
 };
 
-/* A piece of a text: no blanks at its ends, no end byte. */
+/* Part of a text, trimmed, no end byte. */
 struct er_piece {
     const char *at;
     size_t length;
@@ -22,9 +21,9 @@ struct er_piece {
 
 paritas_status er_text_open(paritas_context *context, const char *path, struct er_text *text);
 void er_text_close(struct er_text *text);
-/* The next line that is not blank; false: there is none. */
+/* The next line that is not blank; false: none. */
 bool er_text_line(struct er_text *text, struct er_piece *line);
-/* Takes the next field, up to a comma, off a line; false: the line is used up. */
+/* Cuts the next field, up to a comma; false: none left. */
 bool er_piece_field(struct er_piece *line, struct er_piece *field);
 bool er_piece_is(struct er_piece piece, const char *word);
 bool er_piece_number(struct er_piece piece, double *value);

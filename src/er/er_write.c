@@ -1,9 +1,7 @@
 /* er_write.c: day files in the archive's form.
  *
- * Numbers are rounded from their shortest decimal form, half to even: what comes out does not depend on the
- * system, and reads back to the same bits wherever the column's digits are enough. Most are so far from a
- * half that one product tells the digits (4 times as fast).
- */
+ * Rounds from the shortest decimal form, half to even: the same on all systems, and the same bits back if
+ * the column has enough digits. Usually far from a half, one product gives the digits (4 times as fast). */
 #define _POSIX_C_SOURCE 200809L
 #include "er/er.h"
 #include "er/er_number.h"
@@ -16,10 +14,9 @@
 #define FLUSH_AT ((size_t)1 << 20)
 #define FLUX_DIGITS 4
 
-/* A finite number as (-1)^negative * digits * 10^exponent, in the fewest digits that tell it from its
- * neighbours. */
+/* (-1)^negative * digits * 10^exponent in the fewest digits that identify a finite number. */
 struct shortest {
-    char digits[20]; /* no zero in front; "0" of zero */
+    char digits[20]; /* no leading zero; zero: "0" */
     int count, exponent;
     bool negative;
 };
@@ -58,8 +55,7 @@ static void shorten(double value, struct shortest *out)
     out->exponent = exponent;
 }
 
-/* Rounds to `kept` digits in front, of those that are there; a carry may make the number longer by one
- * place. */
+/* Keeps `kept` leading digits; a carry may add a place. */
 static void round_digits(struct shortest *number, int kept)
 {
     if (kept >= number->count) return;
@@ -77,7 +73,7 @@ static void round_digits(struct shortest *number, int kept)
     while (up && k > 0 && number->digits[k - 1] == '9') number->digits[--k] = '0';
     if (up && k > 0) {
         number->digits[k - 1]++;
-    } else if (up) { /* all were nines, or none was kept: 1 and zeros */
+    } else if (up) { /* all nines, or none kept: 1 and zeros */
         memmove(number->digits + 1, number->digits, (size_t)number->count);
         number->digits[0] = '1';
         number->count++;
@@ -91,7 +87,7 @@ static char *pad(char *out, const char *text, int length, int width)
     return out + length;
 }
 
-/* value * 10^power to the nearest integer, value >= 0; false where one product does not decide it. */
+/* value * 10^power to the nearest integer, value >= 0; false: one product does not decide. */
 static bool scale(double value, int power, uint64_t *whole)
 {
     if (power < -22 || power > 22) return false;
@@ -104,7 +100,7 @@ static bool scale(double value, int power, uint64_t *whole)
     return true;
 }
 
-/* Writes the digits of `value`, `least` at least, so that they end at `end`; returns where they begin. */
+/* At least `least` digits, ending at `end`; returns their beginning. */
 static char *put_digits(char *end, uint64_t value, int least)
 {
     char *at = end;
@@ -115,7 +111,7 @@ static char *put_digits(char *end, uint64_t value, int least)
     return at;
 }
 
-/* A number with `decimals` decimals, right-aligned behind at least one blank in `width`. */
+/* `decimals` decimals, right-aligned in `width` after a blank. */
 static char *put_fixed(char *out, double value, int decimals, int width)
 {
     char text[400];
@@ -134,7 +130,7 @@ static char *put_fixed(char *out, double value, int decimals, int width)
     int length = 0;
     shorten(value, &number);
     round_digits(&number, number.count + number.exponent + decimals);
-    /* digits in front of the point, if above 0 */
+    /* digits before the point, if positive */
     const int before = number.count ? number.count + number.exponent : 0;
     const bool zero = number.count == 0 || number.digits[0] == '0';
     if (number.negative && !zero) text[length++] = '-';
@@ -146,21 +142,21 @@ static char *put_fixed(char *out, double value, int decimals, int width)
     return pad(out, text, length, width - 1);
 }
 
-/* The first FLUX_DIGITS digits of a number above 0 as an integer, and the decimal exponent of the first;
- * false where one product does not decide them. */
+/* First FLUX_DIGITS digits of a positive number as an integer; decimal exponent of the first. False: one
+ * product does not decide. */
 static bool take_first_digits(double value, uint64_t *digits, int *exponent)
 {
     static const uint64_t least = 1000, beyond = 10000;
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    int power = (((int)(bits >> 52) - 1023) * 315653) >> 20; /* log10 of 2: one too little at most */
+    int power = (((int)(bits >> 52) - 1023) * 315653) >> 20; /* log10(2); at most one too small */
     if (!scale(value, FLUX_DIGITS - 1 - power, digits)) return false;
     if (*digits >= beyond && !scale(value, FLUX_DIGITS - 1 - ++power, digits)) return false;
     *exponent = power;
     return *digits >= least && *digits < beyond;
 }
 
-/* A number as d.dddE+dd, likewise. */
+/* d.dddE+dd, likewise. */
 static char *put_scientific(char *out, double value, int width)
 {
     char text[40] = "";
@@ -209,9 +205,7 @@ static bool is_number(double value)
     return value - value == 0.0;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
-
-#define ROW_ROOM ((size_t)64 * 1024) /* a row of the largest numbers in fixed form: 95 of 320 characters */
+#define ROW_ROOM ((size_t)64 * 1024) /* largest numbers in fixed form: 95 of 320 characters */
 
 static char *put_row(char *out, const paritas_er_day *day, size_t k, size_t row, bool exact)
 {
@@ -282,7 +276,7 @@ paritas_status paritas_er_write(paritas_context *context, const char *path, cons
     paritas_status status = buffer && temporary ? PARITAS_OK : paritas_fail_memory(context);
     FILE *file = NULL;
     if (!status) {
-        /* under another name until it is whole: a file that is there is never half a day */
+        /* temporary name until whole: no half days */
         memcpy(temporary, path, length);
         memcpy(temporary + length, ".part", sizeof ".part");
         file = fopen(temporary, "wb");

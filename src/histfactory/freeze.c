@@ -1,5 +1,4 @@
-/* freeze.c: from a validated specification to a model: the slab's layout, maps from a user's order,
- * constants. */
+/* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
 #include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
@@ -46,9 +45,7 @@ const struct paritas_family hf_family = {
     .expected_pullback = hf_expected_pullback,
 };
 
-/* ---- the slab ---- */
-
-/* Gives every slab vector its place, on a multiple of 8. Returns the size of all. */
+/* At multiples of 8; returns the total size. */
 static size_t place_vectors(struct freezer *f)
 {
     const struct hf_counts *n = &f->n;
@@ -67,7 +64,7 @@ static size_t place_vectors(struct freezer *f)
     return at;
 }
 
-/* Lays out the slab, and what a covariance needs behind it. False: more than 2^32 elements. */
+/* Also lays out what a covariance needs. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
 {
     const size_t dense = f->n.dense, slots = f->n.slots;
@@ -90,24 +87,21 @@ static bool lay_out_slab(struct freezer *f)
     return covariance <= UINT32_MAX && lbfgsb <= UINT32_MAX;
 }
 
-/* How much memory launches need, and what they cost. */
+/* Memory and cost of launches. */
 static void size_launches(const struct freezer *f, struct frozen *frozen)
 {
     frozen->slab = HEADER(f, HF_SLAB);
-    /* measured: a fit of two bins (1000 elements) takes 2 microseconds, of tHu (28000) 1.5 ms */
+    /* measured: a fit of two bins (1000 elements) takes 2 us, of tHu (28000) 1.5 ms */
     frozen->cost = (double)frozen->slab * (double)frozen->slab;
-    /* what only a Hessian needs stands behind the tiles, and a value streams through most of the rest once:
-     * lanes pay up to four times the usual size (measured: twice the speed on 184 parameters) */
+    /* Hessian data stand behind the tiles, and a value streams the rest once: four times the usual lanes
+     * pay (measured: twice as fast with 184 parameters) */
     frozen->slab_value = HEADER(f, HF_S_TILES) / 4;
     frozen->slab_covariance = HEADER(f, HF_SLAB_COVARIANCE);
     frozen->slab_fit[PARITAS_MINIMIZER_NEWTON] = frozen->slab;
-    frozen->slab_fit[PARITAS_MINIMIZER_DE] = frozen->slab; /* and a population of the caller's size */
+    frozen->slab_fit[PARITAS_MINIMIZER_DE] = frozen->slab; /* plus a population of the caller's size */
     frozen->slab_fit[PARITAS_MINIMIZER_LBFGSB] = frozen->slab + LBFGSB_MEMORY(f->n.slots);
 }
 
-/* ---- maps ---- */
-
-/* Slots of all parameters. */
 static void map_slots(const struct freezer *f, const struct frozen_maps *maps)
 {
     for (uint32_t p = 0; p < f->spec->n_parameters; p++) maps->slot_of[p] = f->dense_of[p];
@@ -119,7 +113,6 @@ static void map_slots(const struct freezer *f, const struct frozen_maps *maps)
     }
 }
 
-/* Parameter `p`, number i of a set: start, bounds, constraint, auxiliary datum. */
 static void map_parameter(struct freezer *f, const struct frozen_maps *maps, const struct hf_set *set,
                           uint32_t i)
 {
@@ -142,7 +135,7 @@ static void map_parameter(struct freezer *f, const struct frozen_maps *maps, con
     }
 }
 
-/* The name of parameter number i of a set; NULL: out of memory. */
+/* NULL: out of memory. */
 static char *name_parameter(struct arena *arena, const struct hf_set *set, uint32_t i)
 {
     const size_t room = strlen(set->name) + 16;
@@ -164,7 +157,6 @@ static bool map_parameters(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
-/* Places of the main data; cells of all rates. */
 static bool map_bins(struct freezer *f, const struct frozen_maps *maps)
 {
     const struct hf_spec *spec = f->spec;
@@ -190,7 +182,7 @@ static bool map_bins(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
-/* The numbers of the templates behind the data; where widths follow from them, all widths are the row's. */
+/* If widths follow from templates, the row has all widths. */
 static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
 {
     const struct hf_templates *templates = &f->model->templates;
@@ -208,7 +200,7 @@ static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
-/* Slots of parameters, places of data, values of padding; constraint tables. False: out of memory. */
+/* False: out of memory. */
 static bool write_maps(struct freezer *f)
 {
     const size_t panels = 8 * f->n.panels;
@@ -232,7 +224,6 @@ static bool write_maps(struct freezer *f)
     return map_parameters(f, &maps) && map_bins(f, &maps) && map_templates(f, &maps);
 }
 
-/* The constants of all Poisson and Gaussian terms. */
 static double likelihood_constant(const struct frozen *frozen, const double *data)
 {
     const struct hf_model *model = (const struct hf_model *)frozen;
@@ -271,7 +262,7 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     bool done = hf_templates_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
     const bool fits = !done || lay_out_slab(&f);
     done = done && fits && write_maps(&f);
-    /* kernels load whole packs from the coefficients: on a line of the cache each, not across two */
+    /* aligned: each pack of coefficients within a cache line */
     double *reals = done ? paritas_allocate_aligned(context, f.reals.n, sizeof *reals) : NULL;
     done = reals;
     if (done) memcpy(reals, f.reals.at, f.reals.n * sizeof *reals);

@@ -1,16 +1,14 @@
-/* freeze_layout.c: which parameters are local, how channels are cut, the order of dense slots. No likelihood
- * changes.
+/* freeze_layout.c: local parameters, cut channels, order of dense slots. The likelihood does not change.
  *
- *   - Local are the parameters of staterror, shapesys, and a shapefactor that one channel alone uses. A
- *     shapefactor of several channels couples bins, so its parameters are dense: its channels are cut into
- *     channels of one bin, in which each parameter is an ordinary factor.
- *   - Dense slots, greedily: each block of 8 gathers parameters that act on the same units, so that row pairs
- *     touch few tiles (published analyses: 17 % fewer than by frequency alone). */
+ * - Local: staterror, shapesys, shapefactors of one channel. A shapefactor of several channels couples
+ *   bins: dense. Its channels are cut into channels of one bin, where it is an ordinary factor.
+ * - Dense slots, greedily: a block of 8 holds parameters that act on the same units. Row pairs then touch
+ *   few tiles (published analyses: 17 % fewer than by frequency alone). */
 #include "histfactory/freeze.h"
 
 #include <string.h>
 
-/* Room for `more` elements of `size` behind the first n; NULL, and `failed`, when memory runs out. */
+/* Room for `more` elements of `size` after n; NULL and `failed`: out of memory. */
 static void *reserve(struct freezer *f, void *at, size_t n, size_t more, size_t size, size_t *capacity,
                      bool *failed)
 {
@@ -49,19 +47,17 @@ size_t freeze_extend_reals(struct freezer *f, size_t count)
     return first;
 }
 
-/* Does this modifier's parameter act on single bins? */
+/* Acts on single bins? */
 static bool is_local(const struct freezer *f, const struct hf_modifier *m)
 {
     return hf_kind(m->type)->action == HF_FACTORS && !f->shared_shape[m->set];
 }
-/* The parameter by which a modifier that is not local acts on a unit. */
 static uint32_t parameter_of(const struct freezer *f, const struct unit *unit, const struct hf_modifier *m)
 {
     const bool a_bin = hf_kind(m->type)->extent != HF_ONE;
     return f->spec->sets[m->set].first + (a_bin ? unit->first_bin : 0);
 }
 
-/* `shared_shape` and `local`. */
 static bool find_locals(struct freezer *f)
 {
     const struct hf_spec *spec = f->spec;
@@ -85,7 +81,7 @@ static bool find_locals(struct freezer *f)
     return true;
 }
 
-/* Is a channel cut into its bins? Counts its local modifiers. */
+/* Is the channel cut into bins? Counts its local modifiers. */
 static bool is_cut(const struct freezer *f, const struct hf_channel *source, size_t *n_local)
 {
     bool cut = false;
@@ -98,7 +94,7 @@ static bool is_cut(const struct freezer *f, const struct hf_channel *source, siz
     return cut;
 }
 
-/* The number of a modifier's local set in the channel, which gets it if it is new. */
+/* The set's number in the channel; adds a new one. */
 static size_t local_set(struct freezer *f, const struct channel *ch, const struct hf_modifier *m)
 {
     size_t l = ch->record.first_set;
@@ -109,7 +105,7 @@ static size_t local_set(struct freezer *f, const struct channel *ch, const struc
     return l - ch->record.first_set;
 }
 
-/* Adds an entry to a unit, unless it changes nothing. */
+/* Skips an entry that changes nothing. */
 static void add_entry(struct freezer *f, const struct channel *ch, struct unit *unit,
                       const struct hf_modifier *m)
 {
@@ -134,7 +130,6 @@ static void add_entry(struct freezer *f, const struct channel *ch, struct unit *
     }
 }
 
-/* Adds a unit to a channel: its entries and local sets, its places among the numbers of all units. */
 static bool add_unit(struct freezer *f, const struct channel *ch, const struct hf_sample *sample)
 {
     struct unit *unit = &f->units[f->n.units++];
@@ -167,7 +162,6 @@ static bool add_unit(struct freezer *f, const struct channel *ch, const struct h
     return true;
 }
 
-/* Adds the channel of `n_bins` bins of a source from `first_bin` on. */
 static bool add_channel(struct freezer *f, uint32_t source_index, uint32_t first_bin, uint32_t n_bins)
 {
     const struct hf_channel *source = &f->spec->channels[source_index];
@@ -194,7 +188,7 @@ static bool add_channel(struct freezer *f, uint32_t source_index, uint32_t first
     return !f->lists.failed;
 }
 
-/* Channels (cut where a shared shapefactor acts), their units and local sets; panels and cells counted. */
+/* Cut if a shared shapefactor acts. Counts panels and cells. */
 static bool lay_out_channels(struct freezer *f)
 {
     const struct hf_spec *spec = f->spec;
@@ -221,12 +215,11 @@ static bool lay_out_channels(struct freezer *f)
     return true;
 }
 
-/* Bit sets over units that say where parameters act: bit 2u where one acts on unit u, bit 2u + 1 where it
- * is a factor there. */
+/* Per parameter, bit 2u: acts on unit u; bit 2u + 1: is a factor there. */
 struct actions {
     size_t words;
     uint64_t *bits;  /* `words` a parameter */
-    uint64_t *block; /* of the block that is filled: all that its parameters have */
+    uint64_t *block; /* union over the block being filled */
 };
 
 static void note_actions(const struct freezer *f, const struct actions *a)
@@ -244,8 +237,7 @@ static void note_actions(const struct freezer *f, const struct actions *a)
     }
 }
 
-/* The candidate that differs least from what the block has already; a block is opened by the one that acts on
- * most units. */
+/* The candidate most like the block. An empty block takes the one that acts on most units. */
 static uint32_t next_parameter(const struct actions *a, const uint32_t *candidates, uint32_t n, bool opens)
 {
     uint32_t best = 0, best_distance = UINT32_MAX;
@@ -262,7 +254,6 @@ static uint32_t next_parameter(const struct actions *a, const uint32_t *candidat
     return best;
 }
 
-/* Dense slots in clusters of parameters that act on the same units. */
 static bool order_dense(struct freezer *f)
 {
     const uint32_t n = f->spec->n_parameters;

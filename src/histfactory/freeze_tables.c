@@ -1,10 +1,9 @@
-/* freeze_tables.c: the records and coefficients of kernels/histfactory/histfactory_arrays.h. */
+/* freeze_tables.c: records and coefficients of kernels/histfactory/histfactory_arrays.h. */
 #include "histfactory/freeze.h"
 #include "histfactory/modifier_numbers.h"
 
 #include <string.h>
 
-/* Where the slots, places and spots of entries stand, by kind. */
 static const struct {
     enum hf_header slot, place, spot;
 } entry_tables[ENTRY_KINDS] = {
@@ -12,9 +11,6 @@ static const struct {
     [ENTRY_HISTOSYS] = {HF_I_HISTOSYS_SLOT, HF_I_HISTOSYS_PLACE, HF_I_HISTOSYS_SPOT},
     [ENTRY_SCALAR] = {HF_I_SCALAR_SLOT, HF_I_SCALAR_PLACE, HF_I_SCALAR_SPOT}};
 
-/* ---- sizes ---- */
-
-/* Slots of the local sets behind the dense ones. */
 static void number_slots(struct freezer *f)
 {
     f->n.slots = f->n.dense;
@@ -31,7 +27,6 @@ static void number_slots(struct freezer *f)
     if (f->model->templates.n_widths) f->n.widths = 2 * f->n.slots;
 }
 
-/* The header's numbers. */
 static void write_header(struct freezer *f)
 {
     const struct hf_counts *n = &f->n;
@@ -55,7 +50,6 @@ static void write_header(struct freezer *f)
         if (f->sets[l].record.constraint == HF_POISSON_CONSTRAINT) HEADER(f, HF_HAS_POISSON) = 1;
 }
 
-/* Makes room for the header, all tables and arrays. */
 static bool make_tables(struct freezer *f)
 {
     const struct hf_counts *n = &f->n;
@@ -81,9 +75,7 @@ static bool make_tables(struct freezer *f)
     return true;
 }
 
-/* ---- units ---- */
-
-/* The dense blocks that a unit's entries lie in get places in its rows, ascending. */
+/* Places of the unit's dense blocks, ascending. */
 static bool place_blocks(struct freezer *f, struct unit *unit)
 {
     const size_t blocks = f->n.blocks;
@@ -107,7 +99,6 @@ static bool place_blocks(struct freezer *f, struct unit *unit)
     return true;
 }
 
-/* The unit's rows, its histosys' numbers and its list of local sets get their places. */
 static bool place_unit(struct freezer *f, const struct channel *ch, struct unit *unit)
 {
     hf_unit_record *un = &unit->record;
@@ -140,7 +131,6 @@ static void write_shifts(struct freezer *f, const struct channel *ch, const stru
     }
 }
 
-/* Slots, places and coefficients of the unit's entries. */
 static void write_entries(struct freezer *f, const struct channel *ch, const struct unit *unit)
 {
     uint32_t *ints = f->ints.at;
@@ -153,12 +143,11 @@ static void write_entries(struct freezer *f, const struct channel *ch, const str
         if (entry->kind == ENTRY_NORMSYS) write_coefficients(f, entry);
         if (entry->kind == ENTRY_HISTOSYS) write_shifts(f, ch, unit, entry);
     }
-    /* padding entries repeat a slot of the unit with nothing to say: v = 1, u = 0 */
+    /* padding repeats a slot of the unit, without effect: v = 1, u = 0 */
     uint32_t *slots = ints + HEADER(f, HF_I_NORMSYS_SLOT) + unit->record.normsys;
     for (uint32_t k = unit->record.normsys_count; k < unit->record.normsys_padded; k++) slots[k] = slots[0];
 }
 
-/* The unit's cells and their nominal rates. */
 static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
 {
     const struct unit *unit = &f->units[u];
@@ -179,7 +168,6 @@ static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
     }
 }
 
-/* Lists the pairs of the unit's scalars. */
 static void pair_scalars(struct freezer *f, uint32_t u)
 {
     const hf_unit_record *un = &f->units[u].record;
@@ -188,7 +176,7 @@ static void pair_scalars(struct freezer *f, uint32_t u)
         for (uint32_t j = 0; j < i; j++) {
             const uint32_t p = slots[i] > slots[j] ? slots[i] : slots[j], q = slots[i] + slots[j] - p,
                            tile = 64 * (p / 8 * (p / 8 + 1) / 2 + q / 8);
-            /* inside a diagonal tile the upper half is kept equal */
+            /* a diagonal tile is kept symmetric */
             for (int half = 0; half < (p / 8 == q / 8 ? 2 : 1); half++) {
                 const uint32_t element = tile + (half ? 8 * (p % 8) + q % 8 : 8 * (q % 8) + p % 8);
                 const size_t at = freeze_extend(f, &f->pairs, HF_WORDS(hf_pair_record));
@@ -199,7 +187,6 @@ static void pair_scalars(struct freezer *f, uint32_t u)
         }
 }
 
-/* Entries, cells and pairs of scalars of all units, then their records. */
 static bool write_units(struct freezer *f)
 {
     for (size_t c = 0; c < f->n.channels; c++) {
@@ -216,23 +203,19 @@ static bool write_units(struct freezer *f)
     return !f->pairs.failed;
 }
 
-/* ---- channels ---- */
-
-/* What a channel adds to a tile. */
+/* A channel's addition to a tile. */
 struct work {
     uint32_t tile;
-    uint32_t left, right;  /* where its rows begin in the two blocks */
-    uint32_t rows;         /* how many */
-    uint32_t pairs, count; /* second-order row pairs: where they begin in f->lists, how many */
+    uint32_t left, right; /* first row in each block */
+    uint32_t rows;
+    uint32_t pairs, count; /* second-order row pairs: first in f->lists, number */
 };
 
-/* From so many rows on, a channel's rows are added to the tiles as they stand; fewer are listed one by one
- * with those of other channels (half the time of loops by channel: the ends of short loops are mispredicted).
- */
+/* Channels with fewer rows list them one by one, with other channels; longer ones add rows in place. (Half
+ * the time of loops by channel: ends of short loops are mispredicted.) */
 #define RUN_LEAST 16
 
-/* The channel's blocks, ascending, into its list; the spots of its entries. `position`: scratch, an element a
- * block. */
+/* The channel's blocks, ascending. `position`: scratch, an element a block. */
 static bool list_channel_blocks(struct freezer *f, struct channel *ch, uint32_t *position)
 {
     hf_channel_record *record = &ch->record;
@@ -262,7 +245,7 @@ static void push_pair(struct freezer *f, uint32_t left, uint32_t right)
     freeze_push(f, &f->lists, right);
 }
 
-/* The unit's second-order row pairs of the tile of two dense blocks: u x^T, x u^T, s r^T, r s^T. */
+/* Second-order row pairs in a tile: u x^T, x u^T, s r^T, r s^T. */
 static void list_pairs(struct freezer *f, const struct unit *unit, uint32_t I, uint32_t J)
 {
     const uint32_t size = unit->record.row_size, u = unit->record.row, x = u + size, r = x + size,
@@ -275,7 +258,6 @@ static void list_pairs(struct freezer *f, const struct unit *unit, uint32_t I, u
     if (place[I] != NONE && scalar_place[J] != NONE) push_pair(f, r + place[I], s + scalar_place[J]);
 }
 
-/* What the channel adds to each tile. */
 static bool list_works(struct freezer *f, const struct channel *ch)
 {
     const hf_channel_record *record = &ch->record;
@@ -297,7 +279,7 @@ static bool list_works(struct freezer *f, const struct channel *ch)
     return true;
 }
 
-/* The channel's panels, with the padding of the last. */
+/* Pads the last panel. */
 static void write_panels(struct freezer *f, uint32_t c)
 {
     const hf_channel_record *record = &f->channels[c].record;
@@ -310,8 +292,7 @@ static void write_panels(struct freezer *f, uint32_t c)
     }
 }
 
-/* Blocks, spots, panels and works of all channels; their places in ROWS and LOCAL_L; what one of them needs
- * at most. */
+/* Also places in ROWS and LOCAL_L, and the most that a channel needs. */
 static bool place_channels(struct freezer *f)
 {
     struct hf_counts *n = &f->n;
@@ -339,10 +320,8 @@ static bool place_channels(struct freezer *f)
     return true;
 }
 
-/* ---- row pairs by tile ---- */
-
-/* The works in the order of their tiles, within one of the channels: a counting sort. `first`: two elements
- * more than tiles, zeros; first[t] becomes where the works of tile t begin. */
+/* Counting sort by tile, then channel. `first`: tiles + 2 zeros; first[t] becomes the first work of tile
+ * t. */
 static void sort_works(const struct work *works, size_t n, size_t tiles, uint32_t *first, uint32_t *order)
 {
     for (size_t k = 0; k < n; k++) first[works[k].tile + 2]++;
@@ -350,7 +329,7 @@ static void sort_works(const struct work *works, size_t n, size_t tiles, uint32_
     for (size_t k = 0; k < n; k++) order[first[works[k].tile + 1]++] = (uint32_t)k;
 }
 
-/* The list of a tile: first-order pairs of channels with few rows, then second-order ones. */
+/* First-order pairs of channels with few rows, then second-order pairs. */
 static bool write_tile(struct freezer *f, const struct work *works, const uint32_t *order, size_t n)
 {
     const size_t scaled = f->n.unit_rows, kept = scaled + f->n.rows, list = freeze_extend(f, &f->ints, 2);
@@ -375,7 +354,6 @@ static bool write_tile(struct freezer *f, const struct work *works, const uint32
     return true;
 }
 
-/* The lists of row pairs of all tiles. */
 static bool write_works(struct freezer *f)
 {
     const size_t tiles = f->n.blocks * (f->n.blocks + 1) / 2, n = f->works.n / HF_WORDS(struct work),

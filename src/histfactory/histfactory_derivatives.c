@@ -1,9 +1,8 @@
-/* histfactory_derivatives.c: see histfactory_derivatives.h.
+/* histfactory_derivatives.c: derivatives by data rows, with templates.
  *
- * For every cell kernels answer how much of its base arrives in its bin (G) and how that changes along the
- * direction (G', histfactory_tangent.h). The rest are short sums: a base is nominal + sum of S s(a) + A t(a),
- * S = (hi - lo) / 2, A = (hi + lo - 2 nominal) / 16; a sigma goes as 1 / (sum of rates), a tau as the square
- * of the rate. */
+ * Per cell, kernels answer the part of its base that arrives in its bin (G) and its change along the
+ * direction (G', histfactory_tangent.h). base = nominal + sum of S s(a) + A t(a), S = (hi - lo) / 2, A =
+ * (hi + lo - 2 nominal) / 16. sigma goes as 1 / (sum of rates), tau as rate squared. */
 #include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
 #include "fit/fit_rows.h"
@@ -12,7 +11,7 @@
 
 #include <string.h>
 
-/* What the tangent entry answers for a row, see there; the direction that it was given, by slot. */
+/* The tangent entry's answer for a row; the direction, by slot. */
 struct tangent {
     const double *lambda, *lambda1, *g, *g1, *s, *t, *t1, *direction;
 };
@@ -38,8 +37,8 @@ static struct tangent tangent_of(const struct hf_model *model, const double *poi
                             point + model->frozen.n_slots};
 }
 
-/* Adds to each template the sum over bins of p times lambda's derivative by it, and of q (NULL: zeros) times
- * that of lambda'. p, q: a main datum each. */
+/* Adds, per template, the sum over bins of p d(lambda) + q d(lambda'). p, q: a main datum each; q NULL:
+ * zeros. */
 static void pull_rates(const struct hf_model *model, const struct tangent *at, const double *p,
                        const double *q, double *templates)
 {
@@ -66,8 +65,7 @@ static void pull_rates(const struct hf_model *model, const struct tangent *at, c
     }
 }
 
-/* Adds to the templates a derivative by the logarithm of a width, element i of a set, that follows from their
- * rates. */
+/* Chain rule from ln(width), element i of a set, to its rates. */
 static void pull_width(const struct hf_model *model, const double *numbers, const struct hf_set *set,
                        uint32_t i, double by_logarithm, double *templates)
 {
@@ -83,10 +81,8 @@ static void pull_width(const struct hf_model *model, const double *numbers, cons
             templates[w->carriers[k].sample->data_template - 1 + bin] += factor * by_logarithm;
 }
 
-/* ---- twice the NLL ---- */
-
-/* Adds constraint terms to a row of the gradient and one of its derivative along the direction (may be NULL).
- * False: outside the domain. */
+/* Constraint terms of the gradient and its derivative along the direction (may be NULL). False: outside
+ * the domain. */
 static bool add_constraints(const struct hf_model *model, const double *point, const double *direction,
                             const double *data, double *gradient, double *along)
 {
@@ -124,8 +120,8 @@ static bool add_constraints(const struct hf_model *model, const double *point, c
     return true;
 }
 
-/* A row of the gradient and of its derivative along the direction (may be NULL). `p`, `q`: scratch, a main
- * datum each. False: outside the domain. */
+/* Gradient of a row and its derivative along the direction (may be NULL). `p`, `q`: scratch, a main datum
+ * each. False: outside the domain. */
 static bool derive(const struct hf_model *model, const struct tangent *at, const double *point,
                    const double *direction, const double *data, double *p, double *q, double *gradient,
                    double *along)
@@ -154,11 +150,10 @@ static bool derive(const struct hf_model *model, const struct tangent *at, const
     return true;
 }
 
-/* What the takers of answers share. */
 struct derivatives {
     const struct hf_model *model;
     const double *points, *data, *directions, *weights;
-    double *to, *along; /* answers; NULL: not wanted */
+    double *to, *along; /* NULL: not wanted */
     double *room;       /* two of main data, then a data row */
 };
 
@@ -216,8 +211,6 @@ paritas_status hf_data_derivatives(paritas_context *context, const paritas_model
     return status;
 }
 
-/* ---- expected data ---- */
-
 static void pull_templates(const struct hf_model *model, const struct tangent *at, const double *point,
                            const double *data, const double *weights, double *templates)
 {
@@ -235,7 +228,7 @@ static void pull_templates(const struct hf_model *model, const struct tangent *a
                        templates);
 }
 
-/* `jacobian`: an answer of the entry of this name. */
+/* `jacobian`: answer of the jacobian entry. */
 static void pull_points(const struct hf_model *model, const double *jacobian, const double *data,
                         const double *weights, double *parameters)
 {

@@ -1,5 +1,5 @@
-/* histfactory_derivatives.h: derivatives by data rows, templates among them: paritas_data_derivatives and
- * paritas_expected_pullback (paritas.h) come here through the family, with checked arguments. */
+/* histfactory_derivatives.h: paritas_data_derivatives, paritas_expected_pullback (paritas.h); checked
+ * arguments. */
 #ifndef PARITAS_HISTFACTORY_DERIVATIVES_H
 #define PARITAS_HISTFACTORY_DERIVATIVES_H
 

@@ -1,4 +1,4 @@
-/* histfactory_model.c: HistFactory models as the public interface shows them. */
+/* histfactory_model.c: HistFactory models in the public interface. */
 #include "histfactory/histfactory_model.h"
 #include "base/sized.h"
 #include "base/json.h"
@@ -90,9 +90,6 @@ const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sa
     return spec_of(model)->channels[channel].samples[sample].name;
 }
 
-/* ---- expectations ---- */
-
-/* Where the answers of a call go. */
 struct expectation {
     const struct hf_model *model;
     const double *points, *data;
@@ -115,7 +112,7 @@ static paritas_status run_points(paritas_context *context, unsigned entry, size_
                                                  .user = e});
 }
 
-/* Elements that the entry for expected rates answers for a point. */
+/* Expected rates a point. */
 static size_t rates_of(const struct hf_model *model)
 {
     return HF_EXPECTED_SIZE(8 * (size_t)model->n_panels, 8 * (size_t)model->n_cells);

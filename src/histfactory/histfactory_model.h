@@ -1,4 +1,4 @@
-/* histfactory_model.h: a HistFactory model: what was read, and what the kernels run. Immutable once made. */
+/* histfactory_model.h: a HistFactory model. Immutable. */
 #ifndef PARITAS_HISTFACTORY_MODEL_H
 #define PARITAS_HISTFACTORY_MODEL_H
 
@@ -9,13 +9,12 @@ struct hf_model {
     paritas_allocator allocator;
     struct hf_spec *spec; /* owned: names, samples, observations */
     struct arena arena;   /* maps, names, templates */
-    /* per main datum and sample, channel by channel, sample by sample, bin by bin: element of the cell
-     * array */
+    /* element of the cell array, by channel, sample, bin */
     uint32_t *cell_of;
-    size_t n_rates;        /* elements of cell_of */
-    double gauss_constant; /* sum over Gaussian constraints of ln(sigma sqrt(2 pi)) */
+    size_t n_rates;
+    double gauss_constant; /* sum over Gaussians of ln(sigma sqrt(2 pi)) */
     uint32_t n_panels, n_cells;
-    struct hf_templates templates; /* where the model has some */
+    struct hf_templates templates; /* if any */
 };
 
 extern const struct paritas_family hf_family;
@@ -33,7 +32,7 @@ size_t hf_channel_bins(const paritas_model *model, size_t channel);
 size_t hf_sample_count(const paritas_model *model, size_t channel);
 const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sample);
 
-/* Freezes `spec`, which the model owns from then on, also on failure. */
+/* Freezes `spec` and takes it over, also on failure. */
 paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options,
                          struct hf_model **model);
 

@@ -1,4 +1,4 @@
-/* histfactory_modifiers.c: all modifiers by type; descriptions of free and given factors. */
+/* histfactory_modifiers.c: modifiers by type; descriptions of plain factors. */
 #include "histfactory/histfactory_modifiers.h"
 #include "histfactory/schema_check.h"
 
@@ -34,7 +34,6 @@ const struct hf_modifier_kind hf_modifier_lumi = {.name = "lumi",
 #define HF_KIND_OF_TYPE(NAME, name) [HF_##NAME] = &hf_modifier_##name,
 static const struct hf_modifier_kind *const kinds[] = {HF_MODIFIERS(HF_KIND_OF_TYPE)};
 
-/* The public list has the same modifiers. */
 #define HF_PUBLIC_TYPE(NAME, name) HF_PUBLIC_##NAME = PARITAS_MODIFIER_##NAME,
 enum { HF_MODIFIERS(HF_PUBLIC_TYPE) };
 #define HF_COUNT_ONE(...) +1

@@ -1,21 +1,20 @@
-/* histfactory_parameters.c: the parameter sets of a model in pyhf's order: constraint, start, bounds,
- * auxiliary data, and what a measurement changes.
+/* histfactory_parameters.c: parameter sets: constraint, start, bounds, auxiliary data, settings of the
+ * measurement.
  *
- * Order: by type of modifier (hf_type); then by first appearance in the walk over sorted channels, samples
- * and modifiers; sets of staterror by name. A set that an earlier type has made keeps its place. */
+ * pyhf's order: by type (hf_type), then first appearance in sorted channels, samples, modifiers; staterror
+ * by name. A set made by an earlier type keeps its place. */
 #include "histfactory/workspace_read.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A set while it is built. */
 struct set_build {
     uint32_t name;
-    uint32_t last_channel; /* ordered index + 1 of the newest channel that the set touches */
-    uint32_t offset;       /* element of bin 0 of that channel */
+    uint32_t last_channel; /* index + 1 of the newest channel using the set */
+    uint32_t offset;       /* its element for that channel's bin 0 */
     const struct hf_spread *spreads, **end;
-    bool configured; /* by the measurement */
+    bool configured;
 };
 
 struct build {
@@ -24,8 +23,6 @@ struct build {
     struct set_build *sets;
     uint32_t measurement;
 };
-
-/* ---- which sets there are ---- */
 
 static void make_set(struct build *build, uint32_t name, hf_type type)
 {
@@ -36,8 +33,8 @@ static void make_set(struct build *build, uint32_t name, hf_type type)
     build->spec->sets[index].kind = hf_kind(type);
 }
 
-/* The names of each type, in the order in which the sorted walk meets them. check_sharing has filled `types`;
- * a bit is cleared once the name is listed. Returns how many there are. */
+/* Names of each type in the order of the sorted walk; returns their number. check_sharing has filled
+ * `types`; a listed name loses its bit. */
 static uint32_t list_names(const struct hf_raw *raw, uint32_t *lists[], uint32_t counts[])
 {
     uint32_t met = 0;
@@ -58,7 +55,7 @@ static uint32_t list_names(const struct hf_raw *raw, uint32_t *lists[], uint32_t
     return met;
 }
 
-/* Sorts names by their texts. False: out of memory. */
+/* False: out of memory. */
 static bool sort_names(const struct hf_raw *raw, uint32_t *names, uint32_t n)
 {
     uint64_t *keys = arena_array(raw->scratch, n, 2 * sizeof *keys);
@@ -89,9 +86,7 @@ static paritas_status find_sets(struct build *build)
     return PARITAS_OK;
 }
 
-/* ---- modifiers and sizes ---- */
-
-/* Gives a modifier its element of the set for bin 0, and the set the size that it needs. */
+/* Grows the set if needed. */
 static paritas_status place_modifier(struct build *build, struct hf_modifier *modifier, uint32_t channel,
                                      uint32_t n_bins, const struct hf_use *use)
 {
@@ -116,7 +111,7 @@ static paritas_status place_modifier(struct build *build, struct hf_modifier *mo
     return PARITAS_OK;
 }
 
-/* Notes a modifier by which the widths of its set are made. */
+/* Notes a modifier that decides widths of its set. */
 static paritas_status add_spread(struct build *build, const struct hf_spread *spread)
 {
     struct set_build *set = &build->sets[spread->modifier->set];
@@ -128,7 +123,6 @@ static paritas_status add_spread(struct build *build, const struct hf_spread *sp
     return PARITAS_OK;
 }
 
-/* Gives each modifier its set and each set its size and spreads. */
 static paritas_status place_modifiers(struct build *build)
 {
     struct hf_raw *raw = build->raw;
@@ -150,8 +144,6 @@ static paritas_status place_modifiers(struct build *build)
     }
     return PARITAS_OK;
 }
-
-/* ---- defaults ---- */
 
 static paritas_status fill_set(struct build *build, struct hf_set *set, const struct set_build *from)
 {
@@ -186,9 +178,7 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     return kind->fill ? kind->fill(raw, set, from->spreads) : PARITAS_OK;
 }
 
-/* ---- what the measurement says ---- */
-
-/* Refuses a member of a configuration; element HF_NONE: the member as a whole. */
+/* Element HF_NONE: the whole member. */
 static paritas_status refuse_config(const struct build *build, uint32_t config, const char *member,
                                     uint32_t element, const char *reason, const char *found)
 {
@@ -199,11 +189,11 @@ static paritas_status refuse_config(const struct build *build, uint32_t config, 
     return hf_refuse(&at, "%s%s", reason, found);
 }
 
-/* A list of the configuration and the default that it replaces. */
+/* A configured list replaces a default. */
 struct replacement {
     enum hf_setting setting;
-    double *target; /* NULL: this set has no such attribute */
-    double least;   /* values must exceed it, or reach it */
+    double *target; /* NULL: the set has no such attribute */
+    double least;   /* exclusive; inclusive with `reach` */
     bool reach;
 };
 
@@ -271,7 +261,7 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
     return PARITAS_OK;
 }
 
-/* A set without defaults (lumi) must be configured in full. */
+/* lumi has no defaults: everything must be configured. */
 static paritas_status check_all_given(const struct build *build, const struct hf_set *set,
                                       const struct hf_raw_config *config, uint32_t index)
 {
@@ -319,7 +309,7 @@ static paritas_status apply_measurement(struct build *build)
     const struct hf_raw_measurement *measurement = &raw->measurements[build->measurement];
     for (uint32_t i = 0; i < measurement->n_configs; i++) {
         uint32_t index = raw->names.items[measurement->configs[i].name].set;
-        if (index == HF_NONE) continue; /* a leftover: pyhf accepts it */
+        if (index == HF_NONE) continue; /* unknown name: pyhf accepts it */
         build->sets[index].configured = true;
         TRY(apply_config(build, &build->spec->sets[index], i, &measurement->configs[i]));
     }

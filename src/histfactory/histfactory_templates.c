@@ -1,12 +1,9 @@
-/* histfactory_templates.c: see histfactory_templates.h. */
+/* histfactory_templates.c: finds templates, checks and stores data rows. */
 #include "histfactory/freeze.h"
 #include "histfactory/modifier_numbers.h"
 
 #include <string.h>
 
-/* ---- when a model is made ---- */
-
-/* By name; NULL: there is none. */
 static const struct hf_channel *find_channel(const struct hf_spec *spec, const char *name)
 {
     for (uint32_t c = 0; c < spec->n_channels; c++)
@@ -29,7 +26,6 @@ static struct hf_modifier *find_histosys(const struct hf_spec *spec, const struc
     return NULL;
 }
 
-/* Where the specification marks template number t, and in which channel. */
 static paritas_status find_template(paritas_context *context, const struct hf_spec *spec, size_t t,
                                     const paritas_template *wanted, const struct hf_channel **channel,
                                     uint32_t **mark)
@@ -80,7 +76,7 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
     return PARITAS_OK;
 }
 
-/* The width of a set in a channel, of which the widths from `begin` on are; NULL: there is none yet. */
+/* NULL: none from `begin` on. */
 static struct hf_varied_width *find_width(struct hf_templates *made, uint32_t begin, const struct hf_set *set)
 {
     for (uint32_t i = begin; i < made->n_widths; i++)
@@ -88,7 +84,7 @@ static struct hf_varied_width *find_width(struct hf_templates *made, uint32_t be
     return NULL;
 }
 
-/* Adds the widths of a channel: first those of sets whose rates vary, then their carriers. */
+/* Widths of a channel: sets whose rates vary, then their carriers. */
 static bool list_channel_widths(struct freezer *f, const struct hf_channel *channel)
 {
     struct hf_templates *made = &f->model->templates;
@@ -131,8 +127,6 @@ bool hf_templates_list_widths(struct freezer *f)
     return true;
 }
 
-/* ---- widths ---- */
-
 double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
 {
     double total = 0.0;
@@ -140,8 +134,7 @@ double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, u
     return total;
 }
 
-/* The number behind a width: tau, or the square of sigma (0: no constraint). `alive`: is there a constraint?
- */
+/* tau, or sigma squared (0: no constraint). `alive`: constrained? */
 static double width_from_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin,
                                bool *alive)
 {
@@ -166,7 +159,6 @@ bool hf_follows_rates(const struct hf_varied_width *w, const double *numbers, ui
     return alive && !w->set->width_given;
 }
 
-/* The width of element i of a set in the spec. */
 static double width_in_spec(const struct hf_set *set, uint32_t i)
 {
     return set->constraint == HF_POISSON ? set->tau[i] : set->sigma[i];
@@ -204,9 +196,6 @@ double hf_gauss_constant(const struct hf_model *model, const double *numbers)
     return sum;
 }
 
-/* ---- when the maps are made ---- */
-
-/* Adds a varied unit: where its numbers are in a data row, its histosys in the order of the tables. */
 static bool list_unit(struct freezer *f, const struct channel *ch, uint32_t u)
 {
     struct hf_templates *made = &f->model->templates;
@@ -243,7 +232,6 @@ static bool list_units(struct freezer *f)
     return true;
 }
 
-/* The templates in the order given, and the workspace's numbers. */
 static bool list_templates(struct freezer *f)
 {
     struct hf_templates *made = &f->model->templates;
@@ -294,8 +282,6 @@ bool hf_templates_freeze(struct freezer *f)
     }
     return true;
 }
-
-/* ---- data rows ---- */
 
 paritas_status hf_check_templates(paritas_context *context, const struct frozen *given, const double *numbers,
                                   const char *where)

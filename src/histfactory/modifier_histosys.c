@@ -1,4 +1,4 @@
-/* modifier_histosys.c: a shift of each bin between two, by a standard normal parameter. */
+/* modifier_histosys.c: a shift of each bin; normal constraint. */
 #include "histfactory/workspace_spec.h"
 
 static bool acts(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins)

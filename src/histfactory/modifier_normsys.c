@@ -1,4 +1,4 @@
-/* modifier_normsys.c: a factor between two, by a standard normal parameter. */
+/* modifier_normsys.c: an interpolated factor; normal constraint. */
 #include "histfactory/modifier_numbers.h"
 
 static bool acts(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins)
@@ -17,7 +17,7 @@ const struct hf_modifier_kind hf_modifier_normsys = {.name = "normsys",
                                                      .upper = 5.0,
                                                      .acts = acts};
 
-/* The polynomial meets hi^a at a = 1 and lo^-a at a = -1 in value and two derivatives. */
+/* The polynomial matches hi^a at a = 1, lo^-a at a = -1: value and two derivatives. */
 void hf_normsys_coefficients(const struct hf_modifier *modifier, double c[8])
 {
     const double hi = modifier->hi, lo = modifier->lo, log_hi = host_log(hi), log_lo = host_log(lo);

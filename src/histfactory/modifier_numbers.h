@@ -1,12 +1,11 @@
-/* modifier_numbers.h: a modifier's numbers for the kernels, from those of a workspace or data row. */
+/* modifier_numbers.h: a modifier's numbers for the kernels. */
 #ifndef PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
 #define PARITAS_HISTFACTORY_MODIFIER_NUMBERS_H
 
 #include "base/host_math.h"
 #include "histfactory/workspace_spec.h"
 
-/* shapesys: tau = (rate / uncertainty)^2. A bin without a positive rate and uncertainty is a constant of
- * tau 1. */
+/* shapesys: tau = (rate / uncertainty)^2. Unless both are positive: constant, tau 1. */
 static inline bool hf_tau_is_alive(double rate, double uncertainty)
 {
     return rate > 0.0 && uncertainty > 0.0;
@@ -20,8 +19,8 @@ static inline bool hf_is_tau(double tau)
     return tau > 0.0 && tau <= 1.7976931348623157e308;
 }
 
-/* staterror: the squares of the carriers' uncertainties add up, relative to their whole rate. A bin without
- * is a constant of sigma 1. */
+/* staterror: squared uncertainties of the carriers over the square of their total rate. Without: constant,
+ * sigma 1. */
 static inline double hf_square_of_relative(double uncertainty, double total)
 {
     const double ratio = total > 0.0 ? uncertainty / total : 0.0;
@@ -36,7 +35,7 @@ static inline double hf_sigma_of(double sum)
     return sum > 0.0 ? host_sqrt(sum) : 1.0;
 }
 
-/* histosys: S and A of a bin, 8 places apart as in the kernels' tables. */
+/* histosys: S and A of a bin, 8 places apart (kernel tables). */
 static inline void hf_put_shift(double nominal, double hi, double lo, double *pair)
 {
     const double up = hi - nominal, down = nominal - lo;
@@ -44,7 +43,7 @@ static inline void hf_put_shift(double nominal, double hi, double lo, double *pa
     pair[8] = (up - down) / 16.0;
 }
 
-/* normsys: coefficients c1..c6 of the code 4 polynomial, ln hi, ln lo. */
+/* normsys: c1..c6 of the code 4 polynomial, ln hi, ln lo. */
 void hf_normsys_coefficients(const struct hf_modifier *modifier, double c[8]);
 
 #endif

@@ -1,4 +1,4 @@
-/* modifier_shapesys.c: a factor a bin of one sample, constrained by a count. */
+/* modifier_shapesys.c: a factor a bin of one sample; Poisson constraint. */
 #include "histfactory/modifier_numbers.h"
 #include "histfactory/workspace_read.h"
 

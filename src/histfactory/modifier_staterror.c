@@ -1,10 +1,10 @@
-/* modifier_staterror.c: a factor a bin that several samples of a channel share, normal constraint. */
+/* modifier_staterror.c: a factor a bin, shared by samples of a channel; normal constraint. */
 #include "histfactory/modifier_numbers.h"
 #include "histfactory/workspace_read.h"
 
 #include <string.h>
 
-/* `lacking`: a channel that uses the set without this sample. */
+/* `lacking`: a channel of the set without this sample. */
 static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_spread *carrier,
                                      uint32_t lacking)
 {
@@ -15,8 +15,7 @@ static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_s
                          hf_use_name(raw, &carrier->use), lacking, name);
 }
 
-/* The samples that carry the set must be the same in all its channels. Spreads of a channel are sorted by
- * sample. */
+/* All channels of a set need the same carriers. A channel's spreads are sorted by sample. */
 static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_spread *spreads)
 {
     const uint32_t first_channel = spreads->use.channel;
@@ -39,7 +38,7 @@ static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_s
     return PARITAS_OK;
 }
 
-/* Sums run over the samples by name, as pyhf's do. */
+/* Sums in the order of sample names, as pyhf. */
 static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const struct hf_spread *spreads)
 {
     TRY(check_carriers(raw, spreads));

@@ -1,5 +1,4 @@
-/* patchset.c: pyhf's patch sets: a list of JSON Patches for one workspace, which the set knows by its
- * digests. */
+/* patchset.c: pyhf's patch sets: JSON Patches for one workspace, identified by digests. */
 #include "histfactory/patchset.h"
 #include "histfactory/workspace_read.h"
 
@@ -7,15 +6,12 @@
 
 #define VERSION "1.0.0"
 
-/* What a check carries along. */
 struct walk {
     struct hf_source source;
     struct arena arena;
-    struct hf_names keys; /* names and values of the patches met so far */
+    struct hf_names keys; /* names and values so far */
     uint32_t n_labels;
 };
-
-/* ---- texts ---- */
 
 static bool all_in(const char *text, size_t length, const char *allowed)
 {
@@ -28,7 +24,7 @@ static bool all_in(const char *text, size_t length, const char *allowed)
 #define WORD DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 #define HEX DIGITS "abcdefABCDEF"
 
-/* Refuses what is no string of one character or more out of [a-zA-Z0-9_]. */
+/* Requires a string of one or more [a-zA-Z0-9_]. */
 static paritas_status check_word(void *unused, const struct hf_place *place, const struct json *node)
 {
     (void)unused;
@@ -37,8 +33,6 @@ static paritas_status check_word(void *unused, const struct hf_place *place, con
     if (node->length != 0 && all_in(node->text, node->length, WORD)) return PARITAS_OK;
     return hf_refuse(place, "must be letters, digits and underscores, found %s", hf_describe(node, found));
 }
-
-/* ---- metadata of the set ---- */
 
 static paritas_status check_references(const struct hf_place *place, const struct json *node)
 {
@@ -83,8 +77,6 @@ static paritas_status check_set_metadata(struct walk *walk, const struct hf_plac
     return hf_each(place, "labels", fields[3].node, check_word, NULL);
 }
 
-/* ---- patches ---- */
-
 static paritas_status check_operation(void *unused, const struct hf_place *place, const struct json *node)
 {
     (void)unused;
@@ -108,7 +100,7 @@ static paritas_status check_operation(void *unused, const struct hf_place *place
     return hf_fields(place, node, &needed, 1, true);
 }
 
-/* Values as one text, by which equal ones are found: numbers by value, so that 1 is 1.0. */
+/* Values as text, to find equal ones. Numbers by value: 1 is 1.0. */
 static void write_values(struct text *text, const struct json *values)
 {
     text_append(text, "=", 1); /* no name begins so */
@@ -121,7 +113,7 @@ static void write_values(struct text *text, const struct json *values)
     }
 }
 
-/* Enters a key that no earlier patch may have. `index` is the patch's. */
+/* Refuses a repeated key. `index`: of the patch. */
 static paritas_status enter_key(struct walk *walk, const struct hf_place *place, const char *key,
                                 size_t length, uint32_t index)
 {
@@ -197,8 +189,6 @@ paritas_status hf_patchset_check(paritas_context *context, const paritas_workspa
     return status;
 }
 
-/* ---- parts ---- */
-
 const struct json *hf_patchset_patches(const paritas_workspace *patchset)
 {
     return json_get(patchset->root, "patches");
@@ -223,8 +213,6 @@ const struct json *hf_patchset_entry_patch(const struct json *entry)
 {
     return json_get(entry, "patch");
 }
-
-/* ---- verify and apply ---- */
 
 static bool same_hex(const char *a, const char *b, size_t length)
 {
@@ -269,8 +257,6 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_w
     text_free(&place);
     return json_hand_out(status, made, patched);
 }
-
-/* ---- the public functions ---- */
 
 paritas_status paritas_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_workspace *patchset)

@@ -1,11 +1,10 @@
-/* schema_check.c: see schema_check.h. */
+/* schema_check.c: checks shapes and writes refusals. */
 #include "histfactory/schema_check.h"
 #include "base/number.h"
 
 #include <stdio.h>
 
-/* Writes the path up to `place`; returns how much of `out` is used. Keys are the schema's, so it never grows
- * long. */
+/* Returns the length. Keys come from the schema, so it stays short. */
 static size_t write_path(const struct hf_place *place, char *out, size_t size)
 {
     size_t used = place->up ? write_path(place->up, out, size) : 0;
@@ -51,7 +50,7 @@ const char *hf_number(double value, char out[32])
     return out;
 }
 
-/* By hf_shape. */
+/* by hf_shape */
 static const struct {
     const char *phrase;
     json_type type;

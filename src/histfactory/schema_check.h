@@ -1,5 +1,5 @@
-/* schema_check.h: checks the shape of JSON documents: workspaces and patch sets. A refusal is INVALID_INPUT
- * with "LABEL: PLACE: reason", PLACE as in channels[2].samples[0].data[3]. */
+/* schema_check.h: checks shapes of workspaces and patch sets. A refusal is INVALID_INPUT "LABEL: PLACE:
+ * reason", PLACE as channels[2].samples[0].data[3]. */
 #ifndef PARITAS_HISTFACTORY_SCHEMA_CHECK_H
 #define PARITAS_HISTFACTORY_SCHEMA_CHECK_H
 
@@ -7,19 +7,17 @@
 
 #define HF_NONE UINT32_MAX
 
-/* Whose places are named. */
 struct hf_source {
     paritas_context *context;
     const char *label;
 };
 
-/* A place in a document: a list from the leaf up to the root, on the stack of the walk. Only a refusal turns
- * it into text. */
+/* A place in a document: leaf to root, on the walk's stack. Becomes text only in a refusal. */
 struct hf_place {
     const struct hf_source *source;
     const struct hf_place *up; /* NULL: the root */
-    const char *key;           /* "" for the root and for an element of `up` */
-    uint32_t index;            /* HF_NONE: not an element */
+    const char *key;           /* "": the root, or an element of `up` */
+    uint32_t index;            /* HF_NONE: no element */
 };
 static inline struct hf_place hf_root(const struct hf_source *source)
 {
@@ -29,7 +27,7 @@ static inline struct hf_place hf_member(const struct hf_place *up, const char *k
 {
     return (struct hf_place){up->source, up, key, HF_NONE};
 }
-/* Element `index` of the array `key` of `up`; HF_NONE: the array. */
+/* Element `index` of array `key` of `up`; HF_NONE: the array. */
 static inline struct hf_place hf_member_at(const struct hf_place *up, const char *key, uint32_t index)
 {
     return (struct hf_place){up->source, up, key, index};
@@ -39,10 +37,9 @@ static inline struct hf_place hf_element(const struct hf_place *up, uint32_t ind
     return hf_member_at(up, "", index);
 }
 
-/* Refuses what stands at `place`. The root's path is left out of the message. */
+/* The root's path is left out. */
 paritas_status hf_refuse(const struct hf_place *place, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* What a node may be. */
 enum hf_shape {
     HF_ANY,
     HF_NULL,
@@ -51,34 +48,30 @@ enum hf_shape {
     HF_STRING,
     HF_ARRAY,
     HF_OBJECT,
-    HF_FILLED_ARRAY /* one element or more */
+    HF_FILLED_ARRAY /* not empty */
 };
-/* Refuses what is not of this shape. */
 paritas_status hf_expect(const struct hf_place *place, const struct json *node, enum hf_shape shape);
 
-/* A member of an object. */
 struct hf_field {
     const char *key;
     enum hf_shape shape;
     bool optional;
-    const struct json *node; /* filled; NULL: absent */
+    const struct json *node; /* NULL: absent */
 };
-/* Sorts the members of `object` into fields[0..n) and checks their shapes. Refuses a missing key, and unless
- * `open` an unknown one. */
+/* Sorts members into fields[0..n), checks shapes. Refuses missing keys, and unknown ones unless `open`. */
 paritas_status hf_fields(const struct hf_place *place, const struct json *object, struct hf_field *fields,
                          size_t n, bool open);
 
-/* Calls `check` for every element of `array`, the member `key` of `up`; stops where one fails. */
+/* For every element of array `key` of `up`; stops at a failure. */
 typedef paritas_status hf_check(void *user, const struct hf_place *place, const struct json *node);
 paritas_status hf_each(const struct hf_place *up, const char *key, const struct json *array, hf_check *check,
                        void *user);
 
-/* What a node is, for messages: "0.5", "\"text\"", "an object". */
+/* For messages: "0.5", "\"text\"", "an object". */
 const char *hf_describe(const struct json *node, char out[64]);
-/* A number as text, for messages. */
 const char *hf_number(double value, char out[32]);
 
-/* strcmp(a, b) == 0 for keys: they are short, differ early and are compared by the ten thousand. */
+/* strcmp(a, b) == 0 for short keys that differ early: tens of thousands are compared. */
 static inline bool hf_same(const char *a, const char *b)
 {
     while (*a == *b && *a != '\0') {

@@ -1,15 +1,12 @@
-/* workspace_inspect.c: what is in a workspace, as a document with pyhf's keys and the leftovers that no model
- * uses. */
+/* workspace_inspect.c: contents of a workspace with pyhf's keys, and unused leftovers. */
 #include "histfactory/workspace_read.h"
 
 struct inspect {
     struct hf_raw *raw;
     paritas_workspace *out;
-    struct hf_name **sorted; /* all names by text */
-    bool good;               /* false: memory ran out */
+    struct hf_name **sorted; /* by text */
+    bool good;               /* false: out of memory */
 };
-
-/* ---- building, with failures noted once ---- */
 
 static struct json *make(struct inspect *inspect, json_type type)
 {
@@ -33,7 +30,7 @@ static void set(struct inspect *inspect, struct json *object, const char *key, s
     if (!json_set(inspect->out, object, key, child)) inspect->good = false;
 }
 
-/* A count as an integer literal. */
+/* As an integer literal. */
 static struct json *make_count(struct inspect *inspect, uint32_t count)
 {
     struct json *node = json_new_number(inspect->out, count);
@@ -43,7 +40,6 @@ static struct json *make_count(struct inspect *inspect, uint32_t count)
     return node;
 }
 
-/* A new array under `key` of `object`. */
 static struct json *add_array(struct inspect *inspect, struct json *object, const char *key)
 {
     struct json *array = make(inspect, JSON_ARRAY);
@@ -51,7 +47,6 @@ static struct json *add_array(struct inspect *inspect, struct json *object, cons
     return array;
 }
 
-/* A new array of two texts at the end of `array`. */
 static struct json *append_pair(struct inspect *inspect, struct json *array, const char *first,
                                 const char *second)
 {
@@ -61,8 +56,6 @@ static struct json *append_pair(struct inspect *inspect, struct json *array, con
     append(inspect, array, pair);
     return pair;
 }
-
-/* ---- names ---- */
 
 static const char *constraint_of(uint32_t types)
 {
@@ -74,7 +67,6 @@ static const char *constraint_of(uint32_t types)
                                                   : "constrained_by_normal";
 }
 
-/* channels, samples, modifiers, parameters, systematics and counts */
 static void add_names(struct inspect *inspect, struct json *root)
 {
     const struct hf_raw *raw = inspect->raw;
@@ -110,8 +102,6 @@ static void add_names(struct inspect *inspect, struct json *root)
     set(inspect, counts, "parameters", make_count(inspect, parameters->count));
     set(inspect, counts, "modifiers", make_count(inspect, modifiers->count));
 }
-
-/* ---- measurements and leftovers ---- */
 
 static void add_measurements(struct inspect *inspect, struct json *root)
 {

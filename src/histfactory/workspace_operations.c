@@ -1,13 +1,11 @@
-/* workspace_operations.c: sort, prune, rename and combine workspaces. Each checks the shape of its input,
- * works on a copy, and checks what it made. */
+/* workspace_operations.c: sort, prune, rename, combine. Each checks its input, works on a copy, and checks
+ * the result. */
 #include "base/utf8.h"
 #include "base/sized.h"
 #include "histfactory/workspace_read.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- trees of checked documents ---- */
 
 static struct json *member(struct json *object, const char *key)
 {
@@ -19,7 +17,7 @@ static const char *name_of(const struct json *object)
     return json_get(object, "name")->text;
 }
 
-/* Takes all children out of an array; they stay linked by `next`. */
+/* The children stay linked by `next`. */
 static struct json *take_children(struct json *array)
 {
     struct json *first = array->first;
@@ -28,7 +26,6 @@ static struct json *take_children(struct json *array)
     return first;
 }
 
-/* What every operation has to be given. */
 static paritas_status check_arguments(paritas_context *context, const paritas_workspace *workspace,
                                       paritas_workspace **out)
 {
@@ -37,19 +34,18 @@ static paritas_status check_arguments(paritas_context *context, const paritas_wo
     return workspace ? PARITAS_OK : paritas_refuse(context, "no workspace is given");
 }
 
-/* Hands out `made` if it succeeded so far and has the right shape, frees it otherwise. */
+/* Hands out `made` if all is well, else frees it. */
 static paritas_status finish(paritas_context *context, paritas_status status, paritas_workspace *made,
                              paritas_workspace **out)
 {
     return json_hand_out(status == PARITAS_OK ? hf_workspace_check(context, made) : status, made, out);
 }
 
-/* What the arrays of a workspace hold, by what their elements are called by. */
 typedef enum kind { CHANNEL, SAMPLE, MODIFIER, MEASUREMENT, MODIFIER_TYPE, KINDS } kind;
 static const char *const kind_names[KINDS] = {"channel", "sample", "modifier", "measurement",
                                               "modifier of type"};
 
-/* What is done to one array; false stops the walk. */
+/* Called for one array; false stops the walk. */
 struct visit {
     bool (*array)(struct visit *visit, struct json *array, kind what);
     paritas_context *context;
@@ -57,7 +53,7 @@ struct visit {
     const paritas_names *lists[KINDS];
 };
 
-/* Visits all arrays of elements that have a name: an array before those inside it. */
+/* Visits arrays of named elements, outer before inner. */
 static bool visit_arrays(struct visit *visit)
 {
     struct json *root = visit->document->root, *channels = member(root, "channels"),
@@ -75,9 +71,7 @@ static bool visit_arrays(struct visit *visit)
     return good;
 }
 
-/* ---- sort ---- */
-
-/* For qsort: by name, then type; only modifiers have one. */
+/* Name, then type (modifiers only). */
 static int by_name(const void *left, const void *right)
 {
     const struct json *a = *(const struct json *const *)left, *b = *(const struct json *const *)right;
@@ -111,8 +105,6 @@ paritas_status paritas_workspace_sort(paritas_context *context, const paritas_wo
     return finish(context, sorted ? PARITAS_OK : paritas_fail_memory(context), visit.document, out);
 }
 
-/* ---- names that must be there ---- */
-
 static bool type_in_use(const struct hf_raw *raw, hf_type type)
 {
     for (uint32_t i = 0; type != HF_TYPE_COUNT && i < raw->names.count; i++)
@@ -140,7 +132,7 @@ static bool is_utf8(const char *text)
     return step != 0;
 }
 
-/* Texts must be there, new ones fit for a document, and every step-th name of the list in the workspace. */
+/* Texts exist, new ones are valid, every step-th name is in the workspace. */
 static paritas_status check_names(const struct hf_raw *raw, kind what, const paritas_names *list, size_t step)
 {
     paritas_context *context = raw->source.context;
@@ -159,7 +151,6 @@ static paritas_status check_names(const struct hf_raw *raw, kind what, const par
     return PARITAS_OK;
 }
 
-/* Checks the workspace and all lists of names. */
 static paritas_status check_lists(const struct visit *visit, const paritas_workspace *workspace, size_t step)
 {
     static const kind order[] = {MODIFIER_TYPE, MODIFIER, SAMPLE, CHANNEL, MEASUREMENT};
@@ -173,8 +164,6 @@ static paritas_status check_lists(const struct visit *visit, const paritas_works
     return status;
 }
 
-/* ---- prune ---- */
-
 static bool in_list(const paritas_names *list, const char *text)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -182,7 +171,7 @@ static bool in_list(const paritas_names *list, const char *text)
     return false;
 }
 
-/* Keeps the children whose name and type are in no list. */
+/* Drops children whose name or type is listed. */
 static bool drop(struct visit *visit, struct json *array, kind what)
 {
     const paritas_names *names = visit->lists[what], *types = visit->lists[MODIFIER_TYPE];
@@ -215,9 +204,7 @@ paritas_status paritas_workspace_prune(paritas_context *context, const paritas_w
     return finish(context, PARITAS_OK, visit.document, out);
 }
 
-/* ---- rename ---- */
-
-/* Renames a string node if a pair says so; of two pairs with one old name the last holds. */
+/* Of two pairs with one old name the last counts. */
 static bool rename_node(paritas_workspace *document, struct json *node, const paritas_names *pairs)
 {
     for (size_t i = pairs->count; i >= 2; i -= 2) {
@@ -266,8 +253,6 @@ paritas_status paritas_workspace_rename(paritas_context *context, const paritas_
     return finish(context, renamed ? PARITAS_OK : paritas_fail_memory(context), visit.document, out);
 }
 
-/* ---- combine ---- */
-
 enum join { NONE, OUTER, LEFT_OUTER, RIGHT_OUTER };
 
 static bool join_of(const char *text, enum join *join)
@@ -284,11 +269,10 @@ static bool join_of(const char *text, enum join *join)
 struct combine {
     paritas_context *context;
     const paritas_workspace *left, *right;
-    paritas_workspace *made; /* begins as a copy of the side that wins */
+    paritas_workspace *made; /* starts as a copy of the winning side */
     enum join join;
 };
 
-/* The first of `array` with this name; NULL: none. */
 static const struct json *find(const struct json *array, const char *name)
 {
     const struct json *item = array->first;
@@ -309,7 +293,6 @@ static paritas_status refuse_join(const struct combine *combine, const char *arr
                         combine->left->label, combine->right->label, array, name_of(item), reason);
 }
 
-/* Appends to `samples` those of `more` whose name it lacks. */
 static paritas_status merge_samples(struct combine *combine, struct json *samples, const struct json *more)
 {
     for (const struct json *sample = more->first; sample; sample = sample->next)
@@ -317,7 +300,7 @@ static paritas_status merge_samples(struct combine *combine, struct json *sample
     return PARITAS_OK;
 }
 
-/* Puts `item` of the losing side into ours, where `twin` has its name. */
+/* Joins `item` of the losing side with our `twin`. */
 typedef paritas_status join_twin(struct combine *combine, const char *array, struct json *twin,
                                  const struct json *item);
 
@@ -336,7 +319,7 @@ static paritas_status join_samples(struct combine *combine, const char *array, s
     return merge_samples(combine, member(twin, "samples"), json_get(item, "samples"));
 }
 
-/* OUTER: puts in the parameter configurations of a measurement. */
+/* OUTER: joins parameter configurations. */
 static paritas_status join_configs(struct combine *combine, const char *array, struct json *twin,
                                    const struct json *item)
 {
@@ -358,7 +341,6 @@ static paritas_status join_configs(struct combine *combine, const char *array, s
     return PARITAS_OK;
 }
 
-/* Joins an array of the losing side into ours. */
 static paritas_status join_array(struct combine *combine, const char *array, const struct json *other,
                                  join_twin *join)
 {

@@ -1,12 +1,9 @@
-/* workspace_read.c: from a document of the right shape to a spec: checks the meaning in file order, then lays
- * out channels, samples and modifiers in pyhf's. */
+/* workspace_read.c: document to spec: checks meaning in file order, lays out in pyhf's order. */
 #include "histfactory/workspace_read.h"
 
 #include <string.h>
 
-/* ---- meaning, in file order ---- */
-
-/* `member` of a modifier, or of a sample, must have as many bins as the sample, or the channel. */
+/* `member` of a modifier (sample) needs as many bins as the sample (channel). */
 static paritas_status check_length(const struct hf_raw *raw, const struct hf_use *use, const char *member,
                                    const struct hf_list *list, uint32_t wanted)
 {
@@ -24,7 +21,7 @@ static paritas_status check_positive(const struct hf_raw *raw, const struct hf_u
                          hf_number(value, found));
 }
 
-/* Only some modifiers may share a name, which is then that of one parameter set. */
+/* Only some modifiers may share a name, hence a parameter set. */
 static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
                                     const struct hf_use *use)
 {
@@ -112,8 +109,6 @@ static paritas_status check_observations(const struct hf_raw *raw)
     return PARITAS_OK;
 }
 
-/* ---- layout, in pyhf's order ---- */
-
 static bool layout_sample(const struct hf_raw *raw, const struct hf_raw_sample *source,
                           struct hf_sample *sample)
 {
@@ -158,8 +153,6 @@ static bool layout_channels(const struct hf_raw *raw, struct hf_spec *spec)
     }
     return true;
 }
-
-/* ---- measurement and POI ---- */
 
 static paritas_status find_measurement(const struct hf_raw *raw, const char *measurement, uint32_t *index)
 {
@@ -213,8 +206,6 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
     return PARITAS_OK;
 }
 
-/* ---- the whole ---- */
-
 static paritas_status read_into(paritas_context *context, const paritas_workspace *workspace,
                                 const char *measurement, const char *poi, struct arena *scratch,
                                 struct hf_spec *spec)
@@ -241,7 +232,7 @@ paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *w
         arena_free(&keep);
         return paritas_fail_memory(context);
     }
-    made->arena = keep; /* from here on the arena is the spec's, which lies in it */
+    made->arena = keep; /* the spec lies in its own arena */
     arena_open(&scratch, &context->allocator);
     paritas_status status = read_into(context, workspace, measurement, poi, &scratch, made);
     arena_free(&scratch);
@@ -256,6 +247,6 @@ paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *w
 void hf_spec_free(struct hf_spec *spec)
 {
     if (!spec) return;
-    struct arena arena = spec->arena; /* a copy: the spec itself goes with its blocks */
+    struct arena arena = spec->arena; /* a copy: freeing the blocks frees the spec */
     arena_free(&arena);
 }

@@ -1,52 +1,50 @@
-/* workspace_read.h: what the reader's parts share. Internal to src/histfactory.
+/* workspace_read.h: the reader.
  *
  *   JSON tree ──► hf_raw_read ──► struct hf_raw ──► hf_sets_build ──► struct hf_spec
  *                                 file order                          pyhf's order
  *
- * The first step checks the shape: pyhf's schema, no name given twice. Operations on workspaces need no more.
- * One walk over the large tree checks and copies. Names become small integers, so that nothing later compares
- * texts. The second step checks what the model means. */
+ * Step one checks the shape (pyhf's schema, unique names); workspace operations need no more. Names become
+ * integers: no text is compared later. Step two checks the meaning. */
 #ifndef PARITAS_WORKSPACE_READ_H
 #define PARITAS_WORKSPACE_READ_H
 
 #include "histfactory/schema_check.h"
 #include "histfactory/workspace_spec.h"
 
-/* Where a modifier stands, in file order; modifier HF_NONE: the sample. */
+/* A modifier in file order; modifier HF_NONE: the sample. */
 struct hf_use {
     uint32_t channel, sample, modifier;
 };
 
-/* A modifier whose set has widths that follow from rates, in the ordered model. */
+/* A modifier that decides widths of its set, in the ordered model. */
 struct hf_spread {
     const struct hf_modifier *modifier;
     const struct hf_sample *sample;
     uint32_t n_bins;
     struct hf_use use;
-    const struct hf_spread *next; /* of the set, by channel and sample */
+    const struct hf_spread *next; /* in the set, by channel and sample */
 };
 
-/* Everything known of one name of channels, samples, modifiers, observations or measurements: stamps say
- * where it was met last. */
+/* A name of channels, samples, modifiers, observations or measurements. Stamps tell where it was last met. */
 struct hf_name {
-    const char *text; /* borrowed from the document */
+    const char *text; /* borrowed */
     uint32_t length;
     uint32_t hash;
-    uint32_t rank;                 /* in the order of the texts; set by hf_names_rank */
-    uint32_t channel;              /* file index + 1 of the channel of this name; 0: none */
+    uint32_t rank;                 /* order of texts, by hf_names_rank */
+    uint32_t channel;              /* its channel's file index + 1; 0: none */
     uint32_t observation;          /* same */
     uint32_t measurement;          /* same */
-    uint32_t sample_in, sample_at; /* channel (index + 1) that has this sample, and where */
-    /* measurement (index + 1) that configures this parameter, and where */
+    uint32_t sample_in, sample_at; /* channel (index + 1) with this sample, and place */
+    /* measurement (index + 1) that configures this parameter, and place */
     uint32_t config_in, config_at;
-    uint32_t modifier_in[HF_TYPE_COUNT]; /* serial number of the sample that has this (name, type) */
+    uint32_t modifier_in[HF_TYPE_COUNT]; /* serial number of the sample with this (name, type) */
     uint32_t modifier_at[HF_TYPE_COUNT];
-    uint32_t types;          /* as hf_name_types, while meaning is checked */
-    uint32_t set;            /* index into the spec's sets; HF_NONE: not met */
-    struct hf_use first_use; /* where `types` was first filled, in file order */
+    uint32_t types;          /* hf_name_types, while meaning is checked */
+    uint32_t set;            /* index of the set; HF_NONE: not met */
+    struct hf_use first_use; /* first in file order that filled `types` */
 };
 
-/* The types of the modifiers of a name: HF_BIT of each. */
+/* HF_BIT of each type. */
 static inline uint32_t hf_name_types(const struct hf_name *name)
 {
     uint32_t types = 0;
@@ -57,11 +55,11 @@ static inline uint32_t hf_name_types(const struct hf_name *name)
 
 struct hf_names {
     struct hf_name *items;
-    uint32_t *table; /* open addressing: id + 1; 0 is empty */
+    uint32_t *table; /* open addressing: id + 1; 0: empty */
     uint32_t count, capacity, table_size;
 };
 
-/* Numbers of an array; absent: at NULL, n 0. */
+/* Absent: NULL, n 0. */
 struct hf_list {
     const double *at;
     uint32_t n;
@@ -80,14 +78,14 @@ struct hf_raw_sample {
     uint32_t n_modifiers;
     struct hf_list data;
     struct hf_raw_modifier *modifiers;
-    uint32_t *order; /* of the modifiers by (name, type); filled by hf_raw_order */
+    uint32_t *order; /* modifiers by (name, type), by hf_raw_order */
 };
 
 struct hf_raw_channel {
     uint32_t name;
     uint32_t n_samples;
     struct hf_raw_sample *samples;
-    uint32_t *order; /* of the samples by name; filled by hf_raw_order */
+    uint32_t *order; /* samples by name, by hf_raw_order */
 };
 
 struct hf_raw_observation {
@@ -95,7 +93,6 @@ struct hf_raw_observation {
     struct hf_list data;
 };
 
-/* A parameter's configuration. */
 enum hf_setting {
     HF_GIVEN_INITS,
     HF_GIVEN_BOUNDS,
@@ -118,55 +115,47 @@ struct hf_raw_measurement {
     const char *poi;
 };
 
-/* A document of the right shape, in file order. */
+/* A checked document, in file order. */
 struct hf_raw {
     struct hf_source source;
-    struct arena *scratch; /* tables of the reader; gone when it is done */
+    struct arena *scratch; /* tables of the reader */
     struct arena *keep;    /* numbers */
     struct hf_names names;
     struct hf_raw_channel *channels;
     struct hf_raw_observation *observations;
     struct hf_raw_measurement *measurements;
     uint32_t n_channels, n_observations, n_measurements;
-    uint32_t n_samples; /* read so far: serial numbers for hf_name.modifier_in */
-    uint32_t *order;    /* of the channels by name; filled by hf_raw_order */
+    uint32_t n_samples; /* so far; serial numbers of hf_name.modifier_in */
+    uint32_t *order;    /* channels by name, by hf_raw_order */
 };
 
-/* ---- workspace_read_raw.c ---- */
-
-/* Checks the document's shape; copies numbers into `keep`, tables into `scratch`; borrows names.
- * INVALID_INPUT with file, path and reason; OUT_OF_MEMORY. */
+/* Checks the shape. Numbers go to `keep`, tables to `scratch`; names are borrowed. INVALID_INPUT: file,
+ * path, reason. */
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
-/* The check alone, for the operations on workspaces. */
 paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace);
 
-/* Refuses a sample or modifier; `member` "": as a whole, element HF_NONE: the member as a whole. */
+/* `member` "": the whole sample or modifier; element HF_NONE: the whole member. */
 paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use, const char *member,
                              uint32_t element, const char *format, ...) PRINTF_LIKE(5, 6);
-/* Refuses a bin's uncertainty, because of which `what` is out of range. */
+/* A bin's uncertainty puts `what` out of range. */
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
                                 const char *what);
-/* Name of a modifier. */
 const char *hf_use_name(const struct hf_raw *raw, const struct hf_use *use);
 
-/* ---- workspace_read_names.c ---- */
-
-/* Id of a text, entered if it is new; HF_NONE when memory runs out. */
+/* Id of a text, new or not; HF_NONE: out of memory. */
 uint32_t hf_names_enter(struct hf_names *names, struct arena *arena, const char *text, uint32_t length);
-/* Id of a text; HF_NONE if it was never entered. */
+/* HF_NONE: unknown. */
 uint32_t hf_names_find(const struct hf_names *names, const char *text);
-/* Fills `rank`. Returns the names in that order; NULL when memory runs out. */
+/* Fills `rank`; returns names in that order. NULL: out of memory. */
 struct hf_name **hf_names_rank(struct hf_names *names, struct arena *arena);
-/* Sorts n keys ascending; `scratch` has n places. */
+/* Ascending; `scratch` has n places. */
 void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n);
-/* Fills `rank` and the `order` arrays of a document. False when memory runs out. */
+/* Fills `rank` and `order` arrays. False: out of memory. */
 bool hf_raw_order(struct hf_raw *raw);
 
-/* ---- histfactory_parameters.c ---- */
-
-/* Fills spec->sets in pyhf's order with defaults, then with the configuration of measurements[measurement];
- * and `set` and `first` of all modifiers of spec->channels, which stand in the order of `raw`. */
+/* Fills spec->sets: defaults, then measurements[measurement]. Also `set` and `first` of all modifiers of
+ * spec->channels, which are ordered as `raw`. */
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
 
 #endif

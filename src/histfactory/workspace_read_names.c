@@ -1,12 +1,11 @@
-/* workspace_read_names.c: names as small integers. An open-addressed table a document: a look-up costs a few
- * nanoseconds. The distinct texts are ordered once; everything else sorts integers. */
+/* workspace_read_names.c: names as integers. Open addressing: a look-up takes a few ns. Distinct texts are
+ * sorted once; all else sorts integers. */
 #include "histfactory/workspace_read.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Eight bytes a step: names are read thousands of times a file. Only the value depends on the machine's byte
- * order. */
+/* Eight bytes a step: thousands of names a file. Byte order changes the value only. */
 static uint32_t hash_text(const char *text, uint32_t length)
 {
     uint64_t hash = length, word = 0;
@@ -34,7 +33,7 @@ static uint32_t slot_of(const struct hf_names *names, const char *text, uint32_t
     return slot;
 }
 
-/* Doubles the items and rebuilds the table at a load of at most a half. The old arrays stay in the arena. */
+/* Doubles at half load. Old arrays stay in the arena. */
 static bool grow(struct hf_names *names, struct arena *arena)
 {
     uint32_t capacity = names->capacity != 0 ? 2 * names->capacity : 256, size = 2 * capacity;
@@ -71,7 +70,7 @@ uint32_t hf_names_find(const struct hf_names *names, const char *text)
     return names->table[slot] != 0 ? names->table[slot] - 1 : HF_NONE;
 }
 
-/* For qsort. Bytes of UTF-8 stand in the order of their code points, which is Python's order of strings. */
+/* UTF-8 bytes sort as code points, as Python's strings. */
 static int by_text(const void *a, const void *b)
 {
     return strcmp((*(struct hf_name *const *)a)->text, (*(struct hf_name *const *)b)->text);
@@ -89,7 +88,7 @@ struct hf_name **hf_names_rank(struct hf_names *names, struct arena *arena)
 
 void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n)
 {
-    /* files are mostly sorted already */
+    /* files are mostly sorted */
     size_t sorted = 1;
     while (sorted < n && keys[sorted - 1] <= keys[sorted]) sorted++;
     if (sorted >= n) return;
@@ -110,7 +109,6 @@ void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n)
         keys[k] = a == half || (b < n && scratch[b] < scratch[a]) ? scratch[b++] : scratch[a++];
 }
 
-/* The low halves of n sorted keys, in a new array. */
 static uint32_t *order_of(struct arena *arena, uint64_t *keys, uint64_t *scratch, uint32_t n)
 {
     uint32_t *order = arena_allocate(arena, (n != 0 ? n : 1) * sizeof *order);

@@ -1,13 +1,10 @@
-/* workspace_read_raw.c: the shape of a workspace document: pyhf's schema 1.0.0, no name given twice. One walk
- * over the tree checks and copies. */
+/* workspace_read_raw.c: shape of a workspace: pyhf's schema 1.0.0, unique names. */
 #include "histfactory/workspace_read.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define VERSION "1.0.0"
-
-/* ---- refusals ---- */
 
 paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use, const char *member,
                              uint32_t element, const char *format, ...)
@@ -41,9 +38,7 @@ const char *hf_use_name(const struct hf_raw *raw, const struct hf_use *use)
     return raw->names.items[sample->modifiers[use->modifier].name].text;
 }
 
-/* ---- pieces ---- */
-
-/* Copies an array of at least one number, whose shape is checked. */
+/* one number or more, checked */
 static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
                                    struct hf_list *list)
 {
@@ -60,7 +55,6 @@ static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *pl
     return PARITAS_OK;
 }
 
-/* The same of a member. */
 static paritas_status read_field(struct hf_raw *raw, const struct hf_place *place,
                                  const struct hf_field *field, struct hf_list *list)
 {
@@ -68,15 +62,13 @@ static paritas_status read_field(struct hf_raw *raw, const struct hf_place *plac
     return field->node ? read_numbers(raw, &at, field->node, list) : PARITAS_OK;
 }
 
-/* Enters the text of a name. */
 static paritas_status read_name(struct hf_raw *raw, const struct json *node, uint32_t *name)
 {
     *name = hf_names_enter(&raw->names, raw->scratch, node->text, node->length);
     return *name != HF_NONE ? PARITAS_OK : paritas_fail_memory(raw->source.context);
 }
 
-/* Reads the elements of the array `key` of `up` by `read`, into a cleared array that *made gets before; *n
- * counts them. */
+/* *made: a cleared array, set before; *n counts. */
 static paritas_status read_array(struct hf_raw *raw, const struct hf_place *up, const struct hf_field *field,
                                  hf_check *read, size_t size, void *made, uint32_t *n)
 {
@@ -87,7 +79,7 @@ static paritas_status read_array(struct hf_raw *raw, const struct hf_place *up, 
     return hf_each(up, field->key, field->node, read, raw);
 }
 
-/* Refuses the second of two elements of one name; `seen` is the name's stamp of their array: index + 1. */
+/* `seen`: the name's stamp in this array, index + 1. */
 static paritas_status refuse_twice(struct hf_raw *raw, const struct hf_place *place, uint32_t name,
                                    uint32_t *seen)
 {
@@ -98,9 +90,6 @@ static paritas_status refuse_twice(struct hf_raw *raw, const struct hf_place *pl
     return PARITAS_OK;
 }
 
-/* ---- channels ---- */
-
-/* The numbers of a modifier. */
 static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
                                 struct hf_raw_modifier *modifier)
 {
@@ -192,8 +181,6 @@ static paritas_status read_channel(void *user, const struct hf_place *place, con
                       &channel->n_samples);
 }
 
-/* ---- observations and measurements ---- */
-
 static paritas_status read_observation(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
@@ -271,8 +258,6 @@ static paritas_status read_measurement(void *user, const struct hf_place *place,
     return read_array(raw, &config, &inner[1], read_config, sizeof *measurement->configs,
                       &measurement->configs, &measurement->n_configs);
 }
-
-/* ---- the whole ---- */
 
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw)
