@@ -95,8 +95,7 @@ FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL real *data, u32 j, u32 co
 }
 
 /* Draws `count` reflected cells of a row, or with `incident` all SWEEP_CELLS in the sweep's order. Adds
- * squares
- * of datum - level 0; with `incident` only those of incident cells. */
+ * squares of datum - level 0; with `incident` only those of incident cells. */
 FN acc8 bootstrap_cells(LOSSCONE_PARAMETERS, bootstrap_draw draw, u32 row, u32 count, u32 incident, acc8 sum)
 {
     const u32 at = row * SWEEP_CELLS;

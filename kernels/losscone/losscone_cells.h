@@ -1,20 +1,17 @@
 /* losscone_cells.h: a sweep for the searches: each row's misfit as a step function of its cells in the cone.
  *
  * A cell at pitch angle theta > 90 degrees is in the cone where sin^2(theta) < x = r (1 + U / E'), E' =
- * energy
- * less spacecraft potential. With a = r, b = r U, c = 1 / E' a threshold is the straight line a + c b =
- * sin^2.
- * A row has up to SWEEP_CELLS ascending thresholds, one per angle. k(x) = number of thresholds below x.
+ * energy less spacecraft potential. With a = r, b = r U, c = 1 / E' a threshold is the straight line a + c b
+ * = sin^2. A row has up to SWEEP_CELLS ascending thresholds, one per angle. k(x) = number of thresholds below
+ * x.
  *
  * Misfit = BASE + sum over families of STEP(family, k(x_family)). With a hard edge a family is a row. With
- * the
- * energy response a row is five families, of energies E (1 + w {1, 1/2, 0, -1/2, -1}). With n of the five in
- * the cone the model is level n, and the row's misfit telescopes:
+ * the energy response a row is five families, of energies E (1 + w {1, 1/2, 0, -1/2, -1}). With n of the five
+ * in the cone the model is level n, and the row's misfit telescopes:
  *   sum over n = 1 .. 5 of G_n(k of the n-th largest x),
  *   G_n(k) = sum over the first k cells of (d - level n)^2 - (d - level n-1)^2.
  * The n-th largest x has the n-th highest energy for U <= 0, the n-th lowest ("reversed") for U > 0. So
- * searches
- * cut boxes at U = 0. */
+ * searches cut boxes at U = 0. */
 #ifndef PARITAS_LOSSCONE_CELLS_H
 #define PARITAS_LOSSCONE_CELLS_H
 
@@ -122,8 +119,7 @@ FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
 }
 
 /* Sorts reflected cells by sin^2 and finds the thresholds, with cells and sums of data below (sums in step
- * table
- * 0). A cell's place is the number of those below it, a pack at a time; equal cells take the next free
+ * table 0). A cell's place is the number of those below it, a pack at a time; equal cells take the next free
  * place. */
 FN void cells_sort(GLOBAL real *s, u32 row)
 {
@@ -161,8 +157,7 @@ FN void cells_sort(GLOBAL real *s, u32 row)
 }
 
 /* Turns sums of data in step table 0 into steps: (d - l')^2 - (d - l)^2 = (l - l') (2 d - l - l'). By the
- * whole
- * team, up to a barrier. */
+ * whole team, up to a barrier. */
 FN void cells_steps(LOSSCONE_PARAMETERS)
 {
     const u32 levels = U32_OF(s[CELLS_LEVELS]), tables = mi[LOSSCONE_FOLDED] ? LOSSCONE_ENERGIES : 1u;

@@ -10,8 +10,7 @@
 #define LOSSCONE_LEAST_ENERGY 1e-12 /* eV */
 
 /* Cells at right angles are in no cone; rounding moves their cosines off 0. All others have sin^2 < 1, so
- * that an
- * edge at 1 holds them. */
+ * that an edge at 1 holds them. */
 #if F64
 #define CONE_REFLECTED PK(-1e-8)
 #else

@@ -1,10 +1,9 @@
 /* losscone_direct.h: the loss-cone model by its formula, cell by cell.
  *
  * At energy E and spacecraft potential V, E' = E - V, the cone's edge has sin^2 = x = r (1 + U / E'), clipped
- * to
- * 0 .. 1 (Halekas et al. 2008, par. 37). Cells with theta > 90 degrees and sin^2(theta) < x have the
- * background,
- * others 1; with the energy response the mean over five energies. A beam of amplitude A adds, where V > U,
+ * to 0 .. 1 (Halekas et al. 2008, par. 37). Cells with theta > 90 degrees and sin^2(theta) < x have the
+ * background, others 1; with the energy response the mean over five energies. A beam of amplitude A adds,
+ * where V > U,
  *   A exp(-((E - c) / w)^2 / 2) exp(-((theta - 180) / sigma)^2 / 2),   c = max(V - U, w).
  *
  * A sweep is prepared once for all points (losscone_slab.h). */

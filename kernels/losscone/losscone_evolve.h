@@ -1,19 +1,15 @@
 /* losscone_evolve.h: differential evolution for one sweep, best/1/bin, F = 0.5, CR = 0.9 (R. Storn, K. Price,
- * J.
- * Global Optimization 11 (1997) 341): the usual loss-cone fit, for comparison. The exact search is better.
+ * J. Global Optimization 11 (1997) 341): the usual loss-cone fit, for comparison. The exact search is better.
  *
  *   400 points of a Latin hypercube ─► population: the best and a Sobol set ─► generations ─► the best
  *
  * A generation is made from the last one, kept in the slab. Points are clipped to the bounds; a better trial
  * replaces its member. Random numbers are Philox words of (seed; generation, member, sweep): the answer
- * depends
- * on the sweep's number, not on its batch.
+ * depends on the sweep's number, not on its batch.
  *
  * The usual stop, one generation after the tenth without a gain of 1e-3, ends Lillis at once (misfits are
- * that
- * small) and Halekas too early (such generations are common). Here: EVOLVE_PATIENCE generations without a
- * gain
- * of EVOLVE_GAIN of the misfit. */
+ * that small) and Halekas too early (such generations are common). Here: EVOLVE_PATIENCE generations without
+ * a gain of EVOLVE_GAIN of the misfit. */
 #ifndef PARITAS_LOSSCONE_EVOLVE_H
 #define PARITAS_LOSSCONE_EVOLVE_H
 
@@ -121,8 +117,7 @@ FN real evolve_within(real lower, real upper, real part)
 }
 
 /* Scales a unit point to the bounds and returns its value. `first`: a Latin hypercube point, which has own
- * bounds
- * of U. */
+ * bounds of U. */
 FN real evolve_place(evolve_fit fit, GLOBAL const real *s, GLOBAL const elem *unit, int first,
                      PRIVATE real *x)
 {

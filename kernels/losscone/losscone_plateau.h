@@ -1,10 +1,8 @@
 /* losscone_plateau.h: the polygon on which the misfit is constant.
  *
  * With a = r, b = r U the domain and thresholds are straight. Between neighbouring thresholds of all families
- * lies
- * a convex polygon, clipped exactly (I. Sutherland, G. Hodgman, Comm. ACM 17 (1974) 32). U = b / a and r = a
- * are
- * extreme at vertices. A polygon thinner than SLIVER in some family's x counts as empty: it may be
+ * lies a convex polygon, clipped exactly (I. Sutherland, G. Hodgman, Comm. ACM 17 (1974) 32). U = b / a and r
+ * = a are extreme at vertices. A polygon thinner than SLIVER in some family's x counts as empty: it may be
  * rounding. */
 #ifndef PARITAS_LOSSCONE_PLATEAU_H
 #define PARITAS_LOSSCONE_PLATEAU_H

@@ -1,9 +1,8 @@
 /* losscone_point.h: the misfit at (U, r, A) from the tables of losscone_cells.h.
  *
  * A bucket of x tells where to search a row's thresholds: two steps without a branch, more are rare.
- * Thresholds
- * and their steps lie side by side. Cells in the beam, few and near 180 degrees, are summed one by one, by
- * sine. */
+ * Thresholds and their steps lie side by side. Cells in the beam, few and near 180 degrees, are summed one by
+ * one, by sine. */
 #ifndef PARITAS_LOSSCONE_POINT_H
 #define PARITAS_LOSSCONE_POINT_H
 

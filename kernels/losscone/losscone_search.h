@@ -4,8 +4,8 @@
  *                                                  └─► few: visit its cells
  *
  * Only slivers (losscone_plateau.h) are lost: a box goes if its bound exceeds the best misfit, or once its
- * cells
- * were visited. The order follows from the numbers, not from the team. With a full heap: depth first. */
+ * cells were visited. The order follows from the numbers, not from the team. With a full heap: depth
+ * first. */
 #ifndef PARITAS_LOSSCONE_SEARCH_H
 #define PARITAS_LOSSCONE_SEARCH_H
 

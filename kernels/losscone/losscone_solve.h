@@ -1,10 +1,8 @@
 /* losscone_solve.h: the best beam of one cell of the arrangement.
  *
  * With the cone's cells fixed the misfit is smooth in A and, through the heights b(U), in U. A scan
- * (logarithms
- * good to 1e-5) finds starts; Levenberg-Marquardt (J. SIAM 11 (1963) 431) descends within bounds. The least
- * of
- * several minima in a cell is not proven, unlike the rest. All by one worker. */
+ * (logarithms good to 1e-5) finds starts; Levenberg-Marquardt (J. SIAM 11 (1963) 431) descends within bounds.
+ * The least of several minima in a cell is not proven, unlike the rest. All by one worker. */
 #ifndef PARITAS_LOSSCONE_SOLVE_H
 #define PARITAS_LOSSCONE_SOLVE_H
 
