@@ -1,13 +1,11 @@
-/* dialect_one_lane.h: the words that are the same wherever a team runs one fit and its workers are a device's
- * threads. An OpenCL, CUDA or Metal dialect defines the types of numbers, ELEM_..., address spaces and teams,
- * then includes this.
- */
+/* dialect_one_lane.h: shared by OpenCL, CUDA and Metal: one fit a team, threads as workers. They define
+ * numbers, ELEM_..., address spaces and teams first. */
 #define LANES 1
 #define PACK 1
 
 typedef elem real;
 typedef elem pack;
-typedef int mask; /* what a comparison of scalars answers: 0 or 1 */
+typedef int mask; /* 0 or 1 */
 typedef int pmask;
 typedef elem_int lint;
 typedef elem_int plint;
