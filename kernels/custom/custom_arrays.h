@@ -1,8 +1,8 @@
 /* custom_arrays.h: a user's frozen model (docs/models.md), two flat tables shared by host and kernels.
  *
  * Slots: parameters, padded to a multiple of 8. Places of a data row: main data, padded to a multiple of 8
- * (P), then an auxiliary datum a slot. elem table: kinds of main places, 1/sigma^2 of slots (0: free of
- * constraint), the user's. */
+ * (P), then an auxiliary datum a slot. u32 table: the header, the user's. elem table: kinds of main places,
+ * 1/sigma^2 of slots (0: no constraint), the user's. */
 #ifndef PARITAS_CUSTOM_ARRAYS_H
 #define PARITAS_CUSTOM_ARRAYS_H
 

@@ -358,7 +358,7 @@ FN lane_rows rows_where(lane_rows r, mask m, u32 other)
 #endif
     return r;
 }
-/* at the end `none` */
+/* lanes in m take the next row each, or `none` at the end */
 FN lane_rows rows_take(lane_rows r, mask m, u32 *next, u32 end, u32 none)
 {
     for (u32 l = 0; l < LANES; l++) {
@@ -382,7 +382,7 @@ FN mask rows_are_not(lane_rows r, u32 other)
 #endif
 }
 #if LANES > 1
-/* for each lane l: index[l] */
+/* element index[l] of a table, or of lane l's array */
 FN real gather_elem(const elem *p, lint index)
 {
     real v = {0};

@@ -58,7 +58,7 @@ typedef unsigned int u32;
 
 #include "dialect/dialect_one_lane.h"
 
-/* ---- entries; first_team: row of the first team, slab: its elements ---- */
+/* ---- entries; first_team: row of the launch's first team, slab: elements a team ---- */
 #if defined(__cplusplus)
 #define KERNEL_LINKAGE extern "C" /* for the plain name */
 #else

@@ -58,7 +58,7 @@ typedef int elem_int;
 #endif
 #define TEAM_IF(c) if (c)
 
-/* ---- entries; first_team: row of the first team, slab: its elements ---- */
+/* ---- entries; first_team: row of the launch's first team, slab: elements a team ---- */
 #define KERNEL_OF(entry) /* the name in PARITAS_ENTRY */ \
     }                                                    \
     ;                                                    \

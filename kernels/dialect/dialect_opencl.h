@@ -69,7 +69,7 @@ typedef uint u32;
 #define SQRT(a) built_root(a)
 #endif
 
-/* ---- entries; first_team: row of the first team, slab: its elements ---- */
+/* ---- entries; first_team: row of the launch's first team, slab: elements a team ---- */
 #define KERNEL_OF(entry) KERNEL_NAMED(entry) /* the name in PARITAS_ENTRY */
 #define KERNEL_NAMED(name)                                                                    \
     __kernel __attribute__((reqd_work_group_size(PARITAS_WORKERS, 1, 1))) void name(          \

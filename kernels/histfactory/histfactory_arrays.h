@@ -51,7 +51,7 @@
 /* At HF_S_name; freeze.c places groups in another order. Keep both orders: a hash of the tables identifies
  * stored toys. */
 #define HF_SLAB_MAIN(VECTOR)                                                          \
-    VECTOR(X, n->slots)                                                               \
+    VECTOR(X, n->slots)      /* where functions evaluate */                           \
     VECTOR(ACTIVE, n->slots) /* 1: free and not at a bound */                         \
     VECTOR(MAIN, 8 * n->panels)                                                       \
     VECTOR(AUX, n->slots)     /* follows MAIN */                                      \
@@ -69,7 +69,7 @@
     VECTOR(PHI_OTHERS, n->scalars) /* product of the other scalars */                 \
     VECTOR(BASE, 8 * n->cells)                                                        \
     VECTOR(XE, 8 * n->cells) /* rate; common Gamma left out */                        \
-    VECTOR(XS, 8 * n->cells) /* rate / Phi; common Gamma left out */                  \
+    VECTOR(XS, 8 * n->cells) /* rate without Phi; common Gamma left out */            \
     VECTOR(XG, 8 * n->cells) /* derivative of the rate by the base */                 \
     VECTOR(LAMBDA, 8 * n->panels)                                                     \
     VECTOR(W, 8 * n->panels)                                                          \
@@ -77,9 +77,9 @@
     VECTOR(PENALTY, n->slots)                                                         \
     VECTOR(COMMON, 8 * n->panels)     /* sum of XE if Gamma is common */              \
     VECTOR(CELL_WEIGHT, 8 * n->cells) /* W times Gamma; 0: clipped */                 \
-    VECTOR(T, n->units)               /* sum over bins of W times rate / Phi */       \
+    VECTOR(T, n->units)               /* sum over bins of W times rate without Phi */ \
     VECTOR(HSUM, n->histosys_sums)    /* sum of W times rate derivative */            \
-    /* enough for value and gradient */                                               \
+    /* value and gradient need those above */                                         \
     VECTOR(TILES, 4 * n->dense * (n->blocks + 1))                                     \
     VECTOR(RDIAG, n->dense) /* 1 / factor's diagonal */                               \
     VECTOR(DIAGONAL, n->dense)                                                        \
@@ -128,8 +128,8 @@ enum hf_header {
     HF_PAIRS,
     HF_REAL_ARRAYS(HF_REAL_ARRAY) HF_SLAB_VECTORS(HF_SLAB_VECTOR) HF_SLAB, /* elements */
     HF_LOCAL_COLUMNS,   /* most panels * sets^2 of a channel */
-    HF_S_AUGMENTED,     /* SLOTS * DENSE rows, 8 * LOCAL_COLUMNS, SLOTS (SLOTS + 8) / 2 tiles */
-    HF_SLAB_COVARIANCE, /* with the covariance */
+    HF_S_AUGMENTED,     /* covariance: SLOTS * DENSE rows, 8 * LOCAL_COLUMNS, SLOTS (SLOTS + 8) / 2 tiles */
+    HF_SLAB_COVARIANCE, /* with it */
     HF_HEADER
 };
 
@@ -191,7 +191,7 @@ typedef struct {
 } hf_set_record;
 enum hf_constraint_kind { HF_NO_CONSTRAINT, HF_NORMAL_CONSTRAINT, HF_POISSON_CONSTRAINT };
 
-/* element: of TILES, for their derivative. */
+/* element: in TILES, for their second derivative. */
 typedef struct {
     unsigned unit, first, second, element;
 } hf_pair_record;

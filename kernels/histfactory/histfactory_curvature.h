@@ -135,7 +135,7 @@ FN void hf_damp_diagonal(HF_PARAMETERS, real damping)
     TEAM_BARRIER();
 }
 
-/* Then puts DIAGONAL into the tiles. */
+/* Clears inactive rows and columns; puts DIAGONAL into the tiles. */
 FN void hf_hold_inactive(HF_PARAMETERS)
 {
     const u32 blocks = mi[HF_BLOCKS];

@@ -8,8 +8,8 @@
 #include "numeric/tiles.h"
 #include "histfactory/histfactory_rates.h"
 
-/* Below this part of its sums a pivot is zero. A larger limit stalls fits in flat valleys (curvatures of
- * 1e-11). */
+/* Below this part of its sums a pivot is zero. A larger limit stalls fits in flat valleys: there the
+ * curvature can be 1e-11 of the diagonal. */
 #if F64
 #define HF_PIVOT_LEAST R(1e-13)
 #else

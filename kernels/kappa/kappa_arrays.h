@@ -27,7 +27,7 @@ enum kappa_ints {
 enum kappa_reals {
     KAPPA_SYSTEMATIC,                         /* squared */
     KAPPA_ALIVE,                              /* probability that an empty row measured */
-    KAPPA_DEAD,                               /* and that not */
+    KAPPA_DEAD,                               /* and that it did not */
     KAPPA_SHARPNESS,                          /* 1 / (2 sigma^2) of the response */
     PLACE(KAPPA_LOWER, KAPPA_PARAMETERS - 1), /* of kappa, t */
     PLACE(KAPPA_UPPER, KAPPA_PARAMETERS - 1),

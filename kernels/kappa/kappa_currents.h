@@ -50,7 +50,7 @@ TABLE(elem, current_weights, CHARGING_NODES) = {
     ELEM(0.022138719408709706),  ELEM(0.01426569431446678),  ELEM(0.0061706148999943452)};
 
 typedef struct {
-    real density, kappa, temperature, scale; /* E_0, eV */
+    real density, kappa, temperature, scale; /* scale: E_0, eV */
     real flux;                               /* e n theta kappa^2 A / (2 sqrt(pi)) */
     mask there;                              /* else other members are placeholders */
 } current_plasma;
@@ -70,7 +70,7 @@ FN current_plasma current_plasma_at(real density, real kappa, real theta, real p
     return p;
 }
 
-/* Above s E_0, in units of `flux`. */
+/* Electrons above s E_0, in units of `flux`. */
 FN real current_above(real kappa, real s)
 {
     const real part = flush(kappa_exp(-kappa * kappa_log1p(s)));

@@ -94,6 +94,7 @@ typedef struct {
     pack scale, unit, exponent, inverse_kappa;
 } kappa_shape;
 
+/* a: A(kappa) */
 FN kappa_shape kappa_shape_with(real n, real kappa, real theta, real a)
 {
     kappa_shape s;

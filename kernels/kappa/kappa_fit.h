@@ -153,11 +153,11 @@ FN_LARGE void fit_grid(FIT_PARAMETERS)
 }
 
 #define START_BEST 0
-#define START_OTHER 1       /* another local minimum than *at */
+#define START_OTHER 1       /* best local minimum besides *at */
 #define START_FIRST_KAPPA 2 /* best at the least kappa */
 #define START_LAST_KAPPA 3
 
-/* *at: number of the start; points: none. */
+/* *at: the start's number, or `points` for none. */
 FN vector3 fit_start(FIT_PARAMETERS, u32 which, PRIVATE real *at)
 {
     const u32 kappas = mi[KAPPA_GRID_KAPPAS], points = kappas * mi[KAPPA_GRID_THETAS];

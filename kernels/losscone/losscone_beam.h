@@ -1,9 +1,9 @@
 /* losscone_beam.h: bounds on a row's gain from a beam along the field.
  *
  * The beam adds a p_j to cell j: p_j its profile in pitch angle, a = A b(U), b = exp(-((E - c) / w)^2 / 2), c
- * = max(V - U, w); 0 where V <= U. It needs E near c and cells near the field.
+ * = max(V - U, w); 0 where V <= U. Only rows with E near c and cells near the field notice it.
  *
- * A row has its own amplitude, from 0 to the most in a box. The gain with nc cells in the cone limits how far
+ * A row has its own amplitude, from 0 to the most in a box. Its gain with nc cells in the cone limits how far
  * the misfit falls. Halekas: between amplitude nodes a cell keeps at least its squared distance to the
  * interval of ln(model); below them ln(1 + y) <= y gives amplitude times slope. Lillis: closed form. */
 #ifndef PARITAS_LOSSCONE_BEAM_H

@@ -119,7 +119,7 @@ enum confidence_answer { CONFIDENCE_INTERVALS, PLACE(CONFIDENCE_END, 2 * CONFIDE
 enum bootstrap_row {
     BOOTSTRAP_U = SWEEP_SIZE,
     BOOTSTRAP_R,
-    BOOTSTRAP_NOISE, /* below 0: there is no fit */
+    BOOTSTRAP_NOISE, /* size; below 0: no fit */
     BOOTSTRAP_IN = SWEEP_SIZE + 8
 };
 

@@ -159,7 +159,7 @@ FN void search_improve(CONSTANT u32 *mi, GLOBAL real *s, real misfit, u32 revers
     for (u32 f = 0; f < losscone_families(mi); f++) (s + SEARCH_CHOSEN)[f] = (s + SEARCH_TRIED)[f];
 }
 
-/* Without beam. */
+/* The cell of SEARCH_TRIED, without beam. */
 FN void search_try(CONSTANT u32 *mi, GLOBAL real *s, u32 reversed)
 {
     const u32 families = losscone_families(mi);
@@ -194,7 +194,7 @@ FN void search_remember(GLOBAL real *s, GLOBAL const real *k, u32 place)
     s[SEARCH_REMEMBERED] = s[SEARCH_REMEMBERED] + R(1.0);
 }
 
-/* With the best beam, once a cell. */
+/* The cell of SEARCH_TRIED with its best beam, once. */
 FN_LARGE void search_solve(LOSSCONE_PARAMETERS)
 {
     GLOBAL const real *tried = s + SEARCH_TRIED;
@@ -214,7 +214,7 @@ FN_LARGE void search_solve(LOSSCONE_PARAMETERS)
     }
 }
 
-/* With any beam at potentials u0 .. u1. Restores the beam bounds of the visit. */
+/* Bounds the cell of SEARCH_TRIED with any beam at potentials u0 .. u1. Restores the visit's beam bounds. */
 FN real search_cell_bound(LOSSCONE_PARAMETERS, real u0, real u1)
 {
     real bound = s[CELLS_BASE];
@@ -278,7 +278,7 @@ FN void search_middle(LOSSCONE_PARAMETERS, search_box box)
 
 /* ---- what comes next, by one worker ---- */
 
-/* The box itself for better bounds or (few lines) a visit, else its halves. 0: too small. */
+/* Makes pending: the box for better bounds or (few lines) a visit, else its halves. 0: too small. */
 FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry)
 {
     const search_box box = box_at(entry);

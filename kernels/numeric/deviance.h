@@ -1,4 +1,4 @@
-/* deviance.h: Poisson terms, zero at best. */
+/* deviance.h: Poisson terms in deviance form: 0 at lambda = n. */
 #ifndef PARITAS_NUMERIC_DEVIANCE_H
 #define PARITAS_NUMERIC_DEVIANCE_H
 

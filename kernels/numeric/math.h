@@ -65,7 +65,7 @@ M_POLYNOMIAL(m_lgamma_ratio, M_LGAMMA_RATIO)
 M_POLYNOMIAL(m_stirling, M_STIRLING)
 /* normal quantile of 1/2 + v over v, x = v^2, on [0, 0.0625]: 5.57e-7, 5.66e-7 */
 M_POLYNOMIAL(m_quantile_centre, M_QUANTILE_CENTRE)
-/* - normal quantile of p - s, x = 1 / s, s = sqrt(-2 log p), on [0.025641, 0.600561]: 6.72e-5, 8.98e-5 */
+/* -(normal quantile of p) - s, x = 1 / s, s = sqrt(-2 log p), on [0.025641, 0.600561]: 6.72e-5, 8.98e-5 */
 M_POLYNOMIAL(m_quantile_tail, M_QUANTILE_TAIL)
 /* (sin t - t) / t^3 in x = t^2, weight t^2, on [0, 0.62]: 3.76e-18, 3.8e-9 */
 M_POLYNOMIAL(m_sin_tail, M_SIN_TAIL)
@@ -74,8 +74,8 @@ M_POLYNOMIAL(m_cos_tail, M_COS_TAIL)
 /* (asin s - s) / s^3 in x = s^2, weight s^2, on [0, 0.2501]: 1.54e-17, 4.99e-9 */
 M_POLYNOMIAL(m_asin_tail, M_ASIN_TAIL)
 
-/* `magic` leaves k = round(x / log 2) in the low bits. r = x - k log 2 + rest: rounding r would cost 1/4
- * unit. */
+/* `magic` leaves k = round(x / log 2) in the low bits. r + rest = x - k log 2: rounding r alone would cost
+ * 1/4 unit. */
 FN pack m_exp(pack x)
 {
     /* 2^k in parts: only the last product may be subnormal */

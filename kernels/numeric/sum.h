@@ -1,7 +1,7 @@
 /* sum.h: sums and dot products in one order for any PACK.
  *
  * Term i joins partial sum i mod 8; the total is ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7)). Arrays
- * are padded to multiples of 8. */
+ * are padded to multiples of 8, and every i and n is one. */
 #ifndef PARITAS_NUMERIC_SUM_H
 #define PARITAS_NUMERIC_SUM_H
 
@@ -20,14 +20,12 @@ FN acc8 acc8_zero(void)
     return s;
 }
 
-/* i: a multiple of 8. */
 FN acc8 acc8_add(acc8 s, GLOBAL const real *a, u32 i)
 {
     for (u32 j = 0; j < 8; j += PACK) s.part[j / PACK] = s.part[j / PACK] + LOADP(a, i + j);
     return s;
 }
 
-/* i: a multiple of 8. */
 FN acc8 acc8_fma(acc8 s, GLOBAL const real *a, GLOBAL const real *b, u32 i)
 {
     for (u32 j = 0; j < 8; j += PACK)
@@ -83,7 +81,6 @@ FN void transpose8(GLOBAL real *to, GLOBAL const real *from, u32 rows)
 #endif
 }
 
-/* n: a multiple of 8. */
 FN real sum8(GLOBAL const real *a, u32 n)
 {
     acc8 s = acc8_zero();
@@ -91,7 +88,6 @@ FN real sum8(GLOBAL const real *a, u32 n)
     return acc8_total(s);
 }
 
-/* n: a multiple of 8. */
 FN real dot8(GLOBAL const real *a, GLOBAL const real *b, u32 n)
 {
     acc8 s = acc8_zero();
