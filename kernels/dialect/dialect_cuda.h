@@ -1,8 +1,7 @@
 /* dialect_cuda.h: the kernel language (dialect.md) in CUDA C for NVRTC and nvcc.
  *
- * The build defines PARITAS_F64 (1, 0), PARITAS_WORKERS (threads of a block; one needs no barriers) and
- * PARITAS_ENTRY, the entry that becomes a kernel. A block is a team with one fit; no lanes. No includes:
- * NVRTC has no headers. Tests run this text natively (tests/cuda/cuda_native.h).
+ * A block is a team, a thread a worker (dialect_one_lane.h). Nothing is included, since NVRTC has no headers.
+ * Tests run this text natively (tests/cuda/cuda_native.h), so it keeps to what C has too.
  *
  * Bits: fma and roots name their rounding; --fmad=false --prec-div=true --prec-sqrt=true --ftz=false round
  * the operators (tools/check_ptx). */

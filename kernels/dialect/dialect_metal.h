@@ -1,11 +1,9 @@
-/* dialect_metal.h: the kernel language (dialect.md) in Metal Shading Language, 2.3 and later.
+/* dialect_metal.h: the kernel language (dialect.md) in Metal Shading Language, 2.3 and later; f32 only.
  *
- * The host prepends PARITAS_F64 (0: no double), PARITAS_WORKERS (threads of a threadgroup; one needs no
- * barriers) and PARITAS_ENTRY, the entry that becomes a kernel. A threadgroup is a team, a thread a worker.
- *
- * Only a kernel's parameter tells a thread its number, but any function may use TEAM_FOR. So functions are
- * members of struct `team`, opened here, closed by KERNEL_OF. TABLE makes a member, which the compiler folds.
- * Workers meet in device memory: threadgroup memory has 32 KB on Apple's devices.
+ * A threadgroup is a team, a thread a worker (dialect_one_lane.h). Only a kernel's parameter tells a thread
+ * its number, but any function may use TEAM_FOR. So functions are members of struct `team`, opened here,
+ * closed by KERNEL_OF. TABLE makes a member, which the compiler folds. Workers meet in device memory: Apple's
+ * devices have 32 KB of threadgroup memory.
  *
  * Bits: safe math mode would still contract a * b + c in a statement. fma, precise::sqrt and safe quotients
  * are correctly rounded by the specification. Subnormals may be flushed. */

@@ -1,5 +1,9 @@
-/* dialect_one_lane.h: shared by OpenCL, CUDA and Metal: one fit a team, threads as workers. They define
- * numbers, ELEM_..., address spaces and teams first. */
+/* dialect_one_lane.h: the words shared by OpenCL, CUDA and Metal. A team runs one fit, its workers are
+ * threads, and there are no lanes.
+ *
+ * The build defines PARITAS_F64 (1, 0), PARITAS_WORKERS (a single one needs no barriers) and PARITAS_ENTRY,
+ * the only entry compiled, since compilers are slow. The dialect defines numbers, ELEM_..., address spaces
+ * and teams first. */
 #define LANES 1
 #define PACK 1
 

@@ -1,8 +1,6 @@
 /* dialect_opencl.h: the kernel language (dialect.md) in OpenCL C 1.2.
  *
- * The build defines PARITAS_F64 (1, 0), PARITAS_WORKERS (work-items of a work-group; one needs no barriers)
- * and PARITAS_ENTRY, the only entry compiled, since compilers are slow. A work-group is a team with one fit;
- * no lanes.
+ * A work-group is a team, a work-item a worker (dialect_one_lane.h).
  *
  * Bits: FP_CONTRACT is off; fma and f64 quotients and roots are correctly rounded by the standard. For floats
  * the host passes -cl-fp32-correctly-rounded-divide-sqrt or else defines PARITAS_BUILT_DIVISION. */
