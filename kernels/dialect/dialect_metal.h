@@ -16,7 +16,7 @@
 #pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
 #else
-#pragma clang fp contract(off) /* the host sets the mode */
+#pragma clang fp contract(off) /* the mode is the host's option */
 #endif
 
 #if PARITAS_F64
