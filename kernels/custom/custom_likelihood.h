@@ -1,19 +1,17 @@
-/* custom_likelihood.h: the likelihood of a user's model, with its gradient, Hessian and the factor of that.
+/* custom_likelihood.h: likelihood of a user's model, gradient, Hessian, factor.
  *
  *   counts        n D(lambda / n - 1)                 D(x) = x - ln(1 + x)
- *   measurements  (mu - d)^2 / 2 sigma^2, main data and constraints alike
- *   terms         what the user's function answers
+ *   measurements  (mu - d)^2 / 2 sigma^2, also constraints
+ *   terms         the user's function
  *
- * With a term t(y) of the expectation y the Hessian is the sum over data of t'' y_j y_k + t' y_jk. The Fisher
- * matrix has the expected t'' and no second derivatives; for terms of the user's own it has g_j g_k (Berndt,
- * Hall, Hall, Hausman, Ann. Econ. Soc. Meas. 3 (1974) 653). One worker calls the user's function for a datum;
- * elements of gradient and Hessian are sums over the data in fixed order. */
+ * For t(y) the Hessian sums t'' y_j y_k + t' y_jk over data, in fixed order. Fisher matrix: expected t'', no
+ * y_jk; for user terms g_j g_k (Berndt, Hall, Hall, Hausman, Ann. Econ. Soc. Meas. 3 (1974) 653). */
 #ifndef PARITAS_CUSTOM_LIKELIHOOD_H
 #define PARITAS_CUSTOM_LIKELIHOOD_H
 
 #define CUSTOM_HUGE R(1e30)
-#define CUSTOM_IS_PRESENT PK(-1.5) /* kinds above are no padding; */
-#define CUSTOM_IS_TERM PK(-0.5)    /* kinds below are terms, or padding */
+#define CUSTOM_IS_PRESENT PK(-1.5) /* kinds above: no padding */
+#define CUSTOM_IS_TERM PK(-0.5)    /* kinds below: terms, padding */
 #define CUSTOM_SLOTS ((u32)CUSTOM_SLOTS_OF(PARAMETERS))
 #define CUSTOM_BLOCKS (CUSTOM_SLOTS / 8)
 #define CUSTOM_PAIRS ((u32)CUSTOM_PAIRS_OF(PARAMETERS))
@@ -23,10 +21,9 @@
 #define CUSTOM_PIVOT_LEAST R(1e-5)
 #endif
 
-/* Table entries, elements, slab. */
 #define CUSTOM_ARGUMENTS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
 #define CUSTOM mi, mr, s
-#define CUSTOM_S(name) (s + mi[CUSTOM_S_##name]) /* where a vector of the slab begins */
+#define CUSTOM_S(name) (s + mi[CUSTOM_S_##name])
 
 FN expectation custom_expect(CUSTOM_ARGUMENTS, u32 i)
 {
@@ -34,7 +31,7 @@ FN expectation custom_expect(CUSTOM_ARGUMENTS, u32 i)
                               mr + mi[CUSTOM_R_OWN]);
 }
 
-/* Value at S_X; gradient into S_GRADIENT where asked. Leaves what custom_curvature goes on from. */
+/* At S_X. Leaves what custom_curvature needs. */
 FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
 {
     const u32 places = mi[CUSTOM_PLACES];
@@ -78,8 +75,7 @@ FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
     return s[mi[CUSTOM_S_SCALARS]];
 }
 
-/* Weights of the data in the Hessian, and where a lane's is the exact one the data's shares of what second
- * derivatives add. */
+/* `exact`: also second derivatives, in lanes with kap > 0. */
 FN void custom_weights(CUSTOM_ARGUMENTS, real kap, u32 exact)
 {
     const u32 places = mi[CUSTOM_PLACES];
@@ -104,8 +100,7 @@ FN void custom_weights(CUSTOM_ARGUMENTS, real kap, u32 exact)
     }
 }
 
-/* Sum over the data of weight first_j first_k, and of second derivatives where `exact`; else zeros are added:
- * a lane's bits must not depend on its neighbours. */
+/* Adds second derivatives if `exact`; zeros in other lanes, whose bits must not depend on neighbours. */
 FN real custom_element(CUSTOM_ARGUMENTS, GLOBAL const real *weight, u32 j, u32 k, u32 exact)
 {
     const u32 places = mi[CUSTOM_PLACES];
@@ -123,8 +118,7 @@ FN real custom_element(CUSTOM_ARGUMENTS, GLOBAL const real *weight, u32 j, u32 k
     return acc8_total(sum);
 }
 
-/* H into S_TILES (kap 1: the Hessian, 0: the Fisher matrix), the diagonal times 1 + damping. Slots that are
- * not active are left out: their diagonal is 1. Values and first derivatives must be those of S_X. */
+/* kap 1: Hessian, 0: Fisher matrix; damped; 1 in inactive slots. After custom_value at S_X. */
 FN_LARGE void custom_curvature(CUSTOM_ARGUMENTS, real kap, real damping)
 {
     const u32 exact = ANY(kap > R(0.0));
@@ -153,8 +147,7 @@ FN_LARGE void custom_curvature(CUSTOM_ARGUMENTS, real kap, real damping)
     TEAM_BARRIER();
 }
 
-/* Factors what custom_curvature left; `doubt`, `flat`: see tile_factor. The mask of lanes with a negative
- * pivot. */
+/* `doubt`, `flat`: see tile_factor. Returns the lanes with a negative pivot. */
 FN_LARGE mask custom_factor(CUSTOM_ARGUMENTS, real doubt, real flat)
 {
     GLOBAL real *found = CUSTOM_S(SCALARS) + 1;
@@ -166,7 +159,6 @@ FN_LARGE mask custom_factor(CUSTOM_ARGUMENTS, real doubt, real flat)
     return bad;
 }
 
-/* v := H^-1 v with the factor. */
 FN_LARGE void custom_solve(CUSTOM_ARGUMENTS, GLOBAL real *v)
 {
     TEAM_FOR_PACK(i, CUSTOM_SLOTS) STOREP(v, i, LOADP(v, i) * LOADP(CUSTOM_S(ACTIVE), i));
@@ -175,8 +167,7 @@ FN_LARGE void custom_solve(CUSTOM_ARGUMENTS, GLOBAL real *v)
     tiles_solve_upper(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, v);
 }
 
-/* After a factor with a bad pivot: v := a direction of negative curvature, see tiles_negative_direction.
- * Returns its curvature; without one 0, and v is 0. */
+/* As tiles_negative_direction. Returns the curvature; 0: v is 0. */
 FN_LARGE real custom_negative_direction(CUSTOM_ARGUMENTS, GLOBAL real *v)
 {
     GLOBAL const real *found = CUSTOM_S(SCALARS) + 1;

@@ -1,7 +1,6 @@
-/* custom_model.h: the words with which a user writes a model in the kernel language: docs/models.md.
+/* custom_model.h: the words for a model in the kernel language: docs/models.md.
  *
- * A model's file names its parameters, includes this file, says what is expected of a datum, and includes the
- * entries:
+ * A file names its parameters, includes this, gives the expectation of a datum, and includes the entries:
  *
  *   enum { SIGNAL, BACKGROUND, PARAMETERS };
  *   #include "custom/custom_model.h"
@@ -13,8 +12,7 @@
  *       y.first[BACKGROUND] = COLUMN(1);
  *       return y;
  *   }
- *   #include "entry/entry_custom.h"
- */
+ *   #include "entry/entry_custom.h" */
 #ifndef PARITAS_CUSTOM_MODEL_H
 #define PARITAS_CUSTOM_MODEL_H
 
@@ -24,8 +22,7 @@
 #include "numeric/tiles.h"
 #include "custom/custom_arrays.h"
 
-/* What is expected of PACK neighbouring data, with exact derivatives by the parameters; second[PAIR(j, k)]:
- * by j and k. */
+/* PACK neighbouring data, exact derivatives by parameters; second[PAIR(j, k)]: by j and k. */
 typedef struct {
     pack value, first[PARAMETERS], second[PARAMETERS * (PARAMETERS + 1) / 2];
 } expectation;
@@ -41,14 +38,14 @@ FN expectation expectation_zero(void)
     return y;
 }
 
-/* Heads the user's function, of data i .. i + PACK - 1 of n. `x`: parameters; `data`: of this fit; `ints`,
- * `reals`: the host's tables. Answers past n do not count; what is read there is 0 or of another column. */
+/* The user's function, for data i .. i + PACK - 1 of n. `x`: parameters; `data`: this fit's; `ints`, `reals`:
+ * the host's tables. Past n answers do not count, and reads give 0 or another column. */
 #define EXPECTATION                                                                                \
     FN expectation custom_expectation(u32 i, u32 n, GLOBAL const real *x, GLOBAL const real *data, \
                                       CONSTANT u32 *ints, CONSTANT elem *reals)
 #define PARAMETER(j) PACK_OF(x[j])
 #define DATUM LOADP(data, i)
-#define COLUMN(k) LOADM(reals, (k) * n + i) /* of `reals` as columns of n */
-#define OUTSIDE PK(1e30)                    /* a term's value where the parameters are outside its domain */
+#define COLUMN(k) LOADM(reals, (k) * n + i) /* columns of n in `reals` */
+#define OUTSIDE PK(1e30)                    /* a term outside its domain */
 
 #endif

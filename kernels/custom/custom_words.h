@@ -1,5 +1,4 @@
-/* custom_words.h: a model that a user wrote in the words of the minimisers and entries (minimise/newton.h,
- * entry/entry_jobs.h, entry/entry_draw.h). */
+/* custom_words.h: a user's model for minimise/newton.h, entry/entry_jobs.h, entry/entry_draw.h. */
 #ifndef PARITAS_CUSTOM_WORDS_H
 #define PARITAS_CUSTOM_WORDS_H
 
@@ -24,7 +23,7 @@
 #define MODEL_WEIGHT(i) LOADM(mr + mi[CUSTOM_R_PRECISION], i)
 #define MODEL_SCALE(i) s[mi[CUSTOM_S_SCALE] + (i)]
 
-FN void model_prepare(MODEL_PARAMETERS) {} /* the data's padding is written with them */
+FN void model_prepare(MODEL_PARAMETERS) {} /* padding comes with the data */
 FN real model_value(MODEL_PARAMETERS, u32 derivatives)
 {
     return custom_value(CUSTOM, derivatives);
@@ -55,7 +54,7 @@ FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pma
     if (i >= first_aux && fixed) drawn = zero > zero;
     *precision = i < first_aux ? LOADM(mr, i) : LOADM(mr + mi[CUSTOM_R_PRECISION], i - first_aux);
     *measured = AND(drawn, *precision > zero);
-    /* the kind of a datum: custom/custom_arrays.h */
+    /* kinds: custom/custom_arrays.h */
     *counted = AND(drawn, AND(*precision <= zero, *precision > CUSTOM_IS_TERM));
 }
 

@@ -1,9 +1,7 @@
-/* dialect_c.h: the kernel language in C17 for the CPU. The words are listed in dialect.md.
+/* dialect_c.h: the kernel language (dialect.md) in C17 for the CPU.
  *
- * The build defines PARITAS_F64 (1 or 0), PARITAS_LANES (W) and PARITAS_PACK (P); W or P is 1.
- * A vector of V = W * P elements is a GCC/clang vector type: its operators + - * / and comparisons are
- * IEEE operations element by element, and the per-element loops below become single instructions.
- */
+ * The build defines PARITAS_F64 (1, 0), PARITAS_LANES (W), PARITAS_PACK (P); W or P is 1. Vectors of W * P
+ * elements are GCC/clang vector types with IEEE operations. */
 #ifndef PARITAS_DIALECT_C_H
 #define PARITAS_DIALECT_C_H
 
@@ -51,7 +49,7 @@ typedef int32_t elem_int;
 #if VECTOR_WIDTH > 1
 typedef elem vec __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH)));
 typedef elem_int vint __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH)));
-/* the same at any address that an elem may have */
+/* at any address of an elem */
 typedef elem vec_anywhere
     __attribute__((vector_size(sizeof(elem) * VECTOR_WIDTH), aligned(sizeof(elem)), may_alias));
 
@@ -67,9 +65,8 @@ FN vint vint_of(elem_int e)
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = e;
     return v;
 }
-/* Intrinsics stand here, in vec_any and in vint_multiply only: compilers turn the loop into one instruction,
- * but clang 14 cuts chains of it into pieces of two elements, a loop for any() costs more than the work that
- * it saves, and gcc multiplies all 64 bits. */
+/* Intrinsics only here, in vec_any, vint_multiply: clang 14 cuts chains of the loop into pairs, an any() loop
+ * costs more than it saves, gcc multiplies all 64 bits. */
 FN vec vec_fma(vec a, vec b, vec c)
 {
     vec v = {0};
@@ -192,7 +189,7 @@ typedef elem_int lint;
 #define DIVIDE(a, b) ((a) / (b))
 #define PDIVIDE(a, b) ((a) / (b))
 
-/* ---- integers of 64 bits, for random numbers ---- */
+/* ---- 64-bit integers ---- */
 #if F64
 #if VECTOR_WIDTH > 1
 #define SHIFT_RIGHT(a, n) vint_shift_right(a, n)
@@ -238,7 +235,7 @@ FN pack gather_pack(const real *p, const u32 *index)
 }
 #define GATHERP(p, idx, i) gather_pack(p, (idx) + (i))
 #if PACK == 8
-/* An 8 x 8 block in eight packs, rows to columns, in three rounds of exchanges. */
+/* Rows of an 8 x 8 block to columns, in three rounds. */
 #define TRANSPOSE_PACKS(v) transpose_packs(v)
 FN void transpose_packs(pack *v)
 {
@@ -289,7 +286,7 @@ typedef lint plint;
 #define PK(x) PACK_OF_ELEM(ELEM(x))
 #define LOADM1(p, i) REAL_OF((p)[i])
 
-/* Masks are all bits or none where they are vectors, 0 or 1 where they are scalars. */
+/* Vector masks are all bits or none, scalar ones 1 or 0. */
 #define AND(a, b) ((a) & (b))
 #define OR(a, b) ((a) | (b))
 #if VECTOR_WIDTH > 1
@@ -305,7 +302,7 @@ typedef lint plint;
 #define PNOT(a) (!(a))
 #endif
 
-/* ---- teams: one worker on the CPU ---- */
+/* ---- teams: one worker ---- */
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_FOR_PACK(i, n) for (u32 i = 0; i < (u32)(n); i += PACK)
 #define TEAM_BARRIER() ((void)0)
@@ -327,7 +324,7 @@ typedef lint plint;
                             real *s, u32 team)
 #define TEAM_INDEX team
 
-/* The rows of job arrays that the lanes work on. */
+/* The lanes' rows of job arrays. */
 typedef struct {
     u32 of[LANES];
 } lane_rows;
@@ -352,7 +349,6 @@ FN lane_rows rows_look_up(lane_rows r, const u32 *table)
     for (u32 l = 0; l < LANES; l++) r.of[l] = table[r.of[l]];
     return r;
 }
-/* other where a lane is not in m */
 FN lane_rows rows_where(lane_rows r, mask m, u32 other)
 {
 #if LANES > 1
@@ -362,7 +358,7 @@ FN lane_rows rows_where(lane_rows r, mask m, u32 other)
 #endif
     return r;
 }
-/* the lanes of m take the rows from *next on, one each; `none` where that is the end */
+/* lanes in m take the next row each, or `none` at the end */
 FN lane_rows rows_take(lane_rows r, mask m, u32 *next, u32 end, u32 none)
 {
     for (u32 l = 0; l < LANES; l++) {
@@ -386,7 +382,7 @@ FN mask rows_are_not(lane_rows r, u32 other)
 #endif
 }
 #if LANES > 1
-/* element index[l] of a table, or of lane l's own array */
+/* element index[l] of a table, or of lane l's array */
 FN real gather_elem(const elem *p, lint index)
 {
     real v = {0};

@@ -1,15 +1,10 @@
-/* dialect_cuda.h: the kernel language in CUDA C, as NVRTC and nvcc take it. The words are listed in dialect.md.
+/* dialect_cuda.h: the kernel language (dialect.md) in CUDA C for NVRTC and nvcc.
  *
- * The build defines PARITAS_F64 (1 or 0), PARITAS_WORKERS (threads of a block; a single one needs no
- * barriers) and PARITAS_ENTRY, the one entry of the text that becomes a kernel. One block is one team and one
- * thread one worker: a team runs one fit, so `real`, `pack` and `elem` are the same scalar and lanes do not
- * exist. It includes nothing, since NVRTC brings no headers, and keeps to what C has too, so that tests run
- * this very text natively (tests/cuda/cuda_native.h).
+ * A block is a team, a thread a worker (dialect_one_lane.h). Nothing is included, since NVRTC has no headers.
+ * Tests run this text natively (tests/cuda/cuda_native.h), so it keeps to what C has too.
  *
- * Bits: fma and roots are named with their rounding; sums, products and quotients are the operators, which
- * the host's options --fmad=false --prec-div=true --prec-sqrt=true --ftz=false round one by one
- * (tools/check_ptx looks for it in the PTX).
- */
+ * Bits: fma and roots name their rounding; --fmad=false --prec-div=true --prec-sqrt=true --ftz=false round
+ * the operators (tools/check_ptx). */
 #ifndef PARITAS_DIALECT_CUDA_H
 #define PARITAS_DIALECT_CUDA_H
 
@@ -47,8 +42,7 @@ typedef unsigned int u32;
 #define SQRT(a) ELEM_SQRT(a)
 #define DIVIDE(a, b) ((a) / (b))
 
-/* ---- teams: a block. Workers meet in the slab, which is global memory; a barrier orders it within the block
- * ---- */
+/* ---- teams: a block; workers meet in global memory ---- */
 #define UNROLL _Pragma("unroll")
 #if PARITAS_WORKERS == 1
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
@@ -63,14 +57,13 @@ typedef unsigned int u32;
 
 #include "dialect/dialect_one_lane.h"
 
-/* ---- entries: `first_team` is the row of the launch's first team, `slab` the elements of a team's slab
- * ---- */
+/* ---- entries; first_team: row of the launch's first team, slab: elements a team ---- */
 #if defined(__cplusplus)
-#define KERNEL_LINKAGE extern "C" /* the host finds a kernel by its plain name */
+#define KERNEL_LINKAGE extern "C" /* for the plain name */
 #else
 #define KERNEL_LINKAGE
 #endif
-#define KERNEL_OF(entry) KERNEL_NAMED(entry) /* the name behind PARITAS_ENTRY */
+#define KERNEL_OF(entry) KERNEL_NAMED(entry) /* the name in PARITAS_ENTRY */
 #define KERNEL_NAMED(name)                                                                              \
     KERNEL_LINKAGE __global__ void __launch_bounds__(PARITAS_WORKERS)                                   \
         name(KERNEL_TABLES, GLOBAL real *slabs, u32 slab, u32 first_team)                               \

@@ -1,18 +1,11 @@
-/* dialect_division.h: quotients and roots of floats, rounded as IEEE 754 asks, out of approximate ones and fma,
- * for devices whose own are not.
+/* dialect_division.h: IEEE 754 quotients and roots of floats from approximate ones and fma.
  *
- * The dialect that includes this defines FN, elem (float), elem_int (32 bits), FMA, BITS, FROM_BITS and
- *   BUILT_RECIPROCAL(x)   1 / x to 2.5 units in the last place, for x in [1, 4)
- *   BUILT_ROOT(x)         the square root of x to 3 units, for x in [1, 4)
- * Exponents are taken off first, so that no step leaves the normal numbers. Then Newton's steps, the last
- * with the exact remainder, which fma gives (P. Markstein, Computation of elementary functions on the IBM
- * RISC System/6000 processor, IBM J. Res. Dev. 34 (1990) 111). They leave a few results a unit off, such as 1
- * / (2 - 2^-23); so at the end the remainder is compared, exactly again, with that of the middles to both
- * neighbours.
- *
- * Subnormal operands count as zero, and results below the smallest normal number become zero: the kernels
- * keep no such numbers (numeric/flush.h).
- */
+ * The dialect defines FN, elem (float), elem_int (32 bits), FMA, BITS, FROM_BITS and
+ *   BUILT_RECIPROCAL(x)   1 / x to 2.5 units in the last place, x in [1, 4)
+ *   BUILT_ROOT(x)         square root of x to 3 units, x in [1, 4)
+ * Exponents come off first: all steps are normal numbers. Newton's last step takes the exact remainder (P.
+ * Markstein, IBM J. Res. Dev. 34 (1990) 111). Some results stay a unit off, such as 1 / (2 - 2^-23); an exact
+ * comparison with the middles to both neighbours corrects them. Subnormals are zero (numeric/flush.h). */
 #ifndef PARITAS_DIALECT_DIVISION_H
 #define PARITAS_DIALECT_DIVISION_H
 
@@ -21,9 +14,9 @@
 #define BUILT_NAN 0x7fc00000
 #define BUILT_ONE 0x3f800000
 #define BUILT_FRACTION 0x007fffff
-/* of a magnitude: 0 for zero and subnormal numbers, 255 for infinities and NaN */
+/* 0: zero, subnormal; 255: infinity, NaN */
 #define BUILT_EXPONENT(bits) ((bits) >> 23)
-/* half the distance to the next larger number */
+/* half the distance to the next number */
 #define BUILT_HALF_UNIT(bits) FROM_BITS(((bits) & BUILT_INFINITY) - (24 << 23))
 
 FN elem built_divide(elem a, elem b)
@@ -64,14 +57,13 @@ FN elem built_root(elem a)
     g = FMA(FMA(-g, g, x), h, g);
     const elem rest = FMA(-g, g, x), zero = FROM_BITS(0);
     const elem_int own = BITS(g);
-    /* the squares of the middles end in a quarter of what remainders are counted in, so no remainder meets
-     * them */
+    /* squares of middles end in a quarter unit: no remainder equals them */
     const elem_int rounded = FMA(-(g + g), BUILT_HALF_UNIT(own), rest) > zero     ? own + 1
                              : FMA(g + g, BUILT_HALF_UNIT(own - 1), rest) <= zero ? own - 1
                                                                                   : own;
     elem_int i = rounded + ((k >> 1) - 64) * (1 << 23);
     i = ia == BUILT_INFINITY ? ia : i;
-    i = BUILT_EXPONENT(ia) == 0 ? BITS(a) & ~BUILT_MAGNITUDE : i; /* of a zero its own sign */
+    i = BUILT_EXPONENT(ia) == 0 ? BITS(a) & ~BUILT_MAGNITUDE : i; /* keeps the sign of zero */
     const int none = ia > BUILT_INFINITY || (BITS(a) != ia && BUILT_EXPONENT(ia) > 0);
     return FROM_BITS(none ? BUILT_NAN : i);
 }

@@ -1,21 +1,12 @@
-/* dialect_metal.h: the kernel language in Metal Shading Language (2.3 and later). The words are listed in dialect.md.
+/* dialect_metal.h: the kernel language (dialect.md) in Metal Shading Language, 2.3 and later; f32 only.
  *
- * The host puts PARITAS_F64 (0: Metal has no double), PARITAS_WORKERS (threads of a threadgroup; a single one
- * needs no barriers) and PARITAS_ENTRY, the one entry of the text that becomes a kernel, in front of it. One
- * threadgroup is one team, one thread one worker.
+ * A threadgroup is a team, a thread a worker (dialect_one_lane.h). Only a kernel's parameter tells a thread
+ * its number, but any function may use TEAM_FOR. So functions are members of struct `team`, opened here,
+ * closed by KERNEL_OF. TABLE makes a member, which the compiler folds. Workers meet in device memory: Apple's
+ * devices have 32 KB of threadgroup memory.
  *
- * Metal tells a thread its number by a kernel's parameter and nowhere else, but any function may share work
- * by TEAM_FOR. So all functions are members of one struct, `team`, which knows the number: this file opens
- * it, KERNEL_OF closes it. A struct has no constant tables of its own, hence TABLE makes a member that every
- * worker brings along, and the compiler folds.
- *
- * Kernels use no threadgroup memory, of which Apple's devices have 32 KB: workers meet in the slab, which is
- * device memory.
- *
- * Bits: the math mode is safe, which alone would still contract a * b + c within a statement; fma and
- * precise::sqrt, and the quotient in the safe mode, are correctly rounded by the specification (its chapter
- * on numerical compliance). Subnormal numbers may be flushed.
- */
+ * Bits: safe math mode would still contract a * b + c in a statement. fma, precise::sqrt and safe quotients
+ * are correctly rounded by the specification. Subnormals may be flushed. */
 #ifndef PARITAS_DIALECT_METAL_H
 #define PARITAS_DIALECT_METAL_H
 
@@ -41,7 +32,7 @@ typedef int elem_int;
 #define FN_LARGE __attribute__((noinline))
 #define UNUSED __attribute__((unused))
 #define GLOBAL device
-#define CONSTANT device const /* a model's tables are larger than any constant memory */
+#define CONSTANT device const /* too large for constant memory */
 #define PRIVATE thread
 #define TABLE(type, name, n) const type name[n]
 
@@ -52,8 +43,8 @@ typedef int elem_int;
 #define ELEM_FROM_BITS(i) as_type<float>(i)
 #define DIVIDE(a, b) ((a) / (b))
 
-/* ---- teams: a threadgroup. Workers meet in the slab, which is device memory ---- */
-#define UNROLL /* the compiler knows its registers */
+/* ---- teams: a threadgroup ---- */
+#define UNROLL /* left to the compiler */
 #if PARITAS_WORKERS == 1
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_BARRIER() ((void)0)
@@ -65,11 +56,10 @@ typedef int elem_int;
 #endif
 #define TEAM_IF(c) if (c)
 
-/* ---- entries: `first_team` is the row of the launch's first team, `slab` the elements of a team's slab
- * ---- */
-#define KERNEL_OF(entry) /* the name behind PARITAS_ENTRY */ \
-    }                                                        \
-    ;                                                        \
+/* ---- entries; first_team: row of the launch's first team, slab: elements a team ---- */
+#define KERNEL_OF(entry) /* the name in PARITAS_ENTRY */ \
+    }                                                    \
+    ;                                                    \
     KERNEL_NAMED(entry)
 #define KERNEL_NAMED(name)                                                                                 \
     [[kernel, max_total_threads_per_threadgroup(PARITAS_WORKERS)]] void name(                              \

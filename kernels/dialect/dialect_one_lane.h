@@ -1,13 +1,15 @@
-/* dialect_one_lane.h: the words that are the same wherever a team runs one fit and its workers are a device's
- * threads. An OpenCL, CUDA or Metal dialect defines the types of numbers, ELEM_..., address spaces and teams,
- * then includes this.
- */
+/* dialect_one_lane.h: the words shared by OpenCL, CUDA and Metal. A team runs one fit, its workers are
+ * threads, and there are no lanes.
+ *
+ * The build defines PARITAS_F64 (1, 0), PARITAS_WORKERS (a single one needs no barriers) and PARITAS_ENTRY,
+ * the only entry compiled, since compilers are slow. The dialect defines numbers, ELEM_..., address spaces
+ * and teams first. */
 #define LANES 1
 #define PACK 1
 
 typedef elem real;
 typedef elem pack;
-typedef int mask; /* what a comparison of scalars answers: 0 or 1 */
+typedef int mask; /* 0 or 1 */
 typedef int pmask;
 typedef elem_int lint;
 typedef elem_int plint;

@@ -1,14 +1,9 @@
-/* dialect_opencl.h: the kernel language in OpenCL C 1.2. The words are listed in dialect.md.
+/* dialect_opencl.h: the kernel language (dialect.md) in OpenCL C 1.2.
  *
- * The build defines PARITAS_F64 (1 or 0), PARITAS_WORKERS (work-items of a work-group; a single one needs no
- * barriers) and PARITAS_ENTRY, the one entry of the text that becomes a kernel: compilers of devices take
- * long, and most programs launch few. One work-group is one team and one work-item one worker: a team runs
- * one fit, so `real`, `pack` and `elem` are the same scalar and lanes do not exist.
+ * A work-group is a team, a work-item a worker (dialect_one_lane.h).
  *
- * Bits: FP_CONTRACT is off, fma and the division and root of doubles are correctly rounded by the standard,
- * those of floats by the option -cl-fp32-correctly-rounded-divide-sqrt, which the host passes. Where a device
- * does not know that, the host defines PARITAS_BUILT_DIVISION.
- */
+ * Bits: FP_CONTRACT is off; fma and f64 quotients and roots are correctly rounded by the standard. For floats
+ * the host passes -cl-fp32-correctly-rounded-divide-sqrt or else defines PARITAS_BUILT_DIVISION. */
 #ifndef PARITAS_DIALECT_OPENCL_H
 #define PARITAS_DIALECT_OPENCL_H
 
@@ -37,14 +32,14 @@ typedef uint u32;
 #define FN_LARGE static inline
 #define UNUSED
 #define GLOBAL __global
-#define CONSTANT __global const /* a model's tables are larger than any constant memory */
+#define CONSTANT __global const /* too large for constant memory */
 #define PRIVATE __private
 #define TABLE(type, name, n) __constant type name[n]
 
 #define ELEM_FMA(a, b, c) fma(a, b, c)
 
-/* ---- teams: a work-group. Workers meet in the slab, which is global memory ---- */
-#define UNROLL /* the driver's compiler knows its registers */
+/* ---- teams: a work-group; workers meet in global memory ---- */
+#define UNROLL /* left to the compiler */
 #if PARITAS_WORKERS == 1
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_BARRIER() ((void)0)
@@ -53,8 +48,8 @@ typedef uint u32;
 #else
 #define TEAM_FOR(i, n) for (u32 i = (u32)get_local_id(0); i < (u32)(n); i += PARITAS_WORKERS)
 #define TEAM_BARRIER() barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE)
-/* a loop of one turn: compilers that serialise teams copy all that follows an `if` around a barrier, but not
- * what follows a loop */
+/* a loop: compilers that serialise teams copy what follows an `if` around a barrier, not what follows a
+ * loop */
 #define TEAM_IF(c) for (int once = (c) ? 1 : 0; once > 0; once--)
 #define ONE_WORKER if (get_local_id(0) == 0)
 #endif
@@ -72,9 +67,8 @@ typedef uint u32;
 #define SQRT(a) built_root(a)
 #endif
 
-/* ---- entries: `first_team` is the row of the launch's first team, `slab` the elements of a team's slab
- * ---- */
-#define KERNEL_OF(entry) KERNEL_NAMED(entry) /* the name behind PARITAS_ENTRY */
+/* ---- entries; first_team: row of the launch's first team, slab: elements a team ---- */
+#define KERNEL_OF(entry) KERNEL_NAMED(entry) /* the name in PARITAS_ENTRY */
 #define KERNEL_NAMED(name)                                                                    \
     __kernel __attribute__((reqd_work_group_size(PARITAS_WORKERS, 1, 1))) void name(          \
         KERNEL_TABLES, GLOBAL real *slabs, u32 slab, u32 first_team)                          \

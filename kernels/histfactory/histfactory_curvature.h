@@ -1,15 +1,13 @@
-/* histfactory_curvature.h: exact Hessian of the NLL, local parameters eliminated, its factor, solutions.
+/* histfactory_curvature.h: exact Hessian of the NLL without local parameters; factor, solutions.
  *
  *   H = sum over bins of (n/lambda^2) J J^T + (1 - n/lambda) d2 lambda  +  constraints
  *
- * d2 lambda goes by unit. With u = v'/v of its normsys, g the derivative of the base rate (times factors), T
- * its weighted rate,
+ * Per unit, u = v'/v of normsys, g the derivative of the base (times factors), T its weighted rate:
  *   sum w d2E = u x^T + x u^T + diagonal,    x = Phi g + T u / 2,     diagonal: T (v''/v - u^2), Phi A t''
- * and scalar factors meet the rest by s r^T + r s^T, s_i = product of the other scalars, r = g + T u. So H is
- * a sum of row pairs, which tiles.h adds tile by tile; the host lists the tiles of a pair.
+ * Scalars: s r^T + r s^T, s_i = product of the others, r = g + T u. tiles.h adds the row pairs by the host's
+ * lists.
  *
- * `kap` (a lane's own): 1 gives the exact Hessian, 0 the Fisher matrix (positive definite, no second
- * derivatives). */
+ * `kap`, per lane: 1 exact Hessian, 0 Fisher matrix (positive definite). */
 #ifndef PARITAS_HISTFACTORY_CURVATURE_H
 #define PARITAS_HISTFACTORY_CURVATURE_H
 
@@ -17,7 +15,6 @@
 
 #define HF_ROWS_AT_ONCE 128
 
-/* Rows u, x, r, s of every unit of a channel. */
 FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
 {
     TEAM_FOR(k, ch->units) {
@@ -46,7 +43,7 @@ FN void hf_unit_rows(HF_PARAMETERS, hf_channel ch, real kap)
     }
 }
 
-/* Adds diagonal second derivatives, unit by unit: within one, entries of a kind have different slots. */
+/* By unit: there entries of a kind have different slots. */
 FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, hf_channel ch, real kap)
 {
     GLOBAL real *diagonal = HF_S(DIAGONAL);
@@ -68,8 +65,7 @@ FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, hf_channel ch, real kap)
     }
 }
 
-/* Adds the rows of a channel with many of them to its tiles, so many at a time that they stay in the
- * cache. */
+/* As many rows at a time as the cache holds. */
 FN void hf_add_rows(HF_PARAMETERS, hf_channel ch)
 {
     const u32 blocks = ch->blocks, stride = ch->row_stride, groups = TILE_GROUPS(blocks);
@@ -96,7 +92,7 @@ FN void hf_add_rows(HF_PARAMETERS, hf_channel ch)
     }
 }
 
-/* Empty tiles; diagonal and SCALE with the constraints of the dense slots. */
+/* Starts DIAGONAL and SCALE with the constraints. */
 FN void hf_curvature_begin(HF_PARAMETERS)
 {
     ONE_WORKER
@@ -110,7 +106,7 @@ FN void hf_curvature_begin(HF_PARAMETERS)
     }
 }
 
-/* Adds second derivatives by two scalars of one unit: the product of its other scalars, times T. */
+/* Product of the other scalars, times T. */
 FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
 {
     GLOBAL real *tiles = HF_S(TILES);
@@ -126,7 +122,7 @@ FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
     }
 }
 
-/* The whole diagonal, damped, into DIAGONAL; 1 in slots that are not active. */
+/* Damped; 1 in inactive slots. */
 FN void hf_damp_diagonal(HF_PARAMETERS, real damping)
 {
     GLOBAL real *diagonal = HF_S(DIAGONAL);
@@ -139,7 +135,7 @@ FN void hf_damp_diagonal(HF_PARAMETERS, real damping)
     TEAM_BARRIER();
 }
 
-/* Rows and columns of slots that are not active become zero, then DIAGONAL goes into the tiles. */
+/* Clears inactive rows and columns; puts DIAGONAL into the tiles. */
 FN void hf_hold_inactive(HF_PARAMETERS)
 {
     const u32 blocks = mi[HF_BLOCKS];
@@ -166,9 +162,8 @@ FN void hf_hold_inactive(HF_PARAMETERS)
     TEAM_BARRIER();
 }
 
-/* H of the dense slots into HF_S_TILES, local parameters eliminated (or not), the diagonal times 1 + damping.
- * Slots that are not active are left out: their diagonal is 1. Rows that tie local to dense slots stay in
- * HF_S_ROWS. Bad local pivots set BAD_LOCAL. The rates must be those of HF_S_X. */
+/* TILES: H of dense slots, damped; inactive ones get 1. `eliminate`: without local slots, whose ties stay in
+ * ROWS. Bad local pivots set BAD_LOCAL. The rates must be HF_S_X's. */
 FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
 {
     const u32 blocks = mi[HF_BLOCKS], exact = ANY(kap > R(0.0));
@@ -202,8 +197,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     flush_array(tiles, TILE_OFFSET(blocks, 0));
 }
 
-/* Factors what hf_curvature left; `doubt`, `flat`: see tile_factor. Returns the mask of lanes with a negative
- * pivot, dense or local. */
+/* `doubt`, `flat`: see tile_factor. Returns the lanes with a negative pivot. */
 FN_LARGE mask hf_factor(HF_PARAMETERS, real doubt, real flat)
 {
     GLOBAL real *scalars = HF_S(SCALARS_OF_FIT);
@@ -215,7 +209,7 @@ FN_LARGE mask hf_factor(HF_PARAMETERS, real doubt, real flat)
     return bad;
 }
 
-/* v := H^-1 v over all slots, with the factor. */
+/* v := H^-1 v over all slots */
 FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
 {
     for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
@@ -223,7 +217,7 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
         const u32 panels = ch->sets > 0 ? ch->panels : 0;
         for (u32 panel = 0; panel < panels; panel++) hf_solve_panel(HF, ch, panel, v);
     }
-    /* the kept rows reach slots that are not active: nothing may come through them */
+    /* the kept rows also reach inactive slots */
     TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(v, i, LOADP(v, i) * LOADP(HF_S(ACTIVE), i));
     TEAM_BARRIER();
     tiles_solve_lower(HF_S(TILES), HF_S(RDIAG), mi[HF_BLOCKS], v);
@@ -231,8 +225,7 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
     hf_solve_locals(HF, v);
 }
 
-/* After a factor with a bad dense pivot: v := a direction of negative curvature, see
- * tiles_negative_direction. Returns its curvature; without one 0, and v is 0. */
+/* As tiles_negative_direction. Returns the curvature; 0: v is 0. */
 FN_LARGE real hf_negative_direction(HF_PARAMETERS, GLOBAL real *v)
 {
     GLOBAL const real *scalars = HF_S(SCALARS_OF_FIT);

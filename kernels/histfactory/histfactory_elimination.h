@@ -1,16 +1,14 @@
-/* histfactory_elimination.h: local parameters eliminated from the Hessian, bin by bin; solutions with their
- * blocks.
+/* histfactory_elimination.h: local parameters, eliminated bin by bin (Schur complement), and their solutions.
  *
- * Local parameters couple to one bin each and are eliminated first (Schur complement): each adds a row to the
- * bin's rank updates. A set that multiplies all units of a channel ("common") only changes the weight of the
- * bin's row. */
+ * A local parameter adds a row to its bin's rank updates. A "common" set, of all units of a channel, only
+ * changes the weight of the bin's row. */
 #ifndef PARITAS_HISTFACTORY_ELIMINATION_H
 #define PARITAS_HISTFACTORY_ELIMINATION_H
 
 #include "numeric/tiles.h"
 #include "histfactory/histfactory_rates.h"
 
-/* Up to this part of its sums a pivot counts as zero. A larger limit stalls fits in flat valleys, whose
+/* Below this part of its sums a pivot is zero. A larger limit stalls fits in flat valleys: there the
  * curvature can be 1e-11 of the diagonal. */
 #if F64
 #define HF_PIVOT_LEAST R(1e-13)
@@ -18,8 +16,7 @@
 #define HF_PIVOT_LEAST R(1e-5)
 #endif
 
-/* Cell arrays of a panel for the derivative by local set `set`, into CELL_TEMP: rates without it, 0 where a
- * unit does not carry it. */
+/* CELL_TEMP: rates without `set`; 0 in units without it. */
 FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
 {
     const u32 units = ch->units;
@@ -43,7 +40,7 @@ FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
     }
 }
 
-/* Derivatives of a panel's rates into JACOBIAN, then of those without each coupled set. */
+/* Of rates, then of rates without each coupled set. */
 FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
 {
     const u32 cell = hf_cell_at(ch, panel, 0), size = 8 * ch->units, coupled = hf_coupled(ch);
@@ -58,7 +55,7 @@ FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
     }
 }
 
-/* What the weight of a bin's row is made of: n/lambda^2, or for the Fisher matrix (kap 0) its expectation. */
+/* n/lambda^2, or its expectation (kap 0). */
 FN pack hf_bin_curvature(HF_PARAMETERS, u32 bin, pack kap)
 {
     const pack zero = PK(0.0), one = PK(1.0);
@@ -70,13 +67,13 @@ FN pack hf_bin_curvature(HF_PARAMETERS, u32 bin, pack kap)
     return curve;
 }
 
-/* A local parameter in bins b.. of a panel, while it is eliminated. */
+/* Local parameter in bins b.. */
 typedef struct {
     u32 panel, b, set, slot;
     pmask active;
-    pack weighted;   /* the bins' curvature times lambda's derivative by the parameter */
-    pack own, least; /* the pivot; what counts as zero */
-    pack mixed;      /* weight of second derivatives: kap (1 - n/lambda) */
+    pack weighted;   /* curvature times lambda's derivative */
+    pack own, least; /* the pivot; below `least` it is zero */
+    pack mixed;      /* kap (1 - n/lambda) */
 } hf_local_pivot;
 
 FN hf_local_pivot hf_pivot_of(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, pack curve, pack mixed,
@@ -98,7 +95,7 @@ FN hf_local_pivot hf_pivot_of(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u3
     return p;
 }
 
-/* The pivot, 1 where it is too small; BAD_LOCAL is set in lanes where it is bad. */
+/* 1 if too small; bad ones set BAD_LOCAL. */
 FN pack hf_judge_pivot(HF_PARAMETERS, hf_local_pivot p)
 {
     const pmask bad = PNOT(p.own >= -p.least);
@@ -110,8 +107,7 @@ FN pack hf_judge_pivot(HF_PARAMETERS, hf_local_pivot p)
     return PSELECT(p.own > p.least, p.own, PK(1.0));
 }
 
-/* Eliminates a common set, or not: LOCAL_D, LOCAL_C. Returns the bins' weights; `whole`: before the
- * elimination. */
+/* Returns the bins' weights; `whole`: before elimination. */
 FN pack hf_eliminate_common(HF_PARAMETERS, hf_local_pivot p, pack curve, u32 eliminate, GLOBAL real *whole)
 {
     const pack gamma = LOADP(HF_S(X), p.slot);
@@ -124,7 +120,7 @@ FN pack hf_eliminate_common(HF_PARAMETERS, hf_local_pivot p, pack curve, u32 eli
     return eliminate ? pflush(PFMA(-c, PDIVIDE(c, own), curve)) : curve;
 }
 
-/* Element (set, m) of the bins' local block, or with `eliminate` of its factor. */
+/* Of the local block, or with `eliminate` of its factor. */
 FN pack hf_local_cross(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 m, u32 eliminate)
 {
     const u32 slot = hf_local_slot(mi, ch, m, p.panel) + p.b;
@@ -140,8 +136,7 @@ FN pack hf_local_cross(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 m, u3
     return pflush(PDIVIDE(cross, LOADP(pivots, slot)));
 }
 
-/* Eliminates one of several sets, or not: its pivot, the factors to the sets before it, its coupling rows in
- * JACOBIAN. */
+/* Pivot, factors to earlier sets, coupling rows in JACOBIAN. */
 FN void hf_eliminate_set(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 eliminate)
 {
     const u32 block = 64 * ch->blocks;
@@ -167,10 +162,8 @@ FN void hf_eliminate_set(HF_PARAMETERS, hf_channel ch, hf_local_pivot p, u32 eli
     STOREP(hf_local_couplings(HF), p.slot, PK(1.0));
 }
 
-/* Local elimination in one panel, or with eliminate = 0 the local blocks and couplings as they are: LOCAL_D,
- * LOCAL_L, and LOCAL_C of a common set, else the coupling rows in JACOBIAN behind the bins' own. The bins'
- * weights go to panel arrays: `weight`, and `whole` before the elimination. BAD_LOCAL: nonzero where a pivot
- * was bad. */
+/* LOCAL_D, LOCAL_L, and LOCAL_C (common set) or coupling rows in JACOBIAN; eliminate = 0: not eliminated.
+ * `weight`, `whole`: the bins' after and before elimination. Bad pivots set BAD_LOCAL. */
 FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real kap, real damping,
                                   u32 eliminate, GLOBAL real *weight, GLOBAL real *whole)
 {
@@ -191,7 +184,7 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real 
     }
 }
 
-/* Adds a block's rows, squared and weighted, to the sums that pivots are judged against. */
+/* Squares against which pivots are judged. */
 FN void hf_add_squares(GLOBAL real *squares, GLOBAL const real *rows, u32 bins, GLOBAL const real *whole)
 {
     for (u32 i = 0; i < 8; i += PACK) {
@@ -202,8 +195,7 @@ FN void hf_add_squares(GLOBAL real *squares, GLOBAL const real *rows, u32 bins, 
     }
 }
 
-/* Rows of all bins of a channel: ROWS, and times their weights SCALED; SCALE. Local parameters are eliminated
- * on the way. */
+/* ROWS, SCALED (weighted) and SCALE of a channel. */
 FN_LARGE void hf_channel_rows(HF_PARAMETERS, hf_channel ch, real kap, real damping, u32 eliminate)
 {
     const u32 blocks = ch->blocks, stride = ch->row_stride, coupled = hf_coupled(ch);
@@ -237,10 +229,7 @@ FN_LARGE void hf_channel_rows(HF_PARAMETERS, hf_channel ch, real kap, real dampi
     }
 }
 
-/* ---- solutions ---- */
-
-/* First half, in one panel: the local elements of v through L^-1, then D^-1; what they take from the dense
- * ones. */
+/* First half: local v through L^-1, D^-1; updates dense v. */
 FN void hf_solve_panel(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL real *v)
 {
     const u32 bins = hf_bins(ch, panel), sets = ch->sets, blocks = ch->blocks, stride = ch->row_stride;
@@ -271,8 +260,7 @@ FN void hf_solve_panel(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL real *v)
     }
 }
 
-/* Second half: local elements of a vector whose dense ones are known: v_l := v_l - H_ll^-1 H_la v_a (v_l is
- * H_ll^-1 of the right side). */
+/* Second half: v_l := v_l - H_ll^-1 H_la v_a; v_l is H_ll^-1 of the right side. */
 FN_LARGE void hf_solve_locals(HF_PARAMETERS, GLOBAL real *v)
 {
     GLOBAL const real *pivots = hf_local_pivots(HF), *couplings = hf_local_couplings(HF);

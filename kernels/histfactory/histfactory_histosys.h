@@ -1,12 +1,11 @@
-/* histfactory_histosys.h: shifts of rates by histosys entries: interpolation, the base of every cell,
- * derivatives. S, A: the numbers of a shift in a bin, see histfactory_arrays.h. */
+/* histfactory_histosys.h: shifts of rates by histosys, and derivatives; S, A: histfactory_arrays.h. */
 #ifndef PARITAS_HISTFACTORY_HISTOSYS_H
 #define PARITAS_HISTFACTORY_HISTOSYS_H
 
 #include "numeric/sum.h"
 #include "histfactory/histfactory_records.h"
 
-/* Interpolation of each dense slot: the shift is S s(a) + A t(a), with t', t'' (s' = 1). */
+/* Shift: S s(a) + A t(a); s' = 1. */
 FN void hf_interpolate(HF_PARAMETERS)
 {
     const u32 code = mi[HF_HISTOSYS_CODE];
@@ -18,7 +17,7 @@ FN void hf_interpolate(HF_PARAMETERS)
         const pmask outside = OR(above, below);
         const pack size = PSELECT(negative, -a, a);
         pack value = a, bend, slope, curve;
-        if (code == 4) { /* polynomial inside, linear outside, twice differentiable */
+        if (code == 4) { /* polynomial, linear outside, twice differentiable */
             const pack a2 = pflush(a * a);
             const pack inner = a2 * PFMA(a2, PFMA(PK(3.0), a2, PK(-10.0)), PK(15.0));
             const pack inner1 = a * PFMA(a2, PFMA(PK(18.0), a2, PK(-40.0)), PK(30.0));
@@ -27,14 +26,14 @@ FN void hf_interpolate(HF_PARAMETERS)
             slope = PSELECT(outside, PSELECT(negative, PK(-8.0), PK(8.0)), inner1);
             curve = PSELECT(outside, zero, inner2);
         } else if (code == 2) {
-            /* parabola inside, linear outside as in pyhf 0.7: S a + 16 A (a - 1) - S above 1, (S - 16 A) a
-             * below -1 */
+            /* parabola, linear outside as in pyhf 0.7: S a + 16 A (a - 1) - S above 1, (S - 16 A) a below
+             * -1 */
             const pack shifted = PSELECT(negative, a, a - one);
             value = PSELECT(outside, shifted, a);
             bend = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)) * shifted, PK(8.0) * a * a);
             slope = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)), PK(16.0) * a);
             curve = PSELECT(outside, zero, PK(16.0));
-        } else { /* piecewise linear; the slope at 0 is the downward one */
+        } else { /* piecewise linear; at 0 the downward slope */
             const pmask up = a > zero;
             bend = PK(8.0) * size;
             slope = PSELECT(up, PK(8.0), PK(-8.0));
@@ -47,17 +46,17 @@ FN void hf_interpolate(HF_PARAMETERS)
     }
 }
 
-/* S + A t' of an entry in bins b..; A alone if `bent`. */
+/* S + A t'; `bent`: A. */
 FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
 {
     const pack a = hf_number(shifts, 16 * e + 8 + b);
     return bent ? a : PFMA(a, slope, hf_number(shifts, 16 * e + b));
 }
 
-/* Packs of a cell that go together: enough independent chains to cover the latency of fma. */
+/* Packs at once: independent chains cover the latency of fma. */
 #define CELL_PACKS (PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
 
-/* base of a cell: nominal + S s + A t of its histosys, as two chains (one would wait for each fma). */
+/* nominal + S s + A t in two chains: one would wait for each fma. */
 FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, u32 varied)
 {
     GLOBAL const real *hs = HF_S(HS), *ht = HF_S(HT), *row = s + (varied ? mi[HF_S_VARIED] + ce->varied : 0);
@@ -87,7 +86,6 @@ FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, u32 varied)
     }
 }
 
-/* BASE of every cell. */
 FN_LARGE void hf_cells(HF_PARAMETERS)
 {
     TEAM_FOR(cell, mi[HF_CELLS]) {
@@ -99,7 +97,7 @@ FN_LARGE void hf_cells(HF_PARAMETERS)
     }
 }
 
-/* Adds what a unit's histosys give its panel's derivatives. `xg`: its cell; `spot`: of its entries. */
+/* `xg`: the unit's cell; `spot`: its entries. */
 FN void hf_histosys_jacobian(HF_PARAMETERS, hf_unit un, u32 panel, u32 bins, GLOBAL const real *xg,
                              CONSTANT u32 *slot, CONSTANT u32 *spot, GLOBAL real *jacobian, u32 varied)
 {
@@ -115,7 +113,7 @@ FN void hf_histosys_jacobian(HF_PARAMETERS, hf_unit un, u32 panel, u32 bins, GLO
     }
 }
 
-/* base' of a unit in bins b.. of a panel, along a direction in the space of the slots. */
+/* base' along a direction of the slots. */
 FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL const real *direction, u32 varied)
 {
     const u32 n = un->histosys_count;
@@ -130,7 +128,7 @@ FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL cons
 }
 
 #if PACK == 1
-/* hf_sums_of_unit for up to four bins: the same sums, without the partial ones that stay 0. */
+/* For up to four bins, without zero partial sums. */
 FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, GLOBAL const real *weight,
                             pack factor, GLOBAL real *sums, u32 bent)
 {
@@ -148,13 +146,12 @@ FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shif
 }
 #endif
 
-/* Per histosys entry of unit `u` of a channel, into `sums`: F times the sum over bins of the cell's weight
- * times (S + A t'), or A alone if `bent`. PACK entries at once: eight sums side by side. */
+/* Per entry: F times sum over bins of weight times (S + A t'), or A if `bent`. PACK entries at once. */
 FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL real *sums, u32 bent,
                         u32 varied)
 {
     const u32 units = ch->units, panels = ch->panels, n = un->histosys_count;
-    const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* from panel to panel */
+    const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* between panels */
     CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
     GLOBAL const real *slope = HF_S(HT1), *weight = HF_S(CELL_WEIGHT) + hf_cell_at(ch, 0, u);
     const hf_numbers shifts = hf_shifts(HF, un, 0, varied);
@@ -169,7 +166,7 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL 
         u32 first[PACK];
         pack bend[PACK], acc[PACK][8 / PACK];
         UNROLL for (u32 k = 0; k < PACK; k++)
-        { /* behind the last entry that one again */
+        { /* at the end: the last entry again */
             const u32 entry = e + k < n ? e + k : n - 1;
             first[k] = 16 * entry;
             bend[k] = PACK_OF(slope[slot[entry]]);
@@ -188,7 +185,7 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL 
     }
 }
 
-/* These sums of a channel's units, into HSUM or BENT. */
+/* `sums`: HSUM or BENT. */
 FN void hf_histosys_sums(HF_PARAMETERS, hf_channel ch, GLOBAL real *sums, u32 bent)
 {
     TEAM_FOR(u, ch->units) {

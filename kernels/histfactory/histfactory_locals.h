@@ -1,5 +1,5 @@
-/* histfactory_locals.h: local parameters (staterror, shapesys, shapefactor): the factors Gamma of the rates,
- * derivatives by one or two of them, constraints. */
+/* histfactory_locals.h: local parameters (staterror, shapesys, shapefactor): Gamma, derivatives,
+ * constraints. */
 #ifndef PARITAS_HISTFACTORY_LOCALS_H
 #define PARITAS_HISTFACTORY_LOCALS_H
 
@@ -16,8 +16,7 @@ FN u32 hf_carries(CONSTANT u32 *mi, hf_unit un, u32 set)
     return carries;
 }
 
-/* Product of a unit's local parameters in bins b.. of a panel, without those of the local sets `skip`,
- * `skip2`. */
+/* In bins b.., without sets `skip`, `skip2`. */
 FN pack hf_gamma_without(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b, u32 skip, u32 skip2)
 {
     GLOBAL const real *x = HF_S(X);
@@ -33,8 +32,7 @@ FN pack hf_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b)
     return hf_gamma_without(HF, ch, un, panel, b, HF_NO_SET, HF_NO_SET);
 }
 
-/* Sum of the rates without the local set `set`, over the units that carry it (and `set2`, unless HF_NO_SET):
- * first (second) derivative of lambda. */
+/* First (with `set2` second) derivative of lambda: rates of units with the sets, without their factors. */
 FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, u32 set2)
 {
     if (ch->common) return LOADP(HF_S(COMMON), hf_first_bin(ch, panel) + b);
@@ -52,7 +50,7 @@ FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 
     return pflush(sum);
 }
 
-/* Derivative of a set's constraint terms by its parameters in slots `slot`.., added to g. */
+/* Added to g. */
 FN pack hf_constraint_slope(HF_PARAMETERS, hf_set set, u32 slot, pack g)
 {
     const pack point = LOADP(HF_S(X), slot), observed = LOADP(HF_S(AUX), slot);
@@ -64,7 +62,7 @@ FN pack hf_constraint_slope(HF_PARAMETERS, hf_set set, u32 slot, pack g)
     return g;
 }
 
-/* Second derivative, likewise; for the Fisher matrix (kap 0) the expected one. */
+/* kap 0: expected. */
 FN pack hf_constraint_curvature(HF_PARAMETERS, hf_set set, u32 slot, real kap)
 {
     pack c = PK(0.0);

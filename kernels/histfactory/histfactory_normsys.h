@@ -1,8 +1,6 @@
-/* histfactory_normsys.h: the factors v of normsys entries and their derivatives, v'/v and v''/v - (v'/v)^2.
+/* histfactory_normsys.h: factors v of normsys entries, v'/v and v''/v - (v'/v)^2.
  *
- * Code 4: exponential outside |a| < 1, inside the polynomial of degree 6 that meets it with two derivatives.
- * Code 1: exponential everywhere.
- */
+ * Code 1: exponential. Code 4: for |a| < 1 the polynomial of degree 6 with two matching derivatives. */
 #ifndef PARITAS_HISTFACTORY_NORMSYS_H
 #define PARITAS_HISTFACTORY_NORMSYS_H
 
@@ -10,8 +8,7 @@
 #include "numeric/sum.h"
 #include "histfactory/histfactory_records.h"
 
-/* u = v'/v. Where v is exponential, v is 1 here and its logarithm goes to `exponent`: one exponential serves
- * a unit's product. */
+/* u = v'/v. Exponential v leaves 1 and its logarithm in `exponent`: one exponential serves a unit. */
 typedef struct {
     pack v, u, exponent;
 } hf_factor_of_entry;
@@ -47,8 +44,7 @@ FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, 
     return f;
 }
 
-/* Per unit: F, product of its normsys factors (8 interleaved products, then a tree). Logarithms of
- * exponential ones are summed into `exponents` (units). With `derivatives` u goes to NU. */
+/* F per unit, 8 interleaved products, then a tree; logarithms go to `exponents`, u to NU. */
 FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivatives)
 {
     const u32 code = mi[HF_NORMSYS_CODE];
@@ -63,7 +59,7 @@ FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivativ
         UNROLL for (u32 j = 0; j < 8; j += PACK) product[j / PACK] = PK(1.0);
         for (u32 i = first; i < first + n; i += 8) UNROLL for (u32 j = 0; j < 8; j += PACK)
             {
-                if (i + j >= end) { /* padding: factors of 1 */
+                if (i + j >= end) { /* factors of 1 */
                     if (derivatives) STOREP(nu, i + j, PK(0.0));
                     continue;
                 }
@@ -81,7 +77,7 @@ FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivativ
     }
 }
 
-/* v''/v - u^2 of all entries into NQ; u is in NU. */
+/* NQ from NU. */
 FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
 {
     const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE];

@@ -1,10 +1,9 @@
-/* histfactory_rates.h: expected rates, the negative log-likelihood in deviance form and its gradient.
+/* histfactory_rates.h: expected rates, NLL in deviance form, gradient.
  *
  *   x ─► factors (normsys) ─► units (products) ─► cells (base) ─► panels (lambda, deviance) ─► gradient
  *
- * The steps leave what derivatives need in the slab, at the point HF_S_X. Model: the HistFactory definition
- * (CERN-OPEN-2012-016) as pyhf evaluates it. Deviance form: a Poisson term n ln(n/lambda) + lambda - n is 0
- * at lambda = n; what it lacks depends on the data alone. */
+ * At HF_S_X; the slab keeps what derivatives need. HistFactory (CERN-OPEN-2012-016) as pyhf evaluates it.
+ * Deviance form: n ln(n/lambda) + lambda - n is 0 at lambda = n; the rest depends on data alone. */
 #ifndef PARITAS_HISTFACTORY_RATES_H
 #define PARITAS_HISTFACTORY_RATES_H
 
@@ -13,8 +12,7 @@
 #include "histfactory/histfactory_locals.h"
 #include "histfactory/histfactory_normsys.h"
 
-/* F; Phi, product of the unit's scalars; for each scalar the product of the others (a signal strength may be
- * 0: no division). */
+/* No division: a signal strength may be 0. */
 FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
 {
     GLOBAL const real *x = HF_S(X);
@@ -45,9 +43,8 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
     }
 }
 
-/* XE, XS, XG of the cells in bins b.. of a panel; the sum of XE to COMMON. Returns lambda before its own
- * clip, from `empty` (1 in padding bins, else 0) on. The Gamma of a common local set multiplies the sum, not
- * the cells. */
+/* XE, XS, XG, COMMON. Returns lambda before its clip, from `empty` (1 in padding bins). A common Gamma
+ * multiplies the sum. */
 FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
 {
     const u32 clips = mi[HF_CLIPS], common = ch->common, units = ch->units;
@@ -64,7 +61,7 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
         pack xs = pflush(LOADP(HF_S(BASE), cell) * xg);
         pack xe = pflush(xs * phi);
         xg = pflush(xg * phi);
-        if (clips & HF_CLIP_SAMPLES) { /* where a rate is clipped it does not depend on anything */
+        if (clips & HF_CLIP_SAMPLES) { /* a clipped rate is constant */
             const pack clip = hf_sample_clip(mi, mr), rate = pflush(xe * gamma);
             const pmask low = AND(rate < clip, real_bin);
             lambda = lambda + PSELECT(low, clip, rate);
@@ -83,7 +80,6 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
     return pflush(lambda);
 }
 
-/* LAMBDA, W and DEVIANCE of every bin; XE, XS, XG of every cell; COMMON. */
 FN_LARGE void hf_panels(HF_PARAMETERS)
 {
     const pack zero = PK(0.0), one = PK(1.0);
@@ -107,7 +103,7 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
     }
 }
 
-/* Constraint terms in deviance form: Gaussian precision (x - a)^2 / 2; Poisson as the bins. */
+/* Gaussian precision (x - a)^2 / 2; Poisson as bins. */
 FN void hf_penalties_of(HF_PARAMETERS, u32 varied)
 {
     GLOBAL const real *x = HF_S(X), *aux = HF_S(AUX);
@@ -137,7 +133,6 @@ FN void hf_penalties(HF_PARAMETERS)
         hf_penalties_of(HF, 0);
 }
 
-/* Adds factor[e] * rate in the bins to the derivatives by n entries of a unit, `spot` of each. */
 FN void hf_add_entries(GLOBAL real *jacobian, CONSTANT u32 *spot, u32 n, GLOBAL const real *factor,
                        GLOBAL const real *rates, u32 bins)
 {
@@ -150,13 +145,12 @@ FN void hf_add_entries(GLOBAL real *jacobian, CONSTANT u32 *spot, u32 n, GLOBAL 
     }
 }
 
-/* Derivatives of one panel's lambda by all dense slots of the channel's blocks: [spot][8 bins], from cell
- * arrays xe, xs, xg of its first unit. Unit by unit: a unit's entries lie together, write different spots,
- * and make long loops (by slot it took four times as long: short loops are mispredicted). */
+/* d lambda / d dense slots of the channel: [spot][8 bins]. `xe`, `xs`, `xg`: first unit's cells. By unit:
+ * loops are long and write different spots (by slot: four times slower, mispredicted short loops). */
 FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL const real *xe,
                                 GLOBAL const real *xs, GLOBAL const real *xg, GLOBAL real *jacobian)
 {
-    /* what the loops need is read first: the compiler must suppose that a store changes the tables */
+    /* read first: to the compiler a store may change tables */
     const u32 bins = hf_bins(ch, panel), units = ch->units;
     hf_unit records = hf_unit_of(mi, ch->first_unit);
     CONSTANT u32 *normsys_spot = HF_I(NORMSYS_SPOT), *histosys_spot = HF_I(HISTOSYS_SPOT),
@@ -182,7 +176,6 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
     flush_array(jacobian, 64 * ch->blocks);
 }
 
-/* CELL_WEIGHT of a channel's cells and T of its units. */
 FN void hf_unit_weights(HF_PARAMETERS, hf_channel ch)
 {
     const u32 common = ch->common;
@@ -215,8 +208,7 @@ FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_channel ch)
     TEAM_BARRIER();
 }
 
-/* Adds what a channel's bins give the dense slots, unit by unit: the entries of a kind have different slots.
- */
+/* By unit: there entries of a kind have different slots. */
 FN void hf_channel_gradient(HF_PARAMETERS, hf_channel ch, GLOBAL real *gradient)
 {
     const u32 units = ch->units;
@@ -240,7 +232,6 @@ FN void hf_channel_gradient(HF_PARAMETERS, hf_channel ch, GLOBAL real *gradient)
     }
 }
 
-/* The gradient's local slots. */
 FN void hf_local_gradient(HF_PARAMETERS, GLOBAL real *gradient)
 {
     TEAM_FOR(panel, mi[HF_PANELS]) {
@@ -261,7 +252,6 @@ FN void hf_local_gradient(HF_PARAMETERS, GLOBAL real *gradient)
     }
 }
 
-/* Gradient of the NLL into HF_S_GRADIENT. */
 FN_LARGE void hf_gradient(HF_PARAMETERS)
 {
     GLOBAL real *gradient = HF_S(GRADIENT);
@@ -279,8 +269,7 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
     TEAM_BARRIER();
 }
 
-/* The NLL in deviance form at HF_S_X, HF_HUGE outside the domain; every worker returns it. With `derivatives`
- * the gradient too. */
+/* For every worker; HF_HUGE outside the domain. */
 FN_LARGE real hf_value(HF_PARAMETERS, u32 derivatives)
 {
     hf_interpolate(HF);

@@ -1,15 +1,14 @@
-/* histfactory_tangent.h: how rates change along a direction of the parameters, and how much of each cell's
- * base arrives in its bin: for derivatives by nominal rates and shifts.
+/* histfactory_tangent.h: rates along a direction ('), and each base's weight in its bin: for derivatives by
+ * nominal rates and shifts.
  *
- *   rate = base * G,  G = F Phi Gamma;   rate' = base' G + base G',   G' = G u + F Gamma Phi' + F Phi Gamma'
- *
- * with ' along the direction and u = F'/F. */
+ *   rate = base * G,  G = F Phi Gamma;   rate' = base' G + base G',   G' = G u + F Gamma Phi' + F Phi Gamma',
+ *   u = F'/F */
 #ifndef PARITAS_HISTFACTORY_TANGENT_H
 #define PARITAS_HISTFACTORY_TANGENT_H
 
 #include "histfactory/histfactory_rates.h"
 
-/* u and Phi' of a channel's units. */
+/* u and Phi' */
 FN void hf_tangent_units(HF_PARAMETERS, hf_channel ch, GLOBAL const real *direction, GLOBAL real *relative,
                          GLOBAL real *scalars)
 {
@@ -27,7 +26,7 @@ FN void hf_tangent_units(HF_PARAMETERS, hf_channel ch, GLOBAL const real *direct
     }
 }
 
-/* Gamma' of a unit in bins b.. of a panel. */
+/* Gamma' */
 FN pack hf_tangent_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b,
                          GLOBAL const real *direction)
 {
@@ -39,8 +38,7 @@ FN pack hf_tangent_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u3
     return pflush(turn);
 }
 
-/* G and G' of unit k of a channel in bins b.. of a panel, into XE and XS; 0 where a clip holds the rate
- * (`held`: the bin's). Adds rate' to `sum`. */
+/* G, G' into XE, XS; 0 if a clip holds the rate (`held`: the bin's). Adds rate' to `sum`. */
 FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, pmask held, pack relative,
                         pack scalars, GLOBAL const real *direction, pack sum)
 {
@@ -51,7 +49,7 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     const pack gamma = hf_gamma(HF, ch, un, panel, b), whole = pflush(pflush(f * phi) * gamma);
     pmask low = held;
     if (mi[HF_CLIPS] & HF_CLIP_SAMPLES) {
-        /* XG is 0 where the clip holds the rate, and where the product is 0 */
+        /* XG is 0 if clipped or if the product is 0 */
         const pmask still = OR(whole < zero, OR(whole > zero, zero < hf_sample_clip(mi, mr)));
         low = OR(low, AND(LOADP(HF_S(XG), cell) == zero, still));
     }
@@ -66,8 +64,7 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     return PFMA(base1, g, PFMA(LOADP(HF_S(BASE), cell), g1, sum));
 }
 
-/* At HF_S_X, along `direction` (slots): G of every cell into HF_S_XE, G' into HF_S_XS, both 0 where a clip
- * holds the rate; lambda' into HF_S_COMMON. Leaves lambda and the interpolation in place. */
+/* At HF_S_X: G into XE, G' into XS (0: clipped), lambda' into COMMON. Keeps lambda and the interpolation. */
 FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
 {
     const pack zero = PK(0.0);

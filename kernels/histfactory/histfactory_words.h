@@ -1,5 +1,4 @@
-/* histfactory_words.h: the HistFactory family in the words of the minimisers and entries (minimise/newton.h,
- * entry/entry_jobs.h, entry/entry_draw.h). */
+/* histfactory_words.h: HistFactory for minimise/newton.h, entry/entry_jobs.h, entry/entry_draw.h. */
 #ifndef PARITAS_HISTFACTORY_WORDS_H
 #define PARITAS_HISTFACTORY_WORDS_H
 
@@ -20,7 +19,7 @@
 #define MODEL_ACTIVE (HF_S(ACTIVE))
 #define MODEL_TILES (HF_S(TILES))
 #define MODEL_WORK (HF_S(MINIMISER))
-#define MODEL_MEMORY (HF_S(AUGMENTED)) /* what stands behind the slab, other entries use otherwise */
+#define MODEL_MEMORY (HF_S(AUGMENTED)) /* shared with other entries */
 #define MODEL_HUGE HF_HUGE
 #define MODEL_LEAST R(0.0) /* a deviance */
 #define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])
@@ -38,7 +37,7 @@ FN pack hf_weight(HF_PARAMETERS, u32 i)
     return PSELECT(precision > PK(0.0), precision, tau);
 }
 
-FN void model_prepare(MODEL_PARAMETERS) /* padding bins of lanes */
+FN void model_prepare(MODEL_PARAMETERS) /* padding bins */
 {
     TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(HF_S(DEVIANCE), i, PK(0.0));
 }

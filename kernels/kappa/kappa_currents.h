@@ -1,22 +1,16 @@
-/* kappa_currents.h: the currents between a spacecraft and the plasma around it, A/m^2 of a plane surface.
+/* kappa_currents.h: currents between a spacecraft and its plasma, A/m^2 of a plane surface.
  *
- * Electrons have a kappa distribution. With s = E / E_0, E_0 = (kappa - 3/2) T, their current above an energy
- * is the part (1 + s)^-kappa (1 + kappa s) of the whole
- *   J = e n theta kappa^2 A(kappa) / (2 sqrt(pi) kappa (kappa - 1)).
- * Distributions were measured at the spacecraft, whose potential U shifted them: the plasma's E_0 is that of
- * the spectrum + U, so its temperature T + U / (kappa - 3/2). Where that is not positive there is no such
- * plasma.
- *   photoelectrons  1.07e-6 exp(-U/5) + 1.6e-8 exp(-U/60)
- *   secondaries     electrons at E >= -U, which arrive with y = E + U, each times the yield 11.1 z exp(-2
- *                   sqrt z), z = y / 500 eV (Sternglass, 1954); of those that a positive
- *                   spacecraft emits exp(-U / their temperature) escape (Whipple, Rep. Prog. Phys. 44 (1981)
- *                   1197)
- *   ions            protons as hot as the electrons: e n sqrt(e T / (2 pi m_p)), times sqrt(1 - U/T) where
- *                   they are attracted, exp(-U/T) where not
- * The secondaries' integral has no closed form. With y = E_S (exp(t^2) - 1), E_S = E_0 - U that of the
- * spectrum, its integrand is smooth: powers are exponentials, the yield's root begins as t. CHARGING_NODES
- * points of Gauss and Legendre leave 1e-11 of it for kappa below 10, 1e-9 up to 1000.
- */
+ * Electrons have a kappa distribution. With s = E / E_0, E_0 = (kappa - 3/2) T, the part (1 + s)^-kappa (1 +
+ * kappa s) lies above s; all is J = e n theta kappa^2 A(kappa) / (2 sqrt(pi) kappa (kappa - 1)). The
+ * potential U shifts measured spectra: the plasma has E_0 + U, so T + U / (kappa - 3/2), which must be
+ * positive.
+ *   secondaries  electrons at E >= -U, arriving with y = E + U, times 11.1 z exp(-2 sqrt z), z = y / 500 eV
+ *                (Sternglass, 1954); exp(-U / temperature) of them escape if U > 0 (Whipple, Rep. Prog.
+ *                Phys. 44 (1981) 1197)
+ *   ions         protons of temperature T: e n sqrt(e T / (2 pi m_p)), times sqrt(1 - U/T) or, repelled,
+ *                exp(-U/T)
+ * The secondaries' integral becomes smooth by y = E_S (exp(t^2) - 1), E_S = E_0 - U. CHARGING_NODES
+ * Gauss-Legendre points err by 1e-11 for kappa below 10, 1e-9 up to 1000. */
 #ifndef PARITAS_KAPPA_CURRENTS_H
 #define PARITAS_KAPPA_CURRENTS_H
 
@@ -26,14 +20,14 @@
 
 #define CURRENT_UNIT 4.51965683953203e-20    /* e / (2 sqrt(pi)) */
 #define CURRENT_OF_IONS 6.25571225141143e-16 /* e sqrt(e / (2 pi m_p)) */
-#define CURRENT_ION_FLOOR 1e-6               /* eV that ions have besides */
+#define CURRENT_ION_FLOOR 1e-6               /* eV added to ions */
 #define CURRENT_YIELD 11.1
 #define CURRENT_YIELD_UNIT 0.002 /* 1 / 500 eV */
 #define CURRENT_PHOTO_COLD 1.07e-6
 #define CURRENT_PHOTO_COLD_SLOPE -0.2 /* 1/V */
 #define CURRENT_PHOTO_HOT 1.6e-8
 #define CURRENT_PHOTO_HOT_SLOPE -0.016666666666666666
-/* the electron's mass in sums on the grid, 5.68563e-12 eV s^2/m^2, over that of distribution.h */
+/* electron mass of the sums, 5.68563e-12 eV s^2/m^2, over kappa_distribution.h's */
 #define CURRENT_SUMS_MASS 0.9999999817846534
 
 TABLE(elem, current_nodes,
@@ -55,11 +49,10 @@ TABLE(elem, current_weights, CHARGING_NODES) = {
     ELEM(0.043095080765976602),  ELEM(0.036673240705540081), ELEM(0.02964929245771818),
     ELEM(0.022138719408709706),  ELEM(0.01426569431446678),  ELEM(0.0061706148999943452)};
 
-/* Plasma around a spacecraft of a potential. */
 typedef struct {
     real density, kappa, temperature, scale; /* scale: E_0, eV */
     real flux;                               /* e n theta kappa^2 A / (2 sqrt(pi)) */
-    mask there;                              /* the temperature is positive; else other numbers stand in */
+    mask there;                              /* else other members are placeholders */
 } current_plasma;
 
 FN current_plasma current_plasma_at(real density, real kappa, real theta, real potential)
@@ -77,14 +70,13 @@ FN current_plasma current_plasma_at(real density, real kappa, real theta, real p
     return p;
 }
 
-/* The part of electrons with energies above s E_0, in units of `flux`. */
+/* Electrons above s E_0, in units of `flux`. */
 FN real current_above(real kappa, real s)
 {
     const real part = flush(kappa_exp(-kappa * kappa_log1p(s)));
     return flush(DIVIDE(flush(part * FMA(kappa, s, R(1.0))), kappa * (kappa - R(1.0))));
 }
 
-/* Electrons between two energies. */
 FN real current_electrons(current_plasma p, real lower, real upper)
 {
     const real inverse = DIVIDE(R(1.0), p.scale);
@@ -104,7 +96,7 @@ FN real current_photoelectrons(real potential)
                R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * potential));
 }
 
-/* Secondary electrons that electrons between two energies set free and that escape. */
+/* Only those that escape. */
 FN real current_secondaries(GLOBAL real *s, current_plasma p, real potential, real lower, real upper,
                             real secondary_energy)
 {
@@ -113,7 +105,7 @@ FN real current_secondaries(GLOBAL real *s, current_plasma p, real potential, re
     const real inverse = DIVIDE(R(1.0), spectrum), to = DIVIDE(spectrum, p.scale);
     const real from2 = kappa_log1p(SELECT(some, lower + potential, zero) * inverse);
     const real end2 = kappa_log1p(SELECT(some, upper + potential, R(1.0)) * inverse);
-    /* beyond, exp(-kappa t^2) leaves nothing of what it and the polynomial before it have at the start */
+    /* beyond, exp(-kappa t^2) leaves nothing of the integrand */
     const real most2 = from2 + DIVIDE(R(44.0), SELECT(kappa > R(2.5), kappa - R(1.9), R(0.6)));
     const real from = SQRT(from2), span = SQRT(SELECT(end2 < most2, end2, most2)) - from;
     const real shift = kappa_log(to);
@@ -144,15 +136,14 @@ FN real current_ions(current_plasma p, real potential)
            SELECT(repelled, kappa_exp(SELECT(repelled, -ratio, R(0.0))), attracted);
 }
 
-/* Currents of a spacecraft in shade. */
+/* In shade. */
 typedef struct {
     real electrons, secondaries, ions;
-    real net;   /* positive: the spacecraft charges up */
-    mask there; /* else the currents are zeros, and net is 1e12 */
+    real net;   /* positive: charges up */
+    mask there; /* else currents are 0 and net is 1e12 */
 } currents;
 
-/* Electrons and secondaries as trapezoids on the grid of energies: from the first one that is not below |U|,
- * so they jump where U passes one. */
+/* Trapezoids from |U| on: they jump where U passes an energy. */
 FN void current_sums(CONSTANT elem *mr, GLOBAL real *s, current_plasma p, real potential,
                      PRIVATE real *electrons, PRIVATE real *secondaries)
 {

@@ -1,28 +1,24 @@
-/* kappa_distribution.h: the isotropic kappa distribution of electrons (Vasyliunas, J. Geophys. Res. 73 (1968) 2839)
- * as an omnidirectional flux.
+/* kappa_distribution.h: the isotropic kappa distribution of electrons as omnidirectional flux (Vasyliunas, J.
+ * Geophys. Res. 73 (1968) 2839).
  *
- *   f(v) = n / (pi^1.5 theta^3) A(kappa) (1 + q / kappa)^-(kappa + 1),   A = Gamma(kappa + 1) / (kappa^1.5
- *       Gamma(kappa - 1/2)),   q = (v / theta)^2 = E / E_theta
+ *   f(v) = n / (pi^1.5 theta^3) A(kappa) (1 + q / kappa)^-(kappa + 1),   q = (v / theta)^2 = E / E_theta,
+ *   A = Gamma(kappa + 1) / (kappa^1.5 Gamma(kappa - 1/2)),   E_theta = m theta^2 / 2,   flux = 4 pi v^2 f / m
  *
- * and flux = 4 pi v^2 f / m = 4 / (sqrt(pi) m) n / theta A q (1 + q / kappa)^-(kappa + 1). E_theta = m
- * theta^2 / 2; A grows to 1, the Maxwellian's, with kappa. Units: n in 1/m^3, theta in m/s, energies and
- * temperatures in eV, flux in 1/(cm^2 s eV). kappa is above 3/2, where the temperature exists, and at most
- * KAPPA_LARGEST. No intermediate number leaves the range of f32 for thermal energies from 1e-3 eV to 1e9 eV.
- */
+ * A tends to 1 (Maxwellian). Units: 1/m^3, m/s, eV, flux in 1/(cm^2 s eV). 3/2 < kappa <= KAPPA_LARGEST. f32
+ * holds all steps for thermal energies from 1e-3 eV to 1e9 eV. */
 #ifndef PARITAS_KAPPA_DISTRIBUTION_H
 #define PARITAS_KAPPA_DISTRIBUTION_H
 
 #include "numeric/flush.h"
 #include "numeric/math.h"
 
-/* Of m = 9.1093837015e-31 kg / 1.602176634e-19 C (CODATA 2018), the one mass of this module in eV s^2/m^2: */
+/* m = 9.1093837015e-31 kg / 1.602176634e-19 C (CODATA 2018) */
 #define KAPPA_HALF_MASS 2.8428150517828616e-12
 #define KAPPA_TWO_OVER_MASS 351764002154.4326
-#define KAPPA_SPEED 593096.9584768013 /* its root: the speed of 1 eV */
+#define KAPPA_SPEED 593096.9584768013 /* of 1 eV */
 #define KAPPA_LARGEST 1000.0
 #define KAPPA_FLUX_UNIT 39692317.176520281 /* 4e-4 / (sqrt(pi) m), from 1/m^2 to 1/cm^2 */
 
-/* Functions of one real. */
 FN real kappa_exp(real x)
 {
     return FIRST(m_exp(PACK_OF(x)));
@@ -36,7 +32,7 @@ FN real kappa_log1p(real x)
     return FIRST(m_log1p(PACK_OF(x)));
 }
 
-/* E_theta in eV, and theta in m/s from it. */
+/* eV, m/s */
 FN real kappa_thermal_energy(real theta)
 {
     return flush((R(KAPPA_HALF_MASS) * theta) * theta);
@@ -46,7 +42,7 @@ FN real kappa_thermal_speed(real energy)
     return R(KAPPA_SPEED) * SQRT(energy);
 }
 
-/* Temperature in eV, and the thermal speed of a temperature. */
+/* eV, m/s */
 FN real kappa_temperature(real kappa, real theta)
 {
     return DIVIDE(kappa, kappa - R(1.5)) * kappa_thermal_energy(theta);
@@ -56,10 +52,8 @@ FN real kappa_theta_of(real kappa, real temperature)
     return SQRT(DIVIDE(kappa - R(1.5), kappa) * (R(KAPPA_TWO_OVER_MASS) * temperature));
 }
 
-/* A(kappa), and of its logarithm the first and second derivative. The recurrence takes the ratio of gammas
- * from kappa to kappa + 8, where with w = kappa + 7.75 it is w^1.5 exp(sum of b_j w^-2j), even since the
- * arguments lie at w + 5/4 and w - 1/4 (Tricomi, Erdelyi, Pacific J. Math. 1 (1951) 133); the first term left
- * out is below 1e-16. */
+/* slope, curvature: of ln A. From kappa + 8, reached by recurrence, the ratio of gammas is w^1.5 exp(sum of
+ * b_j w^-2j), w = kappa + 7.75 (Tricomi, Erdelyi, Pacific J. Math. 1 (1951) 133), to 1e-16. */
 typedef struct {
     real value, slope, curvature;
 } kappa_normalisation;
@@ -76,7 +70,7 @@ FN kappa_normalisation kappa_normalise(real kappa)
         curvature = FMA(R(-1.5) * (a + b), inverse * inverse, curvature);
     }
     const real w = kappa + R(7.75), i = DIVIDE(R(1.0), w), z = i * i, inverse = DIVIDE(R(1.0), kappa);
-    /* sum of b_j z^j / z, of 2j b_j z^j / z, of 2j (2j + 1) b_j z^j / z */
+    /* sums of b_j z^j / z, times 1, 2j, 2j (2j + 1) */
     const real b1 = R(-0.078125), b2 = R(0.00048828125), b3 = R(-0.0013224283854166667),
                b4 = R(0.0013170242309570312), b5 = R(-0.0024092197418212891), b6 = R(0.0067123795549074809);
     const real rest = FMA(FMA(FMA(FMA(FMA(b6, z, b5), z, b4), z, b3), z, b2), z, b1);
@@ -96,7 +90,6 @@ FN kappa_normalisation kappa_normalise(real kappa)
     return n;
 }
 
-/* A distribution, ready for its flux at energies. */
 typedef struct {
     pack scale, unit, exponent, inverse_kappa;
 } kappa_shape;

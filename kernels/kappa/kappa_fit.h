@@ -1,16 +1,11 @@
-/* kappa_fit.h: the minimum of the misfit in (y, kappa, t), a spectrum a lane: Newton's method with the exact
- * second derivatives, damped, within bounds.
+/* kappa_fit.h: fits in (y, kappa, t), a spectrum a lane: damped Newton, exact second derivatives, bounds.
  *
- *   grid of starts ─► Newton from the best point ─► Newton from the grid's best other local minimum, if there
- *       is one; else, where the fit is bad and ends at a bound of kappa, from
- *   the best point at the other ─► the lower one
+ *   grid ─► from its best point ─► from its best other local minimum; without one, after a bad fit at a
+ *   bound of kappa, from the best point at the other bound ─► the lower minimum
  *
- * A step solves with the exact Hessian on the parameters that no bound holds, where that is positive
- * definite, else with the Fisher matrix; both with damping once a step has failed. A bound that the step
- * would violate becomes an equality, the one that is met first first. Each super-step evaluates once, in all
- * lanes. Converged: EDM g H^-1 g at the point, with its own gradient and exact, undamped, positive definite
- * Hessian, at most the tolerance; what a bound holds is pushed against it.
- */
+ * Steps take the exact Hessian if it is positive definite, else the Fisher matrix, damped after a failed
+ * step. Bounds in the way become equalities, the first one first. All lanes evaluate together. Converged: EDM
+ * g H^-1 g, exact and undamped, within tolerance. */
 #ifndef PARITAS_KAPPA_FIT_H
 #define PARITAS_KAPPA_FIT_H
 
@@ -19,8 +14,8 @@
 
 #if F64
 #define KAPPA_TOLERANCE R(EDM_TOLERANCE_F64)
-#define KAPPA_NOISE R(1e-14) /* what rounding may do to a value, of 1 + |value| */
-#define KAPPA_PIVOT R(1e-13) /* of the diagonal: least pivot that is one */
+#define KAPPA_NOISE R(1e-14) /* rounding of a value, of 1 + |value| */
+#define KAPPA_PIVOT R(1e-13) /* least pivot, of the diagonal */
 #define KAPPA_PERFECT R(1e-12)
 #else
 #define KAPPA_TOLERANCE R(EDM_TOLERANCE_F32)
@@ -35,10 +30,8 @@
 #define KAPPA_NO_PROGRESS R(2.0)
 #define KAPPA_NON_FINITE R(3.0)
 #define KAPPA_NOT_A_MINIMUM R(4.0)
-#define KAPPA_BAD R(10.0)     /* misfit a row of a fit that is bad */
-#define KAPPA_COASTING R(6.0) /* steps within rounding that are tried */
-
-/* ---- three parameters ---- */
+#define KAPPA_BAD R(10.0)     /* misfit per row */
+#define KAPPA_COASTING R(6.0) /* most steps within rounding */
 
 typedef struct {
     real v[3];
@@ -73,7 +66,7 @@ FN vector3 matrix3_times(matrix3 m, vector3 x)
     return y;
 }
 
-/* Rows and columns outside `in`: those of the unit matrix. */
+/* Outside `in`: the unit matrix. */
 FN matrix3 matrix3_within(matrix3 m, mask3 in)
 {
     m.v[0] = SELECT(in.of[0], m.v[0], R(1.0));
@@ -85,7 +78,7 @@ FN matrix3 matrix3_within(matrix3 m, mask3 in)
     return m;
 }
 
-/* L D L^T of a matrix, with inverse pivots; `good` where all pivots are positive. */
+/* L D L^T; `good`: positive pivots. */
 typedef struct {
     real l10, l20, l21, i0, i1, i2;
     mask good;
@@ -119,9 +112,7 @@ FN vector3 factor3_solve(factor3 f, vector3 b)
     return x;
 }
 
-/* ---- starts ---- */
-
-/* The misfit of the grid's points in logarithms of fluxes, and the best y of each. */
+/* Misfits of ln(flux), and each point's best y. */
 FN_LARGE void fit_grid(FIT_PARAMETERS)
 {
     const u32 kappas = mi[KAPPA_GRID_KAPPAS], thetas = mi[KAPPA_GRID_THETAS], points = kappas * thetas,
@@ -135,7 +126,7 @@ FN_LARGE void fit_grid(FIT_PARAMETERS)
         const real kappa = LOADM1(by_kappa, 0), thermal = LOADM1(by_t, 1);
         const pack inverse = PACK_OF(kappa_exp(-(thermal + kappa_log(kappa)))),
                    more = PACK_OF(kappa + R(1.0)), log_thermal = PACK_OF(thermal);
-        /* ln of the flux of the unit density over E / E_theta (1 + q / kappa)^-(kappa + 1) */
+        /* of unit density over E / E_theta (1 + q / kappa)^-(kappa + 1) */
         const pack shift = PACK_OF(R(15.194083111933566) + (LOADM1(by_kappa, 1) - LOADM1(by_t, 0)));
         acc8 first = acc8_zero(), second = acc8_zero();
         for (u32 i = 0; i < SWEEP_SLOTS; i += 8) {
@@ -161,12 +152,12 @@ FN_LARGE void fit_grid(FIT_PARAMETERS)
     TEAM_BARRIER();
 }
 
-#define START_BEST 0        /* the grid's best point */
-#define START_OTHER 1       /* of its local minima but number *at the best */
-#define START_FIRST_KAPPA 2 /* the best of those with the least kappa */
+#define START_BEST 0
+#define START_OTHER 1       /* best local minimum besides *at */
+#define START_FIRST_KAPPA 2 /* best at the least kappa */
 #define START_LAST_KAPPA 3
 
-/* A start; its number in *at, that of the points where there is none. */
+/* *at: the start's number, or `points` for none. */
 FN vector3 fit_start(FIT_PARAMETERS, u32 which, PRIVATE real *at)
 {
     const u32 kappas = mi[KAPPA_GRID_KAPPAS], points = kappas * mi[KAPPA_GRID_THETAS];
@@ -197,8 +188,6 @@ FN vector3 fit_start(FIT_PARAMETERS, u32 which, PRIVATE real *at)
     }
     return x;
 }
-
-/* ---- Newton ---- */
 
 typedef struct {
     real value;
@@ -237,7 +226,7 @@ typedef struct {
 FN fit_bounds fit_bounds_of(FIT_PARAMETERS)
 {
     fit_bounds b;
-    const real reach = R(60.0); /* of y, which nothing bounds: beyond, f32 overflows */
+    const real reach = R(60.0); /* for unbounded y: f32 overflows beyond */
     b.lower.v[0] = -reach;
     b.upper.v[0] = reach;
     b.free.of[0] = mi[KAPPA_DENSITY_HELD] ? reach < R(0.0) : reach > R(0.0);
@@ -265,8 +254,7 @@ FN vector3 vector3_within(vector3 x, mask3 in)
     return x;
 }
 
-/* The minimum of the quadratic form within the bounds of kappa and t, one violated bound after the other
- * held. */
+/* Holds violated bounds one by one. */
 FN vector3 fit_step(fit_bounds b, fit_point p, matrix3 m, mask3 active)
 {
     vector3 fixed, d;
@@ -286,7 +274,7 @@ FN vector3 fit_step(fit_bounds b, fit_point p, matrix3 m, mask3 active)
             share[k] = SELECT(beyond, flush(DIVIDE(room, SELECT(beyond, solved.v[k], R(1.0)))), R(2.0));
             d.v[k] = SELECT(in.of[k], SELECT(beyond, room, solved.v[k]), fixed.v[k]);
         }
-        /* y is never bounded by more than its reach: only kappa and t are held */
+        /* only kappa and t are held */
         const mask holds1 = AND(share[1] < R(2.0), share[1] <= share[2]),
                    holds2 = AND(share[2] < R(2.0), share[2] < share[1]);
         fixed.v[1] = SELECT(holds1, d.v[1], fixed.v[1]);
@@ -294,7 +282,6 @@ FN vector3 fit_step(fit_bounds b, fit_point p, matrix3 m, mask3 active)
         in.of[1] = AND(in.of[1], NOT(holds1));
         in.of[2] = AND(in.of[2], NOT(holds2));
     }
-    /* no farther than this at once */
     real scale = R(1.0);
     for (u32 k = 0; k < 3; k++) {
         const real most = k == 0 ? R(4.0) : R(1.0), size = SELECT(d.v[k] < R(0.0), -d.v[k], d.v[k]);
@@ -309,7 +296,6 @@ typedef struct {
     real status, edm, iterations;
 } fit_outcome;
 
-/* From x, in the lanes of `runs`. */
 FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
 {
     const fit_bounds bounds = fit_bounds_of(FIT_ARGUMENTS);
@@ -331,7 +317,7 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
         const factor3 factor = matrix3_factor(exact);
         const vector3 slope = vector3_within(o.point.gradient, active);
         const real edm = flush(vector3_dot(slope, factor3_solve(factor, slope)));
-        /* without weights the unit of the misfit is its own size */
+        /* unweighted misfits have their own size as unit */
         const real mean = DIVIDE(o.point.value, rows),
                    unit = mi[KAPPA_WEIGHTS] == 2 ? SELECT(mean > KAPPA_PERFECT, mean, KAPPA_PERFECT) : R(1.0);
         o.edm = SELECT(AND(on, factor.good), edm, o.edm);
@@ -375,9 +361,7 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
     return o;
 }
 
-/* ---- a spectrum ---- */
-
-/* The inverse of half the Hessian on what is active, 0 elsewhere. */
+/* Of half the Hessian, where active. */
 FN matrix3 fit_covariance(matrix3 hessian, mask3 active)
 {
     const factor3 f = matrix3_factor(matrix3_within(hessian, active));
@@ -414,7 +398,7 @@ FN void fit_store(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows, fit_outcome 
     }
 }
 
-/* Fits the lanes' spectra, which are loaded. */
+/* After misfit_load. */
 FN void fit_spectra(FIT_PARAMETERS, GLOBAL elem *out, lane_rows rows)
 {
     GLOBAL const real *data = s + KAPPA_S_DATA;

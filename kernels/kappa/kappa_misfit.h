@@ -1,19 +1,12 @@
-/* kappa_misfit.h: what a fit of a kappa distribution minimises, with its first and second derivatives in (y,
- * kappa, t) (kappa_arrays.h).
+/* kappa_misfit.h: the misfit of a kappa distribution and its derivatives in (y, kappa, t) (kappa_arrays.h).
  *
- * With u = ln of the folded model each row's misfit is a function D(u), and
- *
+ * With u = ln(folded model), a row's misfit D(u), and E >= 0 the expected D'':
  *   gradient = sum D' u_a,   Hessian = sum D'' u_a u_b + D' u_ab,   Fisher matrix = sum E u_a u_b
  *
- * where E, the expectation of D'', is never negative. By counts, with mean mu = sensitivity x model, N =
- * sensitivity x flux and s = systematic:
- *
- *   D = 2 [N ln(N / mu) - (N + 1/s^2) ln((1 + s^2 N) / (1 + s^2 mu))]          (negative binomial; s = 0:
- *       Poisson)
+ * By counts, mu = sensitivity x model, N = sensitivity x flux, s = systematic (0: Poisson):
+ *   D = 2 [N ln(N / mu) - (N + 1/s^2) ln((1 + s^2 N) / (1 + s^2 mu))]    (negative binomial)
  *     = 2 [N log1p(a) - log1p(b) / s^2],   a = (N - mu) / (mu (1 + s^2 N)),   b = s^2 (N - mu) / (1 + s^2 mu)
- *
- * and for a row without a count -2 ln(alive exp(-D/2) + dead).
- */
+ * Empty row: -2 ln(alive exp(-D/2) + dead). */
 #ifndef PARITAS_KAPPA_MISFIT_H
 #define PARITAS_KAPPA_MISFIT_H
 
@@ -25,19 +18,15 @@
 #define FIT_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
 #define FIT_ARGUMENTS mi, mr, s
 
-#define MISFIT_FLOOR 1e-6 /* of fluxes under a logarithm */
+#define MISFIT_FLOOR 1e-6
 #define MISFIT_LEAST_MEAN 1e-20
 #define MISFIT_ORIGINAL 0.0125 /* 0.05^2 + 0.1^2 */
 
-/* Order of the sums. */
 #define SUM_VALUE 0
 #define SUM_GRADIENT 1 /* y, kappa, t */
 #define SUM_HESSIAN 4  /* yy, y kappa, y t, kappa kappa, kappa t, t t */
 #define SUM_FISHER 10
 
-/* ---- rows in ---- */
-
-/* The lanes' spectra, and what does not change during a fit. */
 FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
 {
     GLOBAL real *data = s + KAPPA_S_DATA;
@@ -66,7 +55,7 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
         STOREP(data, SPECTRUM_GAIN + i, gain);
         STOREP(s + KAPPA_S_EXPECTED, i, expected);
         STOREP(s + KAPPA_S_LOG_ENERGY, i, m_log(PSELECT(energy > zero, energy, PK(1.0))));
-        /* held densities let rows without a flux speak in the starts, too, where these have a logarithm */
+        /* with a held density empty rows count in starts if they have a logarithm */
         const pmask speaks = mi[KAPPA_DENSITY_HELD] && weights != 0 ? used : some;
         STOREP(s + KAPPA_S_LOG_FLUX, i, m_log(PSELECT(some, f, PK(1.0))));
         STOREP(s + KAPPA_S_COUNTS_FOR, i, PSELECT(speaks, counts_for, zero));
@@ -78,13 +67,11 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
     TEAM_BARRIER();
 }
 
-/* ---- a row ---- */
-
 typedef struct {
     pack value, slope, curvature, expectation; /* D, D', D'', E */
 } row_terms;
 
-/* ln(1 + x); raised: 1 + x, which x near -1 does not know well. */
+/* ln(1 + x); raised: 1 + x, more accurate near x = -1. */
 FN pack log_raised(pack x, pack raised)
 {
     const pmask low = x < PK(-0.5);
@@ -99,7 +86,7 @@ FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
     const pmask poisson = systematic <= PK(0.0), empty = n <= PK(0.0);
     const pack floored = PSELECT(mean > PK(MISFIT_LEAST_MEAN), mean, PK(MISFIT_LEAST_MEAN));
     const pack d = n - mean, by_n = PFMA(systematic, n, one), by_mean = PFMA(systematic, mean, one);
-    /* of a, and of the two terms that cancel where n is near the mean */
+    /* of a, and of terms that cancel for n near the mean */
     const pack ratio = pflush(PDIVIDE(d, floored));
     const pack a = PSELECT(empty, PK(0.0), pflush(PDIVIDE(ratio, by_n))),
                b = pflush(PDIVIDE(systematic * d, by_mean));
@@ -114,13 +101,13 @@ FN row_terms row_by_counts(FIT_PARAMETERS, pack n, pack mean)
     r.slope = PDIVIDE(PK(-2.0) * d, by_mean);
     r.expectation = two * share;
     r.curvature = r.expectation * PDIVIDE(by_n, by_mean);
-    /* without a count */
+    /* an empty row */
     const pack dead = PACK_OF_ELEM(mr[KAPPA_DEAD]);
     const pmask mixed = AND(empty, dead > PK(0.0));
     if (PANY(mixed)) {
         const pack alive = PACK_OF_ELEM(mr[KAPPA_ALIVE]) * m_exp(PK(-0.5) * r.value),
                    total = alive + PSELECT(mixed, dead, one), part = pflush(PDIVIDE(alive, total));
-        const pack halved = PK(0.5) * r.slope; /* `half` is a type of OpenCL's */
+        const pack halved = PK(0.5) * r.slope; /* `half` is an OpenCL type */
         r.value = PSELECT(mixed, PK(-2.0) * m_log(total), r.value);
         r.curvature =
             PSELECT(mixed, part * (r.curvature - pflush((one - part) * halved) * r.slope), r.curvature);
@@ -142,10 +129,7 @@ FN row_terms row_by_logarithm(pack expected, pack weight, pack model)
     return r;
 }
 
-/* ---- the sums ---- */
-
-/* Flux at each energy and its derivatives, six arrays: the flux; of its logarithm the derivatives by kappa
- * and t, and those by both, or, where the model will be folded, the same of the flux itself. */
+/* Six arrays: flux; derivatives of ln(flux), or of the flux for folding, by kappa, t, both. */
 FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
 {
     GLOBAL real *model = s + KAPPA_S_MODEL;
@@ -158,7 +142,7 @@ FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
     TEAM_FOR_PACK(i, SWEEP_SLOTS) {
         const pack q = LOADP(s, KAPPA_S_DATA + SPECTRUM_ENERGY + i) * shape.unit, l = m_log1p(q * inverse);
         const pack flux = pflush(pflush(shape.scale * q) * m_exp(-more * l));
-        const pack r = PDIVIDE(one, k + q), c = q * r, cr = c * r; /* of q / kappa and its powers */
+        const pack r = PDIVIDE(one, k + q), c = q * r, cr = c * r; /* powers of q / kappa */
         const pack by_kappa = PACK_OF(a.slope) - PFMA(-more * c, inverse, l),
                    by_t = PFMA(PK(2.0) * more, c, PK(-3.0));
         pack kappa_kappa = PFMA(cr * inverse2, PFMA(k - one, q, PK(-2.0) * k), PACK_OF(a.curvature));
@@ -180,7 +164,6 @@ FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
     TEAM_BARRIER();
 }
 
-/* The misfit's terms of the rows from i on. */
 FN void misfit_rows(FIT_PARAMETERS, u32 i)
 {
     GLOBAL const real *model = s + KAPPA_S_MODEL, *response = s + KAPPA_S_RESPONSE;
@@ -235,7 +218,7 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
 #undef TERM
 }
 
-/* Value and derivatives at a point, as KAPPA_SUMS sums at KAPPA_S_SUMS that all workers may read. */
+/* KAPPA_S_SUMS is ready for all workers. */
 FN_LARGE void misfit_evaluate(FIT_PARAMETERS, real y, real kappa, real t)
 {
     misfit_model(FIT_ARGUMENTS, y, kappa, t);

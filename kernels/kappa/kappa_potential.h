@@ -1,25 +1,22 @@
-/* kappa_potential.h: the potential at which the currents of a spacecraft balance.
+/* kappa_potential.h: the potential U at which a spacecraft's currents balance.
  *
- * In sunlight photoelectrons leave against the electrons that come: ln of the photoelectrons' current is
- * convex in U, so Newton's steps from 0 V go up to the root without passing it.
+ * Sunlight: photoelectrons against electrons. ln(photoelectrons) is convex in U: Newton climbs from 0 V
+ * without passing the root.
  *
- * In shade electrons come, secondaries leave and ions come. A potential is stable where more of it means less
- * net current. Where electrons prevail at 0 V the spacecraft charges down to the first stable potential;
- * where they do not, up to a volt or so, and another stable potential may lie below, which a spacecraft that
- * was negative before would keep (Lai, J. Geophys. Res. 96 (1991) 1629). Below, the temperature of the plasma
- * vanishes at -(kappa - 3/2) T, where ions alone are left: points between there and 0 V, closer near 0,
- * bracket the root. Brent's method (Algorithms for Minimization without Derivatives, 1973, chapter 4) finds
- * it.
- */
+ * Shade: secondaries and ions against electrons. Stable: the net current falls as U grows. If electrons
+ * prevail at 0 V, U falls to the first stable value. Else U rises to about a volt; a lower stable value may
+ * exist, which a negative spacecraft keeps (Lai, J. Geophys. Res. 96 (1991) 1629). At -(kappa - 3/2) T only
+ * ions remain. Points up to there, denser near 0, bracket the root for Brent's method (Algorithms for
+ * Minimization without Derivatives, 1973, chapter 4). */
 #ifndef PARITAS_KAPPA_POTENTIAL_H
 #define PARITAS_KAPPA_POTENTIAL_H
 
 #include "kappa/kappa_currents.h"
 
 #define POTENTIAL_HIGHEST 150.0 /* V */
-/* V below 0, where sums on the grid are first tried; then 1.5 times as low, ten times */
+/* sums: first lower end, V below 0; up to ten times 1.5 times as low */
 #define POTENTIAL_LOWEST 1500.0
-#define POTENTIAL_BRACKETS 24 /* intervals that are searched for roots below 0 V */
+#define POTENTIAL_BRACKETS 24
 #define POTENTIAL_STEPS 100
 #if F64
 #define POTENTIAL_TOLERANCE R(1e-9) /* V */
@@ -30,7 +27,7 @@
 #define POTENTIAL_RELATIVE R(4.76837158e-7)
 #define POTENTIAL_DIFFERENCE R(1e-2)
 #endif
-/* V: sums on a grid jump, and where a method stops is part of the answer */
+/* V; sums jump: where a method stops matters */
 #define POTENTIAL_SUMS_TOLERANCE R(1e-3)
 
 typedef struct {
@@ -43,8 +40,7 @@ FN real potential_size(real x)
     return SELECT(x < R(0.0), -x, x);
 }
 
-/* ln of the photoelectrons' current at U is that of the given current; 0 at both ends where the root is
- * outside. */
+/* 0 if the root is outside. */
 FN real potential_in_sun(real current, PRIVATE real *status)
 {
     const mask under = current > current_photoelectrons(R(0.0)),
@@ -60,7 +56,7 @@ FN real potential_in_sun(real current, PRIVATE real *status)
                    both = cold + hot;
         const real step = (kappa_log(both) - wanted) * DIVIDE(both, slope);
         u = SELECT(moving, u + step, u);
-        /* quadratic: what is left is less than this step's square */
+        /* quadratic: the error is below step^2 */
         moving = AND(moving, step > FMA(POTENTIAL_RELATIVE, u, R(0.001) * POTENTIAL_TOLERANCE));
     }
     u = SELECT(u < R(POTENTIAL_HIGHEST), SELECT(u > R(0.0), u, R(0.0)), R(POTENTIAL_HIGHEST));
@@ -69,7 +65,7 @@ FN real potential_in_sun(real current, PRIVATE real *status)
     return SELECT(inside, u, R(0.0));
 }
 
-/* The highest interval below 0 V in which, going down, electrons cease to prevail. net: that at 0 V. */
+/* The highest interval below 0 V where electrons cease to prevail. net: at 0 V. */
 FN potential_bracket potential_below(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa, real theta,
                                      real net)
 {
@@ -92,14 +88,13 @@ FN potential_bracket potential_below(CONSTANT elem *mr, GLOBAL real *s, real den
     return b;
 }
 
-/* The root in each lane's bracket; 0 where there is none. unit: what makes currents of order 1, whose
- * products f32 can hold. */
+/* 0 without bracket. unit: brings currents to order 1 for f32. */
 FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real density, real kappa,
                              real theta, real unit, potential_bracket b)
 {
     const real zero = R(0.0),
                tolerance = rule == CHARGING_SUMS ? POTENTIAL_SUMS_TOLERANCE : POTENTIAL_TOLERANCE;
-    /* `now` is the best point, `other` the nearest one of another sign, `last` the point before */
+    /* `now` is best, `other` nearest of other sign, `last` the one before */
     real last = b.low, last_net = b.net_low * unit, now = b.high, net = b.net_high * unit, other = last,
          other_net = last_net;
     real step = now - last, step_before = step, root = now;
@@ -122,7 +117,7 @@ FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real d
                    middle = R(0.5) * (other - now);
         root = SELECT(open, now, root);
         open = AND(open, AND(OR(net > zero, net < zero), potential_size(middle) >= near));
-        /* a secant, or a parabola through three points where they are three */
+        /* secant, or parabola through three points */
         const mask three = OR(last > other, last < other);
         const real rise = net - last_net,
                    secant = flush(
@@ -147,7 +142,6 @@ FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real d
     return root;
 }
 
-/* The bracket of sums on the grid: from 0 V down to where the sign is another. */
 FN potential_bracket potential_below_of_sums(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa,
                                              real theta, real net)
 {
@@ -199,7 +193,7 @@ FN potential_balance potential_in_shade(CONSTANT elem *mr, GLOBAL real *s, u32 r
     return p;
 }
 
-/* Derivatives of the potential by kappa and ln(theta): the currents must go on balancing. */
+/* The currents stay balanced. */
 typedef struct {
     real by_density, by_kappa, by_theta;
 } potential_slopes;
@@ -231,7 +225,7 @@ FN potential_slopes potential_slopes_in_shade(CONSTANT elem *mr, GLOBAL real *s,
 {
     const real one = R(1.0), two = R(2.0), size = potential_size(potential), least = R(1e-3),
                above = kappa - R(1.5);
-    /* the plasma keeps a temperature at every step */
+    /* keeps the temperature positive */
     const real part = one + DIVIDE(potential, above * kappa_temperature(kappa, theta));
     const real h = POTENTIAL_DIFFERENCE * SELECT(part < one, part, one), move = h * above,
                rise = h * SELECT(size > least, size, least);
@@ -248,7 +242,7 @@ FN potential_slopes potential_slopes_in_shade(CONSTANT elem *mr, GLOBAL real *s,
                inverse = flush(DIVIDE(
                    -two * rise, SELECT(OR(by_potential > R(0.0), by_potential < R(0.0)), by_potential, one)));
     potential_slopes d;
-    d.by_density = R(0.0); /* all currents have the density as a factor */
+    d.by_density = R(0.0); /* the density scales all currents */
     d.by_kappa = flush(flush(DIVIDE(found[0] - found[1], two * move)) * inverse);
     d.by_theta = flush(flush(DIVIDE(found[2] - found[3], two * h)) * inverse);
     return d;

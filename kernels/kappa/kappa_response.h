@@ -1,5 +1,4 @@
-/* kappa_response.h: what channels of finite width in energy make of a model: Gaussians in ln E, summed over
- * the spectrum's own energies, each row's weights to 1. */
+/* kappa_response.h: folds a model with Gaussians in ln E over the spectrum's energies. */
 #ifndef PARITAS_KAPPA_RESPONSE_H
 #define PARITAS_KAPPA_RESPONSE_H
 
@@ -7,14 +6,13 @@
 #include "numeric/flush.h"
 #include "numeric/math.h"
 
-/* Weight at a distance in ln E, before the row's sum is made 1; sharpness = 1 / (2 sigma^2). */
+/* Unnormalised; sharpness = 1 / (2 sigma^2). */
 FN pack response_weight(pack distance, real sharpness)
 {
     return pflush(m_exp(PACK_OF(-sharpness) * (distance * distance)));
 }
 
-/* response[n j + i], n = SWEEP_SLOTS, from the logarithms of energies; where energy is 0 there is no
- * weight. Between barriers of its own. */
+/* response[n j + i], n = SWEEP_SLOTS. Own barriers. */
 FN void response_prepare(GLOBAL real *response, GLOBAL const real *energy, GLOBAL const real *log_energy,
                          real sharpness)
 {
@@ -35,7 +33,6 @@ FN void response_prepare(GLOBAL real *response, GLOBAL const real *energy, GLOBA
     TEAM_BARRIER();
 }
 
-/* The rows from i on of the response times an array. */
 FN pack response_fold(GLOBAL const real *response, GLOBAL const real *array, u32 i)
 {
     pack sum = PK(0.0);

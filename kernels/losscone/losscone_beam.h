@@ -1,17 +1,11 @@
-/* losscone_beam.h: what a beam along the field can do for a row.
+/* losscone_beam.h: bounds on a row's gain from a beam along the field.
  *
- * The beam adds a p_j to the model of cell j of a row: p_j its profile in pitch angle, a = A b(U) with b =
- * exp(-((E - c) / w)^2 / 2), c = max(V - U, w), 0 where V <= U. Only rows whose energy is near c, and their
- * cells near the field, notice.
+ * The beam adds a p_j to cell j: p_j its profile in pitch angle, a = A b(U), b = exp(-((E - c) / w)^2 / 2), c
+ * = max(V - U, w); 0 where V <= U. Only rows with E near c and cells near the field notice it.
  *
- * Bounds: each row gets an amplitude of its own, from 0 to the largest that a box allows. Over cells with nc
- * of them in the cone, the misfit is lower than without beam by at most the row's gain. For Halekas, on each
- * interval of amplitudes between two nodes a cell contributes at least the square of its distance to the
- * interval of ln(model); below the first node, by ln(1 + y) <= y, the gain is at most amplitude times a
- * slope. For Lillis the best amplitude has a closed form.
- *
- * Rows are prepared when a box first needs them.
- */
+ * A row has its own amplitude, from 0 to the most in a box. Its gain with nc cells in the cone limits how far
+ * the misfit falls. Halekas: between amplitude nodes a cell keeps at least its squared distance to the
+ * interval of ln(model); below them ln(1 + y) <= y gives amplitude times slope. Lillis: closed form. */
 #ifndef PARITAS_LOSSCONE_BEAM_H
 #define PARITAS_LOSSCONE_BEAM_H
 
@@ -19,18 +13,17 @@
 #include "losscone/losscone_plateau.h"
 
 #if F64
-#define BEAM_LEAST_PROFILE R(1e-12) /* less is no beam */
-#define BEAM_REACH R(28.0)          /* as exponent: an amplitude of e^-28 of the largest; */
-#define BEAM_FAR R(7.5)             /* in widths: beyond it that is passed */
+#define BEAM_LEAST_PROFILE R(1e-12)
+#define BEAM_REACH R(28.0) /* amplitudes below e^-28 of the largest are ignored */
+#define BEAM_FAR R(7.5)    /* BEAM_REACH in widths */
 #else
 #define BEAM_LEAST_PROFILE R(1e-7)
 #define BEAM_REACH R(16.0)
 #define BEAM_FAR R(5.7)
 #endif
 
-enum beam_knowledge { BEAM_UNKNOWN, BEAM_LEARNT /* profile and slope */, BEAM_TABULATED /* all gains */ };
-/* What bounds a row's gain: nothing to gain; the slope; the whole row for free; table t at BEAM_BY_TABLE +
- * t. */
+enum beam_knowledge { BEAM_UNKNOWN, BEAM_LEARNT, BEAM_TABULATED };
+/* BEAM_FREE: the whole row's misfit. BEAM_BY_TABLE + t: table t. */
 enum beam_mode { BEAM_NONE, BEAM_BY_SLOPE, BEAM_FREE, BEAM_BY_TABLE };
 
 #define BEAM_PROFILE(row) (s + BEAM_PROFILES + SWEEP_CELLS * (size_t)(row))
@@ -39,12 +32,12 @@ enum beam_mode { BEAM_NONE, BEAM_BY_SLOPE, BEAM_FREE, BEAM_BY_TABLE };
 #define BEAM_GAIN(row, t) (s + BEAM_GAINS + BEAM_STRIDE * (size_t)((row) * BEAM_NODES + (t)))
 #define BEAM_SPARE(row, i) (s + BEAM_SPARE_CELLS + SWEEP_CELLS * (size_t)(BEAM_SPARES * (row) + (i)))
 
-/* Amplitudes of the tables, of the largest, and minus their logarithms, rounded up. */
+/* Nodes relative to the largest amplitude, and minus their logarithms, rounded up. */
 TABLE(elem, beam_nodes, BEAM_NODES) = {ELEM(0.0002), ELEM(0.001), ELEM(0.004), ELEM(0.01), ELEM(0.02),
                                        ELEM(0.06),   ELEM(0.12),  ELEM(0.24),  ELEM(0.5),  ELEM(1.0)};
 TABLE(elem, beam_depths, BEAM_NODES) = {ELEM(8.518), ELEM(6.908), ELEM(5.522), ELEM(4.606), ELEM(3.913),
                                         ELEM(2.814), ELEM(2.121), ELEM(1.428), ELEM(0.694), ELEM(0.0)};
-/* Below them, for the slope: amplitudes and the exponents from which on they are not reached. */
+/* Amplitudes below the nodes, and the exponents beyond which they are not reached. */
 TABLE(elem, beam_tails, 6) = {ELEM(2.01e-4), ELEM(2e-5), ELEM(2e-6), ELEM(1e-7), ELEM(1e-9), ELEM(1e-11)};
 TABLE(elem, beam_tail_depths, 6) = {ELEM(8.518), ELEM(10.82), ELEM(13.13),
                                     ELEM(16.12), ELEM(20.73), ELEM(25.33)};
@@ -59,7 +52,7 @@ FN real beam_width(CONSTANT elem *mr)
     return LOADM1(mr, LOSSCONE_BEAM_WIDTH);
 }
 
-/* New data: nothing is known of any row. By the whole team, up to a barrier. */
+/* For new data. By the whole team, up to a barrier. */
 FN void beam_forget(GLOBAL real *s)
 {
     TEAM_FOR(i, SWEEP_SLOTS) {
@@ -69,8 +62,7 @@ FN void beam_forget(GLOBAL real *s)
     TEAM_BARRIER();
 }
 
-/* (E - c)^2 / 2 w^2 at its least over potentials u0 .. u1; BEAM_REACH if there is no beam or it is out of
- * reach. */
+/* Least (E - c)^2 / 2 w^2 for u0 .. u1; BEAM_REACH: too far. */
 FN real beam_depth(LOSSCONE_PARAMETERS, u32 row, real u0, real u1)
 {
     const real energy = sweep[SWEEP_ENERGY + row], spacecraft = sweep[SWEEP_POTENTIAL + row],
@@ -83,10 +75,7 @@ FN real beam_depth(LOSSCONE_PARAMETERS, u32 row, real u0, real u1)
     return R(0.5) * z * z;
 }
 
-/* ---- profile and slope of a row ---- */
-
-/* The cells of a row that notice: reflected ones by their thresholds; where the beam is so wide that all of
- * them do, behind them the incident ones. */
+/* Lists the cells in the beam: reflected ones and, if it covers all of them, incident ones. */
 FN_LARGE u32 beam_notice(LOSSCONE_PARAMETERS, u32 row)
 {
     const real sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA);
@@ -116,14 +105,12 @@ FN_LARGE u32 beam_notice(LOSSCONE_PARAMETERS, u32 row)
     return n;
 }
 
-/* What a cell adds to the slope of Halekas's gain: its distance above the model's logarithm, where it is
- * above. */
+/* A cell adds only where the datum exceeds the model. */
 FN real beam_steepness(real away, real profile, real base)
 {
     return away > R(0.0) ? flush(DIVIDE(away * profile, base)) : R(0.0);
 }
 
-/* Profile and slope of a row. */
 FN_LARGE void beam_learn(LOSSCONE_PARAMETERS, u32 row)
 {
     const u32 n = beam_notice(LOSSCONE, row), reflected = U32_OF((s + CELLS_COUNT)[row]),
@@ -155,9 +142,7 @@ FN_LARGE void beam_learn(LOSSCONE_PARAMETERS, u32 row)
     (s + BEAM_KNOWN)[row] = REAL_OF(BEAM_LEARNT);
 }
 
-/* ---- gains of a row ---- */
-
-/* A logarithm that is good to 2e-5, for bounds (which are widened by as much) and first guesses. */
+/* Accurate to 2e-5; bounds are widened by that. */
 FN pack rough_log(pack x)
 {
     plint i = PBITS(PK(M_FOUR_THIRDS) * x);
@@ -173,14 +158,14 @@ FN pack rough_log(pack x)
 }
 #define ROUGH_LOG 2e-5
 
-/* Squared distance to an interval. */
+/* Distance to an interval. */
 FN pack outside_squared(pack x, pack low, pack high)
 {
     const pack below = low - x, above = x - high, d = PSELECT(below > above, below, above);
     return PSELECT(d > PK(0.0), d * d, PK(0.0));
 }
 
-/* Lillis: the best amplitude up to each node's. */
+/* Lillis: the best amplitude up to each node. */
 FN void beam_tabulate_closed(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
 {
     GLOBAL const real *profile = BEAM_PROFILE(row), *slope = BEAM_SLOPE(row);
@@ -197,8 +182,7 @@ FN void beam_tabulate_closed(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
     }
 }
 
-/* Halekas: on each interval of amplitudes the least that each cell can contribute, in the cone and
- * outside. */
+/* Halekas: each cell's least contribution on each interval, in the cone and outside. */
 FN void beam_tabulate_nodes(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
 {
     GLOBAL const real *exact = BEAM_EXACT(row), *profile = BEAM_PROFILE(row),
@@ -234,7 +218,6 @@ FN void beam_tabulate_nodes(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
     }
 }
 
-/* All gains of a row. */
 FN_LARGE void beam_tabulate(LOSSCONE_PARAMETERS, u32 row)
 {
     const u32 n = U32_OF((s + BEAM_CELLS)[row]), reflected = U32_OF((s + CELLS_COUNT)[row]),
@@ -246,9 +229,7 @@ FN_LARGE void beam_tabulate(LOSSCONE_PARAMETERS, u32 row)
     (s + BEAM_KNOWN)[row] = REAL_OF(BEAM_TABULATED);
 }
 
-/* ---- bounds ---- */
-
-/* How the gain of a row is bounded at potentials u0 .. u1; `roughly`: what needs tables is free. */
+/* `roughly`: without new tables. */
 FN void beam_choose(LOSSCONE_PARAMETERS, u32 row, real u0, real u1, u32 roughly)
 {
     GLOBAL real *mode = s + BEAM_MODE + row, *known = s + BEAM_KNOWN + row;
@@ -273,8 +254,7 @@ FN void beam_choose(LOSSCONE_PARAMETERS, u32 row, real u0, real u1, u32 roughly)
     *mode = REAL_OF(BEAM_BY_TABLE + t);
 }
 
-/* A row's bound on what the beam gains, by how many of its noticing cells are in the cone: factor times the
- * table, where that is positive. */
+/* factor times table[cells in the cone], if positive */
 typedef struct {
     GLOBAL const real *table;
     real factor, cells;
@@ -292,14 +272,13 @@ FN beam_limit beam_limit_of(GLOBAL const real *s, u32 row)
     return limit;
 }
 
-/* `below`: cells of the row in the cone. */
 FN real beam_gain(beam_limit limit, real below)
 {
     const real gain = limit.table[U32_OF(below < limit.cells ? below : limit.cells)];
     return gain > R(0.0) ? flush(limit.factor * gain) : R(0.0);
 }
 
-/* STEP of a row, less what the beam gains at most. */
+/* STEP of a row less its gain. */
 FN real beam_step(GLOBAL const real *s, u32 row, u32 k)
 {
     const real step = CELLS_STEP(0)[k * SWEEP_SLOTS + row];
@@ -308,14 +287,12 @@ FN real beam_step(GLOBAL const real *s, u32 row, u32 k)
                : step - beam_gain(beam_limit_of(s, row), (s + CELLS_BELOW)[k * SWEEP_SLOTS + row]);
 }
 
-/* STEP of a family, less what a beam gains at most, where there is one. */
 FN real family_step_least(GLOBAL const real *s, u32 family, u32 k, u32 beam)
 {
     return beam ? beam_step(s, family % SWEEP_SLOTS, k) : family_step(s, family, k);
 }
 
-/* Takes the gains of the rows that notice off the bounds of a box, by the whole team, between barriers of the
- * caller's. */
+/* Lowers a box's bounds by the gains. By the whole team; barriers are the caller's. */
 FN void beam_relax(LOSSCONE_PARAMETERS, search_box box, u32 roughly, GLOBAL real *to)
 {
     TEAM_FOR(row, SWEEP_ROWS) {

@@ -1,10 +1,7 @@
-/* losscone_bootstrap.h: data as the model at a point would have given them, with new noise, in the place of a
- * sweep's.
+/* losscone_bootstrap.h: replaces a sweep's data by the model at a point plus new noise.
  *
- * Only cells whose model depends on the parameters are drawn: the reflected ones, and all where the beam is
- * so wide that it reaches the others. What the rest adds is the same for all parameters and cancels in
- * differences. Noise is normal, of one size, on what the misfit compares: logarithms, of Lillis fluxes.
- */
+ * Draws reflected cells, and all if the beam reaches the others: the rest cancels in differences. Noise is
+ * normal, of one size, on what the misfit compares: logarithms (Lillis: fluxes). */
 #ifndef PARITAS_LOSSCONE_BOOTSTRAP_H
 #define PARITAS_LOSSCONE_BOOTSTRAP_H
 
@@ -13,16 +10,15 @@
 #include "numeric/philox.h"
 #include "numeric/rng.h"
 
-#define BOOTSTRAP_STREAM 0x80000000u /* with the draw: no other random number of a sweep has that word */
+#define BOOTSTRAP_STREAM 0x80000000u /* with the draw: a word of no other random number */
 
-/* What cells are compared with at the point, whose row this is. */
 FN pack bootstrap_truth(losscone_run run, losscone_row row, pack sine, pack cosine)
 {
     if (!(row.beam > R(0.0))) return losscone_of_cells(run, row, sine, run.datum);
     return losscone_datum(run, losscone_with_beam(run, row, sine, losscone_beam_profile(run, cosine)));
 }
 
-/* The truth of all cells, behind cells_prepare. By the whole team, up to a barrier. */
+/* After cells_prepare. By the whole team, up to a barrier. */
 FN void bootstrap_begin(losscone_run run, LOSSCONE_PARAMETERS, real potential, real ratio, real amplitude)
 {
     TEAM_FOR(i, SWEEP_ROWS) {
@@ -46,9 +42,7 @@ FN void bootstrap_begin(losscone_run run, LOSSCONE_PARAMETERS, real potential, r
     TEAM_BARRIER();
 }
 
-/* ---- draws ---- */
-
-/* One draw of a sweep: the size of its noise, and what keys its random numbers. */
+/* noise: standard deviation; the others key the random numbers */
 typedef struct {
     real noise;
     u32 number, sweep_low, sweep_high, key0, key1;
@@ -58,7 +52,6 @@ typedef struct {
     pack first, second;
 } bootstrap_pair;
 
-/* 0, 1, .. from `first` on. */
 FN pack bootstrap_count(u32 first)
 {
     real number[8];
@@ -66,8 +59,7 @@ FN pack bootstrap_count(u32 first)
     return LOADP(number, 0);
 }
 
-/* Two packs of standard normal numbers, of the blocks from `block` on of the draw's stream. In f64 from two
- * words each, in f32 from one. */
+/* Standard normal numbers from `block` on. f64 takes two words each, f32 one. */
 FN bootstrap_pair bootstrap_normal(bootstrap_draw draw, u32 block)
 {
     const u32 stream = BOOTSTRAP_STREAM | draw.number;
@@ -92,7 +84,7 @@ FN bootstrap_pair bootstrap_normal(bootstrap_draw draw, u32 block)
     return z;
 }
 
-/* New data of cells j, j + 1 .. of a row, of which `count` are drawn; answers what they differ from `one`. */
+/* Writes data of the first `count` cells; returns data - one. */
 FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL real *data, u32 j, u32 count, pack z, real noise,
                       pack one)
 {
@@ -102,9 +94,8 @@ FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL real *data, u32 j, u32 co
     return PSELECT(there, datum - one, PK(0.0));
 }
 
-/* Draws the first `count` reflected cells of a row, or, for count = SWEEP_CELLS and `incident`, all in the
- * sweep's order, of which the incident ones with data count. Adds the squares of what they differ from the
- * model outside the cone. */
+/* Draws `count` reflected cells of a row, or with `incident` all SWEEP_CELLS in the sweep's order. Adds
+ * squares of datum - level 0; with `incident` only those of incident cells. */
 FN acc8 bootstrap_cells(LOSSCONE_PARAMETERS, bootstrap_draw draw, u32 row, u32 count, u32 incident, acc8 sum)
 {
     const u32 at = row * SWEEP_CELLS;
@@ -128,7 +119,7 @@ FN acc8 bootstrap_cells(LOSSCONE_PARAMETERS, bootstrap_draw draw, u32 row, u32 c
     return sum;
 }
 
-/* Sums of a row's data below each threshold, in the place of step table 0. */
+/* Data below each threshold, into step table 0. */
 FN void bootstrap_sums(GLOBAL real *s, u32 row)
 {
     const u32 levels = U32_OF(s[CELLS_LEVELS]), most = U32_OF((s + CELLS_MOST)[row]);
@@ -145,7 +136,7 @@ FN void bootstrap_sums(GLOBAL real *s, u32 row)
     }
 }
 
-/* New data, ready to be searched. By the whole team. */
+/* By the whole team. */
 FN void bootstrap_renew(LOSSCONE_PARAMETERS, bootstrap_draw draw)
 {
     TEAM_FOR(row, SWEEP_ROWS) {

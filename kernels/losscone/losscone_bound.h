@@ -1,11 +1,8 @@
-/* losscone_bound.h: the least misfit that a box of potentials and ratios may hold.
+/* losscone_bound.h: a lower bound of the misfit in a box.
  *
- * In the box U0 <= U <= U1, r0 <= r <= r1 the edge x of each family lies between r0 (1 + c U0) and r1 (1 + c
- * U1). So its k lies between two numbers, and the misfit is at least BASE + the sum over the families of the
- * least STEP between them. Where at most one line crosses the box that is its least misfit. Where families
- * depend on the sign of U (folded) a box must not have 0 inside; neither must it where a row's E' is next to
- * nothing.
- */
+ * For U0 <= U <= U1, r0 <= r <= r1 a family's x lies between r0 (1 + c U0) and r1 (1 + c U1), which bounds k.
+ * Misfit >= BASE + sum over families of the least STEP; equal if at most one line crosses the box. U = 0 must
+ * not be inside for folded rows, nor where E' is tiny. */
 #ifndef PARITAS_LOSSCONE_BOUND_H
 #define PARITAS_LOSSCONE_BOUND_H
 
@@ -16,7 +13,7 @@ typedef struct {
 } search_box;
 
 #define UNBOUNDED R(1e30)
-/* above it (E' next to nothing) an edge has passed all thresholds as soon as U has left 0 */
+/* above it (tiny E') an edge passes all thresholds as soon as U leaves 0 */
 #define WILD_INVERSE PK(1e9)
 
 FN search_box box_at(GLOBAL const real *entry)
@@ -37,7 +34,6 @@ FN void put_box(GLOBAL real *entry, real u0, real u1, real r0, real r1)
     entry[BOX_R1] = r1;
 }
 
-/* The domain. */
 FN search_box box_of_options(CONSTANT elem *mr)
 {
     search_box box;
@@ -48,7 +44,7 @@ FN search_box box_of_options(CONSTANT elem *mr)
     return box;
 }
 
-/* Fills `to`, of BOUND_SIZE, by the whole team; the caller puts a barrier behind. */
+/* Fills BOUND_SIZE numbers by the whole team; the barrier is the caller's. */
 FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
 {
     const u32 families = losscone_families(mi), reversed = families_reversed(mi, box.u1);
@@ -63,7 +59,7 @@ FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
         const pmask wild = c > WILD_INVERSE;
         const pack lo = pflush(r0 * PFMA(PSELECT(wild, middle_u, u0), c, one)),
                    top = pflush(r1 * PFMA(PSELECT(wild, middle_u, u1), c, one));
-        const pack hi = PSELECT(top > lo, top, lo); /* both negative: no matter */
+        const pack hi = PSELECT(top > lo, top, lo); /* both negative */
         GLOBAL const real *thresholds = s + CELLS_THRESHOLD + row, *steps = CELLS_STEP(n) + row;
         u32 k = 0;
         pack threshold = LOADP(thresholds, 0);

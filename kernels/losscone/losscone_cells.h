@@ -1,19 +1,17 @@
-/* losscone_cells.h: a sweep as the searches see it: for each row the cells that may be in the loss cone, in
- * the order in which they enter it, and the misfit as a step function of their number.
+/* losscone_cells.h: a sweep for the searches: each row's misfit as a step function of its cells in the cone.
  *
  * A cell at pitch angle theta > 90 degrees is in the cone where sin^2(theta) < x = r (1 + U / E'), E' =
- * energy less spacecraft potential. With a = r, b = r U and c = 1 / E' each threshold is a straight line a +
- * c b = sin^2 in the plane of a, b. Rows have up to SWEEP_CELLS thresholds, ascending; cells at the same
- * angle are one threshold. k(x) = number of thresholds below x.
+ * energy less spacecraft potential. With a = r, b = r U, c = 1 / E' a threshold is the straight line a + c b
+ * = sin^2. A row has up to SWEEP_CELLS ascending thresholds, one per angle. k(x) = number of thresholds below
+ * x.
  *
- * The misfit is BASE + the sum over families of STEP(family, k(x_family)). With a hard edge a family is a
- * row. With the energy response a row is five families, of the energies E (1 + w {1, 1/2, 0, -1/2, -1}).
- * Where n of the five see a cell in the cone the model is level n, and the row's misfit telescopes:
+ * Misfit = BASE + sum over families of STEP(family, k(x_family)). With a hard edge a family is a row. With
+ * the energy response a row is five families, of energies E (1 + w {1, 1/2, 0, -1/2, -1}). With n of the five
+ * in the cone the model is level n, and the row's misfit telescopes:
  *   sum over n = 1 .. 5 of G_n(k of the n-th largest x),
  *   G_n(k) = sum over the first k cells of (d - level n)^2 - (d - level n-1)^2.
- * For U <= 0 the n-th largest x is that of the n-th highest energy, for U > 0 that of the n-th lowest
- * ("reversed"). So searches cut their boxes at U = 0.
- */
+ * The n-th largest x has the n-th highest energy for U <= 0, the n-th lowest ("reversed") for U > 0. So
+ * searches cut boxes at U = 0. */
 #ifndef PARITAS_LOSSCONE_CELLS_H
 #define PARITAS_LOSSCONE_CELLS_H
 
@@ -24,29 +22,25 @@
 #define LOSSCONE_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
 #define LOSSCONE mi, mr, sweep, s
 
-#define NO_THRESHOLD R(1e30) /* that no x reaches */
+#define NO_THRESHOLD R(1e30) /* no x reaches it */
 #if F64
-#define SAME_THRESHOLD R(4e-12) /* what rounding of cosines may set apart */
+#define SAME_THRESHOLD R(4e-12) /* rounding of cosines */
 #else
 #define SAME_THRESHOLD R(1e-6)
 #endif
 
 #define CELLS_STEP(n) (s + CELLS_STEPS + (n) * CELLS_TABLE)
 
-/* ---- families ---- */
-
 FN u32 losscone_families(CONSTANT u32 *mi)
 {
     return mi[LOSSCONE_FOLDED] ? SWEEP_FAMILIES : SWEEP_SLOTS;
 }
 
-/* Are energies of folded rows in reversed order at this potential? */
 FN u32 families_reversed(CONSTANT u32 *mi, real potential)
 {
     return mi[LOSSCONE_FOLDED] && potential > R(0.0);
 }
 
-/* c of a family. */
 FN real family_inverse(GLOBAL const real *s, u32 family, u32 reversed)
 {
     const u32 n = family / SWEEP_SLOTS, row = family % SWEEP_SLOTS;
@@ -63,7 +57,6 @@ FN real row_threshold(GLOBAL const real *s, u32 row, u32 k)
     return (s + CELLS_THRESHOLD)[k * SWEEP_SLOTS + row];
 }
 
-/* How many thresholds of a row are below x. */
 FN u32 thresholds_below(GLOBAL const real *s, u32 row, real x)
 {
     u32 k = 0;
@@ -71,16 +64,12 @@ FN u32 thresholds_below(GLOBAL const real *s, u32 row, real x)
     return k;
 }
 
-/* ---- rows ---- */
-
-/* What the misfit compares with the model. */
 FN pack datum_of(u32 method, pack flux)
 {
     return method ? flux : m_log(flux + PK(LOSSCONE_FLOOR));
 }
 
-/* Data and squared sines of row i; the valid reflected ones first, in the sweep's order, behind them
- * NO_THRESHOLD up to a multiple of 8. They wait in the place of step tables. */
+/* The valid reflected cells first, then NO_THRESHOLD to a multiple of 8, in the place of step tables. */
 FN void cells_of_row(LOSSCONE_PARAMETERS, u32 row)
 {
     const pack one = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL)), zero = PK(0.0);
@@ -115,7 +104,7 @@ FN void cells_of_row(LOSSCONE_PARAMETERS, u32 row)
     (s + CELLS_VALID)[row] = acc8_total(valid);
 }
 
-/* 1 / E' of a row, or of each of its five energies. */
+/* Of a row, or of its five energies. */
 FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
 {
     const real energy = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0),
@@ -129,9 +118,9 @@ FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
         (s + CELLS_INVERSE)[row] = cone_inverse(energy, potential);
 }
 
-/* The reflected cells of row i by ascending sin^2; then thresholds, and how many cells and what sum of data
- * each leaves below (the latter in the place of step table 0). Each cell's place is the number of those below
- * it, a pack of cells at a time; equal ones take the next place that is free. */
+/* Sorts reflected cells by sin^2 and finds the thresholds, with cells and sums of data below (sums in step
+ * table 0). A cell's place is the number of those below it, a pack at a time; equal cells take the next free
+ * place. */
 FN void cells_sort(GLOBAL real *s, u32 row)
 {
     const u32 at = row * SWEEP_CELLS, n = U32_OF((s + CELLS_COUNT)[row]);
@@ -167,10 +156,8 @@ FN void cells_sort(GLOBAL real *s, u32 row)
     (s + CELLS_MOST)[row] = REAL_OF(k);
 }
 
-/* ---- the whole sweep ---- */
-
-/* Steps of the misfit from sums of data, which are in the place of step table 0: differences of squares, of d
- * - l' and d - l, (l - l') (2 d - l - l'). By the whole team; the slab may be read behind it. */
+/* Turns sums of data in step table 0 into steps: (d - l')^2 - (d - l)^2 = (l - l') (2 d - l - l'). By the
+ * whole team, up to a barrier. */
 FN void cells_steps(LOSSCONE_PARAMETERS)
 {
     const u32 levels = U32_OF(s[CELLS_LEVELS]), tables = mi[LOSSCONE_FOLDED] ? LOSSCONE_ENERGIES : 1u;
@@ -186,7 +173,7 @@ FN void cells_steps(LOSSCONE_PARAMETERS)
     TEAM_BARRIER();
 }
 
-/* Fills the tables of rows with few thresholds up to the longest. */
+/* Pads the tables to the longest row. */
 FN void cells_end_row(GLOBAL real *s, u32 row)
 {
     const u32 levels = U32_OF(s[CELLS_LEVELS]);
@@ -199,7 +186,7 @@ FN void cells_end_row(GLOBAL real *s, u32 row)
     }
 }
 
-/* Fills the slab from the row of a sweep. By the whole team; the slab may be read behind it. */
+/* By the whole team, up to a barrier. */
 FN void cells_prepare(LOSSCONE_PARAMETERS)
 {
     TEAM_FOR(row, SWEEP_SLOTS) {

@@ -1,10 +1,8 @@
-/* losscone_confidence.h: the potentials at which the least misfit over r and A is not above a limit, on a
- * grid.
+/* losscone_confidence.h: grid potentials whose least misfit over r and A is within a limit.
  *
  *   boxes of (U, r) ─► bound above the limit: gone
- *                  └─► else halved until it has few potentials of the grid: these are open
- *   open potentials ─► profile, which ends as soon as it is below the limit ─► in the set or out of it
- */
+ *                  └─► halved down to few potentials: open
+ *   open potentials ─► profile, down to the limit ─► in or out */
 #ifndef PARITAS_LOSSCONE_CONFIDENCE_H
 #define PARITAS_LOSSCONE_CONFIDENCE_H
 
@@ -12,7 +10,7 @@
 
 enum confidence_flag { FLAG_OUT, FLAG_OPEN, FLAG_IN };
 
-/* The potentials: `count` of them, `step` apart, the last one at the upper bound. */
+/* `count` potentials, `step` apart; the last is `upper`. */
 typedef struct {
     real lower, upper, step;
     u32 count;
@@ -24,7 +22,7 @@ FN real grid_potential(confidence_grid grid, u32 i)
     return i + 1 < grid.count && u < grid.upper ? u : grid.upper;
 }
 
-/* The first potential that is not below u; count if there is none. */
+/* The first not below u; count: none. */
 FN u32 grid_first(confidence_grid grid, real u)
 {
     if (!(u > grid.lower)) return 0;
@@ -34,9 +32,9 @@ FN u32 grid_first(confidence_grid grid, real u)
     return i;
 }
 
-/* ---- boxes: all by one worker ---- */
+/* ---- boxes, by one worker ---- */
 
-/* Flags all potentials between two, unless they are flagged higher. */
+/* Never lowers a flag. */
 FN void confidence_mark(GLOBAL real *s, confidence_grid grid, real low, real high, u32 flag)
 {
     GLOBAL real *flags = s + CONFIDENCE_FLAG;
@@ -50,7 +48,6 @@ FN void confidence_push(GLOBAL real *s, real u0, real u1, real r0, real r1)
     s[SEARCH_STACKED] = s[SEARCH_STACKED] + R(1.0);
 }
 
-/* Up to two boxes of the stack become pending. */
 FN void confidence_take(GLOBAL real *s)
 {
     u32 depth = U32_OF(s[SEARCH_STACKED]), pending = 0;
@@ -76,7 +73,6 @@ FN void confidence_begin(CONSTANT elem *mr, GLOBAL real *s)
     confidence_take(s);
 }
 
-/* What becomes of pending box w, which is bounded. */
 FN void confidence_judge(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 w, confidence_grid grid,
                          real limit)
 {
@@ -86,7 +82,7 @@ FN void confidence_judge(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u3
     while (first < grid.count && (s + CONFIDENCE_FLAG)[first] > REAL_OF(FLAG_OUT) &&
            grid_potential(grid, first) <= box.u1)
         first++;
-    /* it holds no potential that is not flagged */
+    /* no unflagged potential */
     if (first == grid.count || grid_potential(grid, first) > box.u1) return;
     const u32 few = first + 2 >= grid.count || grid_potential(grid, first + 2) > box.u1;
     if (pending_lines(mi, s, w) == R(0.0) && !has_beam(mr))
@@ -104,9 +100,9 @@ FN void confidence_judge(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u3
     }
 }
 
-/* ---- intervals: by one worker ---- */
+/* ---- intervals, by one worker ---- */
 
-/* One more; of more than CONFIDENCE_SETS the two with the narrowest break are joined. */
+/* Beyond CONFIDENCE_SETS joins the two with the narrowest gap. */
 FN void confidence_add(GLOBAL real *s, real low, real high)
 {
     const u32 n = U32_OF(s[CONFIDENCE_FOUND]) + 1;
@@ -132,9 +128,8 @@ FN void confidence_intervals(GLOBAL real *s, confidence_grid grid)
     }
 }
 
-/* ---- the set: by the whole team ---- */
+/* ---- the set, by the whole team ---- */
 
-/* Flags the potentials that boxes leave. */
 FN void confidence_narrow(LOSSCONE_PARAMETERS, confidence_grid grid, real limit)
 {
     TEAM_FOR(i, grid.count) (s + CONFIDENCE_FLAG)[i] = REAL_OF(FLAG_OUT);
@@ -155,8 +150,7 @@ FN void confidence_narrow(LOSSCONE_PARAMETERS, confidence_grid grid, real limit)
     }
 }
 
-/* Decides open potentials; `known`: the last profile found a cell. Answers the same for the next
- * potential. */
+/* `known`: the last profile found a cell. Returns it for the next potential. */
 FN u32 confidence_decide(LOSSCONE_PARAMETERS, confidence_grid grid, real limit, u32 i, u32 known)
 {
     const u32 open = (s + CONFIDENCE_FLAG)[i] == REAL_OF(FLAG_OPEN);
@@ -181,8 +175,7 @@ FN u32 confidence_decide(LOSSCONE_PARAMETERS, confidence_grid grid, real limit, 
     return known;
 }
 
-/* The set of the sweep in the slab: CONFIDENCE_FOUND intervals with CONFIDENCE_ENDS. Potentials from `inside`
- * to `inside_end` are in it without being asked. */
+/* Answers in CONFIDENCE_FOUND, CONFIDENCE_ENDS. Potentials inside .. inside_end belong to it untested. */
 FN void confidence_run(LOSSCONE_PARAMETERS, confidence_grid grid, real limit, real inside, real inside_end)
 {
     confidence_narrow(LOSSCONE, grid, limit);

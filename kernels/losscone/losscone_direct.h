@@ -1,15 +1,12 @@
 /* losscone_direct.h: the loss-cone model by its formula, cell by cell.
  *
- * At the energy E of a row and the spacecraft potential V, with E' = E - V, the cone's edge has the sine's
- * square x = r (1 + U / E'), clipped to 0 .. 1 (Halekas et al. 2008, par. 37). A cell at the pitch angle
- * theta > 90 degrees with sin^2(theta) < x lies inside the cone: its model is the background, else 1. Folded
- * with the instrument's response it is the mean over five energies across the response. A beam of amplitude A
- * adds
- *   A exp(-((E - c) / w)^2 / 2) exp(-((theta - 180) / sigma)^2 / 2),   c = max(V - U, w), where V > U.
+ * At energy E and spacecraft potential V, E' = E - V, the cone's edge has sin^2 = x = r (1 + U / E'), clipped
+ * to 0 .. 1 (Halekas et al. 2008, par. 37). Cells with theta > 90 degrees and sin^2(theta) < x have the
+ * background, others 1; with the energy response the mean over five energies. A beam of amplitude A adds,
+ * where V > U,
+ *   A exp(-((E - c) / w)^2 / 2) exp(-((theta - 180) / sigma)^2 / 2),   c = max(V - U, w).
  *
- * A sweep is prepared once for all points (losscone_slab.h): sines, the beam's profile in pitch angle, and
- * what the misfit compares with the model.
- */
+ * A sweep is prepared once for all points (losscone_slab.h). */
 #ifndef PARITAS_LOSSCONE_DIRECT_H
 #define PARITAS_LOSSCONE_DIRECT_H
 
@@ -17,20 +14,18 @@
 #include "losscone/losscone_slab.h"
 #include "numeric/sum.h"
 
-#define DIRECT_NONE 1e30           /* a cell without a datum */
+#define DIRECT_NONE 1e30           /* no datum */
 #define LOSSCONE_LEAST_BEAM 1e-20  /* of the background: less changes no model */
-#define LOSSCONE_LITTLE_BEAM 1e-10 /* of the background: less changes no misfit that tables answer */
+#define LOSSCONE_LITTLE_BEAM 1e-10 /* of the background: less changes no misfit from tables */
 
-/* Of a run: methods and constants that all cells share. */
 typedef struct {
     u32 lillis, energies;
     real background, width, sigma, response;
-    real reach; /* eV: farther from a row's energy the largest beam allowed is little */
-    real level[LOSSCONE_ENERGIES + 1]; /* the model with so many of five energies inside the cone */
-    real datum[LOSSCONE_ENERGIES + 1]; /* what the misfit compares the datum with there */
+    real reach;                        /* eV from a row's energy: beyond, the largest beam is little */
+    real level[LOSSCONE_ENERGIES + 1]; /* the model with n of five energies in the cone */
+    real datum[LOSSCONE_ENERGIES + 1]; /* the same as compared with data */
 } losscone_run;
 
-/* exp(-z^2 / 2). */
 FN pack losscone_gaussian(pack z)
 {
     return pflush(m_exp(PK(-0.5) * z * z));
@@ -56,7 +51,7 @@ FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
     return run;
 }
 
-/* The edge's sine's square at energy number k of a row. */
+/* sin^2 at the cone's edge, for energy k. */
 FN real losscone_edge(losscone_run run, real energy, real spacecraft, real potential, real ratio, u32 k)
 {
     const real x =
@@ -65,7 +60,7 @@ FN real losscone_edge(losscone_run run, real energy, real spacecraft, real poten
     return x > R(0.0) ? (x < R(1.0) ? x : R(1.0)) : R(0.0);
 }
 
-/* Amplitude of the beam of one row, 0 where it does not count. */
+/* 0 where it does not count. */
 FN real losscone_beam(losscone_run run, real energy, real spacecraft, real potential, real amplitude)
 {
     const real fall = spacecraft - potential;
@@ -75,26 +70,24 @@ FN real losscone_beam(losscone_run run, real energy, real spacecraft, real poten
     return height > R(LOSSCONE_LEAST_BEAM) * run.background ? height : R(0.0);
 }
 
-/* The beam's profile in pitch angle. */
 FN pack losscone_beam_profile(losscone_run run, pack cosine)
 {
     if (!(run.sigma > R(0.0))) return PK(1.0);
     return losscone_gaussian(pflush(PDIVIDE(m_acos_degrees(cosine) - PK(180.0), PACK_OF(run.sigma))));
 }
 
-/* The same of reflected cells, by their sin^2. */
+/* The same for reflected cells. */
 FN pack losscone_beam_of_sine(real sigma, pack sine)
 {
     const pack angle = m_asin_root_degrees(PSELECT(sine < PK(1.0), sine, PK(1.0)));
     return losscone_gaussian(sigma > R(0.0) ? pflush(PDIVIDE(angle, PACK_OF(sigma))) : PK(0.0));
 }
 
-/* Edges of one row, most of them the same where there is one energy, and its beam. */
+/* With one energy the other edges are 0. */
 typedef struct {
     real edge[LOSSCONE_ENERGIES], beam;
 } losscone_row;
 
-/* Row i of a sweep at a point. */
 FN losscone_row losscone_row_of(losscone_run run, GLOBAL const elem *sweep, u32 i, real potential, real ratio,
                                 real amplitude)
 {
@@ -106,7 +99,7 @@ FN losscone_row losscone_row_of(losscone_run run, GLOBAL const elem *sweep, u32 
     return row;
 }
 
-/* What table[n] says for the n of five energies at which these cells lie inside the cone. */
+/* table[n]: n of five energies in the cone. */
 FN pack losscone_of_cells(losscone_run run, losscone_row row, pack sine, PRIVATE const real *table)
 {
     if (run.energies == 1)
@@ -119,19 +112,18 @@ FN pack losscone_of_cells(losscone_run run, losscone_row row, pack sine, PRIVATE
     return answer;
 }
 
-/* The model of cells that a beam of this profile reaches. */
 FN pack losscone_with_beam(losscone_run run, losscone_row row, pack sine, pack profile)
 {
     return losscone_of_cells(run, row, sine, run.level) + pflush(PACK_OF(row.beam) * profile);
 }
 
-/* What the misfit compares with the datum, of a model. */
+/* The model as compared with data. */
 FN pack losscone_datum(losscone_run run, pack model)
 {
     return run.lillis ? model : m_log(model + PK(LOSSCONE_FLOOR));
 }
 
-/* Prepares the sweep in the slab, by the team, up to a barrier. */
+/* By the team, up to a barrier. */
 FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s)
 {
     TEAM_FOR_PACK(i, SWEEP_ALL) {
@@ -145,7 +137,7 @@ FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *
     TEAM_BARRIER();
 }
 
-/* How many cells have data. */
+/* Cells with data. */
 FN real direct_count(GLOBAL const real *s)
 {
     acc8 count = acc8_zero();
@@ -157,7 +149,6 @@ FN real direct_count(GLOBAL const real *s)
     return acc8_total(count);
 }
 
-/* The sum of squared differences over a row's cells. */
 FN real direct_row(losscone_run run, GLOBAL const real *s, u32 i, losscone_row row)
 {
     acc8 sum = acc8_zero();
@@ -176,7 +167,7 @@ FN real direct_row(losscone_run run, GLOBAL const real *s, u32 i, losscone_row r
     return acc8_total(sum);
 }
 
-/* What a sum of squares of `cells` cells is divided by. */
+/* Degrees of freedom for Lillis, else 1. */
 FN real losscone_divisor(losscone_run run, real cells)
 {
     return run.lillis && cells > R(4.0) ? cells - R(3.0) : R(1.0);

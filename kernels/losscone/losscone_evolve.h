@@ -1,18 +1,15 @@
-/* losscone_evolve.h: differential evolution of the points of one sweep, best/1/bin with F = 0.5 and CR = 0.9
- * (R. Storn, K. Price, J. Global Optimization 11 (1997) 341), as loss cones have usually been fitted. The
- * exact search beats it in every respect; it is there to compare with.
+/* losscone_evolve.h: differential evolution for one sweep, best/1/bin, F = 0.5, CR = 0.9 (R. Storn, K. Price,
+ * J. Global Optimization 11 (1997) 341): the usual loss-cone fit, for comparison. The exact search is better.
  *
- *   400 points of a Latin hypercube ─► the best and a Sobol set are the population ─► generations ─► the best
+ *   400 points of a Latin hypercube ─► population: the best and a Sobol set ─► generations ─► the best
  *
- * All members of a generation are made from the one before, which the slab keeps beside it. What leaves the
- * bounds ends on them; a trial replaces its member where it is better. Random numbers are Philox words of
- * (seed; generation, member, sweep), so that a sweep's answer depends on its number alone.
+ * A generation is made from the last one, kept in the slab. Points are clipped to the bounds; a better trial
+ * replaces its member. Random numbers are Philox words of (seed; generation, member, sweep): the answer
+ * depends on the sweep's number, not on its batch.
  *
- * The stop is the sweep's own. The usual one, no gain of 1e-3 by the best member in one generation past the
- * tenth, ends Lillis at once, whose misfits are that small, and Halekas while most gains are still to come,
- * since a generation without any is nothing rare. Here it is EVOLVE_PATIENCE generations without a gain of
- * EVOLVE_GAIN of the misfit.
- */
+ * The usual stop, one generation after the tenth without a gain of 1e-3, ends Lillis at once (misfits are
+ * that small) and Halekas too early (such generations are common). Here: EVOLVE_PATIENCE generations without
+ * a gain of EVOLVE_GAIN of the misfit. */
 #ifndef PARITAS_LOSSCONE_EVOLVE_H
 #define PARITAS_LOSSCONE_EVOLVE_H
 
@@ -21,10 +18,10 @@
 #include "numeric/rng.h"
 
 #define EVOLVE_GAIN R(1e-5)
-#define EVOLVE_LITTLE R(1e-9) /* gains below it do not count: noise-free sweeps have misfits without end */
-#define EVOLVE_CROSSED 58982  /* of 2^16: CR */
+#define EVOLVE_LITTLE R(1e-9) /* smaller gains do not count: noise-free misfits fall without end */
+#define EVOLVE_CROSSED 58982  /* CR times 2^16 */
 
-/* What is known of a fit. The columns of its members are `members` apart, a multiple of 8. */
+/* Columns are `members` apart, a multiple of 8. */
 typedef struct {
     losscone_run run;
     real lower[LOSSCONE_POINT], upper[LOSSCONE_POINT], first_lower, first_upper;
@@ -32,12 +29,12 @@ typedef struct {
 } evolve_fit;
 
 #define EVOLVE_COLUMN(k) (s + EVOLVE_MEMBERS + (k) * (size_t)fit.members)
-/* A population: U, r, A and value of its members. */
+/* U, r, A and value of members. */
 #define EVOLVE_TURN_OF(generation) EVOLVE_COLUMN(EVOLVE_TURN + (generation) % 2 * (LOSSCONE_POINT + 1))
 #define EVOLVE_LEAST_OF(generation) (s + EVOLVE_LEAST)[(generation) % (EVOLVE_PATIENCE + 1)]
 
 #if F64
-/* Bits 0 .. 15, 16 .. 31 of words as numbers. */
+/* Bits 0 .. 15 and 16 .. 31 as numbers. */
 FN pack evolve_low(plint word)
 {
     return PFROM_BITS((word & PLI(0xffff)) | PLI(M_INTEGER_BITS)) - PK(4503599627370496.0);
@@ -48,8 +45,7 @@ FN pack evolve_high(plint word)
 }
 #endif
 
-/* Numbers of 16 random bits for the trials of a generation, kept by the workers that will need them. In f64
- * the words of a pack of members come at once. */
+/* Each worker draws what it needs. In f64 a pack of members at once. */
 FN void evolve_draw(evolve_fit fit, GLOBAL real *s, u32 generation)
 {
 #if F64
@@ -74,7 +70,7 @@ FN void evolve_draw(evolve_fit fit, GLOBAL real *s, u32 generation)
 #endif
 }
 
-/* The member with the least value, the first of equals. */
+/* The first of equals. */
 FN u32 evolve_best(GLOBAL const real *value, u32 n)
 {
     u32 best = 0;
@@ -82,13 +78,13 @@ FN u32 evolve_best(GLOBAL const real *value, u32 n)
     return best;
 }
 
-/* Below `n`, from the word `k` of member m. */
+/* Below `n`, from word k of member m. */
 FN u32 evolve_choice(evolve_fit fit, GLOBAL const real *s, u32 k, u32 m, u32 n)
 {
     return (U32_OF(EVOLVE_COLUMN(EVOLVE_WORD + k)[m]) * n) >> 16;
 }
 
-/* The trial against member m, and the better of the two in the next generation. */
+/* Keeps the better of trial and member m. */
 FN void evolve_trial(evolve_fit fit, GLOBAL real *s, u32 generation, u32 m, u32 best)
 {
     const u32 one = evolve_choice(fit, s, 0, m, fit.population),
@@ -114,15 +110,14 @@ FN void evolve_trial(evolve_fit fit, GLOBAL real *s, u32 generation, u32 m, u32 
 
 /* ---- the first population ---- */
 
-/* Part of the way from lower to upper. */
 FN real evolve_within(real lower, real upper, real part)
 {
     const real x = flush(FMA(part, upper - lower, lower));
     return x < lower ? lower : x > upper ? upper : x;
 }
 
-/* A point of the unit cube within the bounds; `first`: one of the Latin hypercube, which has its own U.
- * Answers its value. */
+/* Scales a unit point to the bounds and returns its value. `first`: a Latin hypercube point, which has own
+ * bounds of U. */
 FN real evolve_place(evolve_fit fit, GLOBAL const real *s, GLOBAL const elem *unit, int first,
                      PRIVATE real *x)
 {
@@ -131,7 +126,6 @@ FN real evolve_place(evolve_fit fit, GLOBAL const real *s, GLOBAL const elem *un
     return point_misfit(fit.run, s, x[LOSSCONE_U], x[LOSSCONE_R], x[LOSSCONE_A]);
 }
 
-/* The best point of the Latin hypercube and those of the Sobol set. */
 FN void evolve_populate(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units)
 {
     TEAM_FOR(k, EVOLVE_STARTS) {
@@ -151,15 +145,12 @@ FN void evolve_populate(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units
     TEAM_BARRIER();
 }
 
-/* ---- the fit ---- */
-
 typedef struct {
-    u32 best, generations; /* the best member of the last generation */
+    u32 best, generations; /* best member of the last generation */
     int settled;           /* the population came to rest */
 } evolve_end;
 
-/* Finds a minimum of the sweep that point_prepare knows. units: the points of the Latin hypercube, then those
- * of the Sobol set, in the unit cube. */
+/* After point_prepare. units: unit-cube points of the Latin hypercube, then of the Sobol set. */
 FN evolve_end evolve(evolve_fit fit, GLOBAL real *s, GLOBAL const elem *units, u32 most)
 {
     evolve_populate(fit, s, units);

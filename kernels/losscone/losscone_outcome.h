@@ -1,23 +1,19 @@
-/* losscone_outcome.h: what the search found, as numbers for the host: the plateau of the minimum, its centre,
- * the misfit there. */
+/* losscone_outcome.h: the plateau of the minimum, its centre and misfit, for the host. */
 #ifndef PARITAS_LOSSCONE_OUTCOME_H
 #define PARITAS_LOSSCONE_OUTCOME_H
 
 #include "losscone/losscone_search.h"
 
 #if F64
-/* of 1 + misfit: the plateau's centre may be above its minimum by this and still be called the minimum */
+/* of 1 + misfit: a centre above the minimum by less counts as minimum */
 #define SEARCH_CENTRAL R(1e-7)
 #else
 #define SEARCH_CENTRAL R(1e-5)
 #endif
 
-#define BEAM_NOTHING 1e-20 /* that changes no bit of a model */
+#define BEAM_NOTHING 1e-20 /* changes no bit of a model */
 
-/* ---- the misfit ---- */
-
-/* The cosine below which a beam of this amplitude is above BEAM_NOTHING: -cos(phi) <= phi^2 / 2 - 1, phi from
- * the field. */
+/* Cells with smaller cosine get more than BEAM_NOTHING: -cos(phi) <= phi^2 / 2 - 1, phi from the field. */
 FN real beam_noticed(losscone_run run, real amplitude)
 {
     const real sigma = run.sigma * R(0.017453292519943295),
@@ -25,7 +21,6 @@ FN real beam_noticed(losscone_run run, real amplitude)
     return run.sigma > R(0.0) ? (depth > R(0.0) ? FMA(sigma * sigma, depth, R(-1.0)) : R(-2.0)) : R(2.0);
 }
 
-/* The misfit of row i at a point by the formula. */
 FN real misfit_of_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL const real *s, u32 i,
                       losscone_row row)
 {
@@ -36,7 +31,7 @@ FN real misfit_of_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL const r
             const pack cosine = LOADP(sweep + SWEEP_COSINE, cell + l), sine = cone_sine_square(cosine);
             const pmask notices = cosine < noticing;
             pack model = losscone_of_cells(run, row, sine, run.datum);
-            /* each cell by itself: what its neighbours in a pack are must not matter */
+            /* by cell: its neighbours in the pack must not matter */
             if (PANY(notices)) {
                 const pack with = losscone_with_beam(run, row, sine, losscone_beam_profile(run, cosine));
                 model = PSELECT(notices, losscone_datum(run, with), model);
@@ -48,8 +43,8 @@ FN real misfit_of_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL const r
     return acc8_total(sum);
 }
 
-/* The misfit at a point by the formula (losscone_direct.h), cell by cell, in f64 with the bits of the entry
- * losscone_misfit. By the whole team, up to a barrier. */
+/* By the formula (losscone_direct.h), in f64 with the bits of losscone_misfit. By the whole team, up to a
+ * barrier. */
 FN void search_misfit(LOSSCONE_PARAMETERS, GLOBAL const real *point, GLOBAL real *to)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -69,10 +64,7 @@ FN void search_misfit(LOSSCONE_PARAMETERS, GLOBAL const real *point, GLOBAL real
     TEAM_BARRIER();
 }
 
-/* ---- the plateau ---- */
-
-/* Where the plateau lies: the whole domain, or, if its folded families depend on it, the side of 0 that it
- * was found on. */
+/* The domain, or the side of U = 0 that the plateau was found on if its folded families depend on it. */
 FN search_box plateau_domain(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const real *s)
 {
     GLOBAL const real *chosen = s + SEARCH_CHOSEN;
@@ -84,7 +76,7 @@ FN search_box plateau_domain(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const r
     return domain;
 }
 
-/* The middle of a plateau's extent in r at a potential that it has: U = u is the line b = u a. */
+/* The middle in r at potential u, which is the line b = u a. */
 FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real u)
 {
     if (!(extent.u0 < extent.u1)) return R(0.5) * (extent.r0 + extent.r1);
@@ -102,8 +94,7 @@ FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real
     return limited(R(0.5) * (least + most), extent.r0, extent.r1);
 }
 
-/* What stands for a plateau: its centre of gravity in the plane of a and b, where it is convex; of a thin one
- * the middle of its extent in U, and there in r. */
+/* Centre of gravity in a and b; of a thin plateau the middle in U, and there in r. */
 FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLOBAL real *to)
 {
     const real a0 = VERTEX_A(polygon, 0), b0 = VERTEX_B(polygon, 0),
@@ -126,14 +117,14 @@ FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLO
     to[OUTCOME_CENTRE_R] = thin ? plateau_ratio(polygon, n, extent, u) : limited(a, extent.r0, extent.r1);
 }
 
-/* Extent, centre and vertices of the plateau in SEARCH_POLYGON; how many vertices. */
+/* Returns the number of vertices. */
 FN u32 search_plateau(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, GLOBAL real *to,
                       PRIVATE search_box *extent)
 {
     const search_box domain = plateau_domain(mi, mr, s);
     GLOBAL real *polygon = s + SEARCH_POLYGON;
     u32 n = plateau_clip(mi, s, s + SEARCH_CHOSEN, domain, s[SEARCH_SIDE] > R(0.0), polygon);
-    if (n == 0) { /* a sliver: nothing else was in the domain */
+    if (n == 0) { /* a sliver was all of the domain */
         search_box middle;
         middle.u0 = middle.u1 = R(0.5) * (domain.u0 + domain.u1);
         middle.r0 = middle.r1 = R(0.5) * (domain.r0 + domain.r1);
@@ -153,9 +144,8 @@ FN u32 search_plateau(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, GLOBA
     return n;
 }
 
-/* The answer, all but the misfit. Where there may be a beam the misfit changes with U inside the plateau. So
- * the point of the answer is the centre with its best amplitude only if that is the minimum too, as near as
- * it counts, and else where the minimum was found. By one worker. */
+/* All but the misfit. With a beam the misfit changes inside the plateau: the point is the centre if that is
+ * minimal within SEARCH_CENTRAL, else where the minimum was found. By one worker. */
 FN_LARGE void search_answer(LOSSCONE_PARAMETERS, GLOBAL real *to)
 {
     search_box extent;

@@ -1,11 +1,9 @@
-/* losscone_plateau.h: the polygon on which the misfit does not change.
+/* losscone_plateau.h: the polygon on which the misfit is constant.
  *
- * In the plane of a = r and b = r U the domain and every threshold are straight. So what is left of the
- * domain between two neighbouring thresholds of each family is a convex polygon, clipped exactly (I.
- * Sutherland, G. Hodgman, Comm. ACM 17 (1974) 32). U = b / a and r = a are extreme at its vertices. A polygon
- * that is thinner than SLIVER in the x of one of its families is taken for empty: rounding decides whether it
- * is there.
- */
+ * With a = r, b = r U the domain and thresholds are straight. Between neighbouring thresholds of all families
+ * lies a convex polygon, clipped exactly (I. Sutherland, G. Hodgman, Comm. ACM 17 (1974) 32). U = b / a and r
+ * = a are extreme at vertices. A polygon thinner than SLIVER in some family's x counts as empty: it may be
+ * rounding. */
 #ifndef PARITAS_LOSSCONE_PLATEAU_H
 #define PARITAS_LOSSCONE_PLATEAU_H
 
@@ -17,7 +15,6 @@
 #define SLIVER R(1e-6)
 #endif
 
-/* Vertex i of a polygon. */
 #define VERTEX_A(polygon, i) (polygon)[2 * (i)]
 #define VERTEX_B(polygon, i) (polygon)[2 * (i) + 1]
 #define VERTEX_U(polygon, i) flush(DIVIDE(VERTEX_B(polygon, i), VERTEX_A(polygon, i)))
@@ -27,7 +24,6 @@ FN real limited(real x, real low, real high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* The corners of a box, around it. */
 FN u32 polygon_of_box(search_box box, GLOBAL real *to)
 {
     VERTEX_A(to, 0) = VERTEX_A(to, 3) = box.r0;
@@ -39,8 +35,7 @@ FN u32 polygon_of_box(search_box box, GLOBAL real *to)
     return 4;
 }
 
-/* What of a polygon of n vertices has sign (a + c b - s) <= 0; sign is 1 or -1. The number of vertices at
- * `to`, 0 if none is left or a sliver. */
+/* Keeps sign (a + c b - s) <= 0, sign = 1 or -1. Returns the vertices left; 0: none, or a sliver. */
 FN u32 polygon_clip(GLOBAL const real *from, u32 n, GLOBAL real *to, real c, real s, real sign)
 {
     u32 left = 0;
@@ -66,7 +61,7 @@ FN u32 polygon_clip(GLOBAL const real *from, u32 n, GLOBAL real *to, real c, rea
     return -deepest > SLIVER * (R(1.0) + c) ? left : 0;
 }
 
-/* The polygon between thresholds k - 1 and k of a row, for a family with this c. `spare`: room like `to`. */
+/* Keeps what lies between thresholds k - 1 and k. `spare`: room like `to`. */
 FN u32 polygon_between(GLOBAL const real *s, u32 row, u32 k, real c, GLOBAL const real *from, u32 n,
                        GLOBAL real *to, GLOBAL real *spare)
 {
@@ -76,8 +71,7 @@ FN u32 polygon_between(GLOBAL const real *s, u32 row, u32 k, real c, GLOBAL cons
     return n ? polygon_clip(spare, n, to, c, above, R(1.0)) : 0;
 }
 
-/* The plateau of the numbers k of all families within a box; `room`: three polygons, the answer is in the
- * first. 0: there is none. */
+/* `k`: of all families; `room`: three polygons, the first is the answer. 0: none. */
 FN u32 plateau_clip(CONSTANT u32 *mi, GLOBAL const real *s, GLOBAL const real *k, search_box box,
                     u32 reversed, GLOBAL real *room)
 {
@@ -93,7 +87,7 @@ FN u32 plateau_clip(CONSTANT u32 *mi, GLOBAL const real *s, GLOBAL const real *k
     return n;
 }
 
-/* Extent in U and r, within the domain also where rounding says otherwise. */
+/* Limited to the domain against rounding. */
 FN search_box polygon_extent(GLOBAL const real *polygon, u32 n, search_box domain)
 {
     search_box box;

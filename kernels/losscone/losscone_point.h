@@ -1,11 +1,8 @@
-/* losscone_point.h: the misfit of a point (U, r, A) from the tables of losscone_cells.h: a look-up a row, and
- * the cells that the beam reaches one by one.
+/* losscone_point.h: the misfit at (U, r, A) from the tables of losscone_cells.h.
  *
- * A bucket of x says where the search among a row's thresholds starts; two more steps are taken without a
- * branch, and further ones are rare. Thresholds and the steps behind them lie side by side. The beam changes
- * the models of few cells: those near 180 degrees of rows whose energy is near what the electrons gain. Their
- * data stand apart, those of a row by rising sine.
- */
+ * A bucket of x tells where to search a row's thresholds: two steps without a branch, more are rare.
+ * Thresholds and their steps lie side by side. Cells in the beam, few and near 180 degrees, are summed one by
+ * one, by sine. */
 #ifndef PARITAS_LOSSCONE_POINT_H
 #define PARITAS_LOSSCONE_POINT_H
 
@@ -14,7 +11,6 @@
 
 #define POINT_TABLE_OF(row) (s + POINT_TABLE + (size_t)(row) * POINT_ENTRY * POINT_THRESHOLDS)
 
-/* Puts a cell that the beam may reach behind the first n of a row. */
 FN void point_put(GLOBAL real *s, u32 row, u32 n, real profile, real sine, real datum)
 {
     const u32 at = row * SWEEP_CELLS + n;
@@ -23,14 +19,13 @@ FN void point_put(GLOBAL real *s, u32 row, u32 n, real profile, real sine, real 
     (s + POINT_DATUM)[at] = datum;
 }
 
-/* The cells of a row that the beam may reach. */
 FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, u32 row, real most)
 {
     const u32 reflected = row < SWEEP_ROWS ? U32_OF((s + CELLS_COUNT)[row]) : 0, at = row * SWEEP_CELLS;
     const real least = R(LOSSCONE_LITTLE_BEAM) * run.background;
     u32 n = 0;
     int more = most > R(0.0);
-    for (u32 j = 0; j < reflected && more; j += PACK) { /* by rising sine, so by falling profile */
+    for (u32 j = 0; j < reflected && more; j += PACK) { /* by rising sine: falling profile */
         const pack square = LOADP(s + CELLS_SINE, at + j), height = losscone_beam_of_sine(run.sigma, square);
         for (u32 l = 0; l < PACK && j + l < reflected && more; l++) {
             more = most * ELEMENT(height, l) > least;
@@ -38,7 +33,7 @@ FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, 
                 point_put(s, row, n++, ELEMENT(height, l), ELEMENT(square, l), (s + CELLS_DATA)[at + j + l]);
         }
     }
-    /* incident cells, where the profile is wide enough */
+    /* incident cells in a wide profile */
     if (row < SWEEP_ROWS && more)
         for (u32 cell = at; cell < at + SWEEP_CELLS; cell++) {
             const pack cosine = PACK_OF(REAL_OF((sweep + SWEEP_COSINE)[cell]));
@@ -50,7 +45,6 @@ FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, 
     (s + POINT_REACHED)[row] = REAL_OF(n);
 }
 
-/* Thresholds and steps of a row, and its buckets. */
 FN void point_tabulate(GLOBAL real *s, u32 row, u32 energies)
 {
     const u32 thresholds = U32_OF((s + CELLS_MOST)[row]);
@@ -60,7 +54,7 @@ FN void point_tabulate(GLOBAL real *s, u32 row, u32 energies)
         for (u32 n = 0; n < energies; n++)
             table[k * POINT_ENTRY + 1 + n] = CELLS_STEP(n)[k * SWEEP_SLOTS + row];
     }
-    table[(thresholds + 1) * POINT_ENTRY] = NO_THRESHOLD; /* looked at, never passed */
+    table[(thresholds + 1) * POINT_ENTRY] = NO_THRESHOLD; /* compared, never passed */
     u32 k = 0;
     for (u32 b = 0; b <= POINT_BUCKETS; b++) {
         const real x = REAL_OF(b) * R(0.0078125); /* 1 / POINT_BUCKETS */
@@ -69,8 +63,7 @@ FN void point_tabulate(GLOBAL real *s, u32 row, u32 energies)
     }
 }
 
-/* Fills what this file has, behind cells_prepare. `most`: the largest amplitude that will be asked for. By
- * the whole team; the slab may be read behind it. */
+/* After cells_prepare; `most`: largest amplitude. By the whole team, up to a barrier. */
 FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, real most)
 {
     TEAM_FOR(row, SWEEP_SLOTS) {
@@ -82,7 +75,7 @@ FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s
     TEAM_BARRIER();
 }
 
-/* Where a row's table stands that has as many thresholds as are below x. */
+/* The entry with k = thresholds below x. */
 FN GLOBAL const real *point_look_up(GLOBAL const real *s, u32 row, real x)
 {
     const u32 bucket = x < R(1.0) ? U32_OF(x > R(0.0) ? x * REAL_OF(POINT_BUCKETS) : R(0.0)) : POINT_BUCKETS;
@@ -94,7 +87,7 @@ FN GLOBAL const real *point_look_up(GLOBAL const real *s, u32 row, real x)
     return at;
 }
 
-/* Edges of the cone in all rows, for energies number n of folded rows by falling energy. */
+/* n: energies of folded rows, falling. */
 FN void point_edges(GLOBAL const real *s, u32 n, real potential, real ratio, PRIVATE real *edge)
 {
     for (u32 row = 0; row < SWEEP_SLOTS; row += PACK)
@@ -103,7 +96,7 @@ FN void point_edges(GLOBAL const real *s, u32 n, real potential, real ratio, PRI
                       PFMA(PACK_OF(potential), LOADP(s + CELLS_INVERSE, n * SWEEP_SLOTS + row), PK(1.0))));
 }
 
-/* Heights of the beam in all rows, 0 where it does not count; 1 where there is any. */
+/* 0 in rows without beam; returns 1 if any has one. */
 FN int point_heights(losscone_run run, GLOBAL const real *s, real potential, real amplitude,
                      PRIVATE real *height)
 {
@@ -125,7 +118,7 @@ FN int point_heights(losscone_run run, GLOBAL const real *s, real potential, rea
     return any;
 }
 
-/* What a beam of this height changes of a row's misfit. */
+/* The beam's change of a row's misfit. */
 FN real point_beam(losscone_run run, GLOBAL const real *s, u32 row, real edge, real height)
 {
     const u32 at = row * SWEEP_CELLS, n = U32_OF((s + POINT_REACHED)[row]);
@@ -146,7 +139,7 @@ FN real point_beam(losscone_run run, GLOBAL const real *s, u32 row, real edge, r
     return acc8_total(sum);
 }
 
-/* The sum of squared differences at a point. */
+/* Sum of squares at a point. */
 FN real point_misfit(losscone_run run, GLOBAL const real *s, real potential, real ratio, real amplitude)
 {
     real sum = s[CELLS_BASE], edge[SWEEP_SLOTS], height[SWEEP_SLOTS];

@@ -1,37 +1,34 @@
 /* losscone_profile.h: the least misfit over r and A at one potential.
  *
- * At fixed U every threshold is one value of r, so the search is one of intervals:
- *   bound (losscone_bound.h, losscone_beam.h) ─► few thresholds inside: visit the cells between them in order
- *                                            └─► many: halve, the least bound first
- * Slivers of r narrower than PROFILE_SLIVER are left out: there thresholds of several rows coincide but for
- * rounding.
- */
+ * At fixed U each threshold is one r:
+ *   bound (losscone_bound.h, losscone_beam.h) ─► few thresholds: visit the cells between
+ *                                            └─► many: halve, least bound first
+ * Intervals below PROFILE_SLIVER are left out: their thresholds differ by rounding. */
 #ifndef PARITAS_LOSSCONE_PROFILE_H
 #define PARITAS_LOSSCONE_PROFILE_H
 
 #include "losscone/losscone_search.h"
 
 #if F64
-#define PROFILE_CLOSE R(1e-11) /* of 1 + misfit: bounds within it of the best are not better */
+#define PROFILE_CLOSE R(1e-11) /* relative to 1 + misfit */
 #define PROFILE_SLIVER R(1e-12)
 #else
 #define PROFILE_CLOSE R(4e-6)
 #define PROFILE_SLIVER R(2e-6)
 #endif
-/* Intervals wait for the least bound to be taken first; where more than PROFILE_WIDE wait, the newest is.
- * Then as many more may come as halvings lead from the bounds of r to a sliver. */
+/* The least bound is halved first; from PROFILE_WIDE on, the newest. So only one chain of halvings adds
+ * more. */
 #define PROFILE_WIDE 64
 #define PROFILE_WAITING_MOST 128
-#define PROFILE_REMEMBERED_MOST 8 /* the cells solved last */
+#define PROFILE_REMEMBERED_MOST 8
 
-/* A misfit must be below it to be of interest. */
 FN real profile_ceiling(GLOBAL const real *s, real most)
 {
     const real best = s[PROFILE_BEST] - PROFILE_CLOSE * (R(1.0) + s[PROFILE_BEST]);
     return best < most ? best : most;
 }
 
-/* Was the cell of PROFILE_K solved before? It is remembered. */
+/* Was PROFILE_K solved lately? Remembers it. */
 FN u32 profile_knows(GLOBAL real *s)
 {
     const u32 n = U32_OF(s[SEARCH_REMEMBERED]);
@@ -41,7 +38,6 @@ FN u32 profile_knows(GLOBAL real *s)
     return 0;
 }
 
-/* The cell of PROFILE_K, whose r lie between these. */
 FN void profile_try(LOSSCONE_PARAMETERS, real u, real r0, real r1)
 {
     real value = s[CELLS_BASE] + sum8(s + PROFILE_STEP, losscone_families(mi)),
@@ -59,9 +55,7 @@ FN void profile_try(LOSSCONE_PARAMETERS, real u, real r0, real r1)
     for (u32 f = 0; f < losscone_families(mi); f++) (s + PROFILE_KEPT)[f] = (s + PROFILE_K)[f];
 }
 
-/* ---- visits ---- */
-
-/* Family f at number k; what that adds to the sum. */
+/* Returns the change of the sum. */
 FN real profile_move(CONSTANT elem *mr, GLOBAL real *s, u32 f, real k)
 {
     const real before = (s + PROFILE_STEP)[f];
@@ -82,8 +76,7 @@ FN void profile_return(CONSTANT elem *mr, GLOBAL real *s, u32 i)
     profile_move(mr, s, f, (s + PROFILE_K)[f] - R(1.0));
 }
 
-/* All families at the lower end of pending interval w, and the thresholds inside it by ascending r. How
- * many. */
+/* Starts at the lower end of interval w. Returns the number of thresholds inside, sorted by r. */
 FN u32 profile_events(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 w, real u)
 {
     GLOBAL const real *known = PENDING_BOUND(w);
@@ -109,7 +102,7 @@ FN u32 profile_events(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 w
     return n;
 }
 
-/* What is between two of the n thresholds, by its bound; all families are at the upper end then. */
+/* Bounds between n thresholds; leaves all families at the upper end. */
 FN void profile_pieces(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 n, real low, real high)
 {
     GLOBAL const real *event = s + PROFILE_EVENT;
@@ -123,7 +116,7 @@ FN void profile_pieces(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 
     }
 }
 
-/* The cells of pending interval w, which is bounded, the least bound first. By one worker. */
+/* Tries the cells of bounded interval w, least bound first. */
 FN_LARGE void profile_visit(LOSSCONE_PARAMETERS, u32 w, real u, real most)
 {
     const real low = PENDING_BOX(w)[BOX_R0], high = PENDING_BOX(w)[BOX_R1];
@@ -131,7 +124,7 @@ FN_LARGE void profile_visit(LOSSCONE_PARAMETERS, u32 w, real u, real most)
     GLOBAL const real *event = s + PROFILE_EVENT;
     GLOBAL real *piece = s + PROFILE_PIECE;
     profile_pieces(mi, mr, s, n, low, high);
-    u32 at = n; /* the piece that PROFILE_K tells of */
+    u32 at = n; /* the piece of PROFILE_K */
     for (;;) {
         u32 least = 0;
         for (u32 i = 1; i <= n; i++) least = piece[i] < piece[least] ? i : least;
@@ -144,9 +137,8 @@ FN_LARGE void profile_visit(LOSSCONE_PARAMETERS, u32 w, real u, real most)
     }
 }
 
-/* ---- what comes next: all by one worker ---- */
+/* ---- what comes next, by one worker ---- */
 
-/* Visits pending interval w or lets it wait. */
 FN void profile_judge(LOSSCONE_PARAMETERS, u32 w, real u, real most)
 {
     const u32 waiting = U32_OF(s[PROFILE_WAITING]);
@@ -162,7 +154,6 @@ FN void profile_judge(LOSSCONE_PARAMETERS, u32 w, real u, real most)
     s[PROFILE_WAITING] = REAL_OF(waiting + 1);
 }
 
-/* The halves of a waiting interval become pending. */
 FN void profile_halve(GLOBAL real *s, real most)
 {
     const u32 waiting = U32_OF(s[PROFILE_WAITING]), orderly = waiting + 2 < PROFILE_WIDE;
@@ -190,7 +181,6 @@ FN void profile_next(LOSSCONE_PARAMETERS, real u, real most, real enough)
     if (s[PROFILE_WAITING] > R(0.0) && s[PROFILE_BEST] > enough) profile_halve(s, most);
 }
 
-/* The quarters of the domain become pending. */
 FN void profile_begin(CONSTANT elem *mr, GLOBAL real *s, real u)
 {
     const search_box domain = box_of_options(mr);
@@ -205,8 +195,8 @@ FN void profile_begin(CONSTANT elem *mr, GLOBAL real *s, real u)
                 w + 1 < SEARCH_PENDING_MOST ? FMA(quarter, REAL_OF(w + 1), domain.r0) : domain.r1);
 }
 
-/* The least misfit at potential u: PROFILE_BEST, _R, _A; UNBOUNDED where it is not below `most`. It ends at
- * the first that is not above `enough`. Behind beam_forget. By the whole team, up to a barrier. */
+/* Answers in PROFILE_BEST, _R, _A; UNBOUNDED if not below `most`. Stops once not above `enough`. After
+ * beam_forget. By the whole team, up to a barrier. */
 FN_LARGE void profile_run(LOSSCONE_PARAMETERS, real u, real most, real enough)
 {
     ONE_WORKER
@@ -222,11 +212,10 @@ FN_LARGE void profile_run(LOSSCONE_PARAMETERS, real u, real most, real enough)
         }
         TEAM_BARRIER();
     }
-    TEAM_BARRIER(); /* all have seen that nothing is pending: what comes next may write it */
+    TEAM_BARRIER(); /* all have seen that nothing is pending; now it may change */
 }
 
-/* Is the cell that the last profile found also there at potential u, with a misfit that is not above the
- * limit? By one worker. */
+/* Does the last profile's cell exist at u, with a misfit within the limit? By one worker. */
 FN_LARGE u32 profile_again(LOSSCONE_PARAMETERS, real u, real limit)
 {
     const u32 reversed = families_reversed(mi, u);

@@ -1,25 +1,20 @@
-/* losscone_rows.h: loss-cone sweeps, options and answers as host and kernels see them: rows of numbers, one a
- * sweep.
+/* losscone_rows.h: sweeps, options and answers of loss cones as rows of numbers, shared by host and kernels.
  *
- * A cell without data has the flux 0 and the cosine 0; a row without data has no cell. All numbers are
- * finite.
- */
+ * All numbers are finite. A cell without data has flux 0 and cosine 0. */
 #ifndef PARITAS_LOSSCONE_ROWS_H
 #define PARITAS_LOSSCONE_ROWS_H
 
 #include "losscone/sweep_grid.h"
 #include "numeric/places.h"
 
-#define LOSSCONE_ENERGIES 5 /* across the energy response, of a folded row */
-/* higher fluxes count as masked: sums of their squares would reach what the searches call unbounded */
+#define LOSSCONE_ENERGIES 5 /* of a folded row */
+/* higher fluxes are masked: their squares would reach UNBOUNDED */
 #define LOSSCONE_FLUX_MOST 1e12
-#define LOSSCONE_FLOOR 1e-6 /* Halekas: logarithms of flux and model + this */
-
-/* ---- options ---- */
+#define LOSSCONE_FLOOR 1e-6 /* Halekas: added to flux and model */
 
 enum losscone_ints {                  /* mi */
                      LOSSCONE_METHOD, /* 0: Halekas compares logarithms, 1: Lillis compares fluxes */
-                     LOSSCONE_FOLDED, /* 1: the model is folded with the energy response */
+                     LOSSCONE_FOLDED, /* 1: with the energy response */
                      LOSSCONE_BOX_LIMIT,
                      LOSSCONE_POPULATION,
                      LOSSCONE_GENERATIONS,
@@ -28,7 +23,7 @@ enum losscone_ints {                  /* mi */
                      LOSSCONE_INTS
 };
 
-enum losscone_reals { /* mr; first the bounds of a point's coordinates, in their order */
+enum losscone_reals { /* mr; first the bounds of a point */
                       LOSSCONE_U_LOWER,
                       LOSSCONE_U_UPPER,
                       LOSSCONE_R_LOWER,
@@ -38,9 +33,9 @@ enum losscone_reals { /* mr; first the bounds of a point's coordinates, in their
                       LOSSCONE_BEAM_WIDTH, /* eV */
                       LOSSCONE_BEAM_SIGMA, /* degrees of pitch angle */
                       LOSSCONE_BACKGROUND,
-                      LOSSCONE_RESPONSE, /* half width of the energy response as a part of the energy */
-                      /* the model with 0, 1 .. 5 of a row's energies in the cone, as the misfit takes it
-                       * (Halekas: its logarithm). Of a hard edge: 0, 1 */
+                      LOSSCONE_RESPONSE, /* half width, relative to the energy */
+                      /* the model with 0 .. 5 energies in the cone (hard edge: 0, 1); Halekas: its
+                       * logarithm */
                       PLACE(LOSSCONE_LEVEL, LOSSCONE_ENERGIES + 1),
                       LOSSCONE_REALS
 };
@@ -49,13 +44,12 @@ enum losscone_reals { /* mr; first the bounds of a point's coordinates, in their
 
 enum losscone_args {
     LOSSCONE_ARG_SWEEPS,
-    LOSSCONE_ARG_FIRST_LOW, /* number of the first sweep, by which random numbers are keyed */
+    LOSSCONE_ARG_FIRST_LOW, /* number of the first sweep: keys random numbers */
     LOSSCONE_ARG_FIRST_HIGH,
-    LOSSCONE_ARG_COUNT /* of points, potentials or draws */
+    LOSSCONE_ARG_COUNT /* points, potentials or draws */
 };
 
-/* A point: surface potential U (V), field at the spacecraft over field at the surface r, amplitude of the
- * beam A. */
+/* Surface potential U (V), field at the spacecraft over the surface field r, beam amplitude A. */
 enum losscone_point { LOSSCONE_U, LOSSCONE_R, LOSSCONE_A, LOSSCONE_POINT };
 
 enum sweep_row {
@@ -66,7 +60,7 @@ enum sweep_row {
     SWEEP_SIZE
 };
 
-/* Misfits of `points` points; behind them the number of cells. */
+/* Misfits, then the number of cells. */
 #define MISFITS_OUT(points) ((points) + 1)
 
 enum model_row { MODEL_POINT = SWEEP_FLUX, MODEL_IN = MODEL_POINT + 8 }; /* a sweep with a point for fluxes */
@@ -82,7 +76,7 @@ enum cosines_row {
 #define OUTCOME_VERTICES_MOST 16
 enum search_answer {
     OUTCOME_MISFIT, /* a sum, for Lillis too */
-    OUTCOME_PROVEN, /* no point has a lesser one */
+    OUTCOME_PROVEN, /* no point has less */
     OUTCOME_CELLS,
     PLACE(OUTCOME_POINT, LOSSCONE_POINT),
     OUTCOME_U_LOWER, /* the plateau */
@@ -94,11 +88,11 @@ enum search_answer {
     OUTCOME_BOXES,
     OUTCOME_SOLVED,
     OUTCOME_VERTICES,
-    PLACE8(OUTCOME_VERTEX, 2 * OUTCOME_VERTICES_MOST), /* U, r of the first ones */
+    PLACE8(OUTCOME_VERTEX, 2 * OUTCOME_VERTICES_MOST), /* U, r of the first */
     OUTCOME_SIZE
 };
 
-#define EVOLVE_STARTS 400 /* points of the Latin hypercube */
+#define EVOLVE_STARTS 400 /* Latin hypercube */
 enum evolve_shared { EVOLVE_FIRST_LOWER, EVOLVE_FIRST_UPPER /* of U in the hypercube */, EVOLVE_UNITS };
 enum evolve_answer {
     EVOLVE_MISFIT,
@@ -109,7 +103,7 @@ enum evolve_answer {
     EVOLVE_OUT
 };
 
-/* Of each potential; behind all of a sweep the number of cells. */
+/* Of each potential; at a sweep's end the number of cells. */
 enum profiled_potential { PROFILED_MISFIT, PROFILED_R, PROFILED_A, PROFILED_SIZE };
 #define PROFILES_OUT(potentials) (PROFILED_SIZE * (potentials) + 1)
 
@@ -125,7 +119,7 @@ enum confidence_answer { CONFIDENCE_INTERVALS, PLACE(CONFIDENCE_END, 2 * CONFIDE
 enum bootstrap_row {
     BOOTSTRAP_U = SWEEP_SIZE,
     BOOTSTRAP_R,
-    BOOTSTRAP_NOISE, /* its size; below 0: there is no fit */
+    BOOTSTRAP_NOISE, /* size; below 0: no fit */
     BOOTSTRAP_IN = SWEEP_SIZE + 8
 };
 

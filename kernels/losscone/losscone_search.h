@@ -1,22 +1,19 @@
-/* losscone_search.h: the global minimum of a sweep's misfit by branch and bound.
+/* losscone_search.h: branch and bound for the global minimum of a sweep's misfit.
  *
- *   slices of U ─► bound ─► heap, the least bound first ─► many lines cross the box: halve it
- *                                                     └─► few do: visit each cell of theirs in the box
- *                                                         whose misfit can be the least
+ *   slices of U ─► bound ─► heap, least bound first ─► many lines: halve the box
+ *                                                  └─► few: visit its cells
  *
- * Nothing is lost: a box goes when its bound is above the best misfit found, or when all cells of the lines'
- * arrangement that meet it have been visited, but for slivers (losscone_plateau.h). What is visited first
- * follows from the numbers alone, so the answer does not depend on the team. The heap holds a limited number
- * of boxes; while it is full the search goes depth first.
- */
+ * Only slivers (losscone_plateau.h) are lost: a box goes if its bound exceeds the best misfit, or once its
+ * cells were visited. The order follows from the numbers, not from the team. With a full heap: depth
+ * first. */
 #ifndef PARITAS_LOSSCONE_SEARCH_H
 #define PARITAS_LOSSCONE_SEARCH_H
 
 #include "losscone/losscone_solve.h"
 
 #if F64
-#define SEARCH_CLOSE R(1e-9) /* of the misfit: bounds within it of the best are not better */
-/* the same where there may be a beam, whose amplitude is a limit of steps */
+#define SEARCH_CLOSE R(1e-9) /* relative to the misfit */
+/* looser: a beam's amplitude comes from iteration */
 #define SEARCH_CLOSE_BEAM R(1e-7)
 #define SEARCH_ROUNDING R(1e-14)
 #define BOX_LEAST_R R(1e-11)
@@ -31,12 +28,7 @@
 #define VISIT_LINES_HARD 12.0 /* VISIT_LINES */
 #define VISIT_LINES_BEAM 7.0
 
-enum search_action {
-    SEARCH_STOP,
-    SEARCH_BOUND /* the pending boxes */,
-    SEARCH_VISIT /* the pending box's cells */
-};
-/* What waits: a box, a box that is bounded roughly (losscone_beam.h), a cell. */
+enum search_action { SEARCH_STOP, SEARCH_BOUND, SEARCH_VISIT };
 enum search_kind { SEARCH_BOX, SEARCH_ROUGH_BOX, SEARCH_CELL };
 
 #define PENDING_BOX(w) (s + SEARCH_PENDING_BOX + BOX_SIZE * (size_t)(w))
@@ -46,15 +38,13 @@ enum search_kind { SEARCH_BOX, SEARCH_ROUGH_BOX, SEARCH_CELL };
 #define SOLVED_CELL(i) (s + SEARCH_SOLVED_CELL + SWEEP_SLOTS * (size_t)(i))
 #define VISIT_POLYGON(i) (s + VISIT_POLYGONS + VISIT_ROOM * (size_t)(i))
 
-/* A bound must be below it to be of interest. */
+/* Higher bounds are of no interest. */
 FN real search_limit(GLOBAL const real *s)
 {
     return FMA(-s[SEARCH_NEAR], s[SEARCH_BEST], s[SEARCH_BEST]) - SEARCH_ROUNDING;
 }
 
-/* ---- pending boxes ---- */
-
-/* Bounds them, by the whole team, up to a barrier. */
+/* By the whole team, up to a barrier. */
 FN void pending_bound(LOSSCONE_PARAMETERS, u32 roughly)
 {
     const u32 pending = U32_OF(s[SEARCH_PENDING]);
@@ -67,7 +57,7 @@ FN void pending_bound(LOSSCONE_PARAMETERS, u32 roughly)
     }
 }
 
-/* What was found: the least misfit that box w may hold, and the lines that cross it. */
+/* The least misfit in box w; the lines across it; its lean. */
 FN real pending_least(CONSTANT u32 *mi, GLOBAL const real *s, u32 w)
 {
     return s[CELLS_BASE] + sum8(PENDING_BOUND(w) + BOUND_LEAST, losscone_families(mi));
@@ -81,7 +71,7 @@ FN real pending_lean(CONSTANT u32 *mi, GLOBAL const real *s, u32 w)
     return sum8(PENDING_BOUND(w) + BOUND_LEAN, losscone_families(mi));
 }
 
-/* ---- heap: the least bound on top ---- */
+/* ---- heap, least bound on top ---- */
 
 FN void heap_set(GLOBAL real *s, u32 i, real key, real place)
 {
@@ -89,7 +79,6 @@ FN void heap_set(GLOBAL real *s, u32 i, real key, real place)
     (s + SEARCH_PLACE)[i] = place;
 }
 
-/* What stands at `from`, to `to`. */
 FN void heap_move(GLOBAL real *s, u32 to, u32 from)
 {
     heap_set(s, to, (s + SEARCH_KEY)[from], (s + SEARCH_PLACE)[from]);
@@ -106,7 +95,6 @@ FN void heap_push(GLOBAL real *s, real key, real place)
     heap_set(s, i, key, place);
 }
 
-/* Takes the top away; it is the caller's to have read it. */
 FN void heap_pop(GLOBAL real *s)
 {
     const u32 n = U32_OF(s[SEARCH_HEAPED]) - 1;
@@ -132,7 +120,7 @@ FN u32 search_full(GLOBAL const real *s)
     return s[SEARCH_FREE] == R(0.0) && s[SEARCH_USED] == REAL_OF(SEARCH_HEAP_MOST);
 }
 
-/* A place for an entry of this kind and bound: in the heap or, while that is full, on the stack. */
+/* In the heap, or on the stack while the heap is full. */
 FN GLOBAL real *search_place(GLOBAL real *s, real bound, u32 kind)
 {
     const u32 deep = U32_OF(s[SEARCH_STACKED]), given_back = U32_OF(s[SEARCH_FREE]),
@@ -151,7 +139,7 @@ FN GLOBAL real *search_place(GLOBAL real *s, real bound, u32 kind)
     return entry;
 }
 
-/* Keeps pending box w, unless its bound says that nothing is to be found there. By one worker. */
+/* Drops box w if its bound is too large. */
 FN void search_keep(CONSTANT u32 *mi, GLOBAL real *s, u32 w)
 {
     const search_box box = box_at(PENDING_BOX(w));
@@ -163,8 +151,6 @@ FN void search_keep(CONSTANT u32 *mi, GLOBAL real *s, u32 w)
     entry[BOX_LINES] = pending_lines(mi, s, w);
     entry[BOX_LEAN] = pending_lean(mi, s, w);
 }
-
-/* ---- cells ---- */
 
 FN void search_improve(CONSTANT u32 *mi, GLOBAL real *s, real misfit, u32 reversed)
 {
@@ -184,7 +170,7 @@ FN void search_try(CONSTANT u32 *mi, GLOBAL real *s, u32 reversed)
     if (misfit < s[SEARCH_BEST]) search_improve(mi, s, misfit, reversed);
 }
 
-/* The cells that hold a point. */
+/* Sets SEARCH_TRIED to a point's cell. */
 FN void search_locate(CONSTANT u32 *mi, GLOBAL real *s, real u, real r)
 {
     const u32 reversed = families_reversed(mi, u);
@@ -193,7 +179,6 @@ FN void search_locate(CONSTANT u32 *mi, GLOBAL real *s, real u, real r)
             REAL_OF(thresholds_below(s, f % SWEEP_SLOTS, cone_edge(u, r, family_inverse(s, f, reversed))));
 }
 
-/* Is the cell of these k among the first n that are remembered? */
 FN u32 search_remembers(GLOBAL const real *s, GLOBAL const real *k, u32 n)
 {
     for (u32 i = 0; i < n; i++) {
@@ -209,7 +194,7 @@ FN void search_remember(GLOBAL real *s, GLOBAL const real *k, u32 place)
     s[SEARCH_REMEMBERED] = s[SEARCH_REMEMBERED] + R(1.0);
 }
 
-/* The cell of SEARCH_TRIED with the best beam, unless it was solved before. */
+/* The cell of SEARCH_TRIED with its best beam, once. */
 FN_LARGE void search_solve(LOSSCONE_PARAMETERS)
 {
     GLOBAL const real *tried = s + SEARCH_TRIED;
@@ -229,8 +214,7 @@ FN_LARGE void search_solve(LOSSCONE_PARAMETERS)
     }
 }
 
-/* The least misfit of the cell of SEARCH_TRIED with any beam at potentials u0 .. u1. What the visit knows of
- * the beam's bounds stays. */
+/* Bounds the cell of SEARCH_TRIED with any beam at potentials u0 .. u1. Restores the visit's beam bounds. */
 FN real search_cell_bound(LOSSCONE_PARAMETERS, real u0, real u1)
 {
     real bound = s[CELLS_BASE];
@@ -249,8 +233,7 @@ FN real search_cell_bound(LOSSCONE_PARAMETERS, real u0, real u1)
     return bound;
 }
 
-/* Keeps the cell of SEARCH_TRIED, whose part in the box is this polygon, for when its turn comes, unless its
- * bound is too large: beams are solved for in as few cells as can be. */
+/* Queues the cell of SEARCH_TRIED by its bound: solving it is costly. `polygon`: its part of the box. */
 FN_LARGE void search_keep_cell(LOSSCONE_PARAMETERS, search_box box, GLOBAL const real *polygon, u32 n)
 {
     const search_box extent = polygon_extent(polygon, n, box);
@@ -278,13 +261,12 @@ FN void search_leaf(LOSSCONE_PARAMETERS, u32 reversed, search_box box, GLOBAL co
         search_try(mi, s, reversed);
 }
 
-/* The cell that holds a point, with all that may be in it. */
 FN void search_point(LOSSCONE_PARAMETERS, real u, real r)
 {
     search_locate(mi, s, u, r);
     if (has_beam(mr)) search_solve(LOSSCONE);
     if (has_beam(mr) && s[SEARCH_BEST] < UNBOUNDED) return;
-    search_try(mi, s, u > R(0.0)); /* or a sliver, which has no best beam */
+    search_try(mi, s, u > R(0.0)); /* no beam, or a sliver */
     s[SEARCH_BEST_U] = u;
     s[SEARCH_BEST_A] = LOADM1(mr, LOSSCONE_A_LOWER);
 }
@@ -294,10 +276,9 @@ FN void search_middle(LOSSCONE_PARAMETERS, search_box box)
     search_point(LOSSCONE, R(0.5) * (box.u0 + box.u1), R(0.5) * (box.r0 + box.r1));
 }
 
-/* ---- what comes next: all by one worker ---- */
+/* ---- what comes next, by one worker ---- */
 
-/* The halves of a box become pending, or the box itself: for better bounds, or for a visit if few lines cross
- * it. 0: it is too small for either. */
+/* Makes pending: the box for better bounds or (few lines) a visit, else its halves. 0: too small. */
 FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry)
 {
     const search_box box = box_at(entry);
@@ -325,7 +306,6 @@ FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry
     return 1;
 }
 
-/* The next slice of U, in halves of r. */
 FN void search_slice(CONSTANT elem *mr, GLOBAL real *s)
 {
     const u32 slice = U32_OF(s[SEARCH_SLICE]);
@@ -340,7 +320,7 @@ FN void search_slice(CONSTANT elem *mr, GLOBAL real *s)
     put_box(PENDING_BOX(1), u0, u1, middle, domain.r1);
 }
 
-/* At the limit of boxes: some answer, and what the least bound that is left may gain. */
+/* At the limit of boxes: any answer, and what the remaining bounds could gain. */
 FN void search_give_up(LOSSCONE_PARAMETERS)
 {
     if (s[SEARCH_BEST] == UNBOUNDED && s[SEARCH_HEAPED] > R(0.0)) {
@@ -357,7 +337,7 @@ FN void search_give_up(LOSSCONE_PARAMETERS)
     s[SEARCH_GAP] = gap > R(0.0) ? gap : R(0.0);
 }
 
-/* Takes the top of the heap; 1: boxes became pending. */
+/* Returns 1 if boxes became pending. */
 FN u32 search_pop(LOSSCONE_PARAMETERS)
 {
     const real place = (s + SEARCH_PLACE)[0];
@@ -396,13 +376,10 @@ FN_LARGE void search_next(LOSSCONE_PARAMETERS)
     }
     if (found) return;
     s[SEARCH_ACTION] = REAL_OF(SEARCH_STOP);
-    if (s[SEARCH_BEST] == UNBOUNDED) search_middle(LOSSCONE, box_of_options(mr)); /* the domain is a sliver */
+    if (s[SEARCH_BEST] == UNBOUNDED) search_middle(LOSSCONE, box_of_options(mr)); /* a sliver */
 }
 
-/* ---- visits ---- */
-
-/* The families that lines cross, what all others add, and the least that is still to come behind each. How
- * many. */
+/* Returns the number of families with lines. Sums the others, and the least still to come after each. */
 FN u32 visit_begin(LOSSCONE_PARAMETERS)
 {
     const u32 families = losscone_families(mi);
@@ -423,9 +400,8 @@ FN u32 visit_begin(LOSSCONE_PARAMETERS)
     return crossed;
 }
 
-/* Visits the cells that meet pending box 0, which is bounded: one family after the other takes each of its k,
- * the box is clipped accordingly; a branch ends where nothing of the box is left or its sum is too large. By
- * one worker. */
+/* Family by family takes each k and clips pending box 0, which is bounded. A branch ends when nothing is left
+ * or its sum is too large. By one worker. */
 FN_LARGE void search_visit(LOSSCONE_PARAMETERS)
 {
     GLOBAL const real *known = PENDING_BOUND(0);
@@ -438,7 +414,7 @@ FN_LARGE void search_visit(LOSSCONE_PARAMETERS)
         search_leaf(LOSSCONE, reversed, box, VISIT_POLYGON(0), n[0]);
         return;
     }
-    u32 depth = 1; /* families that have a k, the last one perhaps not yet a good one */
+    u32 depth = 1; /* families with a k; the last k may be bad */
     while (depth > 0) {
         const u32 i = depth - 1, f = U32_OF((s + VISIT_FAMILY)[i]);
         if (visited[i] > (known + BOUND_LINES)[f]) {
@@ -467,13 +443,10 @@ FN_LARGE void search_visit(LOSSCONE_PARAMETERS)
     }
 }
 
-/* ---- the search ---- */
-
-/* The least slices: x changes most with U at small U. 0 is an edge (losscone_bound.h). */
+/* Narrow at small U, where x changes most. 0 is an edge (losscone_bound.h). */
 TABLE(elem, slice_edges, SEARCH_EDGES) = {ELEM(-900.0), ELEM(-450.0), ELEM(-220.0), ELEM(-110.0),
                                           ELEM(-50.0),  ELEM(-15.0),  ELEM(0.0)};
 
-/* By one worker. */
 FN void search_begin(CONSTANT elem *mr, GLOBAL real *s, real best)
 {
     const search_box domain = box_of_options(mr);
@@ -491,8 +464,7 @@ FN void search_begin(CONSTANT elem *mr, GLOBAL real *s, real best)
     s[SEARCH_SLICES] = REAL_OF(n);
 }
 
-/* Finds the least misfit of the sweep in the slab, if it is below `best`: SEARCH_BEST. Behind beam_forget. By
- * the whole team. */
+/* SEARCH_BEST: the least misfit below `best`. After beam_forget. By the whole team. */
 FN void search_run(LOSSCONE_PARAMETERS, real best)
 {
     ONE_WORKER

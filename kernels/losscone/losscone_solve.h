@@ -1,19 +1,16 @@
 /* losscone_solve.h: the best beam of one cell of the arrangement.
  *
- * Which cells are in the cone is given; the misfit is a smooth function of A and, through the rows' heights
- * b(U), of U, which may go from end to end of the plateau. A scan over both (logarithms good to 1e-5) finds
- * where to start. From its local minima Levenberg's and Marquardt's steps (J. SIAM 11 (1963) 431) go down on
- * the sum of squares, within bounds. Unlike the rest of the search this is not proven to find the least of
- * several minima inside one cell. All by one worker.
- */
+ * With the cone's cells fixed the misfit is smooth in A and, through the heights b(U), in U. A scan
+ * (logarithms good to 1e-5) finds starts; Levenberg-Marquardt (J. SIAM 11 (1963) 431) descends within bounds.
+ * The least of several minima in a cell is not proven, unlike the rest. All by one worker. */
 #ifndef PARITAS_LOSSCONE_SOLVE_H
 #define PARITAS_LOSSCONE_SOLVE_H
 
 #include "losscone/losscone_beam.h"
 
 #if F64
-#define SOLVE_INSET R(1e-8)  /* of a plateau's extent in U: how far inside its ends */
-#define SOLVE_ENOUGH R(1e-9) /* of the misfit: a smaller gain is none */
+#define SOLVE_INSET R(1e-8)  /* from the plateau's ends, of its extent in U */
+#define SOLVE_ENOUGH R(1e-9) /* relative to the misfit */
 #define SOLVE_ROUNDING R(1e-20)
 #else
 #define SOLVE_INSET R(1e-3)
@@ -21,10 +18,10 @@
 #define SOLVE_ROUNDING R(1e-6)
 #endif
 #define SOLVE_STEPS 40
-#define SOLVE_SPACING R(0.27) /* of the width, between samples of U */
-#define SOLVE_EVEN 48u        /* so many at most; wider plateaus are sampled where the beam passes a row */
-#define SOLVE_STARTS 3u       /* at most, besides no beam; */
-/* but the first only where the scan says no more than this times the least found */
+#define SOLVE_SPACING R(0.27) /* in beam widths */
+#define SOLVE_EVEN 48u        /* samples; wider plateaus are sampled where the beam passes a row */
+#define SOLVE_STARTS 3u       /* besides no beam */
+/* later starts: most scanned value over the least found */
 #define SOLVE_HOPE R(1.1)
 
 #define SOLVE_BASE(i) (s + SOLVE_BASES + BEAM_STRIDE * (size_t)(i))
@@ -33,9 +30,7 @@
 TABLE(elem, solve_nodes, SOLVE_AMPLITUDES) = {ELEM(0.003), ELEM(0.012), ELEM(0.04), ELEM(0.1),
                                               ELEM(0.2),   ELEM(0.38),  ELEM(0.65), ELEM(1.0)};
 
-/* ---- the rows that notice ---- */
-
-/* The list for numbers k of all rows and potentials u0 .. u1. */
+/* Lists the rows that the beam reaches. */
 FN void solve_gather(LOSSCONE_PARAMETERS, GLOBAL const real *k, real u0, real u1)
 {
     const real floor = mi[LOSSCONE_METHOD] ? R(0.0) : R(LOSSCONE_FLOOR), outer = R(1.0) + floor,
@@ -70,7 +65,6 @@ FN void solve_gather(LOSSCONE_PARAMETERS, GLOBAL const real *k, real u0, real u1
     s[SOLVE_REST] = rest;
 }
 
-/* Heights at a potential and their derivatives. */
 FN void solve_heights(LOSSCONE_PARAMETERS, real u)
 {
     const u32 count = U32_OF(s[SOLVE_COUNT]);
@@ -91,9 +85,7 @@ FN void solve_heights(LOSSCONE_PARAMETERS, real u)
     }
 }
 
-/* ---- descents ---- */
-
-/* The misfit at a point with its gradient and the Gauss-Newton matrix of half the sum of squares. */
+/* Gradients point downhill; aa, au, uu: Gauss-Newton matrix of half the sum of squares. */
 typedef struct {
     real u, a, value, down_a, down_u, aa, au, uu;
 } solve_point;
@@ -138,7 +130,6 @@ FN_LARGE solve_point solve_at(LOSSCONE_PARAMETERS, real u, real a)
     return at;
 }
 
-/* Down from a point. */
 FN_LARGE solve_point solve_descend(LOSSCONE_PARAMETERS, real u, real a, real u0, real u1)
 {
     const real a0 = LOADM1(mr, LOSSCONE_A_LOWER), a1 = LOADM1(mr, LOSSCONE_A_UPPER);
@@ -177,9 +168,7 @@ FN_LARGE solve_point solve_descend(LOSSCONE_PARAMETERS, real u, real a, real u0,
     return at;
 }
 
-/* ---- the scan ---- */
-
-/* Lillis: at a potential the best amplitude, which has a closed form, and its value. */
+/* Lillis: the best amplitude has a closed form. */
 FN void solve_closed(LOSSCONE_PARAMETERS, real u, u32 sample)
 {
     const real a0 = LOADM1(mr, LOSSCONE_A_LOWER), a1 = LOADM1(mr, LOSSCONE_A_UPPER);
@@ -196,7 +185,7 @@ FN void solve_closed(LOSSCONE_PARAMETERS, real u, u32 sample)
     (s + SOLVE_NODE)[sample] = a;
 }
 
-/* Halekas: at a potential the best of the nodes in A, and its value, roughly. */
+/* Halekas: the best amplitude node, roughly. */
 FN_LARGE void solve_scan(LOSSCONE_PARAMETERS, real u, u32 sample)
 {
     const u32 count = U32_OF(s[SOLVE_COUNT]);
@@ -233,7 +222,7 @@ FN_LARGE void solve_scan(LOSSCONE_PARAMETERS, real u, u32 sample)
     (s + SOLVE_NODE)[sample] = amplitudes[best];
 }
 
-/* Where to look in potentials low .. high: SOLVE_SAMPLE. How many; *even: at equal distances. */
+/* Fills SOLVE_SAMPLE and returns its length; *even: equal distances. */
 FN u32 solve_samples(LOSSCONE_PARAMETERS, real low, real high, PRIVATE u32 *even)
 {
     const real width = beam_width(mr), steps = flush(DIVIDE(high - low, SOLVE_SPACING * width));
@@ -265,8 +254,7 @@ FN u32 solve_samples(LOSSCONE_PARAMETERS, real low, real high, PRIVATE u32 *even
     return n;
 }
 
-/* The best sample that was not tried: where samples are even, one that is not beside a lesser one. What was
- * tried counts as lesser than all. `samples` if there is none. */
+/* The best untried sample (-UNBOUNDED: tried); even ones must be local minima. `samples`: none. */
 FN u32 solve_best_sample(GLOBAL const real *s, u32 samples, u32 even)
 {
     GLOBAL const real *scanned = s + SOLVE_SCANNED;
@@ -280,7 +268,7 @@ FN u32 solve_best_sample(GLOBAL const real *s, u32 samples, u32 even)
     return best;
 }
 
-/* The least misfit with numbers k of all rows, at potentials u0 .. u1: SOLVE_U, SOLVE_A, SOLVE_VALUE. */
+/* Answers in SOLVE_U, SOLVE_A, SOLVE_VALUE. */
 FN_LARGE void solve_cell(LOSSCONE_PARAMETERS, GLOBAL const real *k, real u0, real u1)
 {
     const real inset = SOLVE_INSET * (u1 - u0), low = u0 + inset, high = u1 - inset;

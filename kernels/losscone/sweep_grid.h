@@ -1,5 +1,4 @@
-/* sweep_grid.h: the grid of a sweep in kernels: include/paritas_sweep.h has it for everybody else, and a
- * static assertion of the host holds the two together. */
+/* sweep_grid.h: kernel copy of include/paritas_sweep.h; a host assertion compares them. */
 #ifndef PARITAS_SWEEP_GRID_H
 #define PARITAS_SWEEP_GRID_H
 

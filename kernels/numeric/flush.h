@@ -1,15 +1,14 @@
-/* flush.h: in f32, what is too small to count becomes zero.
+/* flush.h: negligible f32 numbers become zero.
  *
- * Devices differ in how they treat subnormal numbers (below 2^-126). So every f32 number that kernels or the
- * host store is 0 or at least 2^-76: a product of two is then normal, or too small to change a sum that
- * counts. Products of several factors, quotients and results of sums are flushed where they are stored, inner
- * loops not. In f64 these functions do nothing. */
+ * Devices differ for subnormal numbers (below 2^-126). So stored f32 numbers are 0 or at least 2^-76: a
+ * product of two is normal or negligible. Products of more, quotients and sums are flushed when stored, not
+ * in inner loops. */
 #ifndef PARITAS_NUMERIC_FLUSH_H
 #define PARITAS_NUMERIC_FLUSH_H
 
 #include "numeric/least.h"
 
-/* 0 where |x| < 2^-76, else x; NaN stays. */
+/* Keeps NaN. */
 FN real flush(real x)
 {
 #if F64
@@ -27,7 +26,7 @@ FN pack pflush(pack x)
 #endif
 }
 
-/* a[0 .. n-1], n a multiple of 8, by the team, between barriers of its own. */
+/* n: a multiple of 8. By the team, own barriers. */
 FN void flush_array(GLOBAL real *a, u32 n)
 {
 #if F64

@@ -1,4 +1,4 @@
-/* least.h: the magnitude below which f32 numbers count as zero (flush.h says why); host and kernels. */
+/* least.h: f32 numbers below this are zero (flush.h), on host and kernels. */
 #ifndef PARITAS_NUMERIC_LEAST_H
 #define PARITAS_NUMERIC_LEAST_H
 

@@ -1,11 +1,7 @@
-/* math.h: the functions of a real number that the kernels call, the same bits everywhere.
+/* math.h: functions of a real number, with the same bits everywhere.
  *
- * There are no branches and no tables in memory: masks choose the results. Arguments and results are packs.
- * NaN, and arguments outside a domain, give one quiet NaN. math_f64.h and math_f32.h have the layout of a
- * number, constants and coefficients.
- *
- * In f32 a subnormal argument or result counts as zero, because some devices flush them. f64 uses subnormal
- * numbers in full. tests/numeric asserts the largest errors, measured against MPFR. */
+ * No branches, no tables: masks choose. NaN and outside a domain: one quiet NaN. Subnormals are zero in f32,
+ * as on some devices, and complete in f64. tests/numeric asserts the errors against MPFR. */
 #ifndef PARITAS_NUMERIC_MATH_H
 #define PARITAS_NUMERIC_MATH_H
 
@@ -24,7 +20,7 @@ FN pack m_abs(pack x)
     return PFROM_BITS(PBITS(x) & PLI(M_MAGNITUDE_BITS));
 }
 
-/* Subnormal to zero of the same sign, in f32 only. */
+/* f32 only; keeps the sign. */
 FN pack m_flush(pack x)
 {
 #if F64
@@ -34,8 +30,8 @@ FN pack m_flush(pack x)
 #endif
 }
 
-/* ---- polynomials, coefficients from the highest power down. Comments: what is approximated, where, and the
- * largest weighted errors in f64 and f32 (tools/make_polynomials.py) ---- */
+/* ---- polynomials, highest power first; function, range, largest weighted errors in f64 and f32
+ * (tools/make_polynomials.py) ---- */
 
 #define M_FIRST(c) pack y = PK(c)
 #define M_NEXT(c) y = PFMA(y, x, PK(c))
@@ -65,12 +61,11 @@ M_POLYNOMIAL(m_erf_ratio, M_ERF_RATIO)
 M_POLYNOMIAL(m_erfcx_mapped, M_ERFCX_MAPPED)
 /* lgamma(2 + x) / x, on [-0.5, 0.5]: 1.32e-17, 1.2e-8 */
 M_POLYNOMIAL(m_lgamma_ratio, M_LGAMMA_RATIO)
-/* the rest of Stirling's formula times v, in x = 1 / v^2, on [0, 0.015625]: 4.63e-18, 2.48e-9 */
+/* rest of Stirling's formula times v, x = 1 / v^2, on [0, 0.015625]: 4.63e-18, 2.48e-9 */
 M_POLYNOMIAL(m_stirling, M_STIRLING)
-/* normal quantile of 1/2 + v over v, in x = v^2, on [0, 0.0625]: 5.57e-7, 5.66e-7 */
+/* normal quantile of 1/2 + v over v, x = v^2, on [0, 0.0625]: 5.57e-7, 5.66e-7 */
 M_POLYNOMIAL(m_quantile_centre, M_QUANTILE_CENTRE)
-/* minus the normal quantile of p, less s, in x = 1 / s, s = sqrt(-2 log p), on [0.025641, 0.600561]: 6.72e-5,
- * 8.98e-5 */
+/* -(normal quantile of p) - s, x = 1 / s, s = sqrt(-2 log p), on [0.025641, 0.600561]: 6.72e-5, 8.98e-5 */
 M_POLYNOMIAL(m_quantile_tail, M_QUANTILE_TAIL)
 /* (sin t - t) / t^3 in x = t^2, weight t^2, on [0, 0.62]: 3.76e-18, 3.8e-9 */
 M_POLYNOMIAL(m_sin_tail, M_SIN_TAIL)
@@ -79,13 +74,11 @@ M_POLYNOMIAL(m_cos_tail, M_COS_TAIL)
 /* (asin s - s) / s^3 in x = s^2, weight s^2, on [0, 0.2501]: 1.54e-17, 4.99e-9 */
 M_POLYNOMIAL(m_asin_tail, M_ASIN_TAIL)
 
-/* ---- functions ---- */
-
-/* e^x. The addition of `magic` leaves k = round(x / log 2) in the low bits. r = x - k log 2 has twice the
- * precision: its rounding alone would cost a quarter of a unit. */
+/* `magic` leaves k = round(x / log 2) in the low bits. r + rest = x - k log 2: rounding r alone would cost
+ * 1/4 unit. */
 FN pack m_exp(pack x)
 {
-    /* 2^k by parts: for small results a larger power first, so that only the last product can be subnormal */
+    /* 2^k in parts: only the last product may be subnormal */
     pmask low = x < PK(M_EXP_SHIFTED);
     pack magic = PSELECT(low, PK(M_EXP_MAGIC_SHIFTED), PK(M_EXP_MAGIC));
     pack t = PFMA(x, PK(M_LOG2_E), magic);
@@ -101,8 +94,8 @@ FN pack m_exp(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* log(2^k (1 + f)) = k log 2 + f + w with 3/4 <= 1 + f < 3/2, f exact. With s = f / (2 + f), log(1 + f) = f -
- * f^2/2 + s (f^2/2 + s^2 m_log_tail(s^2)). w = tail - f^2/2; tail has the low part of k log 2. */
+/* log(2^k (1 + f)), 3/4 <= 1 + f < 3/2, f exact: with s = f / (2 + f), log(1 + f) = f - f^2/2 + s (f^2/2 +
+ * s^2 m_log_tail(s^2)). tail has the low part of k log 2. */
 typedef struct {
     pack k, f, half_f, tail;
 } m_log_parts;
@@ -124,7 +117,7 @@ FN pack m_log_sum(m_log_parts l)
     return PFMA(l.k, PK(M_LN2_HI), l.f + PFMA(-l.half_f, l.f, l.tail));
 }
 
-/* x positive and finite; the exponent of 4/3 x is k */
+/* x > 0, finite; k: exponent of 4/3 x. */
 FN m_log_parts m_log_split(pack x)
 {
 #if F64
@@ -149,8 +142,8 @@ FN pack m_log(pack x)
     return PSELECT(x >= PK(M_TINIEST), y, outside);
 }
 
-/* Pieces of log(1 + x). k is the exponent of 4/3 (1 + x); two lower, lest `fourfold` = 2^(2-k) be subnormal.
- * f = 2^-k x + (2^-k - 1) is exact where it matters: multiples of 2^-(M_MANTISSA+1), at most 1/2. */
+/* k: exponent of 4/3 (1 + x), less 2 so that `fourfold` = 2^(2-k) is normal. f = 2^-k x + (2^-k - 1) is
+ * exact: a multiple of 2^-(M_MANTISSA+1), at most 1/2. */
 FN m_log_parts m_log1p_split(pack x)
 {
     plint i = PBITS(PFMA(x, PK(M_THIRD), PK(M_THIRD)));
@@ -165,7 +158,7 @@ FN m_log_parts m_log1p_split(pack x)
     return m_log_parts_of(k, f);
 }
 
-/* log(1 + x); -inf at -1, NaN below. */
+/* -inf at -1, NaN below. */
 FN pack m_log1p(pack x)
 {
     pack y = m_log_sum(m_log1p_split(x));
@@ -174,34 +167,32 @@ FN pack m_log1p(pack x)
     return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_MINUS_INFINITY, M_NAN));
 }
 
-/* x - log(1 + x) without cancellation: for k = 0 the f of both cancel exactly, for k = 1 and -1 x and k log 2
- * up to an exact rest. +inf at -1, NaN below. */
+/* x - log(1 + x); for k = -1, 0, 1 cancellation is exact. +inf at -1, NaN below. */
 FN pack m_deviance(pack x)
 {
     m_log_parts l = m_log1p_split(x);
 #if !F64
-    /* there f is x, but a quarter of it might be flushed, and a flushed tail decide a rounding */
+    /* a flushed x / 4 or tail might change the rounding */
     pmask small = m_abs(x) < PK(M_LOG1P_IS_X);
     l.f = PSELECT(small, x, l.f);
     l.tail = PSELECT(small, PK(0.0), l.tail);
 #endif
     pack y = m_flush((PFMA(l.k, PK(-M_LN2_HI), x) - l.f) + PFMA(l.half_f, l.f, -l.tail));
 #if !F64
-    y = y + PK(0.0); /* of a zero the sign is that of a rounding */
+    y = y + PK(0.0); /* sign of zero */
 #endif
     y = PSELECT(x < M_INFINITY, y, M_INFINITY);
     return PSELECT(x > PK(-1.0), y, PSELECT(x == PK(-1.0), M_INFINITY, M_NAN));
 }
 
-/* exp(x^2) erfc(x) for x >= 0, to a few units. Times (1 + 2x) it is smooth from 0 to infinity; a map of these
- * to -1 and 1 makes it a polynomial. */
+/* exp(x^2) erfc(x), x >= 0, to a few units; times 1 + 2x, mapped to -1 .. 1, a polynomial. */
 FN pack m_erfcx(pack x)
 {
     pack t = PDIVIDE(x - PK(M_ERFCX_POLE), x + PK(M_ERFCX_POLE));
     return PDIVIDE(m_erfcx_mapped(t), PFMA(PK(2.0), x, PK(1.0)));
 }
 
-/* exp(-scale x^2), the rounding of x^2 made good; scale is a power of two. */
+/* exp(-scale x^2) with the rounding of x^2 corrected; scale: a power of two. */
 FN pack m_gauss(pack x, pack scale)
 {
     pack square = x * x;
@@ -234,9 +225,8 @@ FN pack m_erfc(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* log of the gamma function for x > 0; +inf at 0, NaN below. Below 8: recurrence to lgamma(2 + e) = e
- * m_lgamma_ratio(e), |e| <= 1/2, and the logarithm of the product of factors; an exact e keeps the zeros at 1
- * and 2. From 8 on: Stirling's series. One logarithm serves all, as a sum of two numbers. */
+/* log gamma; +inf at 0, NaN below. Below 8: lgamma(2 + e) = e m_lgamma_ratio(e), |e| <= 1/2, and the log of
+ * the recurrence's factors; exact e keeps the zeros at 1 and 2. Else Stirling's series. */
 FN pack m_lgamma(pack x)
 {
     pack y = x;
@@ -261,8 +251,7 @@ FN pack m_lgamma(pack x)
     pack sign = PSELECT(recur_up, PK(-1.0), PK(1.0));
     pack near = PFMA(sign, lo, PFMA(e, m_lgamma_ratio(e), sign * hi));
 
-    /* half of (x - 1/2)(log x - 1) + (log 2 pi - 1) / 2 + 1 / 12 x - ..; the whole might overflow before its
-     * last rounding */
+    /* half of (x - 1/2)(log x - 1) + (log 2 pi - 1) / 2 + 1 / 12 x - ..: all might overflow */
     pack w = PDIVIDE(PK(1.0), x);
     pack a = PFMA(PK(0.5), x, PK(-0.25));
     pack b = hi - PK(1.0);
@@ -278,8 +267,7 @@ FN pack m_lgamma(pack x)
 
 #define M_SQRT_HALF 0.70710678118654752440
 
-/* The chance that a standard normal number lies above a >= 0; exp takes a^2/2, not the square of a rounded
- * a/sqrt 2. */
+/* P(normal > a), a >= 0; by a^2/2, not the square of a rounded a/sqrt 2. */
 FN pack m_normal_tail(pack a)
 {
     a = PSELECT(a < PK(M_TAIL_ZERO), a, PK(M_TAIL_ZERO));
@@ -293,7 +281,7 @@ FN pack m_normal_cdf(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* log of m_normal_cdf(x), also where that is 0. */
+/* Also where m_normal_cdf is 0. */
 FN pack m_log_normal_cdf(pack x)
 {
     pack a = m_abs(x);
@@ -303,9 +291,8 @@ FN pack m_log_normal_cdf(pack x)
     return PSELECT(x == x, y, M_NAN);
 }
 
-/* The x whose m_normal_cdf is p: -inf at 0, +inf at 1, NaN outside. A rational start, then two steps of
- * Halley: on the distribution for p from 1/4 to 3/4, where p - 1/2 is exact, else on its logarithm. For an
- * upper tail, call it with the tail and change the sign. */
+/* -inf at 0, +inf at 1, NaN outside. Rational start, two Halley steps: on the distribution for 1/4 <= p <=
+ * 3/4, where p - 1/2 is exact, else on its logarithm. Upper tail: minus the quantile of the tail. */
 FN pack m_normal_quantile(pack p)
 {
     pack q = p - PK(0.5);
@@ -320,7 +307,7 @@ FN pack m_normal_quantile(pack p)
     pack far = -s - m_quantile_tail(PDIVIDE(PK(1.0), s));
     pack x = PSELECT(central, q * m_quantile_centre(q * q), far);
     for (u32 i = 0; i < 2; i++) {
-        /* u: value over derivative; twice: minus the second derivative over the first */
+        /* u: value over derivative; twice: minus second derivative over first */
         pack a = PSELECT(central, PK(0.0), -x);
         pack ratio = m_erfcx(PK(M_SQRT_HALF) * a);
         pack hazard = PDIVIDE(PK(0.79788456080286535588), ratio);
@@ -339,8 +326,7 @@ FN pack m_normal_quantile(pack p)
     return PSELECT(inside, x, outside);
 }
 
-/* An angle in degrees as quarter turns, -2 .. 2, and a rest of -pi/4 .. pi/4 radians: t + low, to more than a
- * number's precision. */
+/* Degrees as quarter turns -2 .. 2 and radians t + low in -pi/4 .. pi/4. */
 typedef struct {
     pack quarter, t, low;
 } m_turn;
@@ -354,7 +340,7 @@ FN m_turn m_turn_of(pack x)
     a.t = degrees * PK(M_RADIANS_HI);
     a.low = PFMA(degrees, PK(M_RADIANS_LO), PFMA(degrees, PK(M_RADIANS_HI), -a.t));
 #if !F64
-    /* it might be flushed, and decide a rounding */
+    /* if flushed it might change a rounding */
     a.low = PSELECT(m_abs(a.t) < PK(M_LOG1P_IS_X), PK(0.0), a.low);
 #endif
     return a;
@@ -372,8 +358,8 @@ FN pack m_turn_cos(m_turn a)
     return near + (((PK(1.0) - near) - half_z) + PFMA(z * z, m_cos_tail(z), -a.t * a.low));
 }
 
-/* Sine of x degrees plus `turns` (0 or 1) quarter turns, exact at multiples of 90; a zero is positive. NaN
- * beyond M_DEGREES_LARGEST. */
+/* Sine of x degrees plus `turns` (0, 1) quarter turns; exact at multiples of 90, zeros positive. NaN beyond
+ * M_DEGREES_LARGEST. */
 FN pack m_sine(pack x, pack turns)
 {
     const pmask known = m_abs(x) <= PK(M_DEGREES_LARGEST);
@@ -393,7 +379,7 @@ FN pack m_cos_degrees(pack x)
     return m_sine(x, PK(1.0));
 }
 
-/* s + s^3 m_asin_tail(s^2) in degrees, |s| <= 1/2: y + *low. */
+/* asin in degrees, |s| <= 1/2: y + *low. */
 FN pack m_asin_near(pack s, PRIVATE pack *low)
 {
     const pack z = s * s, y = s * PK(M_DEGREES_HI);
@@ -402,7 +388,7 @@ FN pack m_asin_near(pack s, PRIVATE pack *low)
     return y;
 }
 
-/* The angle in degrees whose cosine is c. sine_square: (1 - |c|) / 2, of half of it or of its supplement. */
+/* acos in degrees; sine_square: (1 - |c|) / 2. */
 FN pack m_arc(pack c, pack sine_square)
 {
     const pmask middle = m_abs(c) <= PK(0.5);
@@ -411,7 +397,7 @@ FN pack m_arc(pack c, pack sine_square)
     return PSELECT(middle, (PK(90.0) - y) - low, PSELECT(c < PK(0.0), PK(180.0) - outer, outer));
 }
 
-/* The arc cosine in degrees, NaN outside -1 .. 1. */
+/* NaN outside -1 .. 1. */
 FN pack m_acos_degrees(pack c)
 {
     const pmask known = m_abs(c) <= PK(1.0);
@@ -419,7 +405,7 @@ FN pack m_acos_degrees(pack c)
     return PSELECT(known, m_arc(inside, PFMA(m_abs(inside), PK(-0.5), PK(0.5))), M_NAN);
 }
 
-/* The angle from 0 to 90 degrees whose sine has the square x, NaN outside 0 .. 1. */
+/* 0 to 90 degrees, x = sin^2; NaN outside 0 .. 1. */
 FN pack m_asin_root_degrees(pack x)
 {
     const pack flushed = m_flush(x);

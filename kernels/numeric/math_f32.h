@@ -1,24 +1,23 @@
-/* math_f32.h: what math.h needs to know of a float. Coefficients: tools/make_polynomials.py 32. */
+/* math_f32.h: constants of math.h for float; coefficients: tools/make_polynomials.py 32. */
 #ifndef PARITAS_NUMERIC_MATH_F32_H
 #define PARITAS_NUMERIC_MATH_F32_H
 
-/* the layout */
 #define M_MANTISSA 23
 #define M_EXPONENTS 0xff
 #define M_MAGNITUDE_BITS 0x7fffffff
 #define M_INFINITY_BITS 0x7f800000
 #define M_NAN_BITS 0x7fc00000
 #define M_ONE_BITS 0x3f800000
-#define M_INTEGER_BITS 0x4b000000 /* of 2^23, where the last bit counts 1 */
+#define M_INTEGER_BITS 0x4b000000 /* 2^23 */
 #define M_SMALLEST 1.17549435e-38 /* normal */
-#define M_TINIEST M_SMALLEST      /* that is not taken for zero */
+#define M_TINIEST M_SMALLEST      /* nonzero */
 
 #define M_LN2_HI 0.693145752 /* 15 bits: k M_LN2_HI is exact */
 #define M_LN2_LO 1.42860677e-06
 #define M_LOG2_E 1.44269502
 
 #define M_EXP_MAGIC 12583038.0         /* 3/2 2^23 + 126 */
-#define M_EXP_MAGIC_SHIFTED 12583070.0 /* 32 more */
+#define M_EXP_MAGIC_SHIFTED 12583070.0 /* + 32 */
 #define M_EXP_UNSHIFT 4.65661287e-10   /* 2^(1-32) */
 #define M_EXP_SHIFTED -60.0
 #define M_EXP_LEAST -87.3365402

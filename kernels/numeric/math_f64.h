@@ -1,24 +1,23 @@
-/* math_f64.h: what math.h needs to know of a double. Coefficients: tools/make_polynomials.py 64. */
+/* math_f64.h: constants of math.h for double; coefficients: tools/make_polynomials.py 64. */
 #ifndef PARITAS_NUMERIC_MATH_F64_H
 #define PARITAS_NUMERIC_MATH_F64_H
 
-/* the layout */
 #define M_MANTISSA 52
 #define M_EXPONENTS 0x7ff
 #define M_MAGNITUDE_BITS 0x7fffffffffffffff
 #define M_INFINITY_BITS 0x7ff0000000000000
 #define M_NAN_BITS 0x7ff8000000000000
 #define M_ONE_BITS 0x3ff0000000000000
-#define M_INTEGER_BITS 0x4330000000000000  /* of 2^52, where the last bit counts 1 */
+#define M_INTEGER_BITS 0x4330000000000000  /* 2^52 */
 #define M_SMALLEST 2.2250738585072014e-308 /* normal */
-#define M_TINIEST 4.9406564584124654e-324  /* that is not taken for zero */
+#define M_TINIEST 4.9406564584124654e-324  /* nonzero */
 
 #define M_LN2_HI 0.69314718055989033 /* 42 bits: k M_LN2_HI is exact */
 #define M_LN2_LO 5.4979230187083712e-14
 #define M_LOG2_E 1.4426950408889634
 
 #define M_EXP_MAGIC 6755399441056766.0         /* 3/2 2^52 + 1022 */
-#define M_EXP_MAGIC_SHIFTED 6755399441056894.0 /* 128 more */
+#define M_EXP_MAGIC_SHIFTED 6755399441056894.0 /* + 128 */
 #define M_EXP_UNSHIFT 5.8774717541114375e-39   /* 2^(1-128) */
 #define M_EXP_SHIFTED -690.0
 #define M_EXP_LEAST -745.13321910194111
@@ -28,7 +27,7 @@
 #define M_THIRD 0.33333333333333331
 #define M_LOG_OFFSET 4503599627371519.0        /* 2^52 + 1023 */
 #define M_LOG_SCALE 18014398509481984.0        /* 2^54 */
-#define M_LOG_OFFSET_SCALED 4503599627371573.0 /* 54 more */
+#define M_LOG_OFFSET_SCALED 4503599627371573.0 /* + 54 */
 #define M_LOG1P_OFFSET 4503599627371517.0      /* 2^52 + 1021 */
 #define M_LOG1P_IS_X 8.6736173798840355e-19    /* 2^-60 */
 

@@ -1,5 +1,4 @@
-/* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11) in whole words, the same for all lanes and
- * precisions: for choices that all lanes make alike. rng.h has it lane by lane. */
+/* philox.h: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11), the same for all lanes. */
 #ifndef PARITAS_NUMERIC_PHILOX_H
 #define PARITAS_NUMERIC_PHILOX_H
 
@@ -7,7 +6,7 @@ typedef struct {
     u32 word[4];
 } philox_block;
 
-/* The upper half of a product, from those of 16 bits: there is no wider word on every device. */
+/* By 16-bit products: wider words are not everywhere. */
 FN u32 philox_high(u32 a, u32 b)
 {
     const u32 al = a & 0xffff, ah = a >> 16, bl = b & 0xffff, bh = b >> 16, cross = ah * bl, other = al * bh;
@@ -35,7 +34,7 @@ FN philox_block philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 key0, u32 key1)
     return b;
 }
 
-/* Evenly between 0 and 1, from 24 of the bits: exact in every precision. */
+/* 24 bits: exact in every precision. */
 FN real philox_uniform(u32 word)
 {
     return (REAL_OF(word >> 8) + R(0.5)) * R(5.9604644775390625e-8);

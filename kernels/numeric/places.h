@@ -1,9 +1,6 @@
-/* places.h: where things stand in a row of numbers or in the slab, as an enumeration that host and kernels
- * share. A name alone takes one number; PLACE takes `size` of them; PLACE8 begins at a multiple of 8, as
- * packs want it.
+/* places.h: places in rows and slabs: PLACE takes `size` numbers, PLACE8 starts at a multiple of 8.
  *
- *   enum row { ROW_STATUS, PLACE(ROW_POINT, 3), PLACE8(ROW_ENERGY, 15), ROW_SIZE };   0, 1 to 3, 8 to 22, 23
- */
+ *   enum row { STATUS, PLACE(POINT, 3), PLACE8(ENERGY, 15), SIZE };   0, 1 to 3, 8 to 22, 23 */
 #ifndef PARITAS_NUMERIC_PLACES_H
 #define PARITAS_NUMERIC_PLACES_H
 

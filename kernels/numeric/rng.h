@@ -1,33 +1,32 @@
-/* rng.h: uniform, normal and Poisson numbers as functions of (seed, purpose, item, toy) alone. In f64 only.
+/* rng.h: uniform, normal and Poisson numbers from (seed, purpose, item, toy) alone, in f64.
  *
  *   counter: toy (64 bits) | purpose (8), item (24) | draw (32)      key: seed (64 bits)
  *
- * Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC'11) turns
- * counter and key into four words. `draw` grows from 0 where a method rejects a draw. So no number depends on
- * its neighbours in a pack. */
+ * Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC'11) makes four words. `draw` counts rejected draws, so no
+ * number depends on its pack. */
 #ifndef PARITAS_NUMERIC_RNG_H
 #define PARITAS_NUMERIC_RNG_H
 
 #if F64
 
-/* Four words of random bits, each 0 .. 2^32 - 1. */
+/* 0 .. 2^32 - 1 each. */
 typedef struct {
     plint word[4];
 } rng_block;
 
-/* toy: all 64 bits; item < 2^24; purpose < 2^8; key0, key1: low and high half of the seed. */
+/* item < 2^24, purpose < 2^8; key0, key1: low and high half of the seed. */
 typedef struct {
     plint toy, item;
     u32 purpose, key0, key1;
 } rng_stream;
 
-/* The block of a counter (its words from the lowest) and a key. Of c0 .. c3 the low 32 bits count. */
+/* Low 32 bits of c0 .. c3, the lowest word first. */
 FN rng_block rng_philox(plint c0, plint c1, plint c2, plint c3, u32 key0, u32 key1)
 {
     const plint low = PLI(0xffffffff);
     UNROLL for (u32 round = 0; round < 10; round++)
     {
-        /* products keep their high halves until the end: as a factor only the low one counts */
+        /* high halves do not matter in factors */
         const plint p0 = MULTIPLY32(c0, PLI(0xd2511f53)), p1 = MULTIPLY32(c2, PLI(0xcd9e8d57));
         c0 = SHIFT_RIGHT(p1, 32) ^ c1 ^ PLI(key0);
         c1 = p1;
@@ -44,22 +43,20 @@ FN rng_block rng_philox(plint c0, plint c1, plint c2, plint c3, u32 key0, u32 ke
     return b;
 }
 
-/* The block of draw number `draw` of a stream. */
 FN rng_block rng_draw(rng_stream s, u32 draw)
 {
     return rng_philox(s.toy, SHIFT_RIGHT(s.toy, 32), s.item | PLI(s.purpose << 24), PLI(draw), s.key0,
                       s.key1);
 }
 
-/* (k + 1/2) 2^-52 with k from 52 of the 64 bits of two words: in (0, 1), 1 minus it as probable, each of them
- * exact. */
+/* (k + 1/2) 2^-52 from 52 bits: in (0, 1), symmetric, exact. */
 FN pack rng_uniform(plint hi, plint lo)
 {
     const plint k = (hi << 20) | SHIFT_RIGHT(lo, 12);
     return PFROM_BITS(k | PLI(M_ONE_BITS)) - PK(0.99999999999999988898); /* 1 - 2^-53 */
 }
 
-/* normal quantile of (1 + v) / 2 over v, in x = -log(1 - v^2), on [0, 6.25]: 1.23e-15 */
+/* normal quantile of (1 + v) / 2 over v, x = -log(1 - v^2), on [0, 6.25]: 1.23e-15 */
 #define RNG_NORMAL_EVEN(FIRST, NEXT) \
     FIRST(1.694795980894286e-17);    \
     NEXT(1.1284223702582292e-14);    \
@@ -86,8 +83,8 @@ FN pack rng_uniform(plint hi, plint lo)
     NEXT(0.32811687386916366);
 M_SPLIT_POLYNOMIAL(rng_normal_ratio, RNG_NORMAL_EVEN, RNG_NORMAL_ODD)
 
-/* The normal quantile of a uniform number, odd about 1/2 to the last bit. One logarithm and one polynomial
- * serve all but 2 in 1000: three times faster than m_normal_quantile, which serves the tails. */
+/* Odd about 1/2. All but 2 in 1000 need one logarithm, one polynomial: three times faster than
+ * m_normal_quantile, which serves the tails. */
 FN pack rng_normal_of(pack u)
 {
     const pack above = PK(1.0) - u;
@@ -98,18 +95,17 @@ FN pack rng_normal_of(pack u)
     return x;
 }
 
-/* A standard normal number, from -8.2 to 8.2. */
+/* From -8.2 to 8.2. */
 FN pack rng_normal(rng_stream s)
 {
     const rng_block b = rng_draw(s, 0);
     return rng_normal_of(rng_uniform(b.word[0], b.word[1]));
 }
 
-#define RNG_POISSON_SEARCHED 10.0 /* rates below are searched for from 0 on */
-#define RNG_POISSON_LARGEST 1e15  /* beyond, numbers are no longer whole by themselves */
+#define RNG_POISSON_SEARCHED 10.0 /* below: search from 0 */
+#define RNG_POISSON_LARGEST 1e15  /* not exact beyond */
 
-/* Poisson numbers of small rates by inversion: the first n whose tail P(N > n) is not above a uniform number.
- * Probabilities are right to 1e-16, as fine as uniform numbers lie. Terms below 1e-18 end the search. */
+/* Inversion: first n with P(N > n) <= u. Probabilities are good to 1e-16, as u; terms below 1e-18 end it. */
 FN pack rng_poisson_searched(pack u, pack rate, pmask wanted)
 {
     pack n = PK(0.0), term = m_exp(-rate), tail = PK(1.0) - term;
@@ -123,16 +119,14 @@ FN pack rng_poisson_searched(pack u, pack rate, pmask wanted)
     return n;
 }
 
-/* Where the hat of a rate lies: the number proposed for u in (-1/2, 1/2) is the floor of (2 a / (1/2 - |u|) +
- * b) u + rate + 0.43. */
+/* Proposes floor((2 a / (1/2 - |u|) + b) u + rate + 0.43), u in (-1/2, 1/2). */
 typedef struct {
     pack a, b, inverse_alpha, squeeze;
 } rng_hat;
 
-/* Constants of PTRS: W. Hoermann, The transformed rejection method for generating Poisson random variables,
- * Insurance: Mathematics and Economics 12 (1993) 39. The published hat is up to 0.6 % too low for rates below
- * 2000, the squeeze up to 0.004 too high near 28. Here the hat is 0.65 % higher and the squeeze lower: both
- * hold at every rate. */
+/* PTRS (W. Hoermann, Insurance: Mathematics and Economics 12 (1993) 39). Its hat is up to 0.6 % low below
+ * rate 2000, its squeeze up to 0.004 high near 28; here a hat 0.65 % higher and a lower squeeze hold
+ * everywhere. */
 FN rng_hat rng_hat_of(pack rate)
 {
     rng_hat h;
@@ -143,7 +137,7 @@ FN rng_hat rng_hat_of(pack rate)
     return h;
 }
 
-/* log n! - log(sqrt(2 pi n) (n / e)^n) for whole n >= 1, with w = 1 / n. */
+/* log n! - log(sqrt(2 pi n) (n / e)^n), whole n >= 1, w = 1 / n. */
 FN pack rng_stirling_rest(pack n, pack w)
 {
     pack rest = w * m_stirling(w * w);
@@ -161,10 +155,9 @@ FN pack rng_stirling_rest(pack n, pack w)
     return rest;
 }
 
-/* Does v accept the whole number n >= 0, proposed at a distance s = 1/2 - |u| from the end?
+/* Accepts n at s = 1/2 - |u| if
  *   v inverse_alpha / (a / s^2 + b) <= P(n) = e^-deviance / sqrt(2 pi n),
- *   deviance = n D((rate - n) / n) + Stirling's rest,  D(x) = x - log(1 + x)
- * Nothing cancels here, however large the rate. P(0) is e^-rate. */
+ *   deviance = n D((rate - n) / n) + Stirling's rest,  D(x) = x - log(1 + x): no cancellation */
 FN pmask rng_poisson_accepts(rng_hat h, pack rate, pack n, pack s, pack v)
 {
     const pmask none = n < PK(0.5);
@@ -176,9 +169,8 @@ FN pmask rng_poisson_accepts(rng_hat h, pack rate, pack n, pack s, pack v)
     return m_log(PDIVIDE(v * h.inverse_alpha * s2 * PSQRT(circle), PFMA(h.b, s2, h.a))) <= -deviance;
 }
 
-/* Poisson numbers of rates from RNG_POISSON_SEARCHED on by PTRS; `first` is draw 0 of the stream. One of
- * inverse_alpha proposals is accepted (1.34 at a rate of 10, 1.13 at large ones). The floor of the rate is
- * split off, to keep all digits of what is added. */
+/* PTRS; `first`: draw 0. Proposals per number: 1.34 at rate 10, 1.13 at large rates. The split rate keeps all
+ * digits. */
 FN pack rng_poisson_rejected(rng_stream stream, rng_block first, pack rate, pmask wanted)
 {
     const rng_hat h = rng_hat_of(rate);
@@ -209,7 +201,7 @@ FN pack rng_poisson_rejected(rng_stream stream, rng_block first, pack rate, pmas
     return n;
 }
 
-/* Poisson numbers of rates from 0 to RNG_POISSON_LARGEST, NaN for others; 0 where not wanted. */
+/* NaN for rates outside 0 .. RNG_POISSON_LARGEST; 0 if not wanted. */
 FN_LARGE pack rng_poisson(rng_stream stream, pack rate, pmask wanted)
 {
     const pmask known = AND(rate >= PK(0.0), rate <= PK(RNG_POISSON_LARGEST)),

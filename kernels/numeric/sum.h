@@ -1,15 +1,14 @@
-/* sum.h: sums and dot products in an order that no shape of a pack changes.
+/* sum.h: sums and dot products in one order for any PACK.
  *
- * Term i goes to partial sum i mod 8, in ascending order. The total is ((p0 + p4) + (p2 + p6)) + ((p1 + p5) +
- * (p3 + p7)), whether one pack of 8 or several smaller ones hold the partial sums. Arrays are padded to
- * multiples of 8. */
+ * Term i joins partial sum i mod 8; the total is ((p0 + p4) + (p2 + p6)) + ((p1 + p5) + (p3 + p7)). Arrays
+ * are padded to multiples of 8, and every i and n is one. */
 #ifndef PARITAS_NUMERIC_SUM_H
 #define PARITAS_NUMERIC_SUM_H
 
 #include "numeric/flush.h"
 
-/* Eight partial sums; number j is element j % PACK of part[j / PACK]. A kernel with terms of its own walks i
- * by 8, inside j = 0, PACK, .. 7, and adds the terms i + j .. to part[j / PACK]. */
+/* Partial sum j is element j % PACK of part[j / PACK]. Kernels with own terms step i by 8, j by PACK and add
+ * terms i + j .. to part[j / PACK]. */
 typedef struct {
     pack part[8 / PACK];
 } acc8;
@@ -21,14 +20,12 @@ FN acc8 acc8_zero(void)
     return s;
 }
 
-/* Adds the terms a[i] .. a[i + 7]; i is a multiple of 8. */
 FN acc8 acc8_add(acc8 s, GLOBAL const real *a, u32 i)
 {
     for (u32 j = 0; j < 8; j += PACK) s.part[j / PACK] = s.part[j / PACK] + LOADP(a, i + j);
     return s;
 }
 
-/* Adds the terms a[i] * b[i] .. a[i + 7] * b[i + 7]; i is a multiple of 8. */
 FN acc8 acc8_fma(acc8 s, GLOBAL const real *a, GLOBAL const real *b, u32 i)
 {
     for (u32 j = 0; j < 8; j += PACK)
@@ -48,7 +45,7 @@ FN real acc8_total(acc8 s)
     return flush(tree8_of(p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]));
 }
 
-/* PACK sums at once: element k is the total of acc[k]. */
+/* Element k: the total of acc[k]. */
 FN pack acc8_totals(PRIVATE pack acc[PACK][8 / PACK])
 {
 #if PACK == 8
@@ -70,7 +67,7 @@ FN pack acc8_totals(PRIVATE pack acc[PACK][8 / PACK])
 #endif
 }
 
-/* to[8 i + j] = from[8 j + i] for j < 8, i < rows. */
+/* to[8 i + j] = from[8 j + i], j < 8, i < rows. */
 FN void transpose8(GLOBAL real *to, GLOBAL const real *from, u32 rows)
 {
 #if PACK == 8
@@ -84,7 +81,6 @@ FN void transpose8(GLOBAL real *to, GLOBAL const real *from, u32 rows)
 #endif
 }
 
-/* The sum of a[0 .. n-1]; n is a multiple of 8. */
 FN real sum8(GLOBAL const real *a, u32 n)
 {
     acc8 s = acc8_zero();
@@ -92,7 +88,6 @@ FN real sum8(GLOBAL const real *a, u32 n)
     return acc8_total(s);
 }
 
-/* The sum of a[0] b[0] .. a[n-1] b[n-1]; n is a multiple of 8. */
 FN real dot8(GLOBAL const real *a, GLOBAL const real *b, u32 n)
 {
     acc8 s = acc8_zero();

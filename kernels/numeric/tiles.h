@@ -1,13 +1,11 @@
-/* tiles.h: symmetric matrices of one fit in 8 x 8 tiles: rank updates, Cholesky factor, solves.
+/* tiles.h: one fit's symmetric matrices in 8 x 8 tiles: rank updates, Cholesky factor, solves.
  *
- * The lower block triangle is stored by rows of tiles: tile (I, J) at 64 (I (I + 1) / 2 + J), in it element
- * (i, j) at 8 j + i. The part of block row I left of column J is then one stream of 8 J columns, all that the
- * left-looking factorisation reads.
+ * Rows of lower tiles: tile (I, J) at 64 (I (I + 1) / 2 + J), element (i, j) at 8 j + i. Block row I left of
+ * column J is one stream of 8 J columns, all that the left-looking factorisation reads.
  *
- * Every element is one ascending chain of fma, whatever the register tile: TILE_I packs by TILE_J columns, of
- * up to TILE_GROUP tiles of a block column that share the right factor. With PACK 8 there are 24
- * accumulators: they cover the latency of two fma units, with two reads to five fma (8 accumulators: half the
- * speed). */
+ * Every element is one ascending fma chain for any register tile: TILE_I packs by TILE_J columns, up to
+ * TILE_GROUP tiles with a common right factor. At PACK 8, 24 accumulators cover the latency of two fma units
+ * (8: half the speed). */
 #ifndef PARITAS_NUMERIC_TILES_H
 #define PARITAS_NUMERIC_TILES_H
 
@@ -38,14 +36,13 @@
 
 #define TILE_OFFSET(I, J) (64 * ((I) * ((I) + 1) / 2 + (J)))
 
-/* A group of up to TILE_GROUP tiles of one block column: where each begins, and where its rows of the left
- * factor begin. */
+/* Offsets of tiles and of their rows of the left factor. */
 typedef struct {
     u32 count, tile[TILE_GROUP], left[TILE_GROUP];
 } tile_group;
 
-/* tiles of the group += (-= if `subtract`) sum over k < n of a_k b_k^T; a_k = left[8k..8k+7], likewise b.
- * `count`, `subtract`: constants. */
+/* tiles += (-= if `subtract`) sum over k < n of a_k b_k^T, a_k = left[8k..8k+7]. `count`, `subtract`:
+ * constants. */
 FN void tile_group_rank(GLOBAL real *tiles, tile_group g, GLOBAL const real *left, GLOBAL const real *right,
                         u32 n, u32 count, u32 subtract)
 {
@@ -96,8 +93,8 @@ FN_LARGE void tiles_subtract(GLOBAL real *tiles, tile_group g, GLOBAL const real
     tiles_rank(tiles, g, left, right, n, 1);
 }
 
-/* tile += sum of p q^T over pairs of rows of 8, at offsets in `rows`. `list`: the numbers of first-order and
- * of all pairs, then two offsets a pair. Without `second_order` only the first. */
+/* tile += sum of p q^T over row pairs. `list`: numbers of first-order and of all pairs, then their offsets in
+ * `rows`. */
 FN_LARGE void tile_add_pairs(GLOBAL real *tile, GLOBAL const real *rows, CONSTANT u32 *list, u32 second_order)
 {
     const u32 n = 2 * list[second_order ? 1 : 0];
@@ -119,8 +116,8 @@ FN_LARGE void tile_add_pairs(GLOBAL real *tile, GLOBAL const real *rows, CONSTAN
         }
 }
 
-/* tiles of the group := tile L^-T, L the factored diagonal tile, `rdiag` its 8 reciprocal diagonals. Columns
- * of several tiles go side by side: alone, each waits for its own last step. */
+/* tile := tile L^-T; L: diagonal tile, rdiag: 1 / its diagonal. Side by side: alone, each tile waits for its
+ * last step. */
 FN void tile_group_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const real *diagonal,
                                GLOBAL const real *rdiag, u32 count)
 {
@@ -153,8 +150,7 @@ FN_LARGE void tiles_solve_right(GLOBAL real *tiles, tile_group g, GLOBAL const r
 #endif
 }
 
-/* Tiles (I .. I + TILE_GROUP - 1, J) of a matrix of `blocks` block rows, and the rows of the factor left of
- * them. */
+/* Tiles (I .. I + TILE_GROUP - 1, J) of `blocks` block rows. */
 FN tile_group tile_group_of(u32 I, u32 J, u32 blocks)
 {
     tile_group g;
@@ -167,11 +163,10 @@ FN tile_group tile_group_of(u32 I, u32 J, u32 blocks)
     return g;
 }
 
-/* Cholesky factor of a diagonal tile in place; rdiag := 1 / diagonal. A pivot is judged against `scale`, the
- * sums of squares behind the diagonal. From -doubt to +least times it, the pivot is flat: nothing depends on
- * the direction, which gets the curvature flat * scale. Below, it is bad: a positive stand-in lets other
- * lanes go on. `found`: number of the lane's first bad pivot, from 1 (this tile begins at `first`), and its
- * value, or 0, 0; then 1 if a pivot was flat, else 0. */
+/* Cholesky factor in place; rdiag := 1 / diagonal. `scale`: sums of squares behind the diagonal. A pivot
+ * within -doubt to +least times scale is flat and becomes flat * scale. A lower one is bad; a positive
+ * stand-in lets other lanes go on. `found`: number (from 1; the tile begins at `first`) and value of the
+ * first bad pivot, or 0, 0; then 1 if one was flat. */
 FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *scale, real least, real doubt,
                     real flat, u32 first, GLOBAL real *found)
 {
@@ -195,8 +190,7 @@ FN void tile_factor(GLOBAL real *tile, GLOBAL real *rdiag, GLOBAL const real *sc
     }
 }
 
-/* Factors the whole matrix of `blocks` block rows in place. `found`: three slab elements, as in
- * tile_factor. */
+/* In place; `found`: as in tile_factor. */
 FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *scale, u32 blocks, real least,
                      real doubt, real flat, GLOBAL real *found)
 {
@@ -226,8 +220,7 @@ FN void tiles_factor(GLOBAL real *tiles, GLOBAL real *rdiag, GLOBAL const real *
     }
 }
 
-/* y := L^-1 y. The update of a block runs in four interleaved chains (k mod 4), since one would wait for each
- * fma. */
+/* y := L^-1 y, four interleaved chains (k mod 4): one would wait for each fma. */
 FN void tiles_solve_lower(GLOBAL const real *tiles, GLOBAL const real *rdiag, u32 blocks, GLOBAL real *y)
 {
     for (u32 I = 0; I < blocks; I++) {
@@ -260,7 +253,7 @@ FN void tiles_solve_lower(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
     }
 }
 
-/* y := L^-T y. Column sums are 8 partial sums by row modulo 8, then the fixed tree. */
+/* y := L^-T y; columns: 8 partial sums by row mod 8, then the fixed tree. */
 FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u32 blocks, GLOBAL real *y)
 {
     for (u32 J = blocks; J-- > 0;) {
@@ -297,9 +290,8 @@ FN void tiles_solve_upper(GLOBAL const real *tiles, GLOBAL const real *rdiag, u3
     }
 }
 
-/* After a factor with a bad pivot: v (n elements, zero behind the tiles' rows) := a direction of negative
- * curvature found[1], from the rows above it (Gill, Murray, Wright, Practical Optimization, 4.4.2.2); 0 in
- * lanes without. */
+/* v (n elements) := a direction of negative curvature found[1] after a bad pivot (Gill, Murray, Wright,
+ * Practical Optimization, 4.4.2.2); 0 in other lanes. */
 FN void tiles_negative_direction(GLOBAL const real *tiles, GLOBAL const real *rdiag, u32 blocks,
                                  GLOBAL const real *found, GLOBAL real *v, u32 n)
 {
