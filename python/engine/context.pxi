@@ -1,4 +1,4 @@
-# Errors; contexts, a pool for each choice of device and precision; progress, Ctrl-C.
+# Errors; contexts, pooled by device and precision; progress, Ctrl-C.
 
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
@@ -60,7 +60,7 @@ cdef object raise_status(paritas_status status, str message):
     raise error
 
 
-cdef double CALLBACK_INTERVAL = 0.05 # s between looks at signals and the progress function
+cdef double CALLBACK_INTERVAL = 0.05 # s between checks of signals and progress
 
 cdef double now() noexcept nogil:
     cdef timespec t
@@ -80,7 +80,7 @@ cdef int tell(void *user, uint64_t done, uint64_t total) noexcept nogil:
             PyErr_CheckSignals()
             if context.progress is not None:
                 context.progress(done, total)
-        except BaseException as error: # Context.end raises it
+        except BaseException as error: # raised by Context.end
             context.error = error
             return 1
     return 0
@@ -99,11 +99,11 @@ cdef class Context:
     """A paritas_context, which one call at a time uses: begin() takes it, end() gives it back."""
 
     cdef paritas_context *c
-    cdef paritas_status status # of the call
-    cdef list idle             # where it is given back
+    cdef paritas_status status
+    cdef list idle             # its pool
     cdef object progress, notes, error
     cdef double next_look
-    cdef uint64_t left, total # jobs that progress was told of last
+    cdef uint64_t left, total # jobs last reported
 
     def __dealloc__(self):
         paritas_close(self.c)
@@ -136,7 +136,7 @@ cdef class Engine:
 
     cdef list idle
     cdef paritas_options options
-    cdef tuple texts # that the options point to
+    cdef tuple texts # the options point to them
     cdef object notes
     cdef readonly str device, precision, polish, kernels
 
@@ -175,7 +175,7 @@ cdef class Engine:
         return context
 
 
-cdef Engine HOST = Engine() # reads documents and makes models; fits unless another is asked for
+cdef Engine HOST = Engine() # documents and models; default for fits
 
 def host_engine():
     """The CPU in f64 with a thread for each processor."""

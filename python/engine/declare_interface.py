@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
-"""Writes the C interface as Cython and as type checkers see it, from the public headers.
+"""Writes the C interface for Cython and type checkers, from the public headers.
 
     declare_interface.py --headers include --into FOLDER COMPILER...
 
   interface_h.pxd   every function, struct, enumeration and number; NAME_default of each struct with a size
-  structs.pxi       what Cython cannot ask of a struct: types and defaults of options that are keywords, and
-                    where the arrays of a struct of arrays are
-  fields.pyi        types of the attributes of results and of the keywords of options (paritas/fields.py)
+  structs.pxi       types and defaults of options that are keywords; places of arrays in structs of arrays
+  fields.pyi        types of result attributes and option keywords (paritas/fields.py)
 
-The compiler's preprocessor expands the headers, with empty ones in place of the system's. What is left has a
-few shapes, which are read here; anything else is an error. Python's standard library only.
-"""
+The preprocessor expands the headers, with empty system headers. Unknown shapes of declarations are errors.
+Standard library only."""
 
 import argparse
 import os
@@ -20,15 +18,15 @@ import sys
 import tempfile
 
 SYSTEM_HEADERS = ("stddef.h", "stdint.h")
-#: structs of arrays, which Python sees as NumPy arrays
+#: structs of arrays; NumPy arrays in Python
 STRUCTS_OF_ARRAYS = ("paritas_er_day", "paritas_er_attitude")
-#: options that are keywords in Python, and which of them are not
+#: structs of keyword options, and members to skip
 KEYWORDS = {
     "paritas_losscone_options": ("response", "first"),
     "paritas_kappa_options": (),
     "paritas_potential_options": (),
 }
-#: NumPy's and Python's words for C's types
+#: NumPy's and Python's words for C types
 NUMPY_TYPES = {"double": "f8", "int64_t": "i8", "uint64_t": "u8", "uint8_t": "u1"}
 ARRAY_TYPES = {"f8": "float64", "i8": "int64", "u8": "uint64", "u1": "uint8"}
 PYTHON_TYPES = {"double": "float", "paritas_truth": "bool", "char": "str"}
@@ -44,7 +42,7 @@ def headers_in(folder):
 
 
 def preprocessed(compiler, folder):
-    """All declarations, then the numbers, defaults and records of the headers as statements of their own."""
+    """All declarations; numbers, defaults and records as statements."""
     text, asked = "", []
     for name in headers_in(folder):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
@@ -67,7 +65,7 @@ def preprocessed(compiler, folder):
 
 
 def split(tokens, separator):
-    """Tokens between separators that stand in no bracket."""
+    """Tokens between separators outside brackets."""
     part, depth = [], 0
     for token in tokens:
         depth += (token in "({[") - (token in ")}]")
@@ -81,7 +79,7 @@ def split(tokens, separator):
 
 
 class Interface:
-    """What the headers declare. Declarations are lists of tokens."""
+    """The headers' declarations, as lists of tokens."""
 
     def __init__(self, headers, text):
         self.headers = headers
@@ -121,18 +119,15 @@ class Interface:
         return [name for name, members in self.structs.items() if members[:1] == [["size_t", "size"]]]
 
 
-# ---- Cython -------------------------------------------------------------------------------------------
-
-
 def declared(tokens):
-    """A declaration in Cython. Functions that are pointed to run without the interpreter's lock."""
+    """A declaration in Cython. Function pointers are nogil."""
     text = " ".join(token for token in tokens if token != "struct").replace("( void )", "()")
     text = re.sub(r"\[ ([^\]]*) \]", lambda length: f"[{eval(length.group(1))}]", text)
     return text + (" noexcept nogil" if re.search(r"\( \* \w+ \) \(", text) else "")
 
 
 def members_of(interface, name):
-    """Members of a struct, each with its type: `char *a, *b;` are two."""
+    """(type, member) pairs: `char *a, *b;` are two."""
     for tokens in interface.structs[name]:
         first, *others = split(tokens, ",")
         last_word = max(i for i, token in enumerate(first) if re.match(r"\w", token) and "[" not in first[:i])
@@ -145,7 +140,7 @@ def cython_declarations(interface):
     pointer_to_rows = re.compile(rf"\b({'|'.join(interface.records)}) \*")
 
     def of_rows(declaration):
-        """With pointers to anything in place of pointers to records, as Array.rows is one."""
+        """With pointers to anything for pointers to records, like Array.rows."""
         return pointer_to_rows.sub("void *", declaration)
 
     yield "# Made by declare_interface.py from include/*.h."
@@ -171,7 +166,7 @@ def cython_declarations(interface):
 
 
 def arrays_of(interface, name):
-    """(name, NumPy's type) of the members that are pointers to numbers or texts."""
+    """(name, NumPy type) of members that point to numbers or texts."""
     for member in members_of(interface, name):
         if member[1] == "*" and member[0] in NUMPY_TYPES:
             yield member[-1], NUMPY_TYPES[member[0]]
@@ -192,15 +187,11 @@ def cython_structs(interface):
 
 
 def options_of(interface, name):
-    """(type, name) of the members of a struct of numbers, but for its size."""
+    """(type, name) of the members of a struct of numbers, without its size."""
     return [(member[0], member[-1]) for member in list(members_of(interface, name))[1:]]
 
 
-# ---- type checkers ------------------------------------------------------------------------------------
-
-
 def python_type(interface, kind, count, of_rows):
-    """The type of a result's attribute."""
     if kind in interface.records:
         return "Any" if of_rows else kind[len("paritas_") :]
     found = "str" if kind in interface.enumerations else PYTHON_TYPES[kind]

@@ -70,7 +70,7 @@ cdef class Document:
         return Document.parse, (self.text().encode(), self.label)
 
     def __copy__(self):
-        return self # it cannot change
+        return self # immutable
 
     def __deepcopy__(self, memo):
         return self
@@ -103,7 +103,7 @@ cdef class Document:
             paritas_text_free(call.c, text)
         return call.end(written)
 
-    # ---- of a workspace ----
+    # ---- workspaces ----
 
     def sort(self):
         """With channels, samples, modifiers, measurements, parameters and observations sorted by name."""
@@ -156,7 +156,7 @@ cdef class Document:
             call.status = paritas_workspace_inspect(call.c, self.c, &made.c)
         return call.end(made)
 
-    # ---- of a patch set ----
+    # ---- patch sets ----
 
     def verify(self, Document workspace not None):
         """Checks the digests of this patch set against a workspace."""

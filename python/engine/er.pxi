@@ -1,11 +1,11 @@
-# Day files of the Electron Reflectometer: reading, writing, geometry, masks. All of it on the host.
+# Day files of the Electron Reflectometer: reading, writing, geometry, masks. All on the host.
 
 def er_reasons():
     """{reason: what it is said of}, in the order of their codes."""
     return {word: paritas_er_unit_name(paritas_er_reason_unit(<paritas_er_reason><int>value)).decode()
             for word, value in enumeration("paritas_er_reason").items()}
 
-#: shapes of a day's arrays, of n sweeps, which are not (n,)
+#: shapes of a day's arrays other than (n,)
 cdef dict DAY_SHAPES = {
     **dict.fromkeys(("row_reason", "line", "time", "energy", "polarity"), (PARITAS_SWEEP_ROWS,)),
     **dict.fromkeys(("cell_reason", "flux", "azimuth"), (PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS)),

@@ -23,7 +23,7 @@ cdef class Job:
 
     cdef readonly object data, start, lower, upper, fixed, rows
     cdef paritas_job one
-    cdef paritas_job *c # n
+    cdef paritas_job *c # n jobs
     cdef Py_ssize_t n
 
     def __cinit__(self, Model model not None, data=None, start=None, lower=None, upper=None, fixed=None,

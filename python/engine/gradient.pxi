@@ -14,7 +14,7 @@ cdef class Quantity:
 
     cdef paritas_gradient_options c
     cdef readonly Py_ssize_t output_count
-    cdef readonly bint at_points # a likelihood, which is taken at points instead of values of mu
+    cdef readonly bint at_points # a likelihood: at points instead of values of mu
 
     def __cinit__(self, str quantity not None, str statistic="qtilde", unsigned outputs=0, double level=0.05,
                   bint shared=False, bint aux_follow=False):

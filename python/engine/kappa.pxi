@@ -1,10 +1,10 @@
-# Kappa distributions: spectra, fits, currents, spacecraft potentials. Plasma: rows of density (1/m^3), kappa,
-# theta (m/s). `options` are keywords of paritas_kappa_options or paritas_potential_options.
+# Kappa distributions: spectra, fits, currents, potentials. Plasma: rows of density (1/m^3), kappa, theta
+# (m/s). `options`: paritas_kappa_options or paritas_potential_options.
 
 cdef class SpectrumArrays:
     """Arrays of n spectra, checked; sensitivity and counts may be None where the weights do not need them."""
 
-    cdef tuple held # the arrays
+    cdef tuple held # keeps the arrays alive
     cdef readonly Py_ssize_t n
     cdef paritas_spectra c
 

@@ -1,7 +1,7 @@
-# Loss cones: fits, confidence sets, profiles, models. `options` are keywords of paritas_losscone_options.
+# Loss cones: fits, confidence sets, profiles, models. `options`: paritas_losscone_options.
 
 SWEEP_ROWS, SWEEP_CELLS = PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS
-cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS) # shapes
+cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
 
 cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
     """An array of n sweeps; `shape` is that of any number."""

@@ -47,13 +47,13 @@ cdef class Model:
     cdef paritas_model *c
     cdef ModelMemory memory
     cdef readonly Py_ssize_t parameter_count, main_count, aux_count, template_count
-    cdef readonly Py_ssize_t data_count            # of a data row: main, auxiliary, templates
+    cdef readonly Py_ssize_t data_count            # main, auxiliary, templates
     cdef readonly object data, suggested_init, lower_bounds, upper_bounds, suggested_fixed, constraint_widths
     cdef list names
     cdef readonly object poi_index                 # int or None
     cdef readonly list channel_layout              # (name, bins, [samples])
-    cdef readonly Document document                # of its workspace
-    cdef readonly dict options                     # those of __cinit__ that were given
+    cdef readonly Document document
+    cdef readonly dict options                     # of __cinit__, as given
     cdef object __weakref__
 
     def __cinit__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None,
@@ -125,7 +125,7 @@ cdef class Model:
         return remade, (type(self), self.document, self.options)
 
     def __copy__(self):
-        return self # it cannot change
+        return self # immutable
 
     def __deepcopy__(self, memo):
         return self

@@ -1,8 +1,7 @@
-# Enumerations, records and options, as the library describes them; arrays.
+# Enumerations, records and options, from the library's descriptions; arrays.
 
-# ---- enumerations ----
 
-cdef dict ENUMERATIONS = {} # those that were asked for
+cdef dict ENUMERATIONS = {}
 
 def enumeration(str name not None):
     """{word: value} of an enumeration of the library ("paritas_fit_status"), in its order."""
@@ -26,15 +25,14 @@ cdef int value_of(str name, object word, str what) except? -1:
     return values[word]
 
 
-# ---- records ----
 
 cdef class Field:
     """A field of a record. kind: "real", "unsigned", "signed", "truth", "word", "record" or "text"."""
 
     cdef readonly str name, word, unit, doc, kind
     cdef readonly bint is_array
-    cdef readonly str enumeration # of a word
-    cdef readonly RecordType nested # of a record
+    cdef readonly str enumeration
+    cdef readonly RecordType nested
 
     @property
     def key(self):
@@ -48,7 +46,7 @@ cdef class RecordType:
     cdef readonly str name, doc
     cdef readonly tuple fields
     cdef readonly cnp.dtype dtype
-    cdef size_t size   # of the struct
+    cdef size_t size
     cdef bint has_size # it begins with its size, which is no field
 
 
@@ -57,7 +55,7 @@ cdef extern from "numpy/arrayobject.h":
     object PyArray_NewFromDescr(type kind, cnp.dtype dtype, int rank, const cnp.npy_intp *shape,
                                 const cnp.npy_intp *strides, void *data, int flags, PyObject *like)
 
-cdef dict RECORDS = {} # those that were asked for
+cdef dict RECORDS = {}
 
 def record(str name not None):
     """The RecordType of a struct ("paritas_limit_result")."""
@@ -112,7 +110,7 @@ cdef Array new_rows(str name, cnp.npy_intp n):
     cdef RecordType kind = <RecordType>RECORDS.get(name) or record(name)
     cdef Array made
     cdef size_t i
-    Py_INCREF(kind.dtype) # PyArray_Zeros takes it
+    Py_INCREF(kind.dtype) # PyArray_Zeros steals it
     made = held(PyArray_Zeros(1, &n, kind.dtype, 0))
     if kind.has_size:
         for i in range(n):
@@ -130,11 +128,11 @@ cdef Array copied_rows(str name, object given, Py_ssize_t n, str what):
     return made
 
 
-# ---- options: structs of numbers, as keywords ----
+# ---- options as keywords ----
 
-#: numbers from 0 of C's types
+#: bits of non-negative numbers
 cdef dict WHOLE_BITS = {"int": 31, "unsigned": 32, "uint64_t": 64}
-#: of each struct: types and defaults by member
+#: by struct: types and defaults of members
 cdef dict OPTION_TYPES = {}, OPTION_DEFAULTS = {}
 
 include "structs.pxi"
@@ -180,8 +178,8 @@ cdef class Array:
 
     cdef object array
     cdef double *at
-    cdef void *rows  # the same place, for records and flags
-    cdef Py_ssize_t n # its first length
+    cdef void *rows  # the same, for records and flags
+    cdef Py_ssize_t n # first length
 
 cdef Array held(cnp.ndarray array):
     cdef Array made = Array.__new__(Array)
@@ -247,7 +245,7 @@ cdef object view(object owner, void *at, tuple shape, cnp.dtype dtype):
     cdef int i, rank = len(shape)
     for i in range(rank):
         lengths[i] = shape[i]
-    Py_INCREF(dtype) # PyArray_NewFromDescr takes it
+    Py_INCREF(dtype) # PyArray_NewFromDescr steals it
     array = PyArray_NewFromDescr(np.ndarray, dtype, rank, lengths, NULL, at, cnp.NPY_ARRAY_CARRAY, NULL)
     cnp.set_array_base(array, owner)
     return array

@@ -43,7 +43,7 @@ cdef int take_toys(void *user, size_t n, const paritas_toy *toys) noexcept nogil
     return 0
 
 
-cdef struct toy_fit: # without its parameters
+cdef struct toy_fit: # parameters follow
     uint64_t toy
     double statistic
     paritas_fit_result fit
@@ -51,7 +51,7 @@ cdef struct toy_fit: # without its parameters
 cdef struct growing_fits:
     growing_rows *fits
     growing_rows *parameters
-    growing_rows *errors # NULL where they were not asked for
+    growing_rows *errors # NULL: not wanted
     size_t p
 
 cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept nogil:

@@ -1,5 +1,4 @@
-# Functions that XLA calls: JAX's foreign functions, without the cost of its callbacks, of which each copies
-# its arguments to a device and back.
+# XLA's foreign functions for JAX. JAX's callbacks would copy every argument to a device and back.
 
 from cpython.pycapsule cimport PyCapsule_New
 
@@ -40,8 +39,8 @@ cdef extern from "xla_ffi.h":
         xla_buffers arguments, results
         xla_attributes attributes
 
-#: what the only attribute of a call, an int64, is an index of: functions of (arguments, results), lists of
-#: arrays. They live as long as the process, since compiled programs that name them may
+#: functions of (arguments, results), lists of arrays; a call's int64 attribute is the index. Never freed,
+#: since compiled programs may name them
 cdef list XLA_FUNCTIONS = []
 
 def xla_function(function):

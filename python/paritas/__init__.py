@@ -5,12 +5,11 @@
     model = paritas.Model.from_workspace("workspace.json")
     model.fit()                  # best fit, errors, covariance
     model.hypotest(1.0)          # CLs, observed and expected
-    model.upper_limit()          # the value of the parameter of interest where CLs = 0.05
+    model.upper_limit()          # mu where CLs = 0.05
 
-Modules beside this one: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and `paritas.jax`
-(differentiable statistics), `paritas.losscone` and `paritas.kappa` (electrons at the Moon), `paritas.plot`,
-`paritas.report`, `paritas.convert`, `paritas.dask`. They are imported when they are asked for.
-"""
+Modules, imported at first use: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and
+`paritas.jax` (differentiable statistics), `paritas.losscone` and `paritas.kappa` (electrons at the Moon),
+`paritas.plot`, `paritas.report`, `paritas.convert`, `paritas.dask`."""
 
 from __future__ import annotations
 
@@ -57,8 +56,7 @@ if TYPE_CHECKING:
         upper_limit_toys,
     )
 
-#: names that are imported from their module at first use, so that `import paritas` costs little more than
-#: NumPy
+#: imported at first use, so that `import paritas` costs little more than NumPy
 _LAZY = {name: module for module, names in _FUNCTIONS.items() for name in names}
 _LAZY.update(hypotest_of_store="toys", merge="toys", read_store="toys", Device="results")
 _MODULES = (

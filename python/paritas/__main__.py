@@ -10,12 +10,11 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-_COMMANDS = {"report": "report", "convert": "convert.command"}  # modules with main(argv)
+_COMMANDS = {"report": "report", "convert": "convert.command"}  # with main(argv)
 
 
 def main(argv: list[str]) -> int:
-    """The exit code of the command in argv[0] with the arguments behind it; 2 where there is no such
-    command."""
+    """The command's exit code; 2 for an unknown command."""
     if not argv or argv[0] not in _COMMANDS:
         asked = bool(argv) and argv[0] in ("-h", "--help")
         print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)

@@ -14,7 +14,6 @@ _Floats = NDArray[np.float64]
 _Answer = Callable[..., Any]
 _FloatsAnswer = Callable[..., _Floats]
 
-# ---- errors ----
 
 class Error(RuntimeError):
     status: str
@@ -28,7 +27,6 @@ class DeviceUnavailable(Error): ...
 class NotConverged(Error): ...
 class OutOfMemory(Error, MemoryError): ...
 
-# ---- contexts and descriptors ----
 
 class Engine:
     device: str
@@ -72,7 +70,6 @@ def enumeration(name: str) -> dict[str, int]: ...
 def record(name: str) -> RecordType: ...
 def option_defaults(name: str) -> dict[str, Any]: ...
 
-# ---- documents and models ----
 
 class Document:
     label: str
@@ -155,7 +152,6 @@ def merge_stores(paths: list[str], output: str) -> None: ...
 def xla_function(function: Callable[[list[Any], list[Any]], object]) -> int: ...
 def xla_handler() -> object: ...
 
-# ---- day files, loss cones, kappa distributions ----
 
 class Day:
     digest: str

@@ -1,4 +1,4 @@
-"""Structured arrays from columns, results that are tables, words for codes, whole numbers."""
+"""Structured arrays, results that are tables, words for codes, integer arguments."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ Table = NDArray[np.void]
 
 
 def whole(value: Any, name: str, least: int = 0, bits: int = 64) -> int:
-    """An argument that is a whole number below 2^bits; a float is none, whatever it holds: C would cut it
-    without a word."""
+    """An integer argument below 2^bits. Floats are refused, since C would truncate them."""
     try:
         found = operator.index(value)
     except TypeError:
@@ -30,14 +29,12 @@ def whole(value: Any, name: str, least: int = 0, bits: int = 64) -> int:
 
 
 def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:
-    """The word of each code."""
     found: NDArray[np.str_] = np.array(names)[codes]
     return found
 
 
 def structured(columns: Mapping[str, ArrayLike]) -> Table:
-    """A structured array of columns of equal lengths, in their order; a column may have rows of its own
-    shape."""
+    """A structured array of equally long columns, in order; a column's rows may have a shape."""
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     n = {len(values) for values in arrays.values()}
     if len(n) != 1:
@@ -51,12 +48,11 @@ def structured(columns: Mapping[str, ArrayLike]) -> Table:
 
 
 def columns_by_name(table: Table) -> dict[str, NDArray[Any]]:
-    """The columns of a structured array."""
     return {name: table[name] for name in table.dtype.names or ()}
 
 
 class Tabular:
-    """A result whose numbers stand in `table`, one row each, columns by name."""
+    """A result with numbers in `table`, columns by name."""
 
     table: Table
 
@@ -69,12 +65,12 @@ class Tabular:
 
 
 def where(exists: NDArray[np.bool_], values: NDArray[Any]) -> Floats:
-    """Values, NaN where there are none."""
+    """Values, NaN elsewhere."""
     return np.where(exists, values, np.nan)
 
 
 def html_of(table: Table, title: str, rows: int = 10) -> str:
-    """The first rows of a table, columns of one dimension alone."""
+    """HTML of the first rows, one-dimensional columns only."""
     from .records import html_table
 
     names = [name for name in table.dtype.names or () if table[name].ndim == 1]
@@ -84,5 +80,4 @@ def html_of(table: Table, title: str, rows: int = 10) -> str:
 
 
 def repeated(values: Iterable[float], times: int) -> Floats:
-    """(n, times): each value so often."""
     return np.repeat(np.asarray(values, dtype=np.float64)[:, None], times, axis=1)

@@ -1,4 +1,4 @@
-"""What functions of models share: their keywords, and what the engine is given for them."""
+"""Keywords that the functions of models share, and the engine's arguments for them."""
 
 from __future__ import annotations
 
@@ -14,51 +14,43 @@ from .devices import ProgressFunction, engine
 from .model import Floats, Model, Values
 from .progress import told
 
-#: (low, high) by name of parameter, or rows of them, one a parameter
+#: (low, high) by parameter name, or one row a parameter
 Bounds = Union[Mapping[str, tuple[float, float]], ArrayLike]
-#: names of fixed parameters, values by name (at which they are fixed), or a flag a parameter
+#: names of fixed parameters, their values by name, or a flag a parameter
 Fixed = Union[Sequence[str], Mapping[str, float], ArrayLike]
 Path = Union[str, "os.PathLike[str]"]
-#: a bar, a function that is told of finished and all jobs, or nothing
+#: a bar, a function of (finished, all jobs), or none
 Progress = Union[bool, ProgressFunction, None]
 
 
 class Where(TypedDict, total=False):
-    """Where a function computes."""
-
     device: Optional[str]  #: "cpu", "opencl", "cuda", "metal", one of several ("cuda:1"), or "auto"
-    precision: Optional[str]  #: "f64", "f32" (fits polished in f64) or "auto"
-    threads: Optional[int]  #: of the processor; 0: all
+    precision: Optional[str]  #: "f64", "f32" (polished in f64) or "auto"
+    threads: Optional[int]  #: CPU threads; 0: all
     progress: Progress
 
 
 class FitKeywords(Where, total=False):
-    """How fits are made. What is left out is the model's own."""
+    """Defaults are the model's."""
 
-    init: Optional[Values]  #: where fits start, by name or all; moved into the bounds unless all are given
+    init: Optional[Values]  #: starts, by name or all; moved into the bounds unless all are given
     bounds: Optional[Bounds]
     fixed: Optional[Fixed]
 
 
 class Keywords(FitKeywords, total=False):
-    """Keywords of all functions that fit data."""
-
-    data: Optional[ArrayLike]  #: main, then auxiliary; None: the observed
+    data: Optional[ArrayLike]  #: main, then auxiliary; None: observed
 
 
 class RunKeywords(Keywords, total=False):
-    """Keywords of all runs of toys."""
-
-    fix_aux: bool  #: auxiliary data stay as observed; else they are drawn as well
-    minimizer: str  #: "auto": quasi-Newton where it is faster; "newton"
-    store: Optional[Path]  #: an SQLite file that keeps every toy
-    resume: bool  #: go on with a store that exists
+    fix_aux: bool  #: do not draw auxiliary data
+    minimizer: str  #: "auto" (quasi-Newton if faster) or "newton"
+    store: Optional[Path]  #: an SQLite file for every toy
+    resume: bool  #: continue an existing store
 
 
 class ToyKeywords(RunKeywords, total=False):
-    """Keywords of runs whose toys can be kept, and cut into shards."""
-
-    keep: bool  #: the result has every toy
+    keep: bool  #: return every toy
     shard: Optional[tuple[int, int]]  #: (i, n): part i, from 1, of n
 
 
@@ -66,7 +58,7 @@ _DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": Tru
 
 
 def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
-    """Functions with `**given` show these keywords in their signature, and refuse others."""
+    """Shows these keywords in the signatures of functions with `**given`, which refuse others."""
     for function in functions:
         signature = inspect.signature(function)
         own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
@@ -84,12 +76,12 @@ def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
         _KNOWN[function.__name__] = frozenset(names)
 
 
-#: keywords of each function
+#: keywords by function
 _KNOWN: dict[str, frozenset[str]] = {}
 
 
 class Call:
-    """What the engine is given: the job, who computes it, and who is told of progress while it does."""
+    """A call's job, engine and progress function."""
 
     __slots__ = ("engine", "job", "tell", "_told")
 
@@ -102,8 +94,7 @@ class Call:
         at: Optional[Floats] = None,
         data: Optional[ArrayLike] = None,
     ) -> None:
-        """function: the name of who was asked; what: the jobs that a bar counts. at: where toys are drawn,
-        which their fits start from unless something else is said."""
+        """what: the jobs that a bar counts. at: where toys are drawn, the default start of their fits."""
         if not given and at is None:
             self.engine, self._told = engine(), None
             self.job = None if data is None else _engine.Job(model, data)
@@ -126,9 +117,6 @@ class Call:
             self._told.__exit__(*raised)
 
 
-# ---- jobs ---------------------------------------------------------------------------------------------
-
-
 def job_of(
     model: Model,
     data: Optional[ArrayLike] = None,
@@ -138,7 +126,7 @@ def job_of(
     at: Optional[Floats] = None,
     rows: Optional[int] = None,
 ) -> Optional[_engine.Job]:
-    """The job of these arguments, None for the model's own. rows: of so many fits."""
+    """None: the model's own. rows: number of fits."""
     if init is None and bounds is None and fixed is None and at is None:
         if data is None and rows is None:
             return None
@@ -172,14 +160,14 @@ def _fixed_of(model: Model, fixed: Fixed) -> NDArray[np.bool_]:
             flags[model.index(name)] = True
         return flags
     found = np.asarray(listed)
-    if found.dtype != bool and not np.isin(found, (0, 1)).all():  # numbers of parameters are no flags
+    if found.dtype != bool and not np.isin(found, (0, 1)).all():  # indices are no flags
         raise _engine.InvalidArgument("fixed: names, values by name or a flag a parameter are wanted")
     return found.astype(bool)
 
 
 def _start_of(model: Model, init: Any, fixed: Any, at: Optional[Floats], others: Any) -> Optional[Floats]:
-    """A start that nobody gave is moved into the bounds, unless it holds a fixed parameter. None: the model's
-    own. Values by name go over it."""
+    """A default start is moved into the bounds, except for fixed parameters. Values by name override it.
+    None: the model's own."""
     lower, upper, flags = others
     named = [given for given in (init, fixed) if isinstance(given, Mapping)]
     start: Optional[Floats] = None
@@ -201,10 +189,10 @@ def _start_of(model: Model, init: Any, fixed: Any, at: Optional[Floats], others:
 
 
 def start_of(model: Model, job: Optional[_engine.Job]) -> Floats:
-    """Where the fits of a job start; a copy."""
+    """A copy of a job's start."""
     return np.array(model.suggested_init if job is None or job.start is None else job.start)
 
 
 def fixed_of(model: Model, job: Optional[_engine.Job]) -> NDArray[np.bool_]:
-    """Which parameters a job holds; a copy."""
+    """A copy of a job's fixed flags."""
     return np.array(model.suggested_fixed if job is None or job.fixed is None else job.fixed, dtype=bool)

@@ -1,4 +1,4 @@
-"""What the commands of `python -m paritas` share: exit codes, output and the message at the end."""
+"""Exit codes, output and error messages of `python -m paritas`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 
 from .files import write_text
 
-#: exit codes of the program
+#: the program's exit codes
 DONE, NOT_CONVERGED, WRONG_COMMAND_LINE, WRONG_INPUT, NO_DEVICE, NOT_WRITTEN = range(6)
 
 
 def write_output(text: str, path: str) -> None:
-    """Writes to a file, whole or not at all, or to standard output ("-"). Raises OSError."""
+    """To a file, whole or not at all, or to standard output ("-"). Raises OSError."""
     if path == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -20,6 +20,6 @@ def write_output(text: str, path: str) -> None:
 
 
 def fail(command: str, message: str, code: int) -> int:
-    """Prints why a command failed and returns its exit code."""
+    """Prints why and returns the exit code."""
     print(f"{command}: {message}", file=sys.stderr)
     return code

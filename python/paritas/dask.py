@@ -1,5 +1,4 @@
-"""Toys and patch sets cut into tasks, for the workers of a Dask cluster; without a client the same tasks run
-in this process, one after the other.
+"""Toys and patch sets as tasks for a Dask cluster. Without a client the tasks run here, one by one.
 
     from distributed import Client
 
@@ -7,15 +6,13 @@ in this process, one after the other.
         test = paritas.dask.hypotest_toys("workspace.json", n=1_000_000, seed=1, client=client, progress=True)
         limits = paritas.dask.scan_patchset("BkgOnly.json", "patchset.json", "upper_limit", client=client)
 
-Answers have the bits of one process: a toy's random numbers depend on the seed and its number alone, and
-shards are pooled as the program's `merge` does. Tasks have no effect but their answer, so that Dask repeats
-those of a worker that dies; each answer is taken once. Workers must have the client's version of Paritas.
-`import paritas.dask` does not import Dask.
+Answers equal those of one process, bit for bit: a toy depends only on the seed and its number. If a worker
+dies, Dask repeats its tasks; each answer counts once. Workers need the client's version of Paritas. `import
+paritas.dask` does not import Dask.
 
-threads: of each task. With a client the default is 1, since a worker runs as many tasks at once as it has
-    threads; workers that run one task at a time, on several processors, want threads=0 (all). Without a
-    client the default is that of all calls. client: a `distributed.Client` that is not asynchronous.
-"""
+threads: of each task. With a client the default is 1, since a worker runs one task on each of its threads.
+    Use 0 (all) for workers that run one task on several cores. Without a client the usual default holds.
+    client: a synchronous `distributed.Client`."""
 
 from __future__ import annotations
 
@@ -41,12 +38,11 @@ from .results import Tally, ToyHypotestResult
 from .workspace import DocumentLike, document
 
 Progress = Union[bool, ProgressFunction, None]
-#: the name of a function of models (a method of Model), or a function of one's own: function(model,
-#: **options)
+#: a method of Model by name, or your function(model, **options)
 Function = Union[str, Callable[..., Any]]
 
-TASKS_PER_THREAD = 4  # so that threads end at about the same time
-# at least, for a shard begins with fits of its own; at most, for it is lost with its worker
+TASKS_PER_THREAD = 4  # so that threads end together
+# minimum, since each shard begins with fits of its own; maximum, since a dead worker loses it
 TOYS_PER_SHARD = 250, 20000
 
 _FUNCTIONS = frozenset(
@@ -71,9 +67,9 @@ _FUNCTIONS = frozenset(
 
 @dataclass
 class Outcome:
-    """Of one model: what the function answered, or why it did not. status: that of the answer ("answered"
-    where it has none), "failed" where the function raised or its worker died too often; error: None, or kind
-    and message. labels: the patch's values in its patch set (masses of a signal)."""
+    """The answer of one model, or why there is none. status: the answer's ("answered" if it has none), or
+    "failed" if the function raised or its worker died too often; error: None, or kind and message. labels:
+    the patch's values in its patch set (e.g. signal masses)."""
 
     value: Any
     status: str
@@ -82,7 +78,7 @@ class Outcome:
 
     @property
     def converged(self) -> bool:
-        """There is an answer, and its fits converged; an answer that does not say counts as converged."""
+        """There is an answer, and its fits (if any) converged."""
         return self.error is None and _converged(self.value)
 
 
@@ -102,14 +98,12 @@ def hypotest_toys(
 ) -> ToyHypotestResult:
     """`paritas.hypotest_toys` in shards: the same result, bit for bit.
 
-    model: or a workspace. shards: tasks (default: 4 for each thread of the cluster, with 250 to 20000 toys of
-        each hypothesis).
-    keep: with all toys. store: a file, which must not exist, for the pooled store. progress: of toys, told
-        when a task ends. options: test_stat, data, init, bounds, fixed, fix_aux, minimizer, device,
-        precision, as `paritas.hypotest_toys` has them. An error of a task ends the run, and so does a
-        worker's death where the same task was on four that died (Dask's setting
-        `distributed.scheduler.allowed-failures`).
-    """
+    model: or a workspace. shards: tasks (default: 4 a thread of the cluster, of 250 to 20000 toys of each
+        hypothesis).
+    keep: return all toys. store: a new file for the pooled store. progress: in toys, updated when a task
+        ends. options: test_stat, data, init, bounds, fixed, fix_aux, minimizer, device, precision, as in
+        `paritas.hypotest_toys`. The run ends if a task raises, or after a task killed four workers (Dask's
+        setting `distributed.scheduler.allowed-failures`)."""
     _check_client(client)
     for name in ("shard", "resume"):
         if name in options:
@@ -153,15 +147,14 @@ def scan_patchset(
     progress: Progress = None,
     **options: Any,
 ) -> dict[str, Outcome]:
-    """A function of every patched workspace of a patch set (or of those named in `patches`), by name, in the
-    patch set's order.
+    """Runs a function on every patched workspace of a patch set (or those in `patches`). Outcomes by name, in
+    the patch set's order.
 
-    function: "hypotest", "upper_limit" or another function of models, by name, which gets `options` and
-        threads; or one's own, `function(model, **options)`, which gets threads only where they are given.
-        model_options: keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A
-        patch that fails has its error in its place and ends nothing; a patch set of another workspace raises
-        InvalidInput, an unknown name NotFound. progress: of patches.
-    """
+    function: the name of a function of models, such as "hypotest" or "upper_limit", called with `options` and
+        threads; or your `function(model, **options)`, which gets threads only if given. model_options:
+        keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A patch that fails
+        gets an Outcome with its error. Raises InvalidInput for another workspace's patch set, NotFound for an
+        unknown name. progress: in patches."""
     _check_client(client)
     _check_function(function)
     base, patch_document = document(workspace, "workspace"), document(patchset, "patch set")
@@ -188,15 +181,14 @@ def map_models(
     progress: Progress = None,
     **options: Any,
 ) -> dict[str, Outcome]:
-    """A function of every model (or workspace) of a mapping, by its names and in its order. function and
-    options are those of `scan_patchset`. A model that fails, or a file that cannot be read, has its error in
-    its place."""
+    """Runs a function on every model (or workspace) of a mapping, in its order. function and options: as in
+    `scan_patchset`. A model that fails, or a file that cannot be read, gets an Outcome with its error."""
     _check_client(client)
     _check_function(function)
     options = _options(function, client, threads, options)
     tasks, unread = {}, {}
     for name, given in models.items():
-        try:  # files are the client's, not the workers'
+        try:  # workers may not see the client's files
             tasks[name] = (given if isinstance(given, Model) else document(given, name), function, options)
         except Exception as error:
             unread[name] = _failed(error)
@@ -204,14 +196,13 @@ def map_models(
     return {name: found[name] for name in models}
 
 
-# ---- tasks: what runs on workers; the version comes first, then what all tasks share, then what is each
-# one's own ----
+# ---- tasks: (version, what all tasks share, what is each one's own) ----
 
 
 def _shard(
     version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int], options: dict[str, Any]
 ) -> tuple[bytes, Tally]:
-    """A shard's store, deflated, and the tally of its fits."""
+    """A compressed shard's store, and the tally of its fits."""
     _check_version(version)
     with tempfile.TemporaryDirectory() as folder:
         path = _part(folder, shard[0])
@@ -254,7 +245,7 @@ def _check_version(version: str) -> None:
         raise _engine.Error(f"the client has Paritas {version}, this worker {_engine.VERSION}")
 
 
-# ---- running them ----
+# ---- runs ----
 
 
 def _answers(
@@ -264,8 +255,8 @@ def _answers(
     shared: Sequence[Any],
     tasks: Mapping[Any, tuple[Any, ...]],
 ) -> Generator[tuple[Any, Any, Optional[BaseException]], None, None]:
-    """(key, answer, error) of each task as it ends: function(version, *shared, *task). What is shared is a
-    task of its own, so that it goes to each worker once, and is made again where its worker dies."""
+    """Yields (key, answer, error) as tasks end: function(version, *shared, *task). Shared arguments are a
+    task of their own: each worker gets them once, and Dask remakes them if it dies."""
     version = _engine.VERSION
     if client is None:
         for key, own in tasks.items():
@@ -296,7 +287,7 @@ def _answers(
             else:
                 yield key, answer, None
             future.release()
-    finally:  # nothing is left behind where the caller gave up
+    finally:  # cancels the rest if the caller gave up
         if client.status == "running":
             client.cancel([*futures, *common])
 
@@ -323,9 +314,6 @@ def _outcomes(
 
 def _failed(error: BaseException) -> Outcome:
     return Outcome(None, "failed", f"{type(error).__name__}: {error}")
-
-
-# ---- small things ----
 
 
 def _check_client(client: Any) -> None:
@@ -380,7 +368,7 @@ def _converged(value: Any) -> bool:
 
 
 def _status(value: Any) -> str:
-    """An answer's status; of several the first that is not "converged"."""
+    """The first status that is not "converged"."""
     if isinstance(value, (list, tuple)):
         statuses = [_status(one) for one in value]
         return next(

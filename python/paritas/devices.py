@@ -1,4 +1,4 @@
-"""Devices: what can run, and which engine a call uses."""
+"""Available devices, and the engine of a call."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .arrays import whole
 if TYPE_CHECKING:
     from .results import Device
 
-#: told of finished and all jobs of a call, now and then; what it raises ends the call
+#: called now and then with finished and all jobs of a call; an exception ends the call
 ProgressFunction = Callable[[int, int], object]
 
 
 def devices() -> list[Device]:
-    """All devices. Opens every driver once, which takes a second or so."""
+    """All devices. Opens every driver once, in about a second."""
     from .results import Device
 
     return [Device(row) for row in _engine.list_devices()]
@@ -26,7 +26,7 @@ def devices() -> list[Device]:
 def _has(kind: str) -> bool:
     try:
         return any(device.usable and device.name.startswith(kind) for device in devices())
-    except Exception:  # a question is no place for a driver's failure
+    except Exception:  # a driver's failure means no
         return False
 
 
@@ -51,8 +51,7 @@ _default_engine: Engine = _engine.host_engine()
 
 
 def cache_folder() -> str:
-    """Where devices keep compiled kernels, as the program does: $PARITAS_CACHE, else the user's cache
-    folder."""
+    """Compiled kernels, as for the program: $PARITAS_CACHE, else the user's cache folder."""
     given = os.environ.get("PARITAS_CACHE")
     if given is not None:
         return given
@@ -63,8 +62,7 @@ def cache_folder() -> str:
 def engine(
     device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None
 ) -> Engine:
-    """The engine of a choice; None stands for the default. Raises DeviceUnavailable, with the reason, where
-    it cannot run."""
+    """The engine of a choice (None: default). Raises DeviceUnavailable with the reason."""
     if device is None and precision is None and threads is None:
         return _default_engine
     key = (
@@ -81,8 +79,8 @@ def engine(
 def set_defaults(
     device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None
 ) -> None:
-    """What calls use that name no device, precision or number of threads (0: one for each processor). None
-    leaves a setting as it is."""
+    """Default device, precision and number of threads (0: all processors). None leaves a setting
+    unchanged."""
     global _default_engine
     chosen = engine(device, precision, threads)
     for name, value in (("device", device), ("precision", precision), ("threads", threads)):

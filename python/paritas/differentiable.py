@@ -1,12 +1,9 @@
-"""What paritas.torch and paritas.jax share, over NumPy arrays: which numbers of a workspace are arguments,
-and statistics of many rows of them with derivatives.
+"""What paritas.torch and paritas.jax share, over NumPy arrays: statistics of many rows, with derivatives.
 
   arguments (..., numbers) ─► data rows (main, auxiliary, templates) ─► one call of the engine
                            ─► values, statuses, derivatives by each argument
 
-Leading dimensions are a batch: those of all arguments are broadcast against each other, and each combination
-is a row with fits of its own.
-"""
+Leading dimensions of all arguments broadcast to one batch. Each row is fitted by itself."""
 
 from __future__ import annotations
 
@@ -26,13 +23,13 @@ from .calls import Bounds, Fixed, job_of
 from .model import Floats, Model, Values
 from .workspace import DocumentLike, document
 
-#: names of statuses by the codes that calls answer; 0 is "converged"
+#: statuses by code; 0 is "converged"
 STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
-#: a sample's name (in every channel that has it), (channel, sample), or several of these
+#: a sample's name (in every channel), (channel, sample), or several
 Samples = Union[str, tuple[str, str], Iterable[Union[str, tuple[str, str]]]]
-#: a histosys's name (of every sample that has it), (channel, sample, modifier), or several of these
+#: a histosys's name (in every sample), (channel, sample, modifier), or several
 Variations = Union[str, tuple[str, str, str], Iterable[Union[str, tuple[str, str, str]]]]
-#: the arguments that are parts of data rows, in the order in which the front ends hand them on
+#: arguments that are parts of data rows, in the front ends' order
 ROW_ARGUMENTS = ("data", "signal", "background", "variations_up", "variations_down")
 _ROW_ARGUMENTS = set(ROW_ARGUMENTS)
 Template = tuple[str, str, str, Optional[str]]
@@ -47,8 +44,8 @@ class Curves(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistic:
-    """What is asked of the engine; hashable. outputs: bits of the curves of cls and limit; 0 stands for the
-    only output of others."""
+    """What the engine computes; hashable. outputs: bits of the curves of cls and limit; 0 for other
+    statistics."""
 
     quantity: str
     test: str = "qtilde"
@@ -71,7 +68,7 @@ EXPECTED_SIGNIFICANCE = Statistic("z_asimov", "q0")
 
 
 def curve_bits(curve: Union[None, str, int]) -> int:
-    """Outputs of a curve: None all six, "observed", or the number of sigma of an expected one."""
+    """Output bits: None all six, "observed", or the sigmas of an expected curve."""
     if curve is None:
         return 63
     if isinstance(curve, str):
@@ -85,30 +82,27 @@ def curve_bits(curve: Union[None, str, int]) -> int:
 
 
 class Session:
-    """A model some of whose numbers are arguments of each call; it is made once and keeps what it needs, on
-    its device, between calls. Threads may share it; a pickled one is made anew where it is loaded, on the
-    device that it names.
+    """A model whose calls take some of its numbers as arguments. It keeps its state on the device between
+    calls. Threads may share it. A pickled session is rebuilt on the device that it names.
 
-    signal, background: samples whose nominal rates are arguments; variations: histosys modifiers whose up and
-        down templates are. What is not named, or not given in a call, is as in the workspace. arguments: for
-        each the (channel, sample) or (channel, sample, modifier) whose bins it has, one after the other;
-    sizes: how many.
+    signal, background: samples whose nominal rates are arguments. variations: histosys modifiers whose up and
+        down templates are. Numbers not given in a call are the workspace's. arguments: for each the (channel,
+        sample) or (channel, sample, modifier) whose bins it holds, in order.
+    sizes: length of each.
 
-    Methods take arrays by name, each with the numbers of its argument in the last dimension and, before it,
-    batch dimensions that are broadcast against each other:
+    Methods take arrays by name, with the argument's numbers in the last dimension. The dimensions before it
+    are batch dimensions, which broadcast:
 
       signal, background  nominal rates, as the session names them; or a mapping from (channel, sample), or
                           channel, to arrays
       variations          (up, down) templates, the same way; either may be None
-      data                main data, auxiliary data then being those that a workspace with these templates
-                          has; or main and auxiliary data
+      data                main data (auxiliary data then follow from these templates), or main and auxiliary
 
-    Answers have the shape of the batch. Values and derivatives are computed in float64 whatever the arrays
-    are, and come in their type. A row whose fits do not converge, or whose numbers no fit can have
-    ("non_finite": NaN, a negative count, rates that switch the constraint of a bin on or off), is NaN with
-    NaN derivatives; mask it (where, nansum) and the others train on. return_status=True: (answer, codes), the
-    codes of the worst fit behind each row as integers (names: paritas.differentiable.STATUSES; 0 is
-    "converged"). Second derivatives are refused."""
+    Answers have the shape of the batch. Everything is computed in float64 and returned in the arrays' type. A
+    row is NaN, with NaN derivatives, if a fit does not converge or its numbers allow no fit ("non_finite":
+    NaN, a negative count, rates that switch a bin's constraint on or off). Mask such rows (where, nansum);
+    the others train on. return_status=True: (answer, codes), with the code of each row's worst fit (names:
+    paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
 
     def __init__(
         self,
@@ -130,9 +124,9 @@ class Session:
     ) -> None:
         """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample,
         clip_bin of the model. init, bounds, fixed: of all fits, as in `paritas.fit`. shared: fits of q0, qmu
-        and Z0 take their curvature from those to the workspace's own numbers, which makes calls of dozens of
-        rows that are like these several times as fast, and moves answers within what fits leave open.
-        threads: of one call, 1 is best for calls of one row."""
+        and Z0 take their curvature from fits to the workspace's own numbers. Dozens of similar rows are then
+        several times as fast; answers move within the fits' tolerance. threads: of one call; 1 is best for
+        one row."""
         given = {
             name: value
             for name, value in (("poi", poi), ("measurement", measurement), *options.items())
@@ -194,40 +188,38 @@ class Session:
         return f"<{module}.Session: {counts}; arguments: {parts or 'data'}>"
 
     def __copy__(self) -> "Session":
-        return self  # it does not change: networks that hold one may be copied
+        return self  # immutable: copies of networks share it
 
     def __deepcopy__(self, memo: Any) -> "Session":
         return self
 
     def __reduce__(self) -> Any:
-        """Pickled as what it is made of, to be made anew."""
         return _session, (type(self), self._made_of)
 
     # ---- statistics ----
 
     def nll(self, parameters: Any = None, *, return_status: bool = False, **rows: Any) -> Any:
-        """The negative log-likelihood at points (..., parameters); None: at the suggested start."""
+        """The negative log-likelihood at points (..., parameters); None: the suggested start."""
         return self._one(
             NLL, self.model.suggested_init.copy() if parameters is None else parameters, return_status, rows
         )
 
     def q0(self, *, return_status: bool = False, **rows: Any) -> Any:
-        """The discovery test statistic; 0 with a zero gradient where the best fit is at or below mu = 0."""
+        """The discovery test statistic; 0 with zero gradient if the best-fit mu <= 0."""
         return self._one(Q0, None, return_status, rows)
 
     def qmu(
         self, mu: Any = 1.0, *, test_stat: str = "qtilde", return_status: bool = False, **rows: Any
     ) -> Any:
-        """The test statistic "qtilde" or "q" for upper limits at mu (...), differentiable by mu as well."""
+        """The test statistic "qtilde" or "q" for upper limits at mu (...), also differentiable by mu."""
         return self._one(Statistic("q", test_stat), _with_tail(mu), return_status, rows)
 
     def Z0(self, *, return_status: bool = False, **rows: Any) -> Any:
-        """The significance of a discovery, sqrt(q0). Where q0 is 0 the gradient is given as 0."""
+        """The significance of a discovery, sqrt(q0). The gradient is set to 0 where q0 is 0."""
         return self._one(Z0, None, return_status, rows)
 
     def expected_significance(self, *, return_status: bool = False, **rows: Any) -> Any:
-        """The significance expected for mu = 1: sqrt(q0) of the Asimov data at the conditional fit to the
-        data at mu = 1."""
+        """The expected significance for mu = 1: sqrt(q0) of Asimov data from the fit with mu = 1."""
         return self._one(EXPECTED_SIGNIFICANCE, None, return_status, rows)
 
     def cls(
@@ -239,8 +231,8 @@ class Session:
         return_status: bool = False,
         **rows: Any,
     ) -> Any:
-        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2 for that one alone, which
-        costs less."""
+        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2, that one alone
+        (cheaper)."""
         return self._curves(
             Statistic("cls", test_stat, curve_bits(curve)), _with_tail(mu), curve, return_status, rows
         )
@@ -254,8 +246,8 @@ class Session:
         return_status: bool = False,
         **rows: Any,
     ) -> Any:
-        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2 for
-        that one alone. NaN where there is none."""
+        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2,
+        that one alone. NaN: no limit."""
         return self._curves(
             Statistic("limit", test_stat, curve_bits(curve), level), None, curve, return_status, rows
         )
@@ -277,18 +269,17 @@ class Session:
         return (curves, found[1]) if return_status else curves
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
-        """Of a front end: values (..., k), or (...) where there is one output; with the codes (...) of
-        statuses if asked for. rows: as ROW_ARGUMENTS."""
+        """For front ends: values (..., k), or (...) for one output; with status codes (...) if asked for."""
         raise NotImplementedError
 
     def _join(self, pieces: list[Any]) -> Any:
-        """Of a front end: arrays broadcast and laid end to end."""
+        """For front ends: broadcasts arrays and joins them."""
         raise NotImplementedError
 
     # ---- what the front ends call ----
 
     def _row_arguments(self, given: dict[str, Any]) -> list[Any]:
-        """A call's arguments as ROW_ARGUMENTS: `variations` parted into up and down, mappings joined."""
+        """ROW_ARGUMENTS of a call: `variations` split into up and down, mappings joined."""
         found: list[Any] = [None] * len(ROW_ARGUMENTS)
         if not given:
             return found
@@ -318,7 +309,7 @@ class Session:
         return self._join([pieces[of] for of in wanted])
 
     def place_of(self, name: str, shape: tuple[int, ...]) -> slice:
-        """Where a row argument of this shape stands in a row; raises where the shape is wrong."""
+        """Where a row argument stands in a row. Raises for a wrong shape."""
         place = self._places[name]
         size = shape[-1] if shape else 0
         if size == place.stop - place.start != 0:
@@ -344,8 +335,8 @@ class Session:
         rows: Sequence[Optional[Floats]],
         wanted: Sequence[bool],
     ) -> "Answer":
-        """at: points (..., parameters) of the likelihood, values of mu (..., 1) else, or None; rows:
-        ROW_ARGUMENTS or None. wanted: for `at` and each of rows, whether its derivatives are asked for."""
+        """at: points (..., parameters) of the likelihood, mu (..., 1) of others, or None; rows: ROW_ARGUMENTS
+        or None. wanted: derivatives by `at` and each of rows."""
         batch = batch_of([array.shape for array in (at, *rows) if array is not None])
         n = prod(batch)
         points = data = None
@@ -386,8 +377,8 @@ class Session:
 
 
 class Answer(NamedTuple):
-    """n rows of shape `batch`: values (n, k), codes (n); slopes (n, k, numbers of the argument) for `at` and
-    each row argument, None where not asked for."""
+    """n rows of shape `batch`: values (n, k), codes (n); slopes (n, k, numbers of the argument) by `at` and
+    each row argument, or None."""
 
     batch: tuple[int, ...]
     values: Floats
@@ -395,9 +386,8 @@ class Answer(NamedTuple):
     slopes: list[Optional[Floats]]
 
     def pulled_back(self, weights: Union[float, Floats], index: int, shape: tuple[int, ...]) -> Any:
-        """The sum over outputs of weights (n, k), or one number where values has one, times the slopes by
-        argument `index`, of its shape. Outputs of weight 0 say nothing, be they NaN: who masks rows that did
-        not converge keeps the gradients of the others."""
+        """Sum over outputs of weights (n, k) (or one number per row) times the slopes by argument `index`.
+        Outputs of weight 0 are skipped even if NaN, so that masked rows spoil no gradients."""
         slopes = self.slopes[index]
         assert slopes is not None
         if isinstance(weights, float):
@@ -409,7 +399,7 @@ class Answer(NamedTuple):
 
 
 def summed_to(array: Any, shape: tuple[int, ...]) -> Any:
-    """The sum over the dimensions that broadcasting from `shape` made."""
+    """Sums over the dimensions that broadcasting from `shape` added."""
     if array.shape == shape:
         return array
     extra = array.ndim - len(shape)
@@ -423,12 +413,12 @@ def _listed(names: Sequence[tuple[str, ...]]) -> str:
 
 
 def _with_tail(mu: Any) -> Any:
-    """Values of mu with a last dimension of 1, as all arguments of a call have one."""
+    """Adds the last dimension of 1 to values of mu."""
     return mu[..., None] if hasattr(mu, "ndim") else np.asarray(mu, dtype=np.float64)[..., None]
 
 
 def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape that the leading dimensions broadcast to."""
+    """The broadcast shape of the leading dimensions."""
     if len(shapes) == 1:
         return shapes[0][:-1]
     leading = {shape[:-1] for shape in shapes}
@@ -436,7 +426,7 @@ def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def check_soft_histogram(edges: NDArray[Any], bandwidth: float, kernel: str) -> None:
-    """Raises InvalidArgument unless a soft histogram can be made of these."""
+    """Raises InvalidArgument for wrong arguments of a soft histogram."""
     if (
         edges.ndim != 1
         or len(edges) < 2
@@ -453,7 +443,7 @@ def check_soft_histogram(edges: NDArray[Any], bandwidth: float, kernel: str) -> 
 
 
 def _places(model: Model, sizes: Mapping[str, int]) -> dict[str, slice]:
-    """Where each row argument stands in a row; `data` are the main data."""
+    """Slices of the row arguments in a row; `data`: the main data."""
     found, first = {"data": slice(0, model.main_count)}, model.main_count + model.aux_count
     for name, size in sizes.items():
         found[name] = slice(first, first + size)
@@ -462,7 +452,7 @@ def _places(model: Model, sizes: Mapping[str, int]) -> dict[str, slice]:
 
 
 def _several(given: Any, length: int) -> list[Any]:
-    """One name, one tuple of `length` names, or several of these: as a list; sets in order of names."""
+    """A list from one name, one tuple of `length` names, or several of these; sets are sorted."""
     if given is None:
         return []
     if isinstance(given, str) or (
@@ -473,7 +463,7 @@ def _several(given: Any, length: int) -> list[Any]:
 
 
 def _session(kind: type[Session], made_of: dict[str, Any]) -> Session:
-    """The session that was pickled."""
+    """Unpickles a session."""
     return kind(**made_of)
 
 

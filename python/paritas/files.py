@@ -1,4 +1,4 @@
-"""Files that are written."""
+"""File output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 def write_text(text: str, path: PathLike) -> None:
-    """Writes a file whole or not at all: beside the target, then renamed; a target that is no regular file is
+    """Writes a file whole or not at all: beside the target, then renamed. A target that is no regular file is
     written in place. Raises OSError."""
     target = os.fspath(path)
     if os.path.exists(target) and not os.path.isfile(target):

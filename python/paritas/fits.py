@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_of(model: Model, best: FitResult) -> None:
-    """Refuses the fit of a model with other parameters."""
+    """Refuses a fit of a model with other parameters."""
     if best.names != model.parameter_names:
         raise _engine.InvalidArgument(
             "best: the fit of another model, whose parameters have other names or another order"
@@ -26,7 +26,6 @@ def check_of(model: Model, best: FitResult) -> None:
 
 
 def _options(minimizer: str, max_iterations: int, population: int, seed: int) -> Optional[_engine.FitOptions]:
-    """None for the default."""
     if minimizer == "newton" and not (max_iterations or population or seed):
         return None
     most = whole(max_iterations, "max_iterations", bits=32)
@@ -45,15 +44,13 @@ def fit(
     seed: int = 0,
     **given: Unpack[FitKeywords],
 ) -> FitResult:
-    """The best fit. A fit that fails is no error: see `status`.
+    """The best fit. A failed fit does not raise: see `status`.
 
-    covariance: with errors, from the inverse of the exact Hessian. starts: so many fits, all but the first
-        from random starts; the lowest minimum answers. minimizer: "newton", "lbfgsb" or "de" (with population
-        and seed). max_iterations 0: the method's own. data: main, then auxiliary (None: the observed). init,
-        bounds, fixed: by name or as arrays; what they leave out is the model's own, its start moved into the
-        bounds. device: "cpu", "opencl", "cuda", "metal" or "auto". precision: "f64", "f32" (polished in f64)
-        or "auto".
-    """
+    covariance: also errors, from the inverse of the exact Hessian. starts: number of fits, all but the first
+        from random starts; the lowest minimum wins. minimizer: "newton", "lbfgsb" or "de" (with population
+        and seed). max_iterations 0: the method's default. data: main, then auxiliary (None: observed). init,
+        bounds, fixed: by name or as arrays; the rest is the model's, its start moved into the bounds. device:
+        "cpu", "opencl", "cuda", "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
     options = _options(minimizer, max_iterations, population, seed)
     several: Optional[Starts] = None
     call = Call("fit", model, given, "fit", data=data)
@@ -107,13 +104,11 @@ def fit_batch(
     seed: int = 0,
     **given: Unpack[Where],
 ) -> FitBatch:
-    """N fits as one batch, which fills vector lanes, threads and devices. Every fit has the bits that it has
-    alone.
+    """N fits as one batch over vector lanes, threads and devices. Each result equals a single fit, bit for
+    bit.
 
-    data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): rows of
-    fits. What is given once (without the leading N, or by name) holds for all. errors, covariance: also
-    those.
-    """
+    data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): one row a
+    fit. Arguments without the leading N, or by name, hold for all. errors, covariance: also return those."""
     rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
     counts = [
         len(one)
@@ -147,9 +142,9 @@ def minos(
     best: Optional[FitResult] = None,
     **given: Unpack[Keywords],
 ) -> dict[str, tuple[float, float]]:
-    """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN where a bound
-    comes first. parameters: names, one name, or "all" (that are free). best: the converged fit to the same
-    data and settings; None: made here."""
+    """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.
+    parameters: names, one name, or "all" free ones. best: a converged fit with the same data and settings
+    (None: made here)."""
     if best is None:
         quietly: Any = {**given, "progress": None}
         best = fit(model, **quietly)

@@ -1,8 +1,7 @@
-"""Statistics: tests, limits, significance, scans, rankings, yields, goodness of fit (Cowan, Cranmer, Gross,
-Vitells, arXiv:1007.1727).
+"""Tests, limits, significance, scans, rankings, yields, goodness of fit (Cowan, Cranmer, Gross, Vitells,
+arXiv:1007.1727).
 
-All take the keywords of `paritas.fit`: data, init, bounds, fixed, device, precision, threads, progress.
-"""
+All take the keywords of `paritas.fit`: data, init, bounds, fixed, device, precision, threads, progress."""
 
 from __future__ import annotations
 
@@ -44,8 +43,8 @@ def hypotest(
 
 
 def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]) -> Any:
-    """CLs of a value of the parameter of interest, asymptotically. Of several values a list, for which free
-    fit and Asimov data are made once. test_stat: "qtilde", "q", "q0"."""
+    """Asymptotic CLs of a value of the parameter of interest. Several values give a list and share the free
+    fit and Asimov data. test_stat: "qtilde", "q", "q0"."""
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
     with Call("hypotest", model, given, "tests") as call:
         rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
@@ -55,8 +54,7 @@ def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given:
 def upper_limit(
     model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> LimitResult:
-    """Upper limits: the roots of CLs = level of the observed and the five expected curves, to 1e-7
-    relative."""
+    """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
     with Call("upper_limit", model, given, "limit") as call:
         found = _engine.limit(model, call.job, test_stat, level, call.engine, call.tell)
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
@@ -74,9 +72,8 @@ def scan(
     """Profile likelihood over one or two parameters.
 
     Each argument is (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES",
-    alphas)), whose grid runs through the second parameter first. Or arguments are names, none for the
-    parameter of interest, and `values` has the points (points, parameters).
-    """
+    alphas)), whose grid varies the second parameter first. Or give names (default: the parameter of interest)
+    and `values` (points, parameters)."""
     if values is not None:
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
@@ -104,7 +101,7 @@ def scan(
 
 
 def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords]) -> RankingResult:
-    """Impacts of all free parameters on the parameter of interest, largest first. top: so many of them."""
+    """Impacts of the free parameters on the parameter of interest, largest first. top: how many."""
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
     with Call("ranking", model, given, "ranking") as call:
@@ -122,9 +119,9 @@ def predict(
     fixed: Optional[Fixed] = None,
     **options: Any,
 ) -> Prediction:
-    """Yields before and after a fit, with the errors that its covariance implies: J C J^T. The fit is made
-    here, with `options`, unless `best` is given. Errors before the fit take the constraints' widths, without
-    correlations; parameters without constraint add nothing there."""
+    """Yields before and after a fit, with errors from its covariance: J C J^T. The fit is made here with
+    `options`, unless `best` is given. Prefit errors are from uncorrelated constraint widths; unconstrained
+    parameters add nothing."""
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
     check_of(model, best)
@@ -157,8 +154,7 @@ def predict(
 
 
 def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Errors of bins and of the channels' sums, added one by one (cumsum) in the program's order, for its
-    bits."""
+    """Errors of bins and of channel sums. cumsum adds in the program's order, for equal bits."""
 
     def error(row: Floats) -> float:
         inner = np.cumsum(covariance * row, axis=1)[:, -1]
@@ -172,7 +168,7 @@ def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floa
 
 
 def goodness_of_fit(model: Model, **given: Unpack[Keywords]) -> GoodnessOfFit:
-    """Of the best fit against the saturated model."""
+    """Goodness of the best fit against the saturated model."""
     with Call("goodness_of_fit", model, given, "goodness of fit") as call:
         return GoodnessOfFit(_engine.goodness_of_fit(model, call.job, call.engine, call.tell))
 
@@ -189,8 +185,8 @@ def asimov_data(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
 ) -> Floats:
-    """Data without fluctuations, main then auxiliary: expected at the fit to the data with the parameter of
-    interest held at mu. Raises NotConverged where that fit fails."""
+    """Asimov data, main then auxiliary: expected at the fit with the parameter of interest at mu. Raises
+    NotConverged if that fit fails."""
     job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
     start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True

@@ -1,11 +1,9 @@
-"""Electrons around a spacecraft: kappa distributions fitted to spectra, and the potential that their currents
-give the spacecraft.
+"""Electrons around a spacecraft: kappa distributions fitted to spectra, and the spacecraft's potential.
 
 A distribution is a row of density (1/m^3), kappa and theta (thermal speed, m/s). Fluxes are omnidirectional,
 1/(cm^2 s eV); energies and temperatures in eV, potentials in V, currents in A/m^2. A spectrum has 15 rows,
-each with an energy of its own. Options are the members of paritas_kappa_options and
-paritas_potential_options, with their defaults. paritas_kappa.h explains them and has every formula.
-"""
+each with its energy. Options are members of paritas_kappa_options and paritas_potential_options.
+paritas_kappa.h has their meaning and all formulas."""
 
 from __future__ import annotations
 
@@ -30,8 +28,7 @@ Progress = Union[bool, ProgressFunction, None]
 
 
 def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
-    """Rows of (density, kappa, theta), shape (n, 3), of numbers or arrays that broadcast against each
-    other."""
+    """Rows of (density, kappa, theta), shape (n, 3); numbers or arrays, which broadcast."""
     rows = np.broadcast_arrays(
         *(np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (density, kappa, theta))
     )
@@ -46,23 +43,22 @@ def flux(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
 ) -> Floats:
-    """Fluxes of n distributions (rows of density, kappa, theta; see `plasma`) at m energies: (n, m)."""
+    """Fluxes of n distributions (see `plasma`) at m energies: (n, m)."""
     return _engine.kappa_flux(distribution, energy, engine(device, precision, threads))
 
 
 def temperature(kappa: ArrayLike, theta: ArrayLike) -> Floats:
-    """Temperature (eV) of a thermal speed; NaN where kappa is not above 1.5."""
+    """Temperature (eV) of a thermal speed; NaN for kappa <= 1.5."""
     return _engine.kappa_temperature(kappa, theta)
 
 
 def theta(kappa: ArrayLike, temperature: ArrayLike) -> Floats:
-    """Thermal speed (m/s) of a temperature (eV); NaN where kappa is not above 1.5."""
+    """Thermal speed (m/s) of a temperature (eV); NaN for kappa <= 1.5."""
     return _engine.kappa_theta(kappa, temperature)
 
 
 def response(energy: ArrayLike, width: float = 0.5) -> Floats:
-    """The energy response of n energies: (n, n), each row of sum 1. width: relative, full at half maximum,
-    above 0."""
+    """The energy response of n energies: (n, n), rows of sum 1. width: relative FWHM, above 0."""
     return _engine.kappa_response(energy, width)
 
 
@@ -71,8 +67,8 @@ def response(energy: ArrayLike, width: float = 0.5) -> Floats:
 
 @dataclass
 class Spectra:
-    """n spectra, arrays of shape (n, 15): energy, flux (omnidirectional) and what the weights of fits need;
-    coverage: the part of the hemisphere that was measured."""
+    """n spectra, arrays (n, 15): energy, flux (omnidirectional), and what fit weights need. coverage: the
+    measured part of the hemisphere."""
 
     energy: Floats
     flux: Floats
@@ -85,8 +81,8 @@ class Spectra:
         return len(self.energy)
 
     def shifted(self, potential: ArrayLike, liouville: bool = True) -> Spectra:
-        """Spectra away from a spacecraft of this potential (V, one or n): energies less it, fluxes as the
-        density in phase space asks, or, without liouville, as they were."""
+        """Spectra outside a spacecraft potential (V, one or n): energies less the potential; fluxes keep the
+        phase-space density, or stay as they are without liouville."""
         energy = self.energy - np.asarray(potential, dtype=np.float64).reshape(-1, 1)
         return replace(
             self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux
@@ -109,9 +105,8 @@ def spectrum(
     """Omnidirectional spectra of the incident hemisphere of n sweeps.
 
     energy (n, 15), flux (n, 15, 88) in 1/(cm^2 s sr eV), cosine (n, 15, 88) of the pitch angle, above 0
-    incident; NaN is masked. theta: inclinations of the 88 cells in degrees (None: the built-in order).
-    geometric_factor (cm^2 sr), accumulation (s a row): of the instrument where they are not given.
-    """
+    incident; NaN is masked. theta: inclinations of the 88 cells in degrees (None: built-in). geometric_factor
+    (cm^2 sr), accumulation (s a row): default the instrument's."""
     inclination = _engine.er_theta() if theta is None else theta
     energies = np.ascontiguousarray(energy, dtype=np.float64)
     found = _engine.kappa_spectrum(
@@ -127,9 +122,8 @@ def spectrum(
 class KappaFit(Tabular):
     """Fits of n spectra.
 
-    table: one row a spectrum, under the names of the program's tables; numbers are NaN where `plasma_status`
-        is not "fitted". results: the library's own rows (paritas_kappa_result).
-    """
+    table: one row a spectrum, with the program's column names; NaN unless `plasma_status` is "fitted".
+        results: the library's rows (paritas_kappa_result)."""
 
     table: Table
     results: Table
@@ -143,7 +137,7 @@ class KappaFit(Tabular):
 
     @property
     def plasma(self) -> Floats:
-        """Rows of density, kappa, theta: (n, 3), NaN where there is no fit."""
+        """Rows of density, kappa, theta: (n, 3), NaN without a fit."""
         return np.ascontiguousarray(
             np.stack(
                 [where(self.fitted, self.results[name]) for name in ("density", "kappa", "theta")], axis=1
@@ -152,7 +146,7 @@ class KappaFit(Tabular):
 
     @property
     def covariance(self) -> Floats:
-        """Of ln density, kappa, ln theta: (n, 3, 3); rows and columns of what is held or at a bound are 0."""
+        """Of ln density, kappa, ln theta: (n, 3, 3); 0 for parameters that are held or at a bound."""
         return np.ascontiguousarray(self.results["covariance"])
 
     def _repr_html_(self) -> str:
@@ -173,7 +167,7 @@ def fit(
     progress: Progress = None,
     **options: Unpack[KappaOptions],
 ) -> KappaFit:
-    """Fits a kappa distribution to every spectrum. A fit that fails is no error: see `plasma_status`."""
+    """Fits a kappa distribution to every spectrum. A failed fit does not raise: see `plasma_status`."""
     used = engine(device, precision, threads)
     with told(progress, "kappa fits") as tell:
         results = _engine.kappa_fit(spectra.arrays(), dict(options), used, tell)
@@ -189,8 +183,8 @@ def misfit(
     threads: Optional[int] = None,
     **options: Unpack[KappaOptions],
 ) -> Floats:
-    """What a fit minimises at m points (rows of density, kappa, theta), the same for all n spectra: (n, m),
-    NaN where no row is left."""
+    """The objective of a fit at m points (rows of density, kappa, theta) for n spectra: (n, m); NaN if no row
+    is left."""
     return _engine.kappa_misfit(spectra.arrays(), dict(options), points, engine(device, precision, threads))
 
 
@@ -198,22 +192,22 @@ def misfit(
 
 
 def photoelectron_current(potential: ArrayLike) -> Floats:
-    """Photoelectrons (A/m^2) that leave a sunlit spacecraft of this potential."""
+    """Photoelectron current (A/m^2) leaving a sunlit spacecraft of this potential."""
     return _engine.photoelectron_current(potential)
 
 
 def photoelectron_potential(current: ArrayLike) -> Floats:
-    """The potential at which this current of photoelectrons leaves; NaN outside 0 to 150 V."""
+    """The potential for this photoelectron current; NaN outside 0 to 150 V."""
     return _engine.photoelectron_potential(current)
 
 
 def secondary_yield(energy: ArrayLike) -> Floats:
-    """Secondary electrons that an electron of this energy sets free (Sternglass)."""
+    """Secondary electrons per electron of this energy (Sternglass)."""
     return _engine.secondary_yield(energy)
 
 
 def electron_current(distribution: ArrayLike, lower: float = 0.0, upper: float = np.inf) -> Floats:
-    """Electrons of n distributions between two energies onto a plane: n currents, A/m^2."""
+    """Electron currents of n distributions between two energies onto a plane, A/m^2."""
     return _engine.electron_current(distribution, lower, upper)
 
 
@@ -226,8 +220,8 @@ def shade_currents(
     threads: Optional[int] = None,
     **options: Unpack[PotentialOptions],
 ) -> Floats:
-    """Currents of electrons, secondaries and ions of a spacecraft in shade at m potentials, in plasma whose n
-    spectra were measured there: (n, m, 3)."""
+    """Currents of electrons, secondaries and ions onto a shaded spacecraft: (n, m, 3) for m potentials and n
+    spectra."""
     return _engine.shade_currents(distribution, dict(options), potentials, engine(device, precision, threads))
 
 
@@ -238,10 +232,9 @@ def shade_currents(
 class SpacecraftPotentials(Tabular):
     """Potentials of n spacecraft.
 
-    table: one row each, with the program's names, behind those of the distribution's fit where there is one;
-        numbers are NaN where `spacecraft_potential_status` is not "found". results: the library's own rows
-        (paritas_potential), with the currents. fits: of the spectra; None where the distribution was given.
-    """
+    table: one row each, with the program's column names, after the columns of the fit if there is one; NaN
+        unless `spacecraft_potential_status` is "found". results: the library's rows (paritas_potential), with
+        the currents. fits: of the spectra; None if the distribution was given."""
 
     table: Table
     results: Table
@@ -292,10 +285,9 @@ def spacecraft_potential(
 ) -> SpacecraftPotentials:
     """The potentials at which the currents of spacecraft balance.
 
-    source: Spectra, which are fitted (in sunlight again and again, with energies less the potential; `kappa`
-        has the options of these fits), or a KappaFit, or rows of density, kappa, theta (n, 3) with, for
-        errors, their `covariance` (n, 3, 3) of ln density, kappa, ln theta. sunlit: one flag, or n.
-    """
+    source: Spectra to fit (`kappa`: options of these fits; in sunlight repeated with energies less the
+        potential), a KappaFit, or rows of density, kappa, theta (n, 3). `covariance` (n, 3, 3) of ln density,
+        kappa, ln theta gives errors for such rows. sunlit: one flag, or n."""
     used = engine(device, precision, threads)
     fits: Optional[KappaFit] = None
     if isinstance(source, Spectra):

@@ -1,4 +1,4 @@
-"""Models: a workspace's likelihood, frozen."""
+"""Models: the frozen likelihood of a workspace."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from . import fits, inference, toys
 
 Floats = NDArray[np.float64]
-#: values by name of parameter, or an array of all
+#: values by parameter name, or an array of all
 Values = Union[Mapping[str, float], ArrayLike]
 
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel of a model: its bins stand at `slice` of the main data."""
+    """A channel of a model: `slice` of the main data."""
 
     name: str
     bins: int
@@ -32,12 +32,11 @@ class Channel:
 
 
 class Model(_engine.Model):
-    """The likelihood of one measurement of a workspace. Immutable, and may be shared by threads.
+    """The likelihood of one measurement of a workspace. Immutable; threads may share it.
 
     parameter_names, parameter_count, poi_index (None: no parameter of interest), suggested_init,
-    lower_bounds, upper_bounds, suggested_fixed, constraint_widths and data (main, then auxiliary) stand in
-    pyhf's order; main_count and aux_count say how the data are parted.
-    """
+    lower_bounds, upper_bounds, suggested_fixed, constraint_widths and data (main, then auxiliary) are in
+    pyhf's order. main_count and aux_count split the data."""
 
     @classmethod
     def from_workspace(
@@ -51,10 +50,10 @@ class Model(_engine.Model):
         clip_sample: Optional[float] = None,
         clip_bin: Optional[float] = None,
     ) -> "Model":
-        """The model of a workspace (path, dict or Workspace) with JSON patches applied, one after the other.
-        measurement None: the first; poi: "" for none, None for the measurement's. normsys_code 1 or 4
-        (default), histosys_code 0, 2 or "4p" (default); clips: expected rates of a sample, of a bin, from
-        below."""
+        """The model of a workspace (path, dict or Workspace) with JSON patches applied in order. measurement
+        None: the first; poi: "" for none, None for the measurement's. normsys_code 1 or 4 (default),
+        histosys_code 0, 2 or "4p" (default); clips: lower limits of the expected rates of a sample, of a bin.
+        """
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))
@@ -74,10 +73,10 @@ class Model(_engine.Model):
 
     @property
     def constraint_centres(self) -> Floats:
-        """Where the auxiliary data pull each parameter, from which pulls are measured: suggested_init, unless
-        the measurement says else. NaN without a constraint."""
+        """The zero of pulls: where the auxiliary data pull each parameter (suggested_init, unless the
+        measurement sets it). NaN without a constraint."""
         found, constrained = np.full(self.parameter_count, np.nan), ~np.isnan(self.constraint_widths)
-        if self.aux_count:  # in the parameters' order; expected at a parameter itself, or at tau times it
+        if self.aux_count:  # in the parameters' order; expected at the parameter, or tau times it
             aux = slice(self.main_count, self.main_count + self.aux_count)
             found[constrained] = self.data[aux] / self.expected_data(np.ones(self.parameter_count))[aux]
         return found
@@ -111,7 +110,7 @@ class Model(_engine.Model):
         return found
 
     def point(self, values: Optional[Values] = None) -> Floats:
-        """A point: the suggested start, with values by name, or all values as given."""
+        """The suggested start with values by name, or all values as given."""
         if values is None:
             return np.array(self.suggested_init)
         if isinstance(values, Mapping):
@@ -132,8 +131,8 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> float:
-        """Twice the negative log-likelihood, all constants included. Outside the domain NaN. data: main, then
-        auxiliary; None: the observed."""
+        """Twice the negative log-likelihood with all constants. NaN outside the domain. data: main, then
+        auxiliary; None: observed."""
         return _engine.twice_nll(self, self.point(values=point), data, engine(device, precision, threads))
 
     def nll(self, point: Optional[Values] = None, data: Optional[ArrayLike] = None, **options: Any) -> float:
@@ -149,7 +148,7 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> Floats:
-        """Gradient of twice the NLL by the parameters: exact, not by differences."""
+        """Exact gradient of twice the NLL by the parameters."""
         used = engine(device, precision, threads)
         found: Floats = _engine.evaluate(self, self.point(point), data, gradient=True, engine=used).gradient[
             0, 0
@@ -165,7 +164,7 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> Floats:
-        """Hessian of twice the NLL by the parameters, all taken as free: exact."""
+        """Exact Hessian of twice the NLL by the parameters, all free."""
         used = engine(device, precision, threads)
         found: Floats = _engine.evaluate(self, self.point(point), data, hessian=True, engine=used).hessian[
             0, 0
@@ -197,7 +196,7 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> Floats:
-        """Expected main data, and with `include_aux` auxiliary data behind them."""
+        """Expected main data, followed by auxiliary data with `include_aux`."""
         found: Floats = _engine.expected_data(self, self.point(point), engine(device, precision, threads))[0]
         return found if include_aux else found[: self.main_count]
 
@@ -226,7 +225,7 @@ class Model(_engine.Model):
         """Derivatives of the expected main data by the parameters: (bins, parameters)."""
         return _engine.expected_jacobian(self, self.point(point), engine(device, precision, threads))
 
-    # ---- fits and statistics: the functions of these names, with this model first ----
+    # ---- fits and statistics: methods with this model first ----
 
     if TYPE_CHECKING:
         fit = fits.fit
@@ -248,7 +247,7 @@ class Model(_engine.Model):
 
 
 class _Method:
-    """A function as a method. Its module is imported when it is first asked for."""
+    """A function as a method; imports its module at first use."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
@@ -259,7 +258,7 @@ class _Method:
         return getattr(kind if model is None else model, self.name)
 
 
-#: functions of models by the module that has them; methods of Model, too
+#: functions of models by module; also methods of Model
 FUNCTIONS = {
     "fits": ("fit", "fit_batch", "minos"),
     "inference": (
@@ -286,7 +285,7 @@ for _module, _names in FUNCTIONS.items():
 
 
 def _as_patches(given: Any) -> list[DocumentLike]:
-    """One patch or several: a JSON Patch is itself a list, of dicts that have an "op"."""
+    """One patch or several: a JSON Patch is itself a list of dicts with "op"."""
     if isinstance(given, (str, bytes)) or hasattr(given, "__fspath__") or isinstance(given, _engine.Document):
         return [given]
     listed = list(given)

@@ -1,9 +1,5 @@
-"""Results as views of the rows that the library fills.
-
-The library describes its records (paritas_records.h): names, types and a sentence for each field. A class of
-`results` is made of such a record, and has each field as an attribute. A field that the library gains is an
-attribute without any change here.
-"""
+"""Results as views of the library's rows. Attributes come from its record descriptions (paritas_records.h),
+so new fields appear by themselves."""
 
 from __future__ import annotations
 
@@ -19,7 +15,6 @@ Self = TypeVar("Self", bound="Record")
 
 
 def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table with a caption."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
     caption = f"<caption>{escape(title)}</caption>"
@@ -33,12 +28,12 @@ def _cell(value: object) -> str:
 
 
 class Record:
-    """A row of a record of the library, `row`, and what stands beside it. Attributes are the record's fields,
-    which cannot be set: `replace` makes a changed copy."""
+    """A row of a library record, `row`, plus what stands beside it. Attributes are read-only: `replace` makes
+    a changed copy."""
 
-    #: the record, of a base class in `fields`
+    #: set by a base class in `fields`
     record: ClassVar[_engine.RecordType]
-    #: classes by the name of their record, for records within records
+    #: by record name, for nested records
     _classes: ClassVar[dict[str, type[Record]]] = {}
     row: Any
 
@@ -47,9 +42,7 @@ class Record:
         self.__dict__ = beside
 
     def __init_subclass__(cls) -> None:
-        if "record" in cls.__dict__ or not hasattr(
-            cls, "record"
-        ):  # a base class: its subclasses have attributes
+        if "record" in cls.__dict__ or not hasattr(cls, "record"):  # a base class; subclasses have attributes
             return
         cls._classes[cls.record.name] = cls
         for field in cls.record.fields:
@@ -59,7 +52,6 @@ class Record:
 
     @classmethod
     def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:
-        """The function that reads a field of an object."""
         name, kind = field.name, field.kind
         if kind == "record":
             nested = field.nested.name
@@ -73,16 +65,16 @@ class Record:
         return lambda self: convert(self.row[name])
 
     def _items(self) -> dict[str, Any]:
-        """Fields, then what stands beside them, by name."""
+        """Fields, then other attributes, by name."""
         beside = {name: value for name, value in self.__dict__.items() if name != "row"}
         return {**{field.key: getattr(self, field.key) for field in self.record.fields}, **beside}
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything by name, as Python's numbers, lists and dicts."""
+        """Everything by name, as Python numbers, lists and dicts."""
         return {name: _plain(value) for name, value in self._items().items()}
 
     def replace(self: Self, **changes: Any) -> Self:
-        """A copy with other values of some attributes."""
+        """A copy with changed attributes."""
         row: Any = None if self.row is None else self.row.copy()
         beside = {name: value for name, value in self.__dict__.items() if name != "row"}
         fields = {field.key: field for field in self.record.fields}
@@ -95,10 +87,10 @@ class Record:
                 raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
         return type(self)(row, **beside)
 
-    __replace__ = replace  # copy.replace
+    __replace__ = replace  # for copy.replace
 
     def __eq__(self, other: object) -> bool:
-        """All numbers are the same; NaN counts as equal to NaN."""
+        """Equal numbers; NaN equals NaN."""
         return type(self) is type(other) and same(self.__dict__, other.__dict__)
 
     __hash__ = None  # type: ignore[assignment]
@@ -120,12 +112,12 @@ class Record:
 
     @property
     def converged(self) -> bool:
-        """All fits behind the answer converged."""
+        """All fits converged."""
         return bool(np.all(self.status == "converged"))  # type: ignore[attr-defined]
 
 
 class Rows(Record):
-    """n rows of a record, `row`: attributes are arrays of n. None where the rows were not kept."""
+    """n rows of a record, `row`: attributes are arrays of n; None if rows were not kept."""
 
     @classmethod
     def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:
@@ -135,7 +127,7 @@ class Rows(Record):
         return len(self.row)
 
     def _labels(self) -> list[tuple[str, Any]]:
-        """Columns that the table begins with: name, values."""
+        """Leading columns: name, values."""
         return []
 
     def _repr_html_(self) -> str:
@@ -148,7 +140,7 @@ class Rows(Record):
 
 
 def column(field: _engine.Field, raw: NDArray[Any]) -> NDArray[Any]:
-    """Values of a field, of many rows or of an array: words for codes, signed whole numbers."""
+    """A field's values: words for codes, signed integers."""
     found: NDArray[Any] = raw
     if field.kind == "word":
         found = np.array(list(_engine.enumeration(field.enumeration)))[raw]
@@ -160,8 +152,8 @@ def column(field: _engine.Field, raw: NDArray[Any]) -> NDArray[Any]:
 
 
 def columns_of(record: str, rows: NDArray[Any], exists: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """The columns of a table by the words of a record: what the program writes. Of rows that do not exist,
-    real numbers are NaN and words empty, but for the status that says so."""
+    """Columns of a record as the program writes them. Missing rows have NaN and empty words, except for the
+    status."""
     found = {}
     for field in _engine.record(record).fields:
         raw = rows[field.name]
@@ -177,7 +169,7 @@ def columns_of(record: str, rows: NDArray[Any], exists: NDArray[np.bool_]) -> di
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal, all through; NaN equals NaN."""
+    """Deep equality; NaN equals NaN."""
     if isinstance(a, (np.ndarray, np.generic)) or isinstance(b, (np.ndarray, np.generic)):
         a, b = np.asarray(a), np.asarray(b)
         if a.dtype.names is not None:
@@ -190,7 +182,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-#: from NumPy's numbers to Python's, by the kind of a field
+#: from NumPy to Python, by kind of field
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "real": float,
     "truth": bool,
@@ -201,7 +193,6 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
 
 
 def _raw(field: _engine.Field, value: Any) -> Any:
-    """A field's value as the row has it."""
     if field.kind == "record":
         return value.row
     if field.kind == "word":
@@ -211,7 +202,6 @@ def _raw(field: _engine.Field, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value as Python's own types."""
     if isinstance(value, Record):
         return value.to_dict()
     if isinstance(value, (np.ndarray, np.generic)):

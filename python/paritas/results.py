@@ -1,9 +1,9 @@
-"""What fits and statistics answer. Numbers that do not exist are NaN, such as the error of a fixed parameter.
+"""Results of fits and statistics. A number that does not exist is NaN, such as the error of a fixed
+parameter.
 
-Every class has the fields of a record of the library as attributes, with what the class itself names beside
-them. All can be compared, copied and pickled; `to_dict()` has Python's own types, `replace(name=value)` makes
-a changed copy, and notebooks show a table.
-"""
+Attributes are the fields of a record of the library and what the class adds. Results can be compared, copied
+and pickled. `to_dict()` gives Python's own types, `replace(name=value)` a changed copy. Notebooks show a
+table."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Floats = NDArray[np.float64]
 
 
 class Device(fields.device_info):
-    """A device as the installed drivers tell of it."""
+    """A device, as its driver describes it."""
 
     @property
     def usable(self) -> bool:
-        """It runs, and passed its self-test, in f64 or f32."""
+        """It passed its self-test in f64 or f32."""
         return self.f64 or self.f32
 
 
@@ -32,8 +32,6 @@ class Device(fields.device_info):
 
 
 class _ByParameter:
-    """Fitted values of many fits, by parameter."""
-
     names: list[str]
     values: Any
 
@@ -49,8 +47,8 @@ class _ByParameter:
 
 @dataclass
 class Starts:
-    """A fit from several starts: how many converged, which of them answers (0: the suggested one), the spread
-    of their minima of twice the NLL, and how many found each minimum, lowest first."""
+    """A fit from several starts: how many converged, which one is the answer (0: the suggested start), the
+    spread of their minima of twice the NLL, and how many fits found each minimum, lowest first."""
 
     n: int
     converged: int
@@ -60,11 +58,10 @@ class Starts:
 
 
 class FitResult(fields.fit_result):
-    """A best fit. `values`, `errors` and `states` stand in the order of `names`. In `covariance`, rows of
-    fixed parameters are 0. poi: the parameter of interest. starts: of a fit from several.
+    """A best fit. `values`, `errors` and `states` are in the order of `names`. `covariance` is 0 for fixed
+    parameters. poi: the parameter of interest. starts: of a fit from several.
 
-    `status` is "converged" only if the conditions were checked at `values`.
-    """
+    `status` is "converged" only if the conditions were checked at `values`."""
 
     names: list[str]
     values: Floats
@@ -114,7 +111,7 @@ class FitResult(fields.fit_result):
 
 
 class FitBatch(_ByParameter, fields.fit_result_rows):
-    """Many fits: row i of every array belongs to fit i. A batch never fails because one fit did."""
+    """Many fits: row i of every array is fit i. One failed fit does not fail the batch."""
 
     names: list[str]
     values: Floats
@@ -125,7 +122,7 @@ class FitBatch(_ByParameter, fields.fit_result_rows):
 
     @property
     def converged(self) -> NDArray[np.bool_]:  # type: ignore[override]
-        """Fit by fit."""
+        """By fit."""
         found: NDArray[np.bool_] = self.status == "converged"
         return found
 
@@ -141,7 +138,7 @@ class HypotestResult(fields.hypotest_result):
 
 
 class LimitResult(fields.limit_result):
-    """Upper limits, where CLs is `level`. scan: the tests made on the way, ascending in mu."""
+    """Upper limits, where CLs is `level`. scan: the tests made, ascending in mu."""
 
     level: float
     scan: list[HypotestResult]
@@ -157,7 +154,7 @@ class _BestFit(fields.fit_result):
 
 class ScanResult(fields.scan_point_rows):
     """Profile likelihood over one or two `parameters`. Row i of `values` (points, parameters) is a point.
-    best_fit: the free fit's status and numbers; best_values: all parameters there, best: the scanned ones."""
+    best_fit: status and numbers of the free fit; best_values: its parameters; best: the scanned ones."""
 
     parameters: list[str]
     values: Floats
@@ -177,7 +174,7 @@ class ScanResult(fields.scan_point_rows):
 
     @property
     def converged(self) -> bool:
-        """The free fit and the fits of all points converged."""
+        """All fits converged."""
         return self.best_status == "converged" and bool(np.all(self.status == "converged"))
 
     def _labels(self) -> list[tuple[str, Any]]:
@@ -196,9 +193,9 @@ class RankingResult(fields.ranking_entry_rows):
 
 @dataclass
 class ChannelPrediction:
-    """A channel before and after the fit. error: of the postfit yields, from the covariance. prefit_error: of
-    the prefit yields, from the widths of the constraints alone. total_error, prefit_total_error: of the sums
-    over bins. samples, prefit_samples: yields by sample."""
+    """A channel before and after the fit. error: of the postfit yields, from the covariance. prefit_error:
+    from the constraint widths alone. total_error, prefit_total_error: of the sums over bins. samples,
+    prefit_samples: yields by sample."""
 
     name: str
     prefit: Floats
@@ -236,23 +233,23 @@ class Prediction:
 
 
 class GoodnessOfFit(fields.gof_result):
-    """Of a fit against the saturated model."""
+    """Goodness of fit against the saturated model."""
 
 
 # ---- toys ----
 
 
 class Tally(fields.toys_tally):
-    """What became of the toys of a run."""
+    """Outcomes of the toys of a run."""
 
     @property
     def counts(self) -> dict[str, int]:  # type: ignore[override]
-        """Toys by their status."""
+        """Toys by status."""
         return dict(zip(_engine.enumeration("paritas_fit_status"), self.row["counts"].tolist()))
 
     @property
     def methods(self) -> dict[str, int]:
-        """Toys that were fitted now, by the method that answered."""
+        """Toys fitted now, by the method that found the minimum."""
         others = ("counts", "fitted", "iterations")
         return {one.key: getattr(self, one.key) for one in self.record.fields if one.key not in others}
 
@@ -266,7 +263,7 @@ class Tally(fields.toys_tally):
 
 
 class ToySummary(fields.toys_parameter_rows):
-    """Each parameter over all toys with an answer, in the order of the parameters."""
+    """Each parameter over all toys with an answer."""
 
 
 class _ToyRun(fields.toys_result):
@@ -274,9 +271,8 @@ class _ToyRun(fields.toys_result):
 
 
 class ToyFits(_ByParameter, fields.fit_result_rows):
-    """Toys with their best fits. Row i of every array belongs to toy number toy[i]; the arrays are None with
-    keep=False. statistic: twice the NLL less that of the saturated model. run: what the library says of all
-    toys together. summary: of each parameter."""
+    """Toys with their best fits. Row i of every array is toy number toy[i]; None with keep=False. statistic:
+    twice the NLL minus the saturated model's. run: results of all toys together. summary: by parameter."""
 
     names: list[str]
     n: int
@@ -290,12 +286,12 @@ class ToyFits(_ByParameter, fields.fit_result_rows):
 
     @property
     def tally(self) -> Tally:
-        """What became of the toys."""
+        """Outcomes of the toys."""
         return Tally(self.run.row["tally"])
 
     @property
     def status_observed(self) -> str:
-        """Outcome of the fit that the toys were drawn at."""
+        """Status of the fit behind the toys' generation."""
         return self.run.status
 
     def __len__(self) -> int:
@@ -303,7 +299,7 @@ class ToyFits(_ByParameter, fields.fit_result_rows):
 
     @property
     def converged(self) -> NDArray[np.bool_]:  # type: ignore[override]
-        """Toy by toy."""
+        """By toy."""
         if self.row is None:
             raise ValueError("the toys were not kept: keep=True")
         found: NDArray[np.bool_] = self.status == "converged"
@@ -311,7 +307,7 @@ class ToyFits(_ByParameter, fields.fit_result_rows):
 
     @property
     def pulls(self) -> Floats:
-        """(values - generated) / errors, toy by toy."""
+        """(values - generated) / errors, by toy."""
         if self.values is None or self.errors is None:
             raise ValueError("pulls need the errors of every toy: keep=True, errors=True")
         found: Floats = (self.values - self.summary.generated) / self.errors
@@ -324,20 +320,20 @@ class ToyFits(_ByParameter, fields.fit_result_rows):
 
 
 class ToyHypotestResult(fields.hypotest_toys_result):
-    """Test by toys of one value of the parameter of interest, with standard errors from the number of toys.
-    toys: every one, rows of paritas_toy in the order of hypothesis and number; None with keep=False."""
+    """Toy-based test of one value of the parameter of interest, with standard errors from the number of toys.
+    toys: rows of paritas_toy, by hypothesis and number; None with keep=False."""
 
     tally: Tally
     toys: Optional[NDArray[Any]]
 
     @property
     def q_tested(self) -> Floats:
-        """Statistics of the toys with an answer that were drawn at the tested value."""
+        """Statistics of the answered toys at the tested value."""
         return self._q(True)
 
     @property
     def q_other(self) -> Floats:
-        """The same of the other hypothesis."""
+        """The same for the other hypothesis."""
         return self._q(False)
 
     def _q(self, at_tested: bool) -> Floats:
@@ -352,13 +348,13 @@ class ToyHypotestResult(fields.hypotest_toys_result):
 
 
 class SignificanceToysResult(fields.significance_toys_result):
-    """Discovery by toys. test: the test of mu = 0 behind it."""
+    """Discovery by toys. test: the test of mu = 0."""
 
     test: ToyHypotestResult
 
     @property
     def converged(self) -> bool:
-        """The fits to the observed data converged."""
+        """The observed fits converged."""
         return self.test.converged
 
     def _title(self) -> str:
@@ -385,24 +381,24 @@ class LimitToysResult(fields.limit_toys_result):
 
 
 class GoodnessOfFitToys(fields.gof_toys_result):
-    """Goodness of fit by toys. asymptotic: against a chi-squared distribution."""
+    """Goodness of fit by toys. asymptotic: from a chi-squared distribution."""
 
     tally: Tally
     asymptotic: GoodnessOfFit
 
     @property
     def p(self) -> float:
-        """The same as p_toys."""
+        """p_toys."""
         return self.p_toys
 
     @property
     def p_error(self) -> float:
-        """The same as p_toys_error."""
+        """p_toys_error."""
         return self.p_toys_error
 
     @property
     def converged(self) -> bool:
-        """The fit to the observed data converged."""
+        """The observed fit converged."""
         return self.asymptotic.converged
 
     def _title(self) -> str:

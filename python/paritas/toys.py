@@ -1,14 +1,11 @@
-"""Toys: data drawn at random from a model, each with its fits; tests, limits, significance and goodness of
-fit from them.
+"""Toys: random data from a model with their fits; tests, limits, significance and goodness of fit by toys.
 
-Toy t depends on `seed` and t alone: not on the number of toys, of shards, of threads, nor on the device. A
-`store` keeps every toy in an SQLite file, whose table `toys` other tools can read. A run that was interrupted
-goes on with resume=True. Shards, shard=(i, n) with i from 1 to n, are pooled by `merge` into the rows of the
-run that was not cut. The stores are those of the program `paritas`.
+Toy t depends only on `seed` and t: not on the number of toys, shards or threads, nor on the device. A `store`
+keeps every toy in an SQLite file (table `toys`), which the program `paritas` shares. resume=True continues an
+interrupted run. `merge` pools shards, shard=(i, n) with i from 1 to n, into the store of an uncut run.
 
 All functions take the keywords of `paritas.fit`: data, init, bounds, fixed, device, precision, threads,
-progress.
-"""
+progress."""
 
 from __future__ import annotations
 
@@ -40,13 +37,13 @@ if TYPE_CHECKING:
 
 
 def _types_of(record: str) -> list[tuple[str, np.dtype[Any]]]:
-    """Names and types of a record's fields, without the gaps of C."""
+    """Names and types of a record's fields, without C's padding."""
     dtype = _engine.record(record).dtype
     return [(name, dtype[name]) for name in dtype.names or ()]
 
 
 _CODES = _engine.enumeration("paritas_fit_status")
-#: words for the numbers that `status` has in rows of toys
+#: words for `status` in rows of toys
 STATUSES: list[str] = list(_CODES)
 _TOY = np.dtype(_types_of("paritas_toy"))
 
@@ -65,14 +62,12 @@ def fit_toys(
     """n toys, each fitted freely. They are drawn at `params`, or around `expected` data (main, then
     auxiliary), or at the best fit to the data.
 
-    init: where fits start, else `params`; a fixed parameter stays there, wherever toys are drawn. fix_aux:
-        auxiliary data stay as observed. errors: of every fit, from its exact Hessian, 0.2 to 1 times the time
-        of the fits. keep: the result has the values of every toy, not only their means. minimizer: "auto" or
-        "newton". save_parameters: the store keeps them.
+    init: where fits start (default: `params`); a fixed parameter stays there. fix_aux: do not draw auxiliary
+        data. errors: of every fit, from the exact Hessian; adds 0.2 to 1 times the fits' time. keep: return
+        every toy, not only means. minimizer: "auto" or "newton". save_parameters: the store keeps them.
 
-    Toys that the store had before are in the counts and, with save_parameters, in the means. Their rows are
-    read by `read_store`.
-    """
+    Toys already in the store enter the counts and, with save_parameters, the means. Read their rows with
+    `read_store`."""
     options = _options(model, n, seed, given)
     at = None if params is None else model.point(params)
     keep = given.get("keep", True)
@@ -104,8 +99,8 @@ def hypotest_toys(
     **given: Unpack[ToyKeywords],
 ) -> ToyHypotestResult:
     """CLs of a value of the parameter of interest from n toys of each hypothesis: mu, and 0 (test_stat "q0":
-    0, and 1). Toys are drawn around the conditional fits to the data, and each gets a free and a conditional
-    fit. keep: the result has every toy."""
+    0, and 1). Toys are drawn around the conditional fits to the data. Each gets a free and a conditional fit.
+    keep: return every toy."""
     options = _options(model, n, seed, given)
     with Call("hypotest_toys", model, given, "toys") as call:
         found = _engine.hypotest_toys(model, call.job, test_stat, mu, options, call.engine, call.tell)
@@ -115,8 +110,8 @@ def hypotest_toys(
 def significance_toys(
     model: Model, n: int = 2000, seed: int = 0, **given: Unpack[ToyKeywords]
 ) -> SignificanceToysResult:
-    """Discovery by toys. p0 is the part of the toys drawn at 0 whose q0 is at least the observed one;
-    expected: at least the median of toys drawn at 1."""
+    """Discovery by toys. p0: the fraction of toys at 0 with q0 of at least the observed one; expected: of at
+    least the median of toys at 1."""
     options = _options(model, n, seed, given)
     with Call("significance_toys", model, given, "toys") as call:
         found = _engine.significance_toys(model, call.job, options, call.engine, call.tell)
@@ -135,8 +130,8 @@ def upper_limit_toys(
     keep: bool = False,
     **given: Unpack[RunKeywords],
 ) -> LimitToysResult:
-    """Upper limits by toys, each to a standard error of rtol relative. n: most toys of each tested value and
-    hypothesis; 0: 100000."""
+    """Upper limits by toys, each to a relative standard error of rtol. n: maximum of toys per tested value
+    and hypothesis; 0: 100000."""
     options = _options(model, n, seed, {**given, "keep": keep}, least=0)
     with Call("upper_limit_toys", model, given, "toys") as call:
         found = _engine.limit_toys(model, call.job, test_stat, level, rtol, options, call.engine, call.tell)
@@ -153,8 +148,8 @@ def goodness_of_fit_toys(
     shard: Optional[tuple[int, int]] = None,
     **given: Unpack[RunKeywords],
 ) -> GoodnessOfFitToys:
-    """Of the best fit against the saturated model, by toys drawn at it: p_toys is the part of them whose
-    statistic is at least the observed one."""
+    """Goodness of fit against the saturated model, by toys at the best fit. p_toys: the fraction with at
+    least the observed statistic."""
     options = _options(model, n, seed, {**given, "keep": False, "shard": shard})
     with Call("goodness_of_fit_toys", model, given, "toys") as call:
         found = _engine.goodness_of_fit_toys(model, call.job, options, call.engine, call.tell)
@@ -162,32 +157,32 @@ def goodness_of_fit_toys(
 
 
 def merge(stores: Sequence[Path], output: Path) -> None:
-    """Pools stores, the shards of one run, into a new one at `output`, which appears whole or not at all:
-    exactly the rows of the run that was not cut."""
+    """Pools stores, the shards of one run, into a new one at `output`, whole or not at all: exactly the rows
+    of the uncut run."""
     _engine.merge_stores([os.fspath(store) for store in stores], os.fspath(output))
 
 
 def hypotest_of_store(store: Path, keep: bool = True) -> ToyHypotestResult:
-    """The answer of `hypotest_toys`, or the test behind that of `significance_toys`, from a store alone.
-    keep: with every toy."""
+    """The answer of `hypotest_toys`, or the test behind `significance_toys`, from a store. keep: with every
+    toy."""
     row = _engine.hypotest_of_store(os.fspath(store))
     return ToyHypotestResult(row, toys=read_store(store) if keep else None)
 
 
-_CHUNK = 1 << 16  # rows of a store that are Python objects at a time
+_CHUNK = 1 << 16  # rows that are Python objects at a time
 
 
 def _field(value: Any) -> Any:
-    """A value of a store's row: statuses have their numbers, and what is missing is NaN."""
+    """A store's value: statuses as codes, missing values as NaN."""
     if isinstance(value, bytes):
         return np.frombuffer(value)
     return np.nan if value is None else _CODES.get(value, value)
 
 
 def read_store(store: Path) -> NDArray[Any]:
-    """All toys of a store, in the order of tested value, hypothesis and number: a structured array with the
-    columns of its table `toys`. status: the place in `paritas.toys.STATUSES`. parameters and errors, where
-    they were kept: rows of parameters."""
+    """All toys of a store as a structured array with the columns of its table `toys`, by tested value,
+    hypothesis and number. status: index in `paritas.toys.STATUSES`. parameters and errors, if kept: one
+    column a parameter."""
     try:
         connection = sqlite3.connect(f"file:{quote(os.path.abspath(store))}?mode=ro", uri=True)
     except sqlite3.Error as error:
@@ -209,7 +204,7 @@ def read_store(store: Path) -> NDArray[Any]:
 
 
 def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtype[Any]:
-    """The type of a store's rows: columns that records have are of their type, others real."""
+    """NumPy type of a store's rows: that of records if they have the column, else real."""
     known = (*_types_of("paritas_fit_result"), *_types_of("paritas_toy"))
     kinds: dict[str, Any] = {name: (kind,) for name, kind in known}
     if "parameters" in names:
@@ -219,7 +214,7 @@ def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtyp
 
 
 def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
-    """By tested value, hypothesis and number, whatever the chunks that they were fitted in."""
+    """Sorted by tested value, hypothesis and number, for any chunks."""
     names = toys.dtype.names or ()
     order = np.lexsort([toys[name] for name in ("toy", "hypothesis", "mu") if name in names])
     found = np.empty(len(toys), _TOY if set(names) == set(_TOY.names or ()) else toys.dtype)
@@ -229,7 +224,7 @@ def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
 
 
 def _all_toys(fitted: Optional[NDArray[Any]], given: Mapping[str, Any]) -> Optional[NDArray[Any]]:
-    """Toys of a run: those fitted now, and with a store that was there before, also those in it."""
+    """Toys fitted now, and those that the store had before."""
     if fitted is None:
         return None
     store = given.get("store")
@@ -237,7 +232,6 @@ def _all_toys(fitted: Optional[NDArray[Any]], given: Mapping[str, Any]) -> Optio
 
 
 def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: int = 1) -> _engine.ToyOptions:
-    """The options of a run, as the engine takes them."""
     shard, minimizer, store = given.get("shard"), given.get("minimizer", "auto"), given.get("store")
     if shard is not None:
         i, shards = shard
@@ -258,8 +252,7 @@ def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: i
 
 
 def _key(model: Model) -> list[tuple[str, str]]:
-    """What the program adds to a store's key: digest of the workspace, options of the model that are not the
-    default."""
+    """The program's addition to a store's key: workspace digest, non-default model options."""
     entries = [("workspace", model.document.digest())]
     for name, value in model.options.items():
         text = str(value)

@@ -13,12 +13,12 @@ from ._engine import Document, InvalidInput
 if TYPE_CHECKING:
     from .model import Model
 
-#: what stands for a document: a file's path, its content, or the document itself
+#: a file's path, its content, or the document itself
 DocumentLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], "Workspace", Document]
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's arrays and numbers as JSON knows them."""
+    """JSON types for NumPy's."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     raise TypeError(
@@ -27,7 +27,6 @@ def _plain(value: Any) -> Any:
 
 
 def document(given: DocumentLike, label: str = "document") -> Document:
-    """The document behind a path, a dict (or list) or a Workspace."""
     if isinstance(given, Document):
         return given
     if isinstance(given, Workspace):
@@ -45,7 +44,7 @@ def document(given: DocumentLike, label: str = "document") -> Document:
 
 
 def _names(given: Iterable[str]) -> list[str]:
-    """Names as a list; a single text is no list of its letters."""
+    """A list of names; one text is one name."""
     found = [] if isinstance(given, (str, bytes)) else list(given)
     if isinstance(given, (str, bytes)) or not all(isinstance(name, str) for name in found):
         raise TypeError(f"a sequence of names is wanted, not {given!r}")
@@ -53,16 +52,15 @@ def _names(given: Iterable[str]) -> list[str]:
 
 
 def _pairs(given: Optional[Mapping[str, str]]) -> list[str]:
-    """Old and new names in turn."""
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"a mapping from old to new names is wanted, not {given!r}")
     return _names([name for pair in (given or {}).items() for name in pair])
 
 
 class Workspace:
-    """A pyhf JSON workspace. Immutable: operations answer new ones. sort, prune, rename, combine and inspect
-    check its shape (pyhf's schema, nothing given twice) and raise InvalidInput, with the place, where that or
-    the shape of their result is wrong, NotFound for a name that it lacks."""
+    """A pyhf JSON workspace. Immutable: operations return new ones. sort, prune, rename, combine and inspect
+    check its shape (pyhf's schema, no duplicates) and their result's. They raise InvalidInput with the place,
+    or NotFound for an unknown name."""
 
     def __init__(self, given: DocumentLike) -> None:
         """From a dict, or a file's path."""
@@ -89,14 +87,14 @@ class Workspace:
         return f"<paritas.Workspace: channels {channels}; measurements {measurements}>"
 
     def __eq__(self, other: object) -> bool:
-        """Of the same digest: the order of keys does not matter."""
+        """Equal digests; the order of keys does not matter."""
         return self.digest() == other.digest() if isinstance(other, Workspace) else NotImplemented
 
     def __hash__(self) -> int:
         return hash(self.digest())
 
     def model(self, **options: Any) -> "Model":
-        """Its model; see `paritas.Model.from_workspace` for the options."""
+        """Its model; options: see `paritas.Model.from_workspace`."""
         from .model import Model
 
         return Model.from_workspace(self, **options)
@@ -106,8 +104,8 @@ class Workspace:
         return Workspace(self.document.patch(document(patch, "patch")))
 
     def sort(self) -> "Workspace":
-        """With channels, samples, measurements, their parameters and observations in order of their names,
-        modifiers by name and type."""
+        """Sorts channels, samples, measurements, parameters and observations by name, modifiers by name and
+        type."""
         return Workspace(self.document.sort())
 
     def prune(
@@ -119,8 +117,8 @@ class Workspace:
         modifier_types: Iterable[str] = (),
         measurements: Iterable[str] = (),
     ) -> "Workspace":
-        """Without what is named: channels with their observations, samples in all channels, modifiers (by
-        name, or all of a type) with their configurations."""
+        """Drops channels with their observations, samples in all channels, and modifiers (by name or type)
+        with their configurations."""
         return Workspace(
             self.document.prune(
                 _names(channels),
@@ -139,27 +137,26 @@ class Workspace:
         modifiers: Optional[Mapping[str, str]] = None,
         measurements: Optional[Mapping[str, str]] = None,
     ) -> "Workspace":
-        """With other names, {old: new}: of channels with their observations, of modifiers with their
-        configurations and the parameter of interest. All at once, so that two names can be swapped."""
+        """Renames, {old: new}: channels with their observations, modifiers with their configurations and the
+        parameter of interest. All at once, so two names can be swapped."""
         return Workspace(
             self.document.rename(_pairs(channels), _pairs(samples), _pairs(modifiers), _pairs(measurements))
         )
 
     def combine(self, other: DocumentLike, join: str = "none", merge_channels: bool = False) -> "Workspace":
-        """With another workspace. `join` says what may be in both: "none": nothing; "outer": channels and
-        observations that are equal, and measurements of one parameter of interest, whose configurations are
-        put together; "left outer" (this one wins) and "right outer" (the other does): anything.
-        `merge_channels` (not with "none"): channels of one name get the samples of both, the winning side's
-        (this one's with "outer") where both have one. InvalidInput names what may not be in both;
-        InvalidArgument: another join."""
+        """Combines two workspaces. `join` says what both may have: "none": nothing; "outer": equal channels
+        and observations, and measurements of one parameter of interest, whose configurations are merged;
+        "left outer" (this one wins) and "right outer" (the other wins): anything. `merge_channels` (not with
+        "none"): channels of one name get the samples of both; of duplicates the winner's (this one's with
+        "outer"). InvalidInput names what may not be in both; InvalidArgument: unknown join."""
         return Workspace(self.document.combine(document(other, "workspace"), join, merge_channels))
 
     def inspect(self) -> dict[str, Any]:
-        """What is in it, with pyhf's keys: channels [[name, bins]], samples [name], modifiers {name: type},
-        parameters [[name, constraint]], systematics [[name, constraint, [type]]], sorted by name,
+        """Contents, with pyhf's keys: channels [[name, bins]], samples [name], modifiers {name: type},
+        parameters [[name, constraint]], systematics [[name, constraint, [type]]], sorted by name;
         measurements [[name, parameter of interest, [configured parameter]]], the first being the default;
-        counts of channels, samples, parameters and modifiers; and as `unused` what no model uses:
-        observations [name], parameters [[measurement, name]], pois [[measurement, name]]."""
+        counts of channels, samples, parameters and modifiers. `unused` has what no model uses: observations
+        [name], parameters [[measurement, name]], pois [[measurement, name]]."""
         found: dict[str, Any] = json.loads(self.document.inspect().text())
         return found
 
@@ -178,8 +175,7 @@ class Workspace:
 
 
 class PatchSet:
-    """A pyhf patch set: named patches of one workspace, told apart by the values of its labels. Iterates over
-    the names."""
+    """A pyhf patch set: named patches of one workspace, with the values of its labels. Iterates over names."""
 
     def __init__(self, given: DocumentLike) -> None:
         self.document = document(given, "patch set")
@@ -192,14 +188,14 @@ class PatchSet:
         return iter(self.names)
 
     def verify(self, workspace: DocumentLike) -> None:
-        """Raises InvalidInput unless the digests of this patch set are the workspace's."""
+        """Raises InvalidInput unless the digests match the workspace."""
         self.document.verify(document(workspace, "workspace"))
 
     def apply(self, workspace: DocumentLike, name: str) -> Workspace:
-        """The workspace with the patch of that name, after the digests were checked."""
+        """The workspace with the named patch, after a check of the digests."""
         return Workspace(self.document.apply(document(workspace, "workspace"), name))
 
     def to_dict(self) -> dict[str, Any]:
-        """As Python objects: metadata, patches with their values."""
+        """As Python objects: metadata, patches with values."""
         found: dict[str, Any] = json.loads(self.document.text())
         return found

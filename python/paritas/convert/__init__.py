@@ -1,5 +1,4 @@
-"""Converts other formats of HistFactory models to pyhf workspaces and back: HS3 JSON, and HistFactory's XML
-with ROOT files.
+"""Converts HistFactory models between pyhf workspaces and HS3 JSON or HistFactory's XML with ROOT files.
 
     from paritas import convert
 
@@ -7,9 +6,8 @@ with ROOT files.
     answer = convert.histfactory_xml.read("config/example.xml", "config")
     answer.notes                                        # what one of the formats cannot say
 
-A conversion keeps the likelihood. What the target cannot express is refused with its place (ConversionError)
-or left out with a note. ROOT files need uproot.
-"""
+Conversions keep the likelihood. What the target cannot express is refused with its place (ConversionError) or
+omitted with a note. ROOT files need uproot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m paritas convert`: HS3 or HistFactory XML to a pyhf workspace, a pyhf workspace to HS3 or XML."""
+"""`python -m paritas convert`: HS3 or HistFactory XML to a pyhf workspace and back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of one format."""
     add = parser.add_argument_group("HS3").add_argument
     add(
         "--names",
@@ -101,7 +100,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _guess(path: str) -> str:
-    """The format of a file by its content."""
     with open(path, "rb") as file:
         if file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
             return "xml"
@@ -147,8 +145,8 @@ def _write_xml(spec: Any, folder: str) -> None:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """Runs the command with these arguments (default: the process's) and returns the exit code. A wrong
-    command line ends in SystemExit(2)."""
+    """Runs the command (default: the process's arguments) and returns the exit code. A wrong command line
+    ends in SystemExit(2)."""
     parser = _parser()
     options = parser.parse_args(argv)
     if options.target == "xml" and options.output_file == "-":

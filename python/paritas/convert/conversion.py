@@ -1,4 +1,4 @@
-"""What every conversion returns, and the error for what it refuses."""
+"""Results and errors of conversions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ DEFAULT_CODES = {"normsys": "code4", "histosys": "code4p"}
 class ConversionError(InvalidInput):
     """A document is wrong, or the target format cannot express it.
 
-    where: the file, JSON pointer or XML element. why: the reason.
-    """
+    where: the file, JSON pointer or XML element. why: the reason."""
 
     status = "INVALID_INPUT"
 
@@ -25,8 +24,6 @@ class ConversionError(InvalidInput):
 
 
 class Place:
-    """A part of a document; `place` says where it stands."""
-
     place: str
 
     def at(self, message: str) -> str:
@@ -50,12 +47,10 @@ class Conversion:
     """A converted document.
 
     spec: the workspace or HS3 document, in plain lists and dicts.
-    notes: what was left out or decided, one sentence each; empty if both formats say the same.
-    names: parameter names in the other format -> names here. `name[i]` is element i of a set with one
-        parameter a bin.
-    modifier_settings: pyhf's `modifier_settings`, the interpolation codes to build the model with. A
-        workspace cannot carry them.
-    """
+    notes: what was left out or decided, one sentence each; empty if nothing was lost.
+    names: the other format's parameter names -> names here. `name[i]` is element i of a set of one parameter
+        a bin.
+    modifier_settings: pyhf's interpolation codes for the model, which a workspace cannot carry."""
 
     spec: dict[str, Any]
     notes: list[str] = field(default_factory=list)

@@ -1,9 +1,7 @@
-"""HistFactory's XML with ROOT files to a pyhf workspace, as pyhf's readxml does it, and back.
+"""HistFactory's XML with ROOT files to a pyhf workspace, like pyhf's readxml, and back. Needs uproot.
 
-ROOT files need uproot. pyhf and the files differ in laws of constraints, thresholds and constraint terms.
-`constraints` chooses: "file" represents what the files say or refuses it by name, "pyhf" takes pyhf's choice
-and notes it.
-"""
+pyhf and the files differ in constraint laws, thresholds and constraint terms. `constraints`: "file" follows
+the files or refuses by name, "pyhf" follows pyhf with a note."""
 
 from __future__ import annotations
 
@@ -39,12 +37,11 @@ def parse(
     track_progress: bool = False,
     validation_as_error: bool = True,
 ) -> dict[str, Any]:
-    """The workspace that pyhf's readxml.parse makes of these files. What it leaves out is logged as warnings.
+    """The workspace of pyhf's readxml.parse. Omissions are logged as warnings.
 
-    config: the top-level XML file. rootdir: where its relative paths start. mounts: pairs (where the files
-        are, where the XML says they are). validation_as_error: raise ConversionError for a workspace that
-        makes no model, or log it.
-    """
+    config: the top-level XML file. rootdir: base of its relative paths. mounts: pairs (folder here, folder in
+        the XML). validation_as_error: raise ConversionError, rather than log, if the workspace makes no
+        model."""
     answer = read(config, rootdir, mounts, track_progress, validation_as_error, constraints="pyhf")
     for note in answer.notes:
         log.warning(note)
@@ -60,11 +57,10 @@ def read(
     *,
     constraints: str = "file",
 ) -> Conversion:
-    """Like `parse`, but returns a Conversion with the notes. constraints: "file" or "pyhf", see above.
+    """Like `parse`, but returns a Conversion with notes. constraints: "file" or "pyhf", see above.
 
     Raises ConversionError with file, line and element; OSError if a file cannot be read; ImportError without
-    uproot.
-    """
+    uproot."""
     if constraints not in ("file", "pyhf"):
         raise ValueError(f"constraints: must be 'file' or 'pyhf', not {constraints!r}")
     with RootFiles(Path(rootdir), [(Path(host), Path(mount)) for host, mount in mounts or ()]) as files:
@@ -72,7 +68,7 @@ def read(
 
 
 def _progress(items: Sequence[_Item], unit: str, wanted: bool) -> Iterable[_Item]:
-    """The items with a progress bar, if one is wanted and tqdm is installed."""
+    """With a progress bar, if wanted and tqdm is installed."""
     if wanted:
         try:
             from tqdm import tqdm
@@ -89,12 +85,12 @@ class _Reader:
     def __init__(self, files: RootFiles, strict: bool) -> None:
         self.files, self.strict = files, strict
         self.notes = files.notes
-        self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # configurations, and where they stand
-        self.gaussian: dict[str, Element] = {}  # ShapeSys by name
+        self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # configurations and their places
+        self.gaussian: dict[str, Element] = {}
         self.parameters: set[str] = set()  # of whole samples
 
     def _beyond(self, element: Element, what: str) -> None:
-        """Refuses what a workspace cannot express, or notes it if pyhf is followed."""
+        """Refuses what a workspace cannot express; notes it if pyhf is followed."""
         if self.strict:
             raise element.inexpressible(f"{what} (constraints='pyhf' leaves it out, as pyhf does)")
         self._note(element, f"{what} was left out, as pyhf does")
@@ -127,11 +123,9 @@ class _Reader:
             self.notes.append(f"{top.file}: {problem}")
         return Conversion(spec, self.notes)
 
-    # Channels
-
     def _histogram(self, element: Element, side: str = "", file: str = "") -> tuple[list[float], list[float]]:
-        """Contents and errors of the histogram that an element names; those of a HistoSys have a side. Path
-        and file are inherited."""
+        """Contents and errors of an element's histogram; HistoSys has two sides. Path and file are
+        inherited."""
         name = element.get(f"HistoName{side}")
         if element.tag in ("Sample", "Data"):
             name = element.inherited("HistoName")
@@ -218,8 +212,8 @@ class _Reader:
         return [a * b for a, b in zip(contents, relative)]
 
     def _law_of_shapesys(self, element: Element) -> str:
-        """shapesys (Poisson), or staterror if the files say Gaussian and are followed: on one sample both are
-        a factor a bin with a constraint."""
+        """shapesys (Poisson), or staterror for a Gaussian in strict mode: both are a constrained factor a bin
+        on one sample."""
         law = element.get("ConstraintType")
         if not law:
             self._note(
@@ -238,8 +232,8 @@ class _Reader:
         return "staterror"
 
     def _follow_stat_config(self, channel: Element, active: list[tuple[list[float], dict[str, Any]]]) -> None:
-        """What StatErrorConfig says of the active StatErrors: the law of their constraints, and the threshold
-        below which bins have none."""
+        """StatErrorConfig: the constraint law of active StatErrors, and the threshold for
+        constrained bins."""
         total = [sum(column) for column in zip(*(contents for contents, _ in active))]
         for config in channel.all("StatErrorConfig"):
             law, given = config.get("ConstraintType"), config.get("RelErrorThreshold")
@@ -262,8 +256,6 @@ class _Reader:
                 self._beyond(
                     config, f'ConstraintType="{law}" of statistical errors that {len(active)} samples share'
                 )
-
-    # Measurements
 
     def _measurement(self, element: Element) -> dict[str, Any]:
         lumi = element.number("Lumi")
@@ -297,7 +289,7 @@ class _Reader:
             for root_name in setting.text.split():
                 name = self._parameter(setting, root_name)
                 config = configs["lumi"] if name == "lumi" else configs.pop(name, {"name": name})
-                configs[name] = {**config, **given}  # what is set goes last, as in pyhf
+                configs[name] = {**config, **given}  # set values go last, as in pyhf
         config = {"poi": pois[0], "parameters": list(configs.values())}
         return {"name": element.get("Name"), "config": config}
 
@@ -314,7 +306,6 @@ class _Reader:
 
 
 def _problems(spec: dict[str, Any]) -> Iterable[str]:
-    """Why a workspace makes no model."""
     try:
         Workspace(spec).inspect()
     except InvalidInput as error:

@@ -1,12 +1,10 @@
-"""HS3 (HEP Statistics Serialization Standard, v0.2) to pyhf workspaces and back, for the HistFactory part of
-the standard.
+"""HS3 (HEP Statistics Serialization Standard, v0.2) to pyhf workspaces and back, for its HistFactory part.
 
-Every `histfactory_dist` is a channel. Likelihoods join channels with data, analyses are measurements, domains
-are bounds, and parameter points hold starting values and what is fixed. What a workspace cannot express is
-refused with its JSON pointer; docs/python/convert.md has the list. Source:
+A `histfactory_dist` is a channel. Likelihoods join channels with data, analyses are measurements, domains
+bounds; parameter points hold starting values and constants. What a workspace cannot express is refused with
+its JSON pointer (list: docs/python/convert.md). Source:
 https://github.com/hep-statistics-serialization-standard, chapters 2.1 to 2.8, and what ROOT 6.28 to 6.38 and
-pyhs3 write and read.
-"""
+pyhs3 write and read."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ from .json_nodes import json_text, read_json
 
 __all__ = ["from_pyhf", "read", "to_pyhf", "write"]
 
-#: what the options of `to_pyhf` may be
+#: choices of `to_pyhf`'s options
 CHOICES: dict[str, tuple[str, ...]] = {
     "names": ("keep", "pyhf"),
     "shapesys_vals": ("relative", "absolute", "tau", "inverse"),
@@ -38,19 +36,18 @@ def to_pyhf(
 ) -> Conversion:
     """The pyhf workspace of an HS3 document (as json.load returns it).
 
-    names: "keep" or "pyhf". "keep" keeps parameter names; a set with one parameter a bin takes what their
-        names have in common. "pyhf" turns alpha_X into X, gamma_stat_CHANNEL_bin_i into staterror_CHANNEL,
-        gamma_X_bin_i into X, and Lumi into lumi. `Conversion.names` maps the names in both cases.
-    analysis: the analysis (or the likelihood, in a document without analyses) that has the data to take. All
-        analyses of the same channels and data become measurements, this one first. Default: the one set of
-        data that is not called asimovData.
-    shapesys_vals: what `vals` of a shapesys are, if the document does not say: "relative", "absolute", "tau"
+    names: "keep" or "pyhf". "keep" keeps parameter names; a set of one parameter a bin is named by their
+        common part. "pyhf" turns alpha_X into X, gamma_stat_CHANNEL_bin_i into staterror_CHANNEL,
+        gamma_X_bin_i into X, and Lumi into lumi. `Conversion.names` has the mapping.
+    analysis: the analysis (or the likelihood, without analyses) whose data to take. All analyses of the same
+        channels and data become measurements, this one first. Default: the one data set not called
+        asimovData.
+    shapesys_vals: meaning of `vals` of a shapesys, if the document has none: "relative", "absolute", "tau"
         (1/relative^2) or "inverse" (1/relative).
-    poisson_staterror: for Poisson-constrained parameters that samples share, which pyhf does not have.
-        "refuse" them, or take a Gaussian ("gauss") of the same width and note it.
+    poisson_staterror: Poisson-constrained parameters shared by samples do not exist in pyhf. "refuse" them,
+        or use a Gaussian ("gauss") of the same width, with a note.
 
-    Raises ConversionError with the JSON pointer and the reason.
-    """
+    Raises ConversionError with the JSON pointer and the reason."""
     given = {"names": names, "shapesys_vals": shapesys_vals, "poisson_staterror": poisson_staterror}
     for option, value in given.items():
         if value not in CHOICES[option] and (option, value) != ("shapesys_vals", None):
@@ -65,17 +62,15 @@ def from_pyhf(
     histosys_code: str = DEFAULT_CODES["histosys"],
 ) -> Conversion:
     """The HS3 document of a pyhf workspace, as ROOT reads it: `model_CHANNEL` distributions, obsData and
-    asimovData, default_domain, and for each measurement one analysis of the observed data and one of the
-    Asimov data.
+    asimovData, default_domain, and for each measurement one analysis of either data.
 
-    normsys_code, histosys_code: the interpolation of the model (code1 or code4; code0 or code4p), which a
-        workspace does not carry.
-    """
+    normsys_code, histosys_code: the model's interpolation (code1 or code4; code0 or code4p), which a
+        workspace does not carry."""
     return Writer(spec, {"normsys": normsys_code, "histosys": histosys_code}).convert()
 
 
 def read(path: PathLike, **options: Any) -> Conversion:
-    """`to_pyhf` of a file; errors in the document also name the file. Raises OSError if it cannot be read."""
+    """`to_pyhf` of a file, which errors name. Raises OSError if it cannot be read."""
     document = read_json(path)
     try:
         return to_pyhf(document, **options)
@@ -84,7 +79,7 @@ def read(path: PathLike, **options: Any) -> Conversion:
 
 
 def write(spec: Any, path: PathLike, **options: Any) -> Conversion:
-    """`from_pyhf`, written to a file whole or not at all."""
+    """Writes `from_pyhf` to a file, whole or not at all."""
     answer = from_pyhf(spec, **options)
     write_text(json_text(answer.spec), path)
     return answer

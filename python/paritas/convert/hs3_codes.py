@@ -1,4 +1,4 @@
-"""Which interpolation in HS3 is which of pyhf's codes."""
+"""HS3's interpolations as pyhf's codes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, Optional
 
 from .json_nodes import Node
 
-#: Modifier type -> pyhf's code -> its names in HS3: ROOT's number, words of the standard (lin, log, poly6)
-#: and of pyhs3 (pyhf's), or (type, in, out). Without `out` the inner function goes on.
+#: modifier type -> pyhf's code -> HS3 names: ROOT's number, the standard's words (lin, log, poly6), pyhs3's
+#: (pyhf's), or (type, in, out). Without `out` the inner function continues.
 _NAMES: dict[str, dict[str, tuple[Any, ...]]] = {
     "normsys": {
         "code1": (1, "log", "exp", "code1", ("mult", "exp"), ("mult", "exp", "exp")),
@@ -19,7 +19,7 @@ _NAMES: dict[str, dict[str, tuple[Any, ...]]] = {
         "code4p": (4, "poly6", "code4p", ("add", "poly6", "poly1")),
     },
 }
-#: pyhf's code -> the number to write; None: every reader's default, which is left out
+#: pyhf's code -> the number to write; None: the default of all readers, omitted
 WRITTEN: dict[str, dict[str, Optional[int]]] = {
     "normsys": {"code1": 1, "code4": None},
     "histosys": {"code0": 0, "code4p": None},
@@ -27,7 +27,6 @@ WRITTEN: dict[str, dict[str, Optional[int]]] = {
 
 
 def pyhf_code(node: Node, kind: str) -> str:
-    """pyhf's code for an interpolation in HS3."""
     value: Any = node.value
     if isinstance(value, dict):
         node.object("type in", "out")

@@ -1,5 +1,4 @@
-"""Constraint terms of an HS3 document: kinds that modifiers name (Gauss, Poisson, LogNormal, Const) and
-distributions that they refer to."""
+"""Constraint terms of HS3: kinds named by modifiers (Gauss, Poisson, LogNormal, Const) and distributions."""
 
 from __future__ import annotations
 
@@ -13,8 +12,7 @@ from .json_nodes import Node
 
 @dataclass(frozen=True)
 class Constraint:
-    """kind: Gauss (`width` around `nominal`), Poisson (of a factor around 1, tau = 1/width^2) or Const (held
-    fixed)."""
+    """kind: Gauss (`width` around `nominal`), Poisson (factor around 1, tau = 1/width^2) or Const (fixed)."""
 
     kind: str
     nominal: float = 0.0
@@ -25,7 +23,6 @@ _KINDS = ("Gauss", "Const", "Poisson", "LogNormal", "Lognormal")
 
 
 def kind_of(given: Node) -> str:
-    """The kind of constraint that a modifier names."""
     name = given.string()
     if name not in _KINDS:
         raise given.refuse(
@@ -37,7 +34,7 @@ def kind_of(given: Node) -> str:
 
 
 class Constraints:
-    """The constraints of a document by parameter. `constants` are the values of the parameter point."""
+    """Constraints by parameter. `constants`: values of the parameter point."""
 
     def __init__(self, document: Document, constants: dict[str, float]) -> None:
         self.document, self.constants = document, constants
@@ -50,11 +47,10 @@ class Constraints:
         return parameter
 
     def add_loose(self, node: Node, observed: Optional[float] = None) -> str:
-        """Adds a distribution that stands in the likelihood, with its datum; returns its parameter."""
+        """Adds a distribution of the likelihood with its datum; returns its parameter."""
         return self._add(*self._resolve(node, observed), node)
 
     def add_named(self, given: Node, parameter: str) -> None:
-        """Adds the distribution that `given` names."""
         node = self.document.look_up("distributions", given)
         found, constraint = self._resolve(node, None, parameter)
         if found != parameter:
@@ -62,7 +58,6 @@ class Constraints:
         self._add(parameter, constraint, node)
 
     def add_of_modifier(self, node: Node, parameter: str, role: str) -> None:
-        """Adds what a modifier with one parameter states."""
         name, given = node.get("constraint_name"), node.get("constraint")
         if name or (given and given.string() in self.document.tables["distributions"]):
             self.add_named(name or given, parameter)
@@ -76,7 +71,7 @@ class Constraints:
             self._add(parameter, Constraint(kind), node)
 
     def of_set(self, parameters: list[str], node: Node) -> dict[str, Constraint]:
-        """The named constraints of parameters with one a bin, all of one kind."""
+        """The named constraints of a set, all of one kind."""
         known = {name: self.by_parameter[name] for name in parameters if name in self.by_parameter}
         if len({constraint.kind for constraint, _ in known.values()}) > 1:
             raise node.refuse(
@@ -89,13 +84,11 @@ class Constraints:
                 )
         return {name: constraint for name, (constraint, _) in known.items()}
 
-    # Distributions
-
     def _resolve(
         self, node: Node, observed: Optional[float], wanted: Optional[str] = None
     ) -> tuple[str, Constraint]:
-        """The parameter that a distribution constrains, and how. `wanted` is the expected parameter, which
-        tells it from a global observable."""
+        """The parameter that a distribution constrains, and how. `wanted`, the expected parameter, is no
+        global observable."""
         self.document.used.add(("distributions", node["name"].string()))
         kind = node.get("type").value
         if kind == "gaussian_dist":
@@ -121,7 +114,7 @@ class Constraints:
         for side, nominal in ((x, mean), (mean, x)):
             if not isinstance(side.value, str) or not self._is_number(nominal):
                 continue
-            # ROOT calls global observables nom_... or nominal..., and gives them values as it does parameters
+            # ROOT's global observables (nom_..., nominal...) have values, as parameters do
             observable = side.value.startswith(("nom_", "nominal"))
             if side.value == wanted or (wanted != nominal.value and not observable):
                 return side.value, Constraint("Gauss", self._number(nominal), self._number(sigma))
@@ -131,7 +124,7 @@ class Constraints:
         )
 
     def _product(self, mean: Node) -> tuple[str, float]:
-        """The parameter and the constant that a function multiplies: the mean of a Poisson term."""
+        """The parameter and constant of a product: the mean of a Poisson term."""
         if not isinstance(mean.value, str) or mean.value not in self.document.tables["functions"]:
             raise mean.refuse(
                 "the mean of a Poisson constraint must name a function, a parameter times a constant"

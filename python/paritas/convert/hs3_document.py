@@ -1,4 +1,4 @@
-"""The parts of an HS3 document: named tables, analyses with their parameter points and bounds, data."""
+"""Parts of an HS3 document: named tables, analyses with parameter points and bounds, data."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _TABLES = ("distributions", "functions", "data", "likelihoods", "domains", "para
 
 @dataclass(eq=False)
 class Analysis:
-    """An analysis, or a likelihood in a document without analyses. Chosen analyses have values of their
-    parameters by name."""
+    """An analysis, or a likelihood in a document without analyses. Chosen ones have parameter
+    values by name."""
 
     name: str
     node: Node
@@ -33,7 +33,7 @@ class Analysis:
         return self.point.get(parameter, (1.0, False))[1]
 
     def data(self) -> str:
-        """What two analyses share if they are measurements of one workspace."""
+        """Equal for analyses that can be measurements of one workspace."""
         keys = ("distributions", "data", "aux_distributions")
         return repr([self.likelihood.value.get(key) for key in keys])
 
@@ -46,7 +46,7 @@ class Analysis:
 
 
 class Document:
-    """An HS3 document. `notes` collects what a conversion leaves out."""
+    """`notes`: what a conversion leaves out."""
 
     def __init__(self, document: Any) -> None:
         self.root = Node(document).object(
@@ -73,8 +73,6 @@ class Document:
         self.used.add((key, name))
         return self.tables[key][name]
 
-    # Analyses
-
     def _analysis(self, node: Node) -> Analysis:
         node.object("name likelihood", "domains domain parameters_of_interest init prior")
         domains = node.get("domains") or node.get("domain")
@@ -93,8 +91,8 @@ class Document:
         return found
 
     def choose(self, wanted: Optional[str]) -> list[Analysis]:
-        """The analysis called `wanted`, else that of the one set of data that is not Asimov; then the others
-        of the same channels and data."""
+        """The analysis `wanted`, or that of the one data set that is not Asimov; then others of the same
+        channels and data."""
         every = [self._analysis(node) for node in self.root.get("analyses")]
         every = every or [Analysis(name, node, node) for name, node in self.tables["likelihoods"].items()]
         if not every:
@@ -133,8 +131,8 @@ class Document:
         return chosen
 
     def _read_values(self, analysis: Analysis) -> None:
-        """Reads starting values, and bounds: those of the analysis' domains, else of the default domain, else
-        those that ROOT writes into the point."""
+        """Starting values, and bounds: of the analysis' domains, else the default domain, else ROOT's in the
+        point."""
         points = self.tables["parameter_points"]
         point = points.get(analysis.init) or (next(iter(points.values())) if len(points) == 1 else None)
         if point:
@@ -158,10 +156,7 @@ class Document:
                 for axis in node["axes"]:
                     analysis.take_bounds(axis.object("name", "min max"))
 
-    # Data
-
     def data(self, entry: Node) -> Node:
-        """The data that an entry of a likelihood names."""
         node = self.look_up("data", entry)
         kind = node.get("type").value
         if kind == "binned":
@@ -178,7 +173,7 @@ class Document:
 
 
 def bins(axes: Node) -> Optional[int]:
-    """The number of bins of all axes together; None if an axis does not say."""
+    """Number of bins of all axes together; None if an axis does not say."""
     total = 1
     for axis in axes:
         axis.object("name", "min max nbins edges bounds")

@@ -1,8 +1,5 @@
-"""Modifiers of HS3 with one parameter a bin, and what they are in pyhf.
-
-They are collected first and written last: whether a set is pyhf's shapesys, staterror or shapefactor depends
-on all samples that share it and on what is held constant.
-"""
+"""HS3 modifiers with one parameter a bin. They are collected first and written last: whether a set is a
+shapesys, staterror or shapefactor depends on all samples that share it and on constants."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _ALL_OR_NONE = "pyhf fixes and constrains all parameters of a set or none"
 class Sample:
     name: str
     contents: list[float]
-    errors: list[float]  # empty if the document has none
+    errors: list[float]  # may be empty
     node: Node
     modifiers: list[dict[str, Any]] = field(default_factory=list)
     scalars: dict[tuple[str, str], Any] = field(default_factory=dict)  # (type, parameter) -> data
@@ -40,16 +37,16 @@ class Channel:
 
 @dataclass(eq=False)
 class GammaSet:
-    """One parameter a bin, shared by samples of one channel; free ones also by several channels."""
+    """One parameter a bin, shared by samples of a channel; free ones also by channels."""
 
     parameters: list[str]
     channel: Channel
     node: Node
     label: str
     statistical: bool
-    kind: Optional[str] = None  # Gauss, Poisson, Const; None: free, or what named constraints say
+    kind: Optional[str] = None  # Gauss, Poisson, Const; None: free, or named constraints
     vals: Node = ABSENT
-    relative: list[float] = field(default_factory=list)  # widths of the constraints
+    relative: list[float] = field(default_factory=list)  # constraint widths
     samples: list[Sample] = field(default_factory=list)
     lengths: dict[str, int] = field(default_factory=dict)  # by channel
     name: str = ""
@@ -61,7 +58,7 @@ def _ratio(a: float, b: float) -> float:
 
 
 class Gammas:
-    """All sets of a document, by their first parameters."""
+    """A document's sets, by first parameter."""
 
     def __init__(
         self, document: Document, constraints: Constraints, analyses: list[Analysis], vals_are: Optional[str]
@@ -71,8 +68,6 @@ class Gammas:
         own = misc.get("paritas") if isinstance(misc, dict) else None
         self.vals_are = vals_are or (own.get("shapesys_vals") if isinstance(own, dict) else None)
         self.sets: dict[str, GammaSet] = {}
-
-    # From HS3
 
     def read(self, channel: Channel, sample: Sample, node: Node, kind: str) -> None:
         """Adds a shapefactor, shapesys or staterror of a sample to its set."""
@@ -122,8 +117,8 @@ class Gammas:
         return found
 
     def _kind(self, new: GammaSet) -> Optional[str]:
-        """The kind of constraint: by `constraints`, or as the modifier or (staterror) the channel says.
-        ROOT's default for a staterror is Poisson."""
+        """Kind of constraint: from `constraints`, the modifier, or the channel (staterror). ROOT's staterror
+        default is Poisson."""
         node, listed = new.node, new.node.get("constraints")
         if listed:
             if len(list(listed)) != len(new.parameters):
@@ -145,7 +140,7 @@ class Gammas:
         return kinds.pop() if kinds else "Poisson" if new.statistical else None
 
     def _check_shared(self, known: GammaSet, new: GammaSet, sample: Sample, kind: str) -> None:
-        """Refuses a second use of parameters that pyhf would not share in the same way."""
+        """Refuses sharing that pyhf does not have."""
         if known.channel is new.channel:
             if sample in known.samples:
                 raise new.node.refuse("the sample has these parameters twice")
@@ -163,9 +158,8 @@ class Gammas:
             )
 
     def _relative(self, new: GammaSet, sample: Sample) -> list[float]:
-        """The relative width of each parameter's constraint, from `vals`. Documents store four quantities
-        there. What decides is the caller's word, then this project's own mark, then the domains, where ROOT
-        bounds a parameter by 1 + 5 widths."""
+        """Relative constraint widths from `vals`, which store one of four quantities. The caller's word
+        decides, then this project's mark, then the domains: ROOT bounds a parameter by 1 + 5 widths."""
         if not new.vals:
             raise new.node.refuse("a constrained shapesys must have 'data' with 'vals'")
         vals = new.vals.numbers()
@@ -194,8 +188,6 @@ class Gammas:
             "bounds each parameter by 1 + 5 widths; choose with shapesys_vals"
         )
 
-    # To pyhf
-
     def _note(self, found: GammaSet, what: str) -> None:
         self.notes.append(found.node.at(what))
 
@@ -204,7 +196,7 @@ class Gammas:
         return [named[name].width if name in named else 0.0 for name in found.parameters]
 
     def finish(self, found: GammaSet) -> None:
-        """Takes the constraints that all samples of a set decide together."""
+        """Constraints that all samples of a set decide together."""
         named = self.constraints.of_set(found.parameters, found.node)
         if found.kind is None and named:
             found.kind, found.relative = next(iter(named.values())).kind, self._named_widths(found)
@@ -226,7 +218,7 @@ class Gammas:
         self._fix_constants(found, named)
 
     def _fix_constants(self, found: GammaSet, named: Any) -> None:
-        """Gives no width to parameters that every analysis holds constant at 1."""
+        """Removes widths of parameters that every analysis holds at 1."""
         every = range(len(found.parameters))
         frozen = [{i for i in every if one.constant(found.parameters[i])} for one in self.analyses]
         for i in every:
@@ -247,7 +239,6 @@ class Gammas:
         found.relative = [0.0 if i in kept[0] else width for i, width in enumerate(found.relative)]
 
     def write(self, found: GammaSet, poisson_as_gauss: bool) -> None:
-        """Gives the samples of a set its modifier."""
         first = min(found.lengths)
         if found.lengths[first] < len(found.parameters):
             raise found.node.refuse(
@@ -267,7 +258,7 @@ class Gammas:
             data = whole
             if whole is not None and found.statistical:
                 data = [error if width > 0 else 0.0 for error, width in zip(sample.errors, found.relative)]
-            # pyhf sums errors in quadrature over the sum of contents: one sample gets the whole width
+            # pyhf sums errors in quadrature over summed contents: one sample gets the whole width
             elif whole is not None and sample is not found.samples[0]:
                 data = [0.0] * len(whole)
             sample.modifiers.append(modifier(found.name, found.type, data))
@@ -287,5 +278,4 @@ class Gammas:
 
 
 def _total(found: GammaSet) -> list[float]:
-    """Contents of the samples of a set together."""
     return [sum(column) for column in zip(*(sample.contents for sample in found.samples))]

@@ -1,10 +1,8 @@
 """From an HS3 document to a pyhf workspace.
 
 analyses ── choose ──► one set of data ──► channels ──► samples ──► modifiers
-                                                                      │ parameter, constraint, data
-           scalars (one parameter: alpha, factor) and sets (one parameter a bin: gammas) ◄──┘
-scalars, sets, domains, parameter points ──► names, modifiers, measurements
-"""
+  ──► scalars (one parameter: alpha, factor), sets (one parameter a bin: gammas)
+scalars, sets, domains, parameter points ──► names, modifiers, measurements"""
 
 from __future__ import annotations
 
@@ -23,17 +21,17 @@ from .pyhf_workspace import MODIFIERS, modifier
 
 @dataclass
 class _Scalar:
-    """One parameter of role alpha (normsys, histosys) or factor (normfactor). A factor with a Gaussian
-    constraint gets the role lumi, pyhf's only modifier for these."""
+    """Role alpha (normsys, histosys) or factor (normfactor). A factor with Gaussian constraint becomes lumi,
+    pyhf's only such modifier."""
 
     role: str
     node: Node
-    constraint: Constraint = Constraint("")  # of no kind: there is none
+    constraint: Constraint = Constraint("")  # none
     name: str = ""
 
 
 class Reader:
-    """Converts one document; see `hs3.to_pyhf` for the options."""
+    """Converts one document; options: see `hs3.to_pyhf`."""
 
     def __init__(
         self,
@@ -53,7 +51,7 @@ class Reader:
         self.codes: dict[str, tuple[str, str]] = {}  # modifier type -> (code, where it was said first)
         self.scalars: dict[str, _Scalar] = {}
         self.channels: list[Channel] = []
-        self.names: dict[str, str] = {}  # of parameters: HS3's -> pyhf's
+        self.names: dict[str, str] = {}  # HS3's parameter -> pyhf's
 
     def convert(self) -> Conversion:
         self._read_channels(self.analyses[0].likelihood)
@@ -94,8 +92,6 @@ class Reader:
         }
         codes = {kind: self.codes.get(kind, (default,))[0] for kind, default in DEFAULT_CODES.items()}
         return Conversion(spec, list(dict.fromkeys(self.notes)), self.names, settings(codes))
-
-    # Channels
 
     def _read_channels(self, likelihood: Node) -> None:
         likelihood.object("name distributions data", "aux_distributions")
@@ -151,8 +147,6 @@ class Reader:
             for modifier_node in item.get("modifiers"):
                 self._read_modifier(channel, sample, modifier_node)
 
-    # Modifiers with one parameter
-
     def _read_modifier(self, channel: Channel, sample: Sample, node: Node) -> None:
         kind = node.get("type").value
         # in HS3 lumi is a normfactor with a constraint
@@ -183,7 +177,6 @@ class Reader:
         sample.scalars[kind, parameter] = data
 
     def _variation(self, channel: Channel, node: Node, kind: str) -> dict[str, Any]:
-        """The data of a normsys or histosys."""
         sides = node["data"].object("hi lo", "interpolation")
         given = (
             node.get("interpolation")
@@ -210,7 +203,7 @@ class Reader:
     def _constrain_scalars(self) -> None:
         lumi = ""
         for parameter, scalar in self.scalars.items():
-            default = Constraint("Gauss" if scalar.role == "alpha" else "")  # as ROOT and pyhs3 read it
+            default = Constraint("Gauss" if scalar.role == "alpha" else "")  # as in ROOT and pyhs3
             law, _ = self.constraints.by_parameter.get(parameter, (default, scalar.node))
             scalar.constraint = law
             if law.kind == "Poisson":
@@ -228,8 +221,6 @@ class Reader:
                 raise scalar.node.refuse(
                     f"the constraint of '{parameter}' has width {law.width}; pyhf's alphas have width 1"
                 )
-
-    # Names and measurements
 
     def _name_parameters(self) -> None:
         taken: set[str] = set()
@@ -296,7 +287,7 @@ class Reader:
         kind: Optional[str],
         bounds: Sequence[float] = (),
     ) -> dict[str, Any]:
-        """The configuration with what the analysis says of these parameters."""
+        """The configuration with the analysis's settings of these parameters."""
         if any(name in analysis.bounds for name in parameters):
             config["bounds"] = [list(analysis.bounds.get(name, bounds)) for name in parameters]
         if any(name in analysis.point for name in parameters):

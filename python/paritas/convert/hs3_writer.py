@@ -1,9 +1,8 @@
 """From a pyhf workspace to an HS3 document.
 
-ROOT and pyhs3 differ in what they read. The document is written so that both agree, or else as ROOT takes it:
-default interpolation is left out, other codes are numbers; the constraint kind of a staterror stands on the
-modifier (pyhs3) and on the channel (ROOT); vals of a shapesys are relative; parameters have ROOT's names.
-"""
+Where ROOT and pyhs3 differ, the document suits both, or else ROOT: default interpolation is omitted, other
+codes are numbers; a staterror's constraint kind is on the modifier (pyhs3) and the channel (ROOT); shapesys
+vals are relative; parameters have ROOT's names."""
 
 from __future__ import annotations
 
@@ -17,13 +16,13 @@ from .parameter_names import gamma_names, root_name
 from .pyhf_workspace import MODIFIERS, WorkspaceSource, configs, modifiers
 
 _Json = dict[str, Any]
-#: contents by kind of data (obsData, asimovData) and channel
+#: by kind of data (obsData, asimovData) and channel
 _Data = dict[str, dict[str, list[float]]]
 
 
 @dataclass
 class _Parameter:
-    """One HS3 parameter: element `index` of pyhf's parameter `owner`."""
+    """Element `index` of pyhf's parameter `owner`."""
 
     owner: str
     index: int
@@ -42,7 +41,7 @@ def _domain(name: str, parameters: dict[str, _Parameter]) -> _Json:
 
 
 class Writer(WorkspaceSource):
-    """Converts one workspace; `codes` are the model's interpolation codes."""
+    """Converts one workspace; `codes`: interpolation codes."""
 
     def __init__(self, spec: Any, codes: dict[str, str]) -> None:
         super().__init__(spec)
@@ -55,8 +54,8 @@ class Writer(WorkspaceSource):
         self.codes = codes
         self.notes: list[str] = []
         self.elements: dict[str, dict[str, list[str]]] = {}  # HS3's names by pyhf's and channel ("": scalars)
-        self.widths: dict[tuple[str, str], list[float]] = {}  # of constraints, relative
-        self.constraints: dict[str, _Json] = {}  # distributions by name
+        self.widths: dict[tuple[str, str], list[float]] = {}  # relative widths of constraints
+        self.constraints: dict[str, _Json] = {}
 
     def convert(self) -> Conversion:
         for channel in self.channels:
@@ -81,10 +80,8 @@ class Writer(WorkspaceSource):
         }
         return Conversion(document, self.notes, names, settings(self.codes))
 
-    # Parameters
-
     def _collect(self, channel: _Json, sample: _Json, modifier: _Json) -> None:
-        """Notes the HS3 names of a modifier's parameters, and widths of their constraints."""
+        """Notes HS3 names and constraint widths of a modifier's parameters."""
         name, where, data = modifier["name"], channel["name"], modifier["data"]
         role, stem = self.kinds[name].role, name
         elements = self.elements.setdefault(name, {})
@@ -110,7 +107,7 @@ class Writer(WorkspaceSource):
         elements[where] = gamma_names(stem, self.nbins[where])
 
     def _parameters_of(self, measurement: _Json) -> dict[str, _Parameter]:
-        """All HS3 parameters in one measurement: scalars, then those of bins."""
+        """All HS3 parameters of a measurement: scalars, then those of bins."""
         found: dict[str, _Parameter] = {}
         self.notes += self.unused_configs(measurement)
         for owner in sorted(self.elements, key=lambda owner: self.kinds[owner].per_bin):
@@ -127,7 +124,6 @@ class Writer(WorkspaceSource):
         return found
 
     def _configured(self, owner: str, config: _Json) -> dict[str, _Parameter]:
-        """The HS3 parameters of one of pyhf's."""
         kind, elements = self.kinds[owner], self.elements[owner]
         shared = kind.role == "shapefactor"  # by all channels
         lengths = [len(names) for names in elements.values()]
@@ -140,7 +136,7 @@ class Writer(WorkspaceSource):
                     config, f"{key} of parameters with one a bin follow from the modifiers in HS3", key
                 )
         found: dict[str, _Parameter] = {}
-        for channel in sorted(elements):  # pyhf's order of a set that spans channels
+        for channel in sorted(elements):  # pyhf's order of sets across channels
             first, widths = 0 if shared else len(found), self.widths.get((owner, channel))
             for i, name in enumerate(elements[channel]):
                 start = config.get("inits", [kind.start] * total)[first + i]
@@ -150,7 +146,7 @@ class Writer(WorkspaceSource):
         return found
 
     def _constrain_scalars(self) -> None:
-        """Writes the constraints that are no unit Gaussian around 0."""
+        """Writes constraints other than a unit Gaussian around 0."""
         for owner, kind in self.kinds.items():
             if kind.role not in ("alpha", "lumi"):
                 continue
@@ -163,7 +159,7 @@ class Writer(WorkspaceSource):
             self.constraints[name] = {"name": name, **law}
 
     def _common(self, owner: str, key: str) -> float:
-        """auxdata or sigmas of a scalar, which HS3 has once and a workspace in each measurement."""
+        """auxdata or sigmas of a scalar: one in HS3, one a measurement in a workspace."""
         rows = [configs(measurement).get(owner, {}).get(key, [0.0]) for measurement in self.measurements]
         if any(row != rows[0] for row in rows):
             raise ConversionError(
@@ -172,8 +168,6 @@ class Writer(WorkspaceSource):
             )
         self.check_count(rows[0], 1)
         return rows[0][0]  # type: ignore[no-any-return]
-
-    # Data
 
     def _data(self) -> _Data:
         for name in self.observed:
@@ -196,7 +190,7 @@ class Writer(WorkspaceSource):
         return data
 
     def _expected(self, channel: _Json) -> list[float]:
-        """Expected counts at the first measurement's start, where all variations are nominal."""
+        """Expected counts at the first measurement's start, with nominal variations."""
         total = [0.0] * self.nbins[channel["name"]]
         for sample in channel["samples"]:
             contents = sample["data"]
@@ -208,12 +202,10 @@ class Writer(WorkspaceSource):
             total = [a + b for a, b in zip(total, contents)]
         return total
 
-    # What is written
-
     def _distribution(self, channel: _Json) -> _Json:
         name = channel["name"]
         statistical = {one["name"] for _, one in modifiers(channel) if one["type"] == "staterror"}
-        # HS3 has one staterror a channel; several become Gaussian shapesys
+        # HS3 has one staterror a channel; others become Gaussian shapesys
         native = statistical.pop() if len(statistical) == 1 else None
         samples = []
         for sample in channel["samples"]:
@@ -232,7 +224,7 @@ class Writer(WorkspaceSource):
         return found
 
     def _modifier(self, channel: str, modifier: _Json, native: Optional[str]) -> _Json:
-        """A modifier in HS3; `native` is the one staterror of the channel."""
+        """`native`: the channel's one staterror."""
         kind, name, data = modifier["type"], modifier["name"], modifier["data"]
         found, role = {"name": name, "type": kind}, MODIFIERS[kind].role
         if MODIFIERS[kind].per_bin:
@@ -277,7 +269,7 @@ class Writer(WorkspaceSource):
         }
 
     def _analyses(self, kinds: list[str]) -> _Json:
-        """Analyses of each measurement on each kind of data, with their domains and parameter points."""
+        """One analysis for each measurement and kind of data, with domain and parameter point."""
         analyses: list[_Json] = []
         points: list[_Json] = []
         domains = [_domain("default_domain", self.parameters[0])]
@@ -308,21 +300,19 @@ class Writer(WorkspaceSource):
         return {"analyses": analyses, "domains": domains, "parameter_points": points}
 
     def _poi(self, measurement: _Json) -> list[str]:
-        """HS3's name of the parameter of interest, if there is one."""
         config = measurement["config"]
         poi = config["poi"]
         if poi in self.kinds:
             if self.kinds[poi].per_bin:
                 raise self.refuse(config, f"'{poi}' has one parameter a bin and cannot be of interest", "poi")
             return self.elements[poi][""]
-        if poi:  # a background-only workspace, whose signal comes by a patch
+        if poi:  # none in a background-only workspace, whose signal is in a patch
             what = f"'{poi}' is no parameter of these channels; the analysis has no parameter of interest"
             self.notes.append(f"{self.place(config)}/poi: {what}")
         return []
 
     def _misc(self, analyses: list[_Json], kinds: list[str]) -> _Json:
-        """How ROOT joins channels and data sets, which have no names in likelihoods; and this project's
-        mark."""
+        """ROOT's names of the joint channels and data sets, and this project's mark."""
         joined = {
             "index_cat": "channelCat",
             "indices": list(range(len(self.nbins))),

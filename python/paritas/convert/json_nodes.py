@@ -1,4 +1,4 @@
-"""JSON values that know their place in a document."""
+"""JSON values with their place in a document."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from .conversion import ConversionError, Place
 
 
 class Node(Place):
-    """A JSON value and its place, a JSON pointer. The methods return the value or refuse its type.
+    """A JSON value and its place, a JSON pointer. Methods return the value or refuse its type.
 
-    `get` returns an absent node for a key that is missing or null. An absent node is false and has no items
-    and no keys.
-    """
+    `get` returns an absent node, which is false and empty, for a missing or null key."""
 
     def __init__(self, value: Any, path: str = "", present: bool = True) -> None:
         self.value, self.path, self.place, self.present = value, path, path or "/", present
@@ -27,7 +25,7 @@ class Node(Place):
         return self.present
 
     def object(self, required: str, optional: str = "") -> "Node":
-        """This node, if it is an object with these keys (separated by blanks) and no others."""
+        """This node, an object with only these keys (separated by blanks)."""
         for key in required.split():
             self[key]
         for key in self._keys():
@@ -83,8 +81,7 @@ ABSENT = Node(None, present=False)
 
 
 def read_json(path: PathLike) -> Any:
-    """The JSON document in a file. Raises ConversionError if it is not strict JSON, OSError if it cannot be
-    read."""
+    """A JSON file's document. Raises ConversionError unless strict JSON, OSError if unreadable."""
     name = os.fspath(path)
     try:
         return Workspace.read(name).to_dict()
@@ -93,5 +90,5 @@ def read_json(path: PathLike) -> Any:
 
 
 def json_text(document: Any) -> str:
-    """A JSON document as text, indented by 4 as pyhf does."""
+    """JSON text, indented by 4 as in pyhf."""
     return json.dumps(document, indent=4, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,5 +1,5 @@
-"""Parameter names of ROOT's HistFactory (alpha_X, gamma_X_bin_0, gamma_stat_CHANNEL_bin_0, Lumi) and of pyhf
-(X, X[0], staterror_CHANNEL[0], lumi)."""
+"""Parameter names of ROOT's HistFactory (alpha_X, gamma_X_bin_0, gamma_stat_CHANNEL_bin_0, Lumi) and pyhf (X,
+X[0], staterror_CHANNEL[0], lumi)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Optional, Sequence
 
 
 def root_name(role: str, name: str) -> str:
-    """ROOT's name of a parameter of a whole sample; `role` as in pyhf_workspace.MODIFIERS."""
+    """`role` as in pyhf_workspace.MODIFIERS."""
     return {"alpha": f"alpha_{name}", "lumi": "Lumi"}.get(role, name)
 
 
@@ -17,13 +17,12 @@ def without_alpha(name: str) -> str:
 
 
 def gamma_names(stem: str, bins: int) -> list[str]:
-    """ROOT's names of one parameter a bin. The stem is the modifier's name, or `stat_CHANNEL` for statistical
-    errors."""
+    """ROOT's names of a set. The stem is the modifier's name, or `stat_CHANNEL` for statistical errors."""
     return [f"gamma_{stem}_bin_{i}" for i in range(bins)]
 
 
 def pyhf_set_name(stem: str) -> str:
-    """pyhf's name of a set; `stem` as `common_stem` returns it."""
+    """`stem` from `common_stem`."""
     stem = stem.removesuffix("_bin")
     if stem.startswith("gamma_stat_"):
         return stem.replace("gamma_stat_", "staterror_", 1)
@@ -31,7 +30,7 @@ def pyhf_set_name(stem: str) -> str:
 
 
 def common_stem(parameters: Sequence[str]) -> Optional[str]:
-    """The common start of names that end in consecutive numbers from 0 or 1; None for other names."""
+    """Common start of names numbered from 0 or 1; None for others."""
     found = [re.fullmatch(r"(.+?)_?(\d+)", name) for name in parameters]
     ends = [(match.group(1), int(match.group(2))) for match in found if match]
     for first in (0, 1):

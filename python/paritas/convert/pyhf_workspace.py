@@ -1,5 +1,4 @@
-"""What the converters know of pyhf workspaces: modifier types with their defaults, and workspaces to
-convert."""
+"""pyhf's modifier types with their defaults, and workspaces to convert."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ from .conversion import ConversionError
 
 @dataclass(frozen=True)
 class ModifierType:
-    """role: what a parameter's name stands for; modifiers of one role may share it.
-    start, bounds: pyhf's defaults (lumi has none). per_bin: has it one parameter a bin?"""
+    """role: what a parameter's name stands for; modifiers of one role may share it. start, bounds: pyhf's
+    defaults (lumi has none). per_bin: one parameter a bin?"""
 
     role: str
     start: float = 1.0
@@ -40,18 +39,15 @@ def modifier(name: str, kind: str, data: Any = None) -> dict[str, Any]:
 
 
 def modifiers(channel: Any) -> list[tuple[Any, Any]]:
-    """Every (sample, modifier) of a channel."""
     return [(sample, found) for sample in channel["samples"] for found in sample["modifiers"]]
 
 
 def histograms(data: Any) -> list[list[float]]:
-    """The histograms in the data of a modifier."""
     sides = data.values() if isinstance(data, dict) else [data]
     return [values for values in sides if isinstance(values, list)]
 
 
 def configs(measurement: Any) -> dict[str, Any]:
-    """Configurations of parameters by name."""
     return {config["name"]: config for config in measurement["config"]["parameters"]}
 
 
@@ -66,8 +62,8 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 class WorkspaceSource:
-    """A workspace to convert, as plain data, with the places of its parts. Refused if it has not pyhf's
-    schema or its histograms differ in length."""
+    """A workspace as plain data with the places of its parts. Refused if it breaks pyhf's schema or histogram
+    lengths differ."""
 
     def __init__(self, spec: Any) -> None:
         if not isinstance(spec, dict):
@@ -84,7 +80,7 @@ class WorkspaceSource:
         self.spec = workspace.to_dict()
         self.channels, self.measurements = self.spec["channels"], self.spec["measurements"]
         self.observed = {item["name"]: item["data"] for item in self.spec["observations"]}
-        self.kinds: dict[str, ModifierType] = {}  # by name of parameter
+        self.kinds: dict[str, ModifierType] = {}  # by parameter name
         self.nbins = {channel["name"]: self._check(channel) for channel in self.channels}
 
     def _check(self, channel: Any) -> int:
@@ -104,11 +100,10 @@ class WorkspaceSource:
         return bins
 
     def place(self, part: Any) -> str:
-        """The JSON pointer of an object or array."""
         return next(path for path, value in _walk(self.spec) if value is part)
 
     def refuse(self, part: Any, why: str, key: str = "") -> ConversionError:
-        """The error for an object or array, or for one of its keys."""
+        """The error for an object or array, or one of its keys."""
         return ConversionError(self.place(part) + (key and f"/{key}"), why)
 
     def check_count(self, part: Any, count: int) -> None:
@@ -116,7 +111,7 @@ class WorkspaceSource:
             raise self.refuse(part, f"must have {count} entries, not {len(part)}")
 
     def unused_configs(self, measurement: Any) -> list[str]:
-        """Notes on configurations of parameters that the channels do not have."""
+        """Notes on configured parameters that the channels lack."""
         return [
             f"{self.place(config)}: '{name}' is no parameter of these channels; its configuration was left "
             "out"

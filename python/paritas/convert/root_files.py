@@ -9,7 +9,6 @@ from .xml_grammar import Element
 
 
 def uproot() -> Any:
-    """The module uproot."""
     try:
         import uproot as module
     except ImportError as error:
@@ -18,8 +17,8 @@ def uproot() -> Any:
 
 
 class RootFiles:
-    """ROOT files below a folder, each opened once. `mounts` are pairs (where files are, where the XML says
-    they are). A context manager."""
+    """ROOT files below a folder, opened once. `mounts`: pairs (folder here, folder in the XML). A context
+    manager."""
 
     def __init__(self, folder: Path, mounts: list[tuple[Path, Path]]) -> None:
         self.folder, self.mounts = folder, mounts
@@ -34,7 +33,6 @@ class RootFiles:
             file.close()
 
     def resolve(self, name: str, element: Element) -> Path:
-        """The file that the XML calls so."""
         path = Path(name)
         for host, mount in self.mounts:
             if mount == path or mount in path.parents:
@@ -48,11 +46,10 @@ class RootFiles:
     def histogram(
         self, element: Element, file_name: str, folder: str, name: str
     ) -> tuple[list[float], list[float]]:
-        """Contents and errors of a histogram, without under- and overflow, two-dimensional ones row by row.
+        """Contents and errors without under- and overflow; two-dimensional ones row by row.
 
-        Errors are the root of the sum of squared weights, or of the contents without weights (NaN for a
-        negative content). A histogram that is not in its folder is taken from the top, as pyhf does, with a
-        note."""
+        Errors: root of the sum of squared weights, or of unweighted contents (NaN if negative). A histogram
+        missing in its folder is taken from the top, as in pyhf, with a note."""
         import numpy
 
         path = self.resolve(file_name, element)

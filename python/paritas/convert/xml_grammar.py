@@ -1,8 +1,7 @@
-"""HistFactory's XML: its elements and attributes, a parser that accepts no others, and a DTD for ROOT.
+"""HistFactory's XML: elements and attributes, a strict parser, and a DTD for ROOT.
 
 Source: K. Cranmer et al., HistFactory: a tool for creating statistical models for use with RooFit and
-RooStats, CERN-OPEN-2012-016.
-"""
+RooStats, CERN-OPEN-2012-016."""
 
 from __future__ import annotations
 
@@ -14,10 +13,10 @@ from xml.parsers import expat
 from ..files import PathLike
 from .conversion import ConversionError, Place
 
-_SIZE_LIMIT = 64 << 20  # no configuration is larger
+_SIZE_LIMIT = 64 << 20
 _TEXT = "(#PCDATA)"
 
-#: element -> (content as in a DTD, required attributes, optional attributes)
+#: element -> (DTD content, required attributes, optional attributes)
 RULES = {
     "Combination": ("(Function*, Input+, Measurement*)", "OutputFilePrefix", "Mode"),
     "Function": ("EMPTY", "Name Expression Dependents", ""),
@@ -49,7 +48,7 @@ RULES = {
     "NormFactor": ("EMPTY", "Name Val High Low", "Const"),
     "ShapeFactor": ("EMPTY", "Name", ""),
 }
-#: element of a modifier -> pyhf's type
+#: modifier element -> pyhf's type
 MODIFIER_ELEMENTS = {
     "StatError": "staterror",
     "HistoSys": "histosys",
@@ -61,7 +60,7 @@ MODIFIER_ELEMENTS = {
 
 
 def dtd() -> str:
-    """The rules as a document type definition. ROOT's reader validates against it."""
+    """The rules as a DTD, for ROOT's reader."""
     lines = ["<!-- HistFactory: a combination with its measurements, and the channels that it reads -->"]
     for name, (content, required, optional) in RULES.items():
         lines.append(f"<!ELEMENT {name} {content}>")
@@ -74,8 +73,6 @@ def dtd() -> str:
 
 @dataclass
 class Element(Place):
-    """An element of a configuration, with its place."""
-
     tag: str
     attributes: dict[str, str]
     file: str
@@ -90,11 +87,11 @@ class Element(Place):
         return f"{self.file}:{self.line}: <{self.tag}{name}>"
 
     def get(self, key: str) -> str:
-        """An attribute; empty if it is absent, as in ROOT."""
+        """An attribute; "" if absent, as in ROOT."""
         return self.attributes.get(key, "")
 
     def inherited(self, key: str) -> str:
-        """An attribute of this element, or else of the next one around it that has it."""
+        """An attribute of this element, or of the nearest ancestor that has it."""
         return self.get(key) or (self.parent.inherited(key) if self.parent else "")
 
     def number(self, key: str) -> float:
@@ -118,7 +115,7 @@ class Element(Place):
 
 
 class _Builder:
-    """Builds the tree of a configuration from expat's events, and refuses what the rules do not know."""
+    """Builds a tree from expat's events; refuses what the rules lack."""
 
     def __init__(self, file: str, root_tag: str) -> None:
         self.file, self.root_tag = file, root_tag
@@ -173,10 +170,8 @@ class _Builder:
 def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Element:
     """The tree of a configuration. A DOCTYPE is allowed and never fetched.
 
-    Refused with file and line: declarations of entities (they could expand without bound or name other files)
-    and references to undeclared ones, elements and attributes that are not in the rules, missing attributes,
-    files above 64 MiB.
-    """
+    Refused with file and line: entity declarations (unbounded expansion, other files), undeclared entities,
+    unknown elements and attributes, missing attributes, files above 64 MiB."""
     if hasattr(source, "read"):
         data, file = source.read(_SIZE_LIMIT + 1), str(getattr(source, "name", "(stream)"))
     else:

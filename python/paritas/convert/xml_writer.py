@@ -1,9 +1,7 @@
-"""From a pyhf workspace to HistFactory's XML and a ROOT file, laid out as by pyhf's writexml.
+"""From a pyhf workspace to HistFactory's XML and a ROOT file, in the layout of pyhf's writexml.
 
-Statistical errors are stored with the sample's histogram, where every reader finds them unrounded. Refused,
-since XML cannot say it: parameters with one a bin that are set or held, bounds of a factor that differ among
-measurements, auxiliary data.
-"""
+Statistical errors are stored in the sample's histogram, where readers find them unrounded. Refused: set or
+held parameters of bins, factor bounds that differ among measurements, auxiliary data."""
 
 from __future__ import annotations
 
@@ -29,9 +27,8 @@ def write(spec: Any, specdir: PathLike, datadir: PathLike, prefix: str) -> bytes
     """Writes `specdir/prefix_CHANNEL.xml` for each channel, `datadir/data.root` and, beside specdir, the DTD.
     The folders must exist.
 
-    Returns the top-level XML, which names those files by these paths; store it beside the DTD. Logs what is
-    left out. Raises ConversionError with the place in the spec.
-    """
+    Returns the top-level XML, whose paths name those files; store it beside the DTD. Logs omissions. Raises
+    ConversionError with the place in the spec."""
     spec = {"version": "1.0.0", **spec} if isinstance(spec, Mapping) else spec
     return _Writer(spec, Path(specdir), Path(datadir), prefix).write()
 
@@ -63,10 +60,8 @@ class _Writer(WorkspaceSource):
         combination = _tag("Combination", {"OutputFilePrefix": str(self.specdir / self.prefix)}, top)
         return f"<!DOCTYPE Combination SYSTEM '{_DTD}'>\n\n{combination}\n".encode()
 
-    # Histograms
-
     def _histogram(self, contents: list[float], *parts: str, errors: Optional[list[float]] = None) -> str:
-        """Keeps a histogram for the file and returns its name there; ROOT's names have no slashes."""
+        """Stores a histogram and returns its name; ROOT allows no slashes."""
         stem = "hist_" + re.sub(r"[^A-Za-z0-9_.-]", "_", "_".join(parts))
         name, count = stem, 1
         while name in self.histograms:
@@ -80,7 +75,7 @@ class _Writer(WorkspaceSource):
 
         module = uproot()
 
-        def flanked(values: Any) -> Any:  # by empty under- and overflow
+        def flanked(values: Any) -> Any:  # with under- and overflow
             return numpy.concatenate([[0.0], values, [0.0]])
 
         with module.recreate(self.data_path) as file:
@@ -103,8 +98,6 @@ class _Writer(WorkspaceSource):
                     fSumw2=squares,
                     fXaxis=axis,
                 )
-
-    # Channels
 
     def _channel(self, channel: Any) -> Path:
         name, file = channel["name"], str(self.data_path)
@@ -138,7 +131,7 @@ class _Writer(WorkspaceSource):
             types.add(modifier["type"])
             if modifier["type"] == "staterror":
                 errors = modifier["data"]
-            if modifier["type"] != "lumi":  # which is an attribute of the sample
+            if modifier["type"] != "lumi":  # an attribute of the sample
                 attributes = self._attributes(place, modifier, sample["data"])
                 lines.append(_tag(_ELEMENTS[modifier["type"]], attributes))
         attributes = {
@@ -168,11 +161,9 @@ class _Writer(WorkspaceSource):
             found.update(ConstraintType="Poisson", HistoName=self._histogram(relative, *place, name))
         return found
 
-    # Measurements
-
     def _bounds(self, modifier: Any) -> list[float]:
-        """Bounds of a factor, which XML has on the modifier. Its start is that of the first measurement;
-        ParamSettings set the others."""
+        """XML has factor bounds on the modifier. The start is the first measurement's; ParamSettings set the
+        others."""
         default = [list(MODIFIERS["normfactor"].bounds)]
         rows = [config.get(modifier["name"], {}).get("bounds", default) for config in self.configs]
         if any(len(row) != 1 for row in rows):
@@ -214,7 +205,6 @@ class _Writer(WorkspaceSource):
         return _tag("Measurement", attributes, [poi, *settings])
 
     def _settings(self, config: Any, name: str, lumi: float) -> list[str]:
-        """The ParamSetting of a parameter, if its configuration needs one."""
         kind = self.kinds.get(name, MODIFIERS["lumi"])
         fixed, inits = config.get("fixed", False), config.get("inits", [])
         if kind.per_bin:

@@ -13,7 +13,7 @@ from .. import _engine, differentiable
 from ..differentiable import ROW_ARGUMENTS, Statistic, summed_to
 
 _TARGET = "paritas_statistic"
-_WIDTH = 1 + len(ROW_ARGUMENTS)  # of a call: `at`, then the row arguments
+_WIDTH = 1 + len(ROW_ARGUMENTS)  # arguments of a call: `at`, then the row arguments
 Flags = tuple[bool, ...]
 
 
@@ -21,12 +21,11 @@ def _register() -> bool:
     try:
         jax.ffi.register_ffi_target(_TARGET, _engine.xla_handler(), platform="cpu")
         return True
-    except Exception:  # a jaxlib that calls in another way: callbacks do it, too
+    except Exception:  # jaxlib has another calling convention
         return False
 
 
-#: XLA calls the engine itself: on the CPU, where jaxlib knows our way of being called; else jax.pure_callback
-#: does it
+#: on the CPU XLA calls the engine itself if jaxlib can; else jax.pure_callback does
 FOREIGN_FUNCTIONS = _register()
 
 
@@ -70,7 +69,7 @@ class Session(differentiable.Session):
     def _host_call(
         self, statistic: Statistic, present: Flags, wanted: Flags
     ) -> tuple[int, Callable[..., Any]]:
-        """The index for XLA, and the function, of calls with these arguments for these derivatives."""
+        """XLA's index, and the function, of these calls."""
         key = (statistic, present, wanted)
         if key not in self._calls:
 
@@ -94,7 +93,7 @@ class Session(differentiable.Session):
 def _evaluated(
     session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
 ) -> list[jax.Array]:
-    """Values, codes, and the derivatives that are wanted: (batch, k, numbers of the argument)."""
+    """Values, codes, and wanted derivatives: (batch, k, numbers of the argument)."""
     given = [array for array in arrays if array is not None]
     for name, array in zip(ROW_ARGUMENTS, arrays[1:]):
         if array is not None:
@@ -102,7 +101,7 @@ def _evaluated(
     if arrays[0] is not None:
         session.check_at(statistic, arrays[0].shape)
     rank = max((array.ndim for array in given), default=1)
-    # so that the dimensions that vmap puts in front meet
+    # aligns the dimensions that vmap adds in front
     aligned = [array.reshape((1,) * (rank - array.ndim) + array.shape) for array in given]
     batch = jnp.broadcast_shapes(*[array.shape[:-1] for array in aligned])
     dtype = given[0].dtype if given else jnp.result_type(float)
@@ -138,8 +137,7 @@ def _evaluated(
 
 
 def _differentiable(session: Session, statistic: Statistic) -> Callable[..., Any]:
-    """(values, codes) as a function of `at` and the row arguments, None where one is not given, that knows
-    its derivatives."""
+    """(values, codes) as a differentiable function of `at` and the row arguments (None: not given)."""
 
     @jax.custom_vjp
     def function(*arrays: Any) -> Any:
@@ -166,7 +164,7 @@ def _differentiable(session: Session, statistic: Statistic) -> Callable[..., Any
 
 
 def _pulled_back(weights: Any, slope: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    """As Answer.pulled_back: outputs of weight 0 say nothing, be they NaN."""
+    """As Answer.pulled_back: outputs of weight 0 are skipped even if NaN."""
     if isinstance(weights, SymbolicZero):
         return jnp.zeros(shape, slope.dtype)
     weight = weights.reshape((*slope.shape[:-1], 1))
@@ -176,7 +174,7 @@ def _pulled_back(weights: Any, slope: jax.Array, shape: tuple[int, ...]) -> jax.
 def _first_order(
     session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
 ) -> list[jax.Array]:
-    """As _evaluated, of which no derivative is taken again."""
+    """_evaluated without second derivatives."""
 
     @jax.custom_jvp
     def evaluated(*arguments: Any) -> Any:

@@ -1,19 +1,11 @@
 """Loss cones: surface potentials of the Moon from sweeps of Lunar Prospector's Electron Reflectometer.
 
-    sweeps = paritas.losscone.load("3D980116.TAB", geometry="geometry.csv")     # a day file, its geometry,
-        pitch angles, spacecraft potentials
-    fit = paritas.losscone.fit(sweeps)                                          # U, r, plateaus, confidence
-        sets of every sweep, by both models of the
-    instrument fit.table["potential"], fit.plateau(3), fit.intervals(3)
-
-  day.py      day files in and out, geometry
-  sweeps.py   sweeps as fits take them: pitch angles, normalised and masked fluxes
-  fits.py     fits, confidence sets, profiles, models, misfits
-  tables.py   the program's tables
+    sweeps = paritas.losscone.load("3D980116.TAB", geometry="geometry.csv")
+    fit = paritas.losscone.fit(sweeps)    # U, r, plateaus, confidence sets
+    fit.table["potential"], fit.plateau(3), fit.intervals(3)
 
 A sweep has 15 energies of 88 cells. Energies in eV, potentials in V, angles in degrees, fields in nT, times
-in Unix seconds; NaN is masked or not known. What is fitted, and what a plateau is, stands in docs/losscone.md
-and paritas_losscone.h.
+in Unix seconds; NaN is masked or unknown. docs/losscone.md and paritas_losscone.h explain fits and plateaus.
 """
 
 from .day import Attitude, Count, Day, Geometry, despun_axes, find, footpoint, solid_angles, theta, utc

@@ -1,4 +1,4 @@
-"""Day files of the Electron Reflectometer, in and out, and the geometry that goes with them."""
+"""Day files of the Electron Reflectometer, and their geometry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..arrays import Floats, Table, structured, words
 
 if TYPE_CHECKING:
     from ..fields import er_attitude_arrays, er_day_arrays
-else:  # the library's arrays become attributes when an object is made
+else:  # the library's arrays become attributes in __init__
     er_attitude_arrays = er_day_arrays = object
 
 Path = Union[str, "os.PathLike[str]"]
@@ -21,8 +21,8 @@ _REASONS = list(_engine.er_reasons())
 
 
 class Count(NamedTuple):
-    """How often (`times`) a reason was met. unit: "cell", "row" or "sweep"; line, column: of the first in the
-    file, from 1; column 0: the whole row."""
+    """How often (`times`) a reason occurred. unit: "cell", "row" or "sweep"; line, column: of the first one,
+    from 1; column 0: the whole row."""
 
     times: int
     unit: str
@@ -31,7 +31,7 @@ class Count(NamedTuple):
 
 
 class Geometry:
-    """A table of geometry: CSV with a header; the columns stand in docs/losscone.md."""
+    """A geometry table: CSV with a header (columns: docs/losscone.md)."""
 
     def __init__(self, path: Path) -> None:
         self.path = os.fspath(path)
@@ -42,8 +42,8 @@ class Geometry:
 
 
 class Attitude(er_attitude_arrays):
-    """The spin axis over time, from attitude.tab. time (Unix seconds), right_ascension, declination
-    (ECLIPJ2000): arrays of the table."""
+    """The spin axis over time, from attitude.tab: arrays time (Unix seconds), right_ascension, declination
+    (ECLIPJ2000)."""
 
     def __init__(self, path: Path) -> None:
         self._table = _engine.Attitude.read(os.fspath(path))
@@ -56,15 +56,14 @@ class Attitude(er_attitude_arrays):
 
 
 class Day(er_day_arrays):
-    """The sweeps of a day file, in the order in which their numbers first appear.
+    """The sweeps of a day file, in order of first appearance.
 
-    Arrays are views of the library's memory and may be written to: number, utc (of the first row),
-    sweep_reason, spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude,
-    spacecraft_longitude, projection_latitude, projection_longitude, sun_azimuth, sun_elevation (n); time,
-    energy, polarity, row_reason, line (n, 15); field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88).
-    Geometry is NaN until it is given. What is masked has no flux; why, say the reasons: codes in these
-    arrays, words in `sweeps`, `rows` and `counts`.
-    """
+    Arrays are writable views of the library's memory: number, utc (of the first row), sweep_reason,
+    spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude, spacecraft_longitude,
+    projection_latitude, projection_longitude, sun_azimuth, sun_elevation (n); time, energy, polarity,
+    row_reason, line (n, 15); field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88). Geometry is NaN until
+    given. Masked cells have no flux. Reasons are codes in these arrays, words in `sweeps`, `rows` and
+    `counts`."""
 
     def __init__(self, memory: _engine.Day, path: str = "") -> None:
         self._memory = memory
@@ -81,8 +80,8 @@ class Day(er_day_arrays):
         digest: bool = False,
         field_limits: tuple[float, float] = (1e-9, 1e3),
     ) -> Day:
-        """Reads a day file. A damaged row costs that row and is counted; with `strict` the file is refused at
-        its first damage. field_limits: sweeps with a field outside are masked."""
+        """Reads a day file. A damaged row is dropped and counted; `strict` refuses the file instead.
+        field_limits: sweeps with a field outside are masked."""
         name = os.fspath(path)
         return cls(_engine.Day.read(name, None, field_limits, digest, strict), name)
 
@@ -96,18 +95,18 @@ class Day(er_day_arrays):
         digest: bool = False,
         field_limits: tuple[float, float] = (1e-9, 1e3),
     ) -> Day:
-        """The same from the text of a day file; `label` names it in messages."""
+        """Reads the text of a day file; `label` names it in messages."""
         content = text.encode() if isinstance(text, str) else text
         return cls(_engine.Day.read(label, content, field_limits, digest, strict), label)
 
     @classmethod
     def empty(cls, n: int) -> Day:
-        """n sweeps to be filled, numbered from 1: all numbers NaN, all rows missing."""
+        """n sweeps to fill, numbered from 1: all NaN, all rows missing."""
         return cls(_engine.Day.create(n))
 
     def write(self, path: Path, *, exact: bool = False) -> None:
-        """Writes a day file as the archive's; `exact`: numbers that read back to the same bits. Rows without
-        an energy are left out. The file is there whole or not at all."""
+        """Writes a day file in the archive's format; `exact`: numbers read back bit for bit. Skips rows
+        without an energy. The file is written whole or not at all."""
         self._memory.write(os.fspath(path), exact)
 
     def __len__(self) -> int:
@@ -115,7 +114,7 @@ class Day(er_day_arrays):
 
     @property
     def date(self) -> int:
-        """YYYYMMDD of the first row, else of the file's name; 0: neither tells."""
+        """YYYYMMDD of the first row, else of the file's name, else 0."""
         for stamp in self.utc:
             digits = stamp[:10].replace(b"-", b"")
             if len(digits) == 8 and digits.isdigit():
@@ -124,13 +123,13 @@ class Day(er_day_arrays):
 
     @property
     def digest(self) -> str:
-        """Of the file, "sha256:..."; "" where it was not asked for."""
+        """The file's "sha256:..."; "" if not requested."""
         return self._memory.digest
 
     @property
     def counts(self) -> dict[str, Count]:
-        """How often each reason was met. Cells of masked rows and sweeps are not counted again, nor rows of
-        masked sweeps."""
+        """How often each reason occurred. Cells of masked rows, and rows and cells of masked sweeps, do not
+        count."""
         units = _engine.er_reasons()
         return {
             word: Count(times, units[word], line, column)
@@ -139,8 +138,8 @@ class Day(er_day_arrays):
 
     @property
     def sweeps(self) -> Table:
-        """One row a sweep: spectrum, utc, time (of its first row), rows (that stand in the file), reason ("":
-        kept), polarity, and the geometry. A copy."""
+        """One row a sweep: spectrum, utc, time (of its first row), rows (present in the file), reason ("":
+        kept), polarity, geometry. A copy."""
         time = _first_of(self.time)
         columns: dict[str, Any] = {
             "spectrum": self.number,
@@ -164,8 +163,8 @@ class Day(er_day_arrays):
 
     @property
     def rows(self) -> Table:
-        """(n, 15) rows: spectrum, line in the file (0: nowhere), time, energy, field (3), polarity, reason
-        ("kept", or why it is masked). A copy."""
+        """(n, 15) rows: spectrum, line in the file (0: missing), time, energy, field (3), polarity, reason
+        ("kept", or why masked). A copy."""
         n = len(self)
         table = structured(
             {
@@ -183,21 +182,21 @@ class Day(er_day_arrays):
     # ---- geometry and masks ----
 
     def apply(self, geometry: Union[Geometry, Path]) -> int:
-        """Gives a table's values to the sweeps that it has; how many those are."""
+        """Applies a table to the sweeps that it has; returns their number."""
         table = geometry if isinstance(geometry, Geometry) else Geometry(geometry)
         return table._table.apply(self._memory)
 
     def apply_spice(
         self, folder: Path, attitude: Union[Attitude, Path], library: Optional[str] = None
     ) -> int:
-        """Geometry from the SPICE kernels in a folder, where libcspice is installed (else DeviceUnavailable);
+        """Geometry from a folder of SPICE kernels, by libcspice (DeviceUnavailable if not installed). Returns
         how many sweeps they do not cover."""
         spin = attitude if isinstance(attitude, Attitude) else Attitude(attitude)
         return _engine.Spice.open(os.fspath(folder), library).apply(spin._table, self._memory)
 
     def mask_sunlight(self, angle: float = 14.0, theta: Optional[ArrayLike] = None) -> None:
-        """Masks cells within `angle` degrees of the Sun, where its direction is known. theta: inclinations of
-        the 88 cells (None: the built-in order)."""
+        """Masks cells within `angle` degrees of the Sun, if its direction is known. theta: inclinations of
+        the 88 cells (None: built-in)."""
         self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
 
     def mask_polarity(self) -> None:
@@ -206,39 +205,39 @@ class Day(er_day_arrays):
 
 
 def _first_of(values: Floats) -> Floats:
-    """The first number of each row that is one."""
+    """The first finite number of each row."""
     exists = ~np.isnan(values)
     return np.where(exists.any(axis=1), values[np.arange(len(values)), exists.argmax(axis=1)], np.nan)
 
 
 def find(folder: Path, *, year: int = 0, month: int = 0, day: int = 0) -> list[tuple[str, int]]:
-    """(path, date as YYYYMMDD) of the day files in a folder and the folders in it, sorted by date; 0: any."""
+    """(path, date as YYYYMMDD) of the day files in a folder tree, sorted by date; 0: any."""
     return _engine.er_find(os.fspath(folder), year, month, day)
 
 
 def theta(path: Optional[Path] = None) -> Floats:
-    """Inclinations of the 88 cells, degrees, from theta.tab; None: the built-in order, which need not be the
+    """Inclinations of the 88 cells, degrees, from theta.tab; None: built-in, whose order may differ from the
     archive's."""
     return _engine.er_theta(None if path is None else os.fspath(path))
 
 
 def solid_angles(theta: ArrayLike) -> Floats:
-    """Solid angles (sr) of the 88 cells; NaN at another inclination than the instrument's."""
+    """Solid angles (sr) of the 88 cells; NaN for inclinations that the instrument does not have."""
     return _engine.er_solid_angles(theta)
 
 
 def utc(time: float) -> str:
-    """UTC text of Unix seconds, rounded down to seconds."""
+    """UTC text of Unix seconds, rounded down."""
     return _engine.er_utc(time)
 
 
 def despun_axes(right_ascension: float, declination: float, sun: ArrayLike) -> Floats:
-    """Axes of the despun spacecraft's frame (SCD), columns x, y, z, from the spin axis (degrees) and the
-    Sun's direction (3): (3, 3). NaN where there is no x."""
+    """Axes x, y, z (columns) of the despun spacecraft frame (SCD), from the spin axis (degrees) and the Sun's
+    direction (3): (3, 3). NaN if x is undefined."""
     return _engine.er_despun_axes(right_ascension, declination, sun)
 
 
 def footpoint(position: ArrayLike, field: ArrayLike) -> tuple[Floats, int, float, float]:
-    """Where the line from `position` (km) along the field meets the Moon: (point, polarity, latitude,
-    longitude). Polarity +1: along the field, -1: against it, 0: both or none."""
+    """Where the field line through `position` (km) meets the Moon: (point, polarity, latitude, longitude).
+    Polarity +1: along the field, -1: against it, 0: both or none."""
     return _engine.er_footpoint(position, field)

@@ -1,7 +1,6 @@
 """Fits of loss cones: U, r, A, plateaus, confidence sets; profiles, models and misfits.
 
-Options are the members of paritas_losscone_options, with their defaults; paritas_losscone.h explains them.
-"""
+Options are members of paritas_losscone_options (paritas_losscone.h)."""
 
 from __future__ import annotations
 
@@ -25,18 +24,17 @@ if TYPE_CHECKING:
 
     from ..fields import LossconeOptions
 
-#: sweeps, a day, day files, or (energy, potential, cosine, flux) as Sweeps.of takes them
+#: sweeps, a day, day files, or (energy, potential, cosine, flux) for Sweeps.of
 Given = Union[Sweeps, Day, Path, Sequence[Path], Sequence[ArrayLike]]
 Progress = Union[bool, ProgressFunction, None]
 RESPONSES = ("hard", "folded")
 _STATUSES = _engine.enumeration("paritas_sweep_status")
 _DEFAULTS = _engine.option_defaults("paritas_losscone_options")
-for _name in ("response", "first"):  # which functions here give
+for _name in ("response", "first"):  # set by functions here
     del _DEFAULTS[_name]
 
 
 def sweeps_of(given: Given) -> Sweeps:
-    """What is given, as Sweeps: itself where it is."""
     if isinstance(given, Sweeps):
         return given
     if isinstance(given, (str, os.PathLike, Day)) or all(
@@ -51,7 +49,7 @@ def sweeps_of(given: Given) -> Sweeps:
 
 
 def options_of(options: Any, response: str, part: Optional[Part] = None) -> dict[str, Any]:
-    """Options of one model of the instrument; the folded one has no beam."""
+    """Options of one instrument model; the folded one has no beam."""
     if response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
     all_options = {**options, "response": response}
@@ -68,7 +66,6 @@ def _method(options: Any) -> str:
 
 
 def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
-    """Views of the sweeps of one part."""
     if part.start == 0 and part.stop == arrays.n:
         return arrays
     rows = slice(part.start, part.stop)
@@ -84,11 +81,10 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
 class LossconeFit(Tabular):
     """Fits of n sweeps.
 
-    table: one row a sweep, under the names of the program's tables (docs/losscone.md), with the suffix
-        _folded where both models are fitted; of day files also what is known of the sweeps. Numbers are NaN
-        where there is no fit; `status` says why. confidence_set: (8, 2), NaN behind the last interval.
-    results, sets: by response, the library's own rows (paritas_losscone_result, paritas_confidence).
-    """
+    table: one row a sweep, with the program's column names (docs/losscone.md), and the suffix _folded if both
+        models are fitted; of day files also what is known of the sweeps. NaN without a fit; `status` says
+        why. confidence_set: (8, 2), NaN after the last interval.
+    results, sets: by response, the library's rows (paritas_losscone_result, paritas_confidence)."""
 
     table: Table
     results: dict[str, Table]
@@ -108,16 +104,16 @@ class LossconeFit(Tabular):
         return chosen
 
     def fitted(self, response: Optional[str] = None) -> NDArray[np.bool_]:
-        """Which sweeps have numbers; response None: the first that was fitted."""
+        """Which sweeps have a fit; response None: the first one fitted."""
         return _fitted(self.results[self._response(response)])
 
     def point(self, k: int, response: Optional[str] = None) -> Floats:
-        """(U, r, A) of sweep k at the centre of its plateau, as the table has it."""
+        """(U, r, A) of sweep k at the centre of its plateau."""
         row = self.results[self._response(response)][k]
         return np.array([row["potential_centre"], row["ratio_centre"], row["amplitude"]])
 
     def plateau(self, k: int, response: Optional[str] = None) -> Floats:
-        """The polygon in which the misfit of sweep k is the least: (vertices, 2) of U, r; at most 16."""
+        """The polygon of least misfit of sweep k: (vertices, 2) of U, r; at most 16."""
         row = self.results[self._response(response)][k]
         if not _fitted(row[None])[0]:
             return np.empty((0, 2))
@@ -142,7 +138,7 @@ def _fitted(results: Table) -> NDArray[np.bool_]:
 
 
 def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
-    """Why there is nothing to fit, else the outcome of the fit."""
+    """The reason for no fit, else its outcome."""
     found = words(results["status"], list(_STATUSES)).astype("U24")
     at = 0
     for day in sweeps.days:
@@ -205,13 +201,12 @@ def fit(
     """Fits every sweep.
 
     sweeps: Sweeps (see `load`, `Sweeps.of`), day files, or the arrays (energy, potential, cosine, flux).
-        response: the cone's edge at the row's energy ("hard"), averaged over the instrument's energy response
-        ("folded"), or "both" side by side. confidence: sets of U around the minimum: "residuals" (4 times the
-        mean square residual above it), "bootstrap" (calibrated by so many `draws` to the coverage `level`), a
-        number (so far above), or "none"; None: "residuals", and none with search="de", which knows no sets.
-        step: their resolution, V (None: 1, of the folded edge 0.2). Equal bits as the program's tables for
-        equal options, whatever the threads. A sweep without a fit is no error: see `status`.
-    """
+        response: the cone's edge at the row's energy ("hard"), averaged over the energy response ("folded"),
+        or "both". confidence: threshold of sets of U above the minimum: "residuals" (4 times the mean square
+        residual), "bootstrap" (calibrated by `draws` to the coverage `level`), a number, or "none". None:
+        "residuals", or "none" with search="de", which has no sets. step: their resolution, V (None: 1; 0.2
+        for the folded edge). Results equal the program's bit for bit, for any number of threads. A sweep
+        without a fit does not raise: see `status`."""
     data, search = sweeps_of(sweeps), options.get("search", "exact")
     if response != "both" and response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded, both")
@@ -237,7 +232,7 @@ def fit(
 
 
 class _Sets(NamedTuple):
-    """Which confidence sets are asked for. kind: "none", "residuals", "bootstrap", or a threshold."""
+    """Requested sets. kind: "none", "residuals", "bootstrap", or a threshold."""
 
     kind: Union[str, float]
     draws: int
@@ -246,7 +241,6 @@ class _Sets(NamedTuple):
 
 
 def _kind_of(confidence: Union[str, float, None], search: str) -> Union[str, float]:
-    """The kind of sets that a search can have."""
     if confidence is None:
         return "none" if search == "de" else "residuals"
     if isinstance(confidence, str):
@@ -266,7 +260,7 @@ def _kind_of(confidence: Union[str, float, None], search: str) -> Union[str, flo
 def _all_columns(
     data: Sweeps, results: dict[str, Table], sets: dict[str, Table], search: str
 ) -> dict[str, NDArray[Any]]:
-    """The columns of a fit's table: what is known of the sweeps, one or two models, the beam."""
+    """Columns of a fit's table: the sweeps', one or two models', the beam's."""
     known = data.table()
     columns: dict[str, NDArray[Any]] = {} if known is None else columns_by_name(known)
     for one, rows in results.items():
@@ -282,7 +276,7 @@ def _all_columns(
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """The arrays of all parts, one after the other."""
+    """Concatenates the arrays of all parts."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -293,7 +287,7 @@ def _fit_part(
     used: _engine.Engine,
     tell: Optional[ProgressFunction],
 ) -> tuple[Table, Optional[Table]]:
-    """Fits of the sweeps of one part, and the sets around them."""
+    """Fits and confidence sets of one part."""
     results = _engine.losscone_fit(arrays, options, used, tell)
     if asked.kind == "none":
         return results, None
@@ -316,8 +310,8 @@ def bootstrap(
     threads: Optional[int] = None,
     progress: Progress = None,
 ) -> Floats:
-    """Thresholds for confidence sets of this coverage by the parametric bootstrap around fits that were found
-    exactly: n, NaN where there is no fit."""
+    """Thresholds of confidence sets of this coverage, by parametric bootstrap around exact fits: n, NaN
+    without a fit."""
     used = engine(device, precision, threads)
     return _joined(
         [
@@ -338,9 +332,8 @@ def confidence(
     threads: Optional[int] = None,
     progress: Progress = None,
 ) -> Table:
-    """Confidence sets around fits that were found exactly: rows of threshold, intervals, lower (8), upper
-    (8), at_lower_bound, at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean
-    square residual of each sweep."""
+    """Confidence sets around exact fits: rows of threshold, intervals, lower (8), upper (8), at_lower_bound,
+    at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean square residual."""
     above: Any = None
     if thresholds is not None:
         above = np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
@@ -355,8 +348,7 @@ def confidence(
 def _parts_around(
     found: LossconeFit, response: Optional[str], progress: Progress, what: str
 ) -> Iterator[tuple[_engine.SweepArrays, dict[str, Any], Table, slice, Optional[ProgressFunction]]]:
-    """Of each part of fits that were found exactly: its arrays, options and results, where it stands, and who
-    is told of progress."""
+    """For each part of exact fits: arrays, options and results, slice, progress function."""
     if found.options["search"] != "exact":
         raise _engine.InvalidArgument(f"{what}: the fits must be exact")
     chosen = found._response(response)
@@ -374,8 +366,8 @@ def _parts_around(
 
 @dataclass
 class Profile:
-    """The misfit of n sweeps over U: potentials (m), and at each the least misfit over r and A with the r and
-    A where it is: misfit, ratio, amplitude (n, m)."""
+    """The misfit of n sweeps over U: potentials (m), and at each the least misfit over r and A: misfit,
+    ratio, amplitude (n, m)."""
 
     potentials: Floats
     misfit: Floats
@@ -395,8 +387,7 @@ def profile(
     progress: Progress = None,
     **options: Unpack[LossconeOptions],
 ) -> Profile:
-    """The misfit minimised over r and A at given potentials, within the bounds of U (None: 401 from one bound
-    to the other)."""
+    """The misfit minimised over r and A at given potentials within the bounds of U (None: 401 across them)."""
     data = sweeps_of(sweeps)
     chosen = options_of(options, response)
     if potentials is None:
@@ -421,8 +412,8 @@ def misfit(
     progress: Progress = None,
     **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, NDArray[np.uint32]]:
-    """The misfit of each of n sweeps at each of m points (rows of U, r, A): (n, m), NaN where too few cells
-    are left; and the cells that entered it, n."""
+    """The misfit of n sweeps at m points (rows of U, r, A): (n, m), NaN with too few cells; and the number of
+    cells used, n."""
     data = sweeps_of(sweeps)
     with told(progress, "misfits") as tell:
         found = _engine.losscone_misfit(
@@ -436,7 +427,7 @@ def misfit(
 
 
 def options_of_points(options: Any, response: str) -> dict[str, Any]:
-    """Options at given points: the amplitude is theirs."""
+    """Options at given points, whose amplitude counts."""
     if response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
     return {**options, "response": response}
@@ -452,8 +443,8 @@ def model(
     threads: Optional[int] = None,
     **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, Optional[Floats]]:
-    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), of the
-    hard response alone. Fluxes of the sweeps are not looked at."""
+    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), for
+    the hard response alone. Fluxes are not used."""
     data = sweeps_of(sweeps)
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
     used = engine(device, precision, threads)

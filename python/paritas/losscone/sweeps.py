@@ -1,4 +1,4 @@
-"""Sweeps as fits take them: pitch angles, normalised and masked fluxes, spacecraft potentials."""
+"""Sweeps for fits: pitch angles, normalised and masked fluxes, spacecraft potentials."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ ROWS, CELLS = 15, 88
 
 
 class Part(NamedTuple):
-    """Sweeps start to stop are one day; first: the number of its first sweep, by which random numbers are
-    keyed."""
+    """Sweeps start to stop of one day; first: the number of its first sweep, which keys random numbers."""
 
     start: int
     stop: int
@@ -35,10 +34,8 @@ class Sweeps:
     """n sweeps. energy, potential (of the spacecraft) (n, 15); cosine (of the pitch angle, above 0 incident),
     flux (normalised) (n, 15, 88).
 
-    measured: the fluxes as they were measured, (n, 15, 88): by them a method's masks are made. None: `flux`
-        is masked already. days, parts: where the sweeps come from; potentials: how the spacecraft's were
-        found, one for each day.
-    """
+    measured: fluxes as measured, (n, 15, 88), from which masks are made. None: `flux` is masked already.
+        days, parts: the source of the sweeps; potentials: how the spacecraft's were found, one a day."""
 
     energy: Floats
     potential: Floats
@@ -65,11 +62,10 @@ class Sweeps:
         measured: Optional[ArrayLike] = None,
         first: int = 0,
     ) -> Sweeps:
-        """From arrays; borrowed where they are contiguous and float64.
+        """From arrays; borrowed if contiguous and float64.
 
         energy: (n, 15), or (15,) for all; potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88),
-            or (15, 88) of one sweep. first: number of the first sweep.
-        """
+            or (15, 88) of one sweep. first: number of the first sweep."""
         angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
         n = len(fluxes)
         volts = np.asarray(potential, dtype=np.float64)
@@ -91,8 +87,8 @@ class Sweeps:
         return len(self.energy)
 
     def __getitem__(self, which: Union[int, slice]) -> Sweeps:
-        """Some of the sweeps, by number or by a slice of step 1, as arrays without their days. Random numbers
-        stay those that the sweeps had."""
+        """Some of the sweeps, by number or a slice of step 1, as arrays without days. They keep their random
+        numbers."""
         chosen = slice(which, which + 1 or None) if isinstance(which, int) else which
         start, stop, step = chosen.indices(len(self))
         if step != 1:
@@ -119,9 +115,8 @@ class Sweeps:
         )
 
     def arrays(self, method: str) -> _engine.SweepArrays:
-        """The arrays that a method's misfit sees. Where `measured` is there, fluxes that the method does not
-        take are masked in a copy, made once: change the arrays before the first call, or make other
-        Sweeps."""
+        """The arrays for a method's misfit. With `measured`, fluxes that the method ignores are masked in a
+        copy. It is made once: change arrays before the first call."""
         found = self._masked.get(method)
         if found is None:
             flux = self.flux if self.measured is None else mask(self.cosine, self.measured, self.flux, method)
@@ -129,7 +124,7 @@ class Sweeps:
         return found
 
     def table(self) -> Optional[Table]:
-        """What is known of the sweeps beside their fits, one row each; None of plain arrays."""
+        """What is known of the sweeps besides fits, one row each; None for plain arrays."""
         if not self.days:
             return None
         columns: list[Table] = []
@@ -137,7 +132,7 @@ class Sweeps:
             names = columns_by_name(day.sweeps)
             if self.potentials:
                 found = columns_by_name(self.potentials[k].table)
-                del found["spacecraft_potential"]  # the day has it
+                del found["spacecraft_potential"]  # from the day
                 names.update(found)
             columns.append(structured(names))
         return columns[0] if len(columns) == 1 else np.concatenate(columns)
@@ -170,17 +165,17 @@ def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
 def cosines(
     theta: ArrayLike, field: ArrayLike, azimuth: ArrayLike, polarity: Optional[ArrayLike] = None
 ) -> Floats:
-    """Cosines of pitch angles, (n, 15, 88). theta: 88 inclinations; field (n, 15, 3); azimuth (n, 15, 88) of
-    the cells, degrees; polarity (n, 15), +1 or -1, else the row is NaN (None: -1 everywhere)."""
+    """Cosines of pitch angles, (n, 15, 88). theta: 88 inclinations; field (n, 15, 3); azimuth (n, 15, 88),
+    degrees; polarity (n, 15), +1 or -1, else NaN rows (None: -1 everywhere)."""
     return _engine.losscone_cosines(theta, field, polarity, azimuth)
 
 
 def normalise(
     cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Optional[Floats] = None
 ) -> Floats:
-    """Fluxes (n, 15, 88) made comparable between energies: over the mean ("ratio") or the largest ("max") of
-    the row's valid incident cells, or each reflected cell over the mirrored one ("pairs"). out: where they
-    go, and may be `flux`."""
+    """Fluxes (n, 15, 88) made comparable between energies: divided by the mean ("ratio") or largest ("max")
+    of the row's valid incident cells, or reflected cells by the mirrored ones ("pairs"). out: may be `flux`.
+    """
     return _engine.losscone_normalise(cosine, flux, how, out)
 
 
@@ -192,8 +187,8 @@ def mask(
     *,
     out: Optional[Floats] = None,
 ) -> Floats:
-    """Normalised fluxes (n, 15, 88), those that the method does not take NaN. measured: the fluxes before.
-    out: where they go, and may be `normalised`."""
+    """Normalised fluxes (n, 15, 88) with NaN for cells that the method ignores. measured: the fluxes before.
+    out: may be `normalised`."""
     if out is None:
         out = np.array(normalised, dtype=np.float64, order="C")
     elif out is not normalised:
@@ -203,9 +198,9 @@ def mask(
 
 
 def beam(sweeps: Sweeps) -> Table:
-    """A beam of electrons that comes up along the field, looked for in the fluxes of each sweep: beam_found,
-    beam_energy (eV), beam_ratio (mean normalised flux there), beam_potential (V: of the surface if its
-    electrons started at rest there); NaN where there is none."""
+    """Looks in each sweep for an electron beam coming up along the field: beam_found, beam_energy (eV),
+    beam_ratio (mean normalised flux there), beam_potential (V: of the surface, if electrons started there at
+    rest); NaN without a beam."""
     found = _engine.losscone_beam(
         _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
     )
@@ -236,18 +231,16 @@ def load(
     threads: Optional[int] = None,
     progress: Union[bool, ProgressFunction, None] = None,
 ) -> Sweeps:
-    """Day files as `paritas losscone fit` takes them, to sweeps that are ready to be fitted.
+    """Reads day files as `paritas losscone fit` does and prepares their sweeps for fits.
 
-    files: one day file or several, each a day of its own, or days that were read (and are changed). theta:
-        theta.tab or 88 inclinations. geometry: a table (CSV); or spice, a folder of kernels, with attitude.
-        polarity: +1 or -1 of all rows, or a table; None: that of the geometry, without any -1, with a
-        warning.
+    files: one day file or several (a day each), or days already read, which are changed. theta: theta.tab or
+        88 inclinations. geometry: a CSV table; or spice, a folder of kernels, with attitude. polarity: +1 or
+        -1 for all rows, or a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
-        "sun" or "shade" where the geometry does not tell); or volts; or a table. sunlight: cells this many
-        degrees around the Sun are masked, where its direction is known; 0: none. All is held in memory, about
-        50 MB
-    a day: for whole months there is the program.
-    """
+        "sun" or "shade" if the geometry does not tell); or volts; or a table. sunlight: mask cells within so
+        many degrees of the Sun, if its direction is known; 0: none.
+
+    A day takes about 50 MB of memory; use the program for whole months."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
     if not given:
         raise _engine.InvalidArgument("files: there are none")
@@ -299,7 +292,7 @@ def load(
 def _potentials(
     day: Day, angles: Floats, theta: Floats, illumination: str, options: dict[str, Any]
 ) -> kappa.SpacecraftPotentials:
-    """Gives a day the potentials of the spacecraft at which the plasma's currents balance."""
+    """Sets a day's spacecraft potentials by balance of the plasma's currents."""
     sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
     spectra = kappa.spectrum(day.energy, day.flux, angles, theta)
     found = kappa.spacecraft_potential(spectra, sunlit, **options)
@@ -317,7 +310,7 @@ def _table(path: Union[Path, float, None], column: Optional[str]) -> Optional[Ge
 
 
 def _sign(polarity: Union[float, Path, None], known: bool) -> Optional[float]:
-    """The polarity of all rows, None where each sweep has its own."""
+    """The polarity of all rows; None if sweeps differ."""
     if isinstance(polarity, (str, os.PathLike)) or (polarity is None and known):
         return None
     if polarity is None:

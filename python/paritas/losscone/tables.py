@@ -1,4 +1,4 @@
-"""The tables that `paritas losscone fit` and `paritas kappa fit` write, read back."""
+"""Reads tables of `paritas losscone fit` and `paritas kappa fit`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .. import _engine
 from ..arrays import Table, html_of, structured
 from .day import Path
 
-#: records whose words are columns, and what stands before them
+#: records of columns, and their prefixes
 _RECORDS = {
     "paritas_losscone_result": "",
     "paritas_confidence": "confidence_",
@@ -27,7 +27,7 @@ _TEXT = np.dtype("U24")
 
 
 def _types() -> dict[str, np.dtype[Any]]:
-    """Types of the columns that are not real numbers."""
+    """Types of columns other than real."""
     found = dict.fromkeys(("utc", "time_start", "time_end", "reason", "preferred"), _TEXT)
     found.update(spectrum=np.dtype(np.int64), rows=np.dtype(np.int64), sunlit=np.dtype(bool))
     for name, before in _RECORDS.items():
@@ -41,17 +41,17 @@ def _types() -> dict[str, np.dtype[Any]]:
 
 _TYPES = _types()
 _INTERVALS = 8
-#: names of the arrays that are other than those of the text
+#: array names that differ from those of the text
 _RENAMED = {"spec_no": "spectrum", "time_start": "utc", "row_count": "rows"}
-#: of rows, equal in a sweep, that the text has a column of
+#: of rows, equal in a sweep; the text has them by sweep
 _OF_SWEEPS = ("spacecraft_latitude", "spacecraft_longitude", "projection_latitude", "projection_longitude")
 
 
 @dataclass
 class Tables:
-    """sweeps: one row a sweep, under the names of the program's columns; confidence_set has the shape (8, 2),
-    NaN behind the last interval. rows: of NPZ the 15 rows of each sweep, (n, 15), without the prefix rows_;
-    None of text. provenance: what each table was made from and how, one document a file."""
+    """sweeps: one row a sweep, with the program's column names; confidence_set has shape (8, 2), NaN after
+    the last interval. rows: of NPZ the 15 rows of each sweep, (n, 15), without the prefix rows_; None of
+    text. provenance: one document a file: sources and methods."""
 
     sweeps: Table
     rows: Optional[Table]
@@ -69,8 +69,8 @@ class Tables:
 
 
 def read_tables(path: Path) -> Tables:
-    """Tables of the program: a .csv, an .npz, or a folder, all of whose .csv are joined in the order of their
-    names (which have the dates)."""
+    """Tables of the program: a .csv, an .npz, or a folder, whose .csv files are joined by name (that is, by
+    date)."""
     name = os.fspath(path)
     if os.path.isdir(name):
         files = sorted(
@@ -156,7 +156,7 @@ def _read_npz(path: str) -> Tables:
             arrays = {name: archive[name] for name in archive.files}
     except OSError as error:
         raise _engine.Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # a cut archive shows as one of many
+    except Exception as error:  # cut archives raise many types
         raise _engine.InvalidInput(f"{path}: is no whole archive of arrays: {error}") from None
     if "provenance" not in arrays or "spec_spec_no" not in arrays:
         raise _engine.InvalidInput(f"{path}: is no table of the program: it has no provenance or no sweeps")

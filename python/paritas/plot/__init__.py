@@ -5,12 +5,10 @@
     plot.pulls(model.fit(), model).savefig("pulls.pdf")
     plot.brazil_band(model.upper_limit()).savefig("limit.png")
 
-Every function takes a result and returns a matplotlib Figure of its own, without pyplot: there is nothing to
-close. `ax`: axes to draw into instead. `figure`: an empty figure or subfigure to draw into. `style`: None for
-the house style, "user" for matplotlib's settings as they are, or the name of a style of mplhep ("ATLAS",
-"CMS", ...), if that is installed. No global setting of matplotlib changes, and it is imported at the first
-figure. Figures of loss cones are in paritas.plot.losscone.
-"""
+Functions take a result and return a new matplotlib Figure, without pyplot: nothing to close. `ax`: axes to
+draw into instead. `figure`: an empty figure or subfigure to use. `style`: None (the house style), "user"
+(matplotlib's current settings), or a style of mplhep ("ATLAS", "CMS", ...), if installed. matplotlib's global
+settings stay unchanged; it is imported at the first figure. Figures of loss cones: paritas.plot.losscone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Toys: distributions of test statistics and of the goodness of fit."""
+"""Toys: distributions of test statistics and goodness of fit."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ def _finite(values: Optional[ArrayLike]) -> Any:
 def asymptotic_density(q: Any, root: float, true_root: float, test_stat: str) -> Any:
     """Density at q > 0 of q_mu, qtilde_mu or q_0 (arXiv:1007.1727, eqs. 49, 57, 64), without the part at 0.
 
-    root: sqrt(q_A), the tested mu over sigma. true_root: the difference between the tested mu (for q_0: 0)
-        and the true one, over sigma.
-    """
+    root: sqrt(q_A), the tested mu over sigma. true_root: (tested mu, or 0 for q_0, - true mu) / sigma."""
     density = np.exp(-0.5 * (np.sqrt(q) - true_root) ** 2) / np.sqrt(8 * pi * q)
     if test_stat == "qtilde" and root > 0:
         tail = np.exp(-0.5 * ((q - root * root + 2 * root * (root - true_root)) / (2 * root)) ** 2)
@@ -46,13 +44,11 @@ def toys(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Distributions of a test statistic in toys with signal and of background alone, each normalised to 1,
-    with the observed value. Toys without an answer (NaN) are left out.
+    """Distributions of a test statistic in toys with signal and of background alone, normalised to 1, with
+    the observed value. Toys without an answer (NaN) are omitted.
 
-    signal: values of the toys with signal; or the result of a test by toys with keep=True, which has both
-        kinds and the observed value. q_A: the statistic of the Asimov data, for the asymptotic curves.
-    test_stat: "qtilde", "q" or "q0".
-    """
+    signal: values with signal; or a test by toys with keep=True, which has both kinds and the observed value.
+        q_A: the statistic of the Asimov data, for asymptotic curves. test_stat: "qtilde", "q" or "q0"."""
     with_signal: Any = signal
     if isinstance(signal, ToyHypotestResult):
         if signal.toys is None:
@@ -112,12 +108,11 @@ def goodness_of_fit(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """The goodness-of-fit statistic in toys, and the observed one with its p-value: the share of toys at or
-    above it, with its binomial error.
+    """The goodness-of-fit statistic in toys, and the observed one with its p-value: the fraction of toys at
+    or above it, with binomial error.
 
-    statistics: values of toys, or the result of `fit_toys` with keep=True. observed: a number, or the result
-        of `goodness_of_fit`, which also has ndof. ndof: degrees of freedom, for the chi-squared curve.
-    """
+    statistics: values, or the result of `fit_toys` with keep=True. observed: a number, or the result of
+        `goodness_of_fit`, which has ndof. ndof: for the chi-squared curve."""
     if isinstance(statistics, ToyFits):
         if statistics.statistic is None:
             raise ValueError("the toys were not kept: keep=True")

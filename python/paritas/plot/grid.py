@@ -9,7 +9,7 @@ import numpy as np
 from ..workspace import DocumentLike, Workspace
 from .style import Axes, Figure, columns_of_names, legend_above, panels, rows_of_names, width_of
 
-#: by type of modifier, in the order of the legend
+#: by modifier type, in legend order
 TYPES = {
     "normfactor": "#e15759",
     "normsys": "#4e79a7",
@@ -34,8 +34,7 @@ def modifier_grid(
 ) -> Figure:
     """Modifiers (rows, by name) and samples (columns), coloured by type.
 
-    channel: only this one. top, first: this many modifiers, in the order of their names, from this one on.
-    """
+    channel: only this one. top, first: this many modifiers by name, from this one."""
     content = Workspace(workspace).to_dict()
     channels = [one for one in content["channels"] if channel is None or one["name"] == channel]
     if not channels:

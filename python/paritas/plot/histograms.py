@@ -11,7 +11,7 @@ from ..model import Model
 from ..results import ChannelPrediction
 from .style import BLUE, RED, Axes, Figure, finite_range, legend, panels, plain, points
 
-#: of samples, in the model's order; the merged small ones are grey
+#: by sample, in the model's order; merged ones are grey
 COLOURS = (
     "#4e79a7",
     "#a0cbe8",
@@ -30,13 +30,13 @@ COLOURS = (
 )
 #: of samples on top
 SIGNAL_COLOURS = ("#e15759", "#ff9d9a", "#a3001e")
-#: a sample's nominal, up and down
+#: nominal, up, down
 _VARIATION_COLOURS = ("black", RED, BLUE)
 
 
 def poisson_errors(counts: ArrayLike) -> tuple[Any, Any]:
-    """Errors (down, up) of observed counts: 68.3 % central intervals of a Poisson mean, by Wilson and
-    Hilferty's approximation of the chi-squared quantile, which is within 0.02 of the exact one everywhere."""
+    """Errors (down, up) of counts: 68.3 % central intervals of a Poisson mean, by Wilson and Hilferty's
+    chi-squared quantile (within 0.02 of exact)."""
     n = np.maximum(np.asarray(counts, dtype=np.float64), 0.0)
     some = np.maximum(n, 1e-300)
     low = np.where(n > 0, n * np.maximum(1 - 1 / (9 * some) - 1 / (3 * np.sqrt(some)), 0.0) ** 3, 0.0)
@@ -64,7 +64,7 @@ def _bin_axis(axes: Axes, edges: Any, given: bool, xlabel: Optional[str]) -> Non
 
 
 def _hatched(axes: Axes, centres: Any, widths: Any, middle: Any, error: Any, zorder: int) -> Any:
-    """The model's error as a hatched band."""
+    """The model's error band."""
     options: dict[str, Any] = {"fill": False, "hatch": "//////", "edgecolor": "0.4", "linewidth": 0}
     return axes.bar(centres, 2 * error, widths, bottom=middle - error, zorder=zorder, **options)
 
@@ -72,8 +72,8 @@ def _hatched(axes: Axes, centres: Any, widths: Any, middle: Any, error: Any, zor
 def _stack(
     channel: ChannelPrediction, after: bool, on_top: Sequence[str], most: int, colours: Mapping[str, str]
 ) -> list[tuple[str, Any, str]]:
-    """Names, yields and colours from the bottom of the stack up: small samples beyond `most` merged, then
-    ascending yields before the fit (the same order before and after), then those on top."""
+    """Names, yields and colours, bottom up: samples beyond `most` merged, then by ascending prefit yields
+    (the same order postfit), then those on top."""
     samples = channel.samples if after else channel.prefit_samples
     own = [name for name in channel.prefit_samples if name not in on_top]
     coloured = {name: SIGNAL_COLOURS[i % len(SIGNAL_COLOURS)] for i, name in enumerate(on_top)}
@@ -105,14 +105,13 @@ def data_model(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Data and the stacked model of a channel, with the hatched band of the model's error; below, data over
-    model (triangles: beyond the panel).
+    """Data and stacked model of a channel with its error band; below, data over model (triangles: off the
+    panel).
 
-    when: "prefit" or "postfit". signal: samples drawn on top of the stack. colours: of samples, by name
-        (others have the house's). edges: of the bins, (bins + 1). log: is the axis of events logarithmic?
-        None: if yields span more than a factor of 100. most_samples: the smallest beyond so many are drawn as
-        one. ratio: limits of the lower panel. ax: a pair of axes, or one, without the ratio.
-    """
+    when: "prefit" or "postfit". signal: samples on top of the stack. colours: by sample name. edges: of the
+        bins, (bins + 1). log: logarithmic axis of events (None: if yields span more than a factor of 100).
+        most_samples: merge the smallest beyond so many. ratio: limits of the lower panel. ax: a pair of axes,
+        or one, without the ratio."""
     if when not in ("prefit", "postfit"):
         raise ValueError(f"when: must be 'prefit' or 'postfit', not {when!r}")
     after = when == "postfit"
@@ -189,11 +188,10 @@ def templates(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """A sample's yields at the suggested start, and with one parameter moved up and down by `shift` (None:
-    the prefit error of a constrained parameter); below, over nominal.
+    """A sample's yields at the suggested start and with one parameter moved by +-`shift` (None: its prefit
+    error); below, ratios to nominal.
 
-    ax: a pair of axes, or one, without the ratio.
-    """
+    ax: a pair of axes, or one, without the ratio."""
     i = model.index(parameter)
     by = float(model.constraint_widths[i]) if shift is None else shift
     if not by > 0:

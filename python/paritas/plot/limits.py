@@ -1,4 +1,4 @@
-"""Upper limits: CLs over the parameter of interest, and limits over a mass."""
+"""CLs over the parameter of interest, and upper limits over a mass."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .style import BLUE, GREEN, OPAQUE, RED, YELLOW, Axes, Figure, finite_range,
 
 
 def _curves(axes: Axes, x: Any, observed: Any, expected: Any, what: str) -> list[tuple[Any, str]]:
-    """The observed curve, and expected at -2 ... 2 sigma, (points, 5), as a dashed line with green and yellow
-    bands: the entries of the legend."""
+    """Draws the observed curve, and the expected one (points, 5) dashed with green and yellow bands; returns
+    the legend's entries."""
     bands = [
         axes.fill_between(x, expected[:, k], expected[:, 4 - k], facecolor=colour, linewidth=0, zorder=k + 1)
         for k, colour in enumerate((YELLOW, GREEN))
@@ -40,12 +40,11 @@ def brazil_band(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """CLs over the parameter of interest, observed and expected with its bands. Tests that did not converge
-    leave a gap.
+    """CLs over the parameter of interest, observed and expected with bands. Tests that did not converge leave
+    a gap.
 
     result: of `upper_limit` (its scan), or tests from `hypotest`. level: of the red line (default: the
-        limit's own, else 0.05). log: make the CLs axis logarithmic. components: draw CLs+b and CLb too.
-    """
+        limit's, else 0.05). log: logarithmic CLs axis. components: draw CLs+b and CLb too."""
     tests: Sequence[HypotestResult] = result.scan if isinstance(result, LimitResult) else result
     tests = sorted(tests, key=lambda test: test.mu)
     if level is None:
@@ -90,17 +89,15 @@ def mass_limits(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Upper limits over a mass: observed, expected with bands, a theory's curve. Limits that did not converge
-    leave a gap.
+    """Upper limits over a mass: observed, expected with bands, theory. Limits that did not converge leave a
+    gap.
 
-    masses: (points,). limits: one a mass. scale: factor from a limit on mu to the y axis, the cross section
-        times branching ratio of mu = 1 [pb], one number or one a mass. theory: (points,), in units of the y
-        axis.
-    """
+    masses: (points,). limits: one a mass. scale: from mu to the y axis, the cross section times branching
+        ratio of mu = 1 [pb], one number or one a mass. theory: (points,), in y-axis units."""
     x = np.asarray(masses, dtype=np.float64)
     if len(limits) != len(x):
         raise ValueError(f"{len(x)} masses, {len(limits)} limits")
-    # a row a mass: the observed limit, then the expected ones
+    # a row a mass: observed, then expected limits
     rows = np.array([[one.limit_obs, *one.limit_exp] for one in limits], dtype=np.float64).reshape(-1, 6)
     rows[[not one.converged for one in limits]] = np.nan
     if not np.any(np.isfinite(rows)):

@@ -15,16 +15,13 @@ from .style import BLUE, GREY, OPAQUE, RED, Axes, Figure, finite_range, panels
 Source = Union[LossconeFit, Tables, Table]
 
 _SECONDS = 1.0 / 86400.0
-#: a longer gap between sweeps, in seconds, begins another stretch of shade
+#: s; a longer gap between sweeps starts a new stretch of shade
 _STRETCH = 400.0
 _POTENTIAL = "surface potential U (V)"
 
 
-# ---- a sweep and its model ----
-
-
 def _edges(energy: Floats) -> Floats:
-    """Bounds of channels, halfway between ascending energies by their logarithms."""
+    """Channel bounds, halfway between ascending log energies."""
     at = np.log(energy)
     inner = 0.5 * (at[1:] + at[:-1])
     first, last = (at[0] - inner[0], at[-1] - inner[-1]) if len(at) > 1 else (-0.25, 0.25)
@@ -33,8 +30,8 @@ def _edges(energy: Floats) -> Floats:
 
 
 def _cells(bounds: Floats, pitch: Floats, values: Floats) -> tuple[list[Any], list[float]]:
-    """Every cell with a value as a box in energy and pitch angle, halfway to its neighbours: corners and
-    values. bounds: of the energy channels, ascending."""
+    """Corners and values of the cells with a value, as boxes in energy and pitch angle up to halfway to their
+    neighbours. bounds: of the energy channels, ascending."""
     boxes: list[Any] = []
     shown: list[float] = []
     for left, right, angles, row in zip(bounds, bounds[1:], pitch, values):
@@ -56,7 +53,7 @@ def _draw_cells(axes: Axes, bounds: Floats, cells: Any, norm: Any, colours: str,
     options: dict[str, Any] = {"edgecolors": "face", "linewidths": 0.1, "rasterized": True}
     drawn = PolyCollection(boxes, array=np.array(values), cmap=colours, norm=norm, **options)
     axes.add_collection(drawn, autolim=False)
-    axes.set_facecolor("0.8")  # where there is no value
+    axes.set_facecolor("0.8")  # no value
     axes.set(xscale="log", xlim=bounds[[0, -1]], ylim=(0.0, 180.0))
     axes.set_yticks([0, 45, 90, 135, 180])
     axes.axhline(90.0, color="0.4", linewidth=0.6, linestyle=":")
@@ -74,12 +71,11 @@ def sweep(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """A sweep in three panels over energy and pitch angle: the normalised flux as measured, the model, and
-    the difference of their logarithms; each with the edge of the cone.
+    """A sweep in three panels over energy and pitch angle: normalised flux, model, and the difference of
+    their logarithms, each with the cone's edge.
 
-    k: which of the fit's sweeps. response: "hard" or "folded" (None: the first that was fitted); the line is
-        the hard edge at the same U and r. point: (U, r, A) instead of the best. ax: three axes.
-    """
+    k: sweep of the fit. response: "hard" or "folded" (None: the first one fitted); the line is the hard edge
+        at the same U and r. point: (U, r, A) instead of the best. ax: three axes."""
     from matplotlib.colors import LogNorm, Normalize
 
     chosen = fit._response(response)
@@ -129,9 +125,6 @@ def _title(fit: LossconeFit, k: int, response: str, at: Floats) -> str:
     return f"{head}{response}: U {at[0]:.1f} V, r {at[1]:.3f}{beam}, {spacecraft}"
 
 
-# ---- the misfit over U ----
-
-
 def profile(
     profiles: Union[Profile, list[Profile]],
     k: int = 0,
@@ -142,8 +135,8 @@ def profile(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """The misfit of sweep k of a profile over U, one curve for each of `profiles`. fit: draws also the
-    plateau, the confidence set and its threshold, of the fit's sweep `sweep` (None: k)."""
+    """The misfit of sweep k over U, one curve for each of `profiles`. fit: also draws the plateau, the
+    confidence set and its threshold, of the fit's sweep `sweep` (None: k)."""
     listed = profiles if isinstance(profiles, list) else [profiles]
     which = k if sweep is None else sweep
     with panels(ax, figure, (6.0, 4.0), style) as (drawn, (axes, *_)):
@@ -177,9 +170,6 @@ def profile(
     return drawn
 
 
-# ---- U over time and over the Moon ----
-
-
 def _rows(source: Source) -> Table:
     if isinstance(source, LossconeFit):
         return source.table
@@ -202,7 +192,7 @@ def _column(table: Table, name: str) -> Floats:
 
 
 def _times(table: Table) -> Floats:
-    """Days since 1970, as matplotlib counts them."""
+    """matplotlib's days since 1970."""
     if "time" in (table.dtype.names or ()):
         return _column(table, "time") * _SECONDS
     stamps = np.array([text if text else "NaT" for text in table["utc"]], dtype="datetime64[ms]")
@@ -210,7 +200,7 @@ def _times(table: Table) -> Floats:
 
 
 def _stretches(time: Floats, flag: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """First and last time of each run of flagged sweeps, half a cadence wider on either side."""
+    """Start and end of each run of flagged sweeps, half a cadence wider on both sides."""
     there = np.flatnonzero(np.isfinite(time))
     order = there[np.argsort(time[there], kind="stable")]
     at, on = time[order], flag[order]
@@ -235,12 +225,11 @@ def time_series(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """U over time with its intervals. Stretches in shade are grey; sweeps of unknown illumination are not.
+    """U over time with intervals. Shade is grey; unknown illumination is not.
 
     source: a fit of day files, or tables of the program. response: "hard" or "folded" (None: the table's
-        first). intervals: "confidence", "plateau" or "none"; those that reach a bound of U end in an arrow.
-        shade: by the column "spacecraft_in_sun" or "projection_in_sun".
-    """
+        first). intervals: "confidence", "plateau" or "none"; an arrow marks a bound of U. shade: by the
+        column "spacecraft_in_sun" or "projection_in_sun"."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     table = _rows(source)
@@ -286,11 +275,10 @@ def map(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """U over selenographic longitude and latitude. Sweeps of unknown position are left out.
+    """U over selenographic longitude and latitude. Sweeps of unknown position are omitted.
 
-    at: "projection", where the field line meets the Moon, or "spacecraft". limits: of the colours, V (None:
-        2 % to 98 % of U).
-    """
+    at: "projection" (where the field line meets the Moon) or "spacecraft". limits: of the colours, V (None: 2
+        % to 98 % of U)."""
     table = _rows(source)
     _check("at", at, ("projection", "spacecraft"))
     longitude, latitude = _column(table, f"{at}_longitude"), _column(table, f"{at}_latitude")

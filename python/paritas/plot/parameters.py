@@ -1,4 +1,4 @@
-"""Parameters after a fit: pulls, impacts, correlations."""
+"""Pulls, impacts and correlations after a fit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .tables import rounded
 _PULL = r"$(\hat{\theta} - \theta_0) / \Delta\theta$"
 _AFTER: dict[str, Any] = {"zorder": 1}
 _BEFORE: dict[str, Any] = {"zorder": 2, "fill": False, "linewidth": 1.0}
-#: of a ranking: field of the result, look, text of the legend
+#: of a ranking: field, look, legend
 _BARS = (
     ("impact_up", {**_AFTER, "facecolor": BLUE}, r"impact, $\hat{\theta} + \Delta\hat{\theta}$"),
     ("impact_down", {**_AFTER, "facecolor": LIGHT_BLUE}, r"impact, $\hat{\theta} - \Delta\hat{\theta}$"),
@@ -40,8 +40,8 @@ _BARS = (
 
 
 def pulled(fit: FitResult, model: Model) -> tuple[list[str], list[str]]:
-    """Parameters that are not fixed, in the model's order: those with a pull (constrained scalars), and those
-    shown by value (without constraint, or one of a set of bins)."""
+    """Free parameters in the model's order: those with a pull (constrained scalars), and those shown by value
+    (unconstrained, or one of a set of bins)."""
     states = fit.states or ["free"] * len(fit.names)
     pulls: list[str] = []
     values: list[str] = []
@@ -61,13 +61,12 @@ def pulls(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Pulls (fitted - nominal) / prefit error of constrained parameters with their postfit errors; below, on
-    an axis of their own, values of parameters without constraint and of bins' factors (prefit errors in
-    grey). Nominal is the auxiliary measurement of a parameter, else its start. Fixed parameters are left out.
+    """Pulls (fitted - nominal) / prefit error of constrained parameters with postfit errors; below, on their
+    own axis, values of unconstrained parameters and bin factors (prefit errors in grey). Nominal: the
+    auxiliary measurement, else the start. Fixed parameters are omitted.
 
-    parameters: these only, in this order. top: those farthest from their nominal values, in units of the
-        prefit error. ax: one pair of axes, or one if there is one kind.
-    """
+    parameters: only these, in this order. top: those farthest from nominal in prefit errors. ax: a pair of
+        axes, or one if there is one kind."""
     constrained, others = pulled(fit, model)
     if parameters is not None:
         for name in parameters:
@@ -127,12 +126,11 @@ def ranking(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Impacts on the parameter of interest (bars, upper axis; open: of the prefit errors) and pulls (points,
+    """Impacts on the parameter of interest (bars, upper axis; open: of prefit errors) and pulls (points,
     lower axis), largest impact on top.
 
-    top, first: this many parameters, from this rank on (0: the largest). best: the fit, whose value and error
-        of the parameter of interest are then written below.
-    """
+    top, first: this many parameters, from this rank (0: the largest). best: a fit, whose parameter of
+        interest is then written below."""
     part = slice(first, None if top is None else first + top)
     names = result.names[part]
     if not names:
@@ -177,8 +175,7 @@ def correlation(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Correlations of the free parameters that have any of `threshold` or more; top: those most
-    correlated."""
+    """Correlations of free parameters with at least one above `threshold`; top: the most correlated."""
     matrix = fit.correlation
     if matrix is None:
         raise ValueError("the fit has no covariance")
@@ -195,7 +192,7 @@ def correlation(
     size = (2.0 + margin + side, 1.0 + 0.75 * margin + side)
     with panels(ax, figure, size, style) as (drawn, (axes, *_)):
         axes.minorticks_off()
-        # "auto": else the layout clips long names
+        # else the layout clips long names
         image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu", aspect="auto")
         columns_of_names(axes, names)
         axes.set_yticks(range(len(names)), [plain(name) for name in names])

@@ -1,5 +1,4 @@
-"""What all figures share: settings while a figure is drawn, its axes, legends, and names from files as plain
-text."""
+"""What figures share: style, axes, legends, and names from files as plain text."""
 
 from __future__ import annotations
 
@@ -15,11 +14,11 @@ else:
     Axes = Figure = Any
 
 GREEN, YELLOW, RED, BLUE, LIGHT_BLUE, GREY = "limegreen", "yellow", "crimson", "C0", "C9", "0.45"
-#: points of the text of figures
+#: points
 FONT_SIZE = 9.0
-#: longer names are shortened in the middle
+#: longer names are cut in the middle
 LONGEST_NAME = 64
-#: of a legend that covers what is behind it
+#: legends over other artists
 OPAQUE = {"frameon": True, "facecolor": "white", "edgecolor": "none"}
 
 _HOUSE = {
@@ -68,7 +67,7 @@ def _settings(style: Optional[str]) -> dict[str, Any]:
     found = getattr(mplhep.style, style, None)
     if not isinstance(found, dict):
         raise ValueError(f"mplhep has no style {style!r}")
-    # mplhep's sizes are made for slides
+    # mplhep's sizes are for slides
     own = {
         key: value
         for key, value in found.items()
@@ -86,11 +85,10 @@ def panels(
     rows: Sequence[float] = (1.0,),
     share: bool = True,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """The figure and its axes to draw into while the style holds, top first with heights `rows`.
+    """The figure and its axes, top first with heights `rows`; use them while the style holds.
 
-    ax: axes to use, or as many as there are panels; fewer leave out the lower ones. figure: an empty figure
-        or subfigure to use. Else a new figure of `size` inches. share: share the x axis.
-    """
+    ax: one or more of the axes to use; fewer leave out the lower panels. figure: an empty figure or subfigure
+        to use. Default: a new figure of `size` inches. share: share the x axis."""
     with _matplotlib().rc_context(_settings(style)):
         if ax is not None:
             given = list(ax) if isinstance(ax, (list, tuple)) or hasattr(ax, "shape") else [ax]
@@ -109,7 +107,7 @@ def panels(
 
 
 def _pin_ticks(axes: Axes) -> None:
-    """Sets the style of the ticks: they are made when a figure is drawn, after the style has ended."""
+    """Ticks are made at drawing, after the style has ended: sets theirs now."""
     rc = _matplotlib().rcParams
     for axis, sides in (("x", ("top", "bottom")), ("y", ("left", "right"))):
         tick = f"{axis}tick"
@@ -125,8 +123,8 @@ def _pin_ticks(axes: Axes) -> None:
 
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name from a file as text that matplotlib shows as it is: without mathematics and line breaks, not too
-    long, and not left out of legends."""
+    """A name as plain text for matplotlib: no mathematics, no line breaks, cut, and never hidden from
+    legends."""
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
     if len(shown) > longest:
         kept = longest // 2 - 1
@@ -136,12 +134,12 @@ def plain(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def width_of(names: Sequence[str], size: float = FONT_SIZE) -> float:
-    """About how many inches the longest of these names takes."""
+    """Approximate width of the longest name, inches."""
     return max((len(plain(name)) for name in names), default=0) * 0.62 * size / 72.0
 
 
 def rows_of_names(axes: Axes, names: Sequence[str]) -> Any:
-    """Writes names down the y axis, the first on top; returns their heights 0, -1, -2, ..."""
+    """Names down the y axis, first on top; returns their heights 0, -1, -2, ..."""
     heights = -np.arange(len(names), dtype=np.float64)
     axes.set_yticks(heights, [plain(name) for name in names])
     axes.set_ylim(-len(names) + 0.4, 0.6)
@@ -151,7 +149,7 @@ def rows_of_names(axes: Axes, names: Sequence[str]) -> Any:
 
 
 def columns_of_names(axes: Axes, names: Sequence[str]) -> None:
-    """Writes names below the x axis, at 0, 1, 2, ..."""
+    """Names below the x axis, at 0, 1, 2, ..."""
     texts = [plain(name) for name in names]
     axes.set_xticks(range(len(names)), texts, rotation=45, ha="right", rotation_mode="anchor")
 
@@ -162,26 +160,26 @@ def legend(axes: Axes, entries: Sequence[tuple[Any, str]], **where: Any) -> None
 
 
 def legend_above(axes: Axes, entries: Sequence[tuple[Any, str]], columns: int, gap: float = 0.5) -> None:
-    """A legend over the axes; gap: in sizes of its font."""
+    """A legend above the axes; gap in font sizes."""
     at = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "borderaxespad": gap}
     legend(axes, entries, **at, ncol=columns, columnspacing=1.2, handlelength=1.6)
 
 
 def points(axes: Axes, x: Any, y: Any, **options: Any) -> Any:
-    """Black points with error bars, the handle of the legend."""
+    """Black points with error bars; returns the legend handle."""
     return axes.errorbar(x, y, fmt="o", color="black", **options)
 
 
 def finite_range(*arrays: Any) -> tuple[float, float]:
-    """Smallest and largest finite number; (0, 1) if there is none."""
+    """Smallest and largest finite number; (0, 1) if none."""
     numbers = np.concatenate([np.empty(0), *(np.ravel(np.asarray(a, dtype=np.float64)) for a in arrays)])
     numbers = numbers[np.isfinite(numbers)]
     return (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
 
 
 def label(ax: Axes, experiment: str, status: str = "", text: str = "") -> None:
-    """Writes over the axes: experiment (bold italic) and status ("Internal", "Preliminary") at the left,
-    `text` (energy, luminosity) at the right. Text may hold mathematics."""
+    """Writes above the axes: experiment (bold italic) and status ("Internal", "Preliminary") on the left,
+    `text` (energy, luminosity) on the right. Text may hold mathematics."""
 
     def write(what: str, at: float, shift: float, size: float, **options: Any) -> None:
         ax.annotate(
@@ -196,7 +194,7 @@ def label(ax: Axes, experiment: str, status: str = "", text: str = "") -> None:
         )
 
     write(experiment, 0, 0, FONT_SIZE + 2, weight="bold", style="italic")
-    if status:  # behind the bold one, wherever that ends
+    if status:  # after the bold text
         write(status, 0, 0.76 * (FONT_SIZE + 2) * len(experiment), FONT_SIZE + 1)
     if text:
         write(text, 1, 0, FONT_SIZE, ha="right")

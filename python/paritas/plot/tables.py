@@ -24,8 +24,8 @@ _LATEX = str.maketrans(
 
 
 def rounded(value: float, error: float = float("nan")) -> tuple[str, str]:
-    """A value and its error as text: the error with two digits, the value to the same place; without an
-    error, the value with four digits."""
+    """Text of a value and its error: two digits of the error, the value to the same place (four digits
+    without error)."""
     if not isfinite(value):
         return "-", ""
     if isfinite(error) and error > 0:
@@ -40,8 +40,7 @@ def rounded(value: float, error: float = float("nan")) -> tuple[str, str]:
 def html_table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[bool] = ()
 ) -> str:
-    """An HTML table with its caption and a heading a column and a row. The cells are HTML; `words` says which
-    columns are of class "text"."""
+    """An HTML table with caption and headings. Cells are HTML; `words`: columns of class "text"."""
     kinds = [' class="text"' if wordy else "" for wordy in words] or [""] * len(head)
     top = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(head, kinds))
     body = "\n".join(
@@ -75,12 +74,11 @@ def _rows(
 
 
 def yields(prediction: Prediction, when: str = "postfit", *, form: str = "text", by: str = "channel") -> str:
-    """A table of yields: a row for each channel (`by` "channel", sums with the errors of the sums) or each
-    bin ("bin"), a column for each sample, then model +- error and data.
+    """A table of yields: a row for each channel (`by` "channel", with errors of the sums) or bin ("bin"), a
+    column for each sample, then model +- error and data.
 
-    when: "prefit" or "postfit". form: "text", "latex" (a tabular for booktabs) or "html" (a table with its
-        caption). Names from the workspace are escaped.
-    """
+    when: "prefit" or "postfit". form: "text", "latex" (a booktabs tabular) or "html" (a table with caption).
+        Names are escaped."""
     for value, choices, name in (
         (when, ("prefit", "postfit"), "when"),
         (form, ("text", "latex", "html"), "form"),

@@ -1,8 +1,7 @@
-"""Scripts for pyhf run on Paritas with `import paritas.pyhf as pyhf`.
+"""Runs pyhf scripts on Paritas: `import paritas.pyhf as pyhf`.
 
 Names, arguments, results and exceptions are pyhf's; the engine computes likelihoods, fits and tests.
-docs/python/pyhf.md lists the differences.
-"""
+Differences: docs/python/pyhf.md."""
 
 from typing import Any
 

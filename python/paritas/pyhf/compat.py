@@ -7,7 +7,7 @@ __all__ = ["interpret_rootname", "paramset_to_rootnames"]
 
 
 def paramset_to_rootnames(paramset: Any) -> Any:
-    """A name (Lumi, alpha_x, x) or, if not scalar, a list (gamma_x_0, ...)."""
+    """A name (Lumi, alpha_x, x), or a list (gamma_x_0, ...) if not scalar."""
     if paramset.name == "lumi":
         return "Lumi"
     if not paramset.is_scalar:
@@ -16,7 +16,7 @@ def paramset_to_rootnames(paramset: Any) -> Any:
 
 
 def interpret_rootname(rootname: str) -> dict[str, Any]:
-    """constrained, is_scalar, name and element; "n/a" if the name does not tell."""
+    """constrained, is_scalar, name and element; "n/a" if unknown."""
     told: dict[str, Any] = {"constrained": "n/a", "is_scalar": "n/a", "name": "n/a", "element": "n/a"}
     match = re.fullmatch(r"gamma_(.+)_(\d+)|alpha_(.+)", rootname)
     if match is None:

@@ -1,4 +1,4 @@
-"""The densities of auxiliary data: of all normal measurements, and of all counts."""
+"""Densities of auxiliary data: normal measurements and counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["gaussian_constraint_combined", "poisson_constraint_combined"]
 
 
 class _Constraint:
-    """Constraints of one kind: places among the auxiliary data, widths or factors."""
+    """One kind's places among the auxiliary data, and widths or factors."""
 
     pdf_type: str
     _numbers_of: Callable[[Any], Any]
@@ -39,14 +39,14 @@ class _Constraint:
         return self._parameters is not None
 
     def make_pdf(self, pars: Any) -> Any:
-        """The density at a point; None without such constraints."""
+        """The density at a point; None without constraints."""
         if self._parameters is None:
             return None
         density = self._density(np.asarray(pars)[..., self._parameters])
         return probability.Independent(density, batch_size=self.batch_size)
 
     def logpdf(self, auxdata: Any, pars: Any) -> Any:
-        """Of those among all auxiliary data that are of this kind."""
+        """Of the auxiliary data of this kind."""
         pdf = self.make_pdf(pars)
         if pdf is None:
             return get_backend()[0].zeros(() if self.batch_size is None else (self.batch_size,))

@@ -18,14 +18,13 @@ def noop(*args: Any, **kwargs: Any) -> None:
 
 
 class Callables:
-    """The subscribers of one event, as weak references."""
+    """Subscribers of an event, as weak references."""
 
     def __init__(self) -> None:
         self._callbacks: list[Any] = []
 
     @property
     def callbacks(self) -> list[Any]:
-        """Those that are alive."""
         self._callbacks = [reference for reference in self._callbacks if reference() is not None]
         return self._callbacks
 
@@ -77,17 +76,15 @@ def register(event: str) -> _Decorator:
 
 
 def trigger(event: str) -> Callable[..., Any]:
-    """What calls all subscribers."""
     if event in __disabled_events or event not in __events:
         return noop
     return __events[event]
 
 
 def disable(event: str) -> None:
-    """The event does nothing until it is enabled."""
+    """Disables an event until `enable`."""
     __disabled_events.add(event)
 
 
 def enable(event: str) -> None:
-    """Undoes `disable`."""
     __disabled_events.remove(event)

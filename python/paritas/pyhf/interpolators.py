@@ -1,9 +1,8 @@
-"""Interpolation between variations: down (alpha = -1), nominal (0) and up (1).
+"""Interpolation between down (alpha = -1), nominal (0) and up (1).
 
 Histogram sets [systematic][histogram][down, nominal, up][bin] and alphas [systematic][alpha] give
-[systematic][histogram][alpha][bin]: terms (codes 0, 2, 4p) or factors (1, 4). Definitions: section 4.1 of
-CERN-OPEN-2012-016; codes 4 and 4p: RooStats.
-"""
+[systematic][histogram][alpha][bin]: terms (codes 0, 2, 4p) or factors (1, 4). Definitions:
+CERN-OPEN-2012-016, section 4.1; codes 4 and 4p: RooStats."""
 
 from functools import partial
 from typing import Any, Callable
@@ -29,21 +28,21 @@ class _Interpolator:
 
 
 class code0(_Interpolator):
-    """Linear on either side."""
+    """Piecewise linear."""
 
     def _at(self, alpha: Any) -> Any:
         return alpha * np.where(alpha > 0, self.up - self.nominal, self.nominal - self.down)
 
 
 class code1(_Interpolator):
-    """Exponential on either side."""
+    """Piecewise exponential."""
 
     def _at(self, alpha: Any) -> Any:
         return np.power(np.where(alpha > 0, self.up, self.down) / self.nominal, np.abs(alpha))
 
 
 class code2(_Interpolator):
-    """Quadratic up to the variations, linear beyond, with pyhf's step between the two."""
+    """Quadratic up to the variations, linear beyond, with pyhf's step in between."""
 
     def _at(self, alpha: Any) -> Any:
         a = 0.5 * (self.up + self.down) - self.nominal
@@ -53,8 +52,7 @@ class code2(_Interpolator):
 
 
 class code4(_Interpolator):
-    """Exponential beyond alpha0; within, a polynomial of sixth degree with equal value, slope and curvature
-    there."""
+    """Exponential beyond alpha0; within, a polynomial of degree six with equal value, slope and curvature."""
 
     def __init__(self, histogramssets: Any, subscribe: bool = True, alpha0: float = 1) -> None:
         super().__init__(histogramssets, subscribe)
@@ -80,7 +78,7 @@ class code4(_Interpolator):
 
 
 class code4p(_Interpolator):
-    """Linear beyond the variations; within, a polynomial of sixth degree that meets the lines smoothly."""
+    """Linear beyond the variations; within, a polynomial of degree six that joins smoothly."""
 
     def _at(self, alpha: Any) -> Any:
         up, down = self.up - self.nominal, self.nominal - self.down
@@ -92,8 +90,6 @@ class code4p(_Interpolator):
 
 
 class _OneByOne(_Interpolator):
-    """Computes each number alone."""
-
     def __init__(
         self, interpolator: Any, histogramssets: Any, subscribe: bool = True, **options: Any
     ) -> None:

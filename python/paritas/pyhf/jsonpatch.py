@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 
 def copied(value: Any) -> Any:
-    """A copy of a document, several times as fast as copy.deepcopy."""
+    """Several times as fast as copy.deepcopy."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -36,7 +36,6 @@ def _index(container: list[Any], step: str, pointer: str, to_insert: bool = Fals
 
 
 def _key(container: Any, step: str, pointer: str) -> Any:
-    """The index or key of an item."""
     if isinstance(container, list):
         return _index(container, step, pointer)
     if not isinstance(container, dict) or step not in container:
@@ -54,7 +53,7 @@ def _same(found: Any, wanted: Any) -> bool:
 
 
 class _Root:
-    """A document under the key "" of a dict, which lets patches replace it."""
+    """A document under the key "" of a dict, so that patches can replace it."""
 
     def __init__(self, document: Any) -> None:
         self.holder = {"": document}
@@ -116,7 +115,7 @@ class JsonPatch:
         self.patch = list(patch)
 
     def apply(self, obj: Any, in_place: bool = False) -> Any:
-        """The document after all operations, a copy unless `in_place`."""
+        """The document after all operations; a copy unless `in_place`."""
         root = _Root(obj if in_place else copied(obj))
         for operation in self.patch:
             try:

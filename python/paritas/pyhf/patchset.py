@@ -47,7 +47,7 @@ class Patch(JsonPatch):
 
 
 class PatchSet:
-    """The patches of a document, each with a value for each label."""
+    """Patches of a document, each with a value for each label."""
 
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         self.schema = config_kwargs.pop("schema", "patchset.json")
@@ -79,7 +79,7 @@ class PatchSet:
     references = _of_metadata("references")
     description = _of_metadata("description")
     digests = _of_metadata("digests")  # of the document, by algorithm
-    labels = _of_metadata("labels")  # what the values of a patch mean
+    labels = _of_metadata("labels")  # names of a patch's values
 
     @property
     def patches(self) -> list[Patch]:

@@ -24,7 +24,7 @@ _DEFAULT_SETTINGS = {"normsys": {"interpcode": "code4"}, "histosys": {"interpcod
 
 
 class _ModelConfig(_ChannelSummaryMixin):
-    """The parameters of a model in order, its auxiliary data, its parameter of interest (POI)."""
+    """A model's ordered parameters, auxiliary data and parameter of interest (POI)."""
 
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         super().__init__(channels=spec["channels"])
@@ -47,11 +47,9 @@ class _ModelConfig(_ChannelSummaryMixin):
 
     @property
     def poi_index(self) -> int | None:
-        """Among all parameters."""
         return self._poi_index
 
     def set_parameters(self, _required_paramsets: Any) -> None:
-        """Stores parameter sets and their auxiliary data."""
         for name, parset in _required_paramsets.items():
             first, self.npars = self.npars, self.npars + parset.n_parameters
             self.par_order.append(name)
@@ -69,14 +67,12 @@ class _ModelConfig(_ChannelSummaryMixin):
         return self._of_all("suggested_init")
 
     def suggested_bounds(self) -> list[Any]:
-        """(low, high) of each parameter."""
         return self._of_all("suggested_bounds")
 
     def suggested_fixed(self) -> list[bool]:
         return self._of_all("suggested_fixed")
 
     def par_slice(self, name: str) -> Any:
-        """A set's parameters among all."""
         return self.par_map[name]["slice"]
 
     def param_set(self, name: str) -> Any:
@@ -84,7 +80,7 @@ class _ModelConfig(_ChannelSummaryMixin):
 
     @property
     def par_names(self) -> list[str]:
-        """Names of all parameters: name, or name[0], name[1] ... in sets of several."""
+        """name, or name[0], name[1] ... in sets of several."""
         names: list[str] = []
         for name in self.par_order:
             parset = self.param_set(name)
@@ -93,7 +89,7 @@ class _ModelConfig(_ChannelSummaryMixin):
         return names
 
     def set_poi(self, name: str | None) -> None:
-        """Chooses the POI, one parameter; None for no POI."""
+        """Chooses the POI, one parameter; None for none."""
         if name is None:
             self._poi_name = self._poi_index = None
             return
@@ -133,7 +129,6 @@ def _modifiers_by_sample(builders: Any, config: _ModelConfig, spec: Any) -> dict
 
 
 def _build(modifier_set: Any, config: _ModelConfig, spec: Any) -> dict[str, Any]:
-    """The builders of all types, complete."""
     builders = {kind: builder(config) for kind, (builder, _) in modifier_set.items()}
     sparse = {kind for kind, builder in builders.items() if getattr(builder, "sparse", False)}
     samples = _modifiers_by_sample(builders, config, spec)
@@ -151,7 +146,6 @@ def _build(modifier_set: Any, config: _ModelConfig, spec: Any) -> dict[str, Any]
 
 
 def _parameters(builders: Any, user: Any) -> dict[str, Any]:
-    """The parameter sets that builders require."""
     configured: dict[str, Any] = {}
     for parameter in user:
         if parameter["name"] in configured:
@@ -173,8 +167,6 @@ def _parameters(builders: Any, user: Any) -> dict[str, Any]:
 
 
 class _ConstraintModel:
-    """The densities of the auxiliary data."""
-
     def __init__(self, config: _ModelConfig, batch_size: int | None) -> None:
         self.config = config
         self.batch_size = batch_size
@@ -195,7 +187,7 @@ class _ConstraintModel:
 
 
 class _MainModel:
-    """The density of main data. Rates come from the engine; with the user's own modifiers, from appliers."""
+    """Density of main data. Rates come from the engine, or from appliers with user-defined modifiers."""
 
     def __init__(self, model: Model, clip_sample_data: float | None, clip_bin_data: float | None) -> None:
         self._model = model
@@ -212,7 +204,7 @@ class _MainModel:
 
     @property
     def modifiers_appliers(self) -> dict[str, Any]:
-        """By type, made at first use."""
+        """Made at first use, by type."""
         if self._appliers is None:
             self._appliers = {
                 kind: applier(
@@ -276,8 +268,8 @@ class _MainModel:
 
 
 class Model:
-    """The likelihood of a specification. With your own modifiers in `modifier_set` (type -> (builder,
-    applier)) NumPy evaluates it and SciPy fits it."""
+    """The likelihood of a specification. User-defined modifiers, `modifier_set` (type -> (builder, applier)),
+    are evaluated by NumPy and fitted by SciPy."""
 
     def __init__(
         self,
@@ -311,7 +303,7 @@ class Model:
         self._engine_poi: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies make their own engine model."""
+        """Copies remake their engine model."""
         return {**self.__dict__, "_engine": None}
 
     @property
@@ -319,7 +311,7 @@ class Model:
         return self._config
 
     def _engine_model(self) -> Any:
-        """The engine's model, made anew for another POI; None with modifiers of the user's own."""
+        """Remade for another POI; None with user-defined modifiers."""
         if not self._own:
             return None
         if self._engine is None or self._engine_poi != self._config._poi_name:
@@ -342,7 +334,7 @@ class Model:
         return self.main_model.expected_data(pars)
 
     def expected_data(self, pars: Any, include_auxdata: bool = True) -> Any:
-        """Expected main data, then the auxiliary ones."""
+        """Expected main data, then auxiliary."""
         if not include_auxdata:
             return self.main_model.expected_data(pars)
         engine = self._engine_model()
@@ -357,7 +349,7 @@ class Model:
         return self.make_pdf(pars)[0].log_prob(maindata)
 
     def make_pdf(self, pars: Any) -> Any:
-        """The density at a point, which can be sampled: [0] of main data, [1] of auxiliary data."""
+        """The density at a point, for sampling: [0] of main data, [1] of auxiliary data."""
         pars = get_backend()[0].astensor(pars)
         parts = [self.main_model.make_pdf(pars)]
         if self.constraint_model.has_pdf():
@@ -375,7 +367,7 @@ class Model:
             raise exceptions.InvalidPdfData(f"eval failed as data has len {data} but {expected} was expected")
 
     def logpdf(self, pars: Any, data: Any) -> Any:
-        """Log-likelihood with all constants: (1,), or (batch,)."""
+        """Log-likelihood with all constants: (1,) or (batch,)."""
         pars, data = np.asarray(pars, dtype=np.float64), np.asarray(data, dtype=np.float64)
         self._check_lengths(pars.shape[-1], data.shape[-1])
         engine = self._engine_model()
@@ -386,5 +378,5 @@ class Model:
         return get_backend()[0].astensor(value if self.batch_size else (value,)).reshape(-1)
 
     def pdf(self, pars: Any, data: Any) -> Any:
-        """The likelihood: (1,), or (batch,)."""
+        """The likelihood: (1,) or (batch,)."""
         return np.exp(self.logpdf(pars, data))

@@ -55,7 +55,7 @@ class Independent(_Distribution):
 
 
 class Simultaneous:
-    """The product of densities of parts of the data, which `tensorview` knows."""
+    """The product of densities of parts of the data, given by `tensorview`."""
 
     def __init__(self, pdfobjs: Any, tensorview: Any, batch_size: int | None = None) -> None:
         self.tv = tensorview

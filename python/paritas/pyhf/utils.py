@@ -32,7 +32,7 @@ def __dir__() -> list[str]:
 
 
 def _scalar(text: str) -> Any:
-    """JSON (true, false, null in any case), a number like .5, else the text itself."""
+    """JSON (true, false, null in any case), a number like .5, or text."""
     word = text.strip()
     if word.lower() in ("true", "false", "null"):
         word = word.lower()
@@ -50,7 +50,7 @@ def options_from_eqdelimstring(opts: Iterable[str]) -> dict[str, Any]:
 
 
 def digest(obj: Any, algorithm: str = "sha256") -> str:
-    """The hash of a JSON document with sorted keys, in hexadecimal digits."""
+    """Hex hash of a JSON document with sorted keys."""
     try:
         text = json.dumps(obj, sort_keys=True, ensure_ascii=False).encode("utf8")
     except TypeError:
@@ -61,7 +61,7 @@ def digest(obj: Any, algorithm: str = "sha256") -> str:
 
 
 def citation(oneline: bool = False) -> str:
-    """How to cite pyhf, whose interface and format this is: BibTeX."""
+    """pyhf's BibTeX entry, whose interface and format this is."""
     return "".join(_CITATION.splitlines()) if oneline else _CITATION
 
 

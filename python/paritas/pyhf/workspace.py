@@ -27,7 +27,7 @@ def _name(item: Any) -> Any:
 
 
 def _refuse(what: str, names: Collection[str]) -> None:
-    """Raises InvalidWorkspaceOperation if there are any names."""
+    """Raises InvalidWorkspaceOperation for any names."""
     if names:
         raise exceptions.InvalidWorkspaceOperation(
             f"Workspaces cannot have {what}: {names}. Perhaps another join operation can: {_JOINS}."
@@ -39,8 +39,8 @@ def _repeated(items: Any) -> list[str]:
 
 
 def _join_items(join: str, left: Any, right: Any, merge_key: str | None = None) -> Any:
-    """All items of one list ("right outer": the right one), then of the other: all with "none", those that
-    differ with "outer", else those with new names. With `merge_key` the lists under it are joined instead."""
+    """Items of one list ("right outer": the right one), then of the other: all with "none", different ones
+    with "outer", else new names. `merge_key` joins the lists under it."""
     first, second = (right, left) if join == "right outer" else (left, right)
     joined = copied(first)
     by_name = {item["name"]: item for item in reversed(joined)}
@@ -62,7 +62,6 @@ def _join_named(join: str, what: str, left: Any, right: Any, merge_key: str | No
 
 
 def _merge_measurements(name: str, same: list[Any]) -> Any:
-    """One measurement of all with this name."""
     merged, *others = same
     for other in others:
         parameters = _join_items("outer", merged["config"]["parameters"], other["config"]["parameters"])
@@ -84,7 +83,6 @@ def _join_measurements(join: str, left: Any, right: Any) -> Any:
 
 
 def _each_list(spec: Any, edited: Callable[[Any, str], Any]) -> Any:
-    """Replaces each list of named items by `edited(items, part)`."""
     for part in ("channels", "observations", "measurements"):
         spec[part] = edited(spec[part], "channels" if part == "observations" else part)
     for channel in spec["channels"]:
@@ -98,7 +96,7 @@ def _each_list(spec: Any, edited: Callable[[Any, str], Any]) -> Any:
 
 
 class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
-    """A workspace document: a dict with channels, observations, measurements and version."""
+    """A workspace: a dict with channels, observations, measurements and version."""
 
     valid_joins: ClassVar[list[str]] = _JOINS
 
@@ -176,7 +174,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         return observed + model.config.auxdata if include_auxdata else observed
 
     def _edited(self, dropped: Any, new_names: Any) -> Workspace:
-        """A new workspace without `dropped` and with `new_names`, both in the order of _PARTS."""
+        """`dropped` and `new_names` in the order of _PARTS."""
         types, names = {kind for _, kind in self.modifiers}, {name for name, _ in self.modifiers}
         known = dict(zip(_PARTS, (names, types, self.samples, self.channels, self.measurement_names)))
         without = {part: set(names or ()) for part, names in zip(_PARTS, dropped)}
@@ -215,14 +213,14 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
     def rename(
         self, modifiers: Any = None, samples: Any = None, channels: Any = None, measurements: Any = None
     ) -> Workspace:
-        """A new workspace with new names, given as dicts from old to new."""
+        """A new workspace with new names: dicts from old to new."""
         return self._edited(_NOTHING, (modifiers, None, samples, channels, measurements))
 
     @classmethod
     def combine(
         cls, left: Any, right: Any, join: str = "none", merge_channels: bool = False, validate: bool = True
     ) -> Workspace:
-        """A new workspace of both. `merge_channels` joins the samples of channels with one name."""
+        """A new workspace of both. `merge_channels` joins samples of channels with one name."""
         if join not in _JOINS:
             raise ValueError(f"{join!r} is none of the join operations {_JOINS}.")
         if merge_channels and join == "none":
@@ -245,7 +243,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
 
     @classmethod
     def sorted(cls, workspace: Any) -> Workspace:
-        """A new workspace with all lists in the order of names, modifiers of one name by type."""
+        """A new workspace with lists sorted by name, modifiers also by type."""
 
         def in_order(items: Any, part: str) -> Any:
             return sorted(items, key=lambda item: (item["name"], item.get("type", "")))
@@ -254,7 +252,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
 
     @classmethod
     def build(cls, model: Model, data: Any, name: str = "measurement", validate: bool = True) -> Workspace:
-        """A workspace with one measurement from a model and data in the model's order."""
+        """A one-measurement workspace from a model and data in its order."""
         config = model.config
         parameters = [
             {

@@ -1,11 +1,10 @@
-"""A fit with its statistics and figures as one HTML page that needs nothing else: `python -m paritas report
-WORKSPACE -o report.html`, or
+"""A fit with its statistics and figures as one self-contained HTML page: `python -m paritas report WORKSPACE
+-o report.html`, or
 
     from paritas.report import report
 
     page = report("workspace.json", patches=["signal.json"])
-    page.write("report.html")
-"""
+    page.write("report.html")"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What a report tells: a fit, and the statistics that follow from it. Each step has its outcome and time; a
-result that could not be made has its reason."""
+"""Fit and statistics for a report. Each step keeps its outcome and time, each missing result a reason."""
 
 from __future__ import annotations
 
@@ -24,13 +23,13 @@ from ..results import (
 )
 from ..workspace import DocumentLike, PatchSet, Workspace
 
-#: values of the parameter of interest: tests for the Brazil band, points of the scan
+#: values of mu for the Brazil band and the scan
 BAND_POINTS, SCAN_POINTS = 31, 31
 
 
 @dataclass
 class Source:
-    """Where a model comes from: files as they were named, digests before and after patching."""
+    """A model's files, as named, and digests before and after patching."""
 
     workspace: Workspace
     name: str
@@ -46,7 +45,7 @@ class Source:
         patchset: Optional[DocumentLike] = None,
         patch_name: Optional[str] = None,
     ) -> "Source":
-        """Reads a workspace and applies a patch of a patch set, then JSON patches in their order."""
+        """Reads a workspace, applies a patch of a patch set, then JSON patches in order."""
         found = Workspace(given)
         name, digest, applied = _called(given, "workspace"), found.digest(), []
         if patchset is not None and patch_name is not None:
@@ -66,8 +65,7 @@ def _called(given: Any, otherwise: str) -> str:
 
 @dataclass
 class Step:
-    """A computation. outcome: a status of its fits, or an error's message. good: all of its fits converged.
-    detail: in words."""
+    """outcome: status of its fits, or an error message. good: all fits converged."""
 
     name: str
     outcome: str
@@ -78,7 +76,7 @@ class Step:
 
 @dataclass
 class Analysis:
-    """All results of a report; None where `missing` has the reason, by the attribute's name."""
+    """All results; None if `missing` has the reason, by attribute name."""
 
     model: Model
     source: Source
@@ -97,7 +95,6 @@ class Analysis:
 
     @property
     def converged(self) -> bool:
-        """Did every fit of every step converge?"""
         return all(step.good for step in self.steps)
 
     @property
@@ -106,14 +103,13 @@ class Analysis:
 
     @property
     def poi_state(self) -> str:
-        """In the fit: "free", "fixed", "at lower bound" or "at upper bound"; "" without a parameter of
-        interest."""
+        """ "free", "fixed", "at lower bound" or "at upper bound"; "" without a parameter of interest."""
         index, states = self.model.poi_index, self.fit.states
         return "" if index is None or states is None else in_words(states[index])
 
     @property
     def reach(self) -> float:
-        """The largest limit, observed or expected; -inf if there is none."""
+        """The largest limit, observed or expected; -inf without limits."""
         limits = [] if self.limit is None else [self.limit.limit_obs, *self.limit.limit_exp]
         return max((limit for limit in limits if np.isfinite(limit)), default=float("-inf"))
 
@@ -124,7 +120,7 @@ class Analysis:
         work: Callable[[], Any],
         statuses: Callable[[Any], Iterable[str]] = lambda result: [result.status],
     ) -> None:
-        """Sets an attribute to the result of `work` and notes its outcome, or the reason if it fails."""
+        """Sets an attribute to the result of `work`; notes its outcome or failure."""
         started = perf_counter()
         try:
             result = work()
@@ -144,17 +140,15 @@ class Analysis:
 
 
 def in_words(state: str) -> str:
-    """The state of a parameter in a fit."""
     return state.replace("_", " ")
 
 
 def analyse(
     source: Source, poi: Optional[str] = None, measurement: Optional[str] = None, **options: Any
 ) -> Analysis:
-    """Fits a workspace and makes what follows. options: device, precision, threads.
+    """Fits a workspace and makes the rest. options: device, precision, threads.
 
-    Raises if the model cannot be made or the device cannot be used; every other failure is noted.
-    """
+    Raises only for a bad model or unusable device; other failures are noted."""
     started = perf_counter()
     model = Model.from_workspace(source.workspace, measurement=measurement, poi=poi)
     read = perf_counter()
@@ -184,7 +178,6 @@ def analyse(
 
 
 def _make_of_interest(found: Analysis, index: int, options: dict[str, Any]) -> None:
-    """Makes what needs a parameter of interest."""
     model, fit, name = found.model, found.fit, found.model.parameter_names[index]
     if found.poi_state == "free" and fit.converged:
         found.make(
@@ -218,7 +211,7 @@ def _make_of_interest(found: Analysis, index: int, options: dict[str, Any]) -> N
     else:
         found.missing["tests"] = "There is no limit to show tests around."
     found.make("significance", "significance", lambda: model.significance(**options))
-    # three errors around the best fit, else as far as the limits reach
+    # three errors around the best fit, else up to the limits
     value, error = fit[name]
     if np.isfinite(error) and error > 0:
         first, last = value - 3.2 * error, value + 3.2 * error

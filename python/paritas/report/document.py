@@ -1,4 +1,4 @@
-"""The page of a report, with the verdict first."""
+"""A report's page, verdict first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from . import figures
 from .analysis import Analysis, Source, analyse, in_words
 from .html import Markup, beside, missing, page, table, text, wide
 
-#: among the warnings: larger pulls, a smaller p of the goodness of fit
+#: limits for warnings: pulls above, goodness-of-fit p below
 LARGE_PULL, SMALL_P = 2.0, 0.01
 #: rows of the table of correlations
 STRONGEST = 20
@@ -28,18 +28,18 @@ STRONGEST = 20
 
 @dataclass
 class Page:
-    """A report: its HTML, and the results in it."""
+    """A report: its HTML and results."""
 
     html: str
     analysis: Analysis
 
     @property
     def converged(self) -> bool:
-        """Did every fit converge?"""
+        """All fits converged."""
         return self.analysis.converged
 
     def write(self, path: PathLike) -> None:
-        """Into a file, whole or not at all. Raises OSError."""
+        """To a file, whole or not at all. Raises OSError."""
         write_text(self.html, path)
 
     def _repr_html_(self) -> str:
@@ -59,17 +59,14 @@ def report(
 ) -> Page:
     """The report of a workspace (path, dict or Workspace) with patches applied.
 
-    options: device, precision, threads, as of `paritas.fit`. command: the words of the command line, if there
-        is one, for the reader to type again.
+    options: device, precision, threads, as of `paritas.fit`. command: the words of the command line, to show.
 
-    Raises if the input is wrong or the device is not available. The page tells which fits did not converge.
-    """
+    Raises for wrong input or a missing device. The page tells which fits did not converge."""
     found = analyse(Source.of(workspace, patches, patchset, patch_name), poi, measurement, **options)
     return Page(page_of(found, command), found)
 
 
 def page_of(found: Analysis, command: Optional[list[str]] = None) -> str:
-    """The page of these results."""
     title = f"Fit report: {os.path.basename(found.source.name)}"
     if found.source.patches:
         short = (name if " of " in name else os.path.basename(name) for name in found.source.patches)
@@ -88,7 +85,7 @@ def page_of(found: Analysis, command: Optional[list[str]] = None) -> str:
 
 
 def _measured(found: Analysis, name: str) -> str:
-    """The parameter of interest in words: best fit and errors."""
+    """The parameter of interest: best fit and errors."""
     value, error = found.fit[name]
     if found.minos is not None and name in found.minos:
         down, up = found.minos[name]
@@ -104,7 +101,6 @@ def _measured(found: Analysis, name: str) -> str:
 
 
 def warnings_of(found: Analysis) -> list[str]:
-    """What a reader should not overlook."""
     fit, model, limit, gof = found.fit, found.model, found.limit, found.goodness_of_fit
     told = []
     if not fit.converged:
@@ -288,7 +284,7 @@ def _quality(found: Analysis, fit: FitResult) -> Markup:
     return Markup(f"<p>{text(said)}</p>\n{table(caption, ('step', 'outcome', 'fits', 'wall time'), rows)}")
 
 
-#: anchor, heading, the result that the section shows, and what makes it; a missing result gives its reason
+#: anchor, heading, result (its reason is shown if missing), function
 _SECTIONS: tuple[tuple[str, str, str, Callable[[Analysis, Any], Markup]], ...] = (
     ("verdict", "Verdict", "fit", _verdict),
     ("fitted", "What was fitted", "fit", _fitted),

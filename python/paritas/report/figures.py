@@ -1,4 +1,4 @@
-"""The figures of a report, as SVG inside HTML."""
+"""A report's figures, as SVG in HTML."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .html import Markup, beside, missing, picture
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: rows of one figure of pulls; parameters of the ranking and, at most, of the correlations
+#: rows of one figure of pulls; parameters of the ranking, most of the correlations
 PULLS_A_FIGURE, RANKED, CORRELATED = 40, 20, 24
 #: correlations that are shown
 THRESHOLD = 0.2
 
 
 def svg(figure: "Figure") -> str:
-    """The same text for the same figure. Letters are outlines, so the reader needs no font."""
+    """Reproducible text. Letters are outlines and need no font."""
     import matplotlib
 
     text = io.StringIO()
@@ -35,7 +35,7 @@ def svg(figure: "Figure") -> str:
 
 
 def _shown(caption: str, alt: str, draw: Callable[..., "Figure"], *what: Any, **options: Any) -> Markup:
-    """The figure that `draw` makes of the rest, or the reason why it makes none."""
+    """The figure from `draw`, or why there is none."""
     try:
         figure = draw(*what, **options)
     except ValueError as reason:
@@ -74,7 +74,6 @@ def scan(found: Analysis, result: ScanResult) -> Markup:
 
 
 def pulls(found: Analysis, fit: FitResult) -> Markup:
-    """Pages of pulls, then of values."""
     constrained, values = pulled(fit, found.model)
     pieces = []
     for kind, names in (
@@ -115,7 +114,6 @@ def ranking(found: Analysis, result: RankingResult) -> Markup:
 
 
 def has_impacts(result: RankingResult) -> bool:
-    """Is any impact other than 0?"""
     return bool(np.any(np.nan_to_num([result.impact_up, result.impact_down])))
 
 
@@ -134,7 +132,6 @@ def correlation(fit: FitResult) -> Markup:
 
 
 def channels(found: Analysis, prediction: Prediction) -> Markup:
-    """Data and model of every channel, before and after the fit."""
     signal = signal_samples(found.model)
     names = dict.fromkeys(name for channel in found.model.channels for name in channel.samples)
     background = [name for name in names if name not in signal]

@@ -1,4 +1,4 @@
-"""Pieces of HTML. All text is escaped here; what is already HTML is a `Markup`."""
+"""Pieces of HTML. Text is escaped; `Markup` is HTML already."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ overflow-wrap: anywhere; font-size: 0.88rem; }
   h2, h3 { break-after: avoid; }
 }
 """
-#: of an inch of a figure: two of the usual size stand side by side
+#: an inch of a figure; two usual figures fit side by side
 PIXELS = 86
 
 
@@ -64,7 +64,7 @@ class Markup(str):
 
 
 def text(value: Any) -> str:
-    """Any value as HTML: numbers short, NaN as a dash, text escaped."""
+    """HTML of any value: short numbers, NaN as a dash, escaped text."""
     if isinstance(value, Markup):
         return value
     if isinstance(value, float):
@@ -73,39 +73,37 @@ def text(value: Any) -> str:
 
 
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
-    """A table with its caption, which scrolls by itself; columns of words are aligned to the left."""
+    """A scrollable table with caption; columns of words are left-aligned."""
     wordy = [any(isinstance(cell, str) for cell in column) for column in zip(*rows)]
     cells = ([text(cell) for cell in row] for row in rows)
     return wide(Markup(html_table(caption, head, cells, wordy)), caption)
 
 
 def wide(content: Markup, called: str) -> Markup:
-    """What may be wider than the page: it scrolls by itself, by the keyboard too."""
+    """Scrollable content, also by keyboard."""
     return Markup(
         f'<div class="wide" role="region" aria-label="{escape(called)}" tabindex="0">{content}</div>\n'
     )
 
 
 def missing(reason: str) -> Markup:
-    """In place of a part that could not be made."""
     return Markup(f'<p class="missing">Not shown: {escape(reason)}</p>\n')
 
 
 def picture(svg: str, alt: str, caption: str, width: float) -> Markup:
-    """An SVG inside the page, `width` inches wide. As an image it runs no script and fetches nothing."""
+    """An SVG, `width` inches wide. As an image it runs no script and fetches nothing."""
     address = "data:image/svg+xml," + quote(svg, safe=" !$'()*+,-./:;=?@[]_~&")
     image = f'<img src="{escape(address)}" alt="{escape(alt)}" width="{PIXELS * width:.0f}">'
     return Markup(f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>\n")
 
 
 def beside(*pieces: Markup) -> Markup:
-    """Pieces side by side, as far as the page is wide enough."""
     return Markup(f'<div class="figures">{"".join(pieces)}</div>\n')
 
 
 def page(title: str, sections: Sequence[tuple[str, str, Markup]]) -> str:
-    """A whole page of sections (anchor, heading, content). Its security policy lets no browser run a script
-    or fetch anything, whatever the names in it."""
+    """A page of sections (anchor, heading, content). Its security policy forbids scripts and fetches,
+    whatever the names in it."""
     links = "".join(f'<li><a href="#{name}">{escape(heading)}</a></li>' for name, heading, _ in sections)
     parts = "".join(
         f'<section id="{name}" aria-labelledby="{name}-title">\n'

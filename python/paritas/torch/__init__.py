@@ -1,10 +1,9 @@
-"""Likelihoods and statistics as differentiable functions of torch tensors: values and exact gradients of
-profiled statistics in training loops.
+"""Differentiable likelihoods and statistics of torch tensors: exact gradients of profiled statistics for
+training.
 
     session = paritas.torch.Session("workspace.json", signal="signal", background="background")
     loss = -session.expected_significance(signal=s, background=b, data=s + b)
-    loss.backward()
-"""
+    loss.backward()"""
 
 from .histogram import Histogram, SoftHistogram
 from .session import Session

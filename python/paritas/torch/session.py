@@ -13,24 +13,22 @@ from .. import differentiable
 from ..differentiable import ROW_ARGUMENTS, STATUSES, Statistic
 
 _HOST = torch.device("cpu")
-_WIDTH = 1 + len(ROW_ARGUMENTS)  # of a call: `at`, then the row arguments
-_FIRST = 4  # tensor among the arguments of _Call
+_WIDTH = 1 + len(ROW_ARGUMENTS)  # arguments of a call: `at`, then the row arguments
+_FIRST = 4  # first tensor argument of _Call
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
-    """Float64 on the host: nothing to convert."""
     return tensor.dtype is torch.float64 and tensor.is_cpu
 
 
 def _array(tensor: torch.Tensor) -> Any:
-    """As float64 on the host: the tensor's own memory where it is that. Converted on the host, since not
-    every device has float64."""
+    """Float64 on the host, sharing memory if it can. Not every device has float64."""
     return (tensor if _is_plain(tensor) else tensor.cpu().to(torch.float64)).detach().numpy()
 
 
 def _kind(given: Sequence[Any]) -> Optional[tuple[torch.dtype, torch.device]]:
-    """Of the answer: the widest type of the tensors among the arguments, and the device of the first that is
-    not on the host; None: float64 on the host."""
+    """The answer's type: the tensors' widest, on the first device other than the host; None: float64 on the
+    host."""
     tensors = [one for one in given if isinstance(one, torch.Tensor)]
     others = [one for one in tensors if not _is_plain(one)]
     if not others:
@@ -42,8 +40,8 @@ def _kind(given: Sequence[Any]) -> Optional[tuple[torch.dtype, torch.device]]:
 
 
 class _Call(torch.autograd.Function):
-    """Values of a statistic (..., k), or (...) where it has one output; places: which of `at` and the row
-    arguments each tensor is."""
+    """Values of a statistic (..., k), or (...) for one output; places: of the tensors among `at` and the row
+    arguments."""
 
     @staticmethod
     def forward(
@@ -82,9 +80,8 @@ class _Call(torch.autograd.Function):
 
 
 class _Refusal(torch.autograd.Function):
-    """A gradient in a graph of gradients, of which none is taken. (once_differentiable refuses only where the
-    weights ask for one; the arguments may, too.) It stands behind the argument: a gradient that nothing joins
-    to it would be taken for a constant."""
+    """Refuses second derivatives. once_differentiable misses those by the arguments. It follows the argument,
+    since an unconnected gradient would count as constant."""
 
     @staticmethod
     def forward(ctx: Any, slope: torch.Tensor, argument: torch.Tensor) -> torch.Tensor:
@@ -111,8 +108,8 @@ class Session(differentiable.Session):
 
     @property
     def status(self) -> Any:
-        """Of this thread's last call: "converged" or what else became of the worst fit behind it; of a batch
-        an array of its shape; None before the first."""
+        """Of this thread's last call: "converged", or the outcome of the worst fit; an array for a batch;
+        None before the first call."""
         codes = getattr(self._last, "codes", None)
         if codes is None:
             return None

@@ -41,7 +41,7 @@ def _unpack(content: bytes, url: str, folder: Path) -> None:
 
 
 def download(archive_url: str, output_directory: str, force: bool = False, compress: bool = False) -> None:
-    """Downloads an archive into a folder; with `compress` as the file `output_directory`. Hosts other than
+    """Downloads an archive into a folder; `compress`: as the file `output_directory`. Hosts other than
     HEPData need `force`."""
     host = urlsplit(archive_url).netloc
     if not force and host not in _HOSTS:

@@ -1,5 +1,4 @@
-"""Test statistics with distributions and p-values, by asymptotic formulas (arXiv:1007.1727, section 3) or by
-toys."""
+"""Test statistics with p-values, by asymptotic formulas (arXiv:1007.1727, section 3) or toys."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def generate_asimov_data(
     fixed_params: Any,
     return_fitted_pars: bool = False,
 ) -> Any:
-    """Expected data at the best fit with the POI at `asimov_mu`; if asked for, also the fit's parameters."""
+    """Expected data at the best fit with the POI at `asimov_mu`; optionally also the fit's parameters."""
     found = fixed_poi_fit(asimov_mu, data, pdf, init_pars, par_bounds, fixed_params)
     asimov_data = pdf.expected_data(found)
     return (asimov_data, found) if return_fitted_pars else asimov_data
@@ -49,7 +48,7 @@ def generate_asimov_data(
 
 @dataclass(eq=False, repr=False)
 class AsymptoticTestStatDistribution:
-    """A normal distribution of width 1 around `shift`, in units of -mu/sigma, from `cutoff` upwards."""
+    """Unit normal distribution around `shift` above `cutoff`, in units of -mu/sigma."""
 
     shift: Any
     cutoff: float = float("-inf")
@@ -60,7 +59,7 @@ class AsymptoticTestStatDistribution:
     def pvalue(self, value: Any) -> Any:
         """Probability of at least `value`; NaN below the cutoff."""
         tensorlib, _ = get_backend()
-        if isinstance(value, float) or np.ndim(value) == 0:  # the usual case, 10 times as fast as arrays
+        if isinstance(value, float) or np.ndim(value) == 0:  # 10 times as fast as arrays
             value = float(value)
             tail = 0.5 * math.erfc((value - float(self.shift)) / _ROOT2)
             return tensorlib.astensor(tail if value >= self.cutoff else math.nan)
@@ -77,8 +76,6 @@ class AsymptoticTestStatDistribution:
 
 @dataclass(frozen=True)
 class HypoTestFitResults:
-    """Parameters of the five fits behind an asymptotic test."""
-
     asimov_pars: Any
     free_fit_to_data: Any
     free_fit_to_asimov: Any
@@ -93,8 +90,6 @@ def _failure(status: int, message: str) -> FailedMinimization:
 
 @dataclass(eq=False, repr=False)
 class _Calculator:
-    """What both calculators share."""
-
     data: Any
     pdf: Any
     init_pars: Any = None
@@ -108,28 +103,25 @@ class _Calculator:
 
     @property
     def _problem(self) -> tuple[Any, Any, Any, Any, Any]:
-        """The arguments of fits and test statistics."""
         return self.data, self.pdf, self.init_pars, self.par_bounds, self.fixed_params
 
     @property
     def _other_mu(self) -> float:
-        """The POI's value in the other hypothesis."""
         return 1.0 if self.test_stat == "q0" else 0.0
 
     def _engine(self) -> Any:
-        """The engine's model; None if the engine does not fit it."""
+        """None if the engine cannot fit the model."""
         optimizer = get_backend()[1]
         by_engine = isinstance(optimizer, EngineOptimizer) and optimizer.handles(self.pdf)
         return self.pdf._engine_model() if by_engine else None
 
     def _checked_mu(self, poi_test: Any) -> float:
-        """The tested value, after the checks of the test statistic."""
         name = utils.get_test_stat(self.test_stat).__name__
         test_statistics._check(name, self.pdf, self.par_bounds)
         return test_statistics._mu_of_q0(poi_test) if name == "q0" else float(poi_test)
 
     def _arrays(self, mu: float) -> bridge.Settings:
-        """The engine's settings. Refuses a start or tested value outside its bounds."""
+        """Engine settings. Refuses a start or tested value outside its bounds."""
         self.pdf._check_lengths(len(self.init_pars), np.shape(self.data)[-1])
         start = np.array(self.init_pars, dtype=np.float64)
         lower, upper = np.array(self.par_bounds, dtype=np.float64).T.copy()
@@ -142,7 +134,7 @@ class _Calculator:
         return start, lower, upper, np.array(self.fixed_params, dtype=np.uint8)
 
     def pvalues(self, teststat: Any, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
-        """CLs+b, CLb and CLs of a value of the statistic."""
+        """CLs+b, CLb and CLs of a statistic's value."""
         above_signal = sig_plus_bkg_distribution.pvalue(teststat)
         above_background = bkg_only_distribution.pvalue(teststat)
         return above_signal, above_background, get_backend()[0].astensor(above_signal / above_background)
@@ -150,8 +142,8 @@ class _Calculator:
 
 @dataclass(eq=False, repr=False)
 class AsymptoticCalculator(_Calculator):
-    """`test_stat`: "qtilde", "q" or "q0". `calc_base_dist`: "normal", or "clipped_normal", which begins at
-    -sqrt(q_mu,A)."""
+    """`test_stat`: "qtilde", "q" or "q0". `calc_base_dist`: "normal", or "clipped_normal" (from
+    -sqrt(q_mu,A))."""
 
     calc_base_dist: str = "normal"
 
@@ -163,13 +155,13 @@ class AsymptoticCalculator(_Calculator):
 
     @property
     def fitted_pars(self) -> Any:
-        """The fits behind the last statistic, made again when asked for."""
+        """The fits behind the last statistic; refitted on request."""
         if self._fitted_pars is None and self._mu is not None:
             self._fitted_pars = self._five_fits(self._mu)[2]
         return self._fitted_pars
 
     def distributions(self, poi_test: Any) -> Any:
-        """With signal and without; `teststatistic` must come first."""
+        """With and without signal; call `teststatistic` first."""
         if self.sqrtqmuA_v is None:
             raise RuntimeError("need to call .teststatistic(poi_test) first")
         if self.calc_base_dist not in ("normal", "clipped_normal"):
@@ -179,7 +171,6 @@ class AsymptoticCalculator(_Calculator):
         return with_signal, AsymptoticTestStatDistribution(0.0, cutoff)
 
     def _five_fits(self, mu: Any) -> Any:
-        """The statistic of data and of Asimov data, all parameters."""
         statistic = utils.get_test_stat(self.test_stat)
         q, (held, free) = statistic(mu, *self._problem, return_fitted_pars=True)
         asimov_data, asimov_pars = generate_asimov_data(
@@ -199,7 +190,7 @@ class AsymptoticCalculator(_Calculator):
         return q, q_asimov
 
     def teststatistic(self, poi_test: Any) -> Any:
-        """The statistic in units of -mu/sigma, as in its distributions."""
+        """The statistic in units of -mu/sigma."""
         engine = self._engine()
         self._mu, self._fitted_pars = poi_test, None
         if engine is not None:
@@ -214,20 +205,18 @@ class AsymptoticCalculator(_Calculator):
         return tensorlib.astensor(root - root_asimov)
 
     def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
-        """CLs+b, CLb and CLs, each at -2, -1, 0, 1, 2 sigma of the expectation without signal."""
+        """CLs+b, CLb and CLs at -2, -1, 0, 1, 2 sigma of the expectation without signal."""
         both = (sig_plus_bkg_distribution, bkg_only_distribution)
         values = (bkg_only_distribution.expected_value(n_sigma) for n_sigma in _N_SIGMA)
         return [list(band) for band in zip(*(self.pvalues(value, *both) for value in values))]
 
 
 class EmpiricalDistribution:
-    """The distribution of `samples` of the statistic."""
-
     def __init__(self, samples: Any) -> None:
         self.samples = get_backend()[0].ravel(samples)
 
     def pvalue(self, value: Any) -> Any:
-        """Fraction of samples that are at least `value`."""
+        """Fraction of samples of at least `value`."""
         return get_backend()[0].astensor(np.count_nonzero(self.samples >= value) / len(self.samples))
 
     def expected_value(self, nsigma: Any) -> Any:
@@ -246,8 +235,8 @@ class ToyCalculator(_Calculator):
     seed: int | None = None
 
     def distributions(self, poi_test: Any, track_progress: bool | None = None) -> Any:
-        """With signal and without. A fit that fails raises FailedMinimization; with a seed its toy is left
-        out, with a warning."""
+        """With and without signal. A failed fit raises FailedMinimization; with a seed it drops the toy and
+        warns."""
         tensorlib, _ = get_backend()
         shown = self.track_progress if track_progress is None else track_progress
         if self.seed is not None:
@@ -278,7 +267,6 @@ class ToyCalculator(_Calculator):
         return EmpiricalDistribution(with_signal), EmpiricalDistribution(without)
 
     def _statistics(self, poi_test: Any, rows: Any, shown: bool, name: str) -> Any:
-        """The statistic of each toy."""
         engine = self._engine()
         if engine is None:
             statistic = utils.get_test_stat(self.test_stat)
@@ -301,11 +289,10 @@ class ToyCalculator(_Calculator):
         return np.where(vanishes, 0.0, np.maximum(0.0, value_held - value_free))
 
     def teststatistic(self, poi_test: Any) -> Any:
-        """The statistic of the data."""
         return utils.get_test_stat(self.test_stat)(poi_test, *self._problem)
 
     def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
-        """As asymptotically, from percentiles of the toys without signal."""
+        """From percentiles of the toys without signal."""
         tensorlib, _ = get_backend()
         both = (sig_plus_bkg_distribution, bkg_only_distribution)
         toys = bkg_only_distribution.samples

@@ -21,7 +21,6 @@ def _validate_fit_inputs(init_pars: Any, par_bounds: Any) -> None:
 
 
 def _given(pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any) -> tuple[Any, Any, Any]:
-    """Start, bounds and fixed flags; the model's if not given."""
     config = pdf.config
     return (
         config.suggested_init() if init_pars is None or len(init_pars) == 0 else init_pars,
@@ -31,7 +30,7 @@ def _given(pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any) -> tupl
 
 
 def _poi_of(pdf: Any) -> int:
-    """The POI's index. Raises UnspecifiedPOI."""
+    """Raises UnspecifiedPOI."""
     index: int | None = pdf.config.poi_index
     if index is None:
         raise UnspecifiedPOI("No POI is defined. A POI is required for tests and for fits with a fixed POI.")
@@ -39,7 +38,6 @@ def _poi_of(pdf: Any) -> int:
 
 
 def _at_poi(poi_val: Any, pdf: Any, init_pars: Any, fixed_params: Any) -> tuple[Any, Any]:
-    """Start and fixed flags that hold the POI at a value."""
     poi, start, fixed = _poi_of(pdf), [*init_pars], [*fixed_params]
     start[poi], fixed[poi] = poi_val, True
     return start, fixed
@@ -53,7 +51,7 @@ def fit(
     fixed_params: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """The best fit: other keywords and results are those of the optimizer's `minimize`."""
+    """The best fit; other keywords and results: see the optimizer's `minimize`."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
     _validate_fit_inputs(init_pars, par_bounds)
     flagged = enumerate(zip(init_pars, fixed_params))

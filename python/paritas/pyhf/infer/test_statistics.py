@@ -12,7 +12,7 @@ __all__ = ["q0", "qmu", "qmu_tilde", "tmu", "tmu_tilde"]
 
 
 def _check(name: str, pdf: Any, par_bounds: Any) -> None:
-    """Raises UnspecifiedPOI. Warns if the statistic has a tilde and the POI no bound at 0, or conversely."""
+    """Raises UnspecifiedPOI. Warns if tilde and a POI bound at 0 do not go together."""
     poi = _poi_of(pdf)
     if name == "q0":
         return
@@ -33,7 +33,7 @@ def _mu_of_q0(mu: Any) -> float:
 
 
 def _test_statistic(name: str, doc: str, vanishes: Callable[[Any, Any], bool]) -> Callable[..., Any]:
-    """Twice the NLL at mu less that of the free fit, at least 0; 0 if `vanishes(best value, mu)`."""
+    """Twice the NLL at mu minus the free fit's, at least 0; 0 if `vanishes(best value, mu)`."""
 
     def statistic(
         mu: Any,

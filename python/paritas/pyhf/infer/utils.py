@@ -11,7 +11,6 @@ _TEST_STATISTICS = {"q0": q0, "q": qmu, "qtilde": qmu_tilde}
 
 
 def all_pois_floating(pdf: Any, fixed_params: Any) -> bool:
-    """Whether the POI is free."""
     return not fixed_params[pdf.config.poi_index]
 
 

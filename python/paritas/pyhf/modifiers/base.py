@@ -1,8 +1,5 @@
-"""What modifiers share.
-
-A builder collects the modifiers of one type and says which parameters they need. An applier evaluates them as
-arrays [modifier][sample][batch][bin]; the engine needs none.
-"""
+"""Builders collect the modifiers of one type and say which parameters they need. Appliers evaluate them as
+arrays [modifier][sample][batch][bin]; the engine needs none."""
 
 from __future__ import annotations
 
@@ -37,8 +34,8 @@ STANDARD_NORMAL = parset("constrained_by_normal", None, 0.0, (-5.0, 5.0), auxdat
 
 
 class Builder:
-    """Collects modifiers, and in `required_parsets` what their parameters require. A `sparse` builder needs
-    only places that have its modifiers."""
+    """Collects modifiers and, in `required_parsets`, parameter requirements. A `sparse` builder gets only
+    places with its modifiers."""
 
     is_shared = True
     sparse = True
@@ -50,12 +47,12 @@ class Builder:
         self._parts: dict[str, Any] = {}
 
     def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
-        """What to keep of a modifier (or None) of a sample, besides the mask."""
+        """What to keep of a sample's modifier (or None) besides the mask."""
         return {}
 
     @staticmethod
     def requirement(sample_data: Any, modifier_data: Any) -> dict[str, Any] | None:
-        """The requirement of one modifier; None if `complete` makes it."""
+        """A modifier's requirement; None if `complete` makes it."""
         return None
 
     def _part(self, thismod: Any, nom: Any) -> dict[str, Any]:
@@ -109,8 +106,6 @@ class UncertainBinsBuilder(Builder):
 
 
 class Applier:
-    """Modifiers of one type as arrays."""
-
     name: str
     op_code = "multiplication"
     _values: Callable[[Any], Any]
@@ -146,14 +141,12 @@ class Applier:
 
 
 class FactorApplier(Applier):
-    """One parameter multiplies all bins."""
-
     def _values(self, pars: Any) -> Any:
         return self.param_viewer.get(pars)[:, np.newaxis, :, np.newaxis]
 
 
 class InterpolationApplier(Applier):
-    """One parameter interpolates between `histograms`, by one of `codes` (default: the first)."""
+    """One parameter interpolates between `histograms` by one of `codes` (default: the first)."""
 
     histograms: tuple[str, str, str]
     codes: tuple[str, ...]
@@ -179,10 +172,8 @@ class InterpolationApplier(Applier):
 
 
 class BinApplier(Applier):
-    """Each bin has its own parameter."""
-
     def _places(self, mask: Any, pdfconfig: Any) -> Any:
-        """The parameter of each bin in the `mask` of the last sample; elsewhere any number."""
+        """Parameter of each bin, by the last sample's `mask`; arbitrary elsewhere."""
         return np.cumsum(mask) - 1
 
     def _prepare(self, pdfconfig: Any) -> None:

@@ -15,7 +15,7 @@ def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
 
 
 def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
-    """The function that puts fixed values among free ones."""
+    """Makes the function that puts fixed values among free ones."""
     if tv is None or fixed_values is None:
         return lambda pars, stitch_with=None: pars
 
@@ -35,8 +35,8 @@ def shim(
     do_grad: bool = False,
     do_stitch: bool = False,
 ) -> tuple[dict[str, Any], Any]:
-    """(arguments of a minimiser, the function that makes all parameters from its x). `do_stitch` hides fixed
-    parameters from it."""
+    """(a minimiser's arguments, the function from its x to all parameters). `do_stitch` hides fixed
+    parameters."""
     if do_grad:
         raise exceptions.Unsupported("Numpy does not support autodifferentiation.")
     tensorlib, _ = get_backend()

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 _MAXITER = 100000
 
 
-#: the arguments of `minimize`, whether errors are needed, and its other keywords
+#: the arguments of `minimize`, whether errors are needed, other keywords
 Problem = namedtuple(
     "Problem", "objective data pdf init_pars par_bounds fixed_vals do_grad do_stitch errors options"
 )
@@ -39,7 +39,7 @@ class OptimizeResult(dict):  # type: ignore[type-arg]
 
 
 def _as_scipy_has_it(result: Any) -> Any:
-    """The result in SciPy's class, which scripts may check for, if SciPy is installed."""
+    """As SciPy's class, which scripts may check for, if installed."""
     try:
         from scipy.optimize import OptimizeResult as scipy_result
     except ImportError:
@@ -84,7 +84,6 @@ class OptimizerMixin:
         zeros = tensorlib.zeros(len(result.x) - len(x0))
 
         def with_zeros(values: Any) -> Any:
-            """With 0 for fixed parameters."""
             return stitch_pars(tensorlib.astensor(values), stitch_with=zeros)
 
         widths, correlations = getattr(result, "unc", None), getattr(result, "corr", None)
@@ -113,7 +112,7 @@ class OptimizerMixin:
         **kwargs: Any,
     ) -> Any:
         """The parameters at the minimum: (parameters,), or (parameters, 2) with uncertainties. Then, if asked
-        for, in this order: correlations, the objective's value, the whole result."""
+        for: correlations, objective value, whole result."""
         errors = return_uncertainties or return_correlations or return_result_obj
         given = (objective, data, pdf, init_pars, par_bounds, fixed_vals, bool(do_grad), do_stitch)
         result = self._fit(Problem(*given, errors, kwargs))
@@ -133,17 +132,15 @@ class OptimizerMixin:
 
 
 class EngineOptimizer(OptimizerMixin):
-    """Fits models by the engine, and every other objective by SciPy's SLSQP."""
+    """Fits models by the engine, other objectives by SciPy's SLSQP."""
 
     own_options: tuple[str, ...] = ()
 
     def handles(self, pdf: Any) -> bool:
-        """Whether the engine can fit this model."""
         engine_model = getattr(pdf, "_engine_model", None)
         return engine_model is not None and not pdf.batch_size and engine_model() is not None
 
     def _maxiter(self, options: Any) -> Any:
-        """The limit of iterations."""
         if options:
             own = ("maxiter", *self.own_options)
             exceptions.refuse_options([name for name in options if name not in own])

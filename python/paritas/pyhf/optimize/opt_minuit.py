@@ -7,8 +7,8 @@ from .mixins import EngineOptimizer, Problem
 
 
 class minuit_optimizer(EngineOptimizer):
-    """Uses the engine, not Minuit; only the option `maxiter` has an effect. Results have `minuit` with what
-    scripts read."""
+    """Uses the engine, not Minuit, with the option `maxiter` alone. Results have `minuit` with what scripts
+    read."""
 
     own_options = ("strategy", "tolerance")
 

@@ -41,7 +41,6 @@ class paramset:
 
     @property
     def suggested_fixed_as_bool(self) -> bool:
-        """The flag that all have."""
         flags = self.suggested_fixed
         if any(flag != flags[0] for flag in flags):
             raise RuntimeError(f"{flags} is neither all-True nor all-False")
@@ -62,7 +61,7 @@ class constrained_paramset(paramset):
 
 
 class constrained_by_normal(constrained_paramset):
-    """Each has a normal measurement `auxdata` of width `sigmas` (default 1)."""
+    """Normal measurements `auxdata` of width `sigmas` (default 1)."""
 
     pdf_type = "normal"
 
@@ -76,7 +75,7 @@ class constrained_by_normal(constrained_paramset):
 
 
 class constrained_by_poisson(constrained_paramset):
-    """Each has a count `auxdata`, expected at parameter x factor."""
+    """Counts `auxdata`, expected at parameter x factor."""
 
     pdf_type = "poisson"
 

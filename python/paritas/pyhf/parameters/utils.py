@@ -1,4 +1,4 @@
-"""What modifiers require of a parameter set, with the user's configuration."""
+"""Parameter sets from modifiers' requirements and the user's configuration."""
 
 from typing import Any
 
@@ -23,7 +23,6 @@ def _configured(name: str, attribute: str, asked: Any, given: Any) -> Any:
 
 
 def reduce_paramsets_requirements(paramsets_requirements: Any, paramsets_user_configs: Any) -> dict[str, Any]:
-    """The arguments of each parameter set, by name."""
     reduced: dict[str, Any] = {}
     for name, requirements in paramsets_requirements.items():
         user = paramsets_user_configs.get(name, {})

@@ -1,4 +1,4 @@
-"""Checks documents against JSON schemas (draft 6, the keywords that workspaces need)."""
+"""JSON schemas: draft 6, the keywords that workspaces need."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .loader import load_schema
 
 
 class ValidationError(Exception):
-    """What is wrong; `path` holds the steps to `instance`."""
+    """What is wrong; `path`: the steps to `instance`."""
 
     def __init__(self, message: str, path: list[Any], instance: Any) -> None:
         super().__init__(message)
@@ -36,14 +36,14 @@ _TYPES_WITH_TENSORS = {**_TYPES, "array": (list, np.ndarray), "number": (int, fl
 
 
 class _Validator:
-    """`allow_tensors`: NumPy's arrays and numbers are lists and numbers."""
+    """`allow_tensors`: accept NumPy's arrays and numbers."""
 
     def __init__(self, allow_tensors: bool) -> None:
         self.types = _TYPES_WITH_TENSORS if allow_tensors else _TYPES
         self.resolved: dict[Any, tuple[Any, str]] = {}
 
     def _is(self, value: Any, kind: str) -> bool:
-        """Whether a value has a type; true and false are no numbers, unlike in Python."""
+        """Does a value have a type? Unlike in Python, true and false are no numbers."""
         return isinstance(value, self.types[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
     def _resolve(self, reference: str, base: str) -> tuple[Any, str]:
@@ -57,7 +57,7 @@ class _Validator:
         return found
 
     def errors(self, value: Any, schema: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
-        """All errors of a value, the nearest first."""
+        """All errors of a value, nearest first."""
         if "$ref" in schema:
             resolved, base = self._resolve(schema["$ref"], base)
             yield from self.errors(value, resolved, base, path)
@@ -84,7 +84,7 @@ class _Validator:
             yield ValidationError(message, path, value)
 
     def _messages(self, value: Any, schema: Any) -> Iterator[str]:
-        """What is wrong with the value itself, without its parts."""
+        """Errors of the value itself, not its parts."""
         if "const" in schema and value != schema["const"]:
             yield f"{schema['const']!r} was expected"
         if "enum" in schema and value not in schema["enum"]:
@@ -109,7 +109,7 @@ class _Validator:
 
     def _items(self, value: Any, items: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
         if items == {"type": "number"} and {float, int}.issuperset(map(type, value)):
-            return  # nearly always, and much faster
+            return  # the usual case, much faster
         for index, item in enumerate(value):
             yield from self.errors(item, items, base, [*path, index])
 

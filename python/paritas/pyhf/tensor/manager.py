@@ -15,7 +15,6 @@ state: dict[str, tuple[Any, Any]] = {}
 
 
 def get_backend(default: bool = False) -> tuple[Any, Any]:
-    """The backend and the optimizer."""
     return state["default" if default else "current"]
 
 
@@ -27,7 +26,6 @@ def _text(value: Any) -> Any:
 
 
 def _check_kind(what: str, thing: Any, known: Any) -> None:
-    """Refuses a name that is taken."""
     if known is not None and not isinstance(thing, known):
         raise AttributeError(f"{type(thing)} needs a name of its own: there is another {what} '{thing.name}'")
 
@@ -64,7 +62,7 @@ def set_backend(
     backend: Any, custom_optimizer: Any = None, precision: Any = None, default: bool = False
 ) -> None:
     """Sets the backend ("numpy", or an object like it), the optimizer ("scipy", "minuit", or an object with
-    `name` and `minimize`) and the precision of arrays ("64b", "32b"); with `default` also as defaults."""
+    `name` and `minimize`) and array precision ("64b", "32b"); `default`: also as defaults."""
     precision = _text(precision)
     if precision:
         precision = precision.lower()

@@ -1,4 +1,4 @@
-"""The Brazil band: CLs over values of the parameter of interest."""
+"""The Brazil band: CLs over the parameter of interest."""
 
 from __future__ import annotations
 
@@ -68,7 +68,6 @@ def plot_cls_components(test_pois: Any, tail_probs: Any, ax: Any, **kwargs: Any)
 
 
 def _legend_order(label: str) -> int:
-    """Curves, the expected one, bands, the test size."""
     parts = ("exp", "pm1", "pm2", "alpha")
     return max((place + 1 for place, part in enumerate(parts) if part in label), default=0)
 
@@ -76,8 +75,8 @@ def _legend_order(label: str) -> int:
 def plot_results(
     test_pois: Any, tests: Any, test_size: float = 0.05, ax: Any = None, **kwargs: Any
 ) -> BrazilBandCollection:
-    """Draws tests from hypotest(..., return_expected_set=True), and with `components` return_tail_probs=True.
-    Other keywords: no_cls, xlabel, ylabel, and those above."""
+    """Draws tests from hypotest(..., return_expected_set=True); with `components` also
+    return_tail_probs=True. Other keywords: no_cls, xlabel, ylabel, and those above."""
     ax = plt.gca() if ax is None else ax
     components, no_cls = kwargs.pop("components", False), kwargs.pop("no_cls", False)
     x_label, y_label = kwargs.pop("xlabel", r"$\mu$ (POI)"), kwargs.pop("ylabel", r"$\mathrm{CL}_{s}$")

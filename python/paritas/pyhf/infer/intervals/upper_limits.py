@@ -51,8 +51,8 @@ def toms748_scan(
     from_upper_limit_fn: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, five expected ones) as roots, to atol or rtol. Bounds are halved and doubled until
-    they enclose all six. With `from_upper_limit_fn` also (tested values, tests)."""
+    """(observed limit, five expected) as roots, to atol or rtol. Bounds are halved and doubled to enclose all
+    six. `from_upper_limit_fn`: also (tested values, tests)."""
     tests: dict[float, Any] = {}
 
     def curves(poi: float) -> list[float]:
@@ -89,8 +89,8 @@ def linear_grid_scan(
     return_results: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, five expected ones) by linear interpolation in `scan`, which ascends; with
-    `return_results` also (scan, tests)."""
+    """(observed limit, five expected) by linear interpolation in ascending `scan`; `return_results`: also
+    (scan, tests)."""
     tests = [hypotest(mu, data, model, return_expected_set=True, **hypotest_kwargs) for mu in scan]
     rows = [[observed, *expected] for observed, expected in (test[:2] for test in tests)]
     falling = np.array(rows, dtype=np.float64)[::-1].T
@@ -108,8 +108,8 @@ def upper_limit(
     return_results: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, five expected ones), from `scan` or as roots; with `return_results` also (tested
-    values, tests)."""
+    """(observed limit, five expected), from `scan` or as roots; `return_results`: also (tested values,
+    tests)."""
     if scan is not None:
         return linear_grid_scan(data, model, scan, level, return_results, **hypotest_kwargs)
     low, up = model.config.suggested_bounds()[model.config.poi_index]
