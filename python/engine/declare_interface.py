@@ -3,12 +3,12 @@
 
     declare_interface.py --headers include --into FOLDER COMPILER...
 
-  interface_h.pxd   every function, struct, enumeration and number; NAME_default of each struct with a size
-  structs.pxi       types and defaults of options that are keywords; places of arrays in structs of arrays
+  interface_h.pxd   all declarations and numbers; NAME_default of each struct with a size
+  structs.pxi       types and defaults of keyword options; arrays in structs
   fields.pyi        types of result attributes and option keywords (paritas/fields.py)
 
-The preprocessor expands the headers, with empty system headers. Unknown shapes of declarations are errors.
-Standard library only."""
+The preprocessor expands the headers, with empty system headers. Unknown shapes are errors. Standard library
+only."""
 
 import argparse
 import os
@@ -18,15 +18,15 @@ import sys
 import tempfile
 
 SYSTEM_HEADERS = ("stddef.h", "stdint.h")
-#: structs of arrays; NumPy arrays in Python
+#: NumPy arrays in Python
 STRUCTS_OF_ARRAYS = ("paritas_er_day", "paritas_er_attitude")
-#: structs of keyword options, and members to skip
+#: structs of options, members to skip
 KEYWORDS = {
     "paritas_losscone_options": ("response", "first"),
     "paritas_kappa_options": (),
     "paritas_potential_options": (),
 }
-#: NumPy's and Python's words for C types
+#: for C types
 NUMPY_TYPES = {"double": "f8", "int64_t": "i8", "uint64_t": "u8", "uint8_t": "u1"}
 ARRAY_TYPES = {"f8": "float64", "i8": "int64", "u8": "uint64", "u1": "uint8"}
 PYTHON_TYPES = {"double": "float", "paritas_truth": "bool", "char": "str"}
@@ -42,7 +42,7 @@ def headers_in(folder):
 
 
 def preprocessed(compiler, folder):
-    """All declarations; numbers, defaults and records as statements."""
+    """Numbers, defaults and records become statements."""
     text, asked = "", []
     for name in headers_in(folder):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
@@ -79,7 +79,7 @@ def split(tokens, separator):
 
 
 class Interface:
-    """The headers' declarations, as lists of tokens."""
+    """Declarations are lists of tokens."""
 
     def __init__(self, headers, text):
         self.headers = headers
@@ -120,7 +120,7 @@ class Interface:
 
 
 def declared(tokens):
-    """A declaration in Cython. Function pointers are nogil."""
+    """Function pointers are nogil."""
     text = " ".join(token for token in tokens if token != "struct").replace("( void )", "()")
     text = re.sub(r"\[ ([^\]]*) \]", lambda length: f"[{eval(length.group(1))}]", text)
     return text + (" noexcept nogil" if re.search(r"\( \* \w+ \) \(", text) else "")
@@ -140,7 +140,7 @@ def cython_declarations(interface):
     pointer_to_rows = re.compile(rf"\b({'|'.join(interface.records)}) \*")
 
     def of_rows(declaration):
-        """With pointers to anything for pointers to records, like Array.rows."""
+        """Pointers to records become void, like Array.rows."""
         return pointer_to_rows.sub("void *", declaration)
 
     yield "# Made by declare_interface.py from include/*.h."
@@ -166,7 +166,7 @@ def cython_declarations(interface):
 
 
 def arrays_of(interface, name):
-    """(name, NumPy type) of members that point to numbers or texts."""
+    """(name, NumPy type) of pointers to numbers or texts."""
     for member in members_of(interface, name):
         if member[1] == "*" and member[0] in NUMPY_TYPES:
             yield member[-1], NUMPY_TYPES[member[0]]
@@ -187,7 +187,7 @@ def cython_structs(interface):
 
 
 def options_of(interface, name):
-    """(type, name) of the members of a struct of numbers, without its size."""
+    """(type, name) of number members, without the size."""
     return [(member[0], member[-1]) for member in list(members_of(interface, name))[1:]]
 
 

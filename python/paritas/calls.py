@@ -1,4 +1,4 @@
-"""Keywords that the functions of models share, and the engine's arguments for them."""
+"""Keywords of model functions, and the engine's arguments for them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .devices import ProgressFunction, engine
 from .model import Floats, Model, Values
 from .progress import told
 
-#: (low, high) by parameter name, or one row a parameter
+#: by parameter name, or rows of (low, high)
 Bounds = Union[Mapping[str, tuple[float, float]], ArrayLike]
-#: names of fixed parameters, their values by name, or a flag a parameter
+#: names, values by name, or a flag a parameter
 Fixed = Union[Sequence[str], Mapping[str, float], ArrayLike]
 Path = Union[str, "os.PathLike[str]"]
 #: a bar, a function of (finished, all jobs), or none
@@ -81,8 +81,6 @@ _KNOWN: dict[str, frozenset[str]] = {}
 
 
 class Call:
-    """A call's job, engine and progress function."""
-
     __slots__ = ("engine", "job", "tell", "_told")
 
     def __init__(
@@ -94,7 +92,7 @@ class Call:
         at: Optional[Floats] = None,
         data: Optional[ArrayLike] = None,
     ) -> None:
-        """what: the jobs that a bar counts. at: where toys are drawn, the default start of their fits."""
+        """what: the jobs of a bar. at: where toys are drawn and, by default, fits start."""
         if not given and at is None:
             self.engine, self._told = engine(), None
             self.job = None if data is None else _engine.Job(model, data)
@@ -166,8 +164,8 @@ def _fixed_of(model: Model, fixed: Fixed) -> NDArray[np.bool_]:
 
 
 def _start_of(model: Model, init: Any, fixed: Any, at: Optional[Floats], others: Any) -> Optional[Floats]:
-    """A default start is moved into the bounds, except for fixed parameters. Values by name override it.
-    None: the model's own."""
+    """Moves a default start into the bounds, except for fixed parameters; values by name override. None: the
+    model's own."""
     lower, upper, flags = others
     named = [given for given in (init, fixed) if isinstance(given, Mapping)]
     start: Optional[Floats] = None
@@ -189,10 +187,10 @@ def _start_of(model: Model, init: Any, fixed: Any, at: Optional[Floats], others:
 
 
 def start_of(model: Model, job: Optional[_engine.Job]) -> Floats:
-    """A copy of a job's start."""
+    """A copy."""
     return np.array(model.suggested_init if job is None or job.start is None else job.start)
 
 
 def fixed_of(model: Model, job: Optional[_engine.Job]) -> NDArray[np.bool_]:
-    """A copy of a job's fixed flags."""
+    """A copy."""
     return np.array(model.suggested_fixed if job is None or job.fixed is None else job.fixed, dtype=bool)

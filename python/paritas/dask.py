@@ -1,4 +1,4 @@
-"""Toys and patch sets as tasks for a Dask cluster. Without a client the tasks run here, one by one.
+"""Toys and patch sets as tasks for a Dask cluster, or in this process without a client.
 
     from distributed import Client
 
@@ -6,13 +6,11 @@
         test = paritas.dask.hypotest_toys("workspace.json", n=1_000_000, seed=1, client=client, progress=True)
         limits = paritas.dask.scan_patchset("BkgOnly.json", "patchset.json", "upper_limit", client=client)
 
-Answers equal those of one process, bit for bit: a toy depends only on the seed and its number. If a worker
-dies, Dask repeats its tasks; each answer counts once. Workers need the client's version of Paritas. `import
-paritas.dask` does not import Dask.
+Answers equal those of one process, bit for bit. Dask repeats a dead worker's tasks; each answer counts once.
+Workers need the client's version of Paritas. `import paritas.dask` does not import Dask.
 
-threads: of each task. With a client the default is 1, since a worker runs one task on each of its threads.
-    Use 0 (all) for workers that run one task on several cores. Without a client the usual default holds.
-    client: a synchronous `distributed.Client`."""
+threads: of each task. With a client the default is 1, for workers that run a task on each thread. Use 0 (all)
+    if they run one task on several cores. client: a synchronous `distributed.Client`."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ Progress = Union[bool, ProgressFunction, None]
 Function = Union[str, Callable[..., Any]]
 
 TASKS_PER_THREAD = 4  # so that threads end together
-# minimum, since each shard begins with fits of its own; maximum, since a dead worker loses it
+# minimum: a shard begins with fits of its own; maximum: a dead worker loses it
 TOYS_PER_SHARD = 250, 20000
 
 _FUNCTIONS = frozenset(
@@ -67,9 +65,9 @@ _FUNCTIONS = frozenset(
 
 @dataclass
 class Outcome:
-    """The answer of one model, or why there is none. status: the answer's ("answered" if it has none), or
-    "failed" if the function raised or its worker died too often; error: None, or kind and message. labels:
-    the patch's values in its patch set (e.g. signal masses)."""
+    """The outcome of one model. status: the answer's ("answered" if it has none), or "failed" if the function
+    raised or its worker died too often; error: None, or kind and message. labels: the patch's values (e.g.
+    masses)."""
 
     value: Any
     status: str
@@ -78,7 +76,7 @@ class Outcome:
 
     @property
     def converged(self) -> bool:
-        """There is an answer, and its fits (if any) converged."""
+        """There is an answer; its fits (if any) converged."""
         return self.error is None and _converged(self.value)
 
 
@@ -100,9 +98,9 @@ def hypotest_toys(
 
     model: or a workspace. shards: tasks (default: 4 a thread of the cluster, of 250 to 20000 toys of each
         hypothesis).
-    keep: return all toys. store: a new file for the pooled store. progress: in toys, updated when a task
-        ends. options: test_stat, data, init, bounds, fixed, fix_aux, minimizer, device, precision, as in
-        `paritas.hypotest_toys`. The run ends if a task raises, or after a task killed four workers (Dask's
+    keep: return all toys. store: a new file for the pooled store. progress: in toys, by task. options:
+        test_stat, data, init, bounds, fixed, fix_aux, minimizer, device, precision, as in
+        `paritas.hypotest_toys`. A task that raises ends the run, as does one that killed four workers (Dask's
         setting `distributed.scheduler.allowed-failures`)."""
     _check_client(client)
     for name in ("shard", "resume"):
@@ -147,13 +145,12 @@ def scan_patchset(
     progress: Progress = None,
     **options: Any,
 ) -> dict[str, Outcome]:
-    """Runs a function on every patched workspace of a patch set (or those in `patches`). Outcomes by name, in
-    the patch set's order.
+    """Runs a function on every patched workspace (or those in `patches`), in the patch set's order.
 
-    function: the name of a function of models, such as "hypotest" or "upper_limit", called with `options` and
+    function: a function of models by name, such as "hypotest" or "upper_limit", which gets `options` and
         threads; or your `function(model, **options)`, which gets threads only if given. model_options:
-        keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A patch that fails
-        gets an Outcome with its error. Raises InvalidInput for another workspace's patch set, NotFound for an
+        keywords of `Model.from_workspace`: measurement, poi, interpolation codes, clips. A failed patch gets
+        an Outcome with its error. Raises InvalidInput for another workspace's patch set, NotFound for an
         unknown name. progress: in patches."""
     _check_client(client)
     _check_function(function)
@@ -182,7 +179,7 @@ def map_models(
     **options: Any,
 ) -> dict[str, Outcome]:
     """Runs a function on every model (or workspace) of a mapping, in its order. function and options: as in
-    `scan_patchset`. A model that fails, or a file that cannot be read, gets an Outcome with its error."""
+    `scan_patchset`. A failed model or unreadable file gets an Outcome with its error."""
     _check_client(client)
     _check_function(function)
     options = _options(function, client, threads, options)
@@ -196,13 +193,13 @@ def map_models(
     return {name: found[name] for name in models}
 
 
-# ---- tasks: (version, what all tasks share, what is each one's own) ----
+# ---- tasks: (version, shared arguments, own arguments) ----
 
 
 def _shard(
     version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int], options: dict[str, Any]
 ) -> tuple[bytes, Tally]:
-    """A compressed shard's store, and the tally of its fits."""
+    """Compressed store, tally of fits."""
     _check_version(version)
     with tempfile.TemporaryDirectory() as folder:
         path = _part(folder, shard[0])
@@ -245,9 +242,6 @@ def _check_version(version: str) -> None:
         raise _engine.Error(f"the client has Paritas {version}, this worker {_engine.VERSION}")
 
 
-# ---- runs ----
-
-
 def _answers(
     client: Any,
     name: str,
@@ -256,7 +250,7 @@ def _answers(
     tasks: Mapping[Any, tuple[Any, ...]],
 ) -> Generator[tuple[Any, Any, Optional[BaseException]], None, None]:
     """Yields (key, answer, error) as tasks end: function(version, *shared, *task). Shared arguments are a
-    task of their own: each worker gets them once, and Dask remakes them if it dies."""
+    task: sent once to a worker, remade if it dies."""
     version = _engine.VERSION
     if client is None:
         for key, own in tasks.items():

@@ -1,9 +1,7 @@
-"""What paritas.torch and paritas.jax share, over NumPy arrays: statistics of many rows, with derivatives.
+"""What paritas.torch and paritas.jax share: differentiable statistics of many rows of NumPy arrays.
 
-  arguments (..., numbers) ─► data rows (main, auxiliary, templates) ─► one call of the engine
-                           ─► values, statuses, derivatives by each argument
-
-Leading dimensions of all arguments broadcast to one batch. Each row is fitted by itself."""
+arguments (..., numbers) ─► data rows (main, auxiliary, templates) ─► one call of the engine
+                         ─► values, statuses, derivatives by each argument"""
 
 from __future__ import annotations
 
@@ -23,13 +21,13 @@ from .calls import Bounds, Fixed, job_of
 from .model import Floats, Model, Values
 from .workspace import DocumentLike, document
 
-#: statuses by code; 0 is "converged"
+#: by code; 0 is "converged"
 STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 #: a sample's name (in every channel), (channel, sample), or several
 Samples = Union[str, tuple[str, str], Iterable[Union[str, tuple[str, str]]]]
 #: a histosys's name (in every sample), (channel, sample, modifier), or several
 Variations = Union[str, tuple[str, str, str], Iterable[Union[str, tuple[str, str, str]]]]
-#: arguments that are parts of data rows, in the front ends' order
+#: the arguments in data rows, in the front ends' order
 ROW_ARGUMENTS = ("data", "signal", "background", "variations_up", "variations_down")
 _ROW_ARGUMENTS = set(ROW_ARGUMENTS)
 Template = tuple[str, str, str, Optional[str]]
@@ -44,8 +42,7 @@ class Curves(NamedTuple):
 
 @dataclass(frozen=True)
 class Statistic:
-    """What the engine computes; hashable. outputs: bits of the curves of cls and limit; 0 for other
-    statistics."""
+    """Hashable. outputs: bits of the curves of cls and limit; else 0."""
 
     quantity: str
     test: str = "qtilde"
@@ -68,7 +65,7 @@ EXPECTED_SIGNIFICANCE = Statistic("z_asimov", "q0")
 
 
 def curve_bits(curve: Union[None, str, int]) -> int:
-    """Output bits: None all six, "observed", or the sigmas of an expected curve."""
+    """None: all six; "observed"; or the sigmas of an expected curve."""
     if curve is None:
         return 63
     if isinstance(curve, str):
@@ -83,25 +80,25 @@ def curve_bits(curve: Union[None, str, int]) -> int:
 
 class Session:
     """A model whose calls take some of its numbers as arguments. It keeps its state on the device between
-    calls. Threads may share it. A pickled session is rebuilt on the device that it names.
+    calls. Threads may share it. Unpickling rebuilds it on the device that it names.
 
     signal, background: samples whose nominal rates are arguments. variations: histosys modifiers whose up and
-        down templates are. Numbers not given in a call are the workspace's. arguments: for each the (channel,
-        sample) or (channel, sample, modifier) whose bins it holds, in order.
+        down templates are. Numbers not given are the workspace's. arguments: for each the (channel, sample)
+        or (channel, sample, modifier) of its bins, in order.
     sizes: length of each.
 
     Methods take arrays by name, with the argument's numbers in the last dimension. The dimensions before it
-    are batch dimensions, which broadcast:
+    broadcast to a batch of independent fits:
 
       signal, background  nominal rates, as the session names them; or a mapping from (channel, sample), or
                           channel, to arrays
       variations          (up, down) templates, the same way; either may be None
       data                main data (auxiliary data then follow from these templates), or main and auxiliary
 
-    Answers have the shape of the batch. Everything is computed in float64 and returned in the arrays' type. A
-    row is NaN, with NaN derivatives, if a fit does not converge or its numbers allow no fit ("non_finite":
-    NaN, a negative count, rates that switch a bin's constraint on or off). Mask such rows (where, nansum);
-    the others train on. return_status=True: (answer, codes), with the code of each row's worst fit (names:
+    Answers have the shape of the batch and the arrays' type; computations are in float64. A row and its
+    derivatives are NaN if a fit does not converge or cannot be made ("non_finite": NaN, a negative count,
+    rates that switch a bin's constraint on or off). Mask such rows (where, nansum); the others train on.
+    return_status=True: (answer, codes), the code of each row's worst fit (names:
     paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
 
     def __init__(
@@ -123,10 +120,9 @@ class Session:
         **options: Any,
     ) -> None:
         """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample,
-        clip_bin of the model. init, bounds, fixed: of all fits, as in `paritas.fit`. shared: fits of q0, qmu
-        and Z0 take their curvature from fits to the workspace's own numbers. Dozens of similar rows are then
-        several times as fast; answers move within the fits' tolerance. threads: of one call; 1 is best for
-        one row."""
+        clip_bin of the model. init, bounds, fixed: of all fits, as in `paritas.fit`. shared: q0, qmu and Z0
+        start with the curvature of the workspace's own fits. Dozens of similar rows are several times as
+        fast; answers move within the fits' tolerance. threads: of one call; 1 is best for one row."""
         given = {
             name: value
             for name, value in (("poi", poi), ("measurement", measurement), *options.items())
@@ -188,15 +184,13 @@ class Session:
         return f"<{module}.Session: {counts}; arguments: {parts or 'data'}>"
 
     def __copy__(self) -> "Session":
-        return self  # immutable: copies of networks share it
+        return self  # immutable
 
     def __deepcopy__(self, memo: Any) -> "Session":
         return self
 
     def __reduce__(self) -> Any:
         return _session, (type(self), self._made_of)
-
-    # ---- statistics ----
 
     def nll(self, parameters: Any = None, *, return_status: bool = False, **rows: Any) -> Any:
         """The negative log-likelihood at points (..., parameters); None: the suggested start."""
@@ -231,7 +225,7 @@ class Session:
         return_status: bool = False,
         **rows: Any,
     ) -> Any:
-        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2, that one alone
+        """CLs at mu (...): Curves(observed, expected). curve: "observed" or -2 .. 2 for one alone
         (cheaper)."""
         return self._curves(
             Statistic("cls", test_stat, curve_bits(curve)), _with_tail(mu), curve, return_status, rows
@@ -246,8 +240,8 @@ class Session:
         return_status: bool = False,
         **rows: Any,
     ) -> Any:
-        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2,
-        that one alone. NaN: no limit."""
+        """Upper limits on mu, where CLs = level: Curves(observed, expected). curve: "observed" or -2 .. 2 for
+        one alone. NaN: no limit."""
         return self._curves(
             Statistic("limit", test_stat, curve_bits(curve), level), None, curve, return_status, rows
         )
@@ -269,17 +263,15 @@ class Session:
         return (curves, found[1]) if return_status else curves
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
-        """For front ends: values (..., k), or (...) for one output; with status codes (...) if asked for."""
+        """Values (..., k), or (...) for one output; status codes (...) if asked for."""
         raise NotImplementedError
 
     def _join(self, pieces: list[Any]) -> Any:
-        """For front ends: broadcasts arrays and joins them."""
+        """Broadcasts and joins."""
         raise NotImplementedError
 
-    # ---- what the front ends call ----
-
     def _row_arguments(self, given: dict[str, Any]) -> list[Any]:
-        """ROW_ARGUMENTS of a call: `variations` split into up and down, mappings joined."""
+        """Splits `variations` into up and down, joins mappings."""
         found: list[Any] = [None] * len(ROW_ARGUMENTS)
         if not given:
             return found
@@ -309,7 +301,7 @@ class Session:
         return self._join([pieces[of] for of in wanted])
 
     def place_of(self, name: str, shape: tuple[int, ...]) -> slice:
-        """Where a row argument stands in a row. Raises for a wrong shape."""
+        """Raises for a wrong shape."""
         place = self._places[name]
         size = shape[-1] if shape else 0
         if size == place.stop - place.start != 0:
@@ -335,8 +327,8 @@ class Session:
         rows: Sequence[Optional[Floats]],
         wanted: Sequence[bool],
     ) -> "Answer":
-        """at: points (..., parameters) of the likelihood, mu (..., 1) of others, or None; rows: ROW_ARGUMENTS
-        or None. wanted: derivatives by `at` and each of rows."""
+        """at: points (..., parameters) of the likelihood, else mu (..., 1) or None; rows: ROW_ARGUMENTS or
+        None. wanted: derivatives by `at` and each of rows."""
         batch = batch_of([array.shape for array in (at, *rows) if array is not None])
         n = prod(batch)
         points = data = None
@@ -377,8 +369,8 @@ class Session:
 
 
 class Answer(NamedTuple):
-    """n rows of shape `batch`: values (n, k), codes (n); slopes (n, k, numbers of the argument) by `at` and
-    each row argument, or None."""
+    """n rows of shape `batch`: values (n, k), codes (n); slopes (n, k, numbers) by `at` and each row
+    argument, or None."""
 
     batch: tuple[int, ...]
     values: Floats
@@ -386,8 +378,8 @@ class Answer(NamedTuple):
     slopes: list[Optional[Floats]]
 
     def pulled_back(self, weights: Union[float, Floats], index: int, shape: tuple[int, ...]) -> Any:
-        """Sum over outputs of weights (n, k) (or one number per row) times the slopes by argument `index`.
-        Outputs of weight 0 are skipped even if NaN, so that masked rows spoil no gradients."""
+        """Sum over outputs of weights (n, k) (or (n)) times slopes by argument `index`. Weight 0 skips NaN,
+        so that masked rows spoil no gradients."""
         slopes = self.slopes[index]
         assert slopes is not None
         if isinstance(weights, float):
@@ -399,7 +391,7 @@ class Answer(NamedTuple):
 
 
 def summed_to(array: Any, shape: tuple[int, ...]) -> Any:
-    """Sums over the dimensions that broadcasting from `shape` added."""
+    """Sums over broadcast dimensions."""
     if array.shape == shape:
         return array
     extra = array.ndim - len(shape)
@@ -413,12 +405,10 @@ def _listed(names: Sequence[tuple[str, ...]]) -> str:
 
 
 def _with_tail(mu: Any) -> Any:
-    """Adds the last dimension of 1 to values of mu."""
     return mu[..., None] if hasattr(mu, "ndim") else np.asarray(mu, dtype=np.float64)[..., None]
 
 
 def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The broadcast shape of the leading dimensions."""
     if len(shapes) == 1:
         return shapes[0][:-1]
     leading = {shape[:-1] for shape in shapes}
@@ -426,7 +416,7 @@ def batch_of(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def check_soft_histogram(edges: NDArray[Any], bandwidth: float, kernel: str) -> None:
-    """Raises InvalidArgument for wrong arguments of a soft histogram."""
+    """Raises InvalidArgument."""
     if (
         edges.ndim != 1
         or len(edges) < 2
@@ -443,7 +433,7 @@ def check_soft_histogram(edges: NDArray[Any], bandwidth: float, kernel: str) -> 
 
 
 def _places(model: Model, sizes: Mapping[str, int]) -> dict[str, slice]:
-    """Slices of the row arguments in a row; `data`: the main data."""
+    """`data`: the main data."""
     found, first = {"data": slice(0, model.main_count)}, model.main_count + model.aux_count
     for name, size in sizes.items():
         found[name] = slice(first, first + size)
@@ -452,7 +442,7 @@ def _places(model: Model, sizes: Mapping[str, int]) -> dict[str, slice]:
 
 
 def _several(given: Any, length: int) -> list[Any]:
-    """A list from one name, one tuple of `length` names, or several of these; sets are sorted."""
+    """One name, one tuple of `length` names, or several; sets are sorted."""
     if given is None:
         return []
     if isinstance(given, str) or (
@@ -463,7 +453,6 @@ def _several(given: Any, length: int) -> list[Any]:
 
 
 def _session(kind: type[Session], made_of: dict[str, Any]) -> Session:
-    """Unpickles a session."""
     return kind(**made_of)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_of(model: Model, best: FitResult) -> None:
-    """Refuses a fit of a model with other parameters."""
+    """Refuses fits of other parameters."""
     if best.names != model.parameter_names:
         raise _engine.InvalidArgument(
             "best: the fit of another model, whose parameters have other names or another order"
@@ -46,9 +46,9 @@ def fit(
 ) -> FitResult:
     """The best fit. A failed fit does not raise: see `status`.
 
-    covariance: also errors, from the inverse of the exact Hessian. starts: number of fits, all but the first
-        from random starts; the lowest minimum wins. minimizer: "newton", "lbfgsb" or "de" (with population
-        and seed). max_iterations 0: the method's default. data: main, then auxiliary (None: observed). init,
+    covariance: also errors, from the inverse exact Hessian. starts: number of fits, all but the first from
+        random starts; the lowest minimum wins. minimizer: "newton", "lbfgsb" or "de" (with population and
+        seed). max_iterations 0: the method's default. data: main, then auxiliary (None: observed). init,
         bounds, fixed: by name or as arrays; the rest is the model's, its start moved into the bounds. device:
         "cpu", "opencl", "cuda", "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
     options = _options(minimizer, max_iterations, population, seed)
@@ -104,11 +104,10 @@ def fit_batch(
     seed: int = 0,
     **given: Unpack[Where],
 ) -> FitBatch:
-    """N fits as one batch over vector lanes, threads and devices. Each result equals a single fit, bit for
-    bit.
+    """N fits as one batch over lanes, threads and devices. Each result equals a single fit, bit for bit.
 
     data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): one row a
-    fit. Arguments without the leading N, or by name, hold for all. errors, covariance: also return those."""
+    fit. Without the leading N, or by name, they hold for all. errors, covariance: also return those."""
     rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
     counts = [
         len(one)
@@ -143,8 +142,8 @@ def minos(
     **given: Unpack[Keywords],
 ) -> dict[str, tuple[float, float]]:
     """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.
-    parameters: names, one name, or "all" free ones. best: a converged fit with the same data and settings
-    (None: made here)."""
+    parameters: names, one name, or "all" free ones. best: a converged fit with these data and settings (None:
+    made here)."""
     if best is None:
         quietly: Any = {**given, "progress": None}
         best = fit(model, **quietly)

@@ -43,8 +43,8 @@ def hypotest(
 
 
 def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]) -> Any:
-    """Asymptotic CLs of a value of the parameter of interest. Several values give a list and share the free
-    fit and Asimov data. test_stat: "qtilde", "q", "q0"."""
+    """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
+    and Asimov set. test_stat: "qtilde", "q", "q0"."""
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
     with Call("hypotest", model, given, "tests") as call:
         rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
@@ -71,9 +71,9 @@ def scan(
 ) -> ScanResult:
     """Profile likelihood over one or two parameters.
 
-    Each argument is (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES",
-    alphas)), whose grid varies the second parameter first. Or give names (default: the parameter of interest)
-    and `values` (points, parameters)."""
+    Arguments are (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES", alphas)),
+    whose grid varies the second first. Or names (default: the parameter of interest), with points in `values`
+    (points, parameters)."""
     if values is not None:
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
@@ -101,7 +101,7 @@ def scan(
 
 
 def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords]) -> RankingResult:
-    """Impacts of the free parameters on the parameter of interest, largest first. top: how many."""
+    """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
     with Call("ranking", model, given, "ranking") as call:
@@ -119,9 +119,9 @@ def predict(
     fixed: Optional[Fixed] = None,
     **options: Any,
 ) -> Prediction:
-    """Yields before and after a fit, with errors from its covariance: J C J^T. The fit is made here with
-    `options`, unless `best` is given. Prefit errors are from uncorrelated constraint widths; unconstrained
-    parameters add nothing."""
+    """Yields before and after a fit, with errors from its covariance: J C J^T. `best`: the fit, else made
+    here with `options`. Prefit errors: uncorrelated constraint widths; unconstrained parameters add nothing.
+    """
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
     check_of(model, best)
@@ -154,7 +154,7 @@ def predict(
 
 
 def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Errors of bins and of channel sums. cumsum adds in the program's order, for equal bits."""
+    """cumsum adds in the program's order, for equal bits."""
 
     def error(row: Floats) -> float:
         inner = np.cumsum(covariance * row, axis=1)[:, -1]
@@ -185,8 +185,8 @@ def asimov_data(
     precision: Optional[str] = None,
     threads: Optional[int] = None,
 ) -> Floats:
-    """Asimov data, main then auxiliary: expected at the fit with the parameter of interest at mu. Raises
-    NotConverged if that fit fails."""
+    """Asimov data, main then auxiliary, from the fit with the parameter of interest at mu. Raises
+    NotConverged."""
     job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
     start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True

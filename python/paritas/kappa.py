@@ -1,9 +1,8 @@
 """Electrons around a spacecraft: kappa distributions fitted to spectra, and the spacecraft's potential.
 
 A distribution is a row of density (1/m^3), kappa and theta (thermal speed, m/s). Fluxes are omnidirectional,
-1/(cm^2 s eV); energies and temperatures in eV, potentials in V, currents in A/m^2. A spectrum has 15 rows,
-each with its energy. Options are members of paritas_kappa_options and paritas_potential_options.
-paritas_kappa.h has their meaning and all formulas."""
+1/(cm^2 s eV); energies and temperatures in eV, potentials in V, currents in A/m^2. A spectrum has 15 rows.
+Options: paritas_kappa_options and paritas_potential_options in paritas_kappa.h, which has all formulas."""
 
 from __future__ import annotations
 
@@ -62,13 +61,10 @@ def response(energy: ArrayLike, width: float = 0.5) -> Floats:
     return _engine.kappa_response(energy, width)
 
 
-# ---- spectra ----
-
-
 @dataclass
 class Spectra:
-    """n spectra, arrays (n, 15): energy, flux (omnidirectional), and what fit weights need. coverage: the
-    measured part of the hemisphere."""
+    """n spectra, arrays (n, 15): energy, flux, and what fit weights need. coverage: measured part of the
+    hemisphere."""
 
     energy: Floats
     flux: Floats
@@ -81,8 +77,8 @@ class Spectra:
         return len(self.energy)
 
     def shifted(self, potential: ArrayLike, liouville: bool = True) -> Spectra:
-        """Spectra outside a spacecraft potential (V, one or n): energies less the potential; fluxes keep the
-        phase-space density, or stay as they are without liouville."""
+        """Spectra outside a spacecraft potential (V, one or n): energies less the potential. Fluxes keep
+        their phase-space density, or, without liouville, their values."""
         energy = self.energy - np.asarray(potential, dtype=np.float64).reshape(-1, 1)
         return replace(
             self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux
@@ -115,15 +111,12 @@ def spectrum(
     return Spectra(energies, found.omni, found.sensitivity, found.counts, found.coverage, found.error)
 
 
-# ---- fits ----
-
-
 @dataclass
 class KappaFit(Tabular):
     """Fits of n spectra.
 
-    table: one row a spectrum, with the program's column names; NaN unless `plasma_status` is "fitted".
-        results: the library's rows (paritas_kappa_result)."""
+    table: one row a spectrum, program's columns; NaN unless `plasma_status` is "fitted". results: the
+        library's rows (paritas_kappa_result)."""
 
     table: Table
     results: Table
@@ -146,7 +139,7 @@ class KappaFit(Tabular):
 
     @property
     def covariance(self) -> Floats:
-        """Of ln density, kappa, ln theta: (n, 3, 3); 0 for parameters that are held or at a bound."""
+        """Of ln density, kappa, ln theta: (n, 3, 3); 0 if held or at a bound."""
         return np.ascontiguousarray(self.results["covariance"])
 
     def _repr_html_(self) -> str:
@@ -167,7 +160,7 @@ def fit(
     progress: Progress = None,
     **options: Unpack[KappaOptions],
 ) -> KappaFit:
-    """Fits a kappa distribution to every spectrum. A failed fit does not raise: see `plasma_status`."""
+    """Fits every spectrum. Failed fits do not raise: see `plasma_status`."""
     used = engine(device, precision, threads)
     with told(progress, "kappa fits") as tell:
         results = _engine.kappa_fit(spectra.arrays(), dict(options), used, tell)
@@ -183,12 +176,9 @@ def misfit(
     threads: Optional[int] = None,
     **options: Unpack[KappaOptions],
 ) -> Floats:
-    """The objective of a fit at m points (rows of density, kappa, theta) for n spectra: (n, m); NaN if no row
-    is left."""
+    """A fit's objective at m points (rows of density, kappa, theta) for n spectra: (n, m); NaN
+    without rows."""
     return _engine.kappa_misfit(spectra.arrays(), dict(options), points, engine(device, precision, threads))
-
-
-# ---- currents ----
 
 
 def photoelectron_current(potential: ArrayLike) -> Floats:
@@ -207,7 +197,7 @@ def secondary_yield(energy: ArrayLike) -> Floats:
 
 
 def electron_current(distribution: ArrayLike, lower: float = 0.0, upper: float = np.inf) -> Floats:
-    """Electron currents of n distributions between two energies onto a plane, A/m^2."""
+    """Electron currents onto a plane between two energies, A/m^2, of n distributions."""
     return _engine.electron_current(distribution, lower, upper)
 
 
@@ -220,21 +210,17 @@ def shade_currents(
     threads: Optional[int] = None,
     **options: Unpack[PotentialOptions],
 ) -> Floats:
-    """Currents of electrons, secondaries and ions onto a shaded spacecraft: (n, m, 3) for m potentials and n
-    spectra."""
+    """Currents of electrons, secondaries and ions in shade: (n, m, 3) for m potentials and n spectra."""
     return _engine.shade_currents(distribution, dict(options), potentials, engine(device, precision, threads))
-
-
-# ---- spacecraft potentials ----
 
 
 @dataclass
 class SpacecraftPotentials(Tabular):
     """Potentials of n spacecraft.
 
-    table: one row each, with the program's column names, after the columns of the fit if there is one; NaN
-        unless `spacecraft_potential_status` is "found". results: the library's rows (paritas_potential), with
-        the currents. fits: of the spectra; None if the distribution was given."""
+    table: one row each, program's columns, after those of a fit; NaN unless `spacecraft_potential_status` is
+        "found". results: the library's rows (paritas_potential), with currents. fits: of the spectra; None
+        for given distributions."""
 
     table: Table
     results: Table
@@ -285,9 +271,9 @@ def spacecraft_potential(
 ) -> SpacecraftPotentials:
     """The potentials at which the currents of spacecraft balance.
 
-    source: Spectra to fit (`kappa`: options of these fits; in sunlight repeated with energies less the
-        potential), a KappaFit, or rows of density, kappa, theta (n, 3). `covariance` (n, 3, 3) of ln density,
-        kappa, ln theta gives errors for such rows. sunlit: one flag, or n."""
+    source: Spectra to fit (`kappa`: options; in sunlight repeated with energies less the potential), a
+        KappaFit, or rows of density, kappa, theta (n, 3), with errors from `covariance` (n, 3, 3) of ln
+        density, kappa, ln theta. sunlit: one flag, or n."""
     used = engine(device, precision, threads)
     fits: Optional[KappaFit] = None
     if isinstance(source, Spectra):

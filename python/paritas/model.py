@@ -1,4 +1,4 @@
-"""Models: the frozen likelihood of a workspace."""
+"""Models: frozen likelihoods."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from . import fits, inference, toys
 
 Floats = NDArray[np.float64]
-#: values by parameter name, or an array of all
+#: by parameter name, or an array of all
 Values = Union[Mapping[str, float], ArrayLike]
 
 
 @dataclass(frozen=True)
 class Channel:
-    """A channel of a model: `slice` of the main data."""
+    """`slice`: its bins in the main data."""
 
     name: str
     bins: int
@@ -32,7 +32,7 @@ class Channel:
 
 
 class Model(_engine.Model):
-    """The likelihood of one measurement of a workspace. Immutable; threads may share it.
+    """The likelihood of one measurement. Immutable; threads may share it.
 
     parameter_names, parameter_count, poi_index (None: no parameter of interest), suggested_init,
     lower_bounds, upper_bounds, suggested_fixed, constraint_widths and data (main, then auxiliary) are in
@@ -52,8 +52,7 @@ class Model(_engine.Model):
     ) -> "Model":
         """The model of a workspace (path, dict or Workspace) with JSON patches applied in order. measurement
         None: the first; poi: "" for none, None for the measurement's. normsys_code 1 or 4 (default),
-        histosys_code 0, 2 or "4p" (default); clips: lower limits of the expected rates of a sample, of a bin.
-        """
+        histosys_code 0, 2 or "4p" (default); clips: lower limits of expected rates of a sample, of a bin."""
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))
@@ -73,8 +72,8 @@ class Model(_engine.Model):
 
     @property
     def constraint_centres(self) -> Floats:
-        """The zero of pulls: where the auxiliary data pull each parameter (suggested_init, unless the
-        measurement sets it). NaN without a constraint."""
+        """Where auxiliary data pull each parameter, the zero of pulls: suggested_init, unless the measurement
+        sets it. NaN without a constraint."""
         found, constrained = np.full(self.parameter_count, np.nan), ~np.isnan(self.constraint_widths)
         if self.aux_count:  # in the parameters' order; expected at the parameter, or tau times it
             aux = slice(self.main_count, self.main_count + self.aux_count)
@@ -86,8 +85,6 @@ class Model(_engine.Model):
             f"<paritas.Model: {self.parameter_count} parameters, {self.main_count} bins in "
             f"{len(self.channel_layout)} channels, parameter of interest {self.poi_name!r}>"
         )
-
-    # ---- parameters by name ----
 
     def index(self, parameter: Union[str, int]) -> int:
         """Index of a parameter, by name or index."""
@@ -120,8 +117,6 @@ class Model(_engine.Model):
             return found
         return np.ascontiguousarray(values, dtype=np.float64)
 
-    # ---- likelihood ----
-
     def twice_nll(
         self,
         point: Optional[Values] = None,
@@ -131,7 +126,7 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> float:
-        """Twice the negative log-likelihood with all constants. NaN outside the domain. data: main, then
+        """Twice the negative log-likelihood, with all constants; NaN outside the domain. data: main, then
         auxiliary; None: observed."""
         return _engine.twice_nll(self, self.point(values=point), data, engine(device, precision, threads))
 
@@ -148,7 +143,7 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> Floats:
-        """Exact gradient of twice the NLL by the parameters."""
+        """Exact gradient of twice the NLL."""
         used = engine(device, precision, threads)
         found: Floats = _engine.evaluate(self, self.point(point), data, gradient=True, engine=used).gradient[
             0, 0
@@ -164,7 +159,7 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> Floats:
-        """Exact Hessian of twice the NLL by the parameters, all free."""
+        """Exact Hessian of twice the NLL, all parameters free."""
         used = engine(device, precision, threads)
         found: Floats = _engine.evaluate(self, self.point(point), data, hessian=True, engine=used).hessian[
             0, 0
@@ -185,8 +180,6 @@ class Model(_engine.Model):
         found: Floats = _engine.evaluate(self, points, data, engine=used).twice_nll
         return found
 
-    # ---- expectations ----
-
     def expected_data(
         self,
         point: Optional[Values] = None,
@@ -196,7 +189,7 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> Floats:
-        """Expected main data, followed by auxiliary data with `include_aux`."""
+        """Expected main data; `include_aux` appends auxiliary data."""
         found: Floats = _engine.expected_data(self, self.point(point), engine(device, precision, threads))[0]
         return found if include_aux else found[: self.main_count]
 
@@ -222,10 +215,8 @@ class Model(_engine.Model):
         precision: Optional[str] = None,
         threads: Optional[int] = None,
     ) -> Floats:
-        """Derivatives of the expected main data by the parameters: (bins, parameters)."""
+        """Derivatives of expected main data: (bins, parameters)."""
         return _engine.expected_jacobian(self, self.point(point), engine(device, precision, threads))
-
-    # ---- fits and statistics: methods with this model first ----
 
     if TYPE_CHECKING:
         fit = fits.fit
@@ -247,7 +238,7 @@ class Model(_engine.Model):
 
 
 class _Method:
-    """A function as a method; imports its module at first use."""
+    """Imports its module at first use."""
 
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
@@ -258,7 +249,7 @@ class _Method:
         return getattr(kind if model is None else model, self.name)
 
 
-#: functions of models by module; also methods of Model
+#: by module; also methods of Model
 FUNCTIONS = {
     "fits": ("fit", "fit_batch", "minos"),
     "inference": (
@@ -285,7 +276,7 @@ for _module, _names in FUNCTIONS.items():
 
 
 def _as_patches(given: Any) -> list[DocumentLike]:
-    """One patch or several: a JSON Patch is itself a list of dicts with "op"."""
+    """A JSON Patch is itself a list of dicts with "op"."""
     if isinstance(given, (str, bytes)) or hasattr(given, "__fspath__") or isinstance(given, _engine.Document):
         return [given]
     listed = list(given)

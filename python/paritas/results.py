@@ -1,9 +1,7 @@
-"""Results of fits and statistics. A number that does not exist is NaN, such as the error of a fixed
-parameter.
+"""Results of fits and statistics. Missing numbers are NaN, such as a fixed parameter's error.
 
-Attributes are the fields of a record of the library and what the class adds. Results can be compared, copied
-and pickled. `to_dict()` gives Python's own types, `replace(name=value)` a changed copy. Notebooks show a
-table."""
+Attributes are the fields of a library record and the class's own. Results can be compared, copied and
+pickled; notebooks show a table. `to_dict()`: Python's types; `replace(name=value)`: a changed copy."""
 
 from __future__ import annotations
 
@@ -20,15 +18,12 @@ Floats = NDArray[np.float64]
 
 
 class Device(fields.device_info):
-    """A device, as its driver describes it."""
+    """An installed device."""
 
     @property
     def usable(self) -> bool:
         """It passed its self-test in f64 or f32."""
         return self.f64 or self.f32
-
-
-# ---- fits ----
 
 
 class _ByParameter:
@@ -47,8 +42,8 @@ class _ByParameter:
 
 @dataclass
 class Starts:
-    """A fit from several starts: how many converged, which one is the answer (0: the suggested start), the
-    spread of their minima of twice the NLL, and how many fits found each minimum, lowest first."""
+    """A fit from several starts: how many converged, which start won (0: the suggested), the spread of minima
+    of twice the NLL, and the fits at each minimum, lowest first."""
 
     n: int
     converged: int
@@ -59,7 +54,7 @@ class Starts:
 
 class FitResult(fields.fit_result):
     """A best fit. `values`, `errors` and `states` are in the order of `names`. `covariance` is 0 for fixed
-    parameters. poi: the parameter of interest. starts: of a fit from several.
+    parameters. poi: the parameter of interest.
 
     `status` is "converged" only if the conditions were checked at `values`."""
 
@@ -80,7 +75,7 @@ class FitResult(fields.fit_result):
 
     @property
     def correlation(self) -> Optional[Floats]:
-        """Correlations; 0 where a parameter is not free."""
+        """0 for parameters that are not free."""
         if self.covariance is None:
             return None
         width = np.sqrt(np.diagonal(self.covariance))
@@ -111,7 +106,7 @@ class FitResult(fields.fit_result):
 
 
 class FitBatch(_ByParameter, fields.fit_result_rows):
-    """Many fits: row i of every array is fit i. One failed fit does not fail the batch."""
+    """Many fits: row i of every array is fit i. A failed fit does not fail the batch."""
 
     names: list[str]
     values: Floats
@@ -128,9 +123,6 @@ class FitBatch(_ByParameter, fields.fit_result_rows):
 
     def _title(self) -> str:
         return f"{len(self)} fits, {self.device}, {self.precision}."
-
-
-# ---- statistics ----
 
 
 class HypotestResult(fields.hypotest_result):
@@ -182,7 +174,7 @@ class ScanResult(fields.scan_point_rows):
 
 
 class RankingResult(fields.ranking_entry_rows):
-    """Impacts of the parameters `names` on the parameter of interest `poi`, largest first."""
+    """Impacts of `names` on the parameter of interest `poi`, largest first."""
 
     poi: str
     names: list[str]
@@ -193,9 +185,8 @@ class RankingResult(fields.ranking_entry_rows):
 
 @dataclass
 class ChannelPrediction:
-    """A channel before and after the fit. error: of the postfit yields, from the covariance. prefit_error:
-    from the constraint widths alone. total_error, prefit_total_error: of the sums over bins. samples,
-    prefit_samples: yields by sample."""
+    """A channel before and after the fit. error: postfit, from the covariance. prefit_error: from constraint
+    widths alone. total_error, prefit_total_error: of sums over bins. samples, prefit_samples: yields."""
 
     name: str
     prefit: Floats
@@ -236,9 +227,6 @@ class GoodnessOfFit(fields.gof_result):
     """Goodness of fit against the saturated model."""
 
 
-# ---- toys ----
-
-
 class Tally(fields.toys_tally):
     """Outcomes of the toys of a run."""
 
@@ -249,7 +237,7 @@ class Tally(fields.toys_tally):
 
     @property
     def methods(self) -> dict[str, int]:
-        """Toys fitted now, by the method that found the minimum."""
+        """Toys fitted now, by method."""
         others = ("counts", "fitted", "iterations")
         return {one.key: getattr(self, one.key) for one in self.record.fields if one.key not in others}
 
@@ -263,16 +251,16 @@ class Tally(fields.toys_tally):
 
 
 class ToySummary(fields.toys_parameter_rows):
-    """Each parameter over all toys with an answer."""
+    """Parameters over all answered toys."""
 
 
 class _ToyRun(fields.toys_result):
-    """A run of toys as a whole."""
+    """Base of runs."""
 
 
 class ToyFits(_ByParameter, fields.fit_result_rows):
-    """Toys with their best fits. Row i of every array is toy number toy[i]; None with keep=False. statistic:
-    twice the NLL minus the saturated model's. run: results of all toys together. summary: by parameter."""
+    """Toys with best fits. Row i of every array is toy toy[i]; None with keep=False. statistic: twice the NLL
+    minus the saturated model's. run: all toys together. summary: by parameter."""
 
     names: list[str]
     n: int
@@ -291,7 +279,7 @@ class ToyFits(_ByParameter, fields.fit_result_rows):
 
     @property
     def status_observed(self) -> str:
-        """Status of the fit behind the toys' generation."""
+        """Status of the fit that toys were drawn from."""
         return self.run.status
 
     def __len__(self) -> int:
@@ -320,15 +308,15 @@ class ToyFits(_ByParameter, fields.fit_result_rows):
 
 
 class ToyHypotestResult(fields.hypotest_toys_result):
-    """Toy-based test of one value of the parameter of interest, with standard errors from the number of toys.
-    toys: rows of paritas_toy, by hypothesis and number; None with keep=False."""
+    """Toy-based test of one value of the parameter of interest, with statistical errors. toys: rows of
+    paritas_toy, by hypothesis and number; None with keep=False."""
 
     tally: Tally
     toys: Optional[NDArray[Any]]
 
     @property
     def q_tested(self) -> Floats:
-        """Statistics of the answered toys at the tested value."""
+        """Statistics of answered toys at the tested value."""
         return self._q(True)
 
     @property
@@ -362,8 +350,8 @@ class SignificanceToysResult(fields.significance_toys_result):
 
 
 class LimitToysResult(fields.limit_toys_result):
-    """Upper limits by toys, where CLs is `level`, each to a relative error of `rtol`. scan: the tested
-    values. toys: as in ToyHypotestResult."""
+    """Upper limits by toys, where CLs is `level`, to a relative error of `rtol`. scan: tested values. toys:
+    as in ToyHypotestResult."""
 
     tally: Tally
     level: float
@@ -373,7 +361,7 @@ class LimitToysResult(fields.limit_toys_result):
 
     @property
     def converged(self) -> bool:
-        """The observed fits converged and every limit reached its error."""
+        """The observed fits converged; every limit reached its error."""
         return self.status == "converged" and self.reached_obs and bool(np.all(self.reached_exp))
 
     def _title(self) -> str:

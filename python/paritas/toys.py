@@ -1,8 +1,8 @@
-"""Toys: random data from a model with their fits; tests, limits, significance and goodness of fit by toys.
+"""Toys: random data with fits, and tests, limits, significance and goodness of fit from them.
 
-Toy t depends only on `seed` and t: not on the number of toys, shards or threads, nor on the device. A `store`
-keeps every toy in an SQLite file (table `toys`), which the program `paritas` shares. resume=True continues an
-interrupted run. `merge` pools shards, shard=(i, n) with i from 1 to n, into the store of an uncut run.
+Toy t depends only on `seed` and t: not on the number of toys, shards, threads or the device. A `store` keeps
+every toy in an SQLite file (table `toys`), shared with the program `paritas`. resume=True continues an
+interrupted run. `merge` pools shards, shard=(i, n) with i from 1 to n, into the store of the uncut run.
 
 All functions take the keywords of `paritas.fit`: data, init, bounds, fixed, device, precision, threads,
 progress."""
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def _types_of(record: str) -> list[tuple[str, np.dtype[Any]]]:
-    """Names and types of a record's fields, without C's padding."""
+    """Without C's padding."""
     dtype = _engine.record(record).dtype
     return [(name, dtype[name]) for name in dtype.names or ()]
 
@@ -59,15 +59,14 @@ def fit_toys(
     save_parameters: bool = False,
     **given: Unpack[ToyKeywords],
 ) -> ToyFits:
-    """n toys, each fitted freely. They are drawn at `params`, or around `expected` data (main, then
-    auxiliary), or at the best fit to the data.
+    """n toys, each fitted freely. They are drawn at `params`, around `expected` data (main, then auxiliary),
+    or at the best fit to the data.
 
     init: where fits start (default: `params`); a fixed parameter stays there. fix_aux: do not draw auxiliary
-        data. errors: of every fit, from the exact Hessian; adds 0.2 to 1 times the fits' time. keep: return
-        every toy, not only means. minimizer: "auto" or "newton". save_parameters: the store keeps them.
+        data. errors: from the exact Hessian; adds 0.2 to 1 times the fits' time. keep: return every toy, not
+        only means. minimizer: "auto" or "newton". save_parameters: in the store.
 
-    Toys already in the store enter the counts and, with save_parameters, the means. Read their rows with
-    `read_store`."""
+    Toys already in the store enter counts and, with save_parameters, means. `read_store` reads them."""
     options = _options(model, n, seed, given)
     at = None if params is None else model.point(params)
     keep = given.get("keep", True)
@@ -99,8 +98,8 @@ def hypotest_toys(
     **given: Unpack[ToyKeywords],
 ) -> ToyHypotestResult:
     """CLs of a value of the parameter of interest from n toys of each hypothesis: mu, and 0 (test_stat "q0":
-    0, and 1). Toys are drawn around the conditional fits to the data. Each gets a free and a conditional fit.
-    keep: return every toy."""
+    0, and 1), drawn around conditional fits. Each gets a free and a conditional fit. keep: return every toy.
+    """
     options = _options(model, n, seed, given)
     with Call("hypotest_toys", model, given, "toys") as call:
         found = _engine.hypotest_toys(model, call.job, test_stat, mu, options, call.engine, call.tell)
@@ -110,8 +109,8 @@ def hypotest_toys(
 def significance_toys(
     model: Model, n: int = 2000, seed: int = 0, **given: Unpack[ToyKeywords]
 ) -> SignificanceToysResult:
-    """Discovery by toys. p0: the fraction of toys at 0 with q0 of at least the observed one; expected: of at
-    least the median of toys at 1."""
+    """Discovery by toys. p0: fraction of toys at 0 with at least the observed q0; expected: with at least the
+    median of toys at 1."""
     options = _options(model, n, seed, given)
     with Call("significance_toys", model, given, "toys") as call:
         found = _engine.significance_toys(model, call.job, options, call.engine, call.tell)
@@ -130,8 +129,8 @@ def upper_limit_toys(
     keep: bool = False,
     **given: Unpack[RunKeywords],
 ) -> LimitToysResult:
-    """Upper limits by toys, each to a relative standard error of rtol. n: maximum of toys per tested value
-    and hypothesis; 0: 100000."""
+    """Upper limits by toys, to a relative standard error of rtol. n: maximum of toys per tested value and
+    hypothesis; 0: 100000."""
     options = _options(model, n, seed, {**given, "keep": keep}, least=0)
     with Call("upper_limit_toys", model, given, "toys") as call:
         found = _engine.limit_toys(model, call.job, test_stat, level, rtol, options, call.engine, call.tell)
@@ -148,8 +147,8 @@ def goodness_of_fit_toys(
     shard: Optional[tuple[int, int]] = None,
     **given: Unpack[RunKeywords],
 ) -> GoodnessOfFitToys:
-    """Goodness of fit against the saturated model, by toys at the best fit. p_toys: the fraction with at
-    least the observed statistic."""
+    """Goodness of fit against the saturated model, by toys at the best fit. p_toys: fraction with at least
+    the observed statistic."""
     options = _options(model, n, seed, {**given, "keep": False, "shard": shard})
     with Call("goodness_of_fit_toys", model, given, "toys") as call:
         found = _engine.goodness_of_fit_toys(model, call.job, options, call.engine, call.tell)
@@ -157,13 +156,13 @@ def goodness_of_fit_toys(
 
 
 def merge(stores: Sequence[Path], output: Path) -> None:
-    """Pools stores, the shards of one run, into a new one at `output`, whole or not at all: exactly the rows
-    of the uncut run."""
+    """Pools the shards of one run into a new store at `output`, whole or not at all: the rows of the uncut
+    run."""
     _engine.merge_stores([os.fspath(store) for store in stores], os.fspath(output))
 
 
 def hypotest_of_store(store: Path, keep: bool = True) -> ToyHypotestResult:
-    """The answer of `hypotest_toys`, or the test behind `significance_toys`, from a store. keep: with every
+    """The answer of `hypotest_toys`, or the test of `significance_toys`, from a store. keep: return every
     toy."""
     row = _engine.hypotest_of_store(os.fspath(store))
     return ToyHypotestResult(row, toys=read_store(store) if keep else None)
@@ -173,16 +172,15 @@ _CHUNK = 1 << 16  # rows that are Python objects at a time
 
 
 def _field(value: Any) -> Any:
-    """A store's value: statuses as codes, missing values as NaN."""
+    """Statuses as codes, missing values as NaN."""
     if isinstance(value, bytes):
         return np.frombuffer(value)
     return np.nan if value is None else _CODES.get(value, value)
 
 
 def read_store(store: Path) -> NDArray[Any]:
-    """All toys of a store as a structured array with the columns of its table `toys`, by tested value,
-    hypothesis and number. status: index in `paritas.toys.STATUSES`. parameters and errors, if kept: one
-    column a parameter."""
+    """A store's table `toys` as a structured array, by tested value, hypothesis and number. status: index in
+    `paritas.toys.STATUSES`. parameters and errors (if kept): one column each parameter."""
     try:
         connection = sqlite3.connect(f"file:{quote(os.path.abspath(store))}?mode=ro", uri=True)
     except sqlite3.Error as error:
@@ -204,7 +202,7 @@ def read_store(store: Path) -> NDArray[Any]:
 
 
 def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtype[Any]:
-    """NumPy type of a store's rows: that of records if they have the column, else real."""
+    """The records' types, else real."""
     known = (*_types_of("paritas_fit_result"), *_types_of("paritas_toy"))
     kinds: dict[str, Any] = {name: (kind,) for name, kind in known}
     if "parameters" in names:
@@ -214,7 +212,7 @@ def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtyp
 
 
 def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
-    """Sorted by tested value, hypothesis and number, for any chunks."""
+    """By tested value, hypothesis and number."""
     names = toys.dtype.names or ()
     order = np.lexsort([toys[name] for name in ("toy", "hypothesis", "mu") if name in names])
     found = np.empty(len(toys), _TOY if set(names) == set(_TOY.names or ()) else toys.dtype)
@@ -224,7 +222,7 @@ def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
 
 
 def _all_toys(fitted: Optional[NDArray[Any]], given: Mapping[str, Any]) -> Optional[NDArray[Any]]:
-    """Toys fitted now, and those that the store had before."""
+    """Also those already in the store."""
     if fitted is None:
         return None
     store = given.get("store")
@@ -252,7 +250,7 @@ def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: i
 
 
 def _key(model: Model) -> list[tuple[str, str]]:
-    """The program's addition to a store's key: workspace digest, non-default model options."""
+    """For the store's key: workspace digest, non-default model options."""
     entries = [("workspace", model.document.digest())]
     for name, value in model.options.items():
         text = str(value)

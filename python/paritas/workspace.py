@@ -18,7 +18,6 @@ DocumentLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], 
 
 
 def _plain(value: Any) -> Any:
-    """JSON types for NumPy's."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     raise TypeError(
@@ -44,7 +43,7 @@ def document(given: DocumentLike, label: str = "document") -> Document:
 
 
 def _names(given: Iterable[str]) -> list[str]:
-    """A list of names; one text is one name."""
+    """One text is one name."""
     found = [] if isinstance(given, (str, bytes)) else list(given)
     if isinstance(given, (str, bytes)) or not all(isinstance(name, str) for name in found):
         raise TypeError(f"a sequence of names is wanted, not {given!r}")
@@ -59,7 +58,7 @@ def _pairs(given: Optional[Mapping[str, str]]) -> list[str]:
 
 class Workspace:
     """A pyhf JSON workspace. Immutable: operations return new ones. sort, prune, rename, combine and inspect
-    check its shape (pyhf's schema, no duplicates) and their result's. They raise InvalidInput with the place,
+    check its shape and their result's (pyhf's schema, no duplicates). They raise InvalidInput with the place,
     or NotFound for an unknown name."""
 
     def __init__(self, given: DocumentLike) -> None:
@@ -87,7 +86,7 @@ class Workspace:
         return f"<paritas.Workspace: channels {channels}; measurements {measurements}>"
 
     def __eq__(self, other: object) -> bool:
-        """Equal digests; the order of keys does not matter."""
+        """Equal digests; key order does not matter."""
         return self.digest() == other.digest() if isinstance(other, Workspace) else NotImplemented
 
     def __hash__(self) -> int:
@@ -104,8 +103,7 @@ class Workspace:
         return Workspace(self.document.patch(document(patch, "patch")))
 
     def sort(self) -> "Workspace":
-        """Sorts channels, samples, measurements, parameters and observations by name, modifiers by name and
-        type."""
+        """Sorts all lists by name, modifiers also by type."""
         return Workspace(self.document.sort())
 
     def prune(
@@ -117,8 +115,8 @@ class Workspace:
         modifier_types: Iterable[str] = (),
         measurements: Iterable[str] = (),
     ) -> "Workspace":
-        """Drops channels with their observations, samples in all channels, and modifiers (by name or type)
-        with their configurations."""
+        """Drops channels with observations, samples in all channels, and modifiers (by name or type) with
+        configurations."""
         return Workspace(
             self.document.prune(
                 _names(channels),
@@ -137,8 +135,8 @@ class Workspace:
         modifiers: Optional[Mapping[str, str]] = None,
         measurements: Optional[Mapping[str, str]] = None,
     ) -> "Workspace":
-        """Renames, {old: new}: channels with their observations, modifiers with their configurations and the
-        parameter of interest. All at once, so two names can be swapped."""
+        """Renames, {old: new}: channels with observations, modifiers with configurations and the parameter of
+        interest. All at once, so two names can be swapped."""
         return Workspace(
             self.document.rename(_pairs(channels), _pairs(samples), _pairs(modifiers), _pairs(measurements))
         )
@@ -147,8 +145,8 @@ class Workspace:
         """Combines two workspaces. `join` says what both may have: "none": nothing; "outer": equal channels
         and observations, and measurements of one parameter of interest, whose configurations are merged;
         "left outer" (this one wins) and "right outer" (the other wins): anything. `merge_channels` (not with
-        "none"): channels of one name get the samples of both; of duplicates the winner's (this one's with
-        "outer"). InvalidInput names what may not be in both; InvalidArgument: unknown join."""
+        "none"): channels of one name get the samples of both; duplicates are the winner's (with "outer" this
+        one's). InvalidInput names what may not be in both; InvalidArgument: unknown join."""
         return Workspace(self.document.combine(document(other, "workspace"), join, merge_channels))
 
     def inspect(self) -> dict[str, Any]:
@@ -175,7 +173,7 @@ class Workspace:
 
 
 class PatchSet:
-    """A pyhf patch set: named patches of one workspace, with the values of its labels. Iterates over names."""
+    """A pyhf patch set: named patches of one workspace with values of its labels. Iterates over names."""
 
     def __init__(self, given: DocumentLike) -> None:
         self.document = document(given, "patch set")
@@ -188,11 +186,11 @@ class PatchSet:
         return iter(self.names)
 
     def verify(self, workspace: DocumentLike) -> None:
-        """Raises InvalidInput unless the digests match the workspace."""
+        """Raises InvalidInput for another workspace."""
         self.document.verify(document(workspace, "workspace"))
 
     def apply(self, workspace: DocumentLike, name: str) -> Workspace:
-        """The workspace with the named patch, after a check of the digests."""
+        """The workspace with the named patch, after `verify`."""
         return Workspace(self.document.apply(document(workspace, "workspace"), name))
 
     def to_dict(self) -> dict[str, Any]:

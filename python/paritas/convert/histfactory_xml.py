@@ -1,7 +1,7 @@
 """HistFactory's XML with ROOT files to a pyhf workspace, like pyhf's readxml, and back. Needs uproot.
 
 pyhf and the files differ in constraint laws, thresholds and constraint terms. `constraints`: "file" follows
-the files or refuses by name, "pyhf" follows pyhf with a note."""
+the files or refuses by name; "pyhf" follows pyhf with a note."""
 
 from __future__ import annotations
 
@@ -37,11 +37,10 @@ def parse(
     track_progress: bool = False,
     validation_as_error: bool = True,
 ) -> dict[str, Any]:
-    """The workspace of pyhf's readxml.parse. Omissions are logged as warnings.
+    """pyhf's readxml.parse. Omissions are logged as warnings.
 
-    config: the top-level XML file. rootdir: base of its relative paths. mounts: pairs (folder here, folder in
-        the XML). validation_as_error: raise ConversionError, rather than log, if the workspace makes no
-        model."""
+    config: the top-level XML file. rootdir: base of relative paths. mounts: pairs (folder here, folder in the
+        XML). validation_as_error: raise ConversionError, rather than log, if the workspace makes no model."""
     answer = read(config, rootdir, mounts, track_progress, validation_as_error, constraints="pyhf")
     for note in answer.notes:
         log.warning(note)
@@ -57,7 +56,7 @@ def read(
     *,
     constraints: str = "file",
 ) -> Conversion:
-    """Like `parse`, but returns a Conversion with notes. constraints: "file" or "pyhf", see above.
+    """A Conversion with notes. constraints: "file" or "pyhf", see above. Otherwise like `parse`.
 
     Raises ConversionError with file, line and element; OSError if a file cannot be read; ImportError without
     uproot."""
@@ -68,7 +67,7 @@ def read(
 
 
 def _progress(items: Sequence[_Item], unit: str, wanted: bool) -> Iterable[_Item]:
-    """With a progress bar, if wanted and tqdm is installed."""
+    """A progress bar, if wanted and tqdm is installed."""
     if wanted:
         try:
             from tqdm import tqdm
@@ -85,12 +84,12 @@ class _Reader:
     def __init__(self, files: RootFiles, strict: bool) -> None:
         self.files, self.strict = files, strict
         self.notes = files.notes
-        self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # configurations and their places
+        self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # with their places
         self.gaussian: dict[str, Element] = {}
-        self.parameters: set[str] = set()  # of whole samples
+        self.parameters: set[str] = set()
 
     def _beyond(self, element: Element, what: str) -> None:
-        """Refuses what a workspace cannot express; notes it if pyhf is followed."""
+        """Refuses what a workspace cannot express; "pyhf" notes it."""
         if self.strict:
             raise element.inexpressible(f"{what} (constraints='pyhf' leaves it out, as pyhf does)")
         self._note(element, f"{what} was left out, as pyhf does")
@@ -124,8 +123,7 @@ class _Reader:
         return Conversion(spec, self.notes)
 
     def _histogram(self, element: Element, side: str = "", file: str = "") -> tuple[list[float], list[float]]:
-        """Contents and errors of an element's histogram; HistoSys has two sides. Path and file are
-        inherited."""
+        """HistoSys has two sides. Path and file are inherited."""
         name = element.get(f"HistoName{side}")
         if element.tag in ("Sample", "Data"):
             name = element.inherited("HistoName")
@@ -212,8 +210,7 @@ class _Reader:
         return [a * b for a, b in zip(contents, relative)]
 
     def _law_of_shapesys(self, element: Element) -> str:
-        """shapesys (Poisson), or staterror for a Gaussian in strict mode: both are a constrained factor a bin
-        on one sample."""
+        """shapesys (Poisson), or staterror for a Gaussian if strict: equal on one sample."""
         law = element.get("ConstraintType")
         if not law:
             self._note(
@@ -232,8 +229,7 @@ class _Reader:
         return "staterror"
 
     def _follow_stat_config(self, channel: Element, active: list[tuple[list[float], dict[str, Any]]]) -> None:
-        """StatErrorConfig: the constraint law of active StatErrors, and the threshold for
-        constrained bins."""
+        """Constraint law of active StatErrors, and threshold for constrained bins."""
         total = [sum(column) for column in zip(*(contents for contents, _ in active))]
         for config in channel.all("StatErrorConfig"):
             law, given = config.get("ConstraintType"), config.get("RelErrorThreshold")

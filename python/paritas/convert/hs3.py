@@ -1,10 +1,9 @@
 """HS3 (HEP Statistics Serialization Standard, v0.2) to pyhf workspaces and back, for its HistFactory part.
 
 A `histfactory_dist` is a channel. Likelihoods join channels with data, analyses are measurements, domains
-bounds; parameter points hold starting values and constants. What a workspace cannot express is refused with
-its JSON pointer (list: docs/python/convert.md). Source:
-https://github.com/hep-statistics-serialization-standard, chapters 2.1 to 2.8, and what ROOT 6.28 to 6.38 and
-pyhs3 write and read."""
+bounds, parameter points starts and constants. What a workspace cannot express is refused with its JSON
+pointer (list: docs/python/convert.md). Source: https://github.com/hep-statistics-serialization-standard,
+chapters 2.1 to 2.8; ROOT 6.28 to 6.38 and pyhs3."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from .json_nodes import json_text, read_json
 
 __all__ = ["from_pyhf", "read", "to_pyhf", "write"]
 
-#: choices of `to_pyhf`'s options
+#: of `to_pyhf`
 CHOICES: dict[str, tuple[str, ...]] = {
     "names": ("keep", "pyhf"),
     "shapesys_vals": ("relative", "absolute", "tau", "inverse"),
@@ -36,18 +35,17 @@ def to_pyhf(
 ) -> Conversion:
     """The pyhf workspace of an HS3 document (as json.load returns it).
 
-    names: "keep" or "pyhf". "keep" keeps parameter names; a set of one parameter a bin is named by their
-        common part. "pyhf" turns alpha_X into X, gamma_stat_CHANNEL_bin_i into staterror_CHANNEL,
-        gamma_X_bin_i into X, and Lumi into lumi. `Conversion.names` has the mapping.
-    analysis: the analysis (or the likelihood, without analyses) whose data to take. All analyses of the same
-        channels and data become measurements, this one first. Default: the one data set not called
-        asimovData.
-    shapesys_vals: meaning of `vals` of a shapesys, if the document has none: "relative", "absolute", "tau"
+    names: "keep" parameter names (a set of one parameter a bin is named by their common part), or "pyhf":
+        alpha_X becomes X, gamma_stat_CHANNEL_bin_i staterror_CHANNEL, gamma_X_bin_i X, and Lumi lumi.
+        `Conversion.names` has the mapping.
+    analysis: the analysis (or likelihood, without analyses) whose data to take. Analyses of the same channels
+        and data become measurements, this one first. Default: the one data set not called asimovData.
+    shapesys_vals: meaning of `vals` of a shapesys, if not in the document: "relative", "absolute", "tau"
         (1/relative^2) or "inverse" (1/relative).
-    poisson_staterror: Poisson-constrained parameters shared by samples do not exist in pyhf. "refuse" them,
-        or use a Gaussian ("gauss") of the same width, with a note.
+    poisson_staterror: Poisson-constrained parameters shared by samples, which pyhf lacks. "refuse" them, or
+        use a Gaussian ("gauss") of the same width, with a note.
 
-    Raises ConversionError with the JSON pointer and the reason."""
+    Raises ConversionError with JSON pointer and reason."""
     given = {"names": names, "shapesys_vals": shapesys_vals, "poisson_staterror": poisson_staterror}
     for option, value in given.items():
         if value not in CHOICES[option] and (option, value) != ("shapesys_vals", None):
@@ -61,8 +59,8 @@ def from_pyhf(
     normsys_code: str = DEFAULT_CODES["normsys"],
     histosys_code: str = DEFAULT_CODES["histosys"],
 ) -> Conversion:
-    """The HS3 document of a pyhf workspace, as ROOT reads it: `model_CHANNEL` distributions, obsData and
-    asimovData, default_domain, and for each measurement one analysis of either data.
+    """The HS3 document of a pyhf workspace, for ROOT: `model_CHANNEL` distributions, obsData and asimovData,
+    default_domain, and for each measurement an analysis of either data.
 
     normsys_code, histosys_code: the model's interpolation (code1 or code4; code0 or code4p), which a
         workspace does not carry."""

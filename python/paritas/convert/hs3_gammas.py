@@ -1,5 +1,5 @@
-"""HS3 modifiers with one parameter a bin. They are collected first and written last: whether a set is a
-shapesys, staterror or shapefactor depends on all samples that share it and on constants."""
+"""HS3 modifiers with one parameter a bin. They are written last: which of shapesys, staterror or shapefactor
+a set is depends on all its samples and on constants."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class Channel:
 
 @dataclass(eq=False)
 class GammaSet:
-    """One parameter a bin, shared by samples of a channel; free ones also by channels."""
+    """One parameter a bin, shared by samples; free ones also by channels."""
 
     parameters: list[str]
     channel: Channel
     node: Node
     label: str
     statistical: bool
-    kind: Optional[str] = None  # Gauss, Poisson, Const; None: free, or named constraints
+    kind: Optional[str] = None  # Gauss, Poisson, Const; None: free or named
     vals: Node = ABSENT
     relative: list[float] = field(default_factory=list)  # constraint widths
     samples: list[Sample] = field(default_factory=list)
@@ -58,7 +58,7 @@ def _ratio(a: float, b: float) -> float:
 
 
 class Gammas:
-    """A document's sets, by first parameter."""
+    """By first parameter."""
 
     def __init__(
         self, document: Document, constraints: Constraints, analyses: list[Analysis], vals_are: Optional[str]
@@ -70,7 +70,6 @@ class Gammas:
         self.sets: dict[str, GammaSet] = {}
 
     def read(self, channel: Channel, sample: Sample, node: Node, kind: str) -> None:
-        """Adds a shapefactor, shapesys or staterror of a sample to its set."""
         node.object("type", "name parameter parameters constraint constraint_type constraints data")
         label, statistical = node.get("name").string(kind), kind == "staterror"
         parameters = self._parameters(channel, node, f"stat_{channel.name}" if statistical else label)
@@ -117,8 +116,7 @@ class Gammas:
         return found
 
     def _kind(self, new: GammaSet) -> Optional[str]:
-        """Kind of constraint: from `constraints`, the modifier, or the channel (staterror). ROOT's staterror
-        default is Poisson."""
+        """From `constraints`, the modifier, or the channel (staterror; ROOT's default is Poisson)."""
         node, listed = new.node, new.node.get("constraints")
         if listed:
             if len(list(listed)) != len(new.parameters):
@@ -140,7 +138,6 @@ class Gammas:
         return kinds.pop() if kinds else "Poisson" if new.statistical else None
 
     def _check_shared(self, known: GammaSet, new: GammaSet, sample: Sample, kind: str) -> None:
-        """Refuses sharing that pyhf does not have."""
         if known.channel is new.channel:
             if sample in known.samples:
                 raise new.node.refuse("the sample has these parameters twice")
@@ -158,8 +155,8 @@ class Gammas:
             )
 
     def _relative(self, new: GammaSet, sample: Sample) -> list[float]:
-        """Relative constraint widths from `vals`, which store one of four quantities. The caller's word
-        decides, then this project's mark, then the domains: ROOT bounds a parameter by 1 + 5 widths."""
+        """Relative widths from `vals`, one of four quantities: by the caller's word, this project's mark, or
+        ROOT's domains (bounds at 1 + 5 widths)."""
         if not new.vals:
             raise new.node.refuse("a constrained shapesys must have 'data' with 'vals'")
         vals = new.vals.numbers()
@@ -196,7 +193,6 @@ class Gammas:
         return [named[name].width if name in named else 0.0 for name in found.parameters]
 
     def finish(self, found: GammaSet) -> None:
-        """Constraints that all samples of a set decide together."""
         named = self.constraints.of_set(found.parameters, found.node)
         if found.kind is None and named:
             found.kind, found.relative = next(iter(named.values())).kind, self._named_widths(found)
@@ -218,7 +214,7 @@ class Gammas:
         self._fix_constants(found, named)
 
     def _fix_constants(self, found: GammaSet, named: Any) -> None:
-        """Removes widths of parameters that every analysis holds at 1."""
+        """Removes widths if every analysis holds the parameters at 1."""
         every = range(len(found.parameters))
         frozen = [{i for i in every if one.constant(found.parameters[i])} for one in self.analyses]
         for i in every:
@@ -258,7 +254,7 @@ class Gammas:
             data = whole
             if whole is not None and found.statistical:
                 data = [error if width > 0 else 0.0 for error, width in zip(sample.errors, found.relative)]
-            # pyhf sums errors in quadrature over summed contents: one sample gets the whole width
+            # pyhf adds errors in quadrature over summed contents: one sample gets the whole width
             elif whole is not None and sample is not found.samples[0]:
                 data = [0.0] * len(whole)
             sample.modifiers.append(modifier(found.name, found.type, data))

@@ -1,8 +1,8 @@
-"""From a pyhf workspace to an HS3 document.
+"""From a pyhf workspace to an HS3 document for ROOT and pyhs3.
 
-Where ROOT and pyhs3 differ, the document suits both, or else ROOT: default interpolation is omitted, other
-codes are numbers; a staterror's constraint kind is on the modifier (pyhs3) and the channel (ROOT); shapesys
-vals are relative; parameters have ROOT's names."""
+Where they differ, ROOT counts: default interpolation is omitted, other codes are numbers; a staterror's
+constraint kind is on modifier (pyhs3) and channel (ROOT); shapesys vals are relative; parameters have ROOT's
+names."""
 
 from __future__ import annotations
 
@@ -22,8 +22,6 @@ _Data = dict[str, dict[str, list[float]]]
 
 @dataclass
 class _Parameter:
-    """Element `index` of pyhf's parameter `owner`."""
-
     owner: str
     index: int
     value: float
@@ -41,7 +39,7 @@ def _domain(name: str, parameters: dict[str, _Parameter]) -> _Json:
 
 
 class Writer(WorkspaceSource):
-    """Converts one workspace; `codes`: interpolation codes."""
+    """`codes`: interpolation codes."""
 
     def __init__(self, spec: Any, codes: dict[str, str]) -> None:
         super().__init__(spec)
@@ -54,7 +52,7 @@ class Writer(WorkspaceSource):
         self.codes = codes
         self.notes: list[str] = []
         self.elements: dict[str, dict[str, list[str]]] = {}  # HS3's names by pyhf's and channel ("": scalars)
-        self.widths: dict[tuple[str, str], list[float]] = {}  # relative widths of constraints
+        self.widths: dict[tuple[str, str], list[float]] = {}  # relative
         self.constraints: dict[str, _Json] = {}
 
     def convert(self) -> Conversion:
@@ -81,7 +79,6 @@ class Writer(WorkspaceSource):
         return Conversion(document, self.notes, names, settings(self.codes))
 
     def _collect(self, channel: _Json, sample: _Json, modifier: _Json) -> None:
-        """Notes HS3 names and constraint widths of a modifier's parameters."""
         name, where, data = modifier["name"], channel["name"], modifier["data"]
         role, stem = self.kinds[name].role, name
         elements = self.elements.setdefault(name, {})
@@ -107,7 +104,7 @@ class Writer(WorkspaceSource):
         elements[where] = gamma_names(stem, self.nbins[where])
 
     def _parameters_of(self, measurement: _Json) -> dict[str, _Parameter]:
-        """All HS3 parameters of a measurement: scalars, then those of bins."""
+        """Scalars, then those of bins."""
         found: dict[str, _Parameter] = {}
         self.notes += self.unused_configs(measurement)
         for owner in sorted(self.elements, key=lambda owner: self.kinds[owner].per_bin):
@@ -146,7 +143,6 @@ class Writer(WorkspaceSource):
         return found
 
     def _constrain_scalars(self) -> None:
-        """Writes constraints other than a unit Gaussian around 0."""
         for owner, kind in self.kinds.items():
             if kind.role not in ("alpha", "lumi"):
                 continue
@@ -159,7 +155,7 @@ class Writer(WorkspaceSource):
             self.constraints[name] = {"name": name, **law}
 
     def _common(self, owner: str, key: str) -> float:
-        """auxdata or sigmas of a scalar: one in HS3, one a measurement in a workspace."""
+        """A scalar's auxdata or sigmas: one in HS3, one a measurement in pyhf."""
         rows = [configs(measurement).get(owner, {}).get(key, [0.0]) for measurement in self.measurements]
         if any(row != rows[0] for row in rows):
             raise ConversionError(
@@ -190,7 +186,7 @@ class Writer(WorkspaceSource):
         return data
 
     def _expected(self, channel: _Json) -> list[float]:
-        """Expected counts at the first measurement's start, with nominal variations."""
+        """At the first measurement's start, with nominal variations."""
         total = [0.0] * self.nbins[channel["name"]]
         for sample in channel["samples"]:
             contents = sample["data"]
@@ -269,7 +265,7 @@ class Writer(WorkspaceSource):
         }
 
     def _analyses(self, kinds: list[str]) -> _Json:
-        """One analysis for each measurement and kind of data, with domain and parameter point."""
+        """One for each measurement and kind of data."""
         analyses: list[_Json] = []
         points: list[_Json] = []
         domains = [_domain("default_domain", self.parameters[0])]
@@ -306,13 +302,13 @@ class Writer(WorkspaceSource):
             if self.kinds[poi].per_bin:
                 raise self.refuse(config, f"'{poi}' has one parameter a bin and cannot be of interest", "poi")
             return self.elements[poi][""]
-        if poi:  # none in a background-only workspace, whose signal is in a patch
+        if poi:  # none in a background-only workspace
             what = f"'{poi}' is no parameter of these channels; the analysis has no parameter of interest"
             self.notes.append(f"{self.place(config)}/poi: {what}")
         return []
 
     def _misc(self, analyses: list[_Json], kinds: list[str]) -> _Json:
-        """ROOT's names of the joint channels and data sets, and this project's mark."""
+        """ROOT's joint names of channels and data sets; this project's mark."""
         joined = {
             "index_cat": "channelCat",
             "indices": list(range(len(self.nbins))),

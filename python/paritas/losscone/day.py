@@ -21,8 +21,8 @@ _REASONS = list(_engine.er_reasons())
 
 
 class Count(NamedTuple):
-    """How often (`times`) a reason occurred. unit: "cell", "row" or "sweep"; line, column: of the first one,
-    from 1; column 0: the whole row."""
+    """How often (`times`) a reason occurred. unit: "cell", "row" or "sweep"; line, column: of the first, from
+    1; column 0: the whole row."""
 
     times: int
     unit: str
@@ -58,12 +58,11 @@ class Attitude(er_attitude_arrays):
 class Day(er_day_arrays):
     """The sweeps of a day file, in order of first appearance.
 
-    Arrays are writable views of the library's memory: number, utc (of the first row), sweep_reason,
+    Writable views of the library's memory: number, utc (of the first row), sweep_reason,
     spacecraft_potential, spacecraft_in_sun, projection_in_sun, spacecraft_latitude, spacecraft_longitude,
     projection_latitude, projection_longitude, sun_azimuth, sun_elevation (n); time, energy, polarity,
     row_reason, line (n, 15); field (n, 15, 3); flux, azimuth, cell_reason (n, 15, 88). Geometry is NaN until
-    given. Masked cells have no flux. Reasons are codes in these arrays, words in `sweeps`, `rows` and
-    `counts`."""
+    given. Masked cells have no flux. Reasons are codes here, words in `sweeps`, `rows` and `counts`."""
 
     def __init__(self, memory: _engine.Day, path: str = "") -> None:
         self._memory = memory
@@ -80,8 +79,8 @@ class Day(er_day_arrays):
         digest: bool = False,
         field_limits: tuple[float, float] = (1e-9, 1e3),
     ) -> Day:
-        """Reads a day file. A damaged row is dropped and counted; `strict` refuses the file instead.
-        field_limits: sweeps with a field outside are masked."""
+        """Reads a day file. Damaged rows are dropped and counted, or refused with `strict`. field_limits:
+        mask sweeps with a field outside."""
         name = os.fspath(path)
         return cls(_engine.Day.read(name, None, field_limits, digest, strict), name)
 
@@ -95,18 +94,18 @@ class Day(er_day_arrays):
         digest: bool = False,
         field_limits: tuple[float, float] = (1e-9, 1e3),
     ) -> Day:
-        """Reads the text of a day file; `label` names it in messages."""
+        """As `read`, from text; `label` names it in messages."""
         content = text.encode() if isinstance(text, str) else text
         return cls(_engine.Day.read(label, content, field_limits, digest, strict), label)
 
     @classmethod
     def empty(cls, n: int) -> Day:
-        """n sweeps to fill, numbered from 1: all NaN, all rows missing."""
+        """n sweeps to fill, numbered from 1: NaN, rows missing."""
         return cls(_engine.Day.create(n))
 
     def write(self, path: Path, *, exact: bool = False) -> None:
-        """Writes a day file in the archive's format; `exact`: numbers read back bit for bit. Skips rows
-        without an energy. The file is written whole or not at all."""
+        """Writes the archive's format, whole or not at all; `exact`: numbers read back bit for bit. Skips
+        rows without an energy."""
         self._memory.write(os.fspath(path), exact)
 
     def __len__(self) -> int:
@@ -128,8 +127,7 @@ class Day(er_day_arrays):
 
     @property
     def counts(self) -> dict[str, Count]:
-        """How often each reason occurred. Cells of masked rows, and rows and cells of masked sweeps, do not
-        count."""
+        """How often each reason occurred, without rows and cells that are masked as a part."""
         units = _engine.er_reasons()
         return {
             word: Count(times, units[word], line, column)
@@ -138,8 +136,8 @@ class Day(er_day_arrays):
 
     @property
     def sweeps(self) -> Table:
-        """One row a sweep: spectrum, utc, time (of its first row), rows (present in the file), reason ("":
-        kept), polarity, geometry. A copy."""
+        """One row a sweep: spectrum, utc, time (of its first row), rows (in the file), reason ("": kept),
+        polarity, geometry. A copy."""
         time = _first_of(self.time)
         columns: dict[str, Any] = {
             "spectrum": self.number,
@@ -163,8 +161,8 @@ class Day(er_day_arrays):
 
     @property
     def rows(self) -> Table:
-        """(n, 15) rows: spectrum, line in the file (0: missing), time, energy, field (3), polarity, reason
-        ("kept", or why masked). A copy."""
+        """(n, 15) rows: spectrum, line (0: missing), time, energy, field (3), polarity, reason ("kept", or
+        why masked). A copy."""
         n = len(self)
         table = structured(
             {
@@ -179,39 +177,36 @@ class Day(er_day_arrays):
         )
         return table.reshape(n, 15)
 
-    # ---- geometry and masks ----
-
     def apply(self, geometry: Union[Geometry, Path]) -> int:
-        """Applies a table to the sweeps that it has; returns their number."""
+        """Applies a table; returns the number of sweeps that it has."""
         table = geometry if isinstance(geometry, Geometry) else Geometry(geometry)
         return table._table.apply(self._memory)
 
     def apply_spice(
         self, folder: Path, attitude: Union[Attitude, Path], library: Optional[str] = None
     ) -> int:
-        """Geometry from a folder of SPICE kernels, by libcspice (DeviceUnavailable if not installed). Returns
-        how many sweeps they do not cover."""
+        """Geometry from a folder of SPICE kernels (DeviceUnavailable without libcspice). Returns the number
+        of sweeps they miss."""
         spin = attitude if isinstance(attitude, Attitude) else Attitude(attitude)
         return _engine.Spice.open(os.fspath(folder), library).apply(spin._table, self._memory)
 
     def mask_sunlight(self, angle: float = 14.0, theta: Optional[ArrayLike] = None) -> None:
-        """Masks cells within `angle` degrees of the Sun, if its direction is known. theta: inclinations of
-        the 88 cells (None: built-in)."""
+        """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:
+        built-in)."""
         self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
 
     def mask_polarity(self) -> None:
-        """Masks rows whose polarity is neither +1 nor -1."""
+        """Masks rows without polarity +1 or -1."""
         self._memory.mask_polarity()
 
 
 def _first_of(values: Floats) -> Floats:
-    """The first finite number of each row."""
     exists = ~np.isnan(values)
     return np.where(exists.any(axis=1), values[np.arange(len(values)), exists.argmax(axis=1)], np.nan)
 
 
 def find(folder: Path, *, year: int = 0, month: int = 0, day: int = 0) -> list[tuple[str, int]]:
-    """(path, date as YYYYMMDD) of the day files in a folder tree, sorted by date; 0: any."""
+    """Sorted (path, date as YYYYMMDD) of day files in a folder tree; 0: any."""
     return _engine.er_find(os.fspath(folder), year, month, day)
 
 
@@ -222,7 +217,7 @@ def theta(path: Optional[Path] = None) -> Floats:
 
 
 def solid_angles(theta: ArrayLike) -> Floats:
-    """Solid angles (sr) of the 88 cells; NaN for inclinations that the instrument does not have."""
+    """Solid angles (sr) of the 88 cells; NaN for foreign inclinations."""
     return _engine.er_solid_angles(theta)
 
 
@@ -232,12 +227,12 @@ def utc(time: float) -> str:
 
 
 def despun_axes(right_ascension: float, declination: float, sun: ArrayLike) -> Floats:
-    """Axes x, y, z (columns) of the despun spacecraft frame (SCD), from the spin axis (degrees) and the Sun's
-    direction (3): (3, 3). NaN if x is undefined."""
+    """Axes x, y, z (columns) of the despun frame (SCD), from the spin axis (degrees) and the Sun's direction
+    (3): (3, 3). NaN if x is undefined."""
     return _engine.er_despun_axes(right_ascension, declination, sun)
 
 
 def footpoint(position: ArrayLike, field: ArrayLike) -> tuple[Floats, int, float, float]:
     """Where the field line through `position` (km) meets the Moon: (point, polarity, latitude, longitude).
-    Polarity +1: along the field, -1: against it, 0: both or none."""
+    Polarity +1: along the field, -1: against, 0: both or none."""
     return _engine.er_footpoint(position, field)

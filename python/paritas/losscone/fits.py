@@ -49,7 +49,7 @@ def sweeps_of(given: Given) -> Sweeps:
 
 
 def options_of(options: Any, response: str, part: Optional[Part] = None) -> dict[str, Any]:
-    """Options of one instrument model; the folded one has no beam."""
+    """The folded model has no beam."""
     if response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
     all_options = {**options, "response": response}
@@ -74,16 +74,13 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
     )
 
 
-# ---- fits ----
-
-
 @dataclass
 class LossconeFit(Tabular):
     """Fits of n sweeps.
 
-    table: one row a sweep, with the program's column names (docs/losscone.md), and the suffix _folded if both
-        models are fitted; of day files also what is known of the sweeps. NaN without a fit; `status` says
-        why. confidence_set: (8, 2), NaN after the last interval.
+    table: one row a sweep, program's columns (docs/losscone.md), with suffix _folded if both models are
+        fitted; of day files also the sweeps' columns. NaN without a fit; `status` says why. confidence_set:
+        (8, 2), NaN after the last interval.
     results, sets: by response, the library's rows (paritas_losscone_result, paritas_confidence)."""
 
     table: Table
@@ -138,7 +135,6 @@ def _fitted(results: Table) -> NDArray[np.bool_]:
 
 
 def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
-    """The reason for no fit, else its outcome."""
     found = words(results["status"], list(_STATUSES)).astype("U24")
     at = 0
     for day in sweeps.days:
@@ -204,9 +200,8 @@ def fit(
         response: the cone's edge at the row's energy ("hard"), averaged over the energy response ("folded"),
         or "both". confidence: threshold of sets of U above the minimum: "residuals" (4 times the mean square
         residual), "bootstrap" (calibrated by `draws` to the coverage `level`), a number, or "none". None:
-        "residuals", or "none" with search="de", which has no sets. step: their resolution, V (None: 1; 0.2
-        for the folded edge). Results equal the program's bit for bit, for any number of threads. A sweep
-        without a fit does not raise: see `status`."""
+        "residuals", but "none" with search="de". step: their resolution, V (None: 1; folded 0.2). Results
+        equal the program's bit for bit, for any threads. A failed fit does not raise: see `status`."""
     data, search = sweeps_of(sweeps), options.get("search", "exact")
     if response != "both" and response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded, both")
@@ -232,7 +227,7 @@ def fit(
 
 
 class _Sets(NamedTuple):
-    """Requested sets. kind: "none", "residuals", "bootstrap", or a threshold."""
+    """kind: "none", "residuals", "bootstrap", or a threshold."""
 
     kind: Union[str, float]
     draws: int
@@ -260,7 +255,7 @@ def _kind_of(confidence: Union[str, float, None], search: str) -> Union[str, flo
 def _all_columns(
     data: Sweeps, results: dict[str, Table], sets: dict[str, Table], search: str
 ) -> dict[str, NDArray[Any]]:
-    """Columns of a fit's table: the sweeps', one or two models', the beam's."""
+    """Of the sweeps, one or two models, the beam."""
     known = data.table()
     columns: dict[str, NDArray[Any]] = {} if known is None else columns_by_name(known)
     for one, rows in results.items():
@@ -276,7 +271,6 @@ def _all_columns(
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """Concatenates the arrays of all parts."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -287,7 +281,6 @@ def _fit_part(
     used: _engine.Engine,
     tell: Optional[ProgressFunction],
 ) -> tuple[Table, Optional[Table]]:
-    """Fits and confidence sets of one part."""
     results = _engine.losscone_fit(arrays, options, used, tell)
     if asked.kind == "none":
         return results, None
@@ -310,8 +303,7 @@ def bootstrap(
     threads: Optional[int] = None,
     progress: Progress = None,
 ) -> Floats:
-    """Thresholds of confidence sets of this coverage, by parametric bootstrap around exact fits: n, NaN
-    without a fit."""
+    """Bootstrap thresholds of confidence sets of this coverage around exact fits: n, NaN without a fit."""
     used = engine(device, precision, threads)
     return _joined(
         [
@@ -348,7 +340,7 @@ def confidence(
 def _parts_around(
     found: LossconeFit, response: Optional[str], progress: Progress, what: str
 ) -> Iterator[tuple[_engine.SweepArrays, dict[str, Any], Table, slice, Optional[ProgressFunction]]]:
-    """For each part of exact fits: arrays, options and results, slice, progress function."""
+    """By part of exact fits: arrays, options and results, slice, progress function."""
     if found.options["search"] != "exact":
         raise _engine.InvalidArgument(f"{what}: the fits must be exact")
     chosen = found._response(response)
@@ -361,13 +353,9 @@ def _parts_around(
             yield _part_of(arrays, part), of_part, found.results[chosen][rows], rows, tell
 
 
-# ---- profiles, models, misfits ----
-
-
 @dataclass
 class Profile:
-    """The misfit of n sweeps over U: potentials (m), and at each the least misfit over r and A: misfit,
-    ratio, amplitude (n, m)."""
+    """Least misfits of n sweeps over U: potentials (m); misfit, ratio, amplitude (n, m)."""
 
     potentials: Floats
     misfit: Floats
@@ -387,7 +375,7 @@ def profile(
     progress: Progress = None,
     **options: Unpack[LossconeOptions],
 ) -> Profile:
-    """The misfit minimised over r and A at given potentials within the bounds of U (None: 401 across them)."""
+    """The misfit minimised over r and A at potentials within the bounds of U (None: 401 across them)."""
     data = sweeps_of(sweeps)
     chosen = options_of(options, response)
     if potentials is None:
@@ -412,8 +400,8 @@ def misfit(
     progress: Progress = None,
     **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, NDArray[np.uint32]]:
-    """The misfit of n sweeps at m points (rows of U, r, A): (n, m), NaN with too few cells; and the number of
-    cells used, n."""
+    """The misfit of n sweeps at m points (rows of U, r, A): (n, m), NaN with too few cells; and the cells
+    used, n."""
     data = sweeps_of(sweeps)
     with told(progress, "misfits") as tell:
         found = _engine.losscone_misfit(
@@ -427,7 +415,7 @@ def misfit(
 
 
 def options_of_points(options: Any, response: str) -> dict[str, Any]:
-    """Options at given points, whose amplitude counts."""
+    """Uses the points' amplitudes."""
     if response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
     return {**options, "response": response}
@@ -443,8 +431,8 @@ def model(
     threads: Optional[int] = None,
     **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, Optional[Floats]]:
-    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the cone's edge, degrees, (n, 15), for
-    the hard response alone. Fluxes are not used."""
+    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the hard cone's edge, degrees, (n, 15).
+    Fluxes are not used."""
     data = sweeps_of(sweeps)
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
     used = engine(device, precision, threads)

@@ -22,7 +22,7 @@ ROWS, CELLS = 15, 88
 
 
 class Part(NamedTuple):
-    """Sweeps start to stop of one day; first: the number of its first sweep, which keys random numbers."""
+    """Sweeps start to stop of one day; first: number of the first, which keys random numbers."""
 
     start: int
     stop: int
@@ -34,8 +34,8 @@ class Sweeps:
     """n sweeps. energy, potential (of the spacecraft) (n, 15); cosine (of the pitch angle, above 0 incident),
     flux (normalised) (n, 15, 88).
 
-    measured: fluxes as measured, (n, 15, 88), from which masks are made. None: `flux` is masked already.
-        days, parts: the source of the sweeps; potentials: how the spacecraft's were found, one a day."""
+    measured: fluxes as measured, (n, 15, 88), for masks. None: `flux` is masked. days, parts: the sweeps'
+        source; potentials: how the spacecraft's were found, one a day."""
 
     energy: Floats
     potential: Floats
@@ -62,10 +62,10 @@ class Sweeps:
         measured: Optional[ArrayLike] = None,
         first: int = 0,
     ) -> Sweeps:
-        """From arrays; borrowed if contiguous and float64.
+        """From arrays; borrowed if contiguous float64.
 
-        energy: (n, 15), or (15,) for all; potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88),
-            or (15, 88) of one sweep. first: number of the first sweep."""
+        energy: (n, 15) or (15,); potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88), or (15,
+            88) of one sweep. first: number of the first sweep."""
         angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
         n = len(fluxes)
         volts = np.asarray(potential, dtype=np.float64)
@@ -87,8 +87,7 @@ class Sweeps:
         return len(self.energy)
 
     def __getitem__(self, which: Union[int, slice]) -> Sweeps:
-        """Some of the sweeps, by number or a slice of step 1, as arrays without days. They keep their random
-        numbers."""
+        """Some sweeps, by number or slice of step 1, without days. They keep their random numbers."""
         chosen = slice(which, which + 1 or None) if isinstance(which, int) else which
         start, stop, step = chosen.indices(len(self))
         if step != 1:
@@ -115,8 +114,8 @@ class Sweeps:
         )
 
     def arrays(self, method: str) -> _engine.SweepArrays:
-        """The arrays for a method's misfit. With `measured`, fluxes that the method ignores are masked in a
-        copy. It is made once: change arrays before the first call."""
+        """The arrays for a method's misfit. With `measured`, a copy masks fluxes that the method ignores. It
+        is made once: change arrays before."""
         found = self._masked.get(method)
         if found is None:
             flux = self.flux if self.measured is None else mask(self.cosine, self.measured, self.flux, method)
@@ -124,7 +123,7 @@ class Sweeps:
         return found
 
     def table(self) -> Optional[Table]:
-        """What is known of the sweeps besides fits, one row each; None for plain arrays."""
+        """What is known of the sweeps, one row each; None for plain arrays."""
         if not self.days:
             return None
         columns: list[Table] = []
@@ -159,9 +158,6 @@ def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
         ) from None
 
 
-# ---- steps ----
-
-
 def cosines(
     theta: ArrayLike, field: ArrayLike, azimuth: ArrayLike, polarity: Optional[ArrayLike] = None
 ) -> Floats:
@@ -174,8 +170,7 @@ def normalise(
     cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Optional[Floats] = None
 ) -> Floats:
     """Fluxes (n, 15, 88) made comparable between energies: divided by the mean ("ratio") or largest ("max")
-    of the row's valid incident cells, or reflected cells by the mirrored ones ("pairs"). out: may be `flux`.
-    """
+    of the row's valid incident cells, or by mirrored cells ("pairs", reflected ones). out: may be `flux`."""
     return _engine.losscone_normalise(cosine, flux, how, out)
 
 
@@ -187,8 +182,8 @@ def mask(
     *,
     out: Optional[Floats] = None,
 ) -> Floats:
-    """Normalised fluxes (n, 15, 88) with NaN for cells that the method ignores. measured: the fluxes before.
-    out: may be `normalised`."""
+    """NaN for cells of normalised fluxes (n, 15, 88) that the method ignores. measured: fluxes before. out:
+    may be `normalised`."""
     if out is None:
         out = np.array(normalised, dtype=np.float64, order="C")
     elif out is not normalised:
@@ -198,17 +193,13 @@ def mask(
 
 
 def beam(sweeps: Sweeps) -> Table:
-    """Looks in each sweep for an electron beam coming up along the field: beam_found, beam_energy (eV),
-    beam_ratio (mean normalised flux there), beam_potential (V: of the surface, if electrons started there at
-    rest); NaN without a beam."""
+    """Electron beams coming up along the field: beam_found, beam_energy (eV), beam_ratio (mean normalised
+    flux), beam_potential (V: of the surface, if electrons started at rest); NaN without a beam."""
     found = _engine.losscone_beam(
         _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
     )
     columns = columns_of("paritas_beam", found, found["found"] != 0)
     return structured({f"beam_{name}": values for name, values in columns.items() if name != "row"})
-
-
-# ---- from day files ----
 
 
 def load(
@@ -231,16 +222,16 @@ def load(
     threads: Optional[int] = None,
     progress: Union[bool, ProgressFunction, None] = None,
 ) -> Sweeps:
-    """Reads day files as `paritas losscone fit` does and prepares their sweeps for fits.
+    """Reads day files and prepares their sweeps, as `paritas losscone fit` does.
 
     files: one day file or several (a day each), or days already read, which are changed. theta: theta.tab or
-        88 inclinations. geometry: a CSV table; or spice, a folder of kernels, with attitude. polarity: +1 or
-        -1 for all rows, or a table; None: the geometry's, else -1 with a warning.
+        88 inclinations. geometry: a CSV table; or spice, a folder of kernels, with attitude. polarity: +1, -1
+        or a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
-        "sun" or "shade" if the geometry does not tell); or volts; or a table. sunlight: mask cells within so
-        many degrees of the Sun, if its direction is known; 0: none.
+        "sun" or "shade" without geometry); volts; or a table. sunlight: mask cells within so many degrees of
+        the Sun, if known; 0: none.
 
-    A day takes about 50 MB of memory; use the program for whole months."""
+    A day takes about 50 MB of memory; for whole months use the program."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
     if not given:
         raise _engine.InvalidArgument("files: there are none")
@@ -292,7 +283,7 @@ def load(
 def _potentials(
     day: Day, angles: Floats, theta: Floats, illumination: str, options: dict[str, Any]
 ) -> kappa.SpacecraftPotentials:
-    """Sets a day's spacecraft potentials by balance of the plasma's currents."""
+    """By balance of the plasma's currents."""
     sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
     spectra = kappa.spectrum(day.energy, day.flux, angles, theta)
     found = kappa.spacecraft_potential(spectra, sunlit, **options)
@@ -310,7 +301,7 @@ def _table(path: Union[Path, float, None], column: Optional[str]) -> Optional[Ge
 
 
 def _sign(polarity: Union[float, Path, None], known: bool) -> Optional[float]:
-    """The polarity of all rows; None if sweeps differ."""
+    """None if sweeps differ."""
     if isinstance(polarity, (str, os.PathLike)) or (polarity is None and known):
         return None
     if polarity is None:

@@ -1,4 +1,4 @@
-"""Yields in bins: data and model, templates."""
+"""Data, models and templates in bins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..model import Model
 from ..results import ChannelPrediction
 from .style import BLUE, RED, Axes, Figure, finite_range, legend, panels, plain, points
 
-#: by sample, in the model's order; merged ones are grey
+#: by sample; merged ones are grey
 COLOURS = (
     "#4e79a7",
     "#a0cbe8",
@@ -36,7 +36,7 @@ _VARIATION_COLOURS = ("black", RED, BLUE)
 
 def poisson_errors(counts: ArrayLike) -> tuple[Any, Any]:
     """Errors (down, up) of counts: 68.3 % central intervals of a Poisson mean, by Wilson and Hilferty's
-    chi-squared quantile (within 0.02 of exact)."""
+    chi-squared quantile (exact within 0.02)."""
     n = np.maximum(np.asarray(counts, dtype=np.float64), 0.0)
     some = np.maximum(n, 1e-300)
     low = np.where(n > 0, n * np.maximum(1 - 1 / (9 * some) - 1 / (3 * np.sqrt(some)), 0.0) ** 3, 0.0)
@@ -64,7 +64,6 @@ def _bin_axis(axes: Axes, edges: Any, given: bool, xlabel: Optional[str]) -> Non
 
 
 def _hatched(axes: Axes, centres: Any, widths: Any, middle: Any, error: Any, zorder: int) -> Any:
-    """The model's error band."""
     options: dict[str, Any] = {"fill": False, "hatch": "//////", "edgecolor": "0.4", "linewidth": 0}
     return axes.bar(centres, 2 * error, widths, bottom=middle - error, zorder=zorder, **options)
 
@@ -72,8 +71,8 @@ def _hatched(axes: Axes, centres: Any, widths: Any, middle: Any, error: Any, zor
 def _stack(
     channel: ChannelPrediction, after: bool, on_top: Sequence[str], most: int, colours: Mapping[str, str]
 ) -> list[tuple[str, Any, str]]:
-    """Names, yields and colours, bottom up: samples beyond `most` merged, then by ascending prefit yields
-    (the same order postfit), then those on top."""
+    """Names, yields and colours, bottom up: merged beyond `most`, by ascending prefit yields (also postfit),
+    on top."""
     samples = channel.samples if after else channel.prefit_samples
     own = [name for name in channel.prefit_samples if name not in on_top]
     coloured = {name: SIGNAL_COLOURS[i % len(SIGNAL_COLOURS)] for i, name in enumerate(on_top)}
@@ -105,13 +104,11 @@ def data_model(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Data and stacked model of a channel with its error band; below, data over model (triangles: off the
-    panel).
+    """Data and stacked model of a channel with error band; below, data over model (triangles: off the panel).
 
-    when: "prefit" or "postfit". signal: samples on top of the stack. colours: by sample name. edges: of the
-        bins, (bins + 1). log: logarithmic axis of events (None: if yields span more than a factor of 100).
-        most_samples: merge the smallest beyond so many. ratio: limits of the lower panel. ax: a pair of axes,
-        or one, without the ratio."""
+    when: "prefit" or "postfit". signal: samples on top. colours: by sample name. edges: of bins, (bins + 1).
+        log: logarithmic axis (None: if yields span more than a factor of 100). most_samples: merge the
+        smallest beyond. ratio: limits of the lower panel. ax: a pair of axes, or one, without the ratio."""
     if when not in ("prefit", "postfit"):
         raise ValueError(f"when: must be 'prefit' or 'postfit', not {when!r}")
     after = when == "postfit"
@@ -130,7 +127,7 @@ def data_model(
         axes.stairs(total, at, color="black", linewidth=0.8, zorder=2)
         entries.append((_hatched(axes, centres, widths, total, band, 3), "uncertainty"))
         entries.insert(0, (points(axes, centres, data, yerr=[down, up], zorder=4), "data"))
-        # beside the axes, where it hides nothing
+        # beside the axes
         legend(
             axes, entries, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.6
         )
@@ -188,8 +185,8 @@ def templates(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """A sample's yields at the suggested start and with one parameter moved by +-`shift` (None: its prefit
-    error); below, ratios to nominal.
+    """A sample's yields at the suggested start and with a parameter moved by +-`shift` (None: prefit error);
+    below, ratios to nominal.
 
     ax: a pair of axes, or one, without the ratio."""
     i = model.index(parameter)

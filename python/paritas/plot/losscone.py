@@ -1,4 +1,4 @@
-"""Loss cones: a sweep beside its model, the misfit over U, U over time and over the Moon."""
+"""Loss cones: a sweep and its model, the misfit over U, U over time and over the Moon."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .style import BLUE, GREY, OPAQUE, RED, Axes, Figure, finite_range, panels
 Source = Union[LossconeFit, Tables, Table]
 
 _SECONDS = 1.0 / 86400.0
-#: s; a longer gap between sweeps starts a new stretch of shade
+#: s; a longer gap between sweeps ends a stretch of shade
 _STRETCH = 400.0
 _POTENTIAL = "surface potential U (V)"
 
 
 def _edges(energy: Floats) -> Floats:
-    """Channel bounds, halfway between ascending log energies."""
+    """Halfway between ascending log energies."""
     at = np.log(energy)
     inner = 0.5 * (at[1:] + at[:-1])
     first, last = (at[0] - inner[0], at[-1] - inner[-1]) if len(at) > 1 else (-0.25, 0.25)
@@ -30,8 +30,8 @@ def _edges(energy: Floats) -> Floats:
 
 
 def _cells(bounds: Floats, pitch: Floats, values: Floats) -> tuple[list[Any], list[float]]:
-    """Corners and values of the cells with a value, as boxes in energy and pitch angle up to halfway to their
-    neighbours. bounds: of the energy channels, ascending."""
+    """Corners and values of valid cells as boxes in energy and pitch angle, up to halfway to neighbours.
+    bounds: of the channels, ascending."""
     boxes: list[Any] = []
     shown: list[float] = []
     for left, right, angles, row in zip(bounds, bounds[1:], pitch, values):
@@ -71,11 +71,11 @@ def sweep(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """A sweep in three panels over energy and pitch angle: normalised flux, model, and the difference of
-    their logarithms, each with the cone's edge.
+    """Normalised flux, model, and the difference of their logarithms over energy and pitch angle, with the
+    cone's edge.
 
-    k: sweep of the fit. response: "hard" or "folded" (None: the first one fitted); the line is the hard edge
-        at the same U and r. point: (U, r, A) instead of the best. ax: three axes."""
+    k: sweep of the fit. response: "hard" or "folded" (None: the first fitted); the line is the hard edge at
+        the same U and r. point: (U, r, A) instead of the best. ax: three axes."""
     from matplotlib.colors import LogNorm, Normalize
 
     chosen = fit._response(response)
@@ -135,8 +135,8 @@ def profile(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """The misfit of sweep k over U, one curve for each of `profiles`. fit: also draws the plateau, the
-    confidence set and its threshold, of the fit's sweep `sweep` (None: k)."""
+    """The misfit of sweep k over U, a curve for each of `profiles`. fit: adds plateau, confidence set and
+    threshold of its sweep `sweep` (None: k)."""
     listed = profiles if isinstance(profiles, list) else [profiles]
     which = k if sweep is None else sweep
     with panels(ax, figure, (6.0, 4.0), style) as (drawn, (axes, *_)):
@@ -192,7 +192,6 @@ def _column(table: Table, name: str) -> Floats:
 
 
 def _times(table: Table) -> Floats:
-    """matplotlib's days since 1970."""
     if "time" in (table.dtype.names or ()):
         return _column(table, "time") * _SECONDS
     stamps = np.array([text if text else "NaT" for text in table["utc"]], dtype="datetime64[ms]")
@@ -200,7 +199,7 @@ def _times(table: Table) -> Floats:
 
 
 def _stretches(time: Floats, flag: NDArray[np.bool_]) -> list[tuple[float, float]]:
-    """Start and end of each run of flagged sweeps, half a cadence wider on both sides."""
+    """First and last time of runs of flagged sweeps, half a cadence wider."""
     there = np.flatnonzero(np.isfinite(time))
     order = there[np.argsort(time[there], kind="stable")]
     at, on = time[order], flag[order]
@@ -227,9 +226,9 @@ def time_series(
 ) -> Figure:
     """U over time with intervals. Shade is grey; unknown illumination is not.
 
-    source: a fit of day files, or tables of the program. response: "hard" or "folded" (None: the table's
-        first). intervals: "confidence", "plateau" or "none"; an arrow marks a bound of U. shade: by the
-        column "spacecraft_in_sun" or "projection_in_sun"."""
+    source: a fit of day files, or the program's tables. response: "hard" or "folded" (None: the first).
+        intervals: "confidence", "plateau" or "none"; an arrow marks a bound of U. shade: by column
+        "spacecraft_in_sun" or "projection_in_sun"."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     table = _rows(source)
@@ -275,10 +274,10 @@ def map(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """U over selenographic longitude and latitude. Sweeps of unknown position are omitted.
+    """U over selenographic longitude and latitude, without sweeps of unknown position.
 
-    at: "projection" (where the field line meets the Moon) or "spacecraft". limits: of the colours, V (None: 2
-        % to 98 % of U)."""
+    at: "projection" (where the field line meets the Moon) or "spacecraft". limits: of colours, V (None: 2 %
+        to 98 % of U)."""
     table = _rows(source)
     _check("at", at, ("projection", "spacecraft"))
     longitude, latitude = _column(table, f"{at}_longitude"), _column(table, f"{at}_latitude")

@@ -1,4 +1,4 @@
-"""What figures share: style, axes, legends, and names from files as plain text."""
+"""What figures share: style, axes, legends, names as plain text."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ def panels(
     rows: Sequence[float] = (1.0,),
     share: bool = True,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """The figure and its axes, top first with heights `rows`; use them while the style holds.
+    """The figure and its axes, top first with heights `rows`, while the style holds.
 
-    ax: one or more of the axes to use; fewer leave out the lower panels. figure: an empty figure or subfigure
-        to use. Default: a new figure of `size` inches. share: share the x axis."""
+    ax: axes to use; fewer leave out lower panels. figure: an empty figure or subfigure. Default: a new figure
+        of `size` inches. share: the x axis."""
     with _matplotlib().rc_context(_settings(style)):
         if ax is not None:
             given = list(ax) if isinstance(ax, (list, tuple)) or hasattr(ax, "shape") else [ax]
@@ -107,7 +107,7 @@ def panels(
 
 
 def _pin_ticks(axes: Axes) -> None:
-    """Ticks are made at drawing, after the style has ended: sets theirs now."""
+    """Ticks are made at drawing, when the style has ended."""
     rc = _matplotlib().rcParams
     for axis, sides in (("x", ("top", "bottom")), ("y", ("left", "right"))):
         tick = f"{axis}tick"
@@ -123,8 +123,7 @@ def _pin_ticks(axes: Axes) -> None:
 
 
 def plain(name: str, longest: int = LONGEST_NAME) -> str:
-    """A name as plain text for matplotlib: no mathematics, no line breaks, cut, and never hidden from
-    legends."""
+    """Plain text for matplotlib: no mathematics or line breaks, cut, shown in legends."""
     shown = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name)
     if len(shown) > longest:
         kept = longest // 2 - 1
@@ -134,12 +133,12 @@ def plain(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def width_of(names: Sequence[str], size: float = FONT_SIZE) -> float:
-    """Approximate width of the longest name, inches."""
+    """Approximate, in inches."""
     return max((len(plain(name)) for name in names), default=0) * 0.62 * size / 72.0
 
 
 def rows_of_names(axes: Axes, names: Sequence[str]) -> Any:
-    """Names down the y axis, first on top; returns their heights 0, -1, -2, ..."""
+    """First on top; returns heights 0, -1, -2, ..."""
     heights = -np.arange(len(names), dtype=np.float64)
     axes.set_yticks(heights, [plain(name) for name in names])
     axes.set_ylim(-len(names) + 0.4, 0.6)
@@ -149,24 +148,23 @@ def rows_of_names(axes: Axes, names: Sequence[str]) -> Any:
 
 
 def columns_of_names(axes: Axes, names: Sequence[str]) -> None:
-    """Names below the x axis, at 0, 1, 2, ..."""
+    """At 0, 1, 2, ..."""
     texts = [plain(name) for name in names]
     axes.set_xticks(range(len(names)), texts, rotation=45, ha="right", rotation_mode="anchor")
 
 
 def legend(axes: Axes, entries: Sequence[tuple[Any, str]], **where: Any) -> None:
-    """A legend of (handle, label)."""
     axes.legend([handle for handle, _ in entries], [label for _, label in entries], **where)
 
 
 def legend_above(axes: Axes, entries: Sequence[tuple[Any, str]], columns: int, gap: float = 0.5) -> None:
-    """A legend above the axes; gap in font sizes."""
+    """gap: in font sizes."""
     at = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "borderaxespad": gap}
     legend(axes, entries, **at, ncol=columns, columnspacing=1.2, handlelength=1.6)
 
 
 def points(axes: Axes, x: Any, y: Any, **options: Any) -> Any:
-    """Black points with error bars; returns the legend handle."""
+    """Black, with error bars; returns the legend handle."""
     return axes.errorbar(x, y, fmt="o", color="black", **options)
 
 
@@ -178,8 +176,8 @@ def finite_range(*arrays: Any) -> tuple[float, float]:
 
 
 def label(ax: Axes, experiment: str, status: str = "", text: str = "") -> None:
-    """Writes above the axes: experiment (bold italic) and status ("Internal", "Preliminary") on the left,
-    `text` (energy, luminosity) on the right. Text may hold mathematics."""
+    """Above the axes: experiment (bold italic) and status ("Internal", "Preliminary") left, `text` (energy,
+    luminosity) right. Text may hold mathematics."""
 
     def write(what: str, at: float, shift: float, size: float, **options: Any) -> None:
         ax.annotate(

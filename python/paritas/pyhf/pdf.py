@@ -24,7 +24,7 @@ _DEFAULT_SETTINGS = {"normsys": {"interpcode": "code4"}, "histosys": {"interpcod
 
 
 class _ModelConfig(_ChannelSummaryMixin):
-    """A model's ordered parameters, auxiliary data and parameter of interest (POI)."""
+    """Ordered parameters, auxiliary data and parameter of interest (POI)."""
 
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         super().__init__(channels=spec["channels"])
@@ -89,7 +89,7 @@ class _ModelConfig(_ChannelSummaryMixin):
         return names
 
     def set_poi(self, name: str | None) -> None:
-        """Chooses the POI, one parameter; None for none."""
+        """None for none."""
         if name is None:
             self._poi_name = self._poi_index = None
             return
@@ -102,7 +102,7 @@ class _ModelConfig(_ChannelSummaryMixin):
 
 
 def _modifiers_by_sample(builders: Any, config: _ModelConfig, spec: Any) -> dict[Any, Any]:
-    """By (channel name, sample name): the sample, and its modifiers by "type/name"."""
+    """By (channel, sample): the sample, and its modifiers by "type/name"."""
     samples = {}
     seen: set[str] = set()
     for channel in spec["channels"]:
@@ -187,7 +187,7 @@ class _ConstraintModel:
 
 
 class _MainModel:
-    """Density of main data. Rates come from the engine, or from appliers with user-defined modifiers."""
+    """Rates come from the engine, or from appliers with user-defined modifiers."""
 
     def __init__(self, model: Model, clip_sample_data: float | None, clip_bin_data: float | None) -> None:
         self._model = model
@@ -204,7 +204,7 @@ class _MainModel:
 
     @property
     def modifiers_appliers(self) -> dict[str, Any]:
-        """Made at first use, by type."""
+        """By type, made at first use."""
         if self._appliers is None:
             self._appliers = {
                 kind: applier(
@@ -242,7 +242,7 @@ class _MainModel:
         return found["addition"], found["multiplication"]
 
     def _applied(self, pars: Any, by_sample: bool) -> Any:
-        """Rates from appliers: [batch or 1][bin], or [batch or 1][sample][bin]."""
+        """[batch or 1][bin], or [batch or 1][sample][bin]."""
         deltas, factors = self._modifications(pars)
         total = np.sum(np.concatenate([*deltas, self.nominal_rates]), axis=0)
         rates = np.prod(np.concatenate([*factors, total[np.newaxis]]), axis=0)
@@ -254,7 +254,7 @@ class _MainModel:
         return rates if self.clip_bin_data is None else np.maximum(rates, self.clip_bin_data)
 
     def expected_data(self, pars: Any, return_by_sample: bool = False) -> Any:
-        """Expected rates: ([batch,] bins), or by sample ([batch,] samples, bins)."""
+        """([batch,] bins), or by sample ([batch,] samples, bins)."""
         tensorlib, _ = get_backend()
         pars = np.asarray(pars, dtype=np.float64)
         engine = self._model._engine_model()
@@ -268,8 +268,8 @@ class _MainModel:
 
 
 class Model:
-    """The likelihood of a specification. User-defined modifiers, `modifier_set` (type -> (builder, applier)),
-    are evaluated by NumPy and fitted by SciPy."""
+    """The likelihood of a specification. NumPy evaluates and SciPy fits user-defined modifiers,
+    `modifier_set` (type -> (builder, applier))."""
 
     def __init__(
         self,
@@ -303,7 +303,7 @@ class Model:
         self._engine_poi: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Copies remake their engine model."""
+        """Drops the engine's model."""
         return {**self.__dict__, "_engine": None}
 
     @property
@@ -334,7 +334,7 @@ class Model:
         return self.main_model.expected_data(pars)
 
     def expected_data(self, pars: Any, include_auxdata: bool = True) -> Any:
-        """Expected main data, then auxiliary."""
+        """Main, then auxiliary."""
         if not include_auxdata:
             return self.main_model.expected_data(pars)
         engine = self._engine_model()
@@ -349,7 +349,7 @@ class Model:
         return self.make_pdf(pars)[0].log_prob(maindata)
 
     def make_pdf(self, pars: Any) -> Any:
-        """The density at a point, for sampling: [0] of main data, [1] of auxiliary data."""
+        """The density at a point, for sampling: [0] main, [1] auxiliary data."""
         pars = get_backend()[0].astensor(pars)
         parts = [self.main_model.make_pdf(pars)]
         if self.constraint_model.has_pdf():
@@ -367,7 +367,7 @@ class Model:
             raise exceptions.InvalidPdfData(f"eval failed as data has len {data} but {expected} was expected")
 
     def logpdf(self, pars: Any, data: Any) -> Any:
-        """Log-likelihood with all constants: (1,) or (batch,)."""
+        """With all constants: (1,) or (batch,)."""
         pars, data = np.asarray(pars, dtype=np.float64), np.asarray(data, dtype=np.float64)
         self._check_lengths(pars.shape[-1], data.shape[-1])
         engine = self._engine_model()
@@ -378,5 +378,5 @@ class Model:
         return get_backend()[0].astensor(value if self.batch_size else (value,)).reshape(-1)
 
     def pdf(self, pars: Any, data: Any) -> Any:
-        """The likelihood: (1,) or (batch,)."""
+        """(1,) or (batch,)."""
         return np.exp(self.logpdf(pars, data))

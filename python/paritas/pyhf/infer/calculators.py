@@ -40,7 +40,7 @@ def generate_asimov_data(
     fixed_params: Any,
     return_fitted_pars: bool = False,
 ) -> Any:
-    """Expected data at the best fit with the POI at `asimov_mu`; optionally also the fit's parameters."""
+    """Expected data at the best fit with the POI at `asimov_mu`; optionally the fit's parameters."""
     found = fixed_poi_fit(asimov_mu, data, pdf, init_pars, par_bounds, fixed_params)
     asimov_data = pdf.expected_data(found)
     return (asimov_data, found) if return_fitted_pars else asimov_data
@@ -57,7 +57,7 @@ class AsymptoticTestStatDistribution:
         return get_backend()[0].normal_cdf(value - self.shift)
 
     def pvalue(self, value: Any) -> Any:
-        """Probability of at least `value`; NaN below the cutoff."""
+        """NaN below the cutoff."""
         tensorlib, _ = get_backend()
         if isinstance(value, float) or np.ndim(value) == 0:  # 10 times as fast as arrays
             value = float(value)
@@ -68,7 +68,6 @@ class AsymptoticTestStatDistribution:
         return tensorlib.astensor(np.where(value >= self.cutoff, tail, math.nan))
 
     def expected_value(self, nsigma: Any) -> Any:
-        """The value `nsigma` above the middle, at least the cutoff."""
         if isinstance(nsigma, (int, float)):
             return get_backend()[0].astensor(max(float(self.shift) + nsigma, float(self.cutoff)))
         return get_backend()[0].astensor(np.maximum(self.shift + nsigma, self.cutoff))
@@ -110,7 +109,7 @@ class _Calculator:
         return 1.0 if self.test_stat == "q0" else 0.0
 
     def _engine(self) -> Any:
-        """None if the engine cannot fit the model."""
+        """None if it cannot fit the model."""
         optimizer = get_backend()[1]
         by_engine = isinstance(optimizer, EngineOptimizer) and optimizer.handles(self.pdf)
         return self.pdf._engine_model() if by_engine else None
@@ -121,7 +120,7 @@ class _Calculator:
         return test_statistics._mu_of_q0(poi_test) if name == "q0" else float(poi_test)
 
     def _arrays(self, mu: float) -> bridge.Settings:
-        """Engine settings. Refuses a start or tested value outside its bounds."""
+        """Refuses a start or tested value outside its bounds."""
         self.pdf._check_lengths(len(self.init_pars), np.shape(self.data)[-1])
         start = np.array(self.init_pars, dtype=np.float64)
         lower, upper = np.array(self.par_bounds, dtype=np.float64).T.copy()
@@ -134,7 +133,7 @@ class _Calculator:
         return start, lower, upper, np.array(self.fixed_params, dtype=np.uint8)
 
     def pvalues(self, teststat: Any, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
-        """CLs+b, CLb and CLs of a statistic's value."""
+        """CLs+b, CLb and CLs."""
         above_signal = sig_plus_bkg_distribution.pvalue(teststat)
         above_background = bkg_only_distribution.pvalue(teststat)
         return above_signal, above_background, get_backend()[0].astensor(above_signal / above_background)
@@ -155,13 +154,13 @@ class AsymptoticCalculator(_Calculator):
 
     @property
     def fitted_pars(self) -> Any:
-        """The fits behind the last statistic; refitted on request."""
+        """Refitted on request."""
         if self._fitted_pars is None and self._mu is not None:
             self._fitted_pars = self._five_fits(self._mu)[2]
         return self._fitted_pars
 
     def distributions(self, poi_test: Any) -> Any:
-        """With and without signal; call `teststatistic` first."""
+        """With and without signal; after `teststatistic`."""
         if self.sqrtqmuA_v is None:
             raise RuntimeError("need to call .teststatistic(poi_test) first")
         if self.calc_base_dist not in ("normal", "clipped_normal"):
@@ -205,7 +204,7 @@ class AsymptoticCalculator(_Calculator):
         return tensorlib.astensor(root - root_asimov)
 
     def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
-        """CLs+b, CLb and CLs at -2, -1, 0, 1, 2 sigma of the expectation without signal."""
+        """CLs+b, CLb and CLs, each at -2, -1, 0, 1, 2 sigma without signal."""
         both = (sig_plus_bkg_distribution, bkg_only_distribution)
         values = (bkg_only_distribution.expected_value(n_sigma) for n_sigma in _N_SIGMA)
         return [list(band) for band in zip(*(self.pvalues(value, *both) for value in values))]
@@ -216,27 +215,25 @@ class EmpiricalDistribution:
         self.samples = get_backend()[0].ravel(samples)
 
     def pvalue(self, value: Any) -> Any:
-        """Fraction of samples of at least `value`."""
         return get_backend()[0].astensor(np.count_nonzero(self.samples >= value) / len(self.samples))
 
     def expected_value(self, nsigma: Any) -> Any:
-        """The percentile at `nsigma` of a normal distribution."""
         tensorlib, _ = get_backend()
         return tensorlib.percentile(self.samples, tensorlib.normal_cdf(nsigma) * 100)
 
 
 @dataclass(eq=False, repr=False)
 class ToyCalculator(_Calculator):
-    """`ntoys` toys of each hypothesis, fitted as one batch. NumPy's global generator draws them in pyhf's
-    order; with `seed` the engine does, and toy t depends on the seed and t alone."""
+    """`ntoys` toys of each hypothesis in one batch. NumPy's global generator draws them in pyhf's order; with
+    `seed` the engine does, and toy t depends on seed and t alone."""
 
     ntoys: int = 2000
     track_progress: bool = True
     seed: int | None = None
 
     def distributions(self, poi_test: Any, track_progress: bool | None = None) -> Any:
-        """With and without signal. A failed fit raises FailedMinimization; with a seed it drops the toy and
-        warns."""
+        """With and without signal. A failed fit raises FailedMinimization; with a seed its toy is dropped
+        with a warning."""
         tensorlib, _ = get_backend()
         shown = self.track_progress if track_progress is None else track_progress
         if self.seed is not None:
