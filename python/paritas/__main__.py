@@ -14,7 +14,7 @@ _COMMANDS = {"report": "report", "convert": "convert.command"}  # with main(argv
 
 
 def main(argv: list[str]) -> int:
-    """The command's exit code; 2 for an unknown command."""
+    """2 for an unknown command."""
     if not argv or argv[0] not in _COMMANDS:
         asked = bool(argv) and argv[0] in ("-h", "--help")
         print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)

@@ -1,4 +1,4 @@
-"""Structured arrays, results that are tables, words for codes, integer arguments."""
+"""Structured arrays, tabular results, integer arguments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from . import _engine
 
 Floats = NDArray[np.float64]
-#: a structured array: one row a sweep, a row or a spectrum
+#: structured, one row a sweep, a row or a spectrum
 Table = NDArray[np.void]
 
 
 def whole(value: Any, name: str, least: int = 0, bits: int = 64) -> int:
-    """An integer argument below 2^bits. Floats are refused, since C would truncate them."""
+    """Below 2^bits. Floats are refused: C would truncate them."""
     try:
         found = operator.index(value)
     except TypeError:
@@ -34,7 +34,7 @@ def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:
 
 
 def structured(columns: Mapping[str, ArrayLike]) -> Table:
-    """A structured array of equally long columns, in order; a column's rows may have a shape."""
+    """Columns of equal length, in order, whose rows may have a shape."""
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     n = {len(values) for values in arrays.values()}
     if len(n) != 1:
@@ -52,7 +52,7 @@ def columns_by_name(table: Table) -> dict[str, NDArray[Any]]:
 
 
 class Tabular:
-    """A result with numbers in `table`, columns by name."""
+    """Numbers are in `table`."""
 
     table: Table
 
@@ -65,12 +65,12 @@ class Tabular:
 
 
 def where(exists: NDArray[np.bool_], values: NDArray[Any]) -> Floats:
-    """Values, NaN elsewhere."""
+    """NaN elsewhere."""
     return np.where(exists, values, np.nan)
 
 
 def html_of(table: Table, title: str, rows: int = 10) -> str:
-    """HTML of the first rows, one-dimensional columns only."""
+    """First rows, one-dimensional columns."""
     from .records import html_table
 
     names = [name for name in table.dtype.names or () if table[name].ndim == 1]

@@ -1,4 +1,4 @@
-"""Exit codes, output and error messages of `python -m paritas`."""
+"""Exit codes, output and errors of `python -m paritas`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DONE, NOT_CONVERGED, WRONG_COMMAND_LINE, WRONG_INPUT, NO_DEVICE, NOT_WRITTEN = r
 
 
 def write_output(text: str, path: str) -> None:
-    """To a file, whole or not at all, or to standard output ("-"). Raises OSError."""
+    """To a file, whole or not at all, or standard output ("-"). Raises OSError."""
     if path == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -20,6 +20,5 @@ def write_output(text: str, path: str) -> None:
 
 
 def fail(command: str, message: str, code: int) -> int:
-    """Prints why and returns the exit code."""
     print(f"{command}: {message}", file=sys.stderr)
     return code

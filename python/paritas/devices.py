@@ -1,4 +1,4 @@
-"""Available devices, and the engine of a call."""
+"""Devices, and the engine of a call."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .arrays import whole
 if TYPE_CHECKING:
     from .results import Device
 
-#: called now and then with finished and all jobs of a call; an exception ends the call
+#: called now and then with finished and all jobs; an exception ends the call
 ProgressFunction = Callable[[int, int], object]
 
 
 def devices() -> list[Device]:
-    """All devices. Opens every driver once, in about a second."""
+    """All devices. Opens every driver once, in about 1 s."""
     from .results import Device
 
     return [Device(row) for row in _engine.list_devices()]
@@ -51,7 +51,7 @@ _default_engine: Engine = _engine.host_engine()
 
 
 def cache_folder() -> str:
-    """Compiled kernels, as for the program: $PARITAS_CACHE, else the user's cache folder."""
+    """Of compiled kernels: $PARITAS_CACHE, else the user's."""
     given = os.environ.get("PARITAS_CACHE")
     if given is not None:
         return given
@@ -62,7 +62,7 @@ def cache_folder() -> str:
 def engine(
     device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None
 ) -> Engine:
-    """The engine of a choice (None: default). Raises DeviceUnavailable with the reason."""
+    """None: default. Raises DeviceUnavailable."""
     if device is None and precision is None and threads is None:
         return _default_engine
     key = (
@@ -79,8 +79,7 @@ def engine(
 def set_defaults(
     device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None
 ) -> None:
-    """Default device, precision and number of threads (0: all processors). None leaves a setting
-    unchanged."""
+    """Default device, precision and threads (0: all processors). None changes nothing."""
     global _default_engine
     chosen = engine(device, precision, threads)
     for name, value in (("device", device), ("precision", precision), ("threads", threads)):

@@ -1,5 +1,5 @@
-"""Base classes of results, one for each library record: `limit_result` is a row of paritas_limit_result,
-`limit_result_rows` are many. Type checkers read fields.pyi, which the build makes from the headers."""
+"""Base classes of results: `limit_result` is a row of paritas_limit_result, `limit_result_rows` are many. The
+build makes fields.pyi from the headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress: a bar, a user's function, or nothing. Ctrl-C always ends a call."""
+"""Progress bars and functions. Ctrl-C always ends a call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SILENCE = _Silence()
 
 @contextmanager
 def _bar(what: str) -> Iterator[ProgressFunction]:
-    """tqdm's bar, or lines on stderr without tqdm."""
+    """tqdm, or lines on stderr."""
     try:
         from tqdm.auto import tqdm
     except ImportError:
@@ -44,7 +44,7 @@ def _bar(what: str) -> Iterator[ProgressFunction]:
 
 
 def told(progress: Union[bool, ProgressFunction, None], what: str):  # type: ignore[no-untyped-def]
-    """A context that gives the function to call, or None."""
+    """Gives the function to call, or None."""
     if progress is None or progress is False:
         return _SILENCE
     return _bar(what) if progress is True else _given(progress)

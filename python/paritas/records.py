@@ -1,5 +1,4 @@
-"""Results as views of the library's rows. Attributes come from its record descriptions (paritas_records.h),
-so new fields appear by themselves."""
+"""Results as views of the library's rows. Its record descriptions (paritas_records.h) make the attributes."""
 
 from __future__ import annotations
 
@@ -28,12 +27,11 @@ def _cell(value: object) -> str:
 
 
 class Record:
-    """A row of a library record, `row`, plus what stands beside it. Attributes are read-only: `replace` makes
-    a changed copy."""
+    """A record's `row`, and what stands beside it. Read-only: `replace` makes a changed copy."""
 
-    #: set by a base class in `fields`
+    #: of a base class in `fields`
     record: ClassVar[_engine.RecordType]
-    #: by record name, for nested records
+    #: for nested records
     _classes: ClassVar[dict[str, type[Record]]] = {}
     row: Any
 
@@ -42,7 +40,7 @@ class Record:
         self.__dict__ = beside
 
     def __init_subclass__(cls) -> None:
-        if "record" in cls.__dict__ or not hasattr(cls, "record"):  # a base class; subclasses have attributes
+        if "record" in cls.__dict__ or not hasattr(cls, "record"):  # a base class
             return
         cls._classes[cls.record.name] = cls
         for field in cls.record.fields:
@@ -65,12 +63,12 @@ class Record:
         return lambda self: convert(self.row[name])
 
     def _items(self) -> dict[str, Any]:
-        """Fields, then other attributes, by name."""
+        """Fields first."""
         beside = {name: value for name, value in self.__dict__.items() if name != "row"}
         return {**{field.key: getattr(self, field.key) for field in self.record.fields}, **beside}
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything by name, as Python numbers, lists and dicts."""
+        """Python numbers, lists and dicts by name."""
         return {name: _plain(value) for name, value in self._items().items()}
 
     def replace(self: Self, **changes: Any) -> Self:
@@ -90,7 +88,7 @@ class Record:
     __replace__ = replace  # for copy.replace
 
     def __eq__(self, other: object) -> bool:
-        """Equal numbers; NaN equals NaN."""
+        """NaN equals NaN."""
         return type(self) is type(other) and same(self.__dict__, other.__dict__)
 
     __hash__ = None  # type: ignore[assignment]
@@ -117,7 +115,7 @@ class Record:
 
 
 class Rows(Record):
-    """n rows of a record, `row`: attributes are arrays of n; None if rows were not kept."""
+    """n rows of a record, `row` (None: not kept); attributes are arrays of n."""
 
     @classmethod
     def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:
@@ -127,7 +125,6 @@ class Rows(Record):
         return len(self.row)
 
     def _labels(self) -> list[tuple[str, Any]]:
-        """Leading columns: name, values."""
         return []
 
     def _repr_html_(self) -> str:
@@ -140,7 +137,7 @@ class Rows(Record):
 
 
 def column(field: _engine.Field, raw: NDArray[Any]) -> NDArray[Any]:
-    """A field's values: words for codes, signed integers."""
+    """Words for codes, signed integers."""
     found: NDArray[Any] = raw
     if field.kind == "word":
         found = np.array(list(_engine.enumeration(field.enumeration)))[raw]
@@ -152,8 +149,7 @@ def column(field: _engine.Field, raw: NDArray[Any]) -> NDArray[Any]:
 
 
 def columns_of(record: str, rows: NDArray[Any], exists: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """Columns of a record as the program writes them. Missing rows have NaN and empty words, except for the
-    status."""
+    """As the program writes them. Missing rows have NaN and empty words, but a status."""
     found = {}
     for field in _engine.record(record).fields:
         raw = rows[field.name]
@@ -169,7 +165,7 @@ def columns_of(record: str, rows: NDArray[Any], exists: NDArray[np.bool_]) -> di
 
 
 def same(a: Any, b: Any) -> bool:
-    """Deep equality; NaN equals NaN."""
+    """NaN equals NaN."""
     if isinstance(a, (np.ndarray, np.generic)) or isinstance(b, (np.ndarray, np.generic)):
         a, b = np.asarray(a), np.asarray(b)
         if a.dtype.names is not None:
@@ -182,7 +178,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b or (a != a and b != b))
 
 
-#: from NumPy to Python, by kind of field
+#: to Python, by kind of field
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "real": float,
     "truth": bool,

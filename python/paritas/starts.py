@@ -1,4 +1,4 @@
-"""Several starts: did the fit find the lowest minimum?"""
+"""Fits from several starts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ SAME_MINIMUM = 1e-6  # of twice the NLL
 
 
 def _uniform(start: int, parameter: int) -> float:
-    """A number in (0, 1) by (start, parameter): SplitMix64's output function on a counter, as in
-    the program."""
+    """In (0, 1), by (start, parameter): SplitMix64's output function on a counter, as the program."""
     mask = (1 << 64) - 1
     z = ((start << 32 | parameter) * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & mask
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask
@@ -30,8 +29,8 @@ def _uniform(start: int, parameter: int) -> float:
 def draw_starts(
     model: Model, n: int, first: Floats, lower: Floats, upper: Floats, fixed: NDArray[np.bool_]
 ) -> Floats:
-    """n starts (n, parameters): the first, and n - 1 around it. Constrained parameters are drawn by their
-    widths; free ones uniformly between bounds, at most three times their size away."""
+    """n starts (n, parameters): the first, and n - 1 around it. Constrained parameters vary by their widths,
+    free ones uniformly between bounds, at most three times their size away."""
     quantile = NormalDist().inv_cdf
     starts = np.tile(first, (n, 1))
     for i in np.flatnonzero(~fixed):
@@ -48,7 +47,7 @@ def draw_starts(
 def best_start(
     model: Model, n: int, job: Optional[_engine.Job], fits: Callable[[Floats], FitBatch]
 ) -> tuple[Floats, Starts]:
-    """The start of the lowest converged fit (the first of equals), and all outcomes. `fits` runs them."""
+    """The start of the lowest converged fit (first of equals), and all outcomes."""
     lower = model.lower_bounds if job is None or job.lower is None else job.lower
     upper = model.upper_bounds if job is None or job.upper is None else job.upper
     rows = draw_starts(model, n, start_of(model, job), lower, upper, fixed_of(model, job))

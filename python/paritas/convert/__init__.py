@@ -4,10 +4,10 @@
 
     answer = convert.hs3.read("workspace.hs3.json")     # answer.spec is a pyhf workspace
     answer = convert.histfactory_xml.read("config/example.xml", "config")
-    answer.notes                                        # what one of the formats cannot say
+    answer.notes                                        # what a format cannot say
 
-Conversions keep the likelihood. What the target cannot express is refused with its place (ConversionError) or
-omitted with a note. ROOT files need uproot."""
+The likelihood is kept. What the target cannot express is refused with its place (ConversionError) or noted.
+ROOT files need uproot."""
 
 from __future__ import annotations
 

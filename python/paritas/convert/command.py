@@ -1,4 +1,4 @@
-"""`python -m paritas convert`: HS3 or HistFactory XML to a pyhf workspace and back."""
+"""`python -m paritas convert`."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _guess(path: str) -> str:
 
 
 def _convert(options: argparse.Namespace, source: str) -> Conversion:
-    """The input in the target format; for xml as a workspace."""
+    """For xml as a workspace."""
     if source == "hs3":
         choices = {name: getattr(options, name) for name in hs3.CHOICES}
         answer = hs3.read(options.input, analysis=options.analysis, **choices)
@@ -136,7 +136,7 @@ def _convert(options: argparse.Namespace, source: str) -> Conversion:
 
 
 def _write_xml(spec: Any, folder: str) -> None:
-    """The layout of pyhf's json2xml: FitConfig.xml, config/, data/."""
+    """As pyhf's json2xml: FitConfig.xml, config/, data/."""
     base = Path(folder)
     for part in ("config", "data"):
         (base / part).mkdir(parents=True, exist_ok=True)
@@ -145,8 +145,7 @@ def _write_xml(spec: Any, folder: str) -> None:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """Runs the command (default: the process's arguments) and returns the exit code. A wrong command line
-    ends in SystemExit(2)."""
+    """Default: the process's arguments. Returns the exit code; a wrong command line ends in SystemExit(2)."""
     parser = _parser()
     options = parser.parse_args(argv)
     if options.target == "xml" and options.output_file == "-":

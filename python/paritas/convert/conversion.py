@@ -38,7 +38,7 @@ class Place:
 
 
 def settings(codes: dict[str, str]) -> dict[str, dict[str, str]]:
-    """pyhf's `modifier_settings` for interpolation codes."""
+    """pyhf's `modifier_settings`."""
     return {kind: {"interpcode": code} for kind, code in codes.items()}
 
 

@@ -19,7 +19,7 @@ _NAMES: dict[str, dict[str, tuple[Any, ...]]] = {
         "code4p": (4, "poly6", "code4p", ("add", "poly6", "poly1")),
     },
 }
-#: pyhf's code -> the number to write; None: the default of all readers, omitted
+#: pyhf's code -> number; None: all readers' default, omitted
 WRITTEN: dict[str, dict[str, Optional[int]]] = {
     "normsys": {"code1": 1, "code4": None},
     "histosys": {"code0": 0, "code4p": None},

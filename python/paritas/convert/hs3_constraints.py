@@ -1,4 +1,4 @@
-"""Constraint terms of HS3: kinds named by modifiers (Gauss, Poisson, LogNormal, Const) and distributions."""
+"""HS3's constraint terms: kinds named by modifiers, and distributions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def kind_of(given: Node) -> str:
 
 
 class Constraints:
-    """Constraints by parameter. `constants`: values of the parameter point."""
+    """`constants`: values of the parameter point."""
 
     def __init__(self, document: Document, constants: dict[str, float]) -> None:
         self.document, self.constants = document, constants
@@ -47,7 +47,7 @@ class Constraints:
         return parameter
 
     def add_loose(self, node: Node, observed: Optional[float] = None) -> str:
-        """Adds a distribution of the likelihood with its datum; returns its parameter."""
+        """Of the likelihood, with its datum; returns its parameter."""
         return self._add(*self._resolve(node, observed), node)
 
     def add_named(self, given: Node, parameter: str) -> None:
@@ -71,7 +71,7 @@ class Constraints:
             self._add(parameter, Constraint(kind), node)
 
     def of_set(self, parameters: list[str], node: Node) -> dict[str, Constraint]:
-        """The named constraints of a set, all of one kind."""
+        """All of one kind."""
         known = {name: self.by_parameter[name] for name in parameters if name in self.by_parameter}
         if len({constraint.kind for constraint, _ in known.values()}) > 1:
             raise node.refuse(
@@ -87,8 +87,7 @@ class Constraints:
     def _resolve(
         self, node: Node, observed: Optional[float], wanted: Optional[str] = None
     ) -> tuple[str, Constraint]:
-        """The parameter that a distribution constrains, and how. `wanted`, the expected parameter, is no
-        global observable."""
+        """The constrained parameter, and how. `wanted` is no global observable."""
         self.document.used.add(("distributions", node["name"].string()))
         kind = node.get("type").value
         if kind == "gaussian_dist":
@@ -114,7 +113,7 @@ class Constraints:
         for side, nominal in ((x, mean), (mean, x)):
             if not isinstance(side.value, str) or not self._is_number(nominal):
                 continue
-            # ROOT's global observables (nom_..., nominal...) have values, as parameters do
+            # ROOT's global observables have values, as parameters do
             observable = side.value.startswith(("nom_", "nominal"))
             if side.value == wanted or (wanted != nominal.value and not observable):
                 return side.value, Constraint("Gauss", self._number(nominal), self._number(sigma))
@@ -124,7 +123,7 @@ class Constraints:
         )
 
     def _product(self, mean: Node) -> tuple[str, float]:
-        """The parameter and constant of a product: the mean of a Poisson term."""
+        """Its parameter and constant: the mean of a Poisson term."""
         if not isinstance(mean.value, str) or mean.value not in self.document.tables["functions"]:
             raise mean.refuse(
                 "the mean of a Poisson constraint must name a function, a parameter times a constant"

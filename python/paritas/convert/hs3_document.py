@@ -1,4 +1,4 @@
-"""Parts of an HS3 document: named tables, analyses with parameter points and bounds, data."""
+"""Parts of an HS3 document: tables, analyses, data."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ _TABLES = ("distributions", "functions", "data", "likelihoods", "domains", "para
 
 @dataclass(eq=False)
 class Analysis:
-    """An analysis, or a likelihood in a document without analyses. Chosen ones have parameter
-    values by name."""
+    """Or a likelihood in a document without analyses. Chosen ones have parameter values by name."""
 
     name: str
     node: Node
@@ -33,7 +32,7 @@ class Analysis:
         return self.point.get(parameter, (1.0, False))[1]
 
     def data(self) -> str:
-        """Equal for analyses that can be measurements of one workspace."""
+        """Equal for measurements of one workspace."""
         keys = ("distributions", "data", "aux_distributions")
         return repr([self.likelihood.value.get(key) for key in keys])
 
@@ -66,7 +65,6 @@ class Document:
                     raise node.refuse(f"{key} has a second '{node['name'].value}'")
 
     def look_up(self, key: str, node: Node) -> Node:
-        """The entry of a table that `node` names."""
         name = node.string()
         if name not in self.tables[key]:
             raise node.refuse(f"'{name}' is not in {key}")
@@ -91,8 +89,8 @@ class Document:
         return found
 
     def choose(self, wanted: Optional[str]) -> list[Analysis]:
-        """The analysis `wanted`, or that of the one data set that is not Asimov; then others of the same
-        channels and data."""
+        """`wanted`, or that of the one data set that is not Asimov; then others of these channels
+        and data."""
         every = [self._analysis(node) for node in self.root.get("analyses")]
         every = every or [Analysis(name, node, node) for name, node in self.tables["likelihoods"].items()]
         if not every:
@@ -131,8 +129,7 @@ class Document:
         return chosen
 
     def _read_values(self, analysis: Analysis) -> None:
-        """Starting values, and bounds: of the analysis' domains, else the default domain, else ROOT's in the
-        point."""
+        """Starts, and bounds: of the analysis' domains, the default domain, or ROOT's in the point."""
         points = self.tables["parameter_points"]
         point = points.get(analysis.init) or (next(iter(points.values())) if len(points) == 1 else None)
         if point:
@@ -173,7 +170,7 @@ class Document:
 
 
 def bins(axes: Node) -> Optional[int]:
-    """Number of bins of all axes together; None if an axis does not say."""
+    """Of all axes together; None if one does not say."""
     total = 1
     for axis in axes:
         axis.object("name", "min max nbins edges bounds")

@@ -21,8 +21,7 @@ from .pyhf_workspace import MODIFIERS, modifier
 
 @dataclass
 class _Scalar:
-    """Role alpha (normsys, histosys) or factor (normfactor). A factor with Gaussian constraint becomes lumi,
-    pyhf's only such modifier."""
+    """A factor with Gaussian constraint becomes lumi, pyhf's only such modifier."""
 
     role: str
     node: Node
@@ -31,8 +30,6 @@ class _Scalar:
 
 
 class Reader:
-    """Converts one document; options: see `hs3.to_pyhf`."""
-
     def __init__(
         self,
         document: Any,
@@ -48,7 +45,7 @@ class Reader:
         constants = {name: value for name, (value, _) in self.analyses[0].point.items()}
         self.constraints = Constraints(self.document, constants)
         self.gammas = Gammas(self.document, self.constraints, self.analyses, shapesys_vals)
-        self.codes: dict[str, tuple[str, str]] = {}  # modifier type -> (code, where it was said first)
+        self.codes: dict[str, tuple[str, str]] = {}  # modifier type -> (code, its first place)
         self.scalars: dict[str, _Scalar] = {}
         self.channels: list[Channel] = []
         self.names: dict[str, str] = {}  # HS3's parameter -> pyhf's
@@ -287,7 +284,7 @@ class Reader:
         kind: Optional[str],
         bounds: Sequence[float] = (),
     ) -> dict[str, Any]:
-        """The configuration with the analysis's settings of these parameters."""
+        """With the analysis's settings."""
         if any(name in analysis.bounds for name in parameters):
             config["bounds"] = [list(analysis.bounds.get(name, bounds)) for name in parameters]
         if any(name in analysis.point for name in parameters):

@@ -1,4 +1,4 @@
-"""JSON values with their place in a document."""
+"""JSON values with their places."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .conversion import ConversionError, Place
 
 
 class Node(Place):
-    """A JSON value and its place, a JSON pointer. Methods return the value or refuse its type.
+    """A JSON value and its JSON pointer. Methods return the value or refuse its type.
 
-    `get` returns an absent node, which is false and empty, for a missing or null key."""
+    `get` returns an absent node, false and empty, for a missing or null key."""
 
     def __init__(self, value: Any, path: str = "", present: bool = True) -> None:
         self.value, self.path, self.place, self.present = value, path, path or "/", present
@@ -25,7 +25,7 @@ class Node(Place):
         return self.present
 
     def object(self, required: str, optional: str = "") -> "Node":
-        """This node, an object with only these keys (separated by blanks)."""
+        """Refuses other keys (names separated by blanks)."""
         for key in required.split():
             self[key]
         for key in self._keys():
@@ -81,7 +81,7 @@ ABSENT = Node(None, present=False)
 
 
 def read_json(path: PathLike) -> Any:
-    """A JSON file's document. Raises ConversionError unless strict JSON, OSError if unreadable."""
+    """Raises ConversionError unless strict JSON, OSError if unreadable."""
     name = os.fspath(path)
     try:
         return Workspace.read(name).to_dict()
@@ -90,5 +90,5 @@ def read_json(path: PathLike) -> Any:
 
 
 def json_text(document: Any) -> str:
-    """JSON text, indented by 4 as in pyhf."""
+    """Indented by 4, as pyhf."""
     return json.dumps(document, indent=4, ensure_ascii=False, allow_nan=False) + "\n"

@@ -17,7 +17,7 @@ def without_alpha(name: str) -> str:
 
 
 def gamma_names(stem: str, bins: int) -> list[str]:
-    """ROOT's names of a set. The stem is the modifier's name, or `stat_CHANNEL` for statistical errors."""
+    """The stem is the modifier's name, or `stat_CHANNEL` for statistical errors."""
     return [f"gamma_{stem}_bin_{i}" for i in range(bins)]
 
 
@@ -30,7 +30,7 @@ def pyhf_set_name(stem: str) -> str:
 
 
 def common_stem(parameters: Sequence[str]) -> Optional[str]:
-    """Common start of names numbered from 0 or 1; None for others."""
+    """Of names numbered from 0 or 1; else None."""
     found = [re.fullmatch(r"(.+?)_?(\d+)", name) for name in parameters]
     ends = [(match.group(1), int(match.group(2))) for match in found if match]
     for first in (0, 1):

@@ -1,4 +1,4 @@
-"""pyhf's modifier types with their defaults, and workspaces to convert."""
+"""pyhf's modifier types, and workspaces to convert."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .conversion import ConversionError
 
 @dataclass(frozen=True)
 class ModifierType:
-    """role: what a parameter's name stands for; modifiers of one role may share it. start, bounds: pyhf's
-    defaults (lumi has none). per_bin: one parameter a bin?"""
+    """role: modifiers of one role may share a parameter name. start, bounds: pyhf's defaults (lumi has none).
+    per_bin: one parameter a bin?"""
 
     role: str
     start: float = 1.0
@@ -52,7 +52,7 @@ def configs(measurement: Any) -> dict[str, Any]:
 
 
 def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every part of a document with its JSON pointer."""
+    """With JSON pointers."""
     yield path, value
     for key, part in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(part, (dict, list)):
@@ -62,8 +62,8 @@ def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 class WorkspaceSource:
-    """A workspace as plain data with the places of its parts. Refused if it breaks pyhf's schema or histogram
-    lengths differ."""
+    """Plain data with the places of its parts. Refused if it breaks pyhf's schema or histogram lengths
+    differ."""
 
     def __init__(self, spec: Any) -> None:
         if not isinstance(spec, dict):
@@ -84,7 +84,7 @@ class WorkspaceSource:
         self.nbins = {channel["name"]: self._check(channel) for channel in self.channels}
 
     def _check(self, channel: Any) -> int:
-        """The number of bins of a channel."""
+        """Returns the number of bins."""
         if channel["name"] not in self.observed:
             raise self.refuse(channel, "it has no observation")
         bins = len(self.observed[channel["name"]])
@@ -103,7 +103,7 @@ class WorkspaceSource:
         return next(path for path, value in _walk(self.spec) if value is part)
 
     def refuse(self, part: Any, why: str, key: str = "") -> ConversionError:
-        """The error for an object or array, or one of its keys."""
+        """For an object or array, or a key."""
         return ConversionError(self.place(part) + (key and f"/{key}"), why)
 
     def check_count(self, part: Any, count: int) -> None:
@@ -111,7 +111,7 @@ class WorkspaceSource:
             raise self.refuse(part, f"must have {count} entries, not {len(part)}")
 
     def unused_configs(self, measurement: Any) -> list[str]:
-        """Notes on configured parameters that the channels lack."""
+        """Notes on parameters that the channels lack."""
         return [
             f"{self.place(config)}: '{name}' is no parameter of these channels; its configuration was left "
             "out"

@@ -17,8 +17,7 @@ def uproot() -> Any:
 
 
 class RootFiles:
-    """ROOT files below a folder, opened once. `mounts`: pairs (folder here, folder in the XML). A context
-    manager."""
+    """Each opened once. `mounts`: pairs (folder here, folder in the XML). A context manager."""
 
     def __init__(self, folder: Path, mounts: list[tuple[Path, Path]]) -> None:
         self.folder, self.mounts = folder, mounts
@@ -46,10 +45,10 @@ class RootFiles:
     def histogram(
         self, element: Element, file_name: str, folder: str, name: str
     ) -> tuple[list[float], list[float]]:
-        """Contents and errors without under- and overflow; two-dimensional ones row by row.
+        """Contents and errors without under- and overflow, two dimensions row by row.
 
-        Errors: root of the sum of squared weights, or of unweighted contents (NaN if negative). A histogram
-        missing in its folder is taken from the top, as in pyhf, with a note."""
+        Errors: root of summed squared weights, or of contents (NaN if negative). As in pyhf, a histogram
+        missing in its folder is taken from the top, with a note."""
         import numpy
 
         path = self.resolve(file_name, element)

@@ -1,4 +1,4 @@
-"""HistFactory's XML: elements and attributes, a strict parser, and a DTD for ROOT.
+"""HistFactory's XML: rules, a strict parser, and a DTD for ROOT.
 
 Source: K. Cranmer et al., HistFactory: a tool for creating statistical models for use with RooFit and
 RooStats, CERN-OPEN-2012-016."""
@@ -60,7 +60,7 @@ MODIFIER_ELEMENTS = {
 
 
 def dtd() -> str:
-    """The rules as a DTD, for ROOT's reader."""
+    """For ROOT's reader."""
     lines = ["<!-- HistFactory: a combination with its measurements, and the channels that it reads -->"]
     for name, (content, required, optional) in RULES.items():
         lines.append(f"<!ELEMENT {name} {content}>")
@@ -87,11 +87,11 @@ class Element(Place):
         return f"{self.file}:{self.line}: <{self.tag}{name}>"
 
     def get(self, key: str) -> str:
-        """An attribute; "" if absent, as in ROOT."""
+        """ "" if absent, as in ROOT."""
         return self.attributes.get(key, "")
 
     def inherited(self, key: str) -> str:
-        """An attribute of this element, or of the nearest ancestor that has it."""
+        """From this element or its nearest ancestor."""
         return self.get(key) or (self.parent.inherited(key) if self.parent else "")
 
     def number(self, key: str) -> float:
@@ -115,7 +115,7 @@ class Element(Place):
 
 
 class _Builder:
-    """Builds a tree from expat's events; refuses what the rules lack."""
+    """Refuses what the rules lack."""
 
     def __init__(self, file: str, root_tag: str) -> None:
         self.file, self.root_tag = file, root_tag
@@ -168,10 +168,10 @@ class _Builder:
 
 
 def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Element:
-    """The tree of a configuration. A DOCTYPE is allowed and never fetched.
+    """The tree of a configuration. A DOCTYPE is never fetched.
 
     Refused with file and line: entity declarations (unbounded expansion, other files), undeclared entities,
-    unknown elements and attributes, missing attributes, files above 64 MiB."""
+    elements and attributes, missing attributes, files above 64 MiB."""
     if hasattr(source, "read"):
         data, file = source.read(_SIZE_LIMIT + 1), str(getattr(source, "name", "(stream)"))
     else:

@@ -1,7 +1,7 @@
-"""From a pyhf workspace to HistFactory's XML and a ROOT file, in the layout of pyhf's writexml.
+"""From a pyhf workspace to HistFactory's XML and a ROOT file, laid out as by pyhf's writexml.
 
-Statistical errors are stored in the sample's histogram, where readers find them unrounded. Refused: set or
-held parameters of bins, factor bounds that differ among measurements, auxiliary data."""
+Statistical errors are in the sample's histogram, where readers find them unrounded. Refused: set or held
+parameters of bins, factor bounds that differ among measurements, auxiliary data."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _ELEMENTS = {kind: element for element, kind in MODIFIER_ELEMENTS.items()}
 
 
 def write(spec: Any, specdir: PathLike, datadir: PathLike, prefix: str) -> bytes:
-    """Writes `specdir/prefix_CHANNEL.xml` for each channel, `datadir/data.root` and, beside specdir, the DTD.
-    The folders must exist.
+    """Writes `specdir/prefix_CHANNEL.xml`, `datadir/data.root` and, beside specdir, the DTD. The folders must
+    exist.
 
-    Returns the top-level XML, whose paths name those files; store it beside the DTD. Logs omissions. Raises
-    ConversionError with the place in the spec."""
+    Returns the top-level XML, to store beside the DTD. Logs omissions. Raises ConversionError with the place
+    in the spec."""
     spec = {"version": "1.0.0", **spec} if isinstance(spec, Mapping) else spec
     return _Writer(spec, Path(specdir), Path(datadir), prefix).write()
 
@@ -61,7 +61,7 @@ class _Writer(WorkspaceSource):
         return f"<!DOCTYPE Combination SYSTEM '{_DTD}'>\n\n{combination}\n".encode()
 
     def _histogram(self, contents: list[float], *parts: str, errors: Optional[list[float]] = None) -> str:
-        """Stores a histogram and returns its name; ROOT allows no slashes."""
+        """Returns its name, since ROOT allows no slashes."""
         stem = "hist_" + re.sub(r"[^A-Za-z0-9_.-]", "_", "_".join(parts))
         name, count = stem, 1
         while name in self.histograms:
@@ -162,8 +162,7 @@ class _Writer(WorkspaceSource):
         return found
 
     def _bounds(self, modifier: Any) -> list[float]:
-        """XML has factor bounds on the modifier. The start is the first measurement's; ParamSettings set the
-        others."""
+        """On the modifier in XML. The start is the first measurement's; ParamSettings set the others."""
         default = [list(MODIFIERS["normfactor"].bounds)]
         rows = [config.get(modifier["name"], {}).get("bounds", default) for config in self.configs]
         if any(len(row) != 1 for row in rows):

@@ -21,19 +21,18 @@ class Histogram(NamedTuple):
 def soft_histogram(
     x: Any, edges: Any, bandwidth: Any, weights: Optional[Any] = None, kernel: str = "gaussian"
 ) -> Histogram:
-    """A histogram of smeared events, like paritas.torch.SoftHistogram. Differentiable by all arguments but
-    the kernel.
+    """A histogram of smeared events, like paritas.torch.SoftHistogram, differentiable by all but the kernel.
 
-    x: observables (..., events); weights: broadcast to x. edges: ascending, bins + 1, may end in -inf and
-        inf, which keep the sums of weights and of their squares. kernel: "gaussian" (bandwidth: sigma) or
-        "logistic" (bandwidth: scale)."""
+    x: (..., events); weights: broadcast to x. edges: ascending, bins + 1, may end in -inf and inf, which keep
+        the sums of weights and of their squares. kernel: "gaussian" (bandwidth: sigma) or "logistic"
+        (bandwidth: scale)."""
     if not isinstance(edges, jax.core.Tracer) and not isinstance(bandwidth, jax.core.Tracer):
         check_soft_histogram(np.asarray(edges), float(bandwidth), kernel)
     x, edges = jnp.asarray(x), jnp.asarray(edges)
     finite = jnp.isfinite(edges)
     distance = (jnp.where(finite, edges, 0.0) - x[..., None]) / bandwidth
     smeared = jax.scipy.special.ndtr(distance) if kernel == "gaussian" else jax.nn.sigmoid(distance)
-    # no slope at infinite edges, where infinity times 0 is NaN
+    # no slope: infinity times 0 is NaN
     below = jnp.where(finite, smeared, jnp.where(edges > 0.0, 1.0, 0.0))
     parts = below[..., 1:] - below[..., :-1]
     if weights is None:

@@ -1,4 +1,4 @@
-"""Sessions whose arguments and answers are JAX arrays."""
+"""Sessions over JAX arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .. import _engine, differentiable
 from ..differentiable import ROW_ARGUMENTS, Statistic, summed_to
 
 _TARGET = "paritas_statistic"
-_WIDTH = 1 + len(ROW_ARGUMENTS)  # arguments of a call: `at`, then the row arguments
+_WIDTH = 1 + len(ROW_ARGUMENTS)  # `at` and the row arguments
 Flags = tuple[bool, ...]
 
 
@@ -25,7 +25,7 @@ def _register() -> bool:
         return False
 
 
-#: on the CPU XLA calls the engine itself if jaxlib can; else jax.pure_callback does
+#: XLA calls the engine on the CPU if jaxlib can; else jax.pure_callback does
 FOREIGN_FUNCTIONS = _register()
 
 
@@ -69,7 +69,7 @@ class Session(differentiable.Session):
     def _host_call(
         self, statistic: Statistic, present: Flags, wanted: Flags
     ) -> tuple[int, Callable[..., Any]]:
-        """XLA's index, and the function, of these calls."""
+        """XLA's index, and the function."""
         key = (statistic, present, wanted)
         if key not in self._calls:
 
@@ -93,7 +93,7 @@ class Session(differentiable.Session):
 def _evaluated(
     session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
 ) -> list[jax.Array]:
-    """Values, codes, and wanted derivatives: (batch, k, numbers of the argument)."""
+    """Values, codes, wanted derivatives (batch, k, numbers)."""
     given = [array for array in arrays if array is not None]
     for name, array in zip(ROW_ARGUMENTS, arrays[1:]):
         if array is not None:
@@ -101,7 +101,7 @@ def _evaluated(
     if arrays[0] is not None:
         session.check_at(statistic, arrays[0].shape)
     rank = max((array.ndim for array in given), default=1)
-    # aligns the dimensions that vmap adds in front
+    # for vmap's front dimensions
     aligned = [array.reshape((1,) * (rank - array.ndim) + array.shape) for array in given]
     batch = jnp.broadcast_shapes(*[array.shape[:-1] for array in aligned])
     dtype = given[0].dtype if given else jnp.result_type(float)
@@ -137,7 +137,7 @@ def _evaluated(
 
 
 def _differentiable(session: Session, statistic: Statistic) -> Callable[..., Any]:
-    """(values, codes) as a differentiable function of `at` and the row arguments (None: not given)."""
+    """(values, codes) of `at` and row arguments (or None)."""
 
     @jax.custom_vjp
     def function(*arrays: Any) -> Any:
@@ -164,7 +164,7 @@ def _differentiable(session: Session, statistic: Statistic) -> Callable[..., Any
 
 
 def _pulled_back(weights: Any, slope: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    """As Answer.pulled_back: outputs of weight 0 are skipped even if NaN."""
+    """Weight 0 skips NaN, as in Answer.pulled_back."""
     if isinstance(weights, SymbolicZero):
         return jnp.zeros(shape, slope.dtype)
     weight = weights.reshape((*slope.shape[:-1], 1))
@@ -174,7 +174,7 @@ def _pulled_back(weights: Any, slope: jax.Array, shape: tuple[int, ...]) -> jax.
 def _first_order(
     session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
 ) -> list[jax.Array]:
-    """_evaluated without second derivatives."""
+    """No second derivatives."""
 
     @jax.custom_jvp
     def evaluated(*arguments: Any) -> Any:

@@ -15,7 +15,7 @@ from .. import _engine
 from ..arrays import Table, html_of, structured
 from .day import Path
 
-#: records of columns, and their prefixes
+#: and their prefixes
 _RECORDS = {
     "paritas_losscone_result": "",
     "paritas_confidence": "confidence_",
@@ -27,7 +27,7 @@ _TEXT = np.dtype("U24")
 
 
 def _types() -> dict[str, np.dtype[Any]]:
-    """Types of columns other than real."""
+    """Other than real."""
     found = dict.fromkeys(("utc", "time_start", "time_end", "reason", "preferred"), _TEXT)
     found.update(spectrum=np.dtype(np.int64), rows=np.dtype(np.int64), sunlit=np.dtype(bool))
     for name, before in _RECORDS.items():
@@ -41,17 +41,17 @@ def _types() -> dict[str, np.dtype[Any]]:
 
 _TYPES = _types()
 _INTERVALS = 8
-#: array names that differ from those of the text
+#: arrays with other names than in text
 _RENAMED = {"spec_no": "spectrum", "time_start": "utc", "row_count": "rows"}
-#: of rows, equal in a sweep; the text has them by sweep
+#: row arrays, which text has by sweep
 _OF_SWEEPS = ("spacecraft_latitude", "spacecraft_longitude", "projection_latitude", "projection_longitude")
 
 
 @dataclass
 class Tables:
-    """sweeps: one row a sweep, with the program's column names; confidence_set has shape (8, 2), NaN after
-    the last interval. rows: of NPZ the 15 rows of each sweep, (n, 15), without the prefix rows_; None of
-    text. provenance: one document a file: sources and methods."""
+    """sweeps: one row a sweep, program's columns; confidence_set has shape (8, 2), NaN after the last
+    interval. rows: of NPZ the 15 rows of each sweep, (n, 15), without the prefix rows_; None of text.
+    provenance: a document each file."""
 
     sweeps: Table
     rows: Optional[Table]
@@ -69,8 +69,7 @@ class Tables:
 
 
 def read_tables(path: Path) -> Tables:
-    """Tables of the program: a .csv, an .npz, or a folder, whose .csv files are joined by name (that is, by
-    date)."""
+    """A .csv, an .npz, or a folder of .csv files, joined by name (date)."""
     name = os.fspath(path)
     if os.path.isdir(name):
         files = sorted(

@@ -6,9 +6,9 @@
     plot.brazil_band(model.upper_limit()).savefig("limit.png")
 
 Functions take a result and return a new matplotlib Figure, without pyplot: nothing to close. `ax`: axes to
-draw into instead. `figure`: an empty figure or subfigure to use. `style`: None (the house style), "user"
-(matplotlib's current settings), or a style of mplhep ("ATLAS", "CMS", ...), if installed. matplotlib's global
-settings stay unchanged; it is imported at the first figure. Figures of loss cones: paritas.plot.losscone."""
+draw into. `figure`: an empty figure or subfigure to use. `style`: None (ours), "user" (matplotlib's
+settings), or a style of mplhep ("ATLAS", "CMS", ...), if installed. matplotlib is imported at the first
+figure; its global settings stay. Loss cones: paritas.plot.losscone."""
 
 from __future__ import annotations
 

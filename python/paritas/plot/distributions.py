@@ -21,7 +21,7 @@ def _finite(values: Optional[ArrayLike]) -> Any:
 
 
 def asymptotic_density(q: Any, root: float, true_root: float, test_stat: str) -> Any:
-    """Density at q > 0 of q_mu, qtilde_mu or q_0 (arXiv:1007.1727, eqs. 49, 57, 64), without the part at 0.
+    """Density at q > 0 of q_mu, qtilde_mu or q_0 (arXiv:1007.1727, eqs. 49, 57, 64).
 
     root: sqrt(q_A), the tested mu over sigma. true_root: (tested mu, or 0 for q_0, - true mu) / sigma."""
     density = np.exp(-0.5 * (np.sqrt(q) - true_root) ** 2) / np.sqrt(8 * pi * q)
@@ -44,11 +44,11 @@ def toys(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Distributions of a test statistic in toys with signal and of background alone, normalised to 1, with
-    the observed value. Toys without an answer (NaN) are omitted.
+    """A test statistic in toys with signal and of background alone, normalised to 1, with the observed value.
+    Toys without an answer (NaN) are omitted.
 
-    signal: values with signal; or a test by toys with keep=True, which has both kinds and the observed value.
-        q_A: the statistic of the Asimov data, for asymptotic curves. test_stat: "qtilde", "q" or "q0"."""
+    signal: values; or a test by toys with keep=True, which has both kinds and the observed value. q_A: the
+        Asimov statistic, for asymptotic curves. test_stat: "qtilde", "q" or "q0"."""
     with_signal: Any = signal
     if isinstance(signal, ToyHypotestResult):
         if signal.toys is None:
@@ -108,11 +108,11 @@ def goodness_of_fit(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """The goodness-of-fit statistic in toys, and the observed one with its p-value: the fraction of toys at
-    or above it, with binomial error.
+    """The goodness-of-fit statistic in toys, and the observed one with p-value: the fraction of toys at or
+    above it, with binomial error.
 
     statistics: values, or the result of `fit_toys` with keep=True. observed: a number, or the result of
-        `goodness_of_fit`, which has ndof. ndof: for the chi-squared curve."""
+        `goodness_of_fit`, with its ndof. ndof: of the chi-squared curve."""
     if isinstance(statistics, ToyFits):
         if statistics.statistic is None:
             raise ValueError("the toys were not kept: keep=True")

@@ -1,4 +1,4 @@
-"""Which modifier acts on which sample."""
+"""Modifiers by sample."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from ..workspace import DocumentLike, Workspace
 from .style import Axes, Figure, columns_of_names, legend_above, panels, rows_of_names, width_of
 
-#: by modifier type, in legend order
+#: in legend order
 TYPES = {
     "normfactor": "#e15759",
     "normsys": "#4e79a7",

@@ -1,4 +1,4 @@
-"""Profile likelihoods over one and two parameters."""
+"""Profile likelihoods."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from ..results import FitResult, ScanResult
 from .style import GREY, RED, Axes, Figure, finite_range, legend, panels, plain
 
-#: rise of twice the NLL at 68.3 % and 95.4 %, one parameter and two
+#: rise of twice the NLL, one parameter and two
 ONE_SIGMA, TWO_SIGMA = 1.0, 4.0
 TWO_PARAMETERS = (2.30, 5.99)
 _RISE = r"$-2\,\Delta\ln L$"
 
 
 def _rise(result: ScanResult) -> Any:
-    """Twice the NLL above its minimum; NaN if not converged."""
+    """NaN if not converged."""
     good = result.status == "converged"
     if not np.any(good):
         raise ValueError(f"of {len(good)} points none converged")
@@ -34,8 +34,7 @@ def scan(
 ) -> Figure:
     """Twice the NLL above its minimum over one parameter. Points that did not converge leave a gap.
 
-    best: the fit whose error gives the dashed Gaussian approximation. minos: errors (down, up) by parameter,
-        as lines from the minimum."""
+    best: the fit, for the dashed Gaussian approximation. minos: errors (down, up) by parameter, as lines."""
     if len(result.parameters) != 1:
         raise ValueError(f"a scan over one parameter, not over {len(result.parameters)}: see contours")
     name = result.parameters[0]
@@ -86,7 +85,7 @@ def contours(
     """Twice the NLL above its minimum over two parameters: contours at 2.30 (68.3 %) and 5.99 (95 %), best
     fit as a cross. Needs a full grid; points that did not converge are white.
 
-    expected: a point to mark by a star, for instance the Standard Model's."""
+    expected: a point to star, for instance the Standard Model's."""
     if len(result.parameters) != 2:
         raise ValueError(f"a scan over two parameters, not over {len(result.parameters)}")
     x, y = np.unique(result.values[:, 0]), np.unique(result.values[:, 1])

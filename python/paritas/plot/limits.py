@@ -12,8 +12,7 @@ from .style import BLUE, GREEN, OPAQUE, RED, YELLOW, Axes, Figure, finite_range,
 
 
 def _curves(axes: Axes, x: Any, observed: Any, expected: Any, what: str) -> list[tuple[Any, str]]:
-    """Draws the observed curve, and the expected one (points, 5) dashed with green and yellow bands; returns
-    the legend's entries."""
+    """Observed curve, expected one (points, 5) with green and yellow bands; returns legend entries."""
     bands = [
         axes.fill_between(x, expected[:, k], expected[:, 4 - k], facecolor=colour, linewidth=0, zorder=k + 1)
         for k, colour in enumerate((YELLOW, GREEN))
@@ -40,11 +39,10 @@ def brazil_band(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """CLs over the parameter of interest, observed and expected with bands. Tests that did not converge leave
-    a gap.
+    """CLs over the parameter of interest, with expected bands. Tests that did not converge leave a gap.
 
     result: of `upper_limit` (its scan), or tests from `hypotest`. level: of the red line (default: the
-        limit's, else 0.05). log: logarithmic CLs axis. components: draw CLs+b and CLb too."""
+        limit's, else 0.05). log: logarithmic CLs axis. components: add CLs+b and CLb."""
     tests: Sequence[HypotestResult] = result.scan if isinstance(result, LimitResult) else result
     tests = sorted(tests, key=lambda test: test.mu)
     if level is None:
@@ -93,11 +91,11 @@ def mass_limits(
     gap.
 
     masses: (points,). limits: one a mass. scale: from mu to the y axis, the cross section times branching
-        ratio of mu = 1 [pb], one number or one a mass. theory: (points,), in y-axis units."""
+        ratio of mu = 1 [pb], one or one a mass. theory: (points,), in y-axis units."""
     x = np.asarray(masses, dtype=np.float64)
     if len(limits) != len(x):
         raise ValueError(f"{len(x)} masses, {len(limits)} limits")
-    # a row a mass: observed, then expected limits
+    # observed, then expected limits
     rows = np.array([[one.limit_obs, *one.limit_exp] for one in limits], dtype=np.float64).reshape(-1, 6)
     rows[[not one.converged for one in limits]] = np.nan
     if not np.any(np.isfinite(rows)):

@@ -30,7 +30,7 @@ from .tables import rounded
 _PULL = r"$(\hat{\theta} - \theta_0) / \Delta\theta$"
 _AFTER: dict[str, Any] = {"zorder": 1}
 _BEFORE: dict[str, Any] = {"zorder": 2, "fill": False, "linewidth": 1.0}
-#: of a ranking: field, look, legend
+#: field, look, legend
 _BARS = (
     ("impact_up", {**_AFTER, "facecolor": BLUE}, r"impact, $\hat{\theta} + \Delta\hat{\theta}$"),
     ("impact_down", {**_AFTER, "facecolor": LIGHT_BLUE}, r"impact, $\hat{\theta} - \Delta\hat{\theta}$"),
@@ -40,8 +40,8 @@ _BARS = (
 
 
 def pulled(fit: FitResult, model: Model) -> tuple[list[str], list[str]]:
-    """Free parameters in the model's order: those with a pull (constrained scalars), and those shown by value
-    (unconstrained, or one of a set of bins)."""
+    """Free parameters in the model's order: with a pull (constrained scalars), and by value (unconstrained,
+    or of a set of bins)."""
     states = fit.states or ["free"] * len(fit.names)
     pulls: list[str] = []
     values: list[str] = []
@@ -61,12 +61,12 @@ def pulls(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Pulls (fitted - nominal) / prefit error of constrained parameters with postfit errors; below, on their
-    own axis, values of unconstrained parameters and bin factors (prefit errors in grey). Nominal: the
-    auxiliary measurement, else the start. Fixed parameters are omitted.
+    """Pulls (fitted - nominal) / prefit error of constrained parameters with postfit errors; below, values of
+    unconstrained parameters and bin factors (prefit errors in grey). Nominal: the auxiliary measurement, else
+    the start. Fixed parameters are omitted.
 
-    parameters: only these, in this order. top: those farthest from nominal in prefit errors. ax: a pair of
-        axes, or one if there is one kind."""
+    parameters: only these, in order. top: those farthest from nominal in prefit errors. ax: a pair of axes,
+        or one for one kind."""
     constrained, others = pulled(fit, model)
     if parameters is not None:
         for name in parameters:
@@ -129,8 +129,8 @@ def ranking(
     """Impacts on the parameter of interest (bars, upper axis; open: of prefit errors) and pulls (points,
     lower axis), largest impact on top.
 
-    top, first: this many parameters, from this rank (0: the largest). best: a fit, whose parameter of
-        interest is then written below."""
+    top, first: this many parameters, from this rank (0: the largest). best: a fit, to write its parameter of
+        interest below."""
     part = slice(first, None if top is None else first + top)
     names = result.names[part]
     if not names:
@@ -175,7 +175,7 @@ def correlation(
     figure: Any = None,
     style: Optional[str] = None,
 ) -> Figure:
-    """Correlations of free parameters with at least one above `threshold`; top: the most correlated."""
+    """Correlations of free parameters with any above `threshold`; top: the most correlated."""
     matrix = fit.correlation
     if matrix is None:
         raise ValueError("the fit has no covariance")

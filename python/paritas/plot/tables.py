@@ -24,8 +24,7 @@ _LATEX = str.maketrans(
 
 
 def rounded(value: float, error: float = float("nan")) -> tuple[str, str]:
-    """Text of a value and its error: two digits of the error, the value to the same place (four digits
-    without error)."""
+    """Two digits of the error, the value to the same place (four digits without error)."""
     if not isfinite(value):
         return "-", ""
     if isfinite(error) and error > 0:
@@ -40,7 +39,7 @@ def rounded(value: float, error: float = float("nan")) -> tuple[str, str]:
 def html_table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], words: Sequence[bool] = ()
 ) -> str:
-    """An HTML table with caption and headings. Cells are HTML; `words`: columns of class "text"."""
+    """Cells are HTML; `words`: columns of class "text"."""
     kinds = [' class="text"' if wordy else "" for wordy in words] or [""] * len(head)
     top = "".join(f'<th scope="col"{kind}>{escape(name)}</th>' for name, kind in zip(head, kinds))
     body = "\n".join(
@@ -58,7 +57,7 @@ def html_table(
 def _rows(
     channel: ChannelPrediction, samples: Sequence[str], after: bool, by_bin: bool
 ) -> Iterable[tuple[str, list[float], float, float, float]]:
-    """What, yields by sample, total, error, data."""
+    """What, yields, total, error, data."""
     parts = channel.samples if after else channel.prefit_samples
     total, error = (channel.postfit, channel.error) if after else (channel.prefit, channel.prefit_error)
     total_error = channel.total_error if after else channel.prefit_total_error
@@ -74,11 +73,10 @@ def _rows(
 
 
 def yields(prediction: Prediction, when: str = "postfit", *, form: str = "text", by: str = "channel") -> str:
-    """A table of yields: a row for each channel (`by` "channel", with errors of the sums) or bin ("bin"), a
+    """A table of yields: a row for each channel (`by` "channel", with errors of sums) or bin ("bin"), a
     column for each sample, then model +- error and data.
 
-    when: "prefit" or "postfit". form: "text", "latex" (a booktabs tabular) or "html" (a table with caption).
-        Names are escaped."""
+    when: "prefit" or "postfit". form: "text", "latex" (booktabs tabular) or "html". Names are escaped."""
     for value, choices, name in (
         (when, ("prefit", "postfit"), "when"),
         (form, ("text", "latex", "html"), "form"),

@@ -16,9 +16,9 @@ STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 CONVERGED = STATUSES.index("converged")
 #: start, lower bounds, upper bounds, fixed flags
 Settings = tuple[Any, Any, Any, Any]
-#: with so few parameters, starting threads costs more than a test
+#: parameters; below, starting threads costs more than a test
 _SMALL = 64
-#: the engine's interpolation codes; pyhf's default first
+#: pyhf's default first
 _CODES: dict[str, dict[str, Any]] = {
     "normsys": {"code1": 1, "code4": 4},
     "histosys": {"code0": 0, "code2": 2, "code4p": "4p"},
@@ -39,7 +39,7 @@ def _code(modifier_settings: Any, kind: str) -> Any:
 
 
 def make(spec: Any, config: Any, clip_sample: float | None, clip_bin: float | None) -> Any:
-    """The engine's model, or InvalidModel."""
+    """Raises InvalidModel."""
     nbins = config.channel_nbins
     measured = {"poi": config.poi_name or "", "parameters": spec.get("parameters", [])}
     document = {
@@ -62,7 +62,7 @@ def make(spec: Any, config: Any, clip_sample: float | None, clip_bin: float | No
 
 
 def twice_nll(model: Any, pars: Any, data: Any) -> Any:
-    """Twice the NLL of points, with data for each or all; of one point a float."""
+    """Data for each point or all; of one point a float."""
     if pars.ndim == 1 and data.ndim == 1:
         return _engine.twice_nll(model, pars, data)
     pars, data = np.atleast_2d(pars), np.atleast_2d(data)
@@ -72,13 +72,13 @@ def twice_nll(model: Any, pars: Any, data: Any) -> Any:
 
 
 def expected_data(model: Any, pars: Any) -> Any:
-    """Main and auxiliary data: (data,) or (points, data)."""
+    """(data,) or (points, data)."""
     found = _engine.expected_data(model, pars)
     return found[0] if pars.ndim == 1 else found
 
 
 def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
-    """Main data: (points, samples, bins), 0 for absent samples."""
+    """(points, samples, bins), 0 for absent samples."""
     pars = np.atleast_2d(pars)
     rows = {name: row for row, name in enumerate(config.samples)}
     whole = np.zeros((len(pars), len(rows), model.main_count))
@@ -89,13 +89,13 @@ def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
 
 
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
-    """One fit's answers, with errors if the covariance is wanted."""
+    """With errors if the covariance is wanted."""
     options = _engine.FitOptions("newton", max_iterations) if max_iterations else None
     return _engine.fit(model, _engine.Job(model, data, *settings), options, covariance, covariance)
 
 
 def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
-    """Errors from the exact Hessian, ignoring bounds; NaN if fixed or the curvature is not positive."""
+    """From the exact Hessian; NaN if fixed or the curvature is not positive."""
     errors = np.full(len(point), np.nan)
     free = np.flatnonzero(fixed == 0)
     hessian = _engine.evaluate(model, point, data, hessian=True).hessian
@@ -108,7 +108,7 @@ def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
 
 
 def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> Any:
-    """Fits by row: statuses, twice NLL, parameters."""
+    """Statuses, twice NLL, parameters."""
     job = _engine.Job(model, data, *settings, rows=len(data))
     found = _engine.fit(model, job, progress=progress)
     return found.results["status"], found.results["twice_nll"], found.parameters
@@ -117,7 +117,7 @@ def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> Any:
 def toys(
     model: Any, mu: float, statistic: str, n: int, seed: int, data: Any, settings: Settings, progress: Any
 ) -> tuple[Any, Any, int]:
-    """The statistic of n toys of either hypothesis, mu first; the number of failures."""
+    """Statistics of n toys of either hypothesis, mu first; failures."""
     job, options = _engine.Job(model, data, *settings), _engine.ToyOptions(n, seed, keep=True)
     rows: Any = _engine.hypotest_toys(model, job, statistic, mu, options, progress=progress).toys
     answered = rows[rows["status"] == CONVERGED]
@@ -128,7 +128,7 @@ def toys(
 def hypotest(
     model: Any, mu: float, statistic: str, data: Any, settings: Settings
 ) -> tuple[float, float, int]:
-    """The statistic of data and of Asimov data, the worst fit status."""
+    """Statistics of data and Asimov data, the worst status."""
     engine = _one_thread() if model.parameter_count <= _SMALL else None
     job = _engine.Job(model, data, *settings)
     found = _engine.hypotest(model, job, statistic, (mu,), engine)[0]

@@ -16,7 +16,7 @@ def paramset_to_rootnames(paramset: Any) -> Any:
 
 
 def interpret_rootname(rootname: str) -> dict[str, Any]:
-    """constrained, is_scalar, name and element; "n/a" if unknown."""
+    """constrained, is_scalar, name, element; "n/a" if unknown."""
     told: dict[str, Any] = {"constrained": "n/a", "is_scalar": "n/a", "name": "n/a", "element": "n/a"}
     match = re.fullmatch(r"gamma_(.+)_(\d+)|alpha_(.+)", rootname)
     if match is None:

@@ -1,4 +1,4 @@
-"""Densities of auxiliary data: normal measurements and counts."""
+"""Densities of auxiliary data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["gaussian_constraint_combined", "poisson_constraint_combined"]
 
 
 class _Constraint:
-    """One kind's places among the auxiliary data, and widths or factors."""
+    """Of one kind: places in auxiliary data, widths or factors."""
 
     pdf_type: str
     _numbers_of: Callable[[Any], Any]
@@ -39,14 +39,13 @@ class _Constraint:
         return self._parameters is not None
 
     def make_pdf(self, pars: Any) -> Any:
-        """The density at a point; None without constraints."""
+        """None without constraints."""
         if self._parameters is None:
             return None
         density = self._density(np.asarray(pars)[..., self._parameters])
         return probability.Independent(density, batch_size=self.batch_size)
 
     def logpdf(self, auxdata: Any, pars: Any) -> Any:
-        """Of the auxiliary data of this kind."""
         pdf = self.make_pdf(pars)
         if pdf is None:
             return get_backend()[0].zeros(() if self.batch_size is None else (self.batch_size,))

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Unsupported(Exception):
-    """An option that does not exist here."""
+    """Missing here."""
 
 
 class InvalidMeasurement(Exception): ...
@@ -20,7 +20,7 @@ class SchemaNotFound(FileNotFoundError): ...
 
 
 class InvalidSpecification(Exception):
-    """A document that breaks its schema at `path`."""
+    """`path`: the place."""
 
     def __init__(self, ValidationError: Any, schema: str | None = None) -> None:
         self.parent = ValidationError
@@ -93,7 +93,7 @@ class FailedMinimization(Exception):
 
 
 def refuse_options(options: Any) -> None:
-    """Raises Unsupported if there are any."""
+    """Raises Unsupported."""
     if options:
         raise Unsupported(f"Unsupported options were passed in: {list(options)}.")
 

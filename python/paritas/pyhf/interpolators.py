@@ -1,8 +1,8 @@
 """Interpolation between down (alpha = -1), nominal (0) and up (1).
 
 Histogram sets [systematic][histogram][down, nominal, up][bin] and alphas [systematic][alpha] give
-[systematic][histogram][alpha][bin]: terms (codes 0, 2, 4p) or factors (1, 4). Definitions:
-CERN-OPEN-2012-016, section 4.1; codes 4 and 4p: RooStats."""
+[systematic][histogram][alpha][bin]: terms (codes 0, 2, 4p) or factors (1, 4). CERN-OPEN-2012-016, section
+4.1; codes 4 and 4p: RooStats."""
 
 from functools import partial
 from typing import Any, Callable
@@ -42,7 +42,7 @@ class code1(_Interpolator):
 
 
 class code2(_Interpolator):
-    """Quadratic up to the variations, linear beyond, with pyhf's step in between."""
+    """Quadratic inside, linear outside, with pyhf's step in between."""
 
     def _at(self, alpha: Any) -> Any:
         a = 0.5 * (self.up + self.down) - self.nominal
@@ -52,7 +52,7 @@ class code2(_Interpolator):
 
 
 class code4(_Interpolator):
-    """Exponential beyond alpha0; within, a polynomial of degree six with equal value, slope and curvature."""
+    """Exponential beyond alpha0; a smooth polynomial of degree six within."""
 
     def __init__(self, histogramssets: Any, subscribe: bool = True, alpha0: float = 1) -> None:
         super().__init__(histogramssets, subscribe)
@@ -78,7 +78,7 @@ class code4(_Interpolator):
 
 
 class code4p(_Interpolator):
-    """Linear beyond the variations; within, a polynomial of degree six that joins smoothly."""
+    """Linear beyond the variations; a smooth polynomial of degree six within."""
 
     def _at(self, alpha: Any) -> Any:
         up, down = self.up - self.nominal, self.nominal - self.down
@@ -108,7 +108,7 @@ _CODES: dict[Any, Any] = {0: code0, 1: code1, 2: code2, 4: code4, "4p": code4p}
 
 
 def get(interpcode: Any, do_tensorized_calc: bool = True) -> Any:
-    """The interpolator of a code: 0, 1, 2, 4 or "4p"."""
+    """By code: 0, 1, 2, 4 or "4p"."""
     if interpcode not in _CODES:
         raise exceptions.InvalidInterpCode(f"{interpcode} is none of {list(_CODES)}")
     found = _CODES[interpcode]

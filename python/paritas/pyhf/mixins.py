@@ -4,7 +4,7 @@ from typing import Any
 
 
 class _ChannelSummaryMixin:
-    """Sorted names in `channels`, a keyword; other arguments go to the next class."""
+    """Names in `channels`, a keyword, are sorted; other arguments are passed on."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         channels = kwargs.pop("channels")
@@ -42,5 +42,5 @@ class _ChannelSummaryMixin:
 
     @property
     def channel_slices(self) -> dict[str, slice]:
-        """Each channel's bins among all bins."""
+        """Among all bins."""
         return self._channel_slices

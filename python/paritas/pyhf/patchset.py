@@ -1,4 +1,4 @@
-"""Patch sets: patches of one document, by name or by values."""
+"""Patch sets: patches by name or values."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ def _of_metadata(key: str) -> Any:
 
 
 class Patch(JsonPatch):
-    """A JSON Patch with metadata."""
-
     def __init__(self, spec: Any) -> None:
         super().__init__(spec["patch"])
         self._metadata = spec["metadata"]
@@ -47,7 +45,7 @@ class Patch(JsonPatch):
 
 
 class PatchSet:
-    """Patches of a document, each with a value for each label."""
+    """A value for each patch and label."""
 
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         self.schema = config_kwargs.pop("schema", "patchset.json")
@@ -78,8 +76,8 @@ class PatchSet:
 
     references = _of_metadata("references")
     description = _of_metadata("description")
-    digests = _of_metadata("digests")  # of the document, by algorithm
-    labels = _of_metadata("labels")  # names of a patch's values
+    digests = _of_metadata("digests")  # by algorithm
+    labels = _of_metadata("labels")  # of values
 
     @property
     def patches(self) -> list[Patch]:
@@ -103,7 +101,7 @@ class PatchSet:
         return len(self._patches)
 
     def verify(self, spec: Any) -> None:
-        """Raises PatchSetVerificationError for another document."""
+        """Raises PatchSetVerificationError."""
         for algorithm, expected in self.digests.items():
             found = utils.digest(spec, algorithm=algorithm)
             if found != expected:
@@ -112,6 +110,6 @@ class PatchSet:
                 )
 
     def apply(self, spec: Any, key: Any) -> Workspace:
-        """The document with a patch, after `verify`."""
+        """After `verify`."""
         self.verify(spec)
         return Workspace(self[key].apply(dict(spec)))

@@ -1,4 +1,4 @@
-"""Probability densities: Poisson, normal, and products of them."""
+"""Poisson, normal, and products."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Normal(_Distribution):
 
 
 class Independent(_Distribution):
-    """The product over the last axis of `batched_pdf`."""
+    """Over the last axis of `batched_pdf`."""
 
     def __init__(self, batched_pdf: Any, batch_size: int | None = None) -> None:
         self.batch_size = batch_size
@@ -55,7 +55,7 @@ class Independent(_Distribution):
 
 
 class Simultaneous:
-    """The product of densities of parts of the data, given by `tensorview`."""
+    """Parts of the data are given by `tensorview`."""
 
     def __init__(self, pdfobjs: Any, tensorview: Any, batch_size: int | None = None) -> None:
         self.tv = tensorview

@@ -1,4 +1,4 @@
-"""Reads HistFactory's XML and ROOT files."""
+"""Reads HistFactory's XML and ROOT."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ def parse(
     track_progress: bool = False,
     validation_as_error: bool = True,
 ) -> Any:
-    """The workspace of a top-level XML file. mounts: pairs (folder here, folder in the files)."""
+    """mounts: pairs (folder here, folder in the files)."""
     from ..convert import histfactory_xml
 
     return histfactory_xml.parse(configfile, rootdir, mounts, track_progress, validation_as_error)
 
 
 def clear_filecache() -> None:
-    """Does nothing: files are not kept between calls."""
+    """No cache here: does nothing."""

@@ -1,4 +1,4 @@
-"""Models of one channel with a signal and a background."""
+"""One channel with signal and background."""
 
 from __future__ import annotations
 

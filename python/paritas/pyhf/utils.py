@@ -1,4 +1,4 @@
-"""Digests, options from the command line, citation, environment."""
+"""Digests, command-line options, citation."""
 
 import hashlib
 import json
@@ -45,12 +45,12 @@ def _scalar(text: str) -> Any:
 
 
 def options_from_eqdelimstring(opts: Iterable[str]) -> dict[str, Any]:
-    """A dict from texts like "key=value"."""
+    """Of texts "key=value"."""
     return {key: _scalar(value) for key, value in (option.split("=", 1) for option in opts)}
 
 
 def digest(obj: Any, algorithm: str = "sha256") -> str:
-    """Hex hash of a JSON document with sorted keys."""
+    """Hexadecimal, with sorted keys."""
     try:
         text = json.dumps(obj, sort_keys=True, ensure_ascii=False).encode("utf8")
     except TypeError:
@@ -61,7 +61,7 @@ def digest(obj: Any, algorithm: str = "sha256") -> str:
 
 
 def citation(oneline: bool = False) -> str:
-    """pyhf's BibTeX entry, whose interface and format this is."""
+    """pyhf's BibTeX entry."""
     return "".join(_CITATION.splitlines()) if oneline else _CITATION
 
 

@@ -1,4 +1,4 @@
-"""Workspaces: channels, observations and measurements in one document."""
+"""Workspaces: channels, observations and measurements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _name(item: Any) -> Any:
 
 
 def _refuse(what: str, names: Collection[str]) -> None:
-    """Raises InvalidWorkspaceOperation for any names."""
+    """Raises InvalidWorkspaceOperation."""
     if names:
         raise exceptions.InvalidWorkspaceOperation(
             f"Workspaces cannot have {what}: {names}. Perhaps another join operation can: {_JOINS}."
@@ -39,8 +39,8 @@ def _repeated(items: Any) -> list[str]:
 
 
 def _join_items(join: str, left: Any, right: Any, merge_key: str | None = None) -> Any:
-    """Items of one list ("right outer": the right one), then of the other: all with "none", different ones
-    with "outer", else new names. `merge_key` joins the lists under it."""
+    """Items of one list ("right outer": the right), then of the other: all with "none", different with
+    "outer", else new names. `merge_key` joins lists under it."""
     first, second = (right, left) if join == "right outer" else (left, right)
     joined = copied(first)
     by_name = {item["name"]: item for item in reversed(joined)}
@@ -96,8 +96,6 @@ def _each_list(spec: Any, edited: Callable[[Any, str], Any]) -> Any:
 
 
 class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
-    """A workspace: a dict with channels, observations, measurements and version."""
-
     valid_joins: ClassVar[list[str]] = _JOINS
 
     def __init__(self, spec: Any, validate: bool = True, **config_kwargs: Any) -> None:
@@ -124,7 +122,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
     def get_measurement(
         self, measurement_name: str | None = None, measurement_index: int | None = None
     ) -> Any:
-        """A measurement by name, else by index, else the first."""
+        """By name, else by index, else the first."""
         names = self.measurement_names
         if measurement_name is not None:
             if measurement_name not in names:
@@ -152,7 +150,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         patches: Any = None,
         **config_kwargs: Any,
     ) -> Model:
-        """The model of a measurement, after `patches` (lists of operations, or objects with `apply`). Other
+        """A measurement's model after `patches` (lists of operations, or objects with `apply`). Other
         keywords go to `Model`."""
         config = self.get_measurement(measurement_name, measurement_index)["config"]
         config_kwargs.setdefault("poi_name", config["poi"])
@@ -162,7 +160,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         return Model(spec, **config_kwargs)
 
     def data(self, model: Model, include_auxdata: bool = True) -> list[Any]:
-        """Observations in the model's order, then the auxiliary data."""
+        """In the model's order, followed by auxiliary data."""
         try:
             observed = [value for channel in model.config.channels for value in self.observations[channel]]
         except KeyError:
@@ -174,7 +172,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         return observed + model.config.auxdata if include_auxdata else observed
 
     def _edited(self, dropped: Any, new_names: Any) -> Workspace:
-        """`dropped` and `new_names` in the order of _PARTS."""
+        """Both arguments in the order of _PARTS."""
         types, names = {kind for _, kind in self.modifiers}, {name for name, _ in self.modifiers}
         known = dict(zip(_PARTS, (names, types, self.samples, self.channels, self.measurement_names)))
         without = {part: set(names or ()) for part, names in zip(_PARTS, dropped)}
@@ -207,20 +205,20 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         channels: Any = None,
         measurements: Any = None,
     ) -> Workspace:
-        """A new workspace without these names."""
+        """Without these names."""
         return self._edited((modifiers, modifier_types, samples, channels, measurements), _NOTHING)
 
     def rename(
         self, modifiers: Any = None, samples: Any = None, channels: Any = None, measurements: Any = None
     ) -> Workspace:
-        """A new workspace with new names: dicts from old to new."""
+        """Dicts from old to new names."""
         return self._edited(_NOTHING, (modifiers, None, samples, channels, measurements))
 
     @classmethod
     def combine(
         cls, left: Any, right: Any, join: str = "none", merge_channels: bool = False, validate: bool = True
     ) -> Workspace:
-        """A new workspace of both. `merge_channels` joins samples of channels with one name."""
+        """`merge_channels` joins samples of channels with one name."""
         if join not in _JOINS:
             raise ValueError(f"{join!r} is none of the join operations {_JOINS}.")
         if merge_channels and join == "none":
@@ -243,7 +241,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
 
     @classmethod
     def sorted(cls, workspace: Any) -> Workspace:
-        """A new workspace with lists sorted by name, modifiers also by type."""
+        """By name, modifiers also by type."""
 
         def in_order(items: Any, part: str) -> Any:
             return sorted(items, key=lambda item: (item["name"], item.get("type", "")))
@@ -252,7 +250,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
 
     @classmethod
     def build(cls, model: Model, data: Any, name: str = "measurement", validate: bool = True) -> Workspace:
-        """A one-measurement workspace from a model and data in its order."""
+        """One measurement from a model and data in its order."""
         config = model.config
         parameters = [
             {

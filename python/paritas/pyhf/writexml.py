@@ -6,7 +6,7 @@ __all__ = ["writexml"]
 
 
 def writexml(spec: Any, specdir: Any, data_rootdir: Any, resultprefix: str) -> bytes:
-    """Writes channels into `specdir`, histograms into `data_rootdir`; returns the top-level XML."""
+    """Channels into `specdir`, histograms into `data_rootdir`; returns the top-level XML."""
     from ..convert import histfactory_xml
 
     return histfactory_xml.write(spec, specdir, data_rootdir, resultprefix)

@@ -1,4 +1,4 @@
-"""Fit and statistics for a report. Each step keeps its outcome and time, each missing result a reason."""
+"""Fit and statistics for a report, with outcomes, times and reasons for missing results."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from ..results import (
 )
 from ..workspace import DocumentLike, PatchSet, Workspace
 
-#: values of mu for the Brazil band and the scan
+#: values of mu
 BAND_POINTS, SCAN_POINTS = 31, 31
 
 
 @dataclass
 class Source:
-    """A model's files, as named, and digests before and after patching."""
+    """Digests before and after patching."""
 
     workspace: Workspace
     name: str
@@ -45,7 +45,7 @@ class Source:
         patchset: Optional[DocumentLike] = None,
         patch_name: Optional[str] = None,
     ) -> "Source":
-        """Reads a workspace, applies a patch of a patch set, then JSON patches in order."""
+        """Applies a patch of a patch set, then JSON patches in order."""
         found = Workspace(given)
         name, digest, applied = _called(given, "workspace"), found.digest(), []
         if patchset is not None and patch_name is not None:
@@ -65,7 +65,7 @@ def _called(given: Any, otherwise: str) -> str:
 
 @dataclass
 class Step:
-    """outcome: status of its fits, or an error message. good: all fits converged."""
+    """outcome: a status, or an error message. good: all fits converged."""
 
     name: str
     outcome: str
@@ -76,7 +76,7 @@ class Step:
 
 @dataclass
 class Analysis:
-    """All results; None if `missing` has the reason, by attribute name."""
+    """`missing`: reasons for None, by attribute name."""
 
     model: Model
     source: Source
@@ -109,7 +109,7 @@ class Analysis:
 
     @property
     def reach(self) -> float:
-        """The largest limit, observed or expected; -inf without limits."""
+        """The largest limit; -inf without limits."""
         limits = [] if self.limit is None else [self.limit.limit_obs, *self.limit.limit_exp]
         return max((limit for limit in limits if np.isfinite(limit)), default=float("-inf"))
 
@@ -120,7 +120,7 @@ class Analysis:
         work: Callable[[], Any],
         statuses: Callable[[Any], Iterable[str]] = lambda result: [result.status],
     ) -> None:
-        """Sets an attribute to the result of `work`; notes its outcome or failure."""
+        """Sets an attribute to the result of `work`, or notes its failure."""
         started = perf_counter()
         try:
             result = work()
@@ -146,9 +146,8 @@ def in_words(state: str) -> str:
 def analyse(
     source: Source, poi: Optional[str] = None, measurement: Optional[str] = None, **options: Any
 ) -> Analysis:
-    """Fits a workspace and makes the rest. options: device, precision, threads.
-
-    Raises only for a bad model or unusable device; other failures are noted."""
+    """All results for a workspace. options: device, precision, threads. Raises only for a bad model or
+    unusable device."""
     started = perf_counter()
     model = Model.from_workspace(source.workspace, measurement=measurement, poi=poi)
     read = perf_counter()
@@ -211,7 +210,7 @@ def _make_of_interest(found: Analysis, index: int, options: dict[str, Any]) -> N
     else:
         found.missing["tests"] = "There is no limit to show tests around."
     found.make("significance", "significance", lambda: model.significance(**options))
-    # three errors around the best fit, else up to the limits
+    # three errors around the best fit, or up to the limits
     value, error = fit[name]
     if np.isfinite(error) and error > 0:
         first, last = value - 3.2 * error, value + 3.2 * error

@@ -1,4 +1,4 @@
-"""`python -m paritas report`. Exit codes as the program's."""
+"""`python -m paritas report`."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[Sequence[str]] = None) -> int:
-    """0: written, every fit converged; 1: written, not all converged; 2: wrong command line; 3: wrong input;
-    4: no such device; 5: not written."""
+    """0: all fits converged; 1: not all; 2: wrong command line; 3: wrong input; 4: no such device; 5: not
+    written."""
     words = list(sys.argv[1:] if argv is None else argv)
     parser, failed = _parser(), partial(fail, "paritas report")
     try:

@@ -20,22 +20,19 @@ from . import figures
 from .analysis import Analysis, Source, analyse, in_words
 from .html import Markup, beside, missing, page, table, text, wide
 
-#: limits for warnings: pulls above, goodness-of-fit p below
+#: warn of larger pulls, smaller goodness-of-fit p
 LARGE_PULL, SMALL_P = 2.0, 0.01
-#: rows of the table of correlations
+#: rows of correlations
 STRONGEST = 20
 
 
 @dataclass
 class Page:
-    """A report: its HTML and results."""
-
     html: str
     analysis: Analysis
 
     @property
     def converged(self) -> bool:
-        """All fits converged."""
         return self.analysis.converged
 
     def write(self, path: PathLike) -> None:
@@ -57,11 +54,10 @@ def report(
     command: Optional[list[str]] = None,
     **options: Any,
 ) -> Page:
-    """The report of a workspace (path, dict or Workspace) with patches applied.
+    """The report of a workspace (path, dict or Workspace) with patches applied. The page tells which fits did
+    not converge. Raises for wrong input or a missing device.
 
-    options: device, precision, threads, as of `paritas.fit`. command: the words of the command line, to show.
-
-    Raises for wrong input or a missing device. The page tells which fits did not converge."""
+    options: device, precision, threads, as of `paritas.fit`. command: command line to show."""
     found = analyse(Source.of(workspace, patches, patchset, patch_name), poi, measurement, **options)
     return Page(page_of(found, command), found)
 
@@ -85,7 +81,7 @@ def page_of(found: Analysis, command: Optional[list[str]] = None) -> str:
 
 
 def _measured(found: Analysis, name: str) -> str:
-    """The parameter of interest: best fit and errors."""
+    """Best fit and errors."""
     value, error = found.fit[name]
     if found.minos is not None and name in found.minos:
         down, up = found.minos[name]
@@ -284,7 +280,7 @@ def _quality(found: Analysis, fit: FitResult) -> Markup:
     return Markup(f"<p>{text(said)}</p>\n{table(caption, ('step', 'outcome', 'fits', 'wall time'), rows)}")
 
 
-#: anchor, heading, result (its reason is shown if missing), function
+#: anchor, heading, result (or its reason), function
 _SECTIONS: tuple[tuple[str, str, str, Callable[[Analysis, Any], Markup]], ...] = (
     ("verdict", "Verdict", "fit", _verdict),
     ("fitted", "What was fitted", "fit", _fitted),

@@ -1,4 +1,4 @@
-"""A report's figures, as SVG in HTML."""
+"""A report's figures: SVG in HTML."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .html import Markup, beside, missing, picture
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: rows of one figure of pulls; parameters of the ranking, most of the correlations
+#: rows of a figure of pulls; parameters in ranking, in correlations
 PULLS_A_FIGURE, RANKED, CORRELATED = 40, 20, 24
-#: correlations that are shown
+#: of shown correlations
 THRESHOLD = 0.2
 
 
 def svg(figure: "Figure") -> str:
-    """Reproducible text. Letters are outlines and need no font."""
+    """Reproducible; letters are outlines, not fonts."""
     import matplotlib
 
     text = io.StringIO()
@@ -35,7 +35,7 @@ def svg(figure: "Figure") -> str:
 
 
 def _shown(caption: str, alt: str, draw: Callable[..., "Figure"], *what: Any, **options: Any) -> Markup:
-    """The figure from `draw`, or why there is none."""
+    """Or why there is none."""
     try:
         figure = draw(*what, **options)
     except ValueError as reason:
@@ -150,7 +150,7 @@ def channels(found: Analysis, prediction: Prediction) -> Markup:
 
 
 def signal_samples(model: Model) -> list[str]:
-    """Samples whose yields the parameter of interest scales."""
+    """Scaled by the parameter of interest."""
     if model.poi_name is None or model.poi_index is None:
         return []
     value = float(model.suggested_init[model.poi_index])

@@ -1,4 +1,4 @@
-"""Pieces of HTML. Text is escaped; `Markup` is HTML already."""
+"""HTML. Text is escaped; `Markup` is not."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from ..plot.tables import html_table
 
-#: light, readable on paper; nothing is fetched
+#: readable on paper; fetches nothing
 STYLE = """
 :root { color-scheme: light; }
 body { font: 16px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: #1b1f24; background: #fff;
@@ -55,7 +55,7 @@ overflow-wrap: anywhere; font-size: 0.88rem; }
   h2, h3 { break-after: avoid; }
 }
 """
-#: an inch of a figure; two usual figures fit side by side
+#: an inch; two figures fit side by side
 PIXELS = 86
 
 
@@ -64,7 +64,7 @@ class Markup(str):
 
 
 def text(value: Any) -> str:
-    """HTML of any value: short numbers, NaN as a dash, escaped text."""
+    """Short numbers, NaN as a dash, escaped text."""
     if isinstance(value, Markup):
         return value
     if isinstance(value, float):
@@ -73,14 +73,14 @@ def text(value: Any) -> str:
 
 
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> Markup:
-    """A scrollable table with caption; columns of words are left-aligned."""
+    """Scrollable; words are left-aligned."""
     wordy = [any(isinstance(cell, str) for cell in column) for column in zip(*rows)]
     cells = ([text(cell) for cell in row] for row in rows)
     return wide(Markup(html_table(caption, head, cells, wordy)), caption)
 
 
 def wide(content: Markup, called: str) -> Markup:
-    """Scrollable content, also by keyboard."""
+    """Scrollable, also by keyboard."""
     return Markup(
         f'<div class="wide" role="region" aria-label="{escape(called)}" tabindex="0">{content}</div>\n'
     )
@@ -91,7 +91,7 @@ def missing(reason: str) -> Markup:
 
 
 def picture(svg: str, alt: str, caption: str, width: float) -> Markup:
-    """An SVG, `width` inches wide. As an image it runs no script and fetches nothing."""
+    """An image, which runs no script and fetches nothing. width: inches."""
     address = "data:image/svg+xml," + quote(svg, safe=" !$'()*+,-./:;=?@[]_~&")
     image = f'<img src="{escape(address)}" alt="{escape(alt)}" width="{PIXELS * width:.0f}">'
     return Markup(f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>\n")
@@ -102,8 +102,8 @@ def beside(*pieces: Markup) -> Markup:
 
 
 def page(title: str, sections: Sequence[tuple[str, str, Markup]]) -> str:
-    """A page of sections (anchor, heading, content). Its security policy forbids scripts and fetches,
-    whatever the names in it."""
+    """Sections: (anchor, heading, content). Its security policy forbids scripts and fetches, whatever names
+    hold."""
     links = "".join(f'<li><a href="#{name}">{escape(heading)}</a></li>' for name, heading, _ in sections)
     parts = "".join(
         f'<section id="{name}" aria-labelledby="{name}-title">\n'

@@ -17,17 +17,16 @@ class Histogram(NamedTuple):
 
 
 class SoftHistogram(torch.nn.Module):
-    """A histogram of events smeared with a kernel. Differentiable by observables, weights, edges and
+    """A histogram of events smeared with a kernel, differentiable by observables, weights, edges and
     bandwidth.
 
-    An event of weight w adds w c to a bin's content and w^2 c to its sum of squared weights, where c is the
-    part of its kernel in the bin. With infinite outer edges, sums over bins do not depend on the bandwidth.
-    For bandwidth to 0 it becomes the usual histogram."""
+    An event of weight w adds w c to a bin's content and w^2 c to its sum of squared weights, where c is its
+    kernel's part in the bin. With infinite outer edges, sums over bins do not depend on the bandwidth.
+    Bandwidth to 0 gives the usual histogram."""
 
     def __init__(self, edges: Any, bandwidth: Union[float, torch.Tensor], kernel: str = "gaussian") -> None:
         """edges: ascending, bins + 1, may end in -inf and inf; kernel: "gaussian" (bandwidth: sigma) or
-        "logistic" (bandwidth: scale; bins are differences of sigmoids). Edges and bandwidth may be tensors
-        with gradients, or parameters."""
+        "logistic" (bandwidth: scale). Edges and bandwidth may be tensors with gradients, or parameters."""
         super().__init__()
         self.edges = edges if isinstance(edges, torch.Tensor) else torch.as_tensor(edges, dtype=torch.float64)
         self.bandwidth = bandwidth
@@ -37,12 +36,12 @@ class SoftHistogram(torch.nn.Module):
         )
 
     def forward(self, x: torch.Tensor, weights: Optional[torch.Tensor] = None) -> Histogram:
-        """x: observables (..., events); weights broadcast to x (None: 1)."""
+        """x: (..., events); weights broadcast to x (None: 1)."""
         edges = self.edges.to(x)
         finite = torch.isfinite(edges)
         distance = (torch.where(finite, edges, 0.0) - x[..., None]) / self.bandwidth
         smeared = torch.special.ndtr(distance) if self.kernel == "gaussian" else torch.sigmoid(distance)
-        # no slope at infinite edges, where infinity times 0 is NaN
+        # no slope: infinity times 0 is NaN
         below = torch.where(finite, smeared, (edges > 0.0).to(x))
         parts = below[..., 1:] - below[..., :-1]
         if weights is None:

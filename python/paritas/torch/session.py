@@ -1,4 +1,4 @@
-"""Sessions whose arguments and answers are torch tensors."""
+"""Sessions over torch tensors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .. import differentiable
 from ..differentiable import ROW_ARGUMENTS, STATUSES, Statistic
 
 _HOST = torch.device("cpu")
-_WIDTH = 1 + len(ROW_ARGUMENTS)  # arguments of a call: `at`, then the row arguments
-_FIRST = 4  # first tensor argument of _Call
+_WIDTH = 1 + len(ROW_ARGUMENTS)  # `at` and the row arguments
+_FIRST = 4  # index of _Call's first tensor
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
@@ -22,13 +22,12 @@ def _is_plain(tensor: torch.Tensor) -> bool:
 
 
 def _array(tensor: torch.Tensor) -> Any:
-    """Float64 on the host, sharing memory if it can. Not every device has float64."""
+    """On the host, since not every device has float64; shares memory if it can."""
     return (tensor if _is_plain(tensor) else tensor.cpu().to(torch.float64)).detach().numpy()
 
 
 def _kind(given: Sequence[Any]) -> Optional[tuple[torch.dtype, torch.device]]:
-    """The answer's type: the tensors' widest, on the first device other than the host; None: float64 on the
-    host."""
+    """The tensors' widest type, on the first device other than the host; None: float64 on the host."""
     tensors = [one for one in given if isinstance(one, torch.Tensor)]
     others = [one for one in tensors if not _is_plain(one)]
     if not others:
@@ -40,8 +39,7 @@ def _kind(given: Sequence[Any]) -> Optional[tuple[torch.dtype, torch.device]]:
 
 
 class _Call(torch.autograd.Function):
-    """Values of a statistic (..., k), or (...) for one output; places: of the tensors among `at` and the row
-    arguments."""
+    """places: of the tensors among `at` and the row arguments."""
 
     @staticmethod
     def forward(
@@ -80,8 +78,8 @@ class _Call(torch.autograd.Function):
 
 
 class _Refusal(torch.autograd.Function):
-    """Refuses second derivatives. once_differentiable misses those by the arguments. It follows the argument,
-    since an unconnected gradient would count as constant."""
+    """Refuses second derivatives, also by arguments, which once_differentiable misses. It follows the
+    argument: an unconnected gradient would be a constant."""
 
     @staticmethod
     def forward(ctx: Any, slope: torch.Tensor, argument: torch.Tensor) -> torch.Tensor:
@@ -108,8 +106,8 @@ class Session(differentiable.Session):
 
     @property
     def status(self) -> Any:
-        """Of this thread's last call: "converged", or the outcome of the worst fit; an array for a batch;
-        None before the first call."""
+        """Of this thread's last call: "converged", or the worst fit's status; an array for a batch; None
+        before."""
         codes = getattr(self._last, "codes", None)
         if codes is None:
             return None

@@ -1,1 +1,1 @@
-"""What needs more than NumPy."""
+"""Needs more than NumPy."""

@@ -1,4 +1,4 @@
-"""Downloads archives of published likelihoods."""
+"""Published likelihoods."""
 
 import shutil
 import tarfile
@@ -17,7 +17,7 @@ _HOSTS = ("www.hepdata.net", "doi.org")
 
 
 def _unpack(content: bytes, url: str, folder: Path) -> None:
-    """A zip archive loses its outer folder."""
+    """Without a zip's outer folder."""
     try:
         with tarfile.open(mode="r:*", fileobj=BytesIO(content)) as archive:
             if hasattr(tarfile, "data_filter"):
@@ -41,8 +41,7 @@ def _unpack(content: bytes, url: str, folder: Path) -> None:
 
 
 def download(archive_url: str, output_directory: str, force: bool = False, compress: bool = False) -> None:
-    """Downloads an archive into a folder; `compress`: as the file `output_directory`. Hosts other than
-    HEPData need `force`."""
+    """Into a folder, or with `compress` a file `output_directory`. Hosts other than HEPData need `force`."""
     host = urlsplit(archive_url).netloc
     if not force and host not in _HOSTS:
         raise exceptions.InvalidArchiveHost(

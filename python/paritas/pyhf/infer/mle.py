@@ -51,7 +51,7 @@ def fit(
     fixed_params: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """The best fit; other keywords and results: see the optimizer's `minimize`."""
+    """Keywords and results: see the optimizer's `minimize`."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
     _validate_fit_inputs(init_pars, par_bounds)
     flagged = enumerate(zip(init_pars, fixed_params))
@@ -68,7 +68,7 @@ def fixed_poi_fit(
     fixed_params: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """As `fit`, with the POI held at `poi_val`."""
+    """With the POI held at `poi_val`."""
     init_pars, par_bounds, fixed_params = _given(pdf, init_pars, par_bounds, fixed_params)
     start, fixed = _at_poi(poi_val, pdf, init_pars, fixed_params)
     return fit(data, pdf, start, par_bounds, fixed, **kwargs)

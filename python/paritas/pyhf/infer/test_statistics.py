@@ -1,4 +1,4 @@
-"""Test statistics (Cowan, Cranmer, Gross, Vitells, arXiv:1007.1727, section 2)."""
+"""Test statistics (arXiv:1007.1727, section 2)."""
 
 import logging
 from typing import Any, Callable
@@ -12,7 +12,7 @@ __all__ = ["q0", "qmu", "qmu_tilde", "tmu", "tmu_tilde"]
 
 
 def _check(name: str, pdf: Any, par_bounds: Any) -> None:
-    """Raises UnspecifiedPOI. Warns if tilde and a POI bound at 0 do not go together."""
+    """Raises UnspecifiedPOI. Warns if tilde and POI bound at 0 disagree."""
     poi = _poi_of(pdf)
     if name == "q0":
         return
@@ -33,7 +33,7 @@ def _mu_of_q0(mu: Any) -> float:
 
 
 def _test_statistic(name: str, doc: str, vanishes: Callable[[Any, Any], bool]) -> Callable[..., Any]:
-    """Twice the NLL at mu minus the free fit's, at least 0; 0 if `vanishes(best value, mu)`."""
+    """Twice the NLL at mu minus the minimum; 0 if `vanishes(best value, mu)`."""
 
     def statistic(
         mu: Any,

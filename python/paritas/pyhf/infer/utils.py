@@ -15,7 +15,7 @@ def all_pois_floating(pdf: Any, fixed_params: Any) -> bool:
 
 
 def create_calculator(calctype: str, *args: Any, **kwargs: Any) -> Any:
-    """The calculator "asymptotics" or "toybased"."""
+    """ "asymptotics" or "toybased"."""
     from . import calculators
 
     kinds: Any = {"asymptotics": calculators.AsymptoticCalculator, "toybased": calculators.ToyCalculator}
@@ -23,7 +23,7 @@ def create_calculator(calctype: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def get_test_stat(name: str) -> Any:
-    """The function of "q0", "q" or "qtilde"."""
+    """ "q0", "q" or "qtilde"."""
     if name not in _TEST_STATISTICS:
         raise InvalidTestStatistic(f"{name!r} is none of {list(_TEST_STATISTICS)}")
     return _TEST_STATISTICS[name]

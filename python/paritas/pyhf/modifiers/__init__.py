@@ -1,4 +1,4 @@
-"""The modifiers of HistFactory, in the order of their parameters in a model."""
+"""HistFactory's modifiers, in the order of a model's parameters."""
 
 from typing import Any
 

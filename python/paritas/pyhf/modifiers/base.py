@@ -1,5 +1,5 @@
-"""Builders collect the modifiers of one type and say which parameters they need. Appliers evaluate them as
-arrays [modifier][sample][batch][bin]; the engine needs none."""
+"""Builders collect modifiers of one type and their parameters. Appliers evaluate them as arrays
+[modifier][sample][batch][bin], for NumPy alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ..tensor.manager import get_backend
 def parset(
     paramset_type: str, bins: int | None, init: float, bounds: tuple[float, float], **more: Any
 ) -> dict[str, Any]:
-    """The requirement of a parameter for each bin, or of a scalar."""
     count = 1 if bins is None else bins
     return {
         "paramset_type": paramset_type,
@@ -34,8 +33,7 @@ STANDARD_NORMAL = parset("constrained_by_normal", None, 0.0, (-5.0, 5.0), auxdat
 
 
 class Builder:
-    """Collects modifiers and, in `required_parsets`, parameter requirements. A `sparse` builder gets only
-    places with its modifiers."""
+    """Fills `required_parsets`. A `sparse` builder gets only places with its modifiers."""
 
     is_shared = True
     sparse = True
@@ -47,12 +45,12 @@ class Builder:
         self._parts: dict[str, Any] = {}
 
     def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
-        """What to keep of a sample's modifier (or None) besides the mask."""
+        """Kept besides the mask, or None."""
         return {}
 
     @staticmethod
     def requirement(sample_data: Any, modifier_data: Any) -> dict[str, Any] | None:
-        """A modifier's requirement; None if `complete` makes it."""
+        """None if `complete` makes it."""
         return None
 
     def _part(self, thismod: Any, nom: Any) -> dict[str, Any]:
@@ -92,7 +90,7 @@ class Builder:
         return by_sample
 
     def finalize(self) -> dict[str, Any]:
-        """Arrays over all bins by "type/name", sample, "data" and field."""
+        """By "type/name", sample, "data" and field, over all bins."""
         self.complete()
         return {key: self._dense(key) for key in self._parts}
 
@@ -132,7 +130,7 @@ class Applier:
         """Makes what needs no parameters."""
 
     def apply(self, pars: Any) -> Any:
-        """Terms or factors; None without modifiers."""
+        """None without modifiers."""
         if not self._keys:
             return None
         values = self._values(np.asarray(pars, dtype=np.float64))
@@ -146,7 +144,7 @@ class FactorApplier(Applier):
 
 
 class InterpolationApplier(Applier):
-    """One parameter interpolates between `histograms` by one of `codes` (default: the first)."""
+    """Interpolates between `histograms` by one of `codes` (default: the first)."""
 
     histograms: tuple[str, str, str]
     codes: tuple[str, ...]
@@ -173,7 +171,7 @@ class InterpolationApplier(Applier):
 
 class BinApplier(Applier):
     def _places(self, mask: Any, pdfconfig: Any) -> Any:
-        """Parameter of each bin, by the last sample's `mask`; arbitrary elsewhere."""
+        """By the last sample's `mask`; arbitrary outside."""
         return np.cumsum(mask) - 1
 
     def _prepare(self, pdfconfig: Any) -> None:

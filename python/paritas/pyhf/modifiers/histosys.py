@@ -1,4 +1,4 @@
-"""A constrained parameter that interpolates between two histograms."""
+"""Interpolates between two histograms."""
 
 from typing import Any
 

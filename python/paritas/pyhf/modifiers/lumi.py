@@ -1,4 +1,4 @@
-"""The luminosity, a factor that the measurement configures."""
+"""The luminosity, a factor configured by the measurement."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A constrained parameter that interpolates between two factors."""
+"""Interpolates between two factors."""
 
 from typing import Any
 

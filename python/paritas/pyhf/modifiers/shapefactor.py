@@ -1,4 +1,4 @@
-"""A free factor of each bin: parameter i for bin i of every channel."""
+"""A free factor each bin: parameter i for bin i of every channel."""
 
 from typing import Any
 

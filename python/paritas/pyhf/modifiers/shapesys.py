@@ -1,4 +1,4 @@
-"""A factor of each bin, constrained by a count with the sample's relative uncertainty."""
+"""A factor each bin, constrained by a count with the sample's uncertainty."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A factor of each bin for the limited statistics of several samples together."""
+"""A factor each bin for the limited statistics of several samples."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Optimizers: "scipy" and "minuit" both stand for the engine's Newton."""
+""" "scipy" and "minuit" both are the engine's Newton."""
 
 from importlib import import_module
 from typing import Any

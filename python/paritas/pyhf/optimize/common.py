@@ -10,12 +10,12 @@ from ..tensor.manager import get_backend
 
 
 def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
-    """Twice the NLL with all constants: (1,)."""
+    """All constants included: (1,)."""
     return -2 * pdf.logpdf(pars, data)
 
 
 def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
-    """Makes the function that puts fixed values among free ones."""
+    """Puts fixed values among free ones."""
     if tv is None or fixed_values is None:
         return lambda pars, stitch_with=None: pars
 
@@ -35,8 +35,7 @@ def shim(
     do_grad: bool = False,
     do_stitch: bool = False,
 ) -> tuple[dict[str, Any], Any]:
-    """(a minimiser's arguments, the function from its x to all parameters). `do_stitch` hides fixed
-    parameters."""
+    """(a minimiser's arguments, function from x to all parameters). `do_stitch` hides fixed ones."""
     if do_grad:
         raise exceptions.Unsupported("Numpy does not support autodifferentiation.")
     tensorlib, _ = get_backend()

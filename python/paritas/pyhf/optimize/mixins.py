@@ -17,14 +17,14 @@ log = logging.getLogger(__name__)
 _MAXITER = 100000
 
 
-#: the arguments of `minimize`, whether errors are needed, other keywords
+#: of `minimize`; are errors needed?; other keywords
 Problem = namedtuple(
     "Problem", "objective data pdf init_pars par_bounds fixed_vals do_grad do_stitch errors options"
 )
 
 
 class OptimizeResult(dict):  # type: ignore[type-arg]
-    """The outcome of a fit, by key or attribute. hess_inv is the covariance."""
+    """By key or attribute. hess_inv is the covariance."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -39,7 +39,7 @@ class OptimizeResult(dict):  # type: ignore[type-arg]
 
 
 def _as_scipy_has_it(result: Any) -> Any:
-    """As SciPy's class, which scripts may check for, if installed."""
+    """SciPy's class, which scripts may check for, if installed."""
     try:
         from scipy.optimize import OptimizeResult as scipy_result
     except ImportError:
@@ -54,7 +54,7 @@ def _correlations(covariance: Any) -> Any:
 
 
 class OptimizerMixin:
-    """Subclasses with their own minimiser define `_get_minimizer` and `_minimize`, as in pyhf."""
+    """Subclasses may define `_get_minimizer` and `_minimize`, as in pyhf."""
 
     name = ""
     _get_minimizer: Callable[..., Any]
@@ -111,7 +111,7 @@ class OptimizerMixin:
         do_stitch: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """The parameters at the minimum: (parameters,), or (parameters, 2) with uncertainties. Then, if asked
+        """Parameters at the minimum: (parameters,), or (parameters, 2) with uncertainties. Then, if asked
         for: correlations, objective value, whole result."""
         errors = return_uncertainties or return_correlations or return_result_obj
         given = (objective, data, pdf, init_pars, par_bounds, fixed_vals, bool(do_grad), do_stitch)
@@ -132,7 +132,7 @@ class OptimizerMixin:
 
 
 class EngineOptimizer(OptimizerMixin):
-    """Fits models by the engine, other objectives by SciPy's SLSQP."""
+    """Models by the engine, other objectives by SciPy's SLSQP."""
 
     own_options: tuple[str, ...] = ()
 

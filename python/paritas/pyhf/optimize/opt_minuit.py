@@ -7,8 +7,7 @@ from .mixins import EngineOptimizer, Problem
 
 
 class minuit_optimizer(EngineOptimizer):
-    """Uses the engine, not Minuit, with the option `maxiter` alone. Results have `minuit` with what scripts
-    read."""
+    """The engine, with the option `maxiter` alone. Results have a `minuit` for scripts."""
 
     own_options = ("strategy", "tolerance")
 

@@ -6,7 +6,7 @@ from .mixins import EngineOptimizer
 
 
 class scipy_optimizer(EngineOptimizer):
-    """Uses the engine. `maxiter` limits iterations; pyhf's other options apply only to SciPy fits."""
+    """The engine. `maxiter` limits iterations; other options apply to SciPy fits."""
 
     own_options = ("verbose", "method", "tolerance", "solver_options")
 

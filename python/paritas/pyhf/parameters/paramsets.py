@@ -1,4 +1,4 @@
-"""Parameter sets: parameters that share a name."""
+"""Parameters that share a name."""
 
 import math
 from typing import Any
@@ -13,8 +13,6 @@ __all__ = [
 
 
 class paramset:
-    """Starts, bounds and fixed flags (one for all, or one each)."""
-
     constrained: bool
 
     def __init__(self, **kwargs: Any) -> None:
@@ -61,7 +59,7 @@ class constrained_paramset(paramset):
 
 
 class constrained_by_normal(constrained_paramset):
-    """Normal measurements `auxdata` of width `sigmas` (default 1)."""
+    """sigmas: default 1."""
 
     pdf_type = "normal"
 
@@ -75,7 +73,7 @@ class constrained_by_normal(constrained_paramset):
 
 
 class constrained_by_poisson(constrained_paramset):
-    """Counts `auxdata`, expected at parameter x factor."""
+    """Expected counts: parameter x factor."""
 
     pdf_type = "poisson"
 

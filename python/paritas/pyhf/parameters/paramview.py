@@ -8,7 +8,7 @@ __all__ = ["ParamViewer"]
 
 
 class ParamViewer:
-    """Picks parameter sets from tensors of `shape`: (parameters,) or (batch, parameters)."""
+    """Of tensors of `shape`: (parameters,) or (batch, parameters)."""
 
     def __init__(self, shape: Any, par_map: Any, par_selection: Any) -> None:
         self.all_indices = np.arange(int(np.prod(shape))).reshape(shape)
@@ -20,7 +20,7 @@ class ParamViewer:
         self.indices_concatenated = None if self.stitched is None else self.stitched.T
 
     def get(self, data: Any, indices: Any = None) -> Any:
-        """The values at `indices` (default: all sets); None without sets."""
+        """Default: all sets; None without."""
         if not self.index_selection:
             return None
         return np.reshape(data, (-1,))[self.indices_concatenated if indices is None else indices]

@@ -1,4 +1,4 @@
-"""Parameter sets from modifiers' requirements and the user's configuration."""
+"""Parameter sets from modifiers' and the user's requirements."""
 
 from typing import Any
 

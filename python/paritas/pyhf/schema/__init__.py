@@ -1,4 +1,4 @@
-"""Schemas of documents. `with schema(folder):` takes them from another folder."""
+"""Schemas. `with schema(folder):` takes them from another folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["load_schema", "path", "validate", "version"]  # noqa: F822 (properti
 
 
 class Schema(sys.modules[__name__].__class__):  # type: ignore[misc]
-    """This module's class: a call changes the folder, for good or in a `with` statement."""
+    """A call changes the folder, for good or in a `with` statement."""
 
     def __call__(self, new_path: pathlib.Path) -> Schema:
         self.orig_path, variables.schemas = variables.schemas, new_path

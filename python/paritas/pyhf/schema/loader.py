@@ -1,4 +1,4 @@
-"""Reads schemas from their folder at first use."""
+"""Schemas, read at first use."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from . import variables
 
 
 def load_schema(schema_id: str) -> Any:
-    """A schema by its path, for example "1.0.0/workspace.json"."""
+    """By path, e.g. "1.0.0/workspace.json"."""
     known = variables.SCHEMA_CACHE.get(variables.SCHEMA_BASE + Path(schema_id).as_posix())
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""JSON schemas: draft 6, the keywords that workspaces need."""
+"""JSON schemas: the part of draft 6 for workspaces."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .loader import load_schema
 
 
 class ValidationError(Exception):
-    """What is wrong; `path`: the steps to `instance`."""
+    """`path`: the steps to `instance`."""
 
     def __init__(self, message: str, path: list[Any], instance: Any) -> None:
         super().__init__(message)
@@ -36,14 +36,14 @@ _TYPES_WITH_TENSORS = {**_TYPES, "array": (list, np.ndarray), "number": (int, fl
 
 
 class _Validator:
-    """`allow_tensors`: accept NumPy's arrays and numbers."""
+    """`allow_tensors`: accept NumPy's types."""
 
     def __init__(self, allow_tensors: bool) -> None:
         self.types = _TYPES_WITH_TENSORS if allow_tensors else _TYPES
         self.resolved: dict[Any, tuple[Any, str]] = {}
 
     def _is(self, value: Any, kind: str) -> bool:
-        """Does a value have a type? Unlike in Python, true and false are no numbers."""
+        """Unlike in Python, true and false are no numbers."""
         return isinstance(value, self.types[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
     def _resolve(self, reference: str, base: str) -> tuple[Any, str]:
@@ -57,7 +57,7 @@ class _Validator:
         return found
 
     def errors(self, value: Any, schema: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
-        """All errors of a value, nearest first."""
+        """Nearest first."""
         if "$ref" in schema:
             resolved, base = self._resolve(schema["$ref"], base)
             yield from self.errors(value, resolved, base, path)
@@ -84,7 +84,7 @@ class _Validator:
             yield ValidationError(message, path, value)
 
     def _messages(self, value: Any, schema: Any) -> Iterator[str]:
-        """Errors of the value itself, not its parts."""
+        """Without those of its parts."""
         if "const" in schema and value != schema["const"]:
             yield f"{schema['const']!r} was expected"
         if "enum" in schema and value not in schema["enum"]:
@@ -109,7 +109,7 @@ class _Validator:
 
     def _items(self, value: Any, items: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
         if items == {"type": "number"} and {float, int}.issuperset(map(type, value)):
-            return  # the usual case, much faster
+            return  # usual, and much faster
         for index, item in enumerate(value):
             yield from self.errors(item, items, base, [*path, index])
 
@@ -118,7 +118,7 @@ class _Validator:
 
 
 def validate(spec: Any, schema_name: str, *, version: str | None = None, allow_tensors: bool = True) -> None:
-    """Raises InvalidSpecification unless a document fits a schema such as "workspace.json"."""
+    """Raises InvalidSpecification. Schemas: "workspace.json", ..."""
     schema = load_schema(str(Path(version or variables.SCHEMA_VERSION) / schema_name))
     error = next(_Validator(allow_tensors).errors(spec, schema, schema["$id"], []), None)
     if error is not None:

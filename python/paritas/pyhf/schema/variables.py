@@ -1,4 +1,4 @@
-"""The folder of the schemas, and those that were read."""
+"""The schemas' folder and cache."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tensor backends. There is one: `numpy_backend`."""
+"""Tensor backends: `numpy_backend`."""
 
 from typing import Any
 

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class _TensorViewer:
-    """Parts of the last axis: `indices[k]` are the places of part k, called `names[k]`."""
+    """Places `indices[k]` in the last axis for part `names[k]`."""
 
     def __init__(self, indices: Any, batch_size: int | None = None, names: Any = None) -> None:
         self.batch_size = batch_size

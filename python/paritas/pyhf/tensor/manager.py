@@ -1,4 +1,4 @@
-"""The backend and the optimizer in use."""
+"""Backend and optimizer."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def _optimizer(optimizer: Any) -> Any:
 def set_backend(
     backend: Any, custom_optimizer: Any = None, precision: Any = None, default: bool = False
 ) -> None:
-    """Sets the backend ("numpy", or an object like it), the optimizer ("scipy", "minuit", or an object with
-    `name` and `minimize`) and array precision ("64b", "32b"); `default`: also as defaults."""
+    """Backend: "numpy" or alike; optimizer: "scipy", "minuit", or an object with `name` and `minimize`; array
+    precision: "64b", "32b"; `default`: also as defaults."""
     precision = _text(precision)
     if precision:
         precision = precision.lower()

@@ -1,4 +1,4 @@
-"""The tensor backend: NumPy, and the standard library's special functions for a light import."""
+"""NumPy, and the standard library's special functions for a light import."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROOT2 = math.sqrt(2.0)
 
 
 def _erfinv(x: float) -> float:
-    """Inverse of erf: the normal quantile; two Newton steps restore digits lost around 0."""
+    """The normal quantile; two Newton steps restore digits around 0."""
     if not -1.0 < x < 1.0:
         return math.copysign(math.inf, x) if abs(x) == 1.0 else math.nan
     if abs(x) > 0.9:
@@ -51,7 +51,7 @@ normal_cdf = _elementwise(_normal_cdf)
 
 
 def xlogy(x: Any, y: Any) -> Any:
-    """x log(y); 0 where x = 0, also at y = 0."""
+    """0 where x = 0, also at y = 0."""
     x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where((x == 0.0) & ~np.isnan(y), 0.0, x * np.log(y))[()]
@@ -81,7 +81,7 @@ class _BasicNormal:
 
 
 class numpy_backend:
-    """The engine computes in 64 bits; "32b" rounds results."""
+    """ "32b" rounds results, computed in 64 bits."""
 
     array_type = np.ndarray
     array_subtype = np.number
@@ -173,7 +173,7 @@ class numpy_backend:
         return np.exp(tensor_in)
 
     def percentile(self, tensor_in: Any, q: Any, axis: Any = None, interpolation: Any = "linear") -> Any:
-        if interpolation == "linear":  # the default; old NumPy lacks `method`
+        if interpolation == "linear":  # old NumPy lacks `method`
             return np.percentile(tensor_in, q, axis=axis)
         return np.percentile(tensor_in, q, axis=axis, method=interpolation)
 
@@ -202,7 +202,7 @@ class numpy_backend:
         return tensor_in.transpose()
 
     def poisson_logpdf(self, n: Any, lam: Any) -> Any:
-        """Any real n, by the gamma function."""
+        """For real n."""
         return xlogy(n, lam) - lam - gammaln(np.asarray(n) + 1.0)
 
     def poisson(self, n: Any, lam: Any) -> Any:

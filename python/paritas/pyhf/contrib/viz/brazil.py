@@ -11,7 +11,7 @@ __all__ = ["BrazilBandCollection", "plot_brazil_band", "plot_cls_components", "p
 
 
 class BrazilBandCollection(NamedTuple):
-    """The artists of a figure (or None), and its axes."""
+    """A figure's artists (or None), and axes."""
 
     cls_obs: Any
     cls_exp: Any
@@ -26,8 +26,7 @@ class BrazilBandCollection(NamedTuple):
 def plot_brazil_band(
     test_pois: Any, cls_obs: Any, cls_exp: Any, test_size: float, ax: Any, **kwargs: Any
 ) -> Any:
-    """Draws CLs, bands and the test size; returns the artists. Keywords: color, test_size_color,
-    test_size_linestyle."""
+    """CLs, bands and test size; returns artists. Keywords: color, test_size_color, test_size_linestyle."""
     color = kwargs.pop("color", "black")
     (observed,) = ax.plot(test_pois, cls_obs, color=color, label=r"$\mathrm{CL}_{s}$")
     expected = []
@@ -52,7 +51,7 @@ def plot_brazil_band(
 
 
 def plot_cls_components(test_pois: Any, tail_probs: Any, ax: Any, **kwargs: Any) -> Any:
-    """Draws CLs+b and CLb; returns the artists, or None. Keywords: linewidth, no_clsb, no_clb, clsb_color,
+    """CLs+b and CLb; returns artists, or None. Keywords: linewidth, no_clsb, no_clb, clsb_color,
     clb_color."""
     linewidth = kwargs.pop("linewidth", 2)
     artists: list[Any] = []
@@ -75,8 +74,8 @@ def _legend_order(label: str) -> int:
 def plot_results(
     test_pois: Any, tests: Any, test_size: float = 0.05, ax: Any = None, **kwargs: Any
 ) -> BrazilBandCollection:
-    """Draws tests from hypotest(..., return_expected_set=True); with `components` also
-    return_tail_probs=True. Other keywords: no_cls, xlabel, ylabel, and those above."""
+    """Tests from hypotest(..., return_expected_set=True); with `components` also return_tail_probs=True.
+    Keywords: no_cls, xlabel, ylabel, and those above."""
     ax = plt.gca() if ax is None else ax
     components, no_cls = kwargs.pop("components", False), kwargs.pop("no_cls", False)
     x_label, y_label = kwargs.pop("xlabel", r"$\mu$ (POI)"), kwargs.pop("ylabel", r"$\mathrm{CL}_{s}$")

@@ -1,4 +1,4 @@
-"""Upper limits on the POI: where CLs reaches a level."""
+"""Upper limits on the POI."""
 
 from typing import Any
 
@@ -11,8 +11,8 @@ __all__ = ["linear_grid_scan", "toms748_scan", "upper_limit"]
 
 
 def _root(function: Any, a: float, b: float, atol: float, rtol: float) -> float:
-    """A root between a and b. Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic
-    interpolation if three points allow it, else bisection."""
+    """Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic interpolation if three
+    points allow it, else bisection."""
     fa, fb = function(a), function(b)
     if not fa * fb <= 0:  # equal signs, or NaN
         raise ValueError(f"no root between {a} and {b}: the function has {fa} and {fb}")
@@ -51,8 +51,8 @@ def toms748_scan(
     from_upper_limit_fn: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, five expected) as roots, to atol or rtol. Bounds are halved and doubled to enclose all
-    six. `from_upper_limit_fn`: also (tested values, tests)."""
+    """(observed limit, five expected) as roots, to atol or rtol. Bounds are halved and doubled to enclose
+    all. `from_upper_limit_fn`: also (tested values, tests)."""
     tests: dict[float, Any] = {}
 
     def curves(poi: float) -> list[float]:
@@ -89,7 +89,7 @@ def linear_grid_scan(
     return_results: bool = False,
     **hypotest_kwargs: Any,
 ) -> Any:
-    """(observed limit, five expected) by linear interpolation in ascending `scan`; `return_results`: also
+    """(observed limit, five expected) from ascending `scan`, linearly; `return_results`: also
     (scan, tests)."""
     tests = [hypotest(mu, data, model, return_expected_set=True, **hypotest_kwargs) for mu in scan]
     rows = [[observed, *expected] for observed, expected in (test[:2] for test in tests)]
