@@ -65,7 +65,7 @@ class Tabular:
 
 
 def where(exists: NDArray[np.bool_], values: NDArray[Any]) -> Floats:
-    """NaN elsewhere."""
+    """Values, NaN elsewhere."""
     return np.where(exists, values, np.nan)
 
 

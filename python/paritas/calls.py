@@ -187,10 +187,10 @@ def _start_of(model: Model, init: Any, fixed: Any, at: Optional[Floats], others:
 
 
 def start_of(model: Model, job: Optional[_engine.Job]) -> Floats:
-    """A copy."""
+    """A copy of a job's start."""
     return np.array(model.suggested_init if job is None or job.start is None else job.start)
 
 
 def fixed_of(model: Model, job: Optional[_engine.Job]) -> NDArray[np.bool_]:
-    """A copy."""
+    """A copy of a job's fixed flags."""
     return np.array(model.suggested_fixed if job is None or job.fixed is None else job.fixed, dtype=bool)

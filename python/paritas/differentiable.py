@@ -301,7 +301,7 @@ class Session:
         return self._join([pieces[of] for of in wanted])
 
     def place_of(self, name: str, shape: tuple[int, ...]) -> slice:
-        """Raises for a wrong shape."""
+        """Where a row argument stands in a row. Raises for a wrong shape."""
         place = self._places[name]
         size = shape[-1] if shape else 0
         if size == place.stop - place.start != 0:

@@ -1,5 +1,5 @@
 """Base classes of results: `limit_result` is a row of paritas_limit_result, `limit_result_rows` are many. The
-build makes fields.pyi from the headers."""
+build makes fields.pyi from the headers, for type checkers."""
 
 from __future__ import annotations
 

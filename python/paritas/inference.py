@@ -1,7 +1,7 @@
 """Tests, limits, significance, scans, rankings, yields, goodness of fit (Cowan, Cranmer, Gross, Vitells,
 arXiv:1007.1727).
 
-All take the keywords of `paritas.fit`: data, init, bounds, fixed, device, precision, threads, progress."""
+All take the keywords of `paritas.fit`."""
 
 from __future__ import annotations
 

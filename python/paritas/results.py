@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 class Device(fields.device_info):
-    """An installed device."""
+    """A device, as its driver describes it."""
 
     @property
     def usable(self) -> bool:
@@ -75,7 +75,7 @@ class FitResult(fields.fit_result):
 
     @property
     def correlation(self) -> Optional[Floats]:
-        """0 for parameters that are not free."""
+        """Correlations; 0 for parameters that are not free."""
         if self.covariance is None:
             return None
         width = np.sqrt(np.diagonal(self.covariance))
@@ -117,7 +117,7 @@ class FitBatch(_ByParameter, fields.fit_result_rows):
 
     @property
     def converged(self) -> NDArray[np.bool_]:  # type: ignore[override]
-        """By fit."""
+        """Which fits converged."""
         found: NDArray[np.bool_] = self.status == "converged"
         return found
 
@@ -287,7 +287,7 @@ class ToyFits(_ByParameter, fields.fit_result_rows):
 
     @property
     def converged(self) -> NDArray[np.bool_]:  # type: ignore[override]
-        """By toy."""
+        """Which toys' fits converged."""
         if self.row is None:
             raise ValueError("the toys were not kept: keep=True")
         found: NDArray[np.bool_] = self.status == "converged"
@@ -376,12 +376,12 @@ class GoodnessOfFitToys(fields.gof_toys_result):
 
     @property
     def p(self) -> float:
-        """p_toys."""
+        """The same as `p_toys`."""
         return self.p_toys
 
     @property
     def p_error(self) -> float:
-        """p_toys_error."""
+        """The same as `p_toys_error`."""
         return self.p_toys_error
 
     @property

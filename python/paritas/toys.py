@@ -4,8 +4,7 @@ Toy t depends only on `seed` and t: not on the number of toys, shards, threads o
 every toy in an SQLite file (table `toys`), shared with the program `paritas`. resume=True continues an
 interrupted run. `merge` pools shards, shard=(i, n) with i from 1 to n, into the store of the uncut run.
 
-All functions take the keywords of `paritas.fit`: data, init, bounds, fixed, device, precision, threads,
-progress."""
+All functions take the keywords of `paritas.fit`."""
 
 from __future__ import annotations
 
@@ -202,7 +201,7 @@ def read_store(store: Path) -> NDArray[Any]:
 
 
 def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtype[Any]:
-    """The records' types, else real."""
+    """Types of the records' columns; others are real."""
     known = (*_types_of("paritas_fit_result"), *_types_of("paritas_toy"))
     kinds: dict[str, Any] = {name: (kind,) for name, kind in known}
     if "parameters" in names:
@@ -222,7 +221,7 @@ def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
 
 
 def _all_toys(fitted: Optional[NDArray[Any]], given: Mapping[str, Any]) -> Optional[NDArray[Any]]:
-    """Also those already in the store."""
+    """Toys fitted now and those already in the store."""
     if fitted is None:
         return None
     store = given.get("store")

@@ -43,7 +43,7 @@ def document(given: DocumentLike, label: str = "document") -> Document:
 
 
 def _names(given: Iterable[str]) -> list[str]:
-    """One text is one name."""
+    """A list of names; one text is one name."""
     found = [] if isinstance(given, (str, bytes)) else list(given)
     if isinstance(given, (str, bytes)) or not all(isinstance(name, str) for name in found):
         raise TypeError(f"a sequence of names is wanted, not {given!r}")

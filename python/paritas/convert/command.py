@@ -113,7 +113,7 @@ def _guess(path: str) -> str:
 
 
 def _convert(options: argparse.Namespace, source: str) -> Conversion:
-    """For xml as a workspace."""
+    """The input in the target format; for xml as a workspace."""
     if source == "hs3":
         choices = {name: getattr(options, name) for name in hs3.CHOICES}
         answer = hs3.read(options.input, analysis=options.analysis, **choices)

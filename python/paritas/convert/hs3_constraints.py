@@ -47,7 +47,7 @@ class Constraints:
         return parameter
 
     def add_loose(self, node: Node, observed: Optional[float] = None) -> str:
-        """Of the likelihood, with its datum; returns its parameter."""
+        """Adds a distribution of the likelihood with its datum; returns its parameter."""
         return self._add(*self._resolve(node, observed), node)
 
     def add_named(self, given: Node, parameter: str) -> None:
@@ -71,7 +71,7 @@ class Constraints:
             self._add(parameter, Constraint(kind), node)
 
     def of_set(self, parameters: list[str], node: Node) -> dict[str, Constraint]:
-        """All of one kind."""
+        """All must be of one kind."""
         known = {name: self.by_parameter[name] for name in parameters if name in self.by_parameter}
         if len({constraint.kind for constraint, _ in known.values()}) > 1:
             raise node.refuse(

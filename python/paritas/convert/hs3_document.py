@@ -13,7 +13,7 @@ _TABLES = ("distributions", "functions", "data", "likelihoods", "domains", "para
 
 @dataclass(eq=False)
 class Analysis:
-    """Or a likelihood in a document without analyses. Chosen ones have parameter values by name."""
+    """An analysis, or a likelihood if there are none. Chosen ones have parameter values by name."""
 
     name: str
     node: Node

@@ -58,7 +58,7 @@ def _ratio(a: float, b: float) -> float:
 
 
 class Gammas:
-    """By first parameter."""
+    """A document's sets, by first parameter."""
 
     def __init__(
         self, document: Document, constraints: Constraints, analyses: list[Analysis], vals_are: Optional[str]

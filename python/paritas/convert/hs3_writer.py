@@ -1,6 +1,6 @@
 """From a pyhf workspace to an HS3 document for ROOT and pyhs3.
 
-Where they differ, ROOT counts: default interpolation is omitted, other codes are numbers; a staterror's
+The form suits both, or else ROOT: default interpolation is omitted, other codes are numbers; a staterror's
 constraint kind is on modifier (pyhs3) and channel (ROOT); shapesys vals are relative; parameters have ROOT's
 names."""
 

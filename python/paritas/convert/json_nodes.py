@@ -25,7 +25,7 @@ class Node(Place):
         return self.present
 
     def object(self, required: str, optional: str = "") -> "Node":
-        """Refuses other keys (names separated by blanks)."""
+        """Refuses all but these keys (separated by blanks)."""
         for key in required.split():
             self[key]
         for key in self._keys():

@@ -30,7 +30,7 @@ def pyhf_set_name(stem: str) -> str:
 
 
 def common_stem(parameters: Sequence[str]) -> Optional[str]:
-    """Of names numbered from 0 or 1; else None."""
+    """The stem of names numbered from 0 or 1; else None."""
     found = [re.fullmatch(r"(.+?)_?(\d+)", name) for name in parameters]
     ends = [(match.group(1), int(match.group(2))) for match in found if match]
     for first in (0, 1):

@@ -52,7 +52,7 @@ def configs(measurement: Any) -> dict[str, Any]:
 
 
 def _walk(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """With JSON pointers."""
+    """Parts of a document with JSON pointers."""
     yield path, value
     for key, part in value.items() if isinstance(value, dict) else enumerate(value):
         if isinstance(part, (dict, list)):
@@ -103,7 +103,7 @@ class WorkspaceSource:
         return next(path for path, value in _walk(self.spec) if value is part)
 
     def refuse(self, part: Any, why: str, key: str = "") -> ConversionError:
-        """For an object or array, or a key."""
+        """The error for an object, array or key."""
         return ConversionError(self.place(part) + (key and f"/{key}"), why)
 
     def check_count(self, part: Any, count: int) -> None:

@@ -283,7 +283,7 @@ def load(
 def _potentials(
     day: Day, angles: Floats, theta: Floats, illumination: str, options: dict[str, Any]
 ) -> kappa.SpacecraftPotentials:
-    """By balance of the plasma's currents."""
+    """The potentials at which the plasma's currents balance."""
     sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
     spectra = kappa.spectrum(day.energy, day.flux, angles, theta)
     found = kappa.spacecraft_potential(spectra, sunlit, **options)
@@ -301,7 +301,7 @@ def _table(path: Union[Path, float, None], column: Optional[str]) -> Optional[Ge
 
 
 def _sign(polarity: Union[float, Path, None], known: bool) -> Optional[float]:
-    """None if sweeps differ."""
+    """The polarity of all rows; None if sweeps differ."""
     if isinstance(polarity, (str, os.PathLike)) or (polarity is None and known):
         return None
     if polarity is None:

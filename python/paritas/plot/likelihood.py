@@ -9,14 +9,14 @@ import numpy as np
 from ..results import FitResult, ScanResult
 from .style import GREY, RED, Axes, Figure, finite_range, legend, panels, plain
 
-#: rise of twice the NLL, one parameter and two
+#: rise of twice the NLL at 68.3 % and 95.4 %, one parameter and two
 ONE_SIGMA, TWO_SIGMA = 1.0, 4.0
 TWO_PARAMETERS = (2.30, 5.99)
 _RISE = r"$-2\,\Delta\ln L$"
 
 
 def _rise(result: ScanResult) -> Any:
-    """NaN if not converged."""
+    """Twice the NLL above its minimum; NaN if not converged."""
     good = result.status == "converged"
     if not np.any(good):
         raise ValueError(f"of {len(good)} points none converged")

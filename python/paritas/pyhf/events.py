@@ -18,7 +18,7 @@ def noop(*args: Any, **kwargs: Any) -> None:
 
 
 class Callables:
-    """Weak references."""
+    """Subscribers, as weak references."""
 
     def __init__(self) -> None:
         self._callbacks: list[Any] = []
@@ -50,7 +50,7 @@ class Callables:
 
 
 def subscribe(event: str) -> _Decorator:
-    """Decorator of subscribers."""
+    """Decorator: `event` calls the function."""
 
     def subscriber(function: Callable[..., Any]) -> Callable[..., Any]:
         __events.setdefault(event, Callables()).append(function)
@@ -82,7 +82,7 @@ def trigger(event: str) -> Callable[..., Any]:
 
 
 def disable(event: str) -> None:
-    """Until `enable`."""
+    """Lasts until `enable`."""
     __disabled_events.add(event)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Unsupported(Exception):
-    """Missing here."""
+    """An option that does not exist here."""
 
 
 class InvalidMeasurement(Exception): ...
@@ -20,7 +20,7 @@ class SchemaNotFound(FileNotFoundError): ...
 
 
 class InvalidSpecification(Exception):
-    """`path`: the place."""
+    """A document that breaks its schema at `path`."""
 
     def __init__(self, ValidationError: Any, schema: str | None = None) -> None:
         self.parent = ValidationError

@@ -52,7 +52,7 @@ class code2(_Interpolator):
 
 
 class code4(_Interpolator):
-    """Exponential beyond alpha0; a smooth polynomial of degree six within."""
+    """Exponential beyond alpha0; within, a polynomial of degree six with equal value, slope and curvature."""
 
     def __init__(self, histogramssets: Any, subscribe: bool = True, alpha0: float = 1) -> None:
         super().__init__(histogramssets, subscribe)

@@ -20,11 +20,11 @@ class JsonPatchException(Exception):
 
 
 class JsonPatchConflict(JsonPatchException):
-    """A missing place."""
+    """A place that is not there."""
 
 
 class JsonPatchTestFailed(JsonPatchException, AssertionError):
-    """A "test" found another value."""
+    """A "test" operation found another value."""
 
 
 def _index(container: list[Any], step: str, pointer: str, to_insert: bool = False) -> int:

@@ -45,7 +45,7 @@ class Patch(JsonPatch):
 
 
 class PatchSet:
-    """A value for each patch and label."""
+    """Each patch has a value for each label."""
 
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         self.schema = config_kwargs.pop("schema", "patchset.json")
@@ -77,7 +77,7 @@ class PatchSet:
     references = _of_metadata("references")
     description = _of_metadata("description")
     digests = _of_metadata("digests")  # by algorithm
-    labels = _of_metadata("labels")  # of values
+    labels = _of_metadata("labels")  # names of a patch's values
 
     @property
     def patches(self) -> list[Patch]:

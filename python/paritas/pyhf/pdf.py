@@ -89,7 +89,7 @@ class _ModelConfig(_ChannelSummaryMixin):
         return names
 
     def set_poi(self, name: str | None) -> None:
-        """None for none."""
+        """Takes None for no POI."""
         if name is None:
             self._poi_name = self._poi_index = None
             return

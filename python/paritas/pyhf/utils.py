@@ -45,12 +45,12 @@ def _scalar(text: str) -> Any:
 
 
 def options_from_eqdelimstring(opts: Iterable[str]) -> dict[str, Any]:
-    """Of texts "key=value"."""
+    """A dict from texts "key=value"."""
     return {key: _scalar(value) for key, value in (option.split("=", 1) for option in opts)}
 
 
 def digest(obj: Any, algorithm: str = "sha256") -> str:
-    """Hexadecimal, with sorted keys."""
+    """Hexadecimal hash with sorted keys."""
     try:
         text = json.dumps(obj, sort_keys=True, ensure_ascii=False).encode("utf8")
     except TypeError:

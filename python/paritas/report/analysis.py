@@ -29,7 +29,7 @@ BAND_POINTS, SCAN_POINTS = 31, 31
 
 @dataclass
 class Source:
-    """Digests before and after patching."""
+    """A model's files, as named, with digests before and after patching."""
 
     workspace: Workspace
     name: str
@@ -95,6 +95,7 @@ class Analysis:
 
     @property
     def converged(self) -> bool:
+        """All fits of all steps converged."""
         return all(step.good for step in self.steps)
 
     @property

@@ -28,11 +28,14 @@ STRONGEST = 20
 
 @dataclass
 class Page:
+    """A report: its HTML and results."""
+
     html: str
     analysis: Analysis
 
     @property
     def converged(self) -> bool:
+        """All fits converged."""
         return self.analysis.converged
 
     def write(self, path: PathLike) -> None:
@@ -63,6 +66,7 @@ def report(
 
 
 def page_of(found: Analysis, command: Optional[list[str]] = None) -> str:
+    """The page of an analysis."""
     title = f"Fit report: {os.path.basename(found.source.name)}"
     if found.source.patches:
         short = (name if " of " in name else os.path.basename(name) for name in found.source.patches)

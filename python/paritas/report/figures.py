@@ -35,7 +35,7 @@ def svg(figure: "Figure") -> str:
 
 
 def _shown(caption: str, alt: str, draw: Callable[..., "Figure"], *what: Any, **options: Any) -> Markup:
-    """Or why there is none."""
+    """The figure, or why there is none."""
     try:
         figure = draw(*what, **options)
     except ValueError as reason:
@@ -150,7 +150,7 @@ def channels(found: Analysis, prediction: Prediction) -> Markup:
 
 
 def signal_samples(model: Model) -> list[str]:
-    """Scaled by the parameter of interest."""
+    """Samples scaled by the parameter of interest."""
     if model.poi_name is None or model.poi_index is None:
         return []
     value = float(model.suggested_init[model.poi_index])

@@ -33,7 +33,7 @@ def _mu_of_q0(mu: Any) -> float:
 
 
 def _test_statistic(name: str, doc: str, vanishes: Callable[[Any, Any], bool]) -> Callable[..., Any]:
-    """Twice the NLL at mu minus the minimum; 0 if `vanishes(best value, mu)`."""
+    """Twice the NLL at mu minus the minimum, at least 0; 0 if `vanishes(best value, mu)`."""
 
     def statistic(
         mu: Any,

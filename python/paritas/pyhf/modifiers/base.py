@@ -45,7 +45,7 @@ class Builder:
         self._parts: dict[str, Any] = {}
 
     def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
-        """Kept besides the mask, or None."""
+        """What to keep besides the mask, or None."""
         return {}
 
     @staticmethod
@@ -171,7 +171,7 @@ class InterpolationApplier(Applier):
 
 class BinApplier(Applier):
     def _places(self, mask: Any, pdfconfig: Any) -> Any:
-        """By the last sample's `mask`; arbitrary outside."""
+        """Arbitrary outside the last sample's `mask`."""
         return np.cumsum(mask) - 1
 
     def _prepare(self, pdfconfig: Any) -> None:

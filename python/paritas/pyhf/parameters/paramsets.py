@@ -59,7 +59,7 @@ class constrained_paramset(paramset):
 
 
 class constrained_by_normal(constrained_paramset):
-    """sigmas: default 1."""
+    """`sigmas` are 1 by default."""
 
     pdf_type = "normal"
 

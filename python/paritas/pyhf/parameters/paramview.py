@@ -20,7 +20,7 @@ class ParamViewer:
         self.indices_concatenated = None if self.stitched is None else self.stitched.T
 
     def get(self, data: Any, indices: Any = None) -> Any:
-        """Default: all sets; None without."""
+        """Default: all sets. None without sets."""
         if not self.index_selection:
             return None
         return np.reshape(data, (-1,))[self.indices_concatenated if indices is None else indices]

@@ -84,7 +84,7 @@ class _Validator:
             yield ValidationError(message, path, value)
 
     def _messages(self, value: Any, schema: Any) -> Iterator[str]:
-        """Without those of its parts."""
+        """Errors of the value itself, not its parts."""
         if "const" in schema and value != schema["const"]:
             yield f"{schema['const']!r} was expected"
         if "enum" in schema and value not in schema["enum"]:
