@@ -18,7 +18,6 @@ import sys
 import tempfile
 
 SYSTEM_HEADERS = ("stddef.h", "stdint.h")
-#: NumPy arrays in Python
 STRUCTS_OF_ARRAYS = ("paritas_er_day", "paritas_er_attitude")
 #: structs of options, members to skip
 KEYWORDS = {
@@ -26,7 +25,6 @@ KEYWORDS = {
     "paritas_kappa_options": (),
     "paritas_potential_options": (),
 }
-#: for C types
 NUMPY_TYPES = {"double": "f8", "int64_t": "i8", "uint64_t": "u8", "uint8_t": "u1"}
 ARRAY_TYPES = {"f8": "float64", "i8": "int64", "u8": "uint64", "u1": "uint8"}
 PYTHON_TYPES = {"double": "float", "paritas_truth": "bool", "char": "str"}

@@ -16,7 +16,7 @@ Table = NDArray[np.void]
 
 
 def whole(value: Any, name: str, least: int = 0, bits: int = 64) -> int:
-    """Below 2^bits. Floats are refused: C would truncate them."""
+    """An integer below 2^bits. Floats are refused: C would truncate them."""
     try:
         found = operator.index(value)
     except TypeError:
@@ -52,7 +52,7 @@ def columns_by_name(table: Table) -> dict[str, NDArray[Any]]:
 
 
 class Tabular:
-    """Numbers are in `table`."""
+    """A result with its numbers in `table`."""
 
     table: Table
 

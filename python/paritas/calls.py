@@ -76,7 +76,6 @@ def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
         _KNOWN[function.__name__] = frozenset(names)
 
 
-#: keywords by function
 _KNOWN: dict[str, frozenset[str]] = {}
 
 

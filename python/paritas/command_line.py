@@ -11,7 +11,7 @@ DONE, NOT_CONVERGED, WRONG_COMMAND_LINE, WRONG_INPUT, NO_DEVICE, NOT_WRITTEN = r
 
 
 def write_output(text: str, path: str) -> None:
-    """To a file, whole or not at all, or standard output ("-"). Raises OSError."""
+    """Writes to a file, whole or not at all, or to standard output ("-"). Raises OSError."""
     if path == "-":
         sys.stdout.write(text)
         sys.stdout.flush()

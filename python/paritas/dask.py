@@ -199,7 +199,6 @@ def map_models(
 def _shard(
     version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int], options: dict[str, Any]
 ) -> tuple[bytes, Tally]:
-    """Compressed store, tally of fits."""
     _check_version(version)
     with tempfile.TemporaryDirectory() as folder:
         path = _part(folder, shard[0])

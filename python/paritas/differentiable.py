@@ -27,7 +27,7 @@ STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 Samples = Union[str, tuple[str, str], Iterable[Union[str, tuple[str, str]]]]
 #: a histosys's name (in every sample), (channel, sample, modifier), or several
 Variations = Union[str, tuple[str, str, str], Iterable[Union[str, tuple[str, str, str]]]]
-#: the arguments in data rows, in the front ends' order
+#: in the front ends' order
 ROW_ARGUMENTS = ("data", "signal", "background", "variations_up", "variations_down")
 _ROW_ARGUMENTS = set(ROW_ARGUMENTS)
 Template = tuple[str, str, str, Optional[str]]
@@ -184,7 +184,7 @@ class Session:
         return f"<{module}.Session: {counts}; arguments: {parts or 'data'}>"
 
     def __copy__(self) -> "Session":
-        return self  # immutable
+        return self
 
     def __deepcopy__(self, memo: Any) -> "Session":
         return self
@@ -267,7 +267,6 @@ class Session:
         raise NotImplementedError
 
     def _join(self, pieces: list[Any]) -> Any:
-        """Broadcasts and joins."""
         raise NotImplementedError
 
     def _row_arguments(self, given: dict[str, Any]) -> list[Any]:
@@ -433,7 +432,6 @@ def check_soft_histogram(edges: NDArray[Any], bandwidth: float, kernel: str) -> 
 
 
 def _places(model: Model, sizes: Mapping[str, int]) -> dict[str, slice]:
-    """`data`: the main data."""
     found, first = {"data": slice(0, model.main_count)}, model.main_count + model.aux_count
     for name, size in sizes.items():
         found[name] = slice(first, first + size)

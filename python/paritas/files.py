@@ -10,8 +10,8 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 def write_text(text: str, path: PathLike) -> None:
-    """Whole or not at all: beside the target, then renamed. Other than regular files are written in place.
-    Raises OSError."""
+    """Writes a file whole or not at all: beside the target, then renamed. Other than regular files are
+    written in place. Raises OSError."""
     target = os.fspath(path)
     if os.path.exists(target) and not os.path.isfile(target):
         with open(target, "w", encoding="utf-8") as file:

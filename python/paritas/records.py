@@ -40,7 +40,7 @@ class Record:
         self.__dict__ = beside
 
     def __init_subclass__(cls) -> None:
-        if "record" in cls.__dict__ or not hasattr(cls, "record"):  # a base class
+        if "record" in cls.__dict__ or not hasattr(cls, "record"):
             return
         cls._classes[cls.record.name] = cls
         for field in cls.record.fields:
@@ -63,7 +63,6 @@ class Record:
         return lambda self: convert(self.row[name])
 
     def _items(self) -> dict[str, Any]:
-        """Fields first."""
         beside = {name: value for name, value in self.__dict__.items() if name != "row"}
         return {**{field.key: getattr(self, field.key) for field in self.record.fields}, **beside}
 
@@ -85,7 +84,7 @@ class Record:
                 raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
         return type(self)(row, **beside)
 
-    __replace__ = replace  # for copy.replace
+    __replace__ = replace
 
     def __eq__(self, other: object) -> bool:
         """NaN equals NaN."""

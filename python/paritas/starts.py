@@ -17,7 +17,7 @@ SAME_MINIMUM = 1e-6  # of twice the NLL
 
 
 def _uniform(start: int, parameter: int) -> float:
-    """In (0, 1), by (start, parameter): SplitMix64's output function on a counter, as the program."""
+    """In (0, 1), by (start, parameter): SplitMix64's output function on a counter, as in the program."""
     mask = (1 << 64) - 1
     z = ((start << 32 | parameter) * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & mask
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & mask

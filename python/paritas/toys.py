@@ -211,7 +211,6 @@ def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtyp
 
 
 def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
-    """By tested value, hypothesis and number."""
     names = toys.dtype.names or ()
     order = np.lexsort([toys[name] for name in ("toy", "hypothesis", "mu") if name in names])
     found = np.empty(len(toys), _TOY if set(names) == set(_TOY.names or ()) else toys.dtype)

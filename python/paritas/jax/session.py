@@ -69,7 +69,6 @@ class Session(differentiable.Session):
     def _host_call(
         self, statistic: Statistic, present: Flags, wanted: Flags
     ) -> tuple[int, Callable[..., Any]]:
-        """XLA's index, and the function."""
         key = (statistic, present, wanted)
         if key not in self._calls:
 
@@ -101,7 +100,7 @@ def _evaluated(
     if arrays[0] is not None:
         session.check_at(statistic, arrays[0].shape)
     rank = max((array.ndim for array in given), default=1)
-    # for vmap's front dimensions
+    # vmap adds dimensions in front
     aligned = [array.reshape((1,) * (rank - array.ndim) + array.shape) for array in given]
     batch = jnp.broadcast_shapes(*[array.shape[:-1] for array in aligned])
     dtype = given[0].dtype if given else jnp.result_type(float)
@@ -174,7 +173,7 @@ def _pulled_back(weights: Any, slope: jax.Array, shape: tuple[int, ...]) -> jax.
 def _first_order(
     session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
 ) -> list[jax.Array]:
-    """No second derivatives."""
+    """_evaluated, but refuses second derivatives."""
 
     @jax.custom_jvp
     def evaluated(*arguments: Any) -> Any:

@@ -255,7 +255,6 @@ def _kind_of(confidence: Union[str, float, None], search: str) -> Union[str, flo
 def _all_columns(
     data: Sweeps, results: dict[str, Table], sets: dict[str, Table], search: str
 ) -> dict[str, NDArray[Any]]:
-    """Of the sweeps, one or two models, the beam."""
     known = data.table()
     columns: dict[str, NDArray[Any]] = {} if known is None else columns_by_name(known)
     for one, rows in results.items():
@@ -340,7 +339,7 @@ def confidence(
 def _parts_around(
     found: LossconeFit, response: Optional[str], progress: Progress, what: str
 ) -> Iterator[tuple[_engine.SweepArrays, dict[str, Any], Table, slice, Optional[ProgressFunction]]]:
-    """By part of exact fits: arrays, options and results, slice, progress function."""
+    """For each part of exact fits: arrays, options and results, slice, progress function."""
     if found.options["search"] != "exact":
         raise _engine.InvalidArgument(f"{what}: the fits must be exact")
     chosen = found._response(response)

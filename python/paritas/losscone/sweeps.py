@@ -131,7 +131,7 @@ class Sweeps:
             names = columns_by_name(day.sweeps)
             if self.potentials:
                 found = columns_by_name(self.potentials[k].table)
-                del found["spacecraft_potential"]  # from the day
+                del found["spacecraft_potential"]
                 names.update(found)
             columns.append(structured(names))
         return columns[0] if len(columns) == 1 else np.concatenate(columns)
@@ -283,7 +283,6 @@ def load(
 def _potentials(
     day: Day, angles: Floats, theta: Floats, illumination: str, options: dict[str, Any]
 ) -> kappa.SpacecraftPotentials:
-    """The potentials at which the plasma's currents balance."""
     sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
     spectra = kappa.spectrum(day.energy, day.flux, angles, theta)
     found = kappa.spacecraft_potential(spectra, sunlit, **options)

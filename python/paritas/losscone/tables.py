@@ -15,7 +15,7 @@ from .. import _engine
 from ..arrays import Table, html_of, structured
 from .day import Path
 
-#: and their prefixes
+#: records and their column prefixes
 _RECORDS = {
     "paritas_losscone_result": "",
     "paritas_confidence": "confidence_",
@@ -27,7 +27,6 @@ _TEXT = np.dtype("U24")
 
 
 def _types() -> dict[str, np.dtype[Any]]:
-    """Other than real."""
     found = dict.fromkeys(("utc", "time_start", "time_end", "reason", "preferred"), _TEXT)
     found.update(spectrum=np.dtype(np.int64), rows=np.dtype(np.int64), sunlit=np.dtype(bool))
     for name, before in _RECORDS.items():

@@ -71,8 +71,8 @@ def _hatched(axes: Axes, centres: Any, widths: Any, middle: Any, error: Any, zor
 def _stack(
     channel: ChannelPrediction, after: bool, on_top: Sequence[str], most: int, colours: Mapping[str, str]
 ) -> list[tuple[str, Any, str]]:
-    """Names, yields and colours, bottom up: merged beyond `most`, by ascending prefit yields (also postfit),
-    on top."""
+    """Names, yields and colours, bottom up: merged ones beyond `most`, then by ascending prefit yields (also
+    postfit), then those on top."""
     samples = channel.samples if after else channel.prefit_samples
     own = [name for name in channel.prefit_samples if name not in on_top]
     coloured = {name: SIGNAL_COLOURS[i % len(SIGNAL_COLOURS)] for i, name in enumerate(on_top)}
@@ -127,7 +127,7 @@ def data_model(
         axes.stairs(total, at, color="black", linewidth=0.8, zorder=2)
         entries.append((_hatched(axes, centres, widths, total, band, 3), "uncertainty"))
         entries.insert(0, (points(axes, centres, data, yerr=[down, up], zorder=4), "data"))
-        # beside the axes
+        # hides nothing there
         legend(
             axes, entries, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.6
         )

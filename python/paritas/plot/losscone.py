@@ -53,7 +53,7 @@ def _draw_cells(axes: Axes, bounds: Floats, cells: Any, norm: Any, colours: str,
     options: dict[str, Any] = {"edgecolors": "face", "linewidths": 0.1, "rasterized": True}
     drawn = PolyCollection(boxes, array=np.array(values), cmap=colours, norm=norm, **options)
     axes.add_collection(drawn, autolim=False)
-    axes.set_facecolor("0.8")  # no value
+    axes.set_facecolor("0.8")  # cells without a value
     axes.set(xscale="log", xlim=bounds[[0, -1]], ylim=(0.0, 180.0))
     axes.set_yticks([0, 45, 90, 135, 180])
     axes.axhline(90.0, color="0.4", linewidth=0.6, linestyle=":")

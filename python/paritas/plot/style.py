@@ -133,7 +133,6 @@ def plain(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def width_of(names: Sequence[str], size: float = FONT_SIZE) -> float:
-    """Approximate, in inches."""
     return max((len(plain(name)) for name in names), default=0) * 0.62 * size / 72.0
 
 
@@ -148,7 +147,6 @@ def rows_of_names(axes: Axes, names: Sequence[str]) -> Any:
 
 
 def columns_of_names(axes: Axes, names: Sequence[str]) -> None:
-    """At 0, 1, 2, ..."""
     texts = [plain(name) for name in names]
     axes.set_xticks(range(len(names)), texts, rotation=45, ha="right", rotation_mode="anchor")
 

@@ -45,7 +45,7 @@ class Source:
         patchset: Optional[DocumentLike] = None,
         patch_name: Optional[str] = None,
     ) -> "Source":
-        """Applies a patch of a patch set, then JSON patches in order."""
+        """Reads a workspace, applies a patch of a patch set, then JSON patches in order."""
         found = Workspace(given)
         name, digest, applied = _called(given, "workspace"), found.digest(), []
         if patchset is not None and patch_name is not None:
@@ -76,7 +76,7 @@ class Step:
 
 @dataclass
 class Analysis:
-    """`missing`: reasons for None, by attribute name."""
+    """All results. `missing` has the reasons for those that are None, by attribute name."""
 
     model: Model
     source: Source

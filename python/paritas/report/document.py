@@ -39,7 +39,7 @@ class Page:
         return self.analysis.converged
 
     def write(self, path: PathLike) -> None:
-        """To a file, whole or not at all. Raises OSError."""
+        """Writes a file, whole or not at all. Raises OSError."""
         write_text(self.html, path)
 
     def _repr_html_(self) -> str:
@@ -85,7 +85,6 @@ def page_of(found: Analysis, command: Optional[list[str]] = None) -> str:
 
 
 def _measured(found: Analysis, name: str) -> str:
-    """Best fit and errors."""
     value, error = found.fit[name]
     if found.minos is not None and name in found.minos:
         down, up = found.minos[name]

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: rows of a figure of pulls; parameters in ranking, in correlations
 PULLS_A_FIGURE, RANKED, CORRELATED = 40, 20, 24
-#: of shown correlations
 THRESHOLD = 0.2
 
 

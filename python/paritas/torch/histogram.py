@@ -21,7 +21,7 @@ class SoftHistogram(torch.nn.Module):
     bandwidth.
 
     An event of weight w adds w c to a bin's content and w^2 c to its sum of squared weights, where c is its
-    kernel's part in the bin. With infinite outer edges, sums over bins are those of the weights and their squares.
+    kernel's part in the bin. With infinite outer edges, the bins add up to all weights and all their squares.
     Bandwidth to 0 gives the usual histogram."""
 
     def __init__(self, edges: Any, bandwidth: Union[float, torch.Tensor], kernel: str = "gaussian") -> None:
