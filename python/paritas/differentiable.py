@@ -121,8 +121,8 @@ class Session:
     ) -> None:
         """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample,
         clip_bin of the model. init, bounds, fixed: of all fits, as in `paritas.fit`. shared: q0, qmu and Z0
-        start with the curvature of the workspace's own fits. Dozens of similar rows are several times as
-        fast; answers move within the fits' tolerance. threads: of one call; 1 is best for one row."""
+        take the curvature of the workspace's own fits. Dozens of similar rows are several times as fast;
+        answers move within the fits' tolerance. threads: of one call; 1 is best for one row."""
         given = {
             name: value
             for name, value in (("poi", poi), ("measurement", measurement), *options.items())
@@ -377,7 +377,7 @@ class Answer(NamedTuple):
     slopes: list[Optional[Floats]]
 
     def pulled_back(self, weights: Union[float, Floats], index: int, shape: tuple[int, ...]) -> Any:
-        """Sum over outputs of weights (n, k) (or (n)) times slopes by argument `index`. Weight 0 skips NaN,
+        """Sum over outputs of weights (n, k) (or one number) times slopes by argument `index`. Weight 0 skips NaN,
         so that masked rows spoil no gradients."""
         slopes = self.slopes[index]
         assert slopes is not None

@@ -255,7 +255,7 @@ class ToySummary(fields.toys_parameter_rows):
 
 
 class _ToyRun(fields.toys_result):
-    """Base of runs."""
+    """What runs of toys share."""
 
 
 class ToyFits(_ByParameter, fields.fit_result_rows):

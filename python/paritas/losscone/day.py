@@ -127,7 +127,8 @@ class Day(er_day_arrays):
 
     @property
     def counts(self) -> dict[str, Count]:
-        """How often each reason occurred, without rows and cells that are masked as a part."""
+        """How often each reason occurred. Cells of masked rows and sweeps, and rows of masked sweeps, do not
+        count."""
         units = _engine.er_reasons()
         return {
             word: Count(times, units[word], line, column)
@@ -217,7 +218,7 @@ def theta(path: Optional[Path] = None) -> Floats:
 
 
 def solid_angles(theta: ArrayLike) -> Floats:
-    """Solid angles (sr) of the 88 cells; NaN for foreign inclinations."""
+    """Solid angles (sr) of the 88 cells; NaN for inclinations that the instrument lacks."""
     return _engine.er_solid_angles(theta)
 
 

@@ -200,8 +200,9 @@ def fit(
         response: the cone's edge at the row's energy ("hard"), averaged over the energy response ("folded"),
         or "both". confidence: threshold of sets of U above the minimum: "residuals" (4 times the mean square
         residual), "bootstrap" (calibrated by `draws` to the coverage `level`), a number, or "none". None:
-        "residuals", but "none" with search="de". step: their resolution, V (None: 1; folded 0.2). Results
-        equal the program's bit for bit, for any threads. A failed fit does not raise: see `status`."""
+        "residuals", or "none" with search="de", which has no sets. step: their resolution, V (None: 1; folded
+        0.2). Results equal the program's bit for bit, for any threads. A failed fit does not raise: see
+        `status`."""
     data, search = sweeps_of(sweeps), options.get("search", "exact")
     if response != "both" and response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded, both")

@@ -170,7 +170,8 @@ def normalise(
     cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Optional[Floats] = None
 ) -> Floats:
     """Fluxes (n, 15, 88) made comparable between energies: divided by the mean ("ratio") or largest ("max")
-    of the row's valid incident cells, or by mirrored cells ("pairs", reflected ones). out: may be `flux`."""
+    of the row's valid incident cells, or each reflected cell by the mirrored one ("pairs"). out: may be
+    `flux`."""
     return _engine.losscone_normalise(cosine, flux, how, out)
 
 
@@ -182,8 +183,8 @@ def mask(
     *,
     out: Optional[Floats] = None,
 ) -> Floats:
-    """NaN for cells of normalised fluxes (n, 15, 88) that the method ignores. measured: fluxes before. out:
-    may be `normalised`."""
+    """Normalised fluxes (n, 15, 88), NaN in cells that the method ignores. measured: fluxes before. out: may
+    be `normalised`."""
     if out is None:
         out = np.array(normalised, dtype=np.float64, order="C")
     elif out is not normalised:
@@ -228,8 +229,8 @@ def load(
         88 inclinations. geometry: a CSV table; or spice, a folder of kernels, with attitude. polarity: +1, -1
         or a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
-        "sun" or "shade" without geometry); volts; or a table. sunlight: mask cells within so many degrees of
-        the Sun, if known; 0: none.
+        "sun" or "shade" if the geometry does not tell); volts; or a table. sunlight: mask cells within so
+        many degrees of the Sun, if known; 0: none.
 
     A day takes about 50 MB of memory; for whole months use the program."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
