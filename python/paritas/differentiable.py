@@ -377,8 +377,8 @@ class Answer(NamedTuple):
     slopes: list[Optional[Floats]]
 
     def pulled_back(self, weights: Union[float, Floats], index: int, shape: tuple[int, ...]) -> Any:
-        """Sum over outputs of weights (n, k) (or one number) times slopes by argument `index`. Weight 0 skips NaN,
-        so that masked rows spoil no gradients."""
+        """Sum over outputs of weights (n, k) (or one number) times slopes by argument `index`. Weight 0
+        skips NaN, so that masked rows spoil no gradients."""
         slopes = self.slopes[index]
         assert slopes is not None
         if isinstance(weights, float):

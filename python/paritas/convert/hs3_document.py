@@ -45,8 +45,6 @@ class Analysis:
 
 
 class Document:
-    """`notes`: what a conversion leaves out."""
-
     def __init__(self, document: Any) -> None:
         self.root = Node(document).object(
             "distributions data likelihoods metadata", "functions domains parameter_points analyses misc"

@@ -284,7 +284,6 @@ class Reader:
         kind: Optional[str],
         bounds: Sequence[float] = (),
     ) -> dict[str, Any]:
-        """Adds the analysis's settings to the configuration."""
         if any(name in analysis.bounds for name in parameters):
             config["bounds"] = [list(analysis.bounds.get(name, bounds)) for name in parameters]
         if any(name in analysis.point for name in parameters):

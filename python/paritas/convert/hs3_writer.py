@@ -39,8 +39,6 @@ def _domain(name: str, parameters: dict[str, _Parameter]) -> _Json:
 
 
 class Writer(WorkspaceSource):
-    """`codes`: interpolation codes."""
-
     def __init__(self, spec: Any, codes: dict[str, str]) -> None:
         super().__init__(spec)
         for kind, code in codes.items():
@@ -104,7 +102,6 @@ class Writer(WorkspaceSource):
         elements[where] = gamma_names(stem, self.nbins[where])
 
     def _parameters_of(self, measurement: _Json) -> dict[str, _Parameter]:
-        """Scalars, then those of bins."""
         found: dict[str, _Parameter] = {}
         self.notes += self.unused_configs(measurement)
         for owner in sorted(self.elements, key=lambda owner: self.kinds[owner].per_bin):
@@ -220,7 +217,6 @@ class Writer(WorkspaceSource):
         return found
 
     def _modifier(self, channel: str, modifier: _Json, native: Optional[str]) -> _Json:
-        """`native`: the channel's one staterror."""
         kind, name, data = modifier["type"], modifier["name"], modifier["data"]
         found, role = {"name": name, "type": kind}, MODIFIERS[kind].role
         if MODIFIERS[kind].per_bin:
@@ -265,7 +261,6 @@ class Writer(WorkspaceSource):
         }
 
     def _analyses(self, kinds: list[str]) -> _Json:
-        """One for each measurement and kind of data."""
         analyses: list[_Json] = []
         points: list[_Json] = []
         domains = [_domain("default_domain", self.parameters[0])]

@@ -22,7 +22,6 @@ def gamma_names(stem: str, bins: int) -> list[str]:
 
 
 def pyhf_set_name(stem: str) -> str:
-    """`stem` from `common_stem`."""
     stem = stem.removesuffix("_bin")
     if stem.startswith("gamma_stat_"):
         return stem.replace("gamma_stat_", "staterror_", 1)

@@ -84,7 +84,6 @@ class WorkspaceSource:
         self.nbins = {channel["name"]: self._check(channel) for channel in self.channels}
 
     def _check(self, channel: Any) -> int:
-        """Returns the number of bins."""
         if channel["name"] not in self.observed:
             raise self.refuse(channel, "it has no observation")
         bins = len(self.observed[channel["name"]])

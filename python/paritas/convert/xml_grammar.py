@@ -60,7 +60,6 @@ MODIFIER_ELEMENTS = {
 
 
 def dtd() -> str:
-    """For ROOT's reader."""
     lines = ["<!-- HistFactory: a combination with its measurements, and the channels that it reads -->"]
     for name, (content, required, optional) in RULES.items():
         lines.append(f"<!ELEMENT {name} {content}>")
@@ -115,8 +114,6 @@ class Element(Place):
 
 
 class _Builder:
-    """Refuses what the rules lack."""
-
     def __init__(self, file: str, root_tag: str) -> None:
         self.file, self.root_tag = file, root_tag
         self.document = self.open = Element("", {}, file, 0)

@@ -89,7 +89,6 @@ def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
 
 
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
-    """With errors if the covariance is wanted."""
     options = _engine.FitOptions("newton", max_iterations) if max_iterations else None
     return _engine.fit(model, _engine.Job(model, data, *settings), options, covariance, covariance)
 

@@ -18,8 +18,6 @@ def noop(*args: Any, **kwargs: Any) -> None:
 
 
 class Callables:
-    """Subscribers, as weak references."""
-
     def __init__(self) -> None:
         self._callbacks: list[Any] = []
 

@@ -33,7 +33,6 @@ class _ChannelSummaryMixin:
 
     @property
     def modifiers(self) -> list[tuple[str, str]]:
-        """(name, type) of each."""
         return self._modifiers
 
     @property

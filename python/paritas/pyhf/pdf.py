@@ -24,8 +24,6 @@ _DEFAULT_SETTINGS = {"normsys": {"interpcode": "code4"}, "histosys": {"interpcod
 
 
 class _ModelConfig(_ChannelSummaryMixin):
-    """Ordered parameters, auxiliary data and parameter of interest (POI)."""
-
     def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         super().__init__(channels=spec["channels"])
         self.modifier_settings = config_kwargs.pop("modifier_settings", None) or copied(_DEFAULT_SETTINGS)
@@ -204,7 +202,6 @@ class _MainModel:
 
     @property
     def modifiers_appliers(self) -> dict[str, Any]:
-        """By type, made at first use."""
         if self._appliers is None:
             self._appliers = {
                 kind: applier(
@@ -303,7 +300,6 @@ class Model:
         self._engine_poi: str | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Drops the engine's model."""
         return {**self.__dict__, "_engine": None}
 
     @property

@@ -27,7 +27,6 @@ def _name(item: Any) -> Any:
 
 
 def _refuse(what: str, names: Collection[str]) -> None:
-    """Raises InvalidWorkspaceOperation."""
     if names:
         raise exceptions.InvalidWorkspaceOperation(
             f"Workspaces cannot have {what}: {names}. Perhaps another join operation can: {_JOINS}."
@@ -205,7 +204,6 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         channels: Any = None,
         measurements: Any = None,
     ) -> Workspace:
-        """Without these names."""
         return self._edited((modifiers, modifier_types, samples, channels, measurements), _NOTHING)
 
     def rename(

@@ -80,7 +80,6 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> M
 
 
 def wide(content: Markup, called: str) -> Markup:
-    """Scrollable, also by keyboard."""
     return Markup(
         f'<div class="wide" role="region" aria-label="{escape(called)}" tabindex="0">{content}</div>\n'
     )

@@ -17,7 +17,6 @@ _HOSTS = ("www.hepdata.net", "doi.org")
 
 
 def _unpack(content: bytes, url: str, folder: Path) -> None:
-    """Without a zip's outer folder."""
     try:
         with tarfile.open(mode="r:*", fileobj=BytesIO(content)) as archive:
             if hasattr(tarfile, "data_filter"):

@@ -133,7 +133,6 @@ class _Calculator:
         return start, lower, upper, np.array(self.fixed_params, dtype=np.uint8)
 
     def pvalues(self, teststat: Any, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
-        """CLs+b, CLb and CLs."""
         above_signal = sig_plus_bkg_distribution.pvalue(teststat)
         above_background = bkg_only_distribution.pvalue(teststat)
         return above_signal, above_background, get_backend()[0].astensor(above_signal / above_background)

@@ -30,7 +30,6 @@ def _given(pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any) -> tupl
 
 
 def _poi_of(pdf: Any) -> int:
-    """Raises UnspecifiedPOI."""
     index: int | None = pdf.config.poi_index
     if index is None:
         raise UnspecifiedPOI("No POI is defined. A POI is required for tests and for fits with a fixed POI.")

@@ -15,7 +15,6 @@ def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
 
 
 def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
-    """Puts fixed values among free ones."""
     if tv is None or fixed_values is None:
         return lambda pars, stitch_with=None: pars
 

@@ -202,7 +202,6 @@ class numpy_backend:
         return tensor_in.transpose()
 
     def poisson_logpdf(self, n: Any, lam: Any) -> Any:
-        """For real n."""
         return xlogy(n, lam) - lam - gammaln(np.asarray(n) + 1.0)
 
     def poisson(self, n: Any, lam: Any) -> Any:
