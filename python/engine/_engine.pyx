@@ -1,24 +1,22 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, embedsignature=True
-"""The C library as Python sees it: contexts, documents, models, and one thin call a function of the library.
+"""The C library for Python: contexts, documents, models, and a thin call for each function.
 
-This folder alone knows C. Its declarations are made from the public headers when it is built
-(declare_interface.py). Calls take NumPy arrays as they are if they are contiguous and float64. They run
-without the interpreter's lock. Results are structured arrays of types that the library describes. The modules
-beside this one make classes of them, and turn names into indices.
+Only this folder knows C; declare_interface.py makes its declarations from the public headers. Contiguous
+float64 arrays are not copied. Calls run without the interpreter's lock. Results are structured arrays, which
+the modules of paritas turn into classes.
 
-  context.pxi     errors; contexts, a pool for each choice of device and precision; progress, Ctrl-C
+  context.pxi     errors; contexts, pooled by device and precision; progress, Ctrl-C
   records.pxi     enumerations, records, options; arrays
   documents.pxi   workspaces, patch sets
   model.pxi       models, likelihoods and derivatives, expected data
   fits.pxi        jobs, fits, MINOS
   statistics.pxi  tests, limits, scans, rankings, goodness of fit
-  toys.pxi        toys of all kinds, and their stores
-  gradient.pxi    statistics of many data rows with their derivatives
+  toys.pxi        toys and their stores
+  gradient.pxi    statistics of many data rows with derivatives
   xla.pxi         functions that JAX calls
   er.pxi          day files of the Electron Reflectometer, geometry
   losscone.pxi    loss cones: fits, confidence sets, profiles, models
-  kappa.pxi       kappa distributions, currents, spacecraft potentials
-"""
+  kappa.pxi       kappa distributions, currents, spacecraft potentials"""
 cimport cython
 cimport numpy as cnp
 from libc.stdint cimport uint64_t

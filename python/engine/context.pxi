@@ -96,7 +96,7 @@ cdef void note(void *user, const char *message) noexcept nogil:
 
 
 cdef class Context:
-    """A paritas_context, which one call at a time uses: begin() takes it, end() gives it back."""
+    """A paritas_context for one call at a time, between begin() and end()."""
 
     cdef paritas_context *c
     cdef paritas_status status
@@ -109,14 +109,13 @@ cdef class Context:
         paritas_close(self.c)
 
     cdef object end(self, object answer):
-        """Gives the context back. `answer`, if the call went well; else raises."""
+        """Gives the context back. Returns `answer`, or raises."""
         self.idle.append(self)
         self.check()
         return answer
 
     cdef int check(self) except -1:
-        """Raises what a callback raised, or what the library said. A progress function that was not told of
-        the end is told now."""
+        """Raises what a callback raised, or the library's error. Tells progress of the end if still due."""
         cdef object error = self.error, progress = self.progress
         cdef uint64_t total = self.total if self.left > 0 else 0
         self.progress = self.error = None
@@ -131,8 +130,8 @@ cdef class Context:
 
 
 cdef class Engine:
-    """A choice of device, precision and threads, with as many contexts as calls run at once. Contexts live as
-    long as the engine: models outlive the call that made them."""
+    """Device, precision and threads, with a context for each concurrent call. Contexts live as long as the
+    engine, since models outlive the calls that made them."""
 
     cdef list idle
     cdef paritas_options options
@@ -178,12 +177,12 @@ cdef class Engine:
 cdef Engine HOST = Engine() # documents and models; default for fits
 
 def host_engine():
-    """The CPU in f64 with a thread for each processor."""
+    """CPU, f64, a thread each processor."""
     return HOST
 
 
 cdef Context begin(Engine engine, object progress):
-    """A context that no other call uses, until its end()."""
+    """For one call, until its end()."""
     if engine is None:
         engine = HOST
     cdef Context context = <Context>engine.idle.pop() if engine.idle else engine.open()
@@ -193,7 +192,7 @@ cdef Context begin(Engine engine, object progress):
 
 
 def list_devices(Engine engine=None):
-    """Rows of paritas_device_info: all devices that the installed drivers tell of."""
+    """Rows of paritas_device_info of all installed devices."""
     cdef Array rows = new_rows("paritas_device_info", 64)
     cdef size_t count = 0
     cdef Context call = begin(engine, None)

@@ -1,7 +1,7 @@
 # Workspaces and patch sets: JSON documents as the library reads them.
 
 cdef class Names:
-    """Texts as paritas_names, which borrows them from here."""
+    """paritas_names, which borrows its texts from here."""
 
     cdef paritas_names c
     cdef const char **items
@@ -30,7 +30,7 @@ cdef str text_of(object path):
 
 
 cdef class Document:
-    """A JSON document: a workspace, a JSON Patch or a patch set. What it is shows when it is used."""
+    """JSON: a workspace, a JSON Patch or a patch set, as its use shows."""
 
     cdef paritas_workspace *c
     cdef readonly str label
@@ -106,7 +106,7 @@ cdef class Document:
     # ---- workspaces ----
 
     def sort(self):
-        """With channels, samples, modifiers, measurements, parameters and observations sorted by name."""
+        """Channels, samples, modifiers, measurements, parameters and observations by name."""
         cdef Document made = Document.labelled(f"{self.label} (sorted)")
         cdef Context call = begin(None, None)
         with nogil:
@@ -114,7 +114,7 @@ cdef class Document:
         return call.end(made)
 
     def prune(self, channels, samples, modifiers, modifier_types, measurements):
-        """Without what is named, each a sequence of names."""
+        """Without these names."""
         cdef Names of_channels = Names(channels), of_samples = Names(samples), of_modifiers = Names(modifiers)
         cdef Names of_types = Names(modifier_types), of_measurements = Names(measurements)
         cdef paritas_prune_options options = paritas_prune_options_default
@@ -127,7 +127,7 @@ cdef class Document:
         return call.end(made)
 
     def rename(self, channels, samples, modifiers, measurements):
-        """With other names, each a sequence in which old and new names take turns."""
+        """Old and new names alternate."""
         cdef Names of_channels = Names(channels), of_samples = Names(samples)
         cdef Names of_modifiers = Names(modifiers), of_measurements = Names(measurements)
         cdef paritas_rename_options options = paritas_rename_options_default
@@ -149,7 +149,7 @@ cdef class Document:
         return call.end(made)
 
     def inspect(self):
-        """What is in it, as a document."""
+        """Its contents, as a document."""
         cdef Document made = Document.labelled(self.label)
         cdef Context call = begin(None, None)
         with nogil:
@@ -159,13 +159,13 @@ cdef class Document:
     # ---- patch sets ----
 
     def verify(self, Document workspace not None):
-        """Checks the digests of this patch set against a workspace."""
+        """Checks its digests against a workspace."""
         cdef Context call = begin(None, None)
         call.status = paritas_patchset_verify(call.c, workspace.c, self.c)
         call.end(None)
 
     def patch_names(self):
-        """Names of the patches of this patch set, in its order."""
+        """Names of the patches, in order."""
         cdef size_t count = 0, i
         cdef const char *name = NULL
         cdef list names = []
@@ -179,7 +179,7 @@ cdef class Document:
         return call.end(names)
 
     def apply(self, Document workspace not None, str name not None):
-        """The workspace with the patch of that name, after the digests were checked."""
+        """The workspace with the named patch, after a check of digests."""
         cdef Document made = Document.labelled(f"{workspace.label}, patch {name}")
         cdef const char *at = PyUnicode_AsUTF8(name)
         cdef Context call = begin(None, None)

@@ -1,7 +1,7 @@
 # Day files of the Electron Reflectometer: reading, writing, geometry, masks. All on the host.
 
 def er_reasons():
-    """{reason: what it is said of}, in the order of their codes."""
+    """{reason: its unit}, in the order of codes."""
     return {word: paritas_er_unit_name(paritas_er_reason_unit(<paritas_er_reason><int>value)).decode()
             for word, value in enumeration("paritas_er_reason").items()}
 
@@ -13,14 +13,14 @@ cdef dict DAY_SHAPES = {
 }
 
 cdef dict views(object owner, Py_ssize_t n, dict arrays, dict shapes):
-    """Arrays over the library's memory, which `owner` keeps."""
+    """Views of the library's memory, which `owner` keeps."""
     return {name: view(owner, <void *><size_t>at, (n, *shapes.get(name, ())), np.dtype(kind))
             for name, (at, kind) in arrays.items()}
 
 
 cdef class Day:
-    """Owns a paritas_er_day. It hands out arrays that keep it alive, and keeps none of them itself: arrays
-    and owner in a ring would never be freed."""
+    """Owns a paritas_er_day. Its arrays keep it alive; it keeps none of them, since a ring would never be
+    freed."""
 
     cdef paritas_er_day *c
 
@@ -29,7 +29,7 @@ cdef class Day:
 
     @staticmethod
     def read(path, bytes text=None, field_limits=None, bint digest=False, bint strict=False):
-        """From a file, or from `text`, which `path` names in messages."""
+        """From a file, or from `text`, named `path` in messages."""
         cdef Day day = Day()
         cdef str name = text_of(path)
         cdef const char *at = PyUnicode_AsUTF8(name)
@@ -65,11 +65,11 @@ cdef class Day:
         call.end(None)
 
     def arrays(self):
-        """The day's arrays by name, over its own memory."""
+        """Arrays by name, over the day's memory."""
         return views(self, self.c.n, arrays_of_er_day(self.c), DAY_SHAPES)
 
     def counts(self):
-        """(count, line, column) of each reason that was met, by its word."""
+        """(count, line, column) by reason."""
         cdef dict found = {}
         cdef int value
         for word, value in enumeration("paritas_er_reason").items():
@@ -115,7 +115,7 @@ cdef class Geometry:
         return paritas_er_geometry_has(self.c, PyUnicode_AsUTF8(column)) != 0
 
     def apply(self, Day day not None):
-        """Gives its values to the day; how many sweeps it has."""
+        """Returns the number of sweeps that it has."""
         cdef size_t matched = 0
         cdef Context call = begin(None, None)
         call.status = paritas_er_geometry_apply(call.c, self.c, day.c, &matched)
@@ -124,7 +124,7 @@ cdef class Geometry:
 
 
 cdef class Attitude:
-    """The spin axis over time; arrays of the table as Day's."""
+    """The spin axis over time."""
 
     cdef paritas_er_attitude *c
 
@@ -154,7 +154,7 @@ cdef class Attitude:
 
 
 cdef class Spice:
-    """CSPICE with the kernels of a folder. Its state is the process's: one at a time."""
+    """CSPICE with a folder's kernels. Its state is the process's: one at a time."""
 
     cdef paritas_er_spice *c
 
@@ -170,7 +170,7 @@ cdef class Spice:
         return call.end(made)
 
     def apply(self, Attitude attitude not None, Day day not None):
-        """Fills the day's geometry; how many sweeps the kernels and the attitude do not cover."""
+        """Returns the number of sweeps that kernels and attitude miss."""
         cdef size_t uncovered = 0
         cdef Context call = begin(None, None)
         call.status = paritas_er_spice_apply(call.c, self.c, attitude.c, day.c, &uncovered)
@@ -179,7 +179,7 @@ cdef class Spice:
 
 
 def er_find(str path, int year=0, int month=0, int day=0):
-    """(path, date as YYYYMMDD) of each day file in a folder, or of the one file."""
+    """(path, date as YYYYMMDD) of a folder's day files, or of one file."""
     cdef const char *at = PyUnicode_AsUTF8(path)
     cdef paritas_er_files *files = NULL
     cdef Context call = begin(None, None)

@@ -1,7 +1,7 @@
 # Jobs, fits, MINOS.
 
 cdef object of_fits(object given, Py_ssize_t n, str what, object rows):
-    """n numbers of one fit, or of `rows` fits: a row each, or one for all."""
+    """n numbers of one fit, or for `rows` fits: a row each, or one for all."""
     if rows is None or given is None:
         return vector(given, n, what).array
     cdef Array array = matrix(given, n, what)
@@ -10,7 +10,7 @@ cdef object of_fits(object given, Py_ssize_t n, str what, object rows):
     return array.array
 
 cdef inline const double *row_of(object array, Py_ssize_t i, Py_ssize_t n):
-    """Where the numbers of fit i begin, in an array of one row or of a row a fit; NULL of None."""
+    """Start of fit i's numbers; NULL for None."""
     if array is None:
         return NULL
     cdef cnp.ndarray of = array
@@ -18,8 +18,7 @@ cdef inline const double *row_of(object array, Py_ssize_t i, Py_ssize_t n):
 
 
 cdef class Job:
-    """What a fit is given; None is the model's own. With `rows`: what so many fits are given. Each array then
-    has a row a fit, or one row for all."""
+    """What a fit is given; None: the model's own. With `rows`: arrays have a row a fit, or one for all."""
 
     cdef readonly object data, start, lower, upper, fixed, rows
     cdef paritas_job one
@@ -59,7 +58,7 @@ cdef class Job:
 
 
 cdef object flags_of_fits(object given, Py_ssize_t p, object rows):
-    """Flags of the parameters, as `of_fits`."""
+    """Flags of parameters, as `of_fits`."""
     if rows is None:
         return flags(given, p, "fixed").array
     cdef object array = np.atleast_2d(np.ascontiguousarray(given, dtype=np.uint8))
@@ -72,7 +71,7 @@ cdef inline const paritas_job *job_of(Job job) noexcept nogil:
 
 
 cdef class FitOptions:
-    """Options of fits other than the default."""
+    """None: the default."""
 
     cdef paritas_fit_options c
 
@@ -84,9 +83,8 @@ cdef class FitOptions:
 
 
 cdef class FitAnswers:
-    """Answers of n fits: `results`, rows of paritas_fit_result, and a row a fit of `parameters`, `errors`,
-    `covariance` and `states`, the last three None unless asked for. Of one fit arrays have no leading
-    dimension."""
+    """`results`, rows of paritas_fit_result; `parameters`, and if asked for `errors`, `covariance`, `states`,
+    a row a fit. Arrays of one fit have no leading dimension."""
 
     cdef readonly object results, parameters, errors, covariance, states
     cdef paritas_fit_answers c
@@ -94,7 +92,7 @@ cdef class FitAnswers:
 
 def fit(Model model not None, Job job=None, FitOptions options=None, bint errors=False, bint covariance=False,
         bint states=False, Engine engine=None, progress=None):
-    """Fits of a job: FitAnswers."""
+    """FitAnswers of a job."""
     cdef FitAnswers answers = FitAnswers.__new__(FitAnswers)
     cdef cnp.npy_intp n = 1 if job is None else job.n
     cdef cnp.npy_intp *shape = [n, model.parameter_count, model.parameter_count]
@@ -126,7 +124,7 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
 
 def minos(Model model not None, Job job, Py_ssize_t parameter, best, double best_twice_nll, double error,
           Engine engine=None, progress=None):
-    """(down, up) of one parameter around a converged fit; NaN where a bound comes first."""
+    """(down, up) around a converged fit; NaN at a bound."""
     cdef Array at = vector(best, model.parameter_count, "best")
     cdef paritas_minos_request request = paritas_minos_request_default
     cdef double offsets[2]

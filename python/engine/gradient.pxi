@@ -1,16 +1,15 @@
 # Statistics of many data rows with their derivatives (paritas_gradient.h).
 
 cdef class GradientAnswers:
-    """Of n rows, k outputs each: `values` (n, k), `codes` (n) of statuses, and the derivatives, None unless
-    asked for: `by_data` (n, k, row), `by_at` (n, k, 1), of likelihoods (n, 1, p)."""
+    """n rows, k outputs: `values` (n, k), `codes` (n) of statuses, and if asked for the derivatives `by_data`
+    (n, k, row) and `by_at` (n, k, 1), of likelihoods (n, 1, p)."""
 
     cdef readonly object values, codes, by_data, by_at
     cdef paritas_gradient c
 
 
 cdef class Quantity:
-    """What is differentiated: options of paritas_differentiate. outputs: bits of the curves of cls and limit;
-    0: all."""
+    """paritas_differentiate's options. outputs: bits of the curves of cls and limit; 0: all."""
 
     cdef paritas_gradient_options c
     cdef readonly Py_ssize_t output_count
@@ -30,8 +29,8 @@ cdef class Quantity:
 
 def differentiate(Model model not None, Quantity quantity not None, Job job, Py_ssize_t n, at=None, data=None,
                   bint by_data=False, bint by_at=False, Engine engine=None):
-    """A quantity of n data rows (None: the model's own), and derivatives by the rows and by `at`: n points
-    (n, p) for likelihoods, else n values of mu, or None."""
+    """A quantity of n data rows (None: the model's own), and derivatives by rows and `at`: n points (n, p) of
+    likelihoods, else n values of mu, or None."""
     cdef Py_ssize_t p = model.parameter_count, k = quantity.output_count
     cdef GradientAnswers answers = GradientAnswers.__new__(GradientAnswers)
     cdef Array points = matrix(at, p, "parameters") if quantity.at_points else vector(at, n, "mu")

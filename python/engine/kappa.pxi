@@ -2,7 +2,7 @@
 # (m/s). `options`: paritas_kappa_options or paritas_potential_options.
 
 cdef class SpectrumArrays:
-    """Arrays of n spectra, checked; sensitivity and counts may be None where the weights do not need them."""
+    """n checked spectra; sensitivity and counts may be None if weights do not need them."""
 
     cdef tuple held # keeps the arrays alive
     cdef readonly Py_ssize_t n
@@ -32,7 +32,7 @@ def kappa_flux(plasma, energy, Engine engine=None):
 
 
 cdef object of_two(double (*function)(double, double) noexcept nogil, first, second):
-    """A function of numbers over arrays that broadcast against each other."""
+    """A function of numbers over broadcast arrays."""
     cdef object both = np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))
     cdef Array a = held(np.array(both[0], order="C")), b = held(np.array(both[1], order="C"))
     cdef Array found = held(np.empty(a.array.shape))
@@ -73,8 +73,7 @@ def kappa_response(energy, double width):
 
 
 def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_factor=None, accumulation=None):
-    """`omni`, `coverage`, `sensitivity`, `counts` and `error`, each n x 15. What is None of the instrument is
-    Lunar Prospector's."""
+    """`omni`, `coverage`, `sensitivity`, `counts` and `error`, n x 15 each. None: Lunar Prospector's."""
     cdef Array inclination = array_of(theta, (SWEEP_CELLS,), "theta"), at = array_of(energy, ROWS, "energy")
     cdef Array angle = array_of(solid_angle, (SWEEP_CELLS,), "solid_angle")
     cdef Py_ssize_t n = at.n
@@ -134,7 +133,7 @@ def shade_currents(plasma, dict options, potentials, Engine engine=None):
 
 
 def spacecraft_potential(plasma, covariance, sunlit, dict options, Engine engine=None, progress=None):
-    """Rows of paritas_potential of given plasma; covariance n x 3 x 3 or None."""
+    """Rows of paritas_potential; covariance n x 3 x 3 or None."""
     cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array rows = matrix(plasma, 3, "plasma")
     cdef size_t n = rows.n
@@ -149,7 +148,7 @@ def spacecraft_potential(plasma, covariance, sunlit, dict options, Engine engine
 
 def spacecraft_potential_of_spectra(SpectrumArrays spectra not None, sunlit, dict kappa, dict options,
                                     Engine engine=None, progress=None):
-    """`fits`, rows of paritas_kappa_result, and `potentials`, rows of paritas_potential."""
+    """`fits` (rows of paritas_kappa_result) and `potentials` (rows of paritas_potential)."""
     cdef paritas_kappa_options of_fits = option_values("paritas_kappa_options", kappa)
     cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array sun = flags(sunlit, spectra.n, "sunlit")

@@ -4,12 +4,12 @@ SWEEP_ROWS, SWEEP_CELLS = PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS
 cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
 
 cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
-    """An array of n sweeps; `shape` is that of any number."""
+    """`shape`: for any n."""
     return array_of(given, (n, *shape[1:]), what)
 
 
 cdef class SweepArrays:
-    """Arrays of n sweeps, checked; borrowed where they are contiguous and float64."""
+    """Checked; borrowed if contiguous and float64."""
 
     cdef readonly object energy, potential, cosine, flux
     cdef readonly Py_ssize_t n
@@ -39,7 +39,7 @@ def losscone_fit(SweepArrays sweeps not None, dict options, Engine engine=None, 
 
 def losscone_confidence(SweepArrays sweeps not None, dict options, results, thresholds=None, double step=0.0,
                         Engine engine=None, progress=None):
-    """Rows of paritas_confidence around results of losscone_fit."""
+    """Rows of paritas_confidence around losscone_fit's results."""
     cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array found = copied_rows("paritas_losscone_result", results, sweeps.n, "results")
     cdef Array above = vector(thresholds, sweeps.n, "thresholds")
@@ -66,7 +66,7 @@ def losscone_bootstrap(SweepArrays sweeps not None, dict options, results, unsig
 
 def losscone_profile(SweepArrays sweeps not None, dict options, potentials, Engine engine=None,
                      progress=None):
-    """`misfit`, `ratio` and `amplitude`, each n x len(potentials)."""
+    """`misfit`, `ratio`, `amplitude`: n x len(potentials)."""
     cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array at = array_of(potentials, (-1,), "potentials")
     cdef size_t count = at.n
@@ -129,7 +129,7 @@ def losscone_cosines(theta, field, polarity, azimuth):
 
 
 cdef Array room_like(object out, Array flux, str what):
-    """Room for fluxes: `out`, which must be writable as it is, or new."""
+    """`out`, which must be writable, or new."""
     if out is None:
         return held(np.empty_like(flux.array))
     cdef tuple shape = flux.array.shape
@@ -139,7 +139,7 @@ cdef Array room_like(object out, Array flux, str what):
 
 
 def losscone_normalise(cosine, flux, str how, out=None):
-    """n x 15 x 88; into `out`, which may be `flux`, where it is given."""
+    """n x 15 x 88, in `out` if given, which may be `flux`."""
     cdef Array angle = array_of(cosine, CELLS, "cosine")
     cdef size_t n = angle.n
     cdef Array measured = of_sweeps(flux, n, CELLS, "flux"), normalised = room_like(out, measured, "out")
@@ -152,7 +152,7 @@ def losscone_normalise(cosine, flux, str how, out=None):
 
 
 def losscone_mask(cosine, flux, normalised, str method):
-    """Masks `normalised`, in place, for a method."""
+    """Masks `normalised` in place."""
     cdef Array angle = array_of(cosine, CELLS, "cosine")
     cdef size_t n = angle.n
     cdef Array measured = of_sweeps(flux, n, CELLS, "flux")

@@ -1,7 +1,7 @@
 # Models, likelihoods and derivatives, expected data.
 
 cdef class Templates:
-    """An array of paritas_template, which borrows its texts from what is given."""
+    """paritas_template array, whose texts `given` keeps."""
 
     cdef paritas_template *c
     cdef size_t n
@@ -26,8 +26,8 @@ cdef class Templates:
 
 
 cdef class ModelMemory:
-    """Owns a model, for a Model and for its arrays, which may outlive it. Arrays that kept the Model itself,
-    which has them, would keep it for ever."""
+    """Owns a model for a Model and its arrays, which may outlive it. If arrays kept the Model, which has
+    them, none would ever be freed."""
 
     cdef paritas_model *c
 
@@ -35,7 +35,7 @@ cdef class ModelMemory:
         paritas_model_free(self.c)
 
     cdef object borrowed(self, const double *at, Py_ssize_t n):
-        """A read-only array over memory of the model."""
+        """A read-only view of the model's memory."""
         array = view(self, <void *>at, (n,), np.dtype(np.float64))
         array.flags.writeable = False
         return array
@@ -58,9 +58,8 @@ cdef class Model:
 
     def __cinit__(self, Document workspace not None, measurement=None, poi=None, normsys_code=None,
                   histosys_code=None, clip_sample=None, clip_bin=None, templates=None):
-        """Validates the workspace and freezes one measurement's model. The arguments are those of
-        paritas_model_options. poi: "" for none. templates: (kind, channel, sample, modifier or None) of
-        each."""
+        """Freezes one measurement's model. Arguments: paritas_model_options. poi: "" for none. templates:
+        (kind, channel, sample, modifier or None) each."""
         cdef paritas_model_options options = paritas_model_options_default
         cdef Templates varied = Templates(templates or ())
         cdef int code
@@ -118,7 +117,7 @@ cdef class Model:
 
     @property
     def parameter_names(self):
-        """In the order of parameters; a list of the caller's own, who may take names out of it."""
+        """In parameter order; a new list, which callers may change."""
         return self.names[:]
 
     def __reduce__(self):
@@ -132,14 +131,14 @@ cdef class Model:
 
 
 def remade(kind, Document document not None, dict options not None):
-    """The model that was pickled."""
+    """Unpickles a model."""
     return kind(document, **options)
 
 
 def evaluate(Model model not None, points, data=None, bint gradient=False, bint hessian=False,
              Engine engine=None):
-    """Twice the NLL at n points for m data sets, as `twice_nll` (n, m), with its `gradient` (n, m, p) and
-    `hessian` (n, m, p, p), None unless asked for. data None: the observed."""
+    """Twice the NLL at n points for m data sets: `twice_nll` (n, m), and if asked for `gradient` (n, m, p)
+    and `hessian` (n, m, p, p). data None: observed."""
     cdef Py_ssize_t p = model.parameter_count
     cdef Array at = matrix(points, p, "points"), rows = matrix(data, model.data_count, "data")
     cdef Py_ssize_t n = at.n, m = 1 if rows.array is None else rows.n
@@ -153,7 +152,7 @@ def evaluate(Model model not None, points, data=None, bint gradient=False, bint 
 
 
 def twice_nll(Model model not None, point, data=None, Engine engine=None):
-    """Twice the NLL at one point: a float."""
+    """A float."""
     cdef Array at = vector(point, model.parameter_count, "point")
     cdef Array row = vector(data, model.data_count, "data")
     cdef double value
@@ -165,7 +164,7 @@ def twice_nll(Model model not None, point, data=None, Engine engine=None):
 
 
 def expected_data(Model model not None, points, Engine engine=None):
-    """Expected main and auxiliary data at n points: (n, main + aux)."""
+    """Main and auxiliary data at n points: (n, main + aux)."""
     cdef Array at = matrix(points, model.parameter_count, "points")
     cdef Py_ssize_t n = at.n
     cdef Array expected = new_matrix(n, model.data_count)
@@ -176,7 +175,7 @@ def expected_data(Model model not None, points, Engine engine=None):
 
 
 def expected_jacobian(Model model not None, point, Engine engine=None):
-    """Derivatives of the expected main data by the parameters: (main, p)."""
+    """(main, p)"""
     cdef Array at = vector(point, model.parameter_count, "point")
     cdef Array jacobian = new_matrix(model.main_count, model.parameter_count)
     cdef Context call = begin(engine, None)
@@ -186,7 +185,7 @@ def expected_jacobian(Model model not None, point, Engine engine=None):
 
 
 def expected_by_sample(Model model not None, point, Engine engine=None):
-    """Expected main data by sample: a list of (samples, bins), one a channel."""
+    """A list of (samples, bins), one a channel."""
     cdef Array at = vector(point, model.parameter_count, "point")
     cdef list parts = []
     cdef list shapes = [(len(samples), bins) for _, bins, samples in model.channel_layout]

@@ -4,7 +4,7 @@
 cdef dict ENUMERATIONS = {}
 
 def enumeration(str name not None):
-    """{word: value} of an enumeration of the library ("paritas_fit_status"), in its order."""
+    """{word: value} of an enumeration ("paritas_fit_status"), in order."""
     cdef const paritas_enumeration *found
     cdef dict values = ENUMERATIONS.get(name)
     cdef size_t i
@@ -18,7 +18,7 @@ def enumeration(str name not None):
 
 
 cdef int value_of(str name, object word, str what) except? -1:
-    """The value of a word; `what` names the argument."""
+    """`what` names the argument."""
     cdef dict values = enumeration(name)
     if word not in values or word == "":
         raise InvalidArgument(f"{what} {word!r}: there are {', '.join(filter(None, values))}")
@@ -27,7 +27,7 @@ cdef int value_of(str name, object word, str what) except? -1:
 
 
 cdef class Field:
-    """A field of a record. kind: "real", "unsigned", "signed", "truth", "word", "record" or "text"."""
+    """kind: "real", "unsigned", "signed", "truth", "word", "record" or "text"."""
 
     cdef readonly str name, word, unit, doc, kind
     cdef readonly bint is_array
@@ -36,12 +36,12 @@ cdef class Field:
 
     @property
     def key(self):
-        """What Python calls it: its word, or its name in C."""
+        """Its word, or its name in C."""
         return self.word or self.name
 
 
 cdef class RecordType:
-    """A struct of the library: its fields, and the type of its rows in NumPy, with the names of C."""
+    """A struct: its fields, and the NumPy type of its rows, with C's names."""
 
     cdef readonly str name, doc
     cdef readonly tuple fields
@@ -58,7 +58,7 @@ cdef extern from "numpy/arrayobject.h":
 cdef dict RECORDS = {}
 
 def record(str name not None):
-    """The RecordType of a struct ("paritas_limit_result")."""
+    """Of a struct ("paritas_limit_result")."""
     cdef RecordType made = RECORDS.get(name)
     if made is None:
         made = RECORDS[name] = described(paritas_record_find(PyUnicode_AsUTF8(name)), name)
@@ -106,7 +106,7 @@ cdef object format_of(Field field, const paritas_field *at):
 
 
 cdef Array new_rows(str name, cnp.npy_intp n):
-    """n rows of a record for the library to fill: zero, but for their sizes."""
+    """n rows for the library to fill: zeros and sizes."""
     cdef RecordType kind = <RecordType>RECORDS.get(name) or record(name)
     cdef Array made
     cdef size_t i
@@ -119,7 +119,7 @@ cdef Array new_rows(str name, cnp.npy_intp n):
 
 
 cdef Array copied_rows(str name, object given, Py_ssize_t n, str what):
-    """n rows of a record that a function here gave, to be handed to the library again."""
+    """n rows of a record, to give back to the library."""
     cdef Array made = new_rows(name, n)
     cdef object array = np.asarray(given, dtype=made.array.dtype)
     if array.shape != (n,):
@@ -138,7 +138,7 @@ cdef dict OPTION_TYPES = {}, OPTION_DEFAULTS = {}
 include "structs.pxi"
 
 def option_defaults(str name not None):
-    """{name: default} of the options of a struct ("paritas_losscone_options"); words for enumerations."""
+    """{name: default} of a struct of options ("paritas_losscone_options"); words for enumerations."""
     cdef dict types = OPTION_TYPES[name], defaults = dict(OPTION_DEFAULTS[name])
     del defaults["size"]
     for member, kind in types.items():
@@ -148,7 +148,7 @@ def option_defaults(str name not None):
 
 
 cdef dict option_values(str name, dict given):
-    """The numbers of a struct of options: its defaults, and what is given."""
+    """A struct of options: its defaults, and what is given."""
     cdef dict types = OPTION_TYPES[name], values = dict(OPTION_DEFAULTS[name])
     for member, value in given.items():
         kind = types.get(member)
@@ -168,13 +168,13 @@ cdef dict option_values(str name, dict given):
 # ---- arrays ----
 
 cdef inline void *address(object array):
-    """Of an array's numbers; NULL of None."""
+    """NULL for None."""
     return NULL if array is None else cnp.PyArray_DATA(<cnp.ndarray>array)
 
 @cython.final
 @cython.freelist(32)
 cdef class Array:
-    """An array, and where its numbers are, for calls without the interpreter's lock. Of None: NULL."""
+    """An array and its memory, for calls without the interpreter's lock. NULL for None."""
 
     cdef object array
     cdef double *at
@@ -200,7 +200,7 @@ cdef Array new_block(cnp.npy_intp blocks, cnp.npy_intp rows, cnp.npy_intp column
     return held(cnp.PyArray_EMPTY(3, [blocks, rows, columns], cnp.NPY_FLOAT64, 0))
 
 cdef inline object contiguous(object given):
-    """As a contiguous float64 array: itself if it is one."""
+    """Contiguous float64; itself if it is."""
     cdef int wanted = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
     return cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, wanted)
 
@@ -215,7 +215,7 @@ cdef Array vector(object given, Py_ssize_t n, str what):
     return held(array)
 
 cdef Array matrix(object given, Py_ssize_t n, str what):
-    """Rows of n numbers; one row may come as a vector; None stays None."""
+    """Rows of n numbers; a vector is one row; None stays None."""
     cdef cnp.ndarray array = None if given is None else contiguous(given)
     if array is not None and array.ndim == 1:
         array = array.reshape(1, -1)
@@ -224,7 +224,7 @@ cdef Array matrix(object given, Py_ssize_t n, str what):
     return held(array)
 
 cdef Array array_of(object given, tuple shape, str what):
-    """An array of this shape, in which a length of -1 is free; None stays None."""
+    """An array of this shape (-1: any length); None stays None."""
     cdef object array = None if given is None else contiguous(given)
     cdef tuple found = shape if array is None else array.shape
     if len(found) != len(shape) or any([wanted not in (-1, length) for wanted, length in zip(shape, found)]):
@@ -240,7 +240,7 @@ cdef Array flags(object given, Py_ssize_t n, str what):
     return held(array)
 
 cdef object view(object owner, void *at, tuple shape, cnp.dtype dtype):
-    """An array over memory that `owner` keeps; may be written to."""
+    """A writable array over memory that `owner` keeps."""
     cdef cnp.npy_intp lengths[3]
     cdef int i, rank = len(shape)
     for i in range(rank):

@@ -5,7 +5,7 @@ cdef paritas_test_statistic statistic_of(str name) except? PARITAS_STATISTIC_QTI
 
 
 def hypotest(Model model not None, Job job, str statistic, mu, Engine engine=None, progress=None):
-    """Asymptotic tests of values of mu: rows of paritas_hypotest_result."""
+    """Rows of paritas_hypotest_result."""
     cdef Array values = vector(mu, len(mu), "mu"), rows = new_rows("paritas_hypotest_result", len(mu))
     cdef paritas_test_statistic kind = statistic_of(statistic)
     cdef size_t n = rows.n
@@ -16,7 +16,7 @@ def hypotest(Model model not None, Job job, str statistic, mu, Engine engine=Non
 
 
 def limit(Model model not None, Job job, str statistic, double level, Engine engine=None, progress=None):
-    """Upper limits: `result`, a row of paritas_limit_result, and `scan`, the tests that were made."""
+    """`result`, a row of paritas_limit_result, and `scan`, the tests made."""
     cdef Array rows = new_rows("paritas_limit_result", 1)
     cdef Array scan = new_rows("paritas_hypotest_result", PARITAS_SCAN_MOST)
     cdef paritas_limit_request request = paritas_limit_request_default
@@ -39,8 +39,8 @@ def significance(Model model not None, Job job, Engine engine=None, progress=Non
 
 
 def scan(Model model not None, Job job, parameters, values, Engine engine=None, progress=None):
-    """Profile over one or two parameters (indices) at n points (n, k): `best`, a row of paritas_fit_result,
-    with its `best_parameters`, and `points`, rows of paritas_scan_point."""
+    """Over one or two parameters (indices) at n points (n, k): `best`, a row of paritas_fit_result,
+    `best_parameters`, and `points`, rows of paritas_scan_point."""
     cdef paritas_scan_request request = paritas_scan_request_default
     cdef size_t which[2]
     cdef Py_ssize_t k = len(parameters), i
@@ -62,7 +62,7 @@ def scan(Model model not None, Job job, parameters, values, Engine engine=None, 
 
 
 def ranking(Model model not None, Job job, Engine engine=None, progress=None):
-    """Impacts, largest first: rows of paritas_ranking_entry."""
+    """Rows of paritas_ranking_entry, largest first."""
     cdef Array rows = new_rows("paritas_ranking_entry", model.parameter_count)
     cdef size_t n = 0
     cdef Context call = begin(engine, progress)

@@ -5,7 +5,7 @@ cdef struct growing_rows:
     size_t width, count, room # bytes of a row; rows
 
 cdef char *more(growing_rows *rows, size_t n) noexcept nogil:
-    """Room for n rows at the end; NULL: memory ran out."""
+    """Room for n rows at the end; NULL: no memory."""
     cdef size_t room = max(2 * rows.room, rows.count + n)
     cdef char *moved
     if rows.count + n > rows.room:
@@ -18,7 +18,7 @@ cdef char *more(growing_rows *rows, size_t n) noexcept nogil:
 
 
 cdef class Rows:
-    """Rows that come bit by bit, in memory that becomes an array."""
+    """Rows added bit by bit, in memory that becomes an array."""
 
     cdef growing_rows c
 
@@ -29,7 +29,7 @@ cdef class Rows:
         free(self.c.bytes)
 
     cdef object array(self, object dtype, tuple shape=()):
-        """The rows, each of this shape, as an array that keeps them; this object takes no more then."""
+        """The rows, each of this shape, as an array that takes over their memory."""
         if self.c.count == 0:
             return np.empty((0, *shape), dtype)
         return view(self, self.c.bytes, (self.c.count, *shape), dtype)
@@ -71,8 +71,7 @@ cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept n
 
 
 cdef class ToyOptions:
-    """Options of a run of toys. shard: (i, n), or None. entries: (name, value) of the store's key. keep: the
-    toys of tests are collected, for `toys`."""
+    """shard: (i, n), or None. entries: (name, value) of the store's key. keep: collects the toys of tests."""
 
     cdef paritas_toys_options c
     cdef paritas_key_entry *entries
@@ -105,16 +104,15 @@ cdef class ToyOptions:
         free(self.entries)
 
     cdef object toys(self):
-        """Those of the run that were fitted by it: rows of paritas_toy; None where they are not kept."""
+        """Toys fitted by this run: rows of paritas_toy; None if not kept."""
         return None if self.kept is None else self.kept.array(record("paritas_toy").dtype)
 
 
 def fit_toys(Model model not None, Job job, ToyOptions options not None, params=None, expected=None,
              bint errors=False, bint keep=True, bint save_parameters=False, Engine engine=None,
              progress=None):
-    """Toys, each with its best fit: `result`, a row of paritas_toys_result; `summary`, a row of
-    paritas_toys_parameter a parameter; with `keep`, of the toys that this call fitted, `fits` (toy,
-    statistic, fit), `values` and `errors`."""
+    """Toys with fits: `result`, a row of paritas_toys_result; `summary`, a row of paritas_toys_parameter each
+    parameter; with `keep` also `fits` (toy, statistic, fit), `values` and `errors` of this call's toys."""
     cdef size_t p = model.parameter_count
     cdef Array at = vector(params, p, "params"), around = vector(expected, model.data_count, "expected")
     cdef Array rows = new_rows("paritas_toys_result", 1), summary = new_rows("paritas_toys_parameter", p)
@@ -148,8 +146,7 @@ def fit_toys(Model model not None, Job job, ToyOptions options not None, params=
 
 def hypotest_toys(Model model not None, Job job, str statistic, double mu, ToyOptions options not None,
                   Engine engine=None, progress=None):
-    """A test by toys: `result`, a row of paritas_hypotest_toys_result, and the `toys` that this call
-    fitted."""
+    """`result`, a row of paritas_hypotest_toys_result, and this call's `toys`."""
     cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
     cdef paritas_test_statistic kind = statistic_of(statistic)
     cdef Context call = begin(engine, progress)
@@ -160,8 +157,7 @@ def hypotest_toys(Model model not None, Job job, str statistic, double mu, ToyOp
 
 def significance_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
                       progress=None):
-    """Discovery by toys: `result`, a row of paritas_significance_toys_result, and the `test` behind it as
-    hypotest_toys answers it."""
+    """`result`, a row of paritas_significance_toys_result, and the `test` behind it as from hypotest_toys."""
     cdef Array rows = new_rows("paritas_significance_toys_result", 1)
     cdef Array tests = new_rows("paritas_hypotest_toys_result", 1)
     cdef Context call = begin(engine, progress)
@@ -173,8 +169,7 @@ def significance_toys(Model model not None, Job job, ToyOptions options not None
 
 def limit_toys(Model model not None, Job job, str statistic, double level, double rtol,
                ToyOptions options not None, Engine engine=None, progress=None):
-    """Upper limits by toys: `result`, a row of paritas_limit_toys_result; `scan`, the tested values; and the
-    `toys` that this call fitted."""
+    """`result`, a row of paritas_limit_toys_result; `scan`, the tested values; this call's `toys`."""
     cdef Array rows = new_rows("paritas_limit_toys_result", 1)
     cdef Array scan = new_rows("paritas_hypotest_toys_result", PARITAS_SCAN_MOST)
     cdef paritas_limit_toys_request request = paritas_limit_toys_request_default
@@ -190,8 +185,7 @@ def limit_toys(Model model not None, Job job, str statistic, double level, doubl
 
 def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
                          progress=None):
-    """Goodness of fit by toys: `result`, a row of paritas_gof_toys_result, and the `gof` of the data, a row
-    of paritas_gof_result."""
+    """`result`, a row of paritas_gof_toys_result, and `gof` of the data, a row of paritas_gof_result."""
     cdef Array rows = new_rows("paritas_gof_toys_result", 1), of_data = new_rows("paritas_gof_result", 1)
     cdef Context call = begin(engine, progress)
     with nogil:
@@ -200,7 +194,7 @@ def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not N
 
 
 def merge_stores(list paths, str output):
-    """Pools stores, shards of one run, into a new one."""
+    """Pools the shards of one run into a new store."""
     cdef Names names = Names(paths)
     cdef const char *at = PyUnicode_AsUTF8(output)
     cdef Context call = begin(None, None)
@@ -210,7 +204,7 @@ def merge_stores(list paths, str output):
 
 
 def hypotest_of_store(str path):
-    """The answer of hypotest_toys from the rows of a store: a row of paritas_hypotest_toys_result."""
+    """A row of paritas_hypotest_toys_result from a store."""
     cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
     cdef const char *at = PyUnicode_AsUTF8(path)
     cdef Context call = begin(None, None)

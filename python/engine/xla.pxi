@@ -44,7 +44,7 @@ cdef extern from "xla_ffi.h":
 cdef list XLA_FUNCTIONS = []
 
 def xla_function(function):
-    """The index by which XLA calls `function`."""
+    """Returns its index for XLA."""
     XLA_FUNCTIONS.append(function)
     return len(XLA_FUNCTIONS) - 1
 
@@ -52,7 +52,7 @@ def xla_function(function):
 cdef dict XLA_KINDS = {XLA_F64: cnp.NPY_FLOAT64, XLA_F32: cnp.NPY_FLOAT32, XLA_S32: cnp.NPY_INT32}
 
 cdef list arrays_of(const xla_buffers *buffers):
-    """Views of XLA's memory, valid during the call."""
+    """Views of XLA's memory, for the call."""
     cdef cnp.npy_intp shape[32]
     cdef long long i, d
     cdef int kind
@@ -93,5 +93,5 @@ cdef void *answer_xla(xla_call *call) noexcept with gil:
 
 
 def xla_handler():
-    """What JAX registers as a foreign function."""
+    """For JAX to register."""
     return PyCapsule_New(<void *>answer_xla, NULL, NULL)

@@ -1,5 +1,5 @@
-"""The C library as Python sees it, for type checkers. Arguments stand in python/engine/*.pxi; rows of records and
-answers of several arrays are Any."""
+"""Types of the C library's Python module. Arguments: see python/engine/*.pxi. Rows of records and answers of
+several arrays are Any."""
 
 from typing import Any, Callable, Mapping, Optional
 
