@@ -1,15 +1,12 @@
-/* device.h: what the layers above know of devices, and what a kind of device has to implement.
+/* device.h: what upper layers know of devices, and what a kind of device implements.
  *
- *   device_open ─► device_launch (rows of jobs in, rows of results out) ─► ... ─► device_close
+ *   device_open ─► device_launch (job rows in, result rows out) ─► ... ─► device_close
  *
- * Calls go one way: device.c (the front door) ─► device_automatic.c ("auto": the CPU or an accelerator)
- * ─► device_plain.c (names, self-test, models that stay) ─► a kind: cpu/, or accelerator.c with cuda/,
- * metal/ or opencl/.
+ * Calls go one way: device.c (front door) ─► device_automatic.c ("auto") ─► device_plain.c (names, self-test,
+ * resident models) ─► a kind: cpu/, or accelerator.c with cuda/, metal/ or opencl/.
  *
- * A device knows bytes and entries, nothing of models or statistics. The text of the kernels fixes every bit
- * of a result, so a device may deal rows out to workers as it likes. docs/adding-a-device.md says how to add
- * one.
- */
+ * A device knows bytes and entries only. The kernel text fixes every bit of a result, so rows may go to
+ * workers in any order. New devices: docs/adding-a-device.md. */
 #ifndef PARITAS_DEVICE_DEVICE_H
 #define PARITAS_DEVICE_DEVICE_H
 
@@ -18,56 +15,56 @@
 
 #include <stdbool.h>
 
-/* The two tables of a frozen model, as kernels read them. The caller's. */
+/* The two tables of a frozen model. Owned by the caller. */
 struct device_tables {
     const uint32_t *ints;
     const double *reals;
     size_t n_ints, n_reals;
 };
 
-/* Whom a launch tells how far it is: of `total` jobs, `before` were done when it began. */
+/* Progress of `total` jobs; `before` were done when the launch began. */
 struct device_progress {
-    paritas_progress report; /* NULL: nobody */
+    paritas_progress report;
     void *user;
     uint64_t before, total;
 };
 
-/* A model as devices see it. The serial number (device_model_serial) tells models apart. */
+/* A model as devices see it; `serial` comes from device_model_serial. */
 struct device_model {
     uint64_t serial;
     const struct kernel_module *module;
     struct device_tables tables;
 };
 
-/* One launch. Rows are job-major arrays of f64 on the host; an f32 device converts them. */
+/* One launch. Host rows are job-major f64; an f32 device converts them. */
 struct device_launch {
     unsigned entry; /* of the model's module */
-    uint32_t rows;  /* jobs; teams are rows / (lanes * share), rounded up */
-    uint32_t share; /* jobs that one lane works through, for entries that have queues; 0: one */
+    uint32_t rows;  /* jobs; teams = rows / (lanes * share), rounded up */
+    uint32_t share; /* jobs per lane, for entries with queues; 0: one */
     const uint32_t *args;
     const double *in;
     double *out;
     size_t n_args, n_in, n_out;
-    size_t slab;      /* elements of one fit's working memory */
-    size_t slab_most; /* the same of the model's most demanding entry, which may follow */
-    size_t touched;   /* how many of them the entry uses again and again: decides the lanes */
-    unsigned lanes;   /* wished width; 0: the device chooses by `touched` */
-    double cost;      /* of a job, in units of about 2 ps; 0: not known, and worth a thread */
-    bool usual_teams; /* no larger teams, even where there are few; for the self-test */
-    const struct device_progress *progress; /* NULL: nobody is told */
+    size_t slab;                            /* elements of working memory per fit */
+    size_t slab_most;                       /* the same of the model's largest entry, which may follow */
+    size_t touched;                         /* elements in constant use: decides the lanes */
+    unsigned lanes;                         /* wanted width; 0: by `touched` */
+    double cost;                            /* per job, in units of about 2 ps; 0: unknown, worth a thread */
+    bool usual_teams;                       /* no larger teams for few rows (self-test) */
+    const struct device_progress *progress; /* may be NULL */
 };
 
-/* Which device of its kind to open, and how. `isa` is borrowed until the device is open. */
+/* Which device of its kind to open. `isa` is borrowed until then. */
 struct device_request {
-    const char *isa;    /* of the CPU's kernels; NULL: the best */
+    const char *isa;    /* CPU only; NULL: the best */
     unsigned precision; /* 64 or 32 */
-    unsigned threads;   /* of the CPU */
-    unsigned workers;   /* size of a work-group; 0: the device's choice */
-    void *stream;       /* the caller's, for a CUDA device; NULL: the device makes its own */
-    bool no_processor;  /* refuse the CPU, also under another name */
+    unsigned threads;   /* CPU only */
+    unsigned workers;   /* work-group size; 0: the device's choice */
+    void *stream;       /* the caller's CUDA stream; NULL: make one */
+    bool no_processor;  /* refuse the CPU, under any name */
 };
 
-/* Says that about `done` rows are done. False: the caller cancels. */
+/* Reports about `done` rows. False: the caller cancels. */
 static inline bool device_report(const struct device_launch *launch, uint64_t done)
 {
     const struct device_progress *p = launch->progress;
@@ -77,30 +74,29 @@ static inline bool device_report(const struct device_launch *launch, uint64_t do
 
 struct paritas_device;
 
-/* A caller of the library learns PARITAS_NO_DEVICE for both (device_status). */
+/* The library's callers get PARITAS_NO_DEVICE for both (device_status). */
 #define DEVICE_ABSENT ((paritas_status) - 100)
 #define DEVICE_LACKS_PRECISION ((paritas_status) - 101)
 
-/* What a kind of device implements, all of it. */
+/* What a kind of device implements, in full. */
 struct device_operations {
-    /* Opens number device->index of this kind into device->state. On failure it leaves nothing, and the
-     * message says why. DEVICE_ABSENT: there is no device of that number. DEVICE_LACKS_PRECISION: there is,
-     * without arithmetic in device->precision. */
+    /* Opens number device->index into device->state. On failure it leaves nothing but a message.
+     * DEVICE_ABSENT: no device of that number. DEVICE_LACKS_PRECISION: no arithmetic in device->precision. */
     paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa);
     void (*close)(struct paritas_device *device);
-    /* A name for people: processor, instruction set, driver. Owned by the device. */
+    /* Readable name: processor, instruction set, driver. Owned by the device. */
     const char *(*describe)(const struct paritas_device *device);
-    /* Puts the tables of a model of this module where its kernels can read them. *handle is the device's. */
+    /* Uploads a model's tables. The device owns *handle. */
     paritas_status (*model_upload)(paritas_context *context, struct paritas_device *device,
                                    const struct kernel_module *module, const struct device_tables *tables,
                                    void **handle);
     void (*model_release)(struct paritas_device *device, void *handle);
-    /* Runs an entry over all rows and returns when `out` is written. */
+    /* Runs an entry over all rows; returns when `out` is written. */
     paritas_status (*launch)(paritas_context *context, struct paritas_device *device, void *handle,
                              const struct device_launch *launch);
-    const struct accelerator_operations *accelerator; /* primitives behind accelerator.c; NULL: none */
+    const struct accelerator_operations *accelerator; /* may be NULL */
 };
-/* A table of functions PREFIX_open, ...: one that is forgotten does not compile. */
+/* Table of functions PREFIX_open, ...; a missing one does not compile. */
 #define DEVICE_OPERATIONS(prefix) \
     {prefix##_open,               \
      prefix##_close,              \
@@ -110,16 +106,16 @@ struct device_operations {
      prefix##_launch,             \
      NULL}
 
-/* The operations of a kind, for example DEVICE_KIND(PARITAS_DEVICE_CPU); its folder defines them. */
+/* A kind's operations, e.g. DEVICE_KIND(PARITAS_DEVICE_CPU), defined in its folder. */
 #define DEVICE_KIND(kind) device_operations_of_##kind
 #define DEVICE_DECLARE_KIND(kind, value, word, doc) extern const struct device_operations DEVICE_KIND(kind);
 PARITAS_DEVICE_KIND_LIST(DEVICE_DECLARE_KIND)
 #define DEVICE_KINDS (0 PARITAS_DEVICE_KIND_LIST(PARITAS_COUNT_ITEM))
 
-/* A model that stays on a device: later launches bring only data, starts and options. */
+/* A model that stays on a device: later launches bring only rows. */
 struct device_resident {
-    uint64_t serial; /* of the model; 0: a free place */
-    uint64_t used;   /* the device's launches when it was last asked for */
+    uint64_t serial; /* 0: free place */
+    uint64_t used;   /* launch count at the last use */
     void *handle;
 };
 #define DEVICE_RESIDENTS 8
@@ -127,44 +123,43 @@ struct device_resident {
 struct paritas_device {
     const struct device_operations *operations;
     paritas_allocator allocator;
-    /* as they were asked for (struct device_request) */
+    /* as requested (struct device_request) */
     unsigned threads, precision, workers, index;
     void *stream;
-    uint32_t teams;    /* how many keep it busy, with some to spare */
-    bool keeps_models; /* its copies of tables stand on their own */
-    bool is_processor; /* the CPU, under this or another name */
-    bool slow_f64;     /* f32 with polish is the quicker way to the same answers */
-    bool large_teams;  /* launches of few teams get larger ones, with kernels of their own */
+    uint32_t teams;    /* enough to keep it busy */
+    bool keeps_models; /* holds its own copies of tables */
+    bool is_processor; /* the CPU, under any name */
+    bool slow_f64;     /* f32 with polish is faster for the same answers */
+    bool large_teams;  /* small launches get larger teams with kernels of their own */
     bool takes_stream;
-    struct device_automatic *automatic; /* owned; of a CPU that was opened as "auto" */
+    struct device_automatic *automatic; /* owned; set for "auto" */
     struct device_resident residents[DEVICE_RESIDENTS];
-    uint64_t uploads, builds, launches; /* counted, for tests */
+    uint64_t uploads, builds, launches; /* counters for tests */
     char name[32];                      /* as `paritas devices` lists it: "cpu", "opencl:0" */
-    char isa[16];                       /* "avx512", ...; "" where it means nothing */
-    void *state;                        /* the kind's */
+    char isa[16];                       /* "avx512", ...; "" if not applicable */
+    void *state;
 };
 
-/* ---- the front door ----------------------------------------------------------------------------- */
+/* ---- the front door ---- */
 
-/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; "auto": see device_automatic.h; NULL: "cpu").
- * Owned by the caller, closed by device_close. A device that cannot run is an error with the reason, never
- * another device. The status may be DEVICE_ABSENT or DEVICE_LACKS_PRECISION. */
+/* Opens "cpu" (NULL), "opencl", "opencl:1", "auto", ... The caller closes it with device_close. A device that
+ * cannot run is an error with the reason, never another device. May return DEVICE_ABSENT or
+ * DEVICE_LACKS_PRECISION. */
 paritas_status device_open(paritas_context *context, const char *name, const struct device_request *request,
                            struct paritas_device **device);
-/* What a caller of the library learns instead of this status. */
+/* The library's public code for this status. */
 paritas_status device_status(paritas_status status);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
 
-/* The name of what runs most: "auto" may have moved to an accelerator. Owned by the device. */
+/* Name of the device that runs most ("auto" may move). Owned by the device. */
 const char *device_name(const struct paritas_device *device);
-/* How many teams a launch should have, where its caller can choose. */
+/* Teams a launch should have, where its caller can choose. */
 uint32_t device_teams(const struct paritas_device *device);
 
-/* A number for a new model that no other in this process has. A counter, the one thing that the library
- * shares between contexts. */
+/* A model number, unique in the process. This counter is all that contexts share. */
 uint64_t device_model_serial(void);
-/* Runs a launch for a model. Devices that keep models upload its tables where they are not there yet; the
- * least lately used of DEVICE_RESIDENTS + 1 goes. Other devices read the caller's tables. */
+/* Runs a launch for a model. Devices that keep models upload missing tables and hold the last
+ * DEVICE_RESIDENTS used; others read the caller's tables. */
 paritas_status device_launch(paritas_context *context, struct paritas_device *device,
                              const struct device_model *model, const struct device_launch *launch);
 
