@@ -1,11 +1,7 @@
-/* modules.h: the kernel modules of the library, one a model family, as MODULE(name, lanes).
+/* modules.h: the library's kernel modules, one line per model family: MODULE(name, lanes).
  *
- * A module has its text in entry/module_NAME.h and the names of its entries in entry/NAME_entries.h. `many`:
- * variants of the CPU run several fits side by side. `one`: the module branches on its numbers, so a team
- * works on one job alone.
- *
- * Read by cmake/kernels.cmake and by C. One line a module.
- */
+ * Text: entry/module_NAME.h; entry names: entry/NAME_entries.h. `many`: CPU variants run fits side by side.
+ * `one`: the module branches on its numbers, so a team runs one job. Read by C and cmake/kernels.cmake. */
 #ifndef PARITAS_MODULES_H
 #define PARITAS_MODULES_H
 
