@@ -1,4 +1,4 @@
-/* fit_rows.c: see fit_rows.h. */
+/* fit_rows.c: fills and reads kernel rows. */
 #include "fit/fit_rows.h"
 
 #include <stdio.h>
@@ -191,7 +191,6 @@ paritas_status rows_points_run(paritas_context *context, struct paritas_device *
 
 /* ---- fits ---- */
 
-/* Elements of a fit's answer. */
 static size_t answer_size(const struct rows_fits *call)
 {
     const size_t slots = call->model->n_slots;
@@ -254,7 +253,7 @@ paritas_status rows_fits_run(paritas_context *context, struct paritas_device *de
     plan.user = &own;
     if (call->entry == model->family->fit[PARITAS_MINIMIZER_DE]) {
         plan.slab += DE_MEMORY(model->n_slots, (size_t)call->args[FIT_ARG_MEMBERS]);
-        plan.cost = 0.0; /* a population costs what it likes */
+        plan.cost = 0.0; /* a population's cost is unknown */
     }
     return launch_run(context, device, &plan, call->n);
 }
