@@ -342,7 +342,7 @@ FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting
 {
     real found = f->value;
     mask better = coasting, open = coasting;
-    /* the second turn returns lanes that went up to POINT */
+    /* the second turn returns lanes to POINT if their value went up */
     for (u32 turn = 0; turn < 2 && ANY(open); turn++) {
         const pmask goes = fit_packs(better);
         TEAM_FOR_PACK(i, MODEL_SLOTS) {

@@ -1,4 +1,4 @@
-/* accelerator.c: accelerator.h's devices. Host memory comes from the context's allocator, except the
+/* accelerator.c: accelerator.h's devices. Host memory is from the context's allocator, except the
  * driver's. */
 #include "device/accelerator.h"
 #include "device/device_precision.h"
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLABS_SHARE 2  /* slabs may use 1 / SLABS_SHARE of the device's memory */
-#define LOG_SHOWN 1500 /* bytes of compiler log in a message */
+#define SLABS_SHARE 2  /* one part in so many of the device's memory */
+#define LOG_SHOWN 1500 /* bytes of log in a message */
 
 struct accelerator_model {
     const struct kernel_module *module;
@@ -116,7 +116,6 @@ static void leave(struct accelerator *accelerator)
     if (accelerator->operations->leave) accelerator->operations->leave(accelerator);
 }
 
-/* Calls a primitive between enter and leave. */
 #define CALL(accelerator, code, call) \
     do {                              \
         (code) = enter(accelerator);  \
@@ -172,7 +171,7 @@ static struct accelerator_module *module_of(struct accelerator *accelerator,
     return NULL;
 }
 
-/* Compiles and loads an entry. `key`: of the cache; NULL: not cached. */
+/* `key`: of the cache, or NULL. */
 static paritas_status compile(paritas_context *context, struct accelerator *accelerator,
                               const struct accelerator_build *build, const char *key,
                               struct accelerator_kernel *kernel)
@@ -196,7 +195,7 @@ static paritas_status compile(paritas_context *context, struct accelerator *acce
     return status;
 }
 
-/* Loads an entry from the cache, else compiles it; also if the device refuses the cached one. */
+/* From the cache, else (or if refused) compiled. */
 static paritas_status obtain(paritas_context *context, struct accelerator *accelerator,
                              const struct accelerator_build *build, struct accelerator_kernel *kernel)
 {
@@ -216,7 +215,6 @@ static paritas_status obtain(paritas_context *context, struct accelerator *accel
     return compile(context, accelerator, build, cached ? key : NULL, kernel);
 }
 
-/* Loads an entry for teams of `workers`. */
 static paritas_status load_entry(paritas_context *context, struct accelerator *accelerator,
                                  const struct kernel_module *module, unsigned entry, unsigned workers,
                                  struct accelerator_kernel *kernel)
@@ -240,7 +238,7 @@ static paritas_status load_entry(paritas_context *context, struct accelerator *a
     return status;
 }
 
-/* The same, but halves the team if registers run out. A requested size is kept or refused. */
+/* Smaller teams if registers run out; a requested size is kept or refused. */
 static paritas_status load_fitting(paritas_context *context, struct accelerator *accelerator,
                                    const struct kernel_module *module, unsigned entry, unsigned workers,
                                    struct accelerator_kernel *kernel)
@@ -294,8 +292,7 @@ static void release_buffer(struct accelerator *accelerator, struct accelerator_b
     *buffer = (struct accelerator_buffer){NULL, 0};
 }
 
-/* Allocates device memory. If it runs out, frees the slabs: the largest part, and launches can do with
- * fewer. */
+/* If memory runs out, frees the slabs: the largest part, and launches can do with fewer. */
 static int allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {
     const struct accelerator_operations *operations = accelerator->operations;
@@ -309,7 +306,7 @@ static int allocate(struct accelerator *accelerator, size_t bytes, void **memory
     return code;
 }
 
-/* Gives a buffer this many bytes; its contents are lost. */
+/* Contents are lost. */
 static int reserve(struct accelerator *accelerator, struct accelerator_buffer *buffer, size_t bytes)
 {
     if (bytes < sizeof(uint64_t)) bytes = sizeof(uint64_t);
@@ -322,7 +319,6 @@ static int reserve(struct accelerator *accelerator, struct accelerator_buffer *b
 
 /* ---- opening and closing ---- */
 
-/* Sets team sizes and what upper layers know of the device. */
 static paritas_status take_properties(paritas_context *context, struct accelerator *accelerator)
 {
     struct accelerator_properties *properties = &accelerator->properties;
@@ -386,7 +382,7 @@ const char *accelerator_describe(const struct paritas_device *device)
 
 /* ---- models ---- */
 
-/* Uploads a table; an empty one as one element (no interface has empty buffers). */
+/* Empty tables get one element: no interface has empty buffers. */
 static int upload_table(struct accelerator *accelerator, const void *table, size_t bytes, void **memory)
 {
     int code = allocate(accelerator, bytes > 0 ? bytes : sizeof(uint64_t), memory);
@@ -442,7 +438,6 @@ static int bring(struct accelerator *accelerator, struct accelerator_buffer *buf
     return code;
 }
 
-/* Uploads the kernels' inputs; reserves their outputs. */
 static paritas_status bring_rows(paritas_context *context, struct accelerator *accelerator,
                                  const struct device_launch *launch)
 {
@@ -456,7 +451,7 @@ static paritas_status bring_rows(paritas_context *context, struct accelerator *a
     return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, "bringing the rows", code);
 }
 
-/* Teams at once, before memory limits: enough to keep the device busy. */
+/* Teams that keep the device busy, before memory limits. */
 static uint32_t wished_teams(const struct accelerator *accelerator, uint32_t rows, size_t slab_bytes)
 {
     const struct accelerator_properties *properties = &accelerator->properties;
@@ -469,7 +464,7 @@ static uint32_t wished_teams(const struct accelerator *accelerator, uint32_t row
     return teams > 0 ? (uint32_t)teams : 1;
 }
 
-/* Runs one chunk of teams; *what names a failed call. */
+/* *what: the failed call. */
 static int run_chunk(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
                      const struct accelerator_model *model, const struct device_launch *launch,
                      size_t slabs_bytes, uint32_t first, uint32_t count, const char **what)
@@ -493,7 +488,7 @@ static int run_chunk(struct accelerator *accelerator, const struct accelerator_k
     return code;
 }
 
-/* Runs all teams in chunks. Without memory, halves the teams that share the slabs, down to one. */
+/* Halves the teams at once if memory runs out, down to one. */
 static paritas_status run_teams(paritas_context *context, struct accelerator *accelerator,
                                 const struct accelerator_kernel *kernel,
                                 const struct accelerator_model *model, const struct device_launch *launch)

@@ -1,9 +1,9 @@
-/* accelerator.h: what OpenCL, CUDA and Metal share: own memory, run-time compilation, work-groups.
+/* accelerator.h: what OpenCL, CUDA and Metal share.
  *
  *   launch: kernel from memory, else from the disk cache, else compiled ─► rows up ─► teams in chunks,
  *       as many at once as their slabs fit into memory ─► rows down
  *
- * A backend only fills struct accelerator_operations, a call or two each. */
+ * A backend fills struct accelerator_operations, a call or two each. */
 #ifndef PARITAS_DEVICE_ACCELERATOR_H
 #define PARITAS_DEVICE_ACCELERATOR_H
 
@@ -13,23 +13,22 @@
 
 struct accelerator;
 
-/* Filled by the backend for an open device. */
+/* Filled by the backend. */
 struct accelerator_properties {
     char name[128];
-    char versions[192];      /* of driver and compiler; other versions recompile kernels */
-    uint64_t memory;         /* bytes; 0: unknown */
-    uint64_t largest_buffer; /* bytes; 0: unknown */
+    char versions[192]; /* of driver and compiler; a change recompiles */
+    uint64_t memory;    /* bytes; 0: unknown */
+    uint64_t largest_buffer;
     uint32_t units;          /* multiprocessors */
-    unsigned teams_per_unit; /* to keep one busy */
-    unsigned workers;        /* default team size */
-    unsigned workers_alone;  /* team size with fewer teams than units; 0: the same */
+    unsigned teams_per_unit; /* to keep a unit busy */
+    unsigned workers;        /* default */
+    unsigned workers_alone;  /* with fewer teams than units; 0: as usual */
     unsigned workers_most;
     bool is_processor; /* the CPU under another name */
-    bool slow_f64;     /* f64 at a small part of the f32 speed */
+    bool slow_f64;     /* f64 much slower than f32 */
 };
 #define ACCELERATOR_WORKERS_ALONE 256 /* a fit has loops of hundreds of turns */
 
-/* One entry to build. */
 struct accelerator_build {
     const char *text; /* from kernel_source_join */
     size_t text_size;
@@ -39,11 +38,11 @@ struct accelerator_build {
 
 struct accelerator_kernel {
     void *program, *function;
-    size_t workers_most; /* limit of the device for it */
-    unsigned workers;    /* it was built for */
+    size_t workers_most; /* the device's limit */
+    unsigned workers;    /* built for */
 };
 
-/* Kernel arguments, in order: six device memories, elements per slab, number of the launch's first team. */
+/* Kernel arguments: six memories, elements per slab, first team of the launch. */
 #define ACCELERATOR_ARGUMENTS(ARGUMENT) \
     ARGUMENT(void *, ints)              \
     ARGUMENT(void *, reals)             \
@@ -56,24 +55,24 @@ struct accelerator_arguments {
 #undef ARGUMENT
 };
 
-/* A nonzero code of the interface. */
+/* Nonzero. */
 struct accelerator_code {
     int code;
     bool no_memory;
-    const char *words; /* its name or a sentence; NULL ends the table */
+    const char *words; /* NULL ends the table */
 };
 
-/* The primitives. An int is 0 or the interface's code; a status comes with a message. All run on the
- * context's thread. Only `read` and `finish` must wait for the device. */
+/* int: 0 or the interface's code; a status has a message. All run on the context's thread; only `read` and
+ * `finish` need to wait. */
 struct accelerator_operations {
-    const unsigned char *dialect; /* text of kernels/dialect/dialect_KIND.h */
+    const unsigned char *dialect; /* of kernels/dialect/dialect_KIND.h */
     const size_t *dialect_size;
     const struct accelerator_code *codes;
-    /* Finds device number device->index; fills accelerator->properties and ->state. Refuses a device that
-     * cannot give the bits of device->precision. A failure leaves what `close` can release. */
+    /* Opens device->index; fills accelerator->properties and ->state. Refuses devices without the bits of
+     * device->precision. `close` must handle a failure's remains. */
     paritas_status (*open)(paritas_context *context, struct accelerator *accelerator);
     void (*close)(struct accelerator *accelerator);
-    /* Called around every primitive below except `options`; may be NULL. */
+    /* Around all primitives below but `options`; may be NULL. */
     int (*enter)(struct accelerator *accelerator);
     void (*leave)(struct accelerator *accelerator);
     int (*allocate)(struct accelerator *accelerator, size_t bytes, void **memory); /* bytes > 0 */
@@ -81,14 +80,14 @@ struct accelerator_operations {
     /* `from` may be freed on return */
     int (*write)(struct accelerator *accelerator, void *memory, const void *from, size_t bytes);
     int (*read)(struct accelerator *accelerator, void *to, void *memory, size_t bytes);
-    /* One line with all that decides the result of `compile` besides the text; part of the cache key. */
+    /* All that decides `compile` besides the text, as one line of the cache key. */
     void (*options)(const struct accelerator *accelerator, const struct accelerator_build *build, char *line,
                     size_t room);
-    /* Compiles text for `load` and the cache; *binary is from the context's allocator. NULL: `load` takes
-     * text, and the system has its own cache. */
+    /* Text to `load`'s input, which the cache keeps; *binary: from the context's allocator. NULL: `load`
+     * takes text; the system caches. */
     paritas_status (*compile)(paritas_context *context, struct accelerator *accelerator,
                               const struct accelerator_build *build, void **binary, size_t *size);
-    /* Fills kernel->program, function, workers_most. A cached binary may be corrupt: then it fails and leaves
+    /* Fills kernel->program, function, workers_most. Cached binaries may be corrupt: then fails, leaving
      * nothing. */
     paritas_status (*load)(paritas_context *context, struct accelerator *accelerator,
                            const struct accelerator_build *build, const void *binary, size_t size,
@@ -99,7 +98,7 @@ struct accelerator_operations {
     int (*finish)(struct accelerator *accelerator);
 };
 
-/* Device memory that grows on demand, kept until the device is closed. */
+/* Grows on demand, until the device is closed. */
 struct accelerator_buffer {
     void *memory;
     size_t bytes;
@@ -107,7 +106,7 @@ struct accelerator_buffer {
 
 struct accelerator_module {
     const struct kernel_module *module;
-    /* many teams; few teams */
+    /* for many teams; for few */
     struct accelerator_kernel kernels[MODULE_ENTRIES_MAX], alone[MODULE_ENTRIES_MAX];
 };
 #define ACCELERATOR_MODULES_MAX 32
@@ -119,57 +118,54 @@ struct accelerator {
     void *state;
     struct accelerator_module modules[ACCELERATOR_MODULES_MAX];
     struct accelerator_buffer args, in, out, slabs;
-    uint32_t teams_at_once; /* in the last launch, for tests */
+    uint32_t teams_at_once; /* for tests */
     bool told;              /* compilation was announced */
-    size_t slabs_most;      /* bytes of slabs that fit after memory ran out; 0: never ran out */
+    size_t slabs_most;      /* bytes of slabs for which memory ran out; 0: it has not */
     char description[400];
 };
 
 /* ---- shared by backends ---- */
 
-/* Vendor libraries and their functions (dynamic_library.h). */
 struct accelerator_libraries {
-    const char *const *names; /* NULL ends the list */
-    bool all;                 /* true: all are needed; false: the first installed */
+    const char *const *names; /* NULL-terminated */
+    bool all;                 /* all needed, or the first installed */
     const char *hint;         /* where to get it; may be NULL */
     const char *const *functions;
     size_t n_functions;
-    void *api; /* struct of n_functions pointers, filled here */
+    void *api; /* n_functions pointers, filled here */
 };
 #define ACCELERATOR_LIBRARIES_MAX 4
-/* DEVICE_ABSENT if a library or function is missing. */
+/* DEVICE_ABSENT if one is missing. */
 paritas_status accelerator_find_functions(paritas_context *context, const struct accelerator *accelerator,
                                           const struct accelerator_libraries *libraries);
 
-/* Status of a failed interface call: out of memory or a broken device. */
+/* Out of memory, or a broken device. */
 paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator,
                                 const char *what, int code);
-/* `who` (compiler, driver) refuses an entry. code 0: none. The log may be NULL or empty; it is put on one
- * line. */
+/* `who` (compiler, driver) refuses an entry; code 0: none; log: NULL, empty or put on one line. */
 paritas_status accelerator_refuse(paritas_context *context, const struct accelerator *accelerator,
                                   const struct accelerator_build *build, const char *who, int code,
                                   char *log);
-/* DEVICE_ABSENT: this number is not below `count`. */
+/* DEVICE_ABSENT: the number is not below `count`. */
 paritas_status accelerator_absent(paritas_context *context, const struct accelerator *accelerator,
                                   const char *interface, unsigned count);
 paritas_status accelerator_lacks_f64(paritas_context *context, const struct accelerator *accelerator);
 
 /* ---- from a backend to a device ---- */
 
-/* The required primitives PREFIX_open, ...; a missing one does not compile. Tables add codes, dialect and
- * their own compile, enter, leave. */
+/* Required primitives PREFIX_open, ...; a missing one does not compile. Add codes, dialect, compile, enter,
+ * leave. */
 #define ACCELERATOR_PRIMITIVES(prefix)                                                                  \
     .open = prefix##_open, .close = prefix##_close, .allocate = prefix##_allocate,                      \
     .release = prefix##_release, .write = prefix##_write, .read = prefix##_read,                        \
     .options = prefix##_options, .load = prefix##_load, .unload = prefix##_unload, .run = prefix##_run, \
     .finish = prefix##_finish
-/* Text embedded by the build as SYMBOL, SYMBOL_size (ACCELERATOR_DECLARE_DIALECT). */
+/* Text embedded as SYMBOL, SYMBOL_size (ACCELERATOR_DECLARE_DIALECT). */
 #define ACCELERATOR_DIALECT(symbol) .dialect = symbol, .dialect_size = &symbol##_size
 #define ACCELERATOR_DECLARE_DIALECT(symbol) \
     extern const unsigned char symbol[];    \
     extern const size_t symbol##_size;
 
-/* A device's operations from a backend. */
 #define ACCELERATOR_DEVICE(backend) \
     {accelerator_open,              \
      accelerator_close,             \

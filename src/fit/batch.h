@@ -1,5 +1,4 @@
-/* batch.h: equal, independent jobs that are plain number rows, through one entry. Cut into launches by
- * launch.h. */
+/* batch.h: equal, independent jobs of plain numbers through one entry, in launches (launch.h). */
 #ifndef PARITAS_FIT_BATCH_H
 #define PARITAS_FIT_BATCH_H
 
@@ -8,24 +7,23 @@
 
 struct batch {
     const struct kernel_module *module;
-    struct device_tables tables; /* options for all jobs; may be empty */
+    struct device_tables tables; /* options of all jobs; may be empty */
     unsigned entry;
-    size_t n_in, n_out; /* per job */
-    size_t n_shared;    /* behind the last row, for all jobs */
+    size_t n_in, n_out;
+    size_t n_shared; /* shared, behind the last row */
     const double *shared;
     size_t slab;               /* working memory per team and lane */
     uint32_t args[BATCH_ARGS]; /* the entry's own from BATCH_ARG_OWN */
-    uint64_t first;            /* first job's number: keys random numbers */
-    /* for progress: pass number (from 0) and passes of the call; passes 0: one */
+    uint64_t first;            /* keys random numbers */
+    /* progress: this pass (from 0) of so many; 0: one */
     size_t pass, passes;
-    /* Write rows and read answers of jobs at .. at + n - 1, in order, on the calling thread. A failure ends
-     * the run. */
+    /* Jobs at .. at + n - 1, in order, on the calling thread. A failure ends the run. */
     paritas_status (*fill)(paritas_context *context, void *user, size_t at, size_t n, double *in);
     paritas_status (*take)(paritas_context *context, void *user, size_t at, size_t n, const double *out);
     void *user;
 };
 
-/* Runs n jobs on `device`. Progress counts jobs of all passes; cancelling gives PARITAS_CANCELLED. */
+/* Progress counts jobs of all passes; cancelling gives PARITAS_CANCELLED. */
 paritas_status batch_run(paritas_context *context, struct paritas_device *device, const struct batch *batch,
                          size_t n);
 

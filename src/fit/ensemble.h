@@ -11,10 +11,10 @@
 
 struct ensemble_options {
     struct profile_plan plan; /* the ensemble chooses `matrix` */
-    /* centre of the draws: main, then auxiliary data, user's order; fix_aux keeps auxiliary data */
+    /* centre of draws: main, then auxiliary data (fix_aux: kept), user's order */
     const double *expected;
     uint64_t seed;
-    uint32_t purpose; /* < 256; each purpose has independent random numbers */
+    uint32_t purpose; /* < 256, each with its own random numbers */
     bool fix_aux;
     bool newton_only;
 };
@@ -24,26 +24,25 @@ struct ensemble {
     const struct frozen *model;
     struct arena arena;
     double *expected; /* kernel data row */
-    uint32_t *items;  /* n_places: random stream of each place */
-    /* from toys 0 .. ENSEMBLE_PROBES - 1 alone, so all shards agree */
+    uint32_t *items;  /* random stream per place */
+    /* by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */
     bool quasi_newton;
 };
 
 #define ENSEMBLE_PROBES 32
 
-/* INVALID_ARGUMENT names expected data that cannot be drawn: negative, not finite, too large. */
+/* INVALID_ARGUMENT for expected data that cannot be drawn: negative, not finite, too large. */
 paritas_status ensemble_check(paritas_context *context, const paritas_model *model, const double *expected);
-/* Borrows `options`' pointers; checks expected data. Close it also after a failure. */
+/* Borrows `options`' pointers. Close also after a failure. */
 paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options,
                              struct ensemble *ensemble);
 void ensemble_close(struct ensemble *ensemble);
 
-/* Largest number of toys per call that keeps memory flat. */
+/* Toys per call that keep memory flat. */
 size_t ensemble_chunk(const struct ensemble *ensemble);
 
-/* Draws and fits toys first .. first + n - 1. Outputs in the user's order, NULL allowed except `profiles`:
- * data (n rows of n_data), free fits' parameters (n rows of n_parameters), and the likelihood beyond deviance
- * form (n). */
+/* Toys first .. first + n - 1. Outputs in the user's order, NULL allowed except `profiles`: data (n_data),
+ * free fits' parameters, likelihood beyond deviance form. */
 paritas_status ensemble_run(paritas_context *context, const struct ensemble *ensemble, uint64_t first,
                             size_t n, struct profile *profiles, double *data, double *parameters,
                             double *constants);

@@ -1,8 +1,7 @@
-/* family.h: a model for the fit layer: tables, maps, entries. A family is one folder of src; only it knows a
- * model's meaning. Public functions on channels and samples pass through.
+/* family.h: a model for the fit layer. A family is one folder of src and alone knows a model's meaning.
  *
- * Parameters and data are in the user's order, kernels use slots and places. slot_of and place_of map them;
- * templates hold the padding. */
+ * User's order: parameters, data; kernels': slots, places. slot_of and place_of map them; templates hold
+ * padding. */
 #ifndef PARITAS_FIT_FAMILY_H
 #define PARITAS_FIT_FAMILY_H
 
@@ -10,7 +9,7 @@
 
 struct frozen;
 
-/* A family: its entries (fits by minimiser share their rows) and its public functions. */
+/* Fits by minimiser share their rows. */
 struct paritas_family {
     const char *name;
     const struct kernel_module *module;
@@ -18,14 +17,13 @@ struct paritas_family {
     unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[PARITAS_MINIMIZER_COUNT],
         tangent;
     void (*free)(struct paritas_model *model);
-    /* Public functions of these names + `_of`, not called with `no_expectation`. `data`: NULL without
-     * templates. */
+    /* Public functions + `_of`, not called with `no_expectation`. `data`: NULL without templates. */
     paritas_status (*expected_data)(paritas_context *context, const struct paritas_model *model,
                                     size_t n_points, const double *points, const double *data,
                                     double *expected);
     paritas_status (*expected_jacobian)(paritas_context *context, const struct paritas_model *model,
                                         const double *point, const double *data, double *jacobian);
-    /* Public functions on channels and samples; all NULL if none. */
+    /* Channels and samples: public functions; NULL together. */
     paritas_status (*expected_by_sample)(paritas_context *context, const struct paritas_model *model,
                                          const double *point, const double *data, double *expected);
     size_t (*channel_count)(const struct paritas_model *model);
@@ -33,17 +31,17 @@ struct paritas_family {
     size_t (*channel_bins)(const struct paritas_model *model, size_t channel);
     size_t (*sample_count)(const struct paritas_model *model, size_t channel);
     const char *(*sample_name)(const struct paritas_model *model, size_t channel, size_t sample);
-    /* With templates; `numbers`: the templates' part of a user's row. All NULL if none. */
-    /* refuses a row named `where` */
+    /* With templates, else NULL together; `numbers`: their part of a user's row. */
+    /* `where`: name of the row in messages */
     paritas_status (*check_templates)(paritas_context *context, const struct frozen *model,
                                       const double *numbers, const char *where);
-    /* puts what follows from them into a kernel row */
+    /* their consequences into a kernel row */
     void (*put_templates)(const struct frozen *model, const double *numbers, double *row);
-    /* sets the auxiliary data that follow from them */
+    /* auxiliary data that follow from them */
     void (*suggest_aux)(const struct frozen *model, const double *numbers, double *aux);
     /* the same for constraint widths */
     void (*constraint_widths)(const struct frozen *model, const double *numbers, double *widths);
-    /* Public functions of these names, `data` not NULL; all NULL if unsupported. */
+    /* Public functions, `data` not NULL; NULL together. */
     paritas_status (*data_derivatives)(paritas_context *context, const struct paritas_model *model, size_t n,
                                        const double *points, const double *data, const double *directions,
                                        double *gradient, double *along);
@@ -52,33 +50,33 @@ struct paritas_family {
                                         double *by_points, double *by_templates);
 };
 
-/* Common part of a frozen model; every family's model begins with it. */
+/* Common head of every family's frozen model. */
 struct frozen {
     const struct paritas_family *family;
-    uint64_t serial; /* unique in the process; devices' key */
+    uint64_t serial; /* unique in the process */
     struct device_tables tables;
     size_t n_parameters, n_slots;
     size_t n_data, n_places; /* user's data; elements of a kernel row */
     /* user's order: main, auxiliary, templates */
     size_t n_main, n_templates;
-    const unsigned char *no_count; /* n_main: 1 where main data may be negative; NULL: none */
-    const char *no_expectation;    /* why data have no expectation; NULL: they have */
+    const unsigned char *no_count; /* n_main: 1: may be negative; NULL: none */
+    const char *no_expectation;    /* the reason; NULL: has one */
     char *const *names;
     ptrdiff_t poi;                /* -1: none */
     const uint32_t *slot_of;      /* n_parameters */
     const uint32_t *place_of;     /* n_data - n_templates */
     const double *slot_template;  /* n_slots: padding values, else 0 */
     const double *place_template; /* n_places */
-    size_t slab, slab_covariance; /* elements */
+    size_t slab, slab_covariance;
     size_t slab_fit[PARITAS_MINIMIZER_COUNT];
-    size_t slab_value; /* used by value and gradient */
-    /* of a Newton fit, units as in struct device_launch; 0: unknown (user's kernels) */
+    size_t slab_value;
+    /* of a Newton fit, as in struct device_launch; 0: unknown */
     double cost;
     /* suggestions, user's order */
     const double *init, *lower, *upper, *width;
     const unsigned char *fixed;
-    const double *data; /* n_data: observed */
-    /* Full NLL minus deviance form; depends on data only. */
+    const double *data; /* observed */
+    /* Full NLL minus deviance form. */
     double (*constant)(const struct frozen *model, const double *data);
 };
 
@@ -87,16 +85,15 @@ static inline const struct frozen *paritas_model_frozen(const struct paritas_mod
     return (const struct frozen *)model;
 }
 
-/* INVALID_ARGUMENT with the reason if data have no expectation. */
+/* INVALID_ARGUMENT with the reason if there is none. */
 paritas_status family_check_expectation(paritas_context *context, const struct frozen *model);
 
-/* Is datum i (user's order) a count? */
+/* Datum i in the user's order. */
 static inline bool frozen_counts(const struct frozen *model, size_t i)
 {
     return i < model->n_main && !(model->no_count && model->no_count[i]);
 }
 
-/* Templates' numbers in a user's row. */
 static inline const double *frozen_templates(const struct frozen *model, const double *data)
 {
     return data + (model->n_data - model->n_templates);

@@ -1,12 +1,12 @@
-/* fit.c: from jobs to answers, the same path for one job or ten million.
+/* fit.c: from jobs to answers, one path for one job or ten million.
  *
  *   jobs ─► checked ─► blocks ─► completed ─► fitted (f32 first, then f64: launch.h) ─► confirmed ─► answers
  *
- * Confirmed: the exact Hessian at the answer must meet the convergence conditions; done for errors and for
- * all minimisers but Newton's. A failing fit continues from there.
+ * Confirmed: the answer meets the convergence conditions with its exact Hessian; for errors, and for all
+ * methods but Newton's. A failing fit continues.
  *
- * After f32, f64 Newton continues from its point to EDM_CLOSER times the usual EDM. Unfinished f32 fits are
- * ordinary starts; without an answer they begin anew. So f32 costs time at worst.
+ * f64 Newton continues from f32's point to EDM_CLOSER times the usual EDM. Unfinished f32 fits are ordinary
+ * starts; without an answer they begin anew: f32 costs only time.
  *
  * Results depend on (model, data, options, precision) alone. */
 #include "fit/fit.h"
@@ -24,7 +24,7 @@ static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
 
 /* ---- checks ---- */
 
-/* A job completed with the model's suggestions. */
+/* Completes a job with the model's suggestions. */
 static struct fit_job complete(const struct frozen *model, const paritas_job *job, size_t index)
 {
     return (struct fit_job){.index = index,
@@ -75,7 +75,6 @@ static paritas_status check_jobs(paritas_context *context, const struct frozen *
     return PARITAS_OK;
 }
 
-/* How a call fits its jobs. */
 struct method {
     paritas_minimizer minimizer;
     uint32_t args[FIT_ARGS]; /* of the entry, without flags */
@@ -102,7 +101,6 @@ static struct method method_of(const paritas_context *context, const struct froz
                            .polished = context->precision == 32 && !context->no_polish};
 }
 
-/* Reads and checks options. */
 static paritas_status read_options(paritas_context *context, const struct frozen *model,
                                    const paritas_fit_options *options, struct method *method)
 {
@@ -130,7 +128,7 @@ struct block {
     struct fit_job *jobs, *some;  /* n each: all; of this launch */
     struct fit_outcome *outcomes; /* n: the last fit's, with all iterations */
     double *parameters;           /* n rows: current points */
-    double *own;                  /* storage if the caller wants none */
+    double *own;                  /* if the caller wants none */
     size_t *open, n_open;         /* fits that failed confirmation */
     const paritas_fit_answers *answers;
 };
@@ -140,7 +138,7 @@ static double *point_of(const struct block *block, size_t i)
     return block->parameters + i * block->model->n_parameters;
 }
 
-/* Listed jobs (NULL: all) into `some`, from their points or own starts. */
+/* Listed jobs (NULL: all) into `some`, from current points or own starts. */
 static const struct fit_job *select_jobs(struct block *block, size_t n, const size_t *which, bool from_points)
 {
     for (size_t k = 0; k < n; k++) {
@@ -221,7 +219,6 @@ static void put_covariance(const struct frozen *model, const double *answer, boo
         }
 }
 
-/* Parameters' states and errors. */
 static void put_errors(const struct block *block, const struct fit_job *job, const double *answer,
                        bool usable)
 {
@@ -287,7 +284,7 @@ static paritas_status confirm(paritas_context *context, struct block *block)
         block->n_open = 0;
         TRY(rows_fits_run(context, context->host, &call));
         n = block->n_open;
-        if (round < CONTINUATIONS && !block->method->raw) { /* continued fits start near */
+        if (round < CONTINUATIONS && !block->method->raw) {
             TRY(fit_some(context, context->host, block, FIT_FROM_NEAR | FIT_TO_CLOSER, true, n, block->open));
             continue;
         }
@@ -328,7 +325,7 @@ static void put_closest(const struct block *block, struct closest_fit *fits)
     }
 }
 
-/* Allocates a block of `room` jobs. Call block_close also after a failure. */
+/* Call block_close also after a failure. */
 static paritas_status block_open(paritas_context *context, const struct frozen *model,
                                  const struct method *method, size_t room, bool parameters,
                                  struct block *block)
@@ -363,7 +360,6 @@ static paritas_status block_fit(paritas_context *context, struct block *block, s
     return launch_in_stages(context, context->device, &stages, n);
 }
 
-/* The caller's answers from job i on. */
 static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i, size_t p)
 {
     paritas_fit_answers some = *all;
@@ -375,7 +371,7 @@ static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i
     return some;
 }
 
-/* Fits all jobs in launch-sized blocks. `closest`: their answers; NULL: `answers` has all. */
+/* `closest`: their answers; NULL: `answers` has all. */
 static paritas_status run_blocks(paritas_context *context, const struct frozen *model,
                                  const struct method *method, size_t n, const paritas_job *jobs,
                                  const paritas_fit_answers *answers, struct closest_fit *closest)

@@ -4,29 +4,25 @@
 
 #include "fit/family.h"
 
-/* As paritas_fit; `options` may be NULL. */
 paritas_status fit_run(paritas_context *context, const paritas_model *model,
                        const paritas_fit_options *options, size_t n, const paritas_job *jobs,
                        const paritas_fit_answers *answers);
 
 /* ---- for derivatives of what depends on fits ----
- * An error of 1e-5 sigma in a minimum hardly changes a statistic, but changes its data derivatives to first
- * order. */
+ * An error of 1e-5 sigma in a minimum barely changes a statistic, but its data derivatives to first order. */
 
 struct closest_fit {
     paritas_fit_status status;
-    /* twice the NLL in deviance form: 0 at exact agreement; NaN outside the domain */
+    /* deviance form of twice the NLL; NaN outside the domain */
     double deviance;
     bool open; /* a direction had no curvature */
 };
 
-/* Newton fits down to EDM_CLOSEST, as close as rounding allows, or else to the usual limit. f64 contexts
- * only. fits: n; parameters: n rows. */
+/* Newton fits to EDM_CLOSEST, or else to the usual limit. f64 contexts. fits: n; parameters: n rows. */
 paritas_status fit_closest(paritas_context *context, const paritas_model *model, bool start_is_near, size_t n,
                            const paritas_job *jobs, struct closest_fit *fits, double *parameters);
 
-/* Covariances (n rows of parameter_count squared) at jobs' starts, which must be minima; NaN without a
- * factor. */
+/* n matrices at the jobs' starts, which must be minima; NaN without a factor. */
 paritas_status fit_covariances(paritas_context *context, const paritas_model *model, size_t n,
                                const paritas_job *jobs, double *covariance);
 

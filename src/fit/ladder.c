@@ -50,15 +50,14 @@ bool profile_land(const struct profile_plan *plan, bool conditional, double *poi
 
 enum kind { FREE_FIT, CONDITIONAL_FIT, KINDS };
 
-/* Current profiles and their points (user's order). */
 struct climb {
     paritas_context *context;
     const struct profile_plan *plan;
     const struct frozen *model;
     const double *data;
-    struct profile *profiles; /* in the caller's numbering */
+    struct profile *profiles; /* caller's numbering */
     size_t n;
-    const size_t *which;   /* n: the caller's numbers */
+    const size_t *which;   /* n */
     double *points[KINDS]; /* n rows each */
 };
 
@@ -83,7 +82,7 @@ static double *value_of(struct profile *profile, enum kind kind)
     return kind == CONDITIONAL_FIT ? &profile->value_fixed : &profile->value_free;
 }
 
-/* A minimum more than `same` above a known point is not better. */
+/* A minimum more than `same` above a known point is no better. */
 static bool is_better(const struct fit_outcome *outcome, paritas_fit_status known, double known_value,
                       double same)
 {
@@ -92,20 +91,19 @@ static bool is_better(const struct fit_outcome *outcome, paritas_fit_status know
     return converged && !(outcome->value > known_value + same);
 }
 
-/* Newton fits of one kind for `list`, from rows of `starts`. */
+/* Newton fits of one kind. */
 struct newton {
     struct climb *climb;
     enum kind kind;
     size_t n;
     const size_t *list;
-    double *starts; /* a row per profile */
+    double *starts;
     uint32_t flags;
-    unsigned iterations; /* limit */
+    unsigned iterations;
     bool in_f32;
-    bool *landed; /* per profile: f32 found a minimum; for f64 fits that follow */
+    bool *landed; /* per profile: f32 found a minimum */
 };
 
-/* A better answer replaces what is there. */
 static void keep_better(void *user, const struct fit_job *job, const double *answer)
 {
     const struct newton *call = user;
@@ -166,7 +164,6 @@ static paritas_status newton(struct climb *c, enum kind kind, size_t n, const si
 
 /* ---- first fits in f32; f64 continues from their minima ---- */
 
-/* The f32 minimum becomes f64's start. */
 static void hand_on(void *user, const struct fit_job *job, const double *answer)
 {
     const struct newton *call = user;
@@ -222,16 +219,16 @@ static paritas_status newton_by_f32(struct climb *c, enum kind kind, size_t n, c
 /* ---- the ladder: starts for fits without an answer ---- */
 
 enum attempt {
-    /* free: plan's start; conditional: the free fit, moved along its response if there is a matrix */
+    /* free: plan's start; conditional: free fit, moved along its response if there is a matrix */
     AT_START,
-    AT_SUGGESTED, /* suggested start */
-    AT_OTHER,     /* the pair's other fit */
+    AT_SUGGESTED,
+    AT_OTHER, /* the pair's other fit */
     /* its own end, moved onto bounds a hair away: a product of two parameters has no minimum beside one's
      * bound, and steps cut by the other only halve the distance */
     AT_BOUNDS,
     /* conditional: the fit to expected data; free: half way from there to the suggested start */
     AT_EXPECTED,
-    /* random points around the fit to expected data, by the data row alone */
+    /* random points around that, by the data row alone */
     AT_PERTURBED,
     ATTEMPTS = AT_PERTURBED + 6
 };
@@ -255,7 +252,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Moves a point by up to a constraint width per parameter, half its size without one. */
+/* By up to a constraint width, or half the size without one. */
 static void perturb(const struct climb *c, size_t k, int attempt, double *point)
 {
     const double *row = row_of(c, k);
@@ -282,8 +279,7 @@ static void put_on_bounds(const struct profile_plan *plan, size_t n, double *poi
     }
 }
 
-/* Moves a free fit's end to the conditional start: along the response, or without a matrix as fits to
- * expected data moved. */
+/* From a free fit's end to the conditional start: along the response, or as fits to expected data moved. */
 static void respond(const struct profile_plan *plan, const struct frozen *model, double *point)
 {
     const size_t poi = (size_t)plan->poi, p = model->n_parameters;
@@ -301,7 +297,6 @@ static void respond(const struct profile_plan *plan, const struct frozen *model,
     for (size_t i = 0; i < p; i++) point[i] += part * column[model->slot_of[i]];
 }
 
-/* Start of fit k (n_parameters). */
 static void put_start(const struct climb *c, int attempt, enum kind kind, size_t k, double *start)
 {
     const struct profile_plan *plan = c->plan;
@@ -318,7 +313,7 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
     if (attempt == AT_EXPECTED && kind == FREE_FIT)
         for (size_t i = 0; i < p; i++) start[i] = 0.5 * (plan->start[i] + c->model->init[i]);
     if (attempt >= AT_PERTURBED) perturb(c, k, attempt, start);
-    /* start at expected data's point: a failed fit may have left anything */
+    /* not where a failed fit left its numbers */
     for (size_t i = 0; i < p; i++)
         if (!isfinite(start[i])) start[i] = expected[i];
 }
@@ -328,7 +323,6 @@ static enum kind last_kind(const struct climb *c)
     return c->plan->conditional ? CONDITIONAL_FIT : FREE_FIT;
 }
 
-/* Profiles without an answer of this kind. */
 static size_t without_answer(const struct climb *c, enum kind kind, size_t *list)
 {
     size_t n = 0;
@@ -351,7 +345,6 @@ static void note_rung(const struct climb *c, enum profile_rung rung)
     }
 }
 
-/* One attempt at `n` fits in `list`. */
 static paritas_status attempt_fits(struct climb *c, int attempt, enum kind kind, size_t n, const size_t *list,
                                    double *starts)
 {
@@ -362,7 +355,6 @@ static paritas_status attempt_fits(struct climb *c, int attempt, enum kind kind,
                : newton(c, kind, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);
 }
 
-/* Attempts both fits until all have answers. */
 static paritas_status climb(struct climb *c, size_t *list, double *starts)
 {
     size_t open = 1;
@@ -389,7 +381,7 @@ static paritas_status climb(struct climb *c, size_t *list, double *starts)
 #define BARRIER_FIRST 1e-3
 #define BARRIER_LAST 1e-9
 
-/* row := data with `barrier` entries in empty bins. Returns their number. */
+/* Puts `barrier` entries into empty bins. Returns their number. */
 static size_t put_barrier(const struct frozen *model, const double *data, double barrier, double *row)
 {
     size_t empty = 0;
@@ -403,7 +395,7 @@ static size_t put_barrier(const struct frozen *model, const double *data, double
     return empty;
 }
 
-/* A single fit with its own data, run on the host: one fit cannot fill an accelerator. */
+/* A fit with its own data, on the host: one fit cannot fill an accelerator. */
 struct lone_fit {
     struct climb climb;
     struct profile profile;
@@ -423,12 +415,12 @@ static paritas_status lone_run(struct lone_fit *lone, unsigned iterations)
     return newton_run(lone->climb.context->host, &call, keep_better);
 }
 
-/* Fits with barriers from near the profile's end. *empty: bins with one. */
+/* From near the profile's end. *empty: bins with barriers. */
 static paritas_status fit_with_barriers(const struct climb *c, struct profile *profile, const double *data,
                                         const double *own, struct lone_fit *lone, size_t *empty)
 {
     const size_t p = c->model->n_parameters;
-    /* back off a tenth toward the expected data's point: the edge itself has no value */
+    /* a tenth back toward the expected data's point: the edge has no value */
     const double *inside = lone->kind == CONDITIONAL_FIT ? c->plan->conditional_start : c->plan->start;
     for (size_t i = 0; i < p; i++) lone->start[i] = own[i] + 0.1 * (inside[i] - own[i]);
     for (double barrier = BARRIER_FIRST; barrier > 0.5 * BARRIER_LAST; barrier *= 0.1) {
@@ -491,7 +483,7 @@ static paritas_status at_edge(struct climb *c, size_t *list)
 
 /* ---- entry ---- */
 
-/* Refits free fits from conditional ones below them: another minimum. */
+/* Repeats free fits from lower conditional ones: another minimum. */
 static paritas_status refit_above(struct climb *c, size_t *list)
 {
     size_t n = 0;

@@ -1,7 +1,6 @@
 /* ladder.h: Newton profiles, from start to start until there is an answer.
  *
- *   the plan's start ─► suggested start ─► the other fit's end ─► bounds ─► between ─► perturbed ─► the
- *   edge */
+ *   plan's start ─► suggested start ─► the other fit's end ─► bounds ─► between ─► perturbed ─► the edge */
 #ifndef PARITAS_FIT_LADDER_H
 #define PARITAS_FIT_LADDER_H
 
@@ -12,17 +11,13 @@
 
 extern const struct profile profile_without_answer;
 
-/* One fit of a kernel data row from `start`. */
 struct fit_job profile_job(const struct profile_plan *plan, bool conditional, const double *row,
                            const double *start);
-/* Do these fits begin in f32? */
 bool profile_begins_in_f32(const paritas_context *context, const struct profile_plan *plan);
-/* First device of the plan's fits. */
 struct paritas_device *profile_device(const paritas_context *context, const struct profile_plan *plan);
-/* An f32 answer (n_parameters) as an f64 start. False: not finite. */
+/* f32 answer to f64 start. False: not finite. */
 bool profile_land(const struct profile_plan *plan, bool conditional, double *point);
-/* Limit in NLL, half that of same_minimum: a conditional fit further below its free fit found another
- * minimum. */
+/* In NLL, half of same_minimum: a conditional fit further below its free fit found another minimum. */
 double profile_same_minimum(const paritas_context *context, const struct profile_plan *plan);
 
 /* Fits profiles `which` (n); repeats free fits from lower conditional ones. Others as profiles_fit. */

@@ -1,35 +1,33 @@
-/* launch.h: from a list of jobs to a device. Models and rows mean nothing here.
+/* launch.h: from a list of jobs to a device.
  *
  *   plan ─► as many jobs as LAUNCH_ELEMENTS numbers hold ─► fill rows ─► device ─► take answers ─► next jobs
  *
- * Memory stays flat. If it still runs out, launches are halved until rows are small. Answers do not depend on
- * the cuts. */
+ * Memory stays flat; if it runs out, launches are halved until rows are small. Answers do not depend on
+ * cuts. */
 #ifndef PARITAS_FIT_LAUNCH_H
 #define PARITAS_FIT_LAUNCH_H
 
 #include "device/device.h"
 
-/* Most numbers per launch, unless it has one job. */
+/* Unless a launch has one job. */
 #define LAUNCH_ELEMENTS ((size_t)16 << 20)
 /* Below this, halving does not help. */
 #define LAUNCH_ELEMENTS_LEAST ((size_t)1 << 16)
 
-/* Jobs per launch at `each` numbers, at least one. */
+/* At least one. */
 static inline size_t launch_jobs(size_t each)
 {
     return LAUNCH_ELEMENTS / each + 1;
 }
 
-/* Rows of jobs at .. at + n - 1. */
 struct launch_rows {
     paritas_context *context;
-    size_t at, n, n_in; /* n_in: elements of `in`; fill may lower it */
+    size_t at, n, n_in; /* n_in: fill may lower it */
     uint32_t share;     /* jobs per lane */
     uint32_t *args;     /* zeroed */
     double *in, *out;
 };
 
-/* Elements per launch, and per job. */
 struct launch_size {
     size_t once, job;
 };
@@ -44,15 +42,15 @@ struct launch_plan {
     size_t slab, slab_most, touched;
     double cost;         /* these four: see struct device_launch */
     uint32_t share_most; /* queues: most jobs per lane; 0: no queues */
-    /* Progress of a larger list; all 0: report this list to the context's caller. */
+    /* Of a larger list; 0: this list, to the context's caller. */
     struct device_progress progress;
-    /* fill: args and in; take: out. In list order; a failure ends the run. */
+    /* fill: args, in; take: out. In list order; a failure ends the run. */
     paritas_status (*fill)(void *user, struct launch_rows *rows);
     paritas_status (*take)(void *user, const struct launch_rows *rows);
     void *user;
 };
 
-/* Runs n jobs. Cancelling gives PARITAS_CANCELLED. */
+/* Cancelling gives PARITAS_CANCELLED. */
 paritas_status launch_run(paritas_context *context, struct paritas_device *device,
                           const struct launch_plan *plan, size_t n);
 
@@ -61,28 +59,21 @@ paritas_status launch_run(paritas_context *context, struct paritas_device *devic
  *   FIRST, on the device ─► NEAR or FAR, in f64 on the host, from where f32 ended ─► ANEW, as if without f32
  *
  * f32 affects time, never answers. */
-enum launch_stage {
-    STAGE_FIRST,
-    STAGE_NEAR, /* f32 finished */
-    STAGE_FAR,  /* f32 did not */
-    STAGE_ANEW,
-    STAGE_DONE
-};
+enum launch_stage { STAGE_FIRST, STAGE_NEAR, STAGE_FAR, STAGE_ANEW, STAGE_DONE };
 
 struct launch_stages {
-    /* Runs jobs `which` of a stage. */
     paritas_status (*run)(paritas_context *context, struct paritas_device *device, void *user,
                           enum launch_stage stage, size_t n, const size_t *which);
-    /* Job i's next stage, never an earlier one. */
+    /* Never an earlier one. */
     enum launch_stage (*next)(void *user, enum launch_stage stage, size_t i);
     void *user;
 };
 
-/* Runs jobs 0 .. n - 1 through their stages: the first on `device`, others on the host. */
+/* The first stage on `device`, others on the host. */
 paritas_status launch_in_stages(paritas_context *context, struct paritas_device *device,
                                 const struct launch_stages *stages, size_t n);
 
-/* The device for f64 launches of any context. */
+/* For f64 launches of any context. */
 static inline struct paritas_device *launch_device_f64(const paritas_context *context)
 {
     return context->precision == 64 ? context->device : context->host;

@@ -4,12 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define EVALUATIONS 40 /* per quasi-Newton fit; then Newton takes over */
-/* in f32; then f64 takes over from the start: the precisions may diverge to different minima (sbottom: one
- * toy in 4000 with 40) */
+#define EVALUATIONS 40 /* then Newton takes over */
+/* then f64 starts afresh: the precisions may reach different minima (sbottom: one toy in 4000 with 40) */
 #define EVALUATIONS_F32 24
-#define EVALUATIONS_POLISH 10 /* after f32 */
-#define SHARE_MOST 32u        /* tasks per lane: lanes idle only in the last */
+#define EVALUATIONS_POLISH 10
+#define SHARE_MOST 32u /* lanes idle only in the last */
 
 /* ---- the matrix ---- */
 
@@ -65,20 +64,19 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
 
 /* ---- quasi-Newton ---- */
 
-/* Fits of data rows; both fits' points per row, user's order. Without an answer a row keeps its profile and
- * end. */
+/* Rows of both fits' points, user's order; without an answer profile and end stay. */
 struct tasks {
     const struct profile_plan *plan;
     const struct frozen *model;
     const double *data;
     struct profile *profiles;
-    double *ends; /* may be NULL */
+    double *ends;
     size_t n;
     const size_t *which; /* n; NULL: 0 .. n - 1 */
-    bool from_ends;      /* start at `ends`, not the plan's start */
+    bool from_ends;      /* not at the plan's start */
     bool closest;
-    bool by_f32, raw;     /* f32 first; f32 answers stand */
-    uint32_t evaluations; /* per fit */
+    bool by_f32, raw;
+    uint32_t evaluations;
 };
 
 static size_t task_row(const struct tasks *tasks, size_t k)
@@ -101,7 +99,6 @@ static size_t free_count(const struct profile_plan *plan, size_t n)
     return count;
 }
 
-/* Numbers shared by tasks; `slots`: free ones. */
 static void put_shared(const struct profile_plan *plan, const uint32_t *free_slots, size_t count, double *in)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
@@ -224,7 +221,6 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
     return tasks_run(context, device, &tasks);
 }
 
-/* Keeps only the iterations spent. */
 static void forget(struct profile *profile)
 {
     const unsigned spent = profile->iterations;

@@ -2,9 +2,8 @@
  *
  *   data rows ─► quasi-Newton, where there is a shared matrix ─► Newton, for the rest ─► ladder ─► profiles
  *
- * In f32 the device fits first, then the host continues the same method in f64: a gradient or two per fit.
- * Rows f32 cannot finish, or that get no answer from there, are fitted without f32. Without polish f32
- * answers stand, and f64 fits only unfinished rows.
+ * f32 fits first on the device; the host continues the method in f64: a gradient or two per fit. Rows without
+ * an answer that way are fitted without f32. Without polish f32 answers stand; f64 fits only unfinished rows.
  *
  * Answers do not depend on other rows or on how rows are cut into calls. */
 #ifndef PARITAS_FIT_PROFILES_H
@@ -12,21 +11,20 @@
 
 #include "fit/family.h"
 
-/* Shared by a call's fits. Arrays are borrowed, in the user's order. */
+/* Borrowed arrays, user's order. */
 struct profile_plan {
     const paritas_model *model;
-    const double *start; /* of free fits: at or near the point the data were drawn at */
+    const double *start; /* of free fits: at or near the drawing point */
     const double *lower, *upper;
     const unsigned char *fixed;
-    ptrdiff_t poi;    /* -1: none, no conditional fits */
-    bool conditional; /* fit at `mu`, too */
+    ptrdiff_t poi; /* -1: none */
+    bool conditional;
     double mu;
-    const double *conditional_start; /* conditional fit to `start`'s expected data */
+    const double *conditional_start; /* fit to `start`'s expected data */
     const double *matrix;            /* n_slots squared, from profiles_matrix; NULL: Newton only */
     bool in_f64;                     /* regardless of the context */
 };
 
-/* How an answer was found. */
 enum profile_rung {
     PROFILE_QUASI_NEWTON,
     PROFILE_NEWTON,
@@ -40,26 +38,26 @@ enum profile_rung {
 };
 
 struct profile {
-    double value_free, value_fixed; /* deviance form: 0 at exact agreement */
-    double mu_hat, edm;             /* of the free fit */
+    double value_free, value_fixed; /* deviance form */
+    double mu_hat, edm;
     paritas_fit_status status_free, status_fixed;
     /* of all fits: Newton iterations or quasi-Newton gradients */
     unsigned iterations;
     enum profile_rung rung;
-    bool refitted; /* free fit repeated from a lower conditional one */
+    bool refitted; /* from a lower conditional one */
 };
 
-/* Inverse Hessian at `start` for its expected data (kernel row), with all but fixed parameters free and off
- * bounds: matrix[n_slots * n_slots]. *usable: exists and is positive. */
+/* matrix[n_slots * n_slots]: inverse Hessian at `start` for its expected data (kernel row), all but fixed
+ * parameters free and off bounds. *usable: exists and is positive. */
 paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan,
                                const double *expected, double *matrix, bool *usable);
 
-/* Fits `n` kernel data rows (n_places each). `points`: free fits' parameters (n rows), or NULL. */
+/* Fits `n` kernel rows. `points`: free fits' parameters, or NULL. */
 paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n,
                             const double *data, struct profile *profiles, double *points);
 
-/* Quasi-Newton only, f64, to EDM_CLOSEST; unfinished rows have PROFILE_NO_ANSWER. `ends`: n rows of both
- * fits' parameters (2 n_parameters). */
+/* Quasi-Newton only, f64, to EDM_CLOSEST; the rest has PROFILE_NO_ANSWER. `ends`: n rows of 2 n_parameters,
+ * both fits. */
 paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n,
                                 const double *data, struct profile *profiles, double *ends);
 
