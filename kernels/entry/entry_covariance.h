@@ -1,15 +1,15 @@
 /* entry_covariance.h: covariances of any family. Comes behind a family's words (entry_jobs.h).
  *
- * With L the factor of the first `dense` slots, the covariance is X X^T, X L^T = R. R has unit rows for those
- * slots; rows below come from the family's eliminated slots. R and X (`rest`) are tiles of 8 x 8, dense / 8 a
- * row, column by column. */
+ * With L the factor of the first `dense` slots, the covariance is X X^T, X L^T = R. R: unit rows of those
+ * slots, then rows of the family's eliminated slots. R and X (`rest`): tiles of 8 x 8, dense / 8 a row,
+ * column by column. */
 #ifndef PARITAS_ENTRY_COVARIANCE_H
 #define PARITAS_ENTRY_COVARIANCE_H
 
 #include "entry/entry_jobs.h"
 
-/* Curvature of undetermined directions (times their sums of squares): small enough to show in the errors,
- * large enough that rounding does not spread it. */
+/* Curvature of undetermined directions (times their sums of squares): small enough to show in errors, too
+ * large for rounding to spread. */
 #if F64
 #define JOB_FLAT_CURVATURE R(1e-10)
 #else
@@ -19,10 +19,9 @@
 
 typedef struct {
     real value, edm;
-    mask bad; /* no factor */
+    mask bad;
 } job_minimum;
 
-/* Loads the points and factors their Hessian. */
 FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
                                    lane_rows rows)
 {
@@ -36,7 +35,7 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     TEAM_BARRIER();
     newton_active_set(MODEL);
     m.bad = model_curvature(MODEL, R(1.0), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    /* data met exactly: second derivatives are rounding, the Fisher matrix is the Hessian */
+    /* data met exactly: second derivatives are rounding; Fisher is the Hessian */
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
     TEAM_IF(ANY(exact))
         m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
@@ -80,7 +79,7 @@ FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL co
     }
 }
 
-/* Writes X X^T of active slots; `square`: as many tiles of scratch. */
+/* `square`: scratch of as many tiles. */
 FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, GLOBAL real *square,
                          GLOBAL elem *out, lane_rows rows, u32 stride)
 {
@@ -107,7 +106,7 @@ FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, G
     TEAM_BARRIER();
 }
 
-/* Writes all but the full covariance; its diagonal is in NEWTON_TEMP. */
+/* All but the full covariance; its diagonal is in NEWTON_TEMP. */
 FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane_rows rows, u32 stride)
 {
     const u32 n = MODEL_SLOTS;

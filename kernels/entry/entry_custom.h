@@ -1,5 +1,5 @@
-/* entry_custom.h: entries of a user's model, placed behind its function (docs/models.md). Rows match
- * HistFactory's entries of the same names (entry_rows.h). */
+/* entry_custom.h: entries of a user's model, behind its function (docs/models.md). Rows: as HistFactory's
+ * (entry_rows.h). */
 #ifndef PARITAS_ENTRY_CUSTOM_H
 #define PARITAS_ENTRY_CUSTOM_H
 
@@ -37,7 +37,6 @@ KERNEL(custom_draw)
     job_draw(CUSTOM, args, in, out, TEAM_INDEX);
 }
 
-/* What these kernels were compiled for. */
 KERNEL(custom_about)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
@@ -48,7 +47,7 @@ KERNEL(custom_about)
     }
 }
 
-/* Points without data: expectations see zero data. */
+/* Points without data: expectations see zeros. */
 FN void custom_load_points(CUSTOM_ARGUMENTS, GLOBAL const elem *points, lane_rows rows)
 {
     TEAM_FOR(i, mi[CUSTOM_DATA]) s[mi[CUSTOM_S_MAIN] + i] = R(0.0);

@@ -3,15 +3,15 @@
  *
  *   model_draws(MODEL, i, fixed, drawn, &counted, &measured, &precision)
  *
- * which sorts the `drawn` places from i on into counts and measurements of a precision (1/sigma^2). `fixed`:
- * auxiliary data stay as given. */
+ * which sorts `drawn` places from i on into counts and measurements of a precision (1/sigma^2). `fixed`: keep
+ * auxiliary data. */
 #ifndef PARITAS_ENTRY_DRAW_H
 #define PARITAS_ENTRY_DRAW_H
 
 #include "entry/entry_rows.h"
 #include "numeric/rng.h"
 
-/* Expected counts < 0 or > RNG_POISSON_LARGEST give NaN. Only f64 draws; in f32 the entry copies `in`. */
+/* Expected counts < 0 or > RNG_POISSON_LARGEST give NaN. In f32 the entry copies `in`. */
 FN void job_draw(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const u32 places = MODEL_DATA;

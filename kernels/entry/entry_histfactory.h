@@ -1,7 +1,7 @@
-/* entry_histfactory.h: HistFactory's entries. Each runs one task for a team's rows (entry_rows.h).
+/* entry_histfactory.h: HistFactory's entries: one task for a team's rows (entry_rows.h).
  *
  * Data row (HF_DATA): panel array of main data, auxiliary data by slot, varied numbers. Point: HF_SLOTS.
- * Cell: a (panel, unit), see histfactory/histfactory_arrays.h. */
+ * Cell: a (panel, unit) of histfactory/histfactory_arrays.h. */
 #ifndef PARITAS_ENTRY_HISTFACTORY_H
 #define PARITAS_ENTRY_HISTFACTORY_H
 
@@ -48,7 +48,7 @@ FN void hf_load_points(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
     TEAM_BARRIER();
 }
 
-/* A channel's common local parameter in bin b; 1 if none. */
+/* Common local parameter in bin b; 1 if none. */
 FN real hf_common_gamma(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
 {
     real gamma = R(1.0);
@@ -84,7 +84,6 @@ FN real hf_not_held(HF_PARAMETERS, u32 bin)
     return inside;
 }
 
-/* Writes the rows of one panel's bins. */
 FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL elem *out, lane_rows rows)
 {
     const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n, cell = hf_cell_at(ch, panel, 0),
@@ -129,14 +128,14 @@ KERNEL(hf_jacobian)
     }
 }
 
-/* Copies n slab elements to the answer at `at`. Returns the end. */
+/* n slab elements to the answer at `at`. Returns the end. */
 FN u32 hf_store_vector(GLOBAL const real *from, u32 n, GLOBAL elem *out, lane_rows rows, u32 stride, u32 at)
 {
     TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, at + i, from[i]);
     return at + n;
 }
 
-/* in: data rows, then point and direction of each job. out: see histfactory_tangent.h. */
+/* in: data rows, then points with directions. out: see histfactory_tangent.h. */
 KERNEL(hf_tangent_rows)
 {
     const u32 n = mi[HF_SLOTS], dense = mi[HF_DENSE], bins = 8 * mi[HF_PANELS], cells = 8 * mi[HF_CELLS],
@@ -158,7 +157,6 @@ KERNEL(hf_tangent_rows)
 
 /* ---- the Hessian ---- */
 
-/* Writes a matrix element on both sides of the diagonal. */
 FN void hf_store_element(GLOBAL elem *out, lane_rows rows, u32 n, u32 i, u32 j, real h)
 {
     const u32 stride = VALUE_SIZE_HESSIAN(n), matrix = VALUE_HESSIAN(n);
@@ -166,7 +164,7 @@ FN void hf_store_element(GLOBAL elem *out, lane_rows rows, u32 n, u32 i, u32 j, 
     if (i != j) STORE_ROWS(out, rows, stride, matrix + j * n + i, h);
 }
 
-/* Row of local set `set` in bin b: its couplings to dense slots and earlier sets, its own element. */
+/* Row of local set `set` in bin b: couplings to dense slots and earlier sets, own element. */
 FN void hf_store_local_row(HF_PARAMETERS, hf_channel ch, u32 set, u32 panel, u32 b, GLOBAL elem *out,
                            lane_rows rows)
 {
@@ -200,7 +198,7 @@ KERNEL(hf_hessian)
 
 /* ---- the covariance ---- */
 
-/* Rows of R (entry_covariance.h) of a bin's local slots: -D^-1 L^-1 H_la, then L^-T. The local blocks' own
+/* R's rows (entry_covariance.h) of a bin's local slots: -D^-1 L^-1 H_la, then L^-T. The local blocks' own
  * inverse is added later. */
 FN void hf_local_rest(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, GLOBAL real *rest)
 {
@@ -243,8 +241,8 @@ FN void hf_square_rest(HF_PARAMETERS, GLOBAL const real *rest)
     TEAM_BARRIER();
 }
 
-/* Adds a column of a local block's inverse, L^-T D^-1 L^-1, to the answer if `whole`, its diagonal to
- * NEWTON_TEMP. y: scratch, one element per set. */
+/* A column of a local block's inverse, L^-T D^-1 L^-1: to the answer if `whole`, its diagonal to NEWTON_TEMP.
+ * y: scratch, one element per set. */
 FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel, u32 b, GLOBAL real *y,
                              u32 whole, GLOBAL elem *out, lane_rows rows, u32 stride)
 {

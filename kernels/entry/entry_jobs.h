@@ -1,17 +1,16 @@
-/* entry_jobs.h: entries of any family: rows in, rows out, fits by each method. Rows and arguments:
- * entry/entry_rows.h; `team`: TEAM_INDEX.
+/* entry_jobs.h: entries of any family: rows (entry/entry_rows.h), fits by each method. `team`: TEAM_INDEX.
  *
  * Comes behind a family's words: newton.h's, MODEL_MEMORY of lbfgsb.h, and
  *
  *   MODEL_DATA, MODEL_MAIN     size of a data row; its place in the slab
  *   MODEL_WEIGHT(i)            pack of 1/width^2 of constraints from slot i on; 0: none
- *   MODEL_DENSE, MODEL_TILES   dense slots of the matrix; its lower triangle in tiles (numeric/tiles.h)
- *   MODEL_SCALE(i)             sums of squares behind the factored matrix's diagonal
- *   model_prepare(MODEL)       fills places that are read but never written
+ *   MODEL_DENSE, MODEL_TILES   the matrix's dense slots; lower triangle in tiles (numeric/tiles.h)
+ *   MODEL_SCALE(i)             sums of squares behind the factored diagonal
+ *   model_prepare(MODEL)       fills places that no kernel writes
  *   model_matrix(MODEL, kap)   Hessian (kap 1) or Fisher matrix (kap 0), not eliminated or factored;
  *                              diagonal in MODEL_DIAGONAL
  *
- * An entry calls its namesake here, or builds on the others. */
+ * An entry calls its namesake here, or builds on others. */
 #ifndef PARITAS_ENTRY_JOBS_H
 #define PARITAS_ENTRY_JOBS_H
 
@@ -45,7 +44,7 @@ FN void job_load_point(MODEL_PARAMETERS, GLOBAL const elem *points, lane_rows ro
     TEAM_FOR(i, MODEL_SLOTS) (MODEL_X)[i] = LOAD_ROWS(points, rows, stride, i);
 }
 
-/* Pairs each point with each data set. */
+/* Each point with each data set. */
 FN void job_load_pairs(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
 {
     const u32 sets = args[POINT_ARG_SETS];
@@ -84,14 +83,13 @@ FN void job_evaluate(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
         TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, VALUE_GRADIENT + i, (MODEL_GRADIENT)[i]);
 }
 
-/* Element (i, j) of the matrix's dense part. */
 FN real job_dense_element(MODEL_PARAMETERS, u32 i, u32 j)
 {
     const u32 p = i > j ? i : j, q = i > j ? j : i;
     return p < MODEL_DENSE ? (MODEL_TILES)[TILE_OFFSET(p / 8, q / 8) + 8 * (q % 8) + p % 8] : R(0.0);
 }
 
-/* Value, gradient and dense Hessian; 0 elsewhere. */
+/* Value, gradient, dense Hessian; 0 elsewhere. */
 FN void job_hessian(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const u32 n = MODEL_SLOTS, stride = VALUE_SIZE_HESSIAN(n);
@@ -114,7 +112,6 @@ FN void job_hessian(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
 
 /* ---- fits ---- */
 
-/* The point and its scalars. */
 FN void job_store_fit(MODEL_PARAMETERS, GLOBAL elem *out, lane_rows rows)
 {
     const u32 n = MODEL_SLOTS;
@@ -126,7 +123,7 @@ FN void job_store_fit(MODEL_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     }
 }
 
-/* Largest step of a slot: STEP_WIDTHS constraint widths; 0 (no limit) without a constraint. */
+/* STEP_WIDTHS constraint widths; 0 (no limit) without a constraint. */
 FN void job_step_caps(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -152,8 +149,8 @@ FN void job_fit(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLO
     job_store_fit(MODEL, out, rows);
 }
 
-/* About one error per slot, from the diagonal of the Fisher matrix at MODEL_X with constraints. No factor:
- * these methods check Newton's and must not share it. */
+/* About one error per slot, from the Fisher diagonal at MODEL_X with constraints. No factor: these methods
+ * check Newton's. */
 FN void job_error_units(MODEL_PARAMETERS, GLOBAL real *unit)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(MODEL_ACTIVE, i, LOADP(FIT_FREE, i));
@@ -179,7 +176,7 @@ FN void job_fit_lbfgsb(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *
     job_store_fit(MODEL, out, rows);
 }
 
-/* Spread of the first members in errors; and near a minimum. */
+/* Spread of first members in errors; the same near a minimum. */
 #define JOB_REACH R(5.0)
 #define JOB_REACH_NEAR R(0.1)
 
@@ -195,7 +192,6 @@ FN void job_fit_de(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, 
     job_store_fit(MODEL, out, rows);
 }
 
-/* Free and conditional fits to many data sets, one shared matrix. */
 FN void job_profile(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const real part = args[PROFILE_ARG_FLAGS] & PROFILE_CLOSEST ? R(EDM_CLOSEST) : R(0.01);

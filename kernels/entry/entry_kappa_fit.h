@@ -1,4 +1,4 @@
-/* entry_kappa_fit.h: fits kappa distributions to spectra; evaluates their misfit. */
+/* entry_kappa_fit.h: kappa fits of spectra; their misfit. */
 #ifndef PARITAS_ENTRY_KAPPA_FIT_H
 #define PARITAS_ENTRY_KAPPA_FIT_H
 
@@ -12,7 +12,7 @@ KERNEL(kappa_fit)
     fit_spectra(FIT_ARGUMENTS, out, rows);
 }
 
-/* in: spectra's rows, then points shared by all. out: each spectrum's misfit at each. */
+/* in: spectra's rows, then shared points. out: misfit at each. */
 KERNEL(kappa_misfit)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);

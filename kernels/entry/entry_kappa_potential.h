@@ -59,7 +59,7 @@ KERNEL(kappa_potential)
     }
 }
 
-/* in: each job's plasma, then potentials shared by all. out: currents_answer of each. */
+/* in: each job's plasma, then shared potentials. out: currents_answer of each. */
 KERNEL(kappa_currents)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[CHARGING_ARG_JOBS]);

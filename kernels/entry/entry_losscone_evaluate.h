@@ -1,17 +1,16 @@
-/* entry_losscone_evaluate.h: the loss-cone model at given points, cell by cell, and its geometry. */
+/* entry_losscone_evaluate.h: the loss-cone model at given points, and its geometry. */
 #ifndef PARITAS_ENTRY_LOSSCONE_EVALUATE_H
 #define PARITAS_ENTRY_LOSSCONE_EVALUATE_H
 
 #include "losscone/losscone_direct.h"
 
-/* Job of a team, out of n. */
 FN size_t losscone_job(u32 team, u32 n)
 {
     return team < n ? team : n - 1;
 }
 
-/* in: sweeps' rows, then points shared by all. out: MISFITS_OUT each. No misfit without cells, or with fewer
- * than 5 for Lillis. Slab: MISFIT_SLAB. */
+/* in: sweeps' rows, then shared points. out: MISFITS_OUT each; none without cells, or for Lillis with fewer
+ * than 5. Slab: MISFIT_SLAB. */
 KERNEL(losscone_misfit)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -50,8 +49,7 @@ KERNEL(losscone_misfit)
     }
 }
 
-/* in: model_row each. out: model_answer: each cell's model, then each row's cone angle (degrees) at its
- * energy. */
+/* in: model_row each. out: model_answer: each cell's model, each row's cone angle (degrees) at its energy. */
 KERNEL(losscone_model)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -72,8 +70,7 @@ KERNEL(losscone_model)
     }
 }
 
-/* in: cosines_row each, then the cells' inclinations in degrees. out: cosines. Slab: 2 SWEEP_CELLS. Always
- * f64. */
+/* in: cosines_row each, then cells' inclinations (degrees). out: cosines. Slab: 2 SWEEP_CELLS. Always f64. */
 KERNEL(losscone_cosines)
 {
     const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);

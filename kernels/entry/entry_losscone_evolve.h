@@ -4,8 +4,8 @@
 
 #include "losscone/losscone_evolve.h"
 
-/* in: sweeps' rows, then evolve_shared: bounds of U for the Latin hypercube, its EVOLVE_STARTS points, the
- * population's Sobol points (unit cube). out: evolve_answer each. Slab: EVOLVE_SLAB. */
+/* in: sweeps' rows, then evolve_shared: bounds of U for the Latin hypercube, its EVOLVE_STARTS points, Sobol
+ * points of the population (unit cube). out: evolve_answer. Slab: EVOLVE_SLAB. */
 KERNEL(losscone_evolve)
 {
     const u32 sweeps = args[LOSSCONE_ARG_SWEEPS];

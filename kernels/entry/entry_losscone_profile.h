@@ -1,12 +1,12 @@
-/* entry_losscone_profile.h: profile, confidence sets and bootstrap thresholds of the potential. */
+/* entry_losscone_profile.h: profiles, confidence sets, bootstrap thresholds. */
 #ifndef PARITAS_ENTRY_LOSSCONE_PROFILE_H
 #define PARITAS_ENTRY_LOSSCONE_PROFILE_H
 
 #include "losscone/losscone_bootstrap.h"
 #include "losscone/losscone_confidence.h"
 
-/* in: sweeps' rows, then potentials. out: PROFILES_OUT each: profiled_potential of each potential, then the
- * number of cells. Slab: PROFILE_SLAB. */
+/* in: sweeps' rows, then potentials. out: PROFILES_OUT: profiled_potential of each, number of cells. Slab:
+ * PROFILE_SLAB. */
 KERNEL(losscone_profile)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -32,7 +32,7 @@ KERNEL(losscone_profile)
     }
 }
 
-/* count: grid potentials. in: confidence_row each, then the grid's step. out: confidence_answer. Slab:
+/* count: grid potentials. in: confidence_row each, grid step. out: confidence_answer. Slab:
  * CONFIDENCE_SLAB. */
 KERNEL(losscone_confidence)
 {
@@ -56,8 +56,8 @@ KERNEL(losscone_confidence)
     }
 }
 
-/* count: draws. in: bootstrap_row each. out: for each draw, misfit at the true potential above the minimum.
- * Slab: BOOTSTRAP_SLAB. */
+/* count: draws. in: bootstrap_row each. out per draw: misfit at the true potential above the minimum. Slab:
+ * BOOTSTRAP_SLAB. */
 KERNEL(losscone_bootstrap)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -88,7 +88,7 @@ KERNEL(losscone_bootstrap)
     for (draw.number = 0; draw.number < (draw.noise < R(0.0) ? 0u : draws); draw.number++) {
         bootstrap_renew(LOSSCONE, draw);
         profile_run(LOSSCONE, u, UNBOUNDED, -UNBOUNDED);
-        search_run(LOSSCONE, s[PROFILE_BEST]); /* only search below this */
+        search_run(LOSSCONE, s[PROFILE_BEST]);
         ONE_WORKER
         {
             /* an upper limit if the search was cut short */

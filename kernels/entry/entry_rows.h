@@ -1,7 +1,7 @@
-/* entry_rows.h: layout of arguments and rows of shared entries; the only definition, read by host and
- * kernels. Enumerations and macros only: every dialect takes them.
+/* entry_rows.h: arguments and rows of shared entries. The only definition, for host and kernels; enumerations
+ * and macros suit every dialect.
  *
- * A row holds vectors of `slots` elements, then scalars. SIZE macros are strides. */
+ * Row: vectors of `slots` elements, then scalars. SIZE: a stride. */
 #ifndef PARITAS_ENTRY_ROWS_H
 #define PARITAS_ENTRY_ROWS_H
 
@@ -9,18 +9,18 @@
 #include "minimise/minimiser_sizes.h"
 
 /* ---- points and data: evaluate, Hessian, expected data, Jacobian, tangent ----
- * in: data sets, then points. Each point meets each data set, or with templates its own. */
+ * in: data sets, then points: each with each data set, or with templates its own. */
 enum point_args { POINT_ARG_POINTS, POINT_ARG_SETS, POINT_ARG_GRADIENT, POINT_ARGS };
 
-/* A row: value, then, if asked, gradient and Hessian (row-major, both halves). */
+/* Value, then, if asked, gradient and Hessian (row-major, both halves). */
 enum value_answer { VALUE_VALUE, VALUE_GRADIENT };
 #define VALUE_HESSIAN(slots) (VALUE_GRADIENT + (slots))
 #define VALUE_SIZE(slots, gradient) (VALUE_GRADIENT + ((gradient) ? (slots) : 0))
 #define VALUE_SIZE_HESSIAN(slots) (VALUE_HESSIAN(slots) + (slots) * (slots))
 
-/* HistFactory at a point: lambda by bin, then rate by cell (8 elements per panel or cell). Tangent
- * (kernels/histfactory/histfactory_tangent.h): rows of point and direction give lambda, lambda' by bin, G, G'
- * by cell, s(a), t(a), t'(a) by dense slot. */
+/* HistFactory: lambda by bin, rate by cell (8 elements per panel or cell). Tangent
+ * (kernels/histfactory/histfactory_tangent.h): point and direction give lambda, lambda' by bin, G, G' by
+ * cell, s(a), t(a), t'(a) by dense slot. */
 #define HF_EXPECTED_RATES(bins) (bins)
 #define HF_EXPECTED_SIZE(bins, cells) ((bins) + (cells))
 #define HF_TANGENT_POINT_SIZE(slots) (2 * (slots))
@@ -31,13 +31,13 @@ enum value_answer { VALUE_VALUE, VALUE_GRADIENT };
 #define HF_TANGENT_SIZE(bins, cells, dense) (HF_TANGENT_S(bins, cells) + 3 * (dense))
 
 /* ---- fits by any minimiser, and covariances ----
- * in: data sets, then a row per job: the vectors below. Behind the arguments: each job's data set.
- * out of fits: the point, then the scalars of minimise/fit_answer.h. */
+ * in: data sets, then a row per job: these vectors. Behind the arguments: each job's data set.
+ * out of fits: point, then scalars of minimise/fit_answer.h. */
 enum fit_args {
     FIT_ARG_JOBS,
     FIT_ARG_SETS,
     FIT_ARG_ITERATIONS,
-    FIT_ARG_WHOLE = FIT_ARG_ITERATIONS, /* covariance: with the matrix? */
+    FIT_ARG_WHOLE = FIT_ARG_ITERATIONS, /* with the matrix? */
     FIT_ARG_FLAGS,
     FIT_ARG_MEMBERS, /* of a population */
     FIT_ARG_SEED_LOW,
@@ -51,7 +51,7 @@ enum fit_args {
 enum fit_job_vectors { FIT_JOB_START, FIT_JOB_LOWER, FIT_JOB_UPPER, FIT_JOB_FREE, FIT_JOB_VECTORS };
 #define FIT_JOB_SIZE(slots) (FIT_JOB_VECTORS * (slots))
 
-/* Covariance row: vectors, scalars, then, if asked, the matrix of active slots (slots x slots). */
+/* Vectors, scalars, then, if asked, the matrix of active slots (slots x slots). */
 enum covariance_vectors {
     COVARIANCE_ACTIVE,
     COVARIANCE_ERRORS, /* 0 if inactive or undetermined */
@@ -60,7 +60,7 @@ enum covariance_vectors {
 };
 enum covariance_scalars {
     COVARIANCE_VALUE,
-    COVARIANCE_EDM, /* by this Hessian */
+    COVARIANCE_EDM,
     COVARIANCE_BAD, /* 1: bad pivots */
     COVARIANCE_PULL,
     COVARIANCE_SCALARS = 8
@@ -70,33 +70,33 @@ enum covariance_scalars {
 #define COVARIANCE_SIZE(slots, whole) (COVARIANCE_MATRIX(slots) + ((whole) ? (slots) * (slots) : 0))
 
 /* ---- profiles: free and conditional fits to many data rows ----
- * in: shared numbers, data rows, then, if asked, a row per task: starts of its two fits, within bounds.
- * Behind the arguments: the free slots. out: a row per task, one more per team. */
+ * in: shared numbers, data rows, then, if asked, both fits' starts per task, within bounds. Behind the
+ * arguments: free slots. out: a row per task, one more per team. */
 enum profile_args {
     PROFILE_ARG_TASKS,
     PROFILE_ARG_SHARE, /* tasks per lane */
     PROFILE_ARG_POI,   /* slot, or PROFILE_NO_POI */
     PROFILE_ARG_FLAGS,
-    PROFILE_ARG_EVALUATIONS, /* limit per fit */
+    PROFILE_ARG_EVALUATIONS, /* per fit */
     PROFILE_ARG_FREE,
     PROFILE_ARGS = 8
 };
 #define PROFILE_NO_POI 0xffffffffu
-#define PROFILE_CONDITIONAL 1u /* conditional fits, too */
-#define PROFILE_POINTS 2u      /* answer both fits' points */
-#define PROFILE_POI_FREE 4u    /* free fits move the parameter of interest */
-#define PROFILE_STARTS 8u      /* tasks bring their starts */
-#define PROFILE_CLOSEST 16u    /* down to EDM_CLOSEST */
+#define PROFILE_CONDITIONAL 1u
+#define PROFILE_POINTS 2u   /* answer both fits' points */
+#define PROFILE_POI_FREE 4u /* free fits move the parameter of interest */
+#define PROFILE_STARTS 8u   /* tasks bring their starts */
+#define PROFILE_CLOSEST 16u /* down to EDM_CLOSEST */
 
-/* Shared: inverse Hessian (row-major; 0 in rows of slots that are not free), these vectors and scalars, then
- * the matrix of free slots alone, rows padded. */
+/* Inverse Hessian (row-major; 0 in rows of slots that are not free), these vectors and scalars, then the
+ * matrix of free slots alone, rows padded. */
 enum profile_vectors {
     PROFILE_START,
     PROFILE_LOWER,
     PROFILE_UPPER,
-    PROFILE_FREE,  /* 0 for the parameter of interest: see PROFILE_POI_FREE */
+    PROFILE_FREE,  /* 0 for the parameter of interest */
     PROFILE_CAP,   /* largest steps; 0: no limit */
-    PROFILE_SHIFT, /* from the start to the conditional fit of its expected data */
+    PROFILE_SHIFT, /* from start to the conditional fit of its expected data */
     PROFILE_VECTORS
 };
 enum profile_scalars { PROFILE_MU /* value in conditional fits */, PROFILE_SCALARS = 8 };
@@ -122,11 +122,11 @@ enum profile_answer {
 #define PROFILE_ANSWER_SIZE(slots, points) (PROFILE_ANSWER_SCALARS + ((points) ? 2 * (slots) : 0))
 
 /* ---- draws: a row of data per toy ----
- * in: one data row: expected counts, means of measurements. Behind the arguments: each place's item number (<
- * 2^24), or DRAW_NO_ITEM: the place keeps its value from `in`. */
+ * in: one row: expected counts, means of measurements. Behind the arguments: item number of each place (<
+ * 2^24), or DRAW_NO_ITEM: keeps its value. */
 enum draw_args {
     DRAW_ARG_TOYS,
-    DRAW_ARG_FIRST_LOW, /* first toy's number, < 2^63 */
+    DRAW_ARG_FIRST_LOW, /* first toy, < 2^63 */
     DRAW_ARG_FIRST_HIGH,
     DRAW_ARG_SEED_LOW,
     DRAW_ARG_SEED_HIGH,
@@ -139,13 +139,13 @@ enum draw_args {
 /* ---- jobs of plain numbers: loss cones, kappa fits ---- in: rows, then what all share. */
 enum batch_args {
     BATCH_ARG_JOBS,
-    BATCH_ARG_FIRST_LOW, /* first job's number */
+    BATCH_ARG_FIRST_LOW, /* first job */
     BATCH_ARG_FIRST_HIGH,
-    BATCH_ARG_OWN, /* the entry's own from here */
+    BATCH_ARG_OWN, /* the entry's own */
     BATCH_ARGS = 8
 };
 
-/* ---- what a user's kernels report about themselves ---- */
+/* ---- what a user's kernels report ---- */
 enum custom_about_answer { CUSTOM_ABOUT_PARAMETERS, CUSTOM_ABOUT_VERSION, CUSTOM_ABOUT_SIZE };
 
 #endif

@@ -1,8 +1,8 @@
-/* module_conformance.h: a kernel of every word of the kernel language and every numeric function, to compare
- * a device's bits with the CPU's (src/device/device_self_test.c). A dialect stands in front.
+/* module_conformance.h: a kernel of every word of the kernel language and every numeric function. It shows
+ * whether a device gives the CPU's bits (src/device/device_self_test.c). A dialect stands in front.
  *
- * One entry, since drivers charge per program. args: number of rows, 8 (an argument, so that compilers do not
- * unroll). in: a, b, c of 8 numbers each. out: groups of CONFORM_GROUP_LIST; 0 if a precision lacks one. */
+ * One entry: drivers charge per program. args: rows, 8 (an argument against unrolling). in: a, b, c of 8
+ * numbers each. out: CONFORM_GROUP_LIST; 0 where a precision lacks a group. */
 #include "entry/conformance_sizes.h"
 #include "numeric/math.h"
 #include "numeric/philox.h"
@@ -16,7 +16,6 @@
 #define CONFORM_V (CONFORM_Y + CONFORM_OUT)
 #define CONFORM_W (CONFORM_V + CONFORM_SHARED)
 #define CONFORM_SUMS (CONFORM_W + CONFORM_SHARED)
-/* a group's 8 results; one result */
 #define CONFORM_AT(group) (CONFORM_Y + 8 * CONFORM_##group)
 #define CONFORM_ONE(group, i) ((CONFORM_Y)[8 * CONFORM_##group + (i)])
 
@@ -69,12 +68,12 @@ FN void conform_words(CONFORM_PARAMETERS, u32 eight)
 #if F64
         STOREP(CONFORM_AT(SHIFTS), i, conform_number(SHIFT_RIGHT(ia, 9) ^ MULTIPLY32(ia, ib)));
 #endif
-        /* NaN and infinity by operations that make them; comparisons of zeros */
+        /* NaN and infinity by operations; comparisons of zeros */
         const pack infinity = PDIVIDE(one, zero * c), none = infinity - infinity;
         STOREP(CONFORM_AT(COMPARISONS), i,
                PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) +
                    PSELECT(-zero < zero, PK(4.0), PK(8.0)));
-        /* what devices may flush on the way must not show */
+        /* flushes on the way must not show */
         const pack tiny = a * PK(1e-30);
 #if F64
         STOREP(CONFORM_AT(SUBNORMAL), i, tiny * PK(1e-280)); /* f64 uses subnormals in full */
@@ -83,7 +82,7 @@ FN void conform_words(CONFORM_PARAMETERS, u32 eight)
 #endif
         STOREP(CONFORM_AT(SUBNORMAL_SUM), i,
                PFMA(tiny, b * PK(1e-10), c) + pflush(PFMA(tiny, b * PK(1e-10), tiny)));
-        /* literals: nearest number in this precision */
+        /* nearest number in this precision */
         STOREP(CONFORM_AT(LITERAL), i, a * PK(0.1) + PK(1.0000001192092896) * b);
     }
     TEAM_FOR(i, eight) CONFORM_ONE(TABLE, i) = REAL_OF(conform_table[i]) * REAL_OF(i + 1);
@@ -104,7 +103,7 @@ FN void conform_functions(CONFORM_PARAMETERS, u32 eight)
         STOREP(CONFORM_AT(LGAMMA), i, m_lgamma(size));
         STOREP(CONFORM_AT(NORMAL_CDF), i, m_normal_cdf(a));
     }
-    /* log1p below -1 gives NaN, with bits that differ between devices */
+    /* log1p below -1 gives NaN, whose bits differ */
     TEAM_FOR_PACK(i, eight)
         STOREP(CONFORM_AT(LOG1P), i,
                PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(CONFORM_AT(LOG1P), i), PK(0.0)));
@@ -116,7 +115,7 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
     GLOBAL real *v = CONFORM_V, *w = CONFORM_W, *sums = CONFORM_SUMS;
     GLOBAL const real *a = CONFORM_A, *b = CONFORM_B, *c = CONFORM_C;
     CONSTANT u32 *whole = mi + CONFORM_SHARED;
-    /* memory: packs, tables, tables by index, lane numbers */
+    /* packs, tables, tables by index, lane numbers */
     TEAM_FOR_PACK(i, eight) {
         STOREP(CONFORM_AT(PACKS), i,
                LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) +
@@ -134,7 +133,7 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
         if (ANY(positive))
             CONFORM_ONE(REALS, i) = SELECT(positive, -CONFORM_ONE(REALS, i), CONFORM_ONE(REALS, i));
     }
-    /* rows: other lanes' numbers, those that differ, from a queue */
+    /* other lanes' numbers, those that differ, from a queue */
     u32 next = first;
     const lane_rows paired = rows_divide(rows, 2), rest = rows_modulo(rows, 3),
                     looked = rows_look_up(rest, mi);
@@ -146,7 +145,7 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
         CONFORM_ONE(ROWS, i) = sum + SELECT(rows_are_not(looked, mi[1]), R(1.0), R(2.0)) +
                                FROM_BITS(LINT_OF_ROWS(rest) | LI(M_ONE_BITS));
     }
-    /* workers read what others wrote behind a barrier */
+    /* read what others wrote before a barrier */
     TEAM_FOR(i, CONFORM_SHARED) v[i] = FMA(a[i % 8], REAL_OF(i), b[i / 8 % 8]);
     TEAM_BARRIER();
     for (u32 round = 0; round < 3; round++) {

@@ -1,25 +1,25 @@
 /* differential_evolution.h: a population search without derivatives, for rough objectives.
  *
  * R. Storn, K. Price, J. Global Optimization 11 (1997) 341: rand/1/bin with a new factor each trial
- * ("dither"). best/1 is four times faster on smooth functions but ends in wrong minima on rough ones. Needs
- * newton.h's words as listed in lbfgsb.h, and
+ * ("dither"). best/1 is four times faster on smooth functions but finds wrong minima on rough ones. Needs
+ * newton.h's words as in lbfgsb.h, and
  *   MODEL_MEMORY    DE_MEMORY(MODEL_SLOTS, members) scalars of slab, not initialised
  *   DE_UNIT         from the entry: about one error of each slot, > 0
  *
  *   start and points around it ─► for each member in turn: one + F (another - a third),
  *       crossed with the member; kept where not worse
  *
- * Kept members serve at once: one population, half the memory. Trials outside the bounds move onto them;
- * reflection would miss minima there. Random numbers: Philox words of (seed; generation, member, slots), the
- * same for all fits, so answers do not depend on a job's place and lanes share partners. Converged: values
- * agree within the tolerance, members within DE_CLOSE errors. */
+ * Kept members serve at once: one population, half the memory. Trials move onto violated bounds; reflection
+ * would miss minima there. Philox words of (seed; generation, member, slots) are the same for all fits:
+ * answers do not depend on a job's place, lanes share partners. Converged: values agree within the tolerance,
+ * members within DE_CLOSE errors. */
 #ifndef PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
 #define PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
 
 #include "minimise/fit_outcome.h"
 #include "numeric/philox.h"
 
-#define DE_CROSSED 0xc0000000u /* three quarters of 2^32: share of slots from the mutant */
+#define DE_CROSSED 0xc0000000u /* 3/4 of 2^32: slots from the mutant */
 #define DE_CLOSE R(1e-2)
 
 #define DE_UNIT (MODEL_WORK + 3 * MODEL_SLOTS)
@@ -38,7 +38,7 @@ FN real de_within(real x, real lower, real upper)
     return SELECT(x < lower, lower, SELECT(x > upper, upper, x));
 }
 
-/* MODEL_X := a point within `reach` units of BEST. */
+/* Within `reach` units of BEST. */
 FN void de_scatter(MODEL_PARAMETERS, u32 member, real reach, u32 key0, u32 key1)
 {
     TEAM_FOR(group, MODEL_SLOTS / 4) {
@@ -52,11 +52,10 @@ FN void de_scatter(MODEL_PARAMETERS, u32 member, real reach, u32 key0, u32 key1)
     }
 }
 
-/* MODEL_X := the trial against `member`. */
 FN void de_trial(MODEL_PARAMETERS, u32 generation, u32 member, u32 members, u32 key0, u32 key1)
 {
     const philox_block choice = philox(generation, member, 0xffffffff, 0, key0, key1);
-    /* three different others: random ranks among those left, moved past the ones taken */
+    /* random ranks among those left, moved past the ones taken */
     u32 one = choice.word[0] % (members - 1), other = choice.word[1] % (members - 2),
         base = choice.word[3] % (members - 3);
     one += one >= member;
@@ -109,7 +108,7 @@ FN void de_populate(MODEL_PARAMETERS, u32 members, real start, real reach, u32 k
     }
 }
 
-/* BEST := the member with the least value. Returns the value. */
+/* Returns its value. */
 FN real de_find_best(MODEL_PARAMETERS, u32 members)
 {
     ONE_WORKER
@@ -135,7 +134,7 @@ FN real de_find_best(MODEL_PARAMETERS, u32 members)
     return best;
 }
 
-/* One trial against each member. Returns the best value. */
+/* Returns the best value. */
 FN real de_generation(MODEL_PARAMETERS, u32 generation, u32 members, mask running, real best, u32 key0,
                       u32 key1)
 {
@@ -189,7 +188,7 @@ FN mask de_is_close(MODEL_PARAMETERS, u32 members, real best, real tolerance)
     return AND(spread <= SELECT(tolerance > noise, tolerance, noise), apart <= DE_CLOSE * DE_CLOSE);
 }
 
-/* Squared projected gradient at MODEL_X, in errors. */
+/* Squared, in errors. */
 FN real de_pull(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -203,9 +202,9 @@ FN real de_pull(MODEL_PARAMETERS)
     return fit_dot(MODEL, DE_RANGE, DE_RANGE);
 }
 
-/* Fits from MODEL_X (within bounds) with `members` >= 4 points that start within `reach` units. `tolerance`:
- * of values. Leaves the answer in MODEL_X, MODEL_GRADIENT and fit_answer.h's scalars. Without a Hessian the
- * EDM is the squared projected gradient. Iterations are generations. */
+/* From MODEL_X (within bounds); `members` >= 4 start within `reach` units. `tolerance`: of values. Leaves the
+ * answer in MODEL_X, MODEL_GRADIENT and fit_answer.h's scalars: EDM is the squared projected gradient,
+ * iterations are generations. */
 FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 members, real reach, u32 key0,
                     u32 key1)
 {

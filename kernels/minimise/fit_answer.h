@@ -1,5 +1,5 @@
-/* fit_answer.h: scalars of a finished fit, in their order in the slab and behind the point in the answer's
- * row. Host and kernels. */
+/* fit_answer.h: scalars of a finished fit, as in the slab and behind the point in answers. Host and
+ * kernels. */
 #ifndef PARITAS_FIT_ANSWER_H
 #define PARITAS_FIT_ANSWER_H
 

@@ -1,5 +1,4 @@
-/* fit_outcome.h: what the minimisers share: bounds, scalars, endings and common steps. Comes behind a model's
- * words (newton.h). */
+/* fit_outcome.h: what minimisers share: bounds, scalars, endings. Comes behind a model's words (newton.h). */
 #ifndef PARITAS_FIT_OUTCOME_H
 #define PARITAS_FIT_OUTCOME_H
 
@@ -17,7 +16,6 @@
 #define FIT_SCALAR(k) (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS)[k]
 #define FIT_SCRATCH FIT_SCALARS
 
-/* Stages of a lane: the public enum, and RUNNING. */
 #define FIT_RUNNING R(-1.0)
 #define FIT_CONVERGED R(0.0)
 #define FIT_AT_LIMIT R(1.0)
@@ -32,7 +30,7 @@
 #define FIT_NOISE R(1e-6)
 #endif
 
-/* Stores the answer's scalars; a fit that still runs is at its limit. */
+/* A fit that still runs is at its limit. */
 FN void fit_end(MODEL_PARAMETERS, real status, real value, real edm, real iterations, real pull)
 {
     TEAM_BARRIER();
@@ -47,7 +45,7 @@ FN void fit_end(MODEL_PARAMETERS, real status, real value, real edm, real iterat
     TEAM_BARRIER();
 }
 
-/* Dot product, known to every worker. */
+/* Known to every worker. */
 FN real fit_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b)
 {
     TEAM_BARRIER();
@@ -74,14 +72,14 @@ FN real fit_noise(real value)
     return FIT_NOISE * (R(1.0) + fit_size(value));
 }
 
-/* Is the value `found` low enough? Armijo's rule, or within rounding if only that is left. */
+/* Armijo's rule, or within rounding if only that is left. */
 FN mask fit_enough(real found, real value, real slope)
 {
     const real noise = fit_noise(value);
     return OR(found <= FMA(R(1e-4), slope, value), AND(found <= value + noise, -slope <= R(1e3) * noise));
 }
 
-/* Part of a too long step to try next: minimum of the parabola, within 0.1 .. 0.5. */
+/* Minimum of the parabola, within 0.1 .. 0.5. */
 FN real fit_shorter(real found, real value, real slope)
 {
     const real rise = found - value - slope;
@@ -96,7 +94,7 @@ FN pack fit_within(pack x, pack lower, pack upper)
     return PSELECT(x < lower, lower, PSELECT(x > upper, upper, x));
 }
 
-/* The step limited to +-cap; 0: no limit. */
+/* 0: no limit. */
 FN pack fit_capped(pack step, pack cap)
 {
     step = PSELECT(AND(cap > PK(0.0), step > cap), cap, step);

@@ -5,28 +5,27 @@
 #ifndef PARITAS_FIT_TOLERANCES_H
 #define PARITAS_FIT_TOLERANCES_H
 
-/* `converged` by precision: limits on the EDM and on each |slope of twice the NLL| x error at the returned
- * point. */
+/* Limits of `converged` on the EDM and on each |slope of twice the NLL| x error at the returned point. */
 #define EDM_TOLERANCE_F64 1e-10
 #define EDM_TOLERANCE_F32 1e-5
 #define PULL_TOLERANCE_F64 1e-5
 #define PULL_TOLERANCE_F32 7e-3 /* 2 sqrt(EDM): an EDM of 1e-5 along one parameter */
 #define EDM_CLOSER 1e-4         /* factor for continued or polished fits */
-/* factor where statistics are differentiated: within 3e-11 errors of the minimum */
+/* where statistics are differentiated: within 3e-11 errors of the minimum */
 #define EDM_CLOSEST 1e-11
 
 /* A polished f32 answer against an f64 fit. */
 #define POLISHED_NLL 1e-9       /* of the NLL, absolute */
 #define POLISHED_PARAMETER 1e-6 /* of errors */
-/* relative, of the errors: they change with the point where an f64 fit stopped */
+/* of the errors, which change with an f64 fit's stopping point */
 #define POLISHED_ERROR 1e-5
 #define POLISHED_Q 1e-6   /* of q, absolute */
 #define POLISHED_CLS 1e-6 /* absolute */
-/* share of toys for which it holds; others may find another minimum */
+/* share of toys; others may find another minimum */
 #define POLISHED_TOYS 0.999
 
-/* Raw f32 kernels against f64. NLL: of 1 + its deviance form. Slope: of the largest at the point. Hessian
- * element: of the geometric mean of the largest in its row and column. */
+/* Raw f32 kernels against f64. NLL: of 1 + its deviance form. Slope: of the largest. Hessian element: of the
+ * geometric mean of the largest in its row and column. */
 #define RAW_NLL 1e-5
 #define RAW_SLOPE 1e-3
 #define RAW_CURVATURE 1e-3

@@ -1,21 +1,21 @@
 /* lbfgsb.h: L-BFGS-B for any model with a gradient.
  *
- * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, SIAM J. Sci. Comput. 16 (1995) 1190; equation numbers are theirs. A
- * model offers newton.h's MODEL_PARAMETERS, MODEL, MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK,
- * MODEL_HUGE, model_value, and
+ * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, SIAM J. Sci. Comput. 16 (1995) 1190; equation numbers are theirs.
+ * Needs newton.h's MODEL_PARAMETERS, MODEL, MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK, MODEL_HUGE,
+ * model_value, and
  *   MODEL_MEMORY    LBFGSB_MEMORY(MODEL_SLOTS) scalars of slab, not initialised
- *   LBFGSB_UNIT     from the entry: about one error of each slot, > 0. Everything is in these units: errors
- *   differ by 10,000 and the first step follows the gradient
+ *   LBFGSB_UNIT     from the entry: about one error of each slot, > 0: the unit of all here, since errors
+ *                   differ by 10,000 and the first step follows the gradient
  *
  * One super-step (lanes are independent):
  *
  *   B = theta I - W M W^T of the last pairs ─► Cauchy point along the projected gradient ─► minimum of the
  *       quadratic model over what is free there ─► line search (strong Wolfe) ─► a pair (s, y)
  *
- * Pairs are in order of time, newest last. A missing pair is zero columns, on which M gives zero. A lane
- * drops its pairs if its small matrices are not positive or its line search fails. If the gradient then fails
- * too, the fit ends. Converged: g B^-1 g and the squared projected gradient (in errors) are at most the
- * tolerance. B is only an estimate of the Hessian. */
+ * Pairs: newest last; a missing one is zero columns, on which M gives zero. Small matrices that are not
+ * positive, or a failed line search, drop a lane's pairs; if the gradient then fails too, the fit ends.
+ * Converged: g B^-1 g and the squared projected gradient (in errors) are at most the tolerance. B is only an
+ * estimate. */
 #ifndef PARITAS_MINIMISE_LBFGSB_H
 #define PARITAS_MINIMISE_LBFGSB_H
 
@@ -24,9 +24,9 @@
 
 #define LBFGSB_TRIALS 20
 #define LBFGSB_SUFFICIENT R(1e-3) /* of the predicted decrease */
-#define LBFGSB_FLATTER R(0.9)     /* factor by which the slope must shrink */
+#define LBFGSB_FLATTER R(0.9)     /* the slope must shrink to this part */
 #define LBFGSB_SNAP PK(1e-12)
-#define LBFGSB_NARROW R(1e-9) /* relative interval length that ends the search */
+#define LBFGSB_NARROW R(1e-9) /* relative length that ends the search */
 #if F64
 #define LBFGSB_EPSILON R(2.2e-16)
 #else
@@ -41,9 +41,9 @@
 #define LBFGSB_CAUCHY (MODEL_WORK + 8 * MODEL_SLOTS) /* relative to POINT, as STEP, DOWN and UP */
 #define LBFGSB_DOWN (MODEL_WORK + 9 * MODEL_SLOTS)
 #define LBFGSB_UP (MODEL_WORK + 10 * MODEL_SLOTS)
-#define LBFGSB_PATH (MODEL_WORK + 11 * MODEL_SLOTS)   /* direction of the projected gradient path */
-#define LBFGSB_BREAK (MODEL_WORK + 12 * MODEL_SLOTS)  /* path length at which a slot meets its bound */
-#define LBFGSB_INSIDE (MODEL_WORK + 13 * MODEL_SLOTS) /* 1 where the Cauchy point is off the bounds */
+#define LBFGSB_PATH (MODEL_WORK + 11 * MODEL_SLOTS)
+#define LBFGSB_BREAK (MODEL_WORK + 12 * MODEL_SLOTS)  /* where a slot meets its bound */
+#define LBFGSB_INSIDE (MODEL_WORK + 13 * MODEL_SLOTS) /* 1: Cauchy point off the bounds */
 #define LBFGSB_HELD (MODEL_WORK + 14 * MODEL_SLOTS)   /* 1 - INSIDE */
 
 /* Columns of W without theta: Y, then S. */
@@ -60,7 +60,7 @@
 #define LBFGSB_C LBFGSB_MATRIX(6)
 #define LBFGSB_COLUMN(a) (LBFGSB_SMALL + (LBFGSB_MATRICES * LBFGSB_PAIRS + 2 * (a)) * LBFGSB_PAIRS)
 #define LBFGSB_P LBFGSB_COLUMN(0) /* W^T PATH */
-#define LBFGSB_Z LBFGSB_COLUMN(1) /* W^T of the point reached on the path */
+#define LBFGSB_Z LBFGSB_COLUMN(1) /* W^T of the point reached */
 #define LBFGSB_ROW LBFGSB_COLUMN(2)
 #define LBFGSB_MV LBFGSB_COLUMN(3)
 #define LBFGSB_RV LBFGSB_COLUMN(4)
@@ -70,7 +70,7 @@
 enum lbfgsb_scalar {
     LBFGSB_TIME = FIT_SCRATCH,
     LBFGSB_PLACE,
-    LBFGSB_BAD,   /* 1: not positive definite */
+    LBFGSB_BAD,   /* 1: not positive */
     LBFGSB_ROW_Z, /* products with M ROW */
     LBFGSB_ROW_P,
     LBFGSB_ROW_ROW
@@ -119,7 +119,7 @@ FN real lbfgsb_least(MODEL_PARAMETERS)
 
 /* ---- small dense algebra: one worker ---- */
 
-/* Cholesky factor of the lower triangle, in place. Returns the lanes where it is not positive. */
+/* In place. Returns lanes where it is not positive. */
 FN_LARGE mask lbfgsb_cholesky(GLOBAL real *a)
 {
     mask bad = R(0.0) > R(1.0);
@@ -158,7 +158,7 @@ FN void lbfgsb_upper(GLOBAL const real *a, GLOBAL real *v)
     }
 }
 
-/* Factors M^-1 = [-D, L^T; L, theta S^T S] (3.4) by its lower block; missing pairs count 1. */
+/* M^-1 = [-D, L^T; L, theta S^T S] (3.4) by its lower block; missing pairs count 1. */
 FN_LARGE mask lbfgsb_middle_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *middle = LBFGSB_MIDDLE, *rd = LBFGSB_RD;
@@ -201,9 +201,9 @@ FN real lbfgsb_small_dot(GLOBAL const real *a, GLOBAL const real *b)
     return flush(v);
 }
 
-/* Factors K = M^-1 - 1/theta W^T Z Z^T W of (5.11): [-E, F^T; F, theta S^T A A^T S], E = D + Y^T Z Z^T Y /
- * theta, F = L - S^T Z Z^T Y. Z picks the slots inside, A those held. On entry E, F, C hold the three
- * products. On exit C = theta S^T A A^T S + F E^-1 F^T, F is F E^-T/2. */
+/* K = M^-1 - 1/theta W^T Z Z^T W (5.11): [-E, F^T; F, theta S^T A A^T S], E = D + Y^T Z Z^T Y / theta, F = L
+ * - S^T Z Z^T Y; Z: slots inside, A: held. On entry E, F, C hold the products; on exit C = theta S^T A A^T S
+ * + F E^-1 F^T, F is F E^-T/2. */
 FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *e = LBFGSB_E, *f = LBFGSB_F, *c = LBFGSB_C;
@@ -282,7 +282,7 @@ FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
                     SELECT(which, LBFGSB_AT(matrix, i + 1, j + 1), LBFGSB_AT(matrix, i, j));
     }
     TEAM_BARRIER();
-    /* products with the newest pair; unchanged lanes recompute theirs */
+    /* with the newest pair; unchanged lanes recompute theirs */
     TEAM_FOR(k, 4 * LBFGSB_PAIRS) {
         const u32 i = k % LBFGSB_PAIRS, last = LBFGSB_PAIRS - 1;
         GLOBAL const real *y = LBFGSB_W(i), *s_i = LBFGSB_W(LBFGSB_PAIRS + i), *newest_y = LBFGSB_W(last),
@@ -301,7 +301,7 @@ FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
 
 /* ---- the step ---- */
 
-/* The projected gradient path from POINT: DOWN, UP, PATH, BREAK. CAUCHY := 0. */
+/* From POINT: DOWN, UP, PATH, BREAK. CAUCHY := 0. */
 FN void lbfgsb_path(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -325,20 +325,20 @@ FN void lbfgsb_path(MODEL_PARAMETERS)
     }
 }
 
-/* State on the path: position, distance to the minimum of this piece, f' and f''. */
+/* Position, distance to this piece's minimum, f' and f''. */
 typedef struct {
     real behind, ahead, first, second, least;
     mask walking;
 } lbfgsb_walk;
 
-/* Distance to the minimum: -f' / f'', 0 where the path rises. */
+/* -f' / f'', 0 where the path rises. */
 FN real lbfgsb_ahead(real first, real second)
 {
     const mask falls = first < R(0.0);
     return SELECT(falls, flush(DIVIDE(-first, second)), R(0.0));
 }
 
-/* Past the breakpoint at `time`: slot `place` stops at its bound and leaves f' (z_b = - time g) and f''. */
+/* Slot `place` stops at its bound and leaves f' (z_b = - time g) and f''. */
 FN void lbfgsb_pass(MODEL_PARAMETERS, PRIVATE lbfgsb_walk *w, real time, real place, real theta)
 {
     TEAM_FOR(i, MODEL_SLOTS) (LBFGSB_TEMP)[i] = SELECT(AND(w->walking, place == REAL_OF(i)), R(1.0), R(0.0));
@@ -377,8 +377,8 @@ FN void lbfgsb_pass(MODEL_PARAMETERS, PRIVATE lbfgsb_walk *w, real time, real pl
     TEAM_BARRIER();
 }
 
-/* Generalised Cauchy point (algorithm CP) into CAUCHY, W^T of it into Z. Sets INSIDE and HELD. TEMP: the free
- * slots inside. */
+/* CAUCHY := generalised Cauchy point (algorithm CP), Z := W^T of it. Sets INSIDE, HELD. TEMP: free slots
+ * inside. */
 FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
 {
     const real zero = R(0.0);
@@ -430,7 +430,7 @@ FN real lbfgsb_dot_where(GLOBAL const real *a, GLOBAL const real *b, GLOBAL cons
     return acc8_total(sum);
 }
 
-/* TEMP := the model's gradient at the Cauchy point (5.4), inside only; RV := W^T TEMP, MV := M Z. */
+/* TEMP := model gradient at the Cauchy point (5.4), inside only; RV := W^T TEMP, MV := M Z. */
 FN void lbfgsb_inner_gradient(MODEL_PARAMETERS, real theta)
 {
     GLOBAL const real *mv = LBFGSB_MV;
@@ -443,7 +443,7 @@ FN void lbfgsb_inner_gradient(MODEL_PARAMETERS, real theta)
     lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_RV, theta);
 }
 
-/* The products for lbfgsb_subspace_factor; without held slots they are known. */
+/* For lbfgsb_subspace_factor; known if no slot is held. */
 FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
 {
     const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
@@ -459,8 +459,8 @@ FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
     TEAM_BARRIER();
 }
 
-/* STEP := the model's minimum from RV, projected into the bounds. PATH: from the Cauchy point to it; BREAK:
- * the part within bounds. */
+/* STEP := minimum by RV, projected into bounds. PATH: from the Cauchy point to it; BREAK: part within
+ * bounds. */
 FN void lbfgsb_inner_step(MODEL_PARAMETERS, real theta)
 {
     const real inverse = DIVIDE(R(1.0), theta);
@@ -481,9 +481,9 @@ FN void lbfgsb_inner_step(MODEL_PARAMETERS, real theta)
     }
 }
 
-/* STEP := minimum of the model over the slots inside (direct primal method, 5.11), projected into the bounds
- * if that is downhill, else shortened (J. L. Morales, J. Nocedal, ACM TOMS 38 (2011) 7). Returns lanes whose
- * small matrices are not positive. */
+/* STEP := model minimum over slots inside (direct primal method, 5.11), projected into the bounds if
+ * downhill, else shortened (J. L. Morales, J. Nocedal, ACM TOMS 38 (2011) 7). Returns lanes whose small
+ * matrices are not positive. */
 FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 {
     const real held = fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP);
@@ -518,7 +518,7 @@ FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 
 /* ---- the line search ---- */
 
-/* Largest multiple of STEP within the bounds. */
+/* A multiple of STEP. */
 FN real lbfgsb_longest(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -543,7 +543,7 @@ FN void lbfgsb_try(MODEL_PARAMETERS, real part, mask m)
         const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), unit = LOADP(LBFGSB_UNIT, i),
                    d = pflush(LOADP(LBFGSB_STEP, i) * unit);
         pack x = pflush(PFMA(PACK_OF(part), d, LOADP(LBFGSB_POINT, i)));
-        /* snap to a bound within rounding, so that it can hold the slot */
+        /* snap to a bound within rounding */
         x = PSELECT(AND(d < PK(0.0), x < PFMA(LBFGSB_SNAP, unit, lower)), lower, x);
         x = PSELECT(AND(d > PK(0.0), x > PFMA(-LBFGSB_SNAP, unit, upper)), upper, x);
         STOREP(MODEL_X, i, PSELECT(goes, x, LOADP(MODEL_X, i)));
@@ -559,8 +559,7 @@ FN real lbfgsb_along(MODEL_PARAMETERS)
     return fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_STEP);
 }
 
-/* Searches along STEP from POINT. Returns the new value (point and gradient in MODEL_X, MODEL_GRADIENT), or
- * MODEL_HUGE if none was found. */
+/* Along STEP from POINT. Returns the value (point and gradient in MODEL_X, MODEL_GRADIENT), or MODEL_HUGE. */
 FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, real slope)
 {
     const real zero = R(0.0), one = R(1.0), noise = fit_noise(value), least_slope = LBFGSB_SUFFICIENT * slope;
@@ -572,7 +571,7 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         const real found = model_value(MODEL, 1), g = lbfgsb_along(MODEL);
         evaluations = SELECT(searching, evaluations + one, evaluations);
         const mask defined = found < MODEL_HUGE;
-        /* where the difference is rounding, use the slopes */
+        /* rounding: use the slopes */
         const mask blurred = fit_size(found - q.best_value) <= noise;
         const real f = SELECT(blurred, FMA(R(0.5) * (q.best_slope + g), q.at - q.best, q.best_value), found);
         const real promised = FMA(least_slope, q.at, value);
@@ -604,7 +603,6 @@ typedef struct {
     mask bad;
 } lbfgsb_fit;
 
-/* Gradient by x / UNIT; 0 where not free. */
 FN pack lbfgsb_slope(MODEL_PARAMETERS, u32 i)
 {
     const pmask is_free = LOADP(FIT_FREE, i) > PK(0.0);
@@ -631,7 +629,6 @@ FN lbfgsb_fit lbfgsb_begin(MODEL_PARAMETERS)
     return f;
 }
 
-/* STEP from the pairs; the bounds DOWN and UP. */
 FN void lbfgsb_aim(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f)
 {
     TEAM_BARRIER();
@@ -645,7 +642,7 @@ FN void lbfgsb_aim(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f)
     f->bad = OR(f->bad, lbfgsb_subspace(MODEL, f->theta));
 }
 
-/* Tests convergence. Returns the slope of STEP. */
+/* Returns the slope of STEP. */
 FN real lbfgsb_judge(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, real tolerance)
 {
     const mask running = f->status == FIT_RUNNING, usable = AND(running, NOT(f->bad));
@@ -660,7 +657,7 @@ FN real lbfgsb_judge(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, real tolerance)
     return slope;
 }
 
-/* POINT and SLOPE of moved lanes; STEP and TEMP := the step and the change of slope. */
+/* STEP, TEMP := the step, the change of slope. */
 FN void lbfgsb_move(MODEL_PARAMETERS, mask moved)
 {
     const pmask go = fit_packs(moved);
@@ -675,7 +672,7 @@ FN void lbfgsb_move(MODEL_PARAMETERS, mask moved)
     }
 }
 
-/* Stores the pair of lanes that moved. Lanes that failed lose theirs, then end. */
+/* Lanes that moved keep the pair; others drop theirs, then end. */
 FN void lbfgsb_learn(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, mask moved)
 {
     const real zero = R(0.0), one = R(1.0);
@@ -689,7 +686,7 @@ FN void lbfgsb_learn(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, mask moved)
     TEAM_IF(ANY(failed)) lbfgsb_forget(MODEL, failed);
 }
 
-/* Fits from MODEL_X, which must be within bounds. Leaves the answer in MODEL_X and fit_answer.h's scalars. */
+/* From MODEL_X, within bounds. Leaves the answer in MODEL_X and fit_answer.h's scalars. */
 FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
 {
     lbfgsb_fit f = lbfgsb_begin(MODEL);

@@ -1,11 +1,11 @@
-/* line_search.h: next trial of a line search for the strong Wolfe conditions, lane by lane. J. J. More, D. J.
- * Thuente, ACM TOMS 20 (1994) 286. The caller evaluates. */
+/* line_search.h: line search for the strong Wolfe conditions. J. J. More, D. J. Thuente, ACM TOMS 20 (1994)
+ * 286. The caller evaluates. */
 #ifndef PARITAS_MINIMISE_LINE_SEARCH_H
 #define PARITAS_MINIMISE_LINE_SEARCH_H
 
 #include "minimise/fit_outcome.h"
 
-/* Length, value and slope at the interval's ends `best` and `other` (0: no end yet) and the trial `at`. */
+/* Length, value, slope of the ends `best`, `other` (0: none yet) and the trial `at`. */
 typedef struct {
     real best, best_value, best_slope, other, other_value, other_slope, at, low, high, most, width, wider;
     mask bracketed, early;
@@ -27,7 +27,7 @@ FN line_search line_search_begin(real value, real slope, real most)
     return q;
 }
 
-/* Minimum of the cubic (f, g at 0; f2, g2 at h) as a part of h; 0: none. */
+/* Cubic (f, g at 0; f2, g2 at h), as a part of h; 0: no minimum. */
 FN real line_search_cubic(real h, real f, real g, real f2, real g2)
 {
     const real theta = DIVIDE(R(3.0) * (f - f2), h) + g + g2;
@@ -43,7 +43,7 @@ FN real line_search_cubic(real h, real f, real g, real f2, real g2)
     return SELECT(square > R(0.0), part, R(0.0));
 }
 
-/* Next trial after value f and slope g at q.at: section 4 of the paper, cases 1 to 4, then the interval. */
+/* After value f and slope g at q.at: cases 1 to 4 of section 4, then the interval. */
 FN line_search line_search_next(line_search q, real f, real g)
 {
     const real h = q.best - q.at;

@@ -1,5 +1,4 @@
-/* minimiser_sizes.h: working space that the host provides to minimisers: one area for all, and one behind the
- * slab for a single method. */
+/* minimiser_sizes.h: the minimisers' space: an area for all, and one behind the slab for a single method. */
 #ifndef PARITAS_MINIMISER_SIZES_H
 #define PARITAS_MINIMISER_SIZES_H
 
@@ -17,7 +16,7 @@
 
 /* L-BFGS-B: the pairs, then their small matrices and vectors. */
 #ifndef LBFGSB_PAIRS
-/* measured: 5 cost a sixth more evaluations; 12 save a tenth but spend it on small matrices */
+/* 5 cost a sixth more evaluations; 12 save a tenth but spend it on small matrices */
 #define LBFGSB_PAIRS 8
 #endif
 #define LBFGSB_MATRICES 7

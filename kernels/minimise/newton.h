@@ -1,15 +1,15 @@
-/* newton.h: Newton's method with bounds, for any model that offers these words.
+/* newton.h: Newton's method with bounds, for any model with these words.
  *
- *   MODEL_PARAMETERS, MODEL        the model's arguments: declared, passed
+ *   MODEL_PARAMETERS, MODEL        arguments: declared, passed
  *   MODEL_SLOTS                    length of every vector, a multiple of 8
  *   MODEL_X, MODEL_GRADIENT, MODEL_ACTIVE   slab vectors (GLOBAL real *)
- *   MODEL_WORK                     slab: MINIMISER_VECTORS vectors, then MINIMISER_SCALARS scalars
+ *   MODEL_WORK                     slab: MINIMISER_VECTORS vectors, MINIMISER_SCALARS scalars
  *   MODEL_HUGE                     value outside the domain
  *   MODEL_LEAST                    lower limit of the value
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT
  *   model_curvature(MODEL, kap, damping, doubt, flat)   factors the Hessian (kap 1) or Fisher matrix (kap 0)
  *                                  of active slots; returns bad lanes. doubt, flat: see tile_factor
- *   MODEL_DIAGONAL(i), MODEL_FLAT  pack of that matrix's diagonal; nonzero if a direction had no curvature
+ *   MODEL_DIAGONAL(i), MODEL_FLAT  pack of its diagonal; nonzero: a direction had no curvature
  *   model_solve(MODEL, v)          v := factor^-1 v
  *   model_negative_direction(MODEL, v)      after a bad factor: v := a direction of negative curvature;
  *                                  returns the curvature, 0 if none
@@ -18,12 +18,11 @@
  *
  *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
  *
- * The rules were measured on published analyses. Above EDM 1 the Fisher matrix serves, below it the exact
- * Hessian, or Fisher at once if that has a bad pivot. Violated bounds become equalities through the same
- * factor; then the step is clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in
- * units of twice the NLL) is at most the tolerance at the returned point. The factor must be exact, good and
- * at most one accepted step old; an older one needs 100 times less. A value within the tolerance of the least
- * possible needs no good factor. */
+ * Rules measured on published analyses: the Fisher matrix above EDM 1, the exact Hessian below, or Fisher at
+ * once after a bad pivot. Violated bounds become equalities through the same factor; then the step is
+ * clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
+ * the returned point is at most the tolerance, by an exact, good factor at most one accepted step old (older:
+ * 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor. */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
@@ -57,7 +56,7 @@ typedef struct {
     mask exact, undamped, saddle;
 } newton_fit;
 
-/* Active: free and not held at a bound by its slope. Returns nonzero if the set changed. */
+/* Free and not held at a bound by its slope. Returns nonzero if the set changed. */
 FN real newton_active_set(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -76,7 +75,7 @@ FN real newton_active_set(MODEL_PARAMETERS)
     return FIT_SCALAR(FIT_SCRATCH);
 }
 
-/* TEMP := -factor^-1 . active slope. Returns the EDM, slope . factor^-1 slope. */
+/* TEMP := -factor^-1 . active slope. Returns the EDM. */
 FN real newton_direction(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, -LOADP(NEWTON_SLOPE, i) * LOADP(MODEL_ACTIVE, i));
@@ -91,7 +90,7 @@ FN real newton_direction(MODEL_PARAMETERS)
 /* The slot whose bound POINT + STEP violates first; -1: none. */
 FN real newton_first_violated(MODEL_PARAMETERS)
 {
-    TEAM_FOR_PACK(i, MODEL_SLOTS) /* part of the step to the bound; 2: not met */
+    TEAM_FOR_PACK(i, MODEL_SLOTS) /* part of the step; 2: not met */
     {
         const pack x = LOADP(NEWTON_POINT, i), d = LOADP(NEWTON_STEP, i), lower = LOADP(FIT_LOWER, i),
                    upper = LOADP(FIT_UPPER, i);
@@ -122,7 +121,7 @@ FN real newton_part(real a, real b)
     return SELECT(positive, flush(DIVIDE(a, SELECT(positive, b, R(1.0)))), R(0.0));
 }
 
-/* Makes column k orthogonal to earlier equalities: c_k . e_j = 0 for their slots j. */
+/* In the metric: c_k . e_j = 0 for slots j of earlier equalities. */
 FN void newton_orthogonal(MODEL_PARAMETERS, u32 k)
 {
     GLOBAL real *column = NEWTON_EQUALITY(k);
@@ -139,7 +138,7 @@ FN void newton_orthogonal(MODEL_PARAMETERS, u32 k)
     }
 }
 
-/* Moves STEP along column k until slot `which` is exactly on its bound. */
+/* Along column k, until slot `which` is exactly on its bound. */
 FN void newton_move_onto(MODEL_PARAMETERS, u32 k, real which)
 {
     GLOBAL const real *column = NEWTON_EQUALITY(k);
@@ -161,7 +160,7 @@ FN void newton_move_onto(MODEL_PARAMETERS, u32 k, real which)
     }
 }
 
-/* Turns violated bounds into equalities, first met first. STEP moves within the factor's metric. */
+/* Violated bounds become equalities, first met first; STEP moves in the factor's metric. */
 FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 {
     mask more = R(0.0) < R(1.0);
@@ -206,7 +205,7 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     return f;
 }
 
-/* Factors at POINT, diagonal into SCALE. Falls back to Fisher where the exact Hessian is not positive. */
+/* At POINT, diagonal into SCALE. Fisher where the exact Hessian is not positive. */
 FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0);
@@ -230,21 +229,21 @@ FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
         STOREP(NEWTON_SCALE, i, PSELECT(own, MODEL_DIAGONAL(i), LOADP(NEWTON_SCALE, i)));
 }
 
-/* TEMP := the step, with its EDM. Decides whether the fit is done, and the next curvature. */
+/* TEMP := the step, with its EDM. Is the fit done? Which curvature is next? */
 FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance)
 {
     const real zero = R(0.0), one = R(1.0);
-    /* the EDM misses directions without curvature: ask for more */
+    /* the EDM misses directions without curvature */
     f->tolerance =
         SELECT(f->running, SELECT(MODEL_FLAT > zero, R(0.01) * edm_tolerance, edm_tolerance), f->tolerance);
     f->edm = SELECT(f->running, newton_direction(MODEL), f->edm);
-    /* only an exact factor may end a fit; Fisher asks for one */
+    /* only an exact factor may end a fit */
     const mask small = AND(f->running, f->edm <= f->tolerance);
     const mask lowest = R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance;
     f->exact = AND(f->used > zero, NOT(f->bad));
     f->undamped = f->damping <= zero;
     f->status = SELECT(AND(small, OR(lowest, AND(f->exact, f->undamped))), FIT_CONVERGED, f->status);
-    /* stationary but no minimum: follow the negative direction while the value falls */
+    /* no minimum: follow the negative direction while the value falls */
     f->saddle = AND(f->status == FIT_RUNNING,
                     AND(f->downward < zero, AND(f->edm <= NEWTON_EDM_SADDLE, f->escapes < NEWTON_ESCAPES)));
     f->status =
@@ -256,8 +255,8 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     f->running = AND(f->status == FIT_RUNNING, NOT(ask));
 }
 
-/* Multiple of the negative direction predicted to lower the value by 1. Takes the side with more room to the
- * bounds; if both suffice, downhill. */
+/* Multiple of the negative direction predicted to lower the value by 1, on the side with more room to bounds;
+ * if both suffice, downhill. */
 FN real newton_away(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
 {
     const real zero = R(0.0), length = SQRT(DIVIDE(R(2.0), SELECT(f->saddle, -f->downward, R(1.0))));
@@ -278,7 +277,7 @@ FN real newton_away(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
     return SELECT(back, -length, length);
 }
 
-/* STEP := TEMP, or away from a saddle; each slot capped. */
+/* TEMP, or away from a saddle; capped. */
 FN void newton_aim(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
 {
     real away = R(0.0);
@@ -292,7 +291,7 @@ FN void newton_aim(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
     TEAM_BARRIER();
 }
 
-/* MODEL_X := POINT + part of STEP, within bounds; TEMP: the step actually made. */
+/* MODEL_X := POINT + part of STEP, within bounds; TEMP: the actual step. */
 FN void newton_try(MODEL_PARAMETERS, real part)
 {
     const pmask stays = PACK_OF(part) == PK(0.0);
@@ -300,7 +299,7 @@ FN void newton_try(MODEL_PARAMETERS, real part)
         const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(NEWTON_POINT, i),
                    d = LOADP(NEWTON_STEP, i);
         pack x = pflush(PFMA(PACK_OF(part), d, from));
-        /* snap to a bound within rounding, so that it can hold the slot */
+        /* snap to a bound within rounding */
         x = PSELECT(AND(d < PK(0.0), x < lower + NEWTON_SNAP), lower, x);
         x = PSELECT(AND(d > PK(0.0), x > upper - NEWTON_SNAP), upper, x);
         x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
@@ -309,14 +308,14 @@ FN void newton_try(MODEL_PARAMETERS, real part)
     }
 }
 
-/* Line search along STEP: sets MODEL_X, the value and the next damping. Returns the lanes that moved. */
+/* Sets MODEL_X, the value, the next damping. Returns lanes that moved. */
 FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0), one = R(1.0);
     real length = one, trial = f->value;
     mask searching = f->running, failed = zero > one;
     for (u32 k = 0; k <= NEWTON_BACKTRACKS + 1 && ANY(searching); k++) {
-        /* the last turn returns failed lanes to POINT; others evaluate again in place */
+        /* last turn: failed lanes go to POINT, others evaluate again in place */
         if (k > NEWTON_BACKTRACKS) failed = searching;
         newton_try(MODEL, SELECT(f->running, SELECT(failed, zero, length), zero));
         const real slope = fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE), found = model_value(MODEL, 1);
@@ -337,7 +336,7 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     return moved;
 }
 
-/* One more step TEMP with the same factor. Returns the lanes that did not go up. */
+/* A step TEMP with the same factor. Returns lanes that did not go up. */
 FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting)
 {
     real found = f->value;
@@ -362,9 +361,9 @@ FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting
     return better;
 }
 
-/* POINT, SLOPE, and the EDM by the old factor if that is exact and of the same active set. Near the minimum,
- * further steps with it cost a gradient instead of a Hessian. Each must gain a factor 100, and the EDM must
- * be 100 times smaller (tHu: 2 Hessians a fit instead of 3). */
+/* POINT, SLOPE, and the EDM by the old factor if exact and of the same active set. Further steps with it cost
+ * a gradient, not a Hessian; each must gain a factor 100 and the EDM be 100 times smaller (tHu: 2 Hessians a
+ * fit, not 3). */
 FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
 {
     mask coasting = moved;
@@ -379,7 +378,7 @@ FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
         const mask counts = AND(better, AND(newton_active_set(MODEL) <= R(0.0), f->undamped));
         real now = f->edm;
         TEAM_IF(ANY(counts)) now = newton_direction(MODEL);
-        /* near enough after a Fisher step: exact Hessian next */
+        /* near enough: exact Hessian next */
         f->kap = SELECT(AND(counts, now < NEWTON_EDM_FIRST_EXACT), R(1.0), f->kap);
         const mask test = AND(counts, f->exact);
         coasting = AND(test, now <= (k == 0 ? NEWTON_EDM_COASTING : R(0.01) * f->edm));
@@ -390,7 +389,7 @@ FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
     }
 }
 
-/* Projected gradient in errors, from the last Hessian's diagonal. One worker. */
+/* In errors, by the last Hessian's diagonal. One worker. */
 FN real newton_pull(MODEL_PARAMETERS)
 {
     GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
@@ -405,8 +404,8 @@ FN real newton_pull(MODEL_PARAMETERS)
     return worst;
 }
 
-/* Fits from MODEL_X, which must obey LOWER, UPPER and FREE. Leaves the answer in MODEL_X and fit_answer.h's
- * scalars. `start_is_near`: exact Hessian from the first step. */
+/* From MODEL_X, which must obey LOWER, UPPER and FREE. Leaves the answer in MODEL_X and fit_answer.h's
+ * scalars. `start_is_near`: exact Hessian at once. */
 FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
 {
     newton_fit f = newton_begin(MODEL, edm_tolerance, start_is_near);

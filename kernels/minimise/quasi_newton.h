@@ -1,19 +1,19 @@
 /* quasi_newton.h: many fits of one model to similar data, without Hessians.
  *
- * All fits share M, the inverse Hessian expected where the data were drawn. Each corrects it by its last
- * QN_PAIRS pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of the unit matrix). A
- * step costs a gradient and a product. A task is a data row: a free fit, then, if asked, the conditional fit,
- * begun from the free one along its response to the parameter of interest. Words: newton.h's, MODEL_DATA
- * (size of a data row), MODEL_MAIN (its place in the slab).
+ * All fits share M, the inverse Hessian expected where data were drawn. Each corrects it by its last QN_PAIRS
+ * pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of the unit matrix). A step costs a
+ * gradient and a product. Task: a data row's free fit, then, if asked, its conditional fit, begun along the
+ * free one's response to the parameter of interest. Words: newton.h's, MODEL_DATA (size of a data row),
+ * MODEL_MAIN (its place in the slab).
  *
- * Each lane is at its own stage, all evaluate together. A lane that is done takes the team's next task:
+ * Lanes are at their own stages. A free lane takes the team's next task:
  *
  *   task ─► evaluate ─► accept or shorten ─► pair, held set ─► direction ─► done? ─► next trial, fit or task
  *
- * Held parameters (at a bound, or of interest in conditional fits) leave M exactly: the remaining inverse is
- * M - M_A M_AA^-1 M_A^T. A changed held set drops the pairs. Converged: the EDM in the fit's metric, with the
- * returned point's gradient, is at most `tolerance`. Too many held parameters or evaluations, or no descent,
- * end with a status: Newton's method takes over. */
+ * Held parameters (at a bound, or of interest in conditional fits) leave M exactly: M - M_A M_AA^-1 M_A^T. A
+ * changed held set drops the pairs. Converged: the EDM in the fit's metric at the returned point is at most
+ * `tolerance`. Too many held parameters or evaluations, or no descent, end with a status, for Newton's
+ * method. */
 #ifndef PARITAS_MINIMISE_QUASI_NEWTON_H
 #define PARITAS_MINIMISE_QUASI_NEWTON_H
 
@@ -46,13 +46,13 @@ enum qn_scalar {
 #define QN_MULTIPLIER(e) FIT_SCALAR(QN_FIRST_MULTIPLIER + (e))
 #define QN_FACTOR(e, f) FIT_SCALAR(QN_FIRST_FACTOR + (e) * ((e) + 1) / 2 + (f))
 
-/* What all lanes and tasks share: arguments and parts of `in`. */
+/* Shared by lanes and tasks: arguments, parts of `in`. */
 typedef struct {
-    u32 tasks, first, end, none; /* the team's share; a row of answers that nobody reads */
+    u32 tasks, first, end, none; /* the team's share; an unread row of answers */
     u32 poi, flags, free, stride;
     real limit, tolerance;
     CONSTANT u32 *slots;
-    GLOBAL const elem *matrix, *data, *starts; /* `matrix`: start of the shared numbers */
+    GLOBAL const elem *matrix, *data, *starts; /* `matrix`: the shared numbers */
 } qn_call;
 #define QN_SHARED(call, k) ((call)->matrix + PROFILE_VECTOR(MODEL_SLOTS, k))
 
@@ -68,9 +68,8 @@ typedef struct {
     mask spent, stuck, lost;            /* too many evaluations; no descent; no value at the start */
 } qn_fit;
 
-/* PRODUCT := M v of the `count` ever-free slots, in the matrix's compact form with rows of `stride`; 0
- * elsewhere. Each element is one ascending fma chain; several run side by side to hide latency. v is
- * scratch. */
+/* PRODUCT := M v of the `count` ever-free slots (compact form, rows of `stride`); 0 elsewhere. One ascending
+ * fma chain per element, several at once to hide latency. v is scratch. */
 #define QN_CHAINS (PACK == 8 ? 4 : 8)
 FN_LARGE void qn_multiply(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBAL const elem *matrix,
                           GLOBAL real *v)
@@ -110,8 +109,7 @@ FN mask qn_is_free(PRIVATE const qn_fit *f)
     return f->phase <= R(0.0);
 }
 
-/* MODEL_ACTIVE at POINT with SLOPE, and HELD_COUNT. Returns lanes whose set changed. PRODUCT and
- * MODEL_GRADIENT are scratch. */
+/* MODEL_ACTIVE at POINT, HELD_COUNT. Returns lanes whose set changed. PRODUCT, MODEL_GRADIENT: scratch. */
 FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi_moves)
 {
     const u32 n = MODEL_SLOTS, poi = c->poi;
@@ -155,7 +153,7 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi
 
 /* ---- held slots ---- */
 
-/* List of held slots, parameter of interest first. One worker. */
+/* Parameter of interest first. One worker. */
 FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const real none = R(-1.0), zero = R(0.0);
@@ -172,7 +170,7 @@ FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     }
 }
 
-/* Lists held slots and factors their part of the matrix (unit matrix for empty places). */
+/* The held part of the matrix; unit matrix for empty places. */
 FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     ONE_WORKER
@@ -211,7 +209,7 @@ FN void qn_multipliers(MODEL_PARAMETERS)
     }
 }
 
-/* PRODUCT := PRODUCT - M_A M_AA^-1 PRODUCT_A: the matrix without held slots. */
+/* Removes held slots from the matrix: PRODUCT - M_A M_AA^-1 PRODUCT_A. */
 FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const u32 n = MODEL_SLOTS;
@@ -245,7 +243,7 @@ FN void qn_add(MODEL_PARAMETERS, GLOBAL real *v, real t, GLOBAL const real *othe
         STOREP(v, i, PSELECT(own, pflush(PFMA(PACK_OF(t), LOADP(other, i), LOADP(v, i))), LOADP(v, i)));
 }
 
-/* PRODUCT := descent direction from SLOPE; `newest`: place of the last pair. MODEL_GRADIENT is scratch. */
+/* PRODUCT := descent direction; `newest`: place of the last pair. MODEL_GRADIENT: scratch. */
 FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newest)
 {
     GLOBAL real *q = MODEL_GRADIENT, *product = QN_PRODUCT;
@@ -327,7 +325,7 @@ FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     return f;
 }
 
-/* MODEL_X := the task's own start of its free (0) or conditional (1) fit. */
+/* The task's own start of its free (0) or conditional (1) fit. */
 FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m, u32 conditional)
 {
     const u32 n = MODEL_SLOTS;
@@ -338,7 +336,7 @@ FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows,
         x[i] = SELECT(m, LOAD_ROWS(c->starts, from, PROFILE_STARTS_SIZE(n), conditional * n + i), x[i]);
 }
 
-/* Gives idle lanes their next tasks: data, starts in MODEL_X. */
+/* Next tasks of idle lanes: data, starts. */
 FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
 {
     f->rows = rows_take(f->rows, f->idle, &f->next, c->end, c->none);
@@ -356,7 +354,7 @@ FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit
     TEAM_BARRIER();
 }
 
-/* Stores the pair in place `ring`, and POINT and SLOPE of accepting lanes. Returns s.y. */
+/* The pair into place `ring`; POINT, SLOPE of accepting lanes. Returns s.y. */
 FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
 {
     const pmask own = fit_packs(f->accept);
@@ -371,7 +369,7 @@ FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
     return fit_dot(MODEL, QN_S(ring), QN_Y(ring));
 }
 
-/* Evaluates at MODEL_X: accept or shorten, pair, held set and its factor. */
+/* At MODEL_X: accept or shorten, pair, held set and factor. */
 FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, u32 ring)
 {
     const real zero = R(0.0), one = R(1.0), found = model_value(MODEL, 1);
@@ -385,7 +383,7 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
     ONE_WORKER
     {
         for (u32 k = 0; k < QN_PAIRS; k++) QN_RHO(k) = SELECT(changed, zero, QN_RHO(k));
-        /* between points that nearly agree, a pair is rounding, not curvature */
+        /* between nearly equal points a pair is rounding */
         const mask good = AND(AND(f->accept, NOT(changed)), along > R(-0.01) * f->slope);
         QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
     }
@@ -396,7 +394,6 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
     f->value = SELECT(f->accept, found, f->value);
 }
 
-/* Which fits are done or stuck; what the free fit found. */
 FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
 {
     const mask shorten = AND(f->running, NOT(f->accept)),
@@ -425,8 +422,8 @@ FN void qn_store_points(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE cons
     }
 }
 
-/* MODEL_X := the next trial within bounds, PRODUCT := its offset from POINT. A conditional fit begins on the
- * free fit's line of response to its parameter. */
+/* MODEL_X := next trial within bounds, PRODUCT := its offset from POINT. Conditional fits begin on the free
+ * fit's response line. */
 FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, mask going, real at_poi)
 {
     const u32 n = MODEL_SLOTS, poi = c->poi;
@@ -459,7 +456,7 @@ FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit 
     }
 }
 
-/* The trial's slope, the start of conditional fits; finished lanes become idle. */
+/* The trial's slope; starts of conditional fits; idle lanes. */
 FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
 {
     const real wanted = LOADM1(c->matrix, PROFILE_SCALAR(MODEL_SLOTS, PROFILE_MU));
@@ -501,7 +498,7 @@ FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE con
     }
 }
 
-/* Runs the team's share of tasks; rows: entry/entry_rows.h. */
+/* The team's share of tasks; rows: entry/entry_rows.h. */
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team,
                      real tolerance)
 {

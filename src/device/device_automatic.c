@@ -107,7 +107,7 @@ static struct automatic_kind *kind_of(struct device_automatic *automatic, const 
     return oldest;
 }
 
-/* Runs on the accelerator. False: it failed and is closed; the CPU must run it. */
+/* False: it failed and is closed; the CPU must run the launch. */
 static bool accelerated(paritas_context *context, struct paritas_device *cpu, struct automatic_kind *kind,
                         const struct device_model *model, const struct device_launch *launch,
                         paritas_status *status)

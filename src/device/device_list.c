@@ -7,7 +7,7 @@
 
 #define OF_A_KIND 64 /* devices tried per kind */
 
-/* Opens and closes a device in one precision; a failure fills `reason`. */
+/* A failure fills `reason`. */
 static paritas_status try_device(paritas_context *context, unsigned precision, paritas_device_info *info,
                                  char *reason, size_t room)
 {
@@ -27,7 +27,7 @@ static paritas_status try_device(paritas_context *context, unsigned precision, p
     return PARITAS_OK;
 }
 
-/* Describes device `index` of a kind. False: none; the reason holds for the kind. */
+/* False: none; the reason holds for the kind. */
 static bool describe(paritas_context *context, const char *kind, unsigned index, paritas_device_info *info)
 {
     snprintf(info->name, sizeof info->name, "%s:%u", kind, index);

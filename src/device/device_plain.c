@@ -16,7 +16,7 @@ static const struct {
 #undef KIND
 };
 
-/* "opencl:12" into kind and index (default 0). *kind is DEVICE_KINDS for unknown names. */
+/* "opencl:12" into kind and index (default 0). *kind: DEVICE_KINDS if unknown. */
 static paritas_status read_name(paritas_context *context, const char *name, size_t *kind, unsigned *index)
 {
     const char *colon = strchr(name, ':'), *digit = colon ? colon + 1 : "0";
@@ -56,7 +56,7 @@ paritas_status plain_open(paritas_context *context, const char *name, const stru
 
 /* ---- opening and closing ---- */
 
-/* Tests every kernel the device may use, also those for few teams. */
+/* Every kernel it may use, also for few teams. */
 static paritas_status test_device(paritas_context *context, struct paritas_device *device)
 {
     const bool is_reference = device->operations == &DEVICE_KIND(PARITAS_DEVICE_CPU);

@@ -5,8 +5,8 @@
 #include "base/context.h"
 #include "numeric/least.h"
 
-/* f64: the given numbers. f32: a copy with tiny numbers flushed to 0, as in kernels (numeric/flush.h); free
- * it by precision_release. NULL: out of memory. */
+/* f64: the given numbers. f32: a copy with tiny numbers flushed to 0 (numeric/flush.h); free by
+ * precision_release. NULL: out of memory. */
 static inline const void *precision_narrow(paritas_context *context, unsigned precision,
                                            const double *numbers, size_t count)
 {
@@ -24,7 +24,7 @@ static inline void precision_release(const paritas_allocator *allocator, unsigne
     if (precision == 32) paritas_release_aligned(allocator, (void *)numbers);
 }
 
-/* to[i] := floats[i]; NULL: f64, nothing to do. */
+/* NULL: f64, nothing to do. */
 static inline void precision_widen(double *to, const float *floats, size_t count)
 {
     for (size_t i = 0; floats && i < count; i++) to[i] = (double)floats[i];

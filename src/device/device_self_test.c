@@ -13,7 +13,7 @@ const char *self_test_word(unsigned group)
     return words[group];
 }
 
-/* Signed numbers from 2^-20 to 2^6, exact in f32, the same on every machine. */
+/* From 2^-20 to 2^6, both signs, exact in f32, the same everywhere. */
 void self_test_fill(struct self_test_data *data)
 {
     uint32_t state = 1;
@@ -57,7 +57,6 @@ paritas_status self_test_launch(paritas_context *context, struct paritas_device 
     return status;
 }
 
-/* OK, or the failure that names the difference. */
 static paritas_status compare(paritas_context *context, const struct paritas_device *device,
                               const double *got, const double *wanted)
 {
@@ -73,7 +72,7 @@ static paritas_status compare(paritas_context *context, const struct paritas_dev
     return PARITAS_OK;
 }
 
-/* Opens the CPU and fetches its answers. */
+/* From a CPU opened for it. */
 static paritas_status reference(paritas_context *context, unsigned precision,
                                 const struct self_test_data *data, double *wanted)
 {

@@ -10,9 +10,8 @@
 #define SELF_TEST_ROWS 12 /* several teams on any device */
 #define SELF_TEST_OUT (SELF_TEST_ROWS * CONFORM_OUT)
 
-/* Runs the conformance module (kernels/entry/module_conformance.h) on `device` and the CPU in one precision.
- * A different bit gives PARITAS_NO_DEVICE; the message names the word or function. Other failures return
- * their status. `usual_teams`: as in a launch. */
+/* Runs kernels/entry/module_conformance.h on `device` and the CPU in one precision. PARITAS_NO_DEVICE names
+ * the word or function of a different bit. `usual_teams`: as in a launch. */
 paritas_status self_test_run(paritas_context *context, struct paritas_device *device, bool usual_teams);
 
 /* Inputs row by row, and the tables. */
@@ -21,11 +20,11 @@ struct self_test_data {
     uint32_t ints[CONFORM_INTS];
 };
 void self_test_fill(struct self_test_data *data);
-/* Runs the module on a device: SELF_TEST_OUT numbers into `out`. */
+/* SELF_TEST_OUT numbers into `out`. */
 paritas_status self_test_launch(paritas_context *context, struct paritas_device *device,
                                 const struct self_test_data *data, unsigned lanes, bool usual_teams,
                                 double *out);
-/* Name of a group of a row's results. */
+/* Of a group of results. */
 const char *self_test_word(unsigned group);
 
 #endif

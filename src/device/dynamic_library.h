@@ -25,8 +25,8 @@ static inline void *library_open(const char *name)
     return dlopen(name, flags);
 }
 
-/* Copies a function's address into the pointer of `size` bytes at `function` (ISO C has no other conversion).
- * False: not found. */
+/* Address into the pointer of `size` bytes at `function` (ISO C has no other conversion). False: not
+ * found. */
 static inline bool library_find(void *library, const char *name, void *function, size_t size)
 {
     void *address = dlsym(library, name);
@@ -34,8 +34,7 @@ static inline bool library_find(void *library, const char *name, void *function,
     return address != NULL;
 }
 
-/* Fills a struct of function pointers in the order of `names`, each from the first library that has it.
- * Returns a missing name, or NULL. */
+/* In the order of `names`, each from the first library that has it. Returns a missing name, or NULL. */
 static inline const char *library_find_all(void *const *libraries, size_t n_libraries,
                                            const char *const *names, size_t n, void *api)
 {

@@ -1,5 +1,4 @@
-/* kernel_cache.c: the files of kernel_cache.h: 8 bytes of format, 64 hex digits of the rest's SHA-256, the
- * binary. */
+/* kernel_cache.c: files of 8 bytes of format, 64 hex digits of the rest's SHA-256, the binary. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include "device/kernel_cache.h"
 #include "base/json.h"
@@ -23,7 +22,7 @@ bool kernel_cache_key(paritas_context *context, const struct accelerator *accele
     const size_t room = build->text_size + sizeof options + sizeof accelerator->properties + 256;
     char *all = paritas_allocate(context, room, 1);
     if (!all) return false;
-    /* one line each, the multi-line text last: different parts never join to the same bytes */
+    /* a line each, the multi-line text last: different parts never join to the same bytes */
     const int length = snprintf(all, room, "%s\n%s\n%s\n%s\n", FORMAT, accelerator->properties.name,
                                 accelerator->properties.versions, options);
     memcpy(all + length, build->text, build->text_size);
@@ -32,7 +31,7 @@ bool kernel_cache_key(paritas_context *context, const struct accelerator *accele
     return true;
 }
 
-/* Path of a key's file with `ending`, allocated. NULL: no cache. */
+/* Allocated. NULL: no cache. */
 static char *path_of(paritas_context *context, const char *key, const char *ending)
 {
     if (!context->cache) return NULL;
@@ -75,7 +74,7 @@ void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
     return NULL;
 }
 
-/* Makes a folder and its missing parents. */
+/* With missing parents. */
 static void make_folders(char *path)
 {
     for (char *c = path + 1; *c; c++) {

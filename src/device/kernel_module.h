@@ -7,19 +7,19 @@
 
 #define MODULE_ENTRIES_MAX 16
 
-/* A CPU entry: model tables (u32; elem), arguments, inputs, outputs, the team's slab, team number. */
+/* Model tables (u32; elem), arguments, inputs, outputs, the team's slab, team. */
 typedef void (*cpu_entry)(const uint32_t *mi, const void *mr, const uint32_t *args, const void *in, void *out,
                           void *slab, uint32_t team);
 
-/* A module for one instruction set, precision and shape: `lanes` fits side by side or `pack` elements of one
- * fit; one of the two is 1. */
+/* For one instruction set, precision and shape: `lanes` fits side by side or `pack` elements of one; one of
+ * the two is 1. */
 struct cpu_variant {
     const char *isa;
     unsigned precision, lanes, pack;
     const cpu_entry *entries;
 };
 
-/* Static and immutable; entries are numbers in `entries`. */
+/* Static; entries are numbers in `entries`. */
 struct kernel_module {
     const char *name;
     const char *const *entries;
@@ -30,10 +30,10 @@ struct kernel_module {
     size_t n_variants;
 };
 
-/* version of this file: a program may bring a module built with another one */
+/* of this file: a program may bring a module built with another one */
 #define KERNEL_MODULE_API 1
 
-/* A module handed over by a program outside the library. */
+/* From a program outside the library. */
 struct paritas_kernels {
     uint32_t api;
     const struct kernel_module *module;

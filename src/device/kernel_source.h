@@ -1,5 +1,4 @@
-/* kernel_source.h: the text of one entry for a device's compiler. Independent of the library: the build uses
- * it (tools/embed_ptx.c). */
+/* kernel_source.h: an entry's text for compilers. Needs no library: the build uses it (tools/embed_ptx.c). */
 #ifndef PARITAS_DEVICE_KERNEL_SOURCE_H
 #define PARITAS_DEVICE_KERNEL_SOURCE_H
 
@@ -12,8 +11,8 @@ struct kernel_source {
     unsigned precision, workers; /* of a team */
 };
 
-/* Writes settings, dialect, module, the entry's kernel line and a NUL into `text` (NULL: nothing). Returns
- * the length without the NUL. */
+/* Settings, dialect, module, the entry's kernel line and a NUL into `text` (NULL: nothing). Returns the
+ * length without the NUL. */
 size_t kernel_source_join(const struct kernel_source *source, char *text);
 
 #endif

@@ -1,6 +1,6 @@
-/* cpu.c: the reference device. Threads take teams from a counter; each keeps a slab between launches. The
- * processor decides the instruction set once. Each launch picks a lane width by slab size: a fit that fills
- * the cache runs alone with packs of its elements, small ones side by side. */
+/* cpu.c: the reference device. Threads take teams from a counter; each keeps its slab. The processor decides
+ * the instruction set, each launch's slab size the lanes: a fit that fills the cache runs alone in packs,
+ * small ones side by side. */
 #include "device/device.h"
 #include "device/device_precision.h"
 #include "variants.h"
@@ -27,12 +27,11 @@ static const struct {
 static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable"};
 #define ISAS (sizeof isas / sizeof isas[0])
 
-/* About half of a usual L2 cache; beyond it one fit alone beats lanes. */
+/* About half of a usual L2 cache; beyond it a lone fit beats lanes. */
 #define SLABS_IN_CACHE ((size_t)512 * 1024)
-/* Queues keep all lanes busy and stream their data: lanes win far beyond the cache (tHu: 1.8 MB for 8). */
+/* Queues stream data and keep lanes busy far beyond the cache (tHu: 1.8 MB for 8). */
 #define SLABS_OF_QUEUES ((size_t)8 << 20)
-/* Cost that pays for starting a thread (about 50 us): a test of two bins takes 35 us on one thread, 150 us on
- * two. */
+/* Pays for a thread (about 50 us): a test of two bins takes 35 us on one, 150 us on two. */
 #define WORTH_A_THREAD 2.5e7
 
 #define THREADS_MOST 256 /* paritas_open's limit */
@@ -51,7 +50,7 @@ struct cpu_model {
 };
 
 #if defined(__x86_64__)
-/* Checks what x86-64-v3 (level 3) and v4 (level 4) need, operating system included. */
+/* x86-64-v3 (level 3), v4 (level 4), operating system included. */
 static int x86_level(void)
 {
     unsigned a, b, c, d;
@@ -69,7 +68,6 @@ static int x86_level(void)
 }
 #endif
 
-/* Can this processor run it? (1: yes) */
 static int isa_runs(const char *isa)
 {
     if (!strcmp(isa, "portable")) return 1;
@@ -82,7 +80,7 @@ static int isa_runs(const char *isa)
 #endif
 }
 
-/* Does this build have its kernels? Looks for the one-lane variant, which replaces missing widths. */
+/* By the one-lane variant, which replaces missing widths. */
 static int isa_built(const char *isa, unsigned precision)
 {
     for (size_t v = 0; v < sizeof built / sizeof built[0]; v++)
@@ -90,7 +88,7 @@ static int isa_built(const char *isa, unsigned precision)
     return 0;
 }
 
-/* Puts the requested instruction set (NULL: the best) into *chosen. */
+/* *chosen: the requested one, or the best. */
 static paritas_status choose_isa(paritas_context *context, unsigned precision, const char *asked,
                                  const char **chosen)
 {
@@ -194,7 +192,6 @@ static paritas_status cpu_model_upload(paritas_context *context, struct paritas_
 
 /* ---- launches ---- */
 
-/* Shared by the threads of a launch. */
 struct work {
     const struct device_launch *launch;
     cpu_entry entry;
@@ -227,8 +224,7 @@ static void *run_worker(void *argument)
     }
 }
 
-/* Variant of an instruction set: the wanted width exactly; else as many lanes as rows and cache allow; else
- * packs. NULL: none fits. */
+/* The wanted width; else as many lanes as rows and cache allow; else packs. NULL: none. */
 static const struct cpu_variant *choose_among(const struct paritas_device *device, const char *isa,
                                               const struct kernel_module *module,
                                               const struct device_launch *launch)
@@ -253,8 +249,7 @@ static const struct cpu_variant *choose_among(const struct paritas_device *devic
     return best;
 }
 
-/* Variant of the launch; a module not built for the device's instruction set uses the next plainer one. NULL:
- * none. */
+/* Of the device's instruction set or the next plainer one. NULL: none. */
 static const struct cpu_variant *choose_variant(const struct paritas_device *device,
                                                 const struct kernel_module *module,
                                                 const struct device_launch *launch)
@@ -262,7 +257,7 @@ static const struct cpu_variant *choose_variant(const struct paritas_device *dev
     const struct cpu_variant *best = NULL;
     bool plainer = false;
     for (size_t k = 0; k < ISAS && !best; k++) {
-        /* known to run; asking costs microseconds in virtual machines */
+        /* known to run; asking takes microseconds in virtual machines */
         const bool own = strcmp(isas[k], device->isa) == 0;
         if (own || (plainer && isa_runs(isas[k]))) best = choose_among(device, isas[k], module, launch);
         plainer = plainer || own;
@@ -270,7 +265,6 @@ static const struct cpu_variant *choose_variant(const struct paritas_device *dev
     return best;
 }
 
-/* Threads a launch is worth. */
 static unsigned threads_for(const struct cpu_state *state, const struct device_launch *launch, uint32_t teams)
 {
     const double worth = 1.0 + (double)launch->rows * launch->cost / WORTH_A_THREAD;
@@ -289,7 +283,7 @@ static paritas_status reserve_slabs(paritas_context *context, struct paritas_dev
         if (state->slab_bytes[t] >= bytes) continue;
         paritas_release_aligned(&device->allocator, state->slabs[t]);
         state->slab_bytes[t] = 0;
-        /* room for the covariance that often follows: untouched memory is free, fresh pages are not */
+        /* for a covariance that may follow: untouched memory is free, fresh pages are not */
         const size_t room = lanes == 1 && most > bytes ? most : bytes;
         state->slabs[t] = paritas_allocate_aligned(context, room, 1);
         if (!state->slabs[t]) return paritas_fail_memory(context);
@@ -305,7 +299,7 @@ static void run_threads(const struct cpu_state *state, struct work *work, unsign
     pthread_t ids[THREADS_MOST];
     unsigned started = 1;
     for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){work, state->slabs[t], t == 0};
-    /* if a thread does not start, the others do its share */
+    /* others do its share */
     while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0)
         started++;
     run_worker(&workers[0]);

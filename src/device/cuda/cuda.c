@@ -1,8 +1,7 @@
 /* cuda.c: NVIDIA devices by the driver interface, opened at run time. Block: team; thread: worker.
  *
- * All work is on one stream of the primary context, which a process's libraries share. A caller's stream
- * keeps our work in order with the caller's. Each call makes the context current on its thread, then restores
- * the caller's. */
+ * All work is on one stream of the primary context, which libraries share; a caller's stream keeps our work
+ * in order with theirs. Calls make the context current on their thread, then restore the caller's. */
 #include "device/cuda/cuda.h"
 
 #include <stdio.h>
@@ -70,7 +69,7 @@ static void cuda_leave(struct accelerator *accelerator)
     state_of(accelerator)->api.cuCtxPopCurrent_v2(&(cuda_context){NULL});
 }
 
-/* A property of the device; `fallback` if unknown to the driver. */
+/* `fallback` if unknown to the driver. */
 static int ask(const struct cuda_state *state, int attribute, int fallback)
 {
     int value = fallback;
@@ -96,7 +95,6 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     return PARITAS_OK;
 }
 
-/* Properties, and the compiler to use. */
 static paritas_status examine(paritas_context *context, struct accelerator *accelerator)
 {
     struct accelerator_properties *properties = &accelerator->properties;
@@ -131,7 +129,6 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
     return status;
 }
 
-/* The caller's stream or our own. */
 static paritas_status open_stream(paritas_context *context, struct accelerator *accelerator)
 {
     struct cuda_state *state = state_of(accelerator);
@@ -223,7 +220,7 @@ static int cuda_read(struct accelerator *accelerator, void *to, void *memory, si
 
 /* ---- kernels ---- */
 
-/* Is this a whole cubin or text? The driver gets no length and would read past a truncated end. */
+/* A whole cubin or text? The driver gets no length and would read past a cut end. */
 static bool is_whole(const unsigned char *binary, size_t size)
 {
     static const unsigned char elf[] = {0x7f, 'E', 'L', 'F', 2, 1};
@@ -248,7 +245,7 @@ static cuda_code find_entry(const struct cuda_api *api, const struct accelerator
     cuda_code code = api->cuModuleGetFunction(&function, kernel->program, build->entry);
     if (code == 0) code = api->cuFuncGetAttribute(&threads, CUDA_FUNCTION_MAX_THREADS_PER_BLOCK, function);
     if (code != 0) return code;
-    /* no kernel uses shared memory, so let it be cache; old drivers ignore the wish */
+    /* let shared memory be cache: no kernel uses it; old drivers ignore the wish */
     (void)api->cuFuncSetAttribute(function, CUDA_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT, 0);
     kernel->function = function;
     kernel->workers_most = threads > 0 ? (size_t)threads : 0;

@@ -24,7 +24,7 @@ struct cuda_state {
     unsigned target;
 };
 
-/* A kernel compiled to PTX by the build; valid for exactly its text. */
+/* PTX from the build, valid for exactly its text. */
 struct cuda_embedded {
     uint64_t text; /* its cuda_text_number */
     const char *ptx;
@@ -40,8 +40,8 @@ static inline uint64_t cuda_text_number(const char *text, size_t size)
     return number;
 }
 
-/* Loads the newest NVRTC and chooses its target. PARITAS_OK also without NVRTC; fails if it has no
- * architecture that the device runs. */
+/* The newest NVRTC and its target. PARITAS_OK also without NVRTC; fails if it has no architecture for the
+ * device. */
 paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerator *accelerator);
 /* Primitives `options` and `compile`. *binary: cubin, or PTX with a NUL (counted in *size). */
 void cuda_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line,

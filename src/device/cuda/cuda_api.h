@@ -18,8 +18,7 @@ typedef int cuda_code;
 typedef struct nvrtc_program *nvrtc_program;
 typedef int nvrtc_code; /* 0: success */
 
-/* X(return type, name, parameters) for dynamic_library.h, with the exported names (today's header maps to
- * them). */
+/* X(return type, name, parameters) for dynamic_library.h: exported names, which today's header maps to. */
 #define CUDA_FUNCTIONS(X)                                                                                    \
     X(cuda_code, cuInit, (unsigned flags))                                                                   \
     X(cuda_code, cuDriverGetVersion, (int *version))                                                         \
@@ -73,8 +72,7 @@ struct nvrtc_api {
     NVRTC_FUNCTIONS(LIBRARY_MEMBER)
 };
 
-/* Where NVRTC may be, newest first: run-time packages have no unversioned name, NVIDIA's toolkit is in no
- * search path. */
+/* Newest first: run-time packages have no unversioned name, NVIDIA's toolkit is in no search path. */
 #define NVRTC_NAMES                                                         \
     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", \
      "/usr/local/cuda/lib64/libnvrtc.so"}

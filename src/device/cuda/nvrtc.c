@@ -1,7 +1,7 @@
 /* nvrtc.c: compiles kernels by NVRTC, or takes embedded ones.
  *
- * If NVRTC knows the device's architecture it makes machine code, which loads at once and is cached. An older
- * NVRTC makes PTX for its newest architecture; the driver finishes that. */
+ * For an architecture it knows, NVRTC makes machine code, which loads at once and is cached. An older NVRTC
+ * makes PTX for its newest architecture; the driver finishes that. */
 #include "device/cuda/cuda.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 /* ---- the library ---- */
 
-/* Sets *target to the newest architecture that NVRTC knows and the device runs (0: none), *oldest to its
- * oldest. False: not known. */
+/* *target: newest architecture of NVRTC that the device runs (0: none); *oldest: its first. False:
+ * unknown. */
 static bool find_target(const struct nvrtc_api *api, unsigned capability, unsigned *target, int *oldest)
 {
     int count = 0, known[ARCHITECTURES_MAX];
@@ -31,12 +31,11 @@ static bool find_target(const struct nvrtc_api *api, unsigned capability, unsign
 /* Why an installed NVRTC cannot serve. */
 enum nvrtc_fault { NVRTC_SERVES, NVRTC_OTHER_VERSION, NVRTC_SILENT, NVRTC_TOO_NEW };
 
-/* Uses an opened library if it can serve. */
 static enum nvrtc_fault take_library(struct cuda_state *state, void *library, int *oldest)
 {
     static const char *const functions[] = {NVRTC_FUNCTIONS(LIBRARY_NAME)};
     int major = 0, minor = 0;
-    /* must be 11.2 or newer, and not newer than the driver */
+    /* at least 11.2, and not newer than the driver */
     if (library_find_all(&library, 1, functions, sizeof functions / sizeof functions[0], &state->nvrtc) ||
         state->nvrtc.nvrtcVersion(&major, &minor) != 0 || major > state->driver / 1000)
         return NVRTC_OTHER_VERSION;
@@ -100,7 +99,6 @@ void cuda_options(const struct accelerator *accelerator, const struct accelerato
         length += (size_t)snprintf(line + length, room - length, " %s", rounding[k]);
 }
 
-/* Message of a failed compilation. */
 static paritas_status fail_compile(paritas_context *context, const struct accelerator *accelerator,
                                    const struct accelerator_build *build, nvrtc_program program,
                                    nvrtc_code code)
@@ -117,7 +115,6 @@ static paritas_status fail_compile(paritas_context *context, const struct accele
     return status;
 }
 
-/* The kernel embedded for exactly this text. */
 static paritas_status find_embedded(paritas_context *context, const struct accelerator *accelerator,
                                     const struct accelerator_build *build, void **binary, size_t *size)
 {

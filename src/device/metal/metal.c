@@ -1,8 +1,7 @@
-/* metal.c: Apple's Metal devices, in f32. Buffers are shared with the host; one command buffer runs at a
- * time; the system compiles kernels and caches them.
+/* metal.c: Metal devices, in f32. Buffers are shared with the host, one command buffer runs at a time, the
+ * system caches kernels.
  *
- * Reference counts by hand: results of `alloc` and `new...` are released here, others by each primitive's
- * autorelease pool. */
+ * Results of `alloc` and `new...` are released here, others by each primitive's autorelease pool. */
 #include "device/metal/metal.h"
 #include "device/accelerator.h"
 #include "device/metal/metal_api.h"
@@ -65,7 +64,7 @@ static void release(const struct metal_state *state, metal_id object)
     if (object) tell(state, object, state->selectors.release);
 }
 
-/* A string's bytes into `text`, truncated; "" for nil. */
+/* Truncated; "" for nil. */
 static void copy_text(const struct metal_state *state, metal_id string, char *text, size_t size)
 {
     const char *bytes = string ? SEND_PLAIN(state, const char *)(string, state->selectors.UTF8String) : NULL;
@@ -178,7 +177,6 @@ static paritas_status metal_open(paritas_context *context, struct accelerator *a
 
 /* ---- running ---- */
 
-/* Code of an ended command buffer. */
 static int outcome(const struct metal_state *state, metal_id commands)
 {
     if (ask_number(state, commands, state->selectors.status) == METAL_STATUS_COMPLETED) return METAL_OK;
@@ -295,8 +293,8 @@ static paritas_status refuse(paritas_context *context, const struct accelerator 
     return accelerator_refuse(context, accelerator, build, who, 0, words[0] ? words : no_reason);
 }
 
-/* Options for exact math: its math mode since macOS 15, before that a switch that later systems may ignore.
- * Owned by the caller. */
+/* Exact math: its math mode since macOS 15, before a switch that later systems may ignore. Owned by the
+ * caller. */
 static metal_id new_options(const struct metal_state *state)
 {
     const struct metal_selectors *s = &state->selectors;

@@ -1,8 +1,8 @@
-/* metal_api.h: the used part of Metal and the Objective-C runtime, called from C and loaded at run time: no
- * Objective-C, framework or vendor header. Names, values, signatures: Apple's documentation.
+/* metal_api.h: the used part of Metal and the Objective-C runtime, in C and loaded at run time: no
+ * Objective-C, framework or vendor header. From Apple's documentation.
  *
- * A message is objc_msgSend cast to the method's type: receiver, selector, arguments. metal.c has one cast
- * per signature. */
+ * A message is objc_msgSend cast to the method's type, one cast per signature: receiver, selector,
+ * arguments. */
 #ifndef PARITAS_METAL_API_H
 #define PARITAS_METAL_API_H
 

@@ -44,7 +44,7 @@ static paritas_status find_loader(paritas_context *context, const struct acceler
     return accelerator_find_functions(context, accelerator, &libraries);
 }
 
-/* The device by its number over all platforms. */
+/* Numbered over all platforms. */
 static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator,
                                   struct opencl_state *state)
 {
@@ -72,7 +72,7 @@ static paritas_status find_device(paritas_context *context, const struct acceler
     return accelerator_absent(context, accelerator, "OpenCL", found);
 }
 
-/* A property of the device; `value` stays if unknown. */
+/* `value` stays if unknown. */
 static void ask_device(const struct opencl_state *state, uint32_t what, void *value, size_t size)
 {
     char answer[sizeof(uint64_t)];
@@ -88,7 +88,7 @@ static void ask_text(const struct opencl_state *state, uint32_t what, char *text
     text[size - 1] = '\0';
 }
 
-/* Reads properties; refuses a device without this precision's bits. */
+/* Refuses a device without this precision's bits. */
 static paritas_status examine(paritas_context *context, struct accelerator *accelerator,
                               struct opencl_state *state)
 {
@@ -169,8 +169,8 @@ static void opencl_unload(struct accelerator *accelerator, struct accelerator_ke
 static void opencl_options(const struct accelerator *accelerator, const struct accelerator_build *build,
                            char *line, size_t room)
 {
-    /* On a CPU one thread runs all work-items of a group between barriers. Compilers unfold kernels that way,
-     * and optimising the result takes minutes (PoCL 3.1: 150 s for a fit, 30 s without). */
+    /* On a CPU one thread runs a group's work-items between barriers. Unfolding kernels that way and
+     * optimising takes minutes (PoCL 3.1: 150 s for a fit, 30 s without). */
     const bool unfolded = accelerator->properties.is_processor && build->workers != 1;
     const struct opencl_state *state = accelerator->state;
     const char *division = build->precision == 64   ? ""
