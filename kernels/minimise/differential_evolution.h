@@ -19,7 +19,7 @@
 #include "minimise/fit_outcome.h"
 #include "numeric/philox.h"
 
-#define DE_CROSSED 0xc0000000u /* 3/4 of 2^32: slots from the mutant */
+#define DE_CROSSED 0xc0000000u /* 3/4 of 2^32: share of slots from the mutant */
 #define DE_CLOSE R(1e-2)
 
 #define DE_UNIT (MODEL_WORK + 3 * MODEL_SLOTS)
@@ -202,9 +202,9 @@ FN real de_pull(MODEL_PARAMETERS)
     return fit_dot(MODEL, DE_RANGE, DE_RANGE);
 }
 
-/* From MODEL_X (within bounds); `members` >= 4 start within `reach` units. `tolerance`: of values. Leaves the
- * answer in MODEL_X, MODEL_GRADIENT and fit_answer.h's scalars: EDM is the squared projected gradient,
- * iterations are generations. */
+/* Fits from MODEL_X (within bounds); `members` >= 4 start within `reach` units. `tolerance`: of values.
+ * Leaves the answer in MODEL_X, MODEL_GRADIENT and fit_answer.h's scalars: EDM is the squared projected
+ * gradient, iterations are generations. */
 FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 members, real reach, u32 key0,
                     u32 key1)
 {

@@ -338,7 +338,7 @@ FN real lbfgsb_ahead(real first, real second)
     return SELECT(falls, flush(DIVIDE(-first, second)), R(0.0));
 }
 
-/* Slot `place` stops at its bound and leaves f' (z_b = - time g) and f''. */
+/* After a breakpoint: slot `place` stops at its bound and leaves f' (z_b = - time g) and f''. */
 FN void lbfgsb_pass(MODEL_PARAMETERS, PRIVATE lbfgsb_walk *w, real time, real place, real theta)
 {
     TEAM_FOR(i, MODEL_SLOTS) (LBFGSB_TEMP)[i] = SELECT(AND(w->walking, place == REAL_OF(i)), R(1.0), R(0.0));
@@ -518,7 +518,7 @@ FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 
 /* ---- the line search ---- */
 
-/* A multiple of STEP. */
+/* Largest multiple of STEP within the bounds. */
 FN real lbfgsb_longest(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -686,7 +686,7 @@ FN void lbfgsb_learn(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, mask moved)
     TEAM_IF(ANY(failed)) lbfgsb_forget(MODEL, failed);
 }
 
-/* From MODEL_X, within bounds. Leaves the answer in MODEL_X and fit_answer.h's scalars. */
+/* Fits from MODEL_X, within bounds. Leaves the answer in MODEL_X and fit_answer.h's scalars. */
 FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
 {
     lbfgsb_fit f = lbfgsb_begin(MODEL);

@@ -121,7 +121,7 @@ FN real newton_part(real a, real b)
     return SELECT(positive, flush(DIVIDE(a, SELECT(positive, b, R(1.0)))), R(0.0));
 }
 
-/* In the metric: c_k . e_j = 0 for slots j of earlier equalities. */
+/* Makes column k orthogonal in the metric: c_k . e_j = 0 for slots j of earlier equalities. */
 FN void newton_orthogonal(MODEL_PARAMETERS, u32 k)
 {
     GLOBAL real *column = NEWTON_EQUALITY(k);
@@ -138,7 +138,7 @@ FN void newton_orthogonal(MODEL_PARAMETERS, u32 k)
     }
 }
 
-/* Along column k, until slot `which` is exactly on its bound. */
+/* Moves STEP along column k until slot `which` is exactly on its bound. */
 FN void newton_move_onto(MODEL_PARAMETERS, u32 k, real which)
 {
     GLOBAL const real *column = NEWTON_EQUALITY(k);
@@ -205,7 +205,7 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     return f;
 }
 
-/* At POINT, diagonal into SCALE. Fisher where the exact Hessian is not positive. */
+/* Factors at POINT, diagonal into SCALE. Fisher where the exact Hessian is not positive. */
 FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0);
@@ -404,7 +404,7 @@ FN real newton_pull(MODEL_PARAMETERS)
     return worst;
 }
 
-/* From MODEL_X, which must obey LOWER, UPPER and FREE. Leaves the answer in MODEL_X and fit_answer.h's
+/* Fits from MODEL_X, which must obey LOWER, UPPER and FREE. Leaves the answer in MODEL_X and fit_answer.h's
  * scalars. `start_is_near`: exact Hessian at once. */
 FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
 {

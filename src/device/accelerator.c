@@ -17,8 +17,6 @@ struct accelerator_model {
     void *ints, *reals;
 };
 
-/* ---- messages ---- */
-
 static const struct accelerator_code *find_code(const struct accelerator *accelerator, int code)
 {
     static const struct accelerator_code unknown = {0, false, NULL};
@@ -77,8 +75,6 @@ paritas_status accelerator_lacks_f64(paritas_context *context, const struct acce
                         "device '%s': it has no arithmetic in f64; `precision` may be f32 or auto",
                         accelerator->device->name);
 }
-
-/* ---- libraries ---- */
 
 paritas_status accelerator_find_functions(paritas_context *context, const struct accelerator *accelerator,
                                           const struct accelerator_libraries *libraries)

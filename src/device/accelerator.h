@@ -55,7 +55,7 @@ struct accelerator_arguments {
 #undef ARGUMENT
 };
 
-/* Nonzero. */
+/* A nonzero code of the interface. */
 struct accelerator_code {
     int code;
     bool no_memory;
@@ -69,10 +69,10 @@ struct accelerator_operations {
     const size_t *dialect_size;
     const struct accelerator_code *codes;
     /* Opens device->index; fills accelerator->properties and ->state. Refuses devices without the bits of
-     * device->precision. `close` must handle a failure's remains. */
+     * device->precision. After a failure `close` cleans up. */
     paritas_status (*open)(paritas_context *context, struct accelerator *accelerator);
     void (*close)(struct accelerator *accelerator);
-    /* Around all primitives below but `options`; may be NULL. */
+    /* Called around all primitives below but `options`; may be NULL. */
     int (*enter)(struct accelerator *accelerator);
     void (*leave)(struct accelerator *accelerator);
     int (*allocate)(struct accelerator *accelerator, size_t bytes, void **memory); /* bytes > 0 */

@@ -114,7 +114,7 @@ PARITAS_DEVICE_KIND_LIST(DEVICE_DECLARE_KIND)
 /* A model kept on a device: launches bring only rows. */
 struct device_resident {
     uint64_t serial; /* 0: free place */
-    uint64_t used;   /* launch number */
+    uint64_t used;   /* launch number of the last use */
     void *handle;
 };
 #define DEVICE_RESIDENTS 8
@@ -142,16 +142,16 @@ struct paritas_device {
 /* ---- the front door ---- */
 
 /* Opens "cpu" (NULL), "opencl:1", "auto", ...; close with device_close. A device that cannot run is an error
- * with the reason, never another device; also DEVICE_ABSENT, DEVICE_LACKS_PRECISION. */
+ * with the reason, never another device. May return DEVICE_ABSENT, DEVICE_LACKS_PRECISION. */
 paritas_status device_open(paritas_context *context, const char *name, const struct device_request *request,
                            struct paritas_device **device);
-/* The public code. */
+/* The status that the library's callers see. */
 paritas_status device_status(paritas_status status);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
 
 /* The device that runs most ("auto" may move). Owned by the device. */
 const char *device_name(const struct paritas_device *device);
-/* Teams to choose for a launch. */
+/* Teams per launch that keep the device busy. */
 uint32_t device_teams(const struct paritas_device *device);
 
 /* Unique in the process; the only thing contexts share. */

@@ -21,8 +21,6 @@ static void run_on(struct device_automatic *automatic, const struct paritas_devi
     snprintf(automatic->name, sizeof automatic->name, "%s", device->name);
 }
 
-/* ---- opening ---- */
-
 paritas_status automatic_open(paritas_context *context, const struct device_request *request,
                               struct paritas_device **device)
 {
@@ -77,8 +75,6 @@ void automatic_close(struct device_automatic *automatic, const paritas_allocator
     plain_close(automatic->accelerator);
     paritas_release(allocator, automatic);
 }
-
-/* ---- launches ---- */
 
 /* floor(log2(number)); 0 for 0 */
 static unsigned size_of(size_t number)

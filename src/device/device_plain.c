@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- names ---- */
-
 static const struct {
     const char *name;
     const struct device_operations *operations;
@@ -53,8 +51,6 @@ paritas_status plain_open(paritas_context *context, const char *name, const stru
                ? plain_open_as(context, kinds[kind].operations, kinds[kind].name, index, request, device)
                : fail_unknown(context, name);
 }
-
-/* ---- opening and closing ---- */
 
 /* Every kernel it may use, also for few teams. */
 static paritas_status test_device(paritas_context *context, struct paritas_device *device)
@@ -109,8 +105,6 @@ void plain_close(struct paritas_device *device)
     const paritas_allocator allocator = device->allocator;
     paritas_release(&allocator, device);
 }
-
-/* ---- resident models ---- */
 
 static void forget(struct paritas_device *device, struct device_resident *place)
 {

@@ -15,9 +15,9 @@ struct batch {
     size_t slab;               /* working memory per team and lane */
     uint32_t args[BATCH_ARGS]; /* the entry's own from BATCH_ARG_OWN */
     uint64_t first;            /* keys random numbers */
-    /* progress: this pass (from 0) of so many; 0: one */
+    /* for progress: number of this pass (from 0), of all passes; 0: one */
     size_t pass, passes;
-    /* Jobs at .. at + n - 1, in order, on the calling thread. A failure ends the run. */
+    /* Rows and answers of jobs at .. at + n - 1, in order, on the calling thread. A failure ends the run. */
     paritas_status (*fill)(paritas_context *context, void *user, size_t at, size_t n, double *in);
     paritas_status (*take)(paritas_context *context, void *user, size_t at, size_t n, const double *out);
     void *user;

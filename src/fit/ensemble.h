@@ -25,7 +25,7 @@ struct ensemble {
     struct arena arena;
     double *expected; /* kernel data row */
     uint32_t *items;  /* random stream per place */
-    /* by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */
+    /* decided by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */
     bool quasi_newton;
 };
 
@@ -41,8 +41,8 @@ void ensemble_close(struct ensemble *ensemble);
 /* Toys per call that keep memory flat. */
 size_t ensemble_chunk(const struct ensemble *ensemble);
 
-/* Toys first .. first + n - 1. Outputs in the user's order, NULL allowed except `profiles`: data (n_data),
- * free fits' parameters, likelihood beyond deviance form. */
+/* Draws and fits toys first .. first + n - 1. Outputs in the user's order, NULL allowed except `profiles`:
+ * data (n_data), free fits' parameters, likelihood beyond deviance form. */
 paritas_status ensemble_run(paritas_context *context, const struct ensemble *ensemble, uint64_t first,
                             size_t n, struct profile *profiles, double *data, double *parameters,
                             double *constants);

@@ -1,7 +1,7 @@
 /* family.h: a model for the fit layer. A family is one folder of src and alone knows a model's meaning.
  *
- * User's order: parameters, data; kernels': slots, places. slot_of and place_of map them; templates hold
- * padding. */
+ * Parameters and data are in the user's order; kernels use slots and places. slot_of and place_of map them.
+ * Templates hold the padding. */
 #ifndef PARITAS_FIT_FAMILY_H
 #define PARITAS_FIT_FAMILY_H
 
@@ -17,13 +17,14 @@ struct paritas_family {
     unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[PARITAS_MINIMIZER_COUNT],
         tangent;
     void (*free)(struct paritas_model *model);
-    /* Public functions + `_of`, not called with `no_expectation`. `data`: NULL without templates. */
+    /* Public functions of these names + `_of`, not called with `no_expectation`. `data`: NULL without
+     * templates. */
     paritas_status (*expected_data)(paritas_context *context, const struct paritas_model *model,
                                     size_t n_points, const double *points, const double *data,
                                     double *expected);
     paritas_status (*expected_jacobian)(paritas_context *context, const struct paritas_model *model,
                                         const double *point, const double *data, double *jacobian);
-    /* Channels and samples: public functions; NULL together. */
+    /* Public functions on channels and samples; NULL together. */
     paritas_status (*expected_by_sample)(paritas_context *context, const struct paritas_model *model,
                                          const double *point, const double *data, double *expected);
     size_t (*channel_count)(const struct paritas_model *model);
@@ -31,11 +32,11 @@ struct paritas_family {
     size_t (*channel_bins)(const struct paritas_model *model, size_t channel);
     size_t (*sample_count)(const struct paritas_model *model, size_t channel);
     const char *(*sample_name)(const struct paritas_model *model, size_t channel, size_t sample);
-    /* With templates, else NULL together; `numbers`: their part of a user's row. */
+    /* For models with templates; NULL together. `numbers`: the templates' part of a user's row. */
     /* `where`: name of the row in messages */
     paritas_status (*check_templates)(paritas_context *context, const struct frozen *model,
                                       const double *numbers, const char *where);
-    /* their consequences into a kernel row */
+    /* puts what follows from them into a kernel row */
     void (*put_templates)(const struct frozen *model, const double *numbers, double *row);
     /* auxiliary data that follow from them */
     void (*suggest_aux)(const struct frozen *model, const double *numbers, double *aux);
@@ -59,8 +60,8 @@ struct frozen {
     size_t n_data, n_places; /* user's data; elements of a kernel row */
     /* user's order: main, auxiliary, templates */
     size_t n_main, n_templates;
-    const unsigned char *no_count; /* n_main: 1: may be negative; NULL: none */
-    const char *no_expectation;    /* the reason; NULL: has one */
+    const unsigned char *no_count; /* n_main: 1 where negative data are allowed; NULL: nowhere */
+    const char *no_expectation;    /* the reason, or NULL */
     char *const *names;
     ptrdiff_t poi;                /* -1: none */
     const uint32_t *slot_of;      /* n_parameters */

@@ -2,8 +2,8 @@
  *
  *   jobs ─► checked ─► blocks ─► completed ─► fitted (f32 first, then f64: launch.h) ─► confirmed ─► answers
  *
- * Confirmed: the answer meets the convergence conditions with its exact Hessian; for errors, and for all
- * methods but Newton's. A failing fit continues.
+ * Confirmed: the answer meets the convergence conditions with its exact Hessian. Checked for errors, and for
+ * all methods but Newton's. A failing fit continues.
  *
  * f64 Newton continues from f32's point to EDM_CLOSER times the usual EDM. Unfinished f32 fits are ordinary
  * starts; without an answer they begin anew: f32 costs only time.
@@ -21,8 +21,6 @@
 
 static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
     [PARITAS_MINIMIZER_NEWTON] = 200, [PARITAS_MINIMIZER_LBFGSB] = 5000, [PARITAS_MINIMIZER_DE] = 3000};
-
-/* ---- checks ---- */
 
 /* Completes a job with the model's suggestions. */
 static struct fit_job complete(const struct frozen *model, const paritas_job *job, size_t index)
@@ -128,7 +126,7 @@ struct block {
     struct fit_job *jobs, *some;  /* n each: all; of this launch */
     struct fit_outcome *outcomes; /* n: the last fit's, with all iterations */
     double *parameters;           /* n rows: current points */
-    double *own;                  /* if the caller wants none */
+    double *own;                  /* used if the caller wants no parameters */
     size_t *open, n_open;         /* fits that failed confirmation */
     const paritas_fit_answers *answers;
 };

@@ -9,7 +9,8 @@ paritas_status fit_run(paritas_context *context, const paritas_model *model,
                        const paritas_fit_answers *answers);
 
 /* ---- for derivatives of what depends on fits ----
- * An error of 1e-5 sigma in a minimum barely changes a statistic, but its data derivatives to first order. */
+ * An error of 1e-5 sigma in a minimum barely changes a statistic, but its data derivatives change
+ * to first order. */
 
 struct closest_fit {
     paritas_fit_status status;
@@ -22,7 +23,7 @@ struct closest_fit {
 paritas_status fit_closest(paritas_context *context, const paritas_model *model, bool start_is_near, size_t n,
                            const paritas_job *jobs, struct closest_fit *fits, double *parameters);
 
-/* n matrices at the jobs' starts, which must be minima; NaN without a factor. */
+/* n covariances at the jobs' starts, which must be minima; NaN without a factor. */
 paritas_status fit_covariances(paritas_context *context, const paritas_model *model, size_t n,
                                const paritas_job *jobs, double *covariance);
 

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- rows ---- */
-
 void rows_put_data(const struct frozen *model, const double *data, double *row)
 {
     memcpy(row, model->place_template, model->n_places * sizeof *row);
@@ -109,8 +107,6 @@ struct fit_outcome rows_get_outcome(const struct frozen *model, const double *an
                                 .iterations = (unsigned)scalars[FIT_ITERATIONS]};
 }
 
-/* ---- launches ---- */
-
 struct launch_plan rows_plan(const struct frozen *model, unsigned entry)
 {
     const struct paritas_family *family = model->family;
@@ -188,8 +184,6 @@ paritas_status rows_points_run(paritas_context *context, struct paritas_device *
     plan.user = &own;
     return launch_run(context, device, &plan, call->n);
 }
-
-/* ---- fits ---- */
 
 static size_t answer_size(const struct rows_fits *call)
 {

@@ -27,7 +27,7 @@ static inline bool rows_is_datum(const struct frozen *model, size_t i, double va
 paritas_status rows_check_templates(paritas_context *context, const struct frozen *model, const double *data,
                                     const char *where);
 
-/* For rows data[0], ...; the second checks all numbers. */
+/* The same for rows data[0], ...; the second checks all numbers. */
 paritas_status rows_check_all_templates(paritas_context *context, const struct frozen *model, size_t n,
                                         const double *data);
 paritas_status rows_check_data(paritas_context *context, const struct frozen *model, size_t n,
@@ -54,7 +54,7 @@ paritas_status rows_points_run(paritas_context *context, struct paritas_device *
 
 /* ---- fits ---- */
 
-/* User's order. */
+/* A complete fit or covariance job, in the user's order. */
 struct fit_job {
     size_t index;
     const double *start, *lower, *upper;
@@ -70,7 +70,8 @@ struct fit_job {
  * one per job. */
 size_t fit_job_like(const struct fit_job *jobs, size_t k);
 
-/* A fit_job's vectors (entry/entry_rows.h): start within bounds; fixed parameters bounded by their value. */
+/* Writes a fit_job's vectors (entry/entry_rows.h): start within bounds; a fixed parameter's bounds are its
+ * value. */
 void rows_put_fit(const struct frozen *model, const struct fit_job *job, double *row);
 
 /* Moves an f32 point onto bounds it exceeds or rounds to; resets fixed parameters. False: not finite. */

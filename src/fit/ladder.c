@@ -8,8 +8,6 @@
 
 #define ITERATIONS 200 /* per Newton fit */
 
-/* ---- common to all methods ---- */
-
 const struct profile profile_without_answer = {
     NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false};
 
@@ -46,8 +44,6 @@ bool profile_land(const struct profile_plan *plan, bool conditional, double *poi
     return rows_land(paritas_model_frozen(plan->model), &job, point);
 }
 
-/* ---- Newton ---- */
-
 enum kind { FREE_FIT, CONDITIONAL_FIT, KINDS };
 
 struct climb {
@@ -55,9 +51,9 @@ struct climb {
     const struct profile_plan *plan;
     const struct frozen *model;
     const double *data;
-    struct profile *profiles; /* caller's numbering */
+    struct profile *profiles; /* all of the caller's */
     size_t n;
-    const size_t *which;   /* n */
+    const size_t *which;   /* n: numbers of the caller */
     double *points[KINDS]; /* n rows each */
 };
 
@@ -228,7 +224,7 @@ enum attempt {
     AT_BOUNDS,
     /* conditional: the fit to expected data; free: half way from there to the suggested start */
     AT_EXPECTED,
-    /* random points around that, by the data row alone */
+    /* random points around the fit to expected data, by the data row alone */
     AT_PERTURBED,
     ATTEMPTS = AT_PERTURBED + 6
 };
@@ -252,7 +248,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* By up to a constraint width, or half the size without one. */
+/* Moves each parameter by up to a constraint width, or half its size without one. */
 static void perturb(const struct climb *c, size_t k, int attempt, double *point)
 {
     const double *row = row_of(c, k);
@@ -279,7 +275,8 @@ static void put_on_bounds(const struct profile_plan *plan, size_t n, double *poi
     }
 }
 
-/* From a free fit's end to the conditional start: along the response, or as fits to expected data moved. */
+/* Moves a free fit's end to the conditional start: along the response, or without a matrix as the fits to
+ * expected data moved. */
 static void respond(const struct profile_plan *plan, const struct frozen *model, double *point)
 {
     const size_t poi = (size_t)plan->poi, p = model->n_parameters;
@@ -313,7 +310,7 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
     if (attempt == AT_EXPECTED && kind == FREE_FIT)
         for (size_t i = 0; i < p; i++) start[i] = 0.5 * (plan->start[i] + c->model->init[i]);
     if (attempt >= AT_PERTURBED) perturb(c, k, attempt, start);
-    /* not where a failed fit left its numbers */
+    /* expected data's point, not where a failed fit ended */
     for (size_t i = 0; i < p; i++)
         if (!isfinite(start[i])) start[i] = expected[i];
 }
@@ -415,7 +412,7 @@ static paritas_status lone_run(struct lone_fit *lone, unsigned iterations)
     return newton_run(lone->climb.context->host, &call, keep_better);
 }
 
-/* From near the profile's end. *empty: bins with barriers. */
+/* Starts near the profile's end. *empty: number of bins with barriers. */
 static paritas_status fit_with_barriers(const struct climb *c, struct profile *profile, const double *data,
                                         const double *own, struct lone_fit *lone, size_t *empty)
 {
@@ -481,9 +478,9 @@ static paritas_status at_edge(struct climb *c, size_t *list)
     return status;
 }
 
-/* ---- entry ---- */
+/* ---- all attempts ---- */
 
-/* Repeats free fits from lower conditional ones: another minimum. */
+/* Repeats free fits from lower conditional ones, which found another minimum. */
 static paritas_status refit_above(struct climb *c, size_t *list)
 {
     size_t n = 0;

@@ -9,7 +9,7 @@
 
 #include "device/device.h"
 
-/* Unless a launch has one job. */
+/* Most numbers per launch, unless it has one job. */
 #define LAUNCH_ELEMENTS ((size_t)16 << 20)
 /* Below this, halving does not help. */
 #define LAUNCH_ELEMENTS_LEAST ((size_t)1 << 16)
@@ -42,9 +42,9 @@ struct launch_plan {
     size_t slab, slab_most, touched;
     double cost;         /* these four: see struct device_launch */
     uint32_t share_most; /* queues: most jobs per lane; 0: no queues */
-    /* Of a larger list; 0: this list, to the context's caller. */
+    /* of a larger list; all 0: of this list, for the context's caller */
     struct device_progress progress;
-    /* fill: args, in; take: out. In list order; a failure ends the run. */
+    /* fill writes args and in, take reads out. In list order; a failure ends the run. */
     paritas_status (*fill)(void *user, struct launch_rows *rows);
     paritas_status (*take)(void *user, const struct launch_rows *rows);
     void *user;
@@ -58,13 +58,13 @@ paritas_status launch_run(paritas_context *context, struct paritas_device *devic
  *
  *   FIRST, on the device ─► NEAR or FAR, in f64 on the host, from where f32 ended ─► ANEW, as if without f32
  *
- * f32 affects time, never answers. */
+ * NEAR: f32 converged; FAR: it did not. f32 affects time, never answers. */
 enum launch_stage { STAGE_FIRST, STAGE_NEAR, STAGE_FAR, STAGE_ANEW, STAGE_DONE };
 
 struct launch_stages {
     paritas_status (*run)(paritas_context *context, struct paritas_device *device, void *user,
                           enum launch_stage stage, size_t n, const size_t *which);
-    /* Never an earlier one. */
+    /* The job's next stage, never an earlier one. */
     enum launch_stage (*next)(void *user, enum launch_stage stage, size_t i);
     void *user;
 };

@@ -4,13 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define EVALUATIONS 40 /* then Newton takes over */
+#define EVALUATIONS 40 /* per fit; then Newton takes over */
 /* then f64 starts afresh: the precisions may reach different minima (sbottom: one toy in 4000 with 40) */
 #define EVALUATIONS_F32 24
 #define EVALUATIONS_POLISH 10
-#define SHARE_MOST 32u /* lanes idle only in the last */
-
-/* ---- the matrix ---- */
+#define SHARE_MOST 32u /* tasks per lane: lanes idle only in the last */
 
 struct matrix {
     const struct profile_plan *plan;
@@ -64,7 +62,7 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
 
 /* ---- quasi-Newton ---- */
 
-/* Rows of both fits' points, user's order; without an answer profile and end stay. */
+/* Data rows with both fits' points (user's order). Without an answer, profile and end stay. */
 struct tasks {
     const struct profile_plan *plan;
     const struct frozen *model;

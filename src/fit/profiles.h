@@ -14,7 +14,7 @@
 /* Borrowed arrays, user's order. */
 struct profile_plan {
     const paritas_model *model;
-    const double *start; /* of free fits: at or near the drawing point */
+    const double *start; /* of free fits: where the data were drawn, or near */
     const double *lower, *upper;
     const unsigned char *fixed;
     ptrdiff_t poi; /* -1: none */

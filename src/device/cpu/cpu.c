@@ -190,8 +190,6 @@ static paritas_status cpu_model_upload(paritas_context *context, struct paritas_
     return PARITAS_OK;
 }
 
-/* ---- launches ---- */
-
 struct work {
     const struct device_launch *launch;
     cpu_entry entry;

@@ -9,8 +9,6 @@
 
 #define ARCHITECTURES_MAX 64
 
-/* ---- the library ---- */
-
 /* *target: newest architecture of NVRTC that the device runs (0: none); *oldest: its first. False:
  * unknown. */
 static bool find_target(const struct nvrtc_api *api, unsigned capability, unsigned *target, int *oldest)
@@ -73,8 +71,6 @@ paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerato
                             "device '%s': NVRTC does not tell which architectures it knows", device);
     return PARITAS_OK; /* embedded kernels may do */
 }
-
-/* ---- kernels ---- */
 
 #define ARCHITECTURE_SIZE 40
 /* Machine code where NVRTC knows the architecture, else PTX. */

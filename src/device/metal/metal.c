@@ -41,8 +41,6 @@ static const struct accelerator_code metal_codes[] = {
     {METAL_NOT_COMPLETED, false, "the kernel did not complete and Metal gives no reason"},
     {0, false, NULL}};
 
-/* ---- messages ---- */
-
 /* objc_msgSend cast to this type */
 #define SEND(state, type, ...) ((type (*)(metal_id, metal_selector, __VA_ARGS__))(state)->api.objc_msgSend)
 #define SEND_PLAIN(state, type) ((type (*)(metal_id, metal_selector))(state)->api.objc_msgSend)
@@ -90,8 +88,6 @@ static void metal_leave(struct accelerator *accelerator)
     const struct metal_state *state = accelerator->state;
     state->api.objc_autoreleasePoolPop(state->pool);
 }
-
-/* ---- opening and closing ---- */
 
 static paritas_status find_functions(paritas_context *context, const struct accelerator *accelerator,
                                      struct metal_state *state)
@@ -175,8 +171,6 @@ static paritas_status metal_open(paritas_context *context, struct accelerator *a
     return status;
 }
 
-/* ---- running ---- */
-
 static int outcome(const struct metal_state *state, metal_id commands)
 {
     if (ask_number(state, commands, state->selectors.status) == METAL_STATUS_COMPLETED) return METAL_OK;
@@ -239,8 +233,7 @@ static int metal_run(struct accelerator *accelerator, const struct accelerator_k
     return METAL_OK;
 }
 
-/* ---- memory: buffer objects; the host uses their contents while no kernel runs ---- */
-
+/* Memory is a buffer object; the host uses its contents while no kernel runs. */
 static int metal_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {
     const struct metal_state *state = accelerator->state;
@@ -273,8 +266,6 @@ static int metal_read(struct accelerator *accelerator, void *to, void *memory, s
     if (code == METAL_OK) memcpy(to, contents(accelerator->state, memory), bytes);
     return code;
 }
-
-/* ---- kernels ---- */
 
 static void metal_options(const struct accelerator *accelerator, const struct accelerator_build *build,
                           char *line, size_t room)

@@ -24,8 +24,6 @@ static const struct accelerator_code opencl_codes[] = {
     {-61, true, "CL_INVALID_BUFFER_SIZE"},
     {0, false, NULL}};
 
-/* ---- open and close ---- */
-
 static paritas_status find_loader(paritas_context *context, const struct accelerator *accelerator,
                                   struct opencl_api *api)
 {
@@ -156,8 +154,6 @@ static void opencl_close(struct accelerator *accelerator)
     accelerator->state = NULL;
 }
 
-/* ---- entries ---- */
-
 static void opencl_unload(struct accelerator *accelerator, struct accelerator_kernel *kernel)
 {
     const struct opencl_state *state = accelerator->state;
@@ -243,8 +239,6 @@ static paritas_status opencl_load(paritas_context *context, struct accelerator *
     if (status != PARITAS_OK) opencl_unload(accelerator, kernel);
     return status;
 }
-
-/* ---- memory and launches ---- */
 
 static int opencl_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {
