@@ -8,8 +8,8 @@
 
 #include "entry/entry_jobs.h"
 
-/* Curvature of undetermined directions (times their sums of squares): small enough to show in errors, too
- * large for rounding to spread. */
+/* Curvature of undetermined directions (times their sums of squares): small enough to show in the errors,
+ * large enough that rounding does not spread it. */
 #if F64
 #define JOB_FLAT_CURVATURE R(1e-10)
 #else

@@ -9,7 +9,7 @@
 #include "minimise/minimiser_sizes.h"
 
 /* ---- points and data: evaluate, Hessian, expected data, Jacobian, tangent ----
- * in: data sets, then points: each with each data set, or with templates its own. */
+ * in: data sets, then points. Each point meets each data set, or, with templates, its own. */
 enum point_args { POINT_ARG_POINTS, POINT_ARG_SETS, POINT_ARG_GRADIENT, POINT_ARGS };
 
 /* Value, then, if asked, gradient and Hessian (row-major, both halves). */
@@ -122,8 +122,8 @@ enum profile_answer {
 #define PROFILE_ANSWER_SIZE(slots, points) (PROFILE_ANSWER_SCALARS + ((points) ? 2 * (slots) : 0))
 
 /* ---- draws: a row of data per toy ----
- * in: one row: expected counts, means of measurements. Behind the arguments: item number of each place (<
- * 2^24), or DRAW_NO_ITEM: keeps its value. */
+ * in: one row: expected counts, means of measurements. Behind the arguments: item number of each place
+ * (below 2^24), or DRAW_NO_ITEM: keeps its value. */
 enum draw_args {
     DRAW_ARG_TOYS,
     DRAW_ARG_FIRST_LOW, /* first toy, < 2^63 */

@@ -559,7 +559,8 @@ FN real lbfgsb_along(MODEL_PARAMETERS)
     return fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_STEP);
 }
 
-/* Along STEP from POINT. Returns the value (point and gradient in MODEL_X, MODEL_GRADIENT), or MODEL_HUGE. */
+/* Searches along STEP from POINT. Returns the value (point and gradient in MODEL_X, MODEL_GRADIENT), or
+ * MODEL_HUGE. */
 FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, real slope)
 {
     const real zero = R(0.0), one = R(1.0), noise = fit_noise(value), least_slope = LBFGSB_SUFFICIENT * slope;

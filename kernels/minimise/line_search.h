@@ -27,7 +27,7 @@ FN line_search line_search_begin(real value, real slope, real most)
     return q;
 }
 
-/* Cubic (f, g at 0; f2, g2 at h), as a part of h; 0: no minimum. */
+/* Minimum of the cubic (f, g at 0; f2, g2 at h), as a part of h; 0: none. */
 FN real line_search_cubic(real h, real f, real g, real f2, real g2)
 {
     const real theta = DIVIDE(R(3.0) * (f - f2), h) + g + g2;
@@ -43,7 +43,7 @@ FN real line_search_cubic(real h, real f, real g, real f2, real g2)
     return SELECT(square > R(0.0), part, R(0.0));
 }
 
-/* After value f and slope g at q.at: cases 1 to 4 of section 4, then the interval. */
+/* The next trial after value f and slope g at q.at: cases 1 to 4 of section 4, then the interval. */
 FN line_search line_search_next(line_search q, real f, real g)
 {
     const real h = q.best - q.at;
@@ -80,7 +80,7 @@ FN line_search line_search_next(line_search q, real f, real g)
     q.best_value = SELECT(higher, q.best_value, f);
     q.best_slope = SELECT(higher, q.best_slope, g);
     q.bracketed = OR(q.bracketed, OR(higher, turned));
-    /* halve an interval not below two thirds after two trials */
+    /* halve an interval that did not shrink to two thirds in two trials */
     const real size = fit_size(q.other - q.best);
     next = SELECT(AND(q.bracketed, size >= R(0.66) * q.wider), FMA(R(0.5), q.other - q.best, q.best), next);
     q.wider = SELECT(q.bracketed, q.width, q.wider);
@@ -88,7 +88,7 @@ FN line_search line_search_next(line_search q, real f, real g)
     const mask ascending = q.best < q.other;
     q.low = SELECT(q.bracketed, SELECT(ascending, q.best, q.other), FMA(R(1.1), tried - from, tried));
     q.high = SELECT(q.bracketed, SELECT(ascending, q.other, q.best), FMA(R(4.0), tried - from, tried));
-    /* rounding must stay inside */
+    /* rounding may leave the interval */
     next = SELECT(
         AND(next >= q.low, next <= q.high), next,
         SELECT(q.bracketed, FMA(R(0.5), q.other - q.best, q.best), SELECT(next < q.low, q.low, q.high)));

@@ -109,7 +109,8 @@ FN mask qn_is_free(PRIVATE const qn_fit *f)
     return f->phase <= R(0.0);
 }
 
-/* MODEL_ACTIVE at POINT, HELD_COUNT. Returns lanes whose set changed. PRODUCT, MODEL_GRADIENT: scratch. */
+/* Sets MODEL_ACTIVE at POINT, and HELD_COUNT. Returns lanes whose set changed. PRODUCT, MODEL_GRADIENT:
+ * scratch. */
 FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi_moves)
 {
     const u32 n = MODEL_SLOTS, poi = c->poi;
@@ -170,7 +171,7 @@ FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     }
 }
 
-/* The held part of the matrix; unit matrix for empty places. */
+/* Factors the held part of the matrix; unit matrix for empty places. */
 FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     ONE_WORKER
@@ -336,7 +337,7 @@ FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows,
         x[i] = SELECT(m, LOAD_ROWS(c->starts, from, PROFILE_STARTS_SIZE(n), conditional * n + i), x[i]);
 }
 
-/* Next tasks of idle lanes: data, starts. */
+/* Gives idle lanes their next tasks: data, starts. */
 FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
 {
     f->rows = rows_take(f->rows, f->idle, &f->next, c->end, c->none);
@@ -354,7 +355,7 @@ FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit
     TEAM_BARRIER();
 }
 
-/* The pair into place `ring`; POINT, SLOPE of accepting lanes. Returns s.y. */
+/* Stores the pair in place `ring`; POINT, SLOPE of accepting lanes. Returns s.y. */
 FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
 {
     const pmask own = fit_packs(f->accept);
@@ -379,7 +380,7 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
     const real along = qn_take_pair(MODEL, f, ring);
     const mask moves = AND(qn_is_free(f), REAL_OF(c->flags & PROFILE_POI_FREE) > zero),
                changed = OR(f->begins, qn_active_set(MODEL, c, moves));
-    TEAM_BARRIER();
+    TEAM_BARRIER(); /* all have read the scalars */
     ONE_WORKER
     {
         for (u32 k = 0; k < QN_PAIRS; k++) QN_RHO(k) = SELECT(changed, zero, QN_RHO(k));
@@ -498,7 +499,7 @@ FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE con
     }
 }
 
-/* The team's share of tasks; rows: entry/entry_rows.h. */
+/* Runs the team's share of tasks; rows: entry/entry_rows.h. */
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team,
                      real tolerance)
 {

@@ -23,7 +23,6 @@ static void malloc_release(void *user, void *memory)
     free(memory);
 }
 
-/* Copies `options` into a new context, except devices. */
 static paritas_status take_options(struct paritas_context *opened, const paritas_options *options)
 {
     opened->progress = options->progress;

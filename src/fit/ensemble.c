@@ -28,7 +28,6 @@ paritas_status ensemble_check(paritas_context *context, const paritas_model *giv
     return PARITAS_OK;
 }
 
-/* Data rows of the toys from `first` on. */
 struct draw {
     const struct ensemble *ensemble;
     uint64_t first;

@@ -31,7 +31,6 @@ static paritas_status fill(void *user, struct launch_rows *rows)
     return PARITAS_OK;
 }
 
-/* Stores an answer in the caller's row `to`. */
 static void put_answer(const struct evaluation *e, const double *answer, double constant, size_t to)
 {
     const struct frozen *model = e->model;

@@ -35,7 +35,6 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
     return status == PARITAS_OK ? plan->take(plan->user, rows) : status;
 }
 
-/* Launches jobs at .. at + n - 1. */
 static paritas_status run_once(paritas_context *context, struct paritas_device *device,
                                const struct launch_plan *plan, const struct device_progress *progress,
                                size_t at, size_t n)
