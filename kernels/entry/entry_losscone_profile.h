@@ -32,7 +32,7 @@ KERNEL(losscone_profile)
     }
 }
 
-/* count: grid potentials. in: confidence_row each, grid step. out: confidence_answer. Slab:
+/* count: potentials. in: confidence_row each, grid step. out: confidence_answer. Slab:
  * CONFIDENCE_SLAB. */
 KERNEL(losscone_confidence)
 {

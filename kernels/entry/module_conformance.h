@@ -1,5 +1,5 @@
-/* module_conformance.h: a kernel of every word of the kernel language and every numeric function. It shows
- * whether a device gives the CPU's bits (src/device/device_self_test.c). A dialect stands in front.
+/* module_conformance.h: every word of the kernel language and every numeric function, to compare a
+ * device with the CPU (src/device/device_self_test.c). A dialect stands in front.
  *
  * One entry: drivers charge per program. args: rows, 8 (an argument against unrolling). in: a, b, c of 8
  * numbers each. out: CONFORM_GROUP_LIST; 0 where a precision lacks a group. */
@@ -73,7 +73,7 @@ FN void conform_words(CONFORM_PARAMETERS, u32 eight)
         STOREP(CONFORM_AT(COMPARISONS), i,
                PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) +
                    PSELECT(-zero < zero, PK(4.0), PK(8.0)));
-        /* flushes on the way must not show */
+        /* what devices flush on the way must not show */
         const pack tiny = a * PK(1e-30);
 #if F64
         STOREP(CONFORM_AT(SUBNORMAL), i, tiny * PK(1e-280)); /* f64 uses subnormals in full */

@@ -38,7 +38,7 @@ FN real de_within(real x, real lower, real upper)
     return SELECT(x < lower, lower, SELECT(x > upper, upper, x));
 }
 
-/* Within `reach` units of BEST. */
+/* MODEL_X := a point within `reach` units of BEST. */
 FN void de_scatter(MODEL_PARAMETERS, u32 member, real reach, u32 key0, u32 key1)
 {
     TEAM_FOR(group, MODEL_SLOTS / 4) {
@@ -108,7 +108,7 @@ FN void de_populate(MODEL_PARAMETERS, u32 members, real start, real reach, u32 k
     }
 }
 
-/* Returns its value. */
+/* BEST := the member with the least value, which is returned. */
 FN real de_find_best(MODEL_PARAMETERS, u32 members)
 {
     ONE_WORKER
@@ -188,7 +188,7 @@ FN mask de_is_close(MODEL_PARAMETERS, u32 members, real best, real tolerance)
     return AND(spread <= SELECT(tolerance > noise, tolerance, noise), apart <= DE_CLOSE * DE_CLOSE);
 }
 
-/* Squared, in errors. */
+/* Squared projected gradient, in errors. */
 FN real de_pull(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();

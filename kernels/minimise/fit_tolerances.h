@@ -17,11 +17,11 @@
 /* A polished f32 answer against an f64 fit. */
 #define POLISHED_NLL 1e-9       /* of the NLL, absolute */
 #define POLISHED_PARAMETER 1e-6 /* of errors */
-/* of the errors, which change with an f64 fit's stopping point */
+/* relative, of the errors: they change with an f64 fit's stopping point */
 #define POLISHED_ERROR 1e-5
 #define POLISHED_Q 1e-6   /* of q, absolute */
 #define POLISHED_CLS 1e-6 /* absolute */
-/* share of toys; others may find another minimum */
+/* share of toys where that holds; others may find another minimum */
 #define POLISHED_TOYS 0.999
 
 /* Raw f32 kernels against f64. NLL: of 1 + its deviance form. Slope: of the largest. Hessian element: of the

@@ -64,8 +64,8 @@
 #define LBFGSB_ROW LBFGSB_COLUMN(2)
 #define LBFGSB_MV LBFGSB_COLUMN(3)
 #define LBFGSB_RV LBFGSB_COLUMN(4)
-#define LBFGSB_RD LBFGSB_COLUMN(5)                     /* PAIRS: 1 / D; 1 without a pair */
-#define LBFGSB_LEAST (LBFGSB_COLUMN(5) + LBFGSB_PAIRS) /* 16 */
+#define LBFGSB_RD LBFGSB_COLUMN(5) /* PAIRS: 1 / D; 1 without a pair */
+#define LBFGSB_LEAST (LBFGSB_COLUMN(5) + LBFGSB_PAIRS)
 
 enum lbfgsb_scalar {
     LBFGSB_TIME = FIT_SCRATCH,
@@ -158,7 +158,7 @@ FN void lbfgsb_upper(GLOBAL const real *a, GLOBAL real *v)
     }
 }
 
-/* M^-1 = [-D, L^T; L, theta S^T S] (3.4) by its lower block; missing pairs count 1. */
+/* Factors M^-1 = [-D, L^T; L, theta S^T S] (3.4) by its lower block; missing pairs count 1. */
 FN_LARGE mask lbfgsb_middle_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *middle = LBFGSB_MIDDLE, *rd = LBFGSB_RD;
@@ -201,9 +201,9 @@ FN real lbfgsb_small_dot(GLOBAL const real *a, GLOBAL const real *b)
     return flush(v);
 }
 
-/* K = M^-1 - 1/theta W^T Z Z^T W (5.11): [-E, F^T; F, theta S^T A A^T S], E = D + Y^T Z Z^T Y / theta, F = L
- * - S^T Z Z^T Y; Z: slots inside, A: held. On entry E, F, C hold the products; on exit C = theta S^T A A^T S
- * + F E^-1 F^T, F is F E^-T/2. */
+/* Factors K = M^-1 - 1/theta W^T Z Z^T W (5.11): [-E, F^T; F, theta S^T A A^T S], E = D + Y^T Z Z^T Y /
+ * theta, F = L - S^T Z Z^T Y; Z: slots inside, A: held. On entry E, F, C hold the products; on exit C = theta
+ * S^T A A^T S + F E^-1 F^T, F is F E^-T/2. */
 FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *e = LBFGSB_E, *f = LBFGSB_F, *c = LBFGSB_C;

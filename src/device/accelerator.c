@@ -498,7 +498,7 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
         const int code =
             run_chunk(accelerator, kernel, model, launch, at_once * slab_bytes, first, count, &what);
         if (code != 0 && memory_ran_out(accelerator, code) && at_once > 1) {
-            accelerator->slabs_most = at_once * slab_bytes; /* later launches reuse this */
+            accelerator->slabs_most = at_once * slab_bytes; /* later launches start below this */
             at_once /= 2;
             release_buffer(accelerator, &accelerator->slabs);
             continue;

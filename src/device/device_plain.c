@@ -52,7 +52,7 @@ paritas_status plain_open(paritas_context *context, const char *name, const stru
                : fail_unknown(context, name);
 }
 
-/* Every kernel it may use, also for few teams. */
+/* Tests every kernel it may use, also for few teams. */
 static paritas_status test_device(paritas_context *context, struct paritas_device *device)
 {
     const bool is_reference = device->operations == &DEVICE_KIND(PARITAS_DEVICE_CPU);

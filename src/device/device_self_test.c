@@ -13,7 +13,7 @@ const char *self_test_word(unsigned group)
     return words[group];
 }
 
-/* From 2^-20 to 2^6, both signs, exact in f32, the same everywhere. */
+/* Numbers from 2^-20 to 2^6, both signs, exact in f32, the same everywhere. */
 void self_test_fill(struct self_test_data *data)
 {
     uint32_t state = 1;
@@ -72,7 +72,7 @@ static paritas_status compare(paritas_context *context, const struct paritas_dev
     return PARITAS_OK;
 }
 
-/* From a CPU opened for it. */
+/* Runs on a CPU opened for it. */
 static paritas_status reference(paritas_context *context, unsigned precision,
                                 const struct self_test_data *data, double *wanted)
 {

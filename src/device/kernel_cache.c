@@ -74,7 +74,7 @@ void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
     return NULL;
 }
 
-/* With missing parents. */
+/* Makes missing parents, too. */
 static void make_folders(char *path)
 {
     for (char *c = path + 1; *c; c++) {

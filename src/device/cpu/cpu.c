@@ -13,7 +13,6 @@
 #include <cpuid.h>
 #endif
 
-/* Targets of the library's own modules. */
 static const struct {
     const char *isa;
     unsigned precision, lanes;
@@ -31,7 +30,7 @@ static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable
 #define SLABS_IN_CACHE ((size_t)512 * 1024)
 /* Queues stream data and keep lanes busy far beyond the cache (tHu: 1.8 MB for 8). */
 #define SLABS_OF_QUEUES ((size_t)8 << 20)
-/* Pays for a thread (about 50 us): a test of two bins takes 35 us on one, 150 us on two. */
+/* Cost that pays for a thread (about 50 us): a test of two bins takes 35 us on one, 150 us on two. */
 #define WORTH_A_THREAD 2.5e7
 
 #define THREADS_MOST 256 /* paritas_open's limit */
@@ -80,7 +79,7 @@ static int isa_runs(const char *isa)
 #endif
 }
 
-/* By the one-lane variant, which replaces missing widths. */
+/* Looks for the one-lane variant, which replaces missing widths. */
 static int isa_built(const char *isa, unsigned precision)
 {
     for (size_t v = 0; v < sizeof built / sizeof built[0]; v++)
@@ -247,7 +246,7 @@ static const struct cpu_variant *choose_among(const struct paritas_device *devic
     return best;
 }
 
-/* Of the device's instruction set or the next plainer one. NULL: none. */
+/* For the device's instruction set or the next plainer one. NULL: none. */
 static const struct cpu_variant *choose_variant(const struct paritas_device *device,
                                                 const struct kernel_module *module,
                                                 const struct device_launch *launch)
@@ -297,7 +296,7 @@ static void run_threads(const struct cpu_state *state, struct work *work, unsign
     pthread_t ids[THREADS_MOST];
     unsigned started = 1;
     for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){work, state->slabs[t], t == 0};
-    /* others do its share */
+    /* if a thread does not start, others do its share */
     while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0)
         started++;
     run_worker(&workers[0]);

@@ -26,7 +26,6 @@ static bool find_target(const struct nvrtc_api *api, unsigned capability, unsign
     return true;
 }
 
-/* Why an installed NVRTC cannot serve. */
 enum nvrtc_fault { NVRTC_SERVES, NVRTC_OTHER_VERSION, NVRTC_SILENT, NVRTC_TOO_NEW };
 
 static enum nvrtc_fault take_library(struct cuda_state *state, void *library, int *oldest)

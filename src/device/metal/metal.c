@@ -274,7 +274,6 @@ static void metal_options(const struct accelerator *accelerator, const struct ac
     snprintf(line, room, "math mode safe");
 }
 
-/* Refuses with the system's reason. */
 static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator,
                              const struct accelerator_build *build, const char *who, metal_id error)
 {
