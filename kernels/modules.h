@@ -1,11 +1,6 @@
-/* modules.h: the kernel modules of the library, one a model family, as MODULE(name, lanes).
- *
- * A module has its text in entry/module_NAME.h and the names of its entries in entry/NAME_entries.h. `many`:
- * variants of the CPU run several fits side by side. `one`: the module branches on its numbers, so a team
- * works on one job alone.
- *
- * Read by cmake/kernels.cmake and by C. One line a module.
- */
+/* modules.h: the library's kernel modules, one line per model family: MODULE(name, lanes). Text:
+ * entry/module_NAME.h; names: entry/NAME_entries.h. `many`: CPU variants run fits side by side. `one`: the
+ * module branches on its numbers, so a team runs one job. cmake/kernels.cmake reads this, too. */
 #ifndef PARITAS_MODULES_H
 #define PARITAS_MODULES_H
 

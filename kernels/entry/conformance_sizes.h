@@ -1,8 +1,8 @@
-/* conformance_sizes.h: what host and kernels of the conformance module share. */
+/* conformance_sizes.h: shared by host and conformance kernels. */
 #ifndef PARITAS_ENTRY_CONFORMANCE_SIZES_H
 #define PARITAS_ENTRY_CONFORMANCE_SIZES_H
 
-/* What a row answers, in groups of 8 results: GROUP(name, the word or function that a message blames). */
+/* Results of a row in groups of 8: GROUP(name, the word or function that a message blames). */
 #define CONFORM_GROUP_LIST(GROUP)                               \
     GROUP(SUM, "+")                                             \
     GROUP(DIFFERENCE, "-")                                      \
@@ -48,11 +48,11 @@
 #define CONFORM_ENUMERATOR(name, word) CONFORM_##name,
 enum { CONFORM_GROUP_LIST(CONFORM_ENUMERATOR) CONFORM_GROUPS };
 
-#define CONFORM_IN 24 /* elements of a row that comes in: a, b, c of 8 each */
+#define CONFORM_IN 24 /* a, b, c of a row, 8 each */
 #define CONFORM_OUT (8 * CONFORM_GROUPS)
-#define CONFORM_SHARED 256 /* elements that the workers of a team share: as many as the largest teams have */
+#define CONFORM_SHARED 256 /* elements shared by a team: the largest team's size */
 #define CONFORM_SLAB 1024
-#define CONFORM_INTS (CONFORM_SHARED + 8) /* a permutation of 0 .. CONFORM_SHARED - 1, then 8 integers */
+#define CONFORM_INTS (CONFORM_SHARED + 8) /* a permutation of the shared elements, then 8 integers */
 #define CONFORM_REALS 8
 
 #endif

@@ -1,5 +1,4 @@
-/* custom_entries.h: the entries of a user's model by name, in the order of every device's tables. For host
- * and build. */
+/* custom_entries.h: entries of a user's model, in the order of device tables. */
 #ifndef PARITAS_ENTRY_CUSTOM_ENTRIES_H
 #define PARITAS_ENTRY_CUSTOM_ENTRIES_H
 

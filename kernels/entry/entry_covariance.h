@@ -1,31 +1,27 @@
-/* entry_covariance.h: what the covariance entries of every family have in common; rows: entry/entry_rows.h.
- * Comes behind a family's words, see entry_jobs.h.
+/* entry_covariance.h: covariances of any family. Comes behind a family's words (entry_jobs.h).
  *
- * With the factor L of the first `dense` slots the covariance is X X^T, where X L^T = R: unit rows for those
- * slots, and below them what a family has that eliminates the others. R and X (`rest`) are tiles of 8 x 8,
- * dense / 8 of them a row, elements column by column.
- */
+ * With L the factor of the first `dense` slots, the covariance is X X^T, X L^T = R. R: unit rows of those
+ * slots, then rows of the family's eliminated slots. R and X (`rest`): tiles of 8 x 8, dense / 8 a row,
+ * column by column. */
 #ifndef PARITAS_ENTRY_COVARIANCE_H
 #define PARITAS_ENTRY_COVARIANCE_H
 
 #include "entry/entry_jobs.h"
 
-/* A direction on which nothing depends has this curvature (times its own sums of squares): small enough for
- * the errors of all parameters that it moves to show it, large enough for rounding not to spread it to
- * others. */
+/* Curvature of undetermined directions (times their sums of squares): small enough to show in the errors,
+ * large enough that rounding does not spread it. */
 #if F64
 #define JOB_FLAT_CURVATURE R(1e-10)
 #else
 #define JOB_FLAT_CURVATURE R(1e-8)
 #endif
-#define JOB_DOUBT R(1e-5) /* as doubtful as a fit that may end at an EDM of 1e-10 */
+#define JOB_DOUBT R(1e-5) /* matches fits that may end at an EDM of 1e-10 */
 
 typedef struct {
     real value, edm;
-    mask bad; /* lanes whose Hessian has no factor */
+    mask bad;
 } job_minimum;
 
-/* Loads the lanes' points and factors the Hessian there. */
 FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
                                    lane_rows rows)
 {
@@ -39,8 +35,7 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     TEAM_BARRIER();
     newton_active_set(MODEL);
     m.bad = model_curvature(MODEL, R(1.0), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    /* where the data are met exactly, second derivatives are nothing but rounding: the Fisher matrix is the
-     * Hessian */
+    /* data met exactly: second derivatives are rounding; Fisher is the Hessian */
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
     TEAM_IF(ANY(exact))
         m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
@@ -48,7 +43,7 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     return m;
 }
 
-/* R: unit rows of the dense slots, zeros below. No barrier behind it. */
+/* R: unit rows of dense slots, zeros below. No barrier follows. */
 FN void job_unit_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense)
 {
     GLOBAL const real *active = MODEL_ACTIVE;
@@ -58,7 +53,6 @@ FN void job_unit_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense)
     TEAM_FOR(i, dense) rest[64 * (i / 8 * blocks + i / 8) + 9 * (i % 8)] = active[i];
 }
 
-/* X in place of R. */
 FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL const real *rdiag)
 {
     GLOBAL const real *tiles = MODEL_TILES;
@@ -68,7 +62,7 @@ FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL co
         TEAM_FOR(step, TILE_GROUPS(blocks) + TILE_GROUPS(others)) {
             const u32 of_dense = step < TILE_GROUPS(blocks),
                       I = of_dense ? TILE_GROUP * step : blocks + TILE_GROUP * (step - TILE_GROUPS(blocks));
-            /* columns left of a unit are zero */
+            /* zero left of a unit */
             const u32 from = of_dense ? I : 0, end = of_dense ? J + 1 : blocks + others;
             if (I >= end) continue;
             tile_group g;
@@ -85,7 +79,7 @@ FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL co
     }
 }
 
-/* X X^T of active slots into the answer's rows; square: working space of as many tiles. */
+/* `square`: scratch of as many tiles. */
 FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, GLOBAL real *square,
                          GLOBAL elem *out, lane_rows rows, u32 stride)
 {
@@ -94,7 +88,7 @@ FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, G
     TEAM_FOR(k, n / 8 * TILE_GROUPS(n / 8)) {
         const u32 J = k / TILE_GROUPS(n / 8), I = J + TILE_GROUP * (k % TILE_GROUPS(n / 8));
         if (I >= n / 8) continue;
-        /* rows of dense slots are zero left of their own block */
+        /* dense rows are zero left of their block */
         tile_group g = tile_group_of(I, J, n / 8);
         const u32 from = I + g.count <= blocks ? I : J < blocks ? J : 0;
         UNROLL for (u32 t = 0; t < TILE_GROUP; t++) g.left[t] = 64 * ((I + t) * blocks + from);
@@ -112,7 +106,7 @@ FN void job_store_square(MODEL_PARAMETERS, GLOBAL const real *rest, u32 dense, G
     TEAM_BARRIER();
 }
 
-/* All of the answer but the whole covariance, whose diagonal is in NEWTON_TEMP. */
+/* All but the full covariance; its diagonal is in NEWTON_TEMP. */
 FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane_rows rows, u32 stride)
 {
     const u32 n = MODEL_SLOTS;

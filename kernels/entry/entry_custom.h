@@ -1,6 +1,5 @@
-/* entry_custom.h: the entries of a model that a user wrote: what stands behind its function in its file
- * (docs/models.md). Rows in and out are those of the HistFactory entries of the same names, with which the
- * host shares its code: entry/entry_rows.h. */
+/* entry_custom.h: entries of a user's model, behind its function (docs/models.md). Rows: as HistFactory's
+ * (entry_rows.h). */
 #ifndef PARITAS_ENTRY_CUSTOM_H
 #define PARITAS_ENTRY_CUSTOM_H
 
@@ -38,7 +37,6 @@ KERNEL(custom_draw)
     job_draw(CUSTOM, args, in, out, TEAM_INDEX);
 }
 
-/* What these kernels were compiled for. */
 KERNEL(custom_about)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
@@ -49,7 +47,7 @@ KERNEL(custom_about)
     }
 }
 
-/* Points without data: expectations that look at data see zeros. */
+/* Points without data: expectations see zeros. */
 FN void custom_load_points(CUSTOM_ARGUMENTS, GLOBAL const elem *points, lane_rows rows)
 {
     TEAM_FOR(i, mi[CUSTOM_DATA]) s[mi[CUSTOM_S_MAIN] + i] = R(0.0);
@@ -57,7 +55,7 @@ FN void custom_load_points(CUSTOM_ARGUMENTS, GLOBAL const elem *points, lane_row
     TEAM_BARRIER();
 }
 
-/* out: what is expected of the main data (P). */
+/* out: expected main data (P). */
 KERNEL(custom_expected)
 {
     const u32 places = mi[CUSTOM_PLACES];
@@ -67,7 +65,7 @@ KERNEL(custom_expected)
     TEAM_FOR(i, places) STORE_ROWS(out, rows, places, i, s[mi[CUSTOM_S_VALUE] + i]);
 }
 
-/* out: derivatives of the main data (P rows) by every slot. */
+/* out: derivatives of main data (P rows) by slot. */
 KERNEL(custom_jacobian)
 {
     const u32 n = CUSTOM_SLOTS, places = mi[CUSTOM_PLACES];

@@ -1,19 +1,17 @@
-/* entry_draw.h: data drawn around what a model expects, for the draw entries of all families; rows:
- * entry/entry_rows.h. Comes behind a family's words, see entry_jobs.h, and
+/* entry_draw.h: draws data around an expectation, for all families. Comes behind a family's words
+ * (entry_jobs.h) and
  *
  *   model_draws(MODEL, i, fixed, drawn, &counted, &measured, &precision)
  *
- * which says of the places from i on, those of `drawn` alone, which are counts and which are measurements of
- * a precision (1/sigma^2); `fixed`: auxiliary data stay as they are given.
- */
+ * which sorts `drawn` places from i on into counts and measurements of a precision (1/sigma^2). `fixed`: keep
+ * auxiliary data. */
 #ifndef PARITAS_ENTRY_DRAW_H
 #define PARITAS_ENTRY_DRAW_H
 
 #include "entry/entry_rows.h"
 #include "numeric/rng.h"
 
-/* A place whose expected count is negative or above RNG_POISSON_LARGEST receives NaN. Toys are drawn in f64
- * always; in f32 the entry answers what `in` has. */
+/* Expected counts < 0 or > RNG_POISSON_LARGEST give NaN. In f32 the entry copies `in`. */
 FN void job_draw(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const u32 places = MODEL_DATA;

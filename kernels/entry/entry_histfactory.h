@@ -1,9 +1,7 @@
-/* entry_histfactory.h: the entries of the HistFactory family. Each binds the model to a task for the rows of one team;
- * rows: entry/entry_rows.h.
+/* entry_histfactory.h: HistFactory's entries: one task for a team's rows (entry_rows.h).
  *
- * Data rows are HF_DATA long: panel array of main data, then auxiliary data by slot, then varied numbers. Points are
- * HF_SLOTS long. A cell is a (panel, unit), see histfactory/histfactory_arrays.h.
- */
+ * Data row (HF_DATA): panel array of main data, auxiliary data by slot, varied numbers. Point: HF_SLOTS.
+ * Cell: a (panel, unit) of histfactory/histfactory_arrays.h. */
 #ifndef PARITAS_ENTRY_HISTFACTORY_H
 #define PARITAS_ENTRY_HISTFACTORY_H
 
@@ -40,7 +38,7 @@ KERNEL(hf_draw)
 
 /* ---- expected data ---- */
 
-/* Points, each with its data row where varied numbers stand in it. */
+/* Points, each with its data row for varied numbers. */
 FN void hf_load_points(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows, u32 stride)
 {
     const u32 sets = args[POINT_ARG_SETS];
@@ -50,7 +48,7 @@ FN void hf_load_points(HF_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
     TEAM_BARRIER();
 }
 
-/* The common local parameter of a channel in bin b of a panel; 1 if it has none. */
+/* Common local parameter in bin b; 1 if none. */
 FN real hf_common_gamma(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
 {
     real gamma = R(1.0);
@@ -86,7 +84,6 @@ FN real hf_not_held(HF_PARAMETERS, u32 bin)
     return inside;
 }
 
-/* The rows of one panel's bins. */
 FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL elem *out, lane_rows rows)
 {
     const u32 n = mi[HF_SLOTS], stride = 8 * mi[HF_PANELS] * n, cell = hf_cell_at(ch, panel, 0),
@@ -100,7 +97,7 @@ FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
             STORE_ROWS(out, rows, stride, (first_bin + b) * n + hf_dense_slot(mi, ch, i),
                        flush(jacobian[8 * i + b] * gamma) * inside);
     }
-    TEAM_BARRIER(); /* the first worker puts the sets' derivatives where the others read */
+    TEAM_BARRIER(); /* worker 0 shared the sets' derivatives */
     for (u32 set = 0; set < ch->sets; set++) {
         const u32 slot = hf_local_slot(mi, ch, set, panel);
         ONE_WORKER
@@ -115,7 +112,7 @@ FN void hf_store_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
     TEAM_BARRIER();
 }
 
-/* out: derivative of lambda of every bin (8 * panels rows) by every slot. */
+/* out: derivatives of lambda (8 * panels rows) by slot. */
 KERNEL(hf_jacobian)
 {
     const u32 stride = 8 * mi[HF_PANELS] * mi[HF_SLOTS];
@@ -131,14 +128,14 @@ KERNEL(hf_jacobian)
     }
 }
 
-/* n elements of the slab from `from` on into the answer's, from `at` on. Returns where those end. */
+/* n slab elements to the answer at `at`. Returns the end. */
 FN u32 hf_store_vector(GLOBAL const real *from, u32 n, GLOBAL elem *out, lane_rows rows, u32 stride, u32 at)
 {
     TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, at + i, from[i]);
     return at + n;
 }
 
-/* in: data rows, then a row a point: point, direction (slots each). What it answers: histfactory_tangent.h. */
+/* in: data rows, then points with directions. out: see histfactory_tangent.h. */
 KERNEL(hf_tangent_rows)
 {
     const u32 n = mi[HF_SLOTS], dense = mi[HF_DENSE], bins = 8 * mi[HF_PANELS], cells = 8 * mi[HF_CELLS],
@@ -160,7 +157,6 @@ KERNEL(hf_tangent_rows)
 
 /* ---- the Hessian ---- */
 
-/* An element of the matrix in the answer, on both sides of the diagonal. */
 FN void hf_store_element(GLOBAL elem *out, lane_rows rows, u32 n, u32 i, u32 j, real h)
 {
     const u32 stride = VALUE_SIZE_HESSIAN(n), matrix = VALUE_HESSIAN(n);
@@ -168,8 +164,7 @@ FN void hf_store_element(GLOBAL elem *out, lane_rows rows, u32 n, u32 i, u32 j, 
     if (i != j) STORE_ROWS(out, rows, stride, matrix + j * n + i, h);
 }
 
-/* The row of local set `set` in bin b of a panel: what ties it to dense slots, its own element, those of the
- * sets before it. */
+/* Row of local set `set` in bin b: couplings to dense slots and earlier sets, own element. */
 FN void hf_store_local_row(HF_PARAMETERS, hf_channel ch, u32 set, u32 panel, u32 b, GLOBAL elem *out,
                            lane_rows rows)
 {
@@ -203,8 +198,8 @@ KERNEL(hf_hessian)
 
 /* ---- the covariance ---- */
 
-/* The rows of R (entry_covariance.h) of one bin's local slots: minus D^-1 L^-1 H_la, then L^-T. What they
- * give lacks the local blocks' own inverse. */
+/* R's rows (entry_covariance.h) of a bin's local slots: -D^-1 L^-1 H_la, then L^-T. The local blocks' own
+ * inverse is added later. */
 FN void hf_local_rest(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, GLOBAL real *rest)
 {
     const u32 sets = ch->sets, blocks = mi[HF_BLOCKS];
@@ -228,7 +223,7 @@ FN void hf_local_rest(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, GLOBAL rea
     }
 }
 
-/* Sums of squares of the rows of `rest` into NEWTON_TEMP. */
+/* NEWTON_TEMP := row sums of squares of `rest`. */
 FN void hf_square_rest(HF_PARAMETERS, GLOBAL const real *rest)
 {
     const u32 dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS];
@@ -246,8 +241,8 @@ FN void hf_square_rest(HF_PARAMETERS, GLOBAL const real *rest)
     TEAM_BARRIER();
 }
 
-/* Adds column `column` of the inverse of one bin's local block, L^-T D^-1 L^-1, to the answer if `whole`, its
- * diagonal element to NEWTON_TEMP. y: a scratch element a set. */
+/* A column of a local block's inverse, L^-T D^-1 L^-1: to the answer if `whole`, its diagonal to NEWTON_TEMP.
+ * y: scratch, one element per set. */
 FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel, u32 b, GLOBAL real *y,
                              u32 whole, GLOBAL elem *out, lane_rows rows, u32 stride)
 {
@@ -273,8 +268,7 @@ FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel
     (NEWTON_TEMP)[first] = (NEWTON_TEMP)[first] + y[column];
 }
 
-/* Errors are the diagonal of the local blocks' own inverse plus the
- * norms of the rows of X. */
+/* Squared errors: diagonal of the local blocks' inverse plus row norms of X. */
 KERNEL(hf_covariance)
 {
     const u32 whole = args[FIT_ARG_WHOLE], n = mi[HF_SLOTS], dense = mi[HF_DENSE],

@@ -1,18 +1,16 @@
-/* entry_jobs.h: what the entries of every family have in common: rows in, rows out, fits by each method.
- * Knows no model. Rows and arguments: entry/entry_rows.h; `team`: an entry's TEAM_INDEX.
+/* entry_jobs.h: entries of any family: rows (entry/entry_rows.h), fits by each method. `team`: TEAM_INDEX.
  *
- * Comes behind a family's words: those of newton.h, MODEL_MEMORY of lbfgsb.h, and
+ * Comes behind a family's words: newton.h's, MODEL_MEMORY of lbfgsb.h, and
  *
- *   MODEL_DATA, MODEL_MAIN     elements of a data row; where it stands in the slab
- *   MODEL_WEIGHT(i)            1/width^2 of what constrains the slots from i on, a pack; 0 where nothing does
- *   MODEL_DENSE, MODEL_TILES   the matrix's dense slots, its lower triangle in tiles (numeric/tiles.h)
- *   MODEL_SCALE(i)             of slot i: the sums of squares behind the diagonal of the factored matrix
- *   model_prepare(MODEL)       fills what is read in places where no kernel writes
- *   model_matrix(MODEL, kap)   the Hessian (kap 1) or Fisher matrix (kap 0), without elimination or factor;
- *                              its diagonal is MODEL_DIAGONAL
+ *   MODEL_DATA, MODEL_MAIN     size of a data row; its place in the slab
+ *   MODEL_WEIGHT(i)            pack of 1/width^2 of constraints from slot i on; 0: none
+ *   MODEL_DENSE, MODEL_TILES   the matrix's dense slots; lower triangle in tiles (numeric/tiles.h)
+ *   MODEL_SCALE(i)             sums of squares behind the factored diagonal
+ *   model_prepare(MODEL)       fills places that no kernel writes
+ *   model_matrix(MODEL, kap)   Hessian (kap 1) or Fisher matrix (kap 0), not eliminated or factored;
+ *                              diagonal in MODEL_DIAGONAL
  *
- * An entry calls the function here that has its name, or, where models differ, builds on the others.
- */
+ * An entry calls its namesake here, or builds on others. */
 #ifndef PARITAS_ENTRY_JOBS_H
 #define PARITAS_ENTRY_JOBS_H
 
@@ -56,7 +54,6 @@ FN void job_load_pairs(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *
     TEAM_BARRIER();
 }
 
-/* The lanes' data, starts and bounds. */
 FN void job_load_jobs(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
 {
     const u32 n = MODEL_SLOTS, stride = FIT_JOB_SIZE(n);
@@ -86,14 +83,13 @@ FN void job_evaluate(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in
         TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, VALUE_GRADIENT + i, (MODEL_GRADIENT)[i]);
 }
 
-/* Element (i, j) of the dense part of the matrix. */
 FN real job_dense_element(MODEL_PARAMETERS, u32 i, u32 j)
 {
     const u32 p = i > j ? i : j, q = i > j ? j : i;
     return p < MODEL_DENSE ? (MODEL_TILES)[TILE_OFFSET(p / 8, q / 8) + 8 * (q % 8) + p % 8] : R(0.0);
 }
 
-/* Value, gradient and the dense part of the Hessian; 0 elsewhere. */
+/* Value, gradient, dense Hessian; 0 elsewhere. */
 FN void job_hessian(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const u32 n = MODEL_SLOTS, stride = VALUE_SIZE_HESSIAN(n);
@@ -116,7 +112,6 @@ FN void job_hessian(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
 
 /* ---- fits ---- */
 
-/* The point, and the scalars behind it. */
 FN void job_store_fit(MODEL_PARAMETERS, GLOBAL elem *out, lane_rows rows)
 {
     const u32 n = MODEL_SLOTS;
@@ -128,7 +123,7 @@ FN void job_store_fit(MODEL_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     }
 }
 
-/* Largest step of a slot: STEP_WIDTHS times the width of its constraint; 0 (no limit) where it has none. */
+/* STEP_WIDTHS constraint widths; 0 (no limit) without a constraint. */
 FN void job_step_caps(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -141,7 +136,6 @@ FN void job_step_caps(MODEL_PARAMETERS)
     TEAM_BARRIER();
 }
 
-/* By Newton's method. */
 FN void job_fit(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const lane_rows rows = rows_of_team(team, args[FIT_ARG_JOBS]);
@@ -155,8 +149,8 @@ FN void job_fit(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLO
     job_store_fit(MODEL, out, rows);
 }
 
-/* About one error of each slot: from the diagonal of the Fisher matrix at MODEL_X, constraints included. Only
- * the diagonal, without elimination or factor: what follows shall check Newton's method, not share it. */
+/* About one error per slot, from the Fisher diagonal at MODEL_X with constraints. No factor: these methods
+ * check Newton's. */
 FN void job_error_units(MODEL_PARAMETERS, GLOBAL real *unit)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(MODEL_ACTIVE, i, LOADP(FIT_FREE, i));
@@ -182,11 +176,10 @@ FN void job_fit_lbfgsb(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *
     job_store_fit(MODEL, out, rows);
 }
 
-/* How far around the start the first members lie, in errors; and around one that is near the minimum. */
+/* Spread of first members in errors; the same near a minimum. */
 #define JOB_REACH R(5.0)
 #define JOB_REACH_NEAR R(0.1)
 
-/* By differential evolution. */
 FN void job_fit_de(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const lane_rows rows = rows_of_team(team, args[FIT_ARG_JOBS]);
@@ -199,7 +192,6 @@ FN void job_fit_de(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, 
     job_store_fit(MODEL, out, rows);
 }
 
-/* Free and conditional fits to many data sets with a shared matrix. */
 FN void job_profile(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
 {
     const real part = args[PROFILE_ARG_FLAGS] & PROFILE_CLOSEST ? R(EDM_CLOSEST) : R(0.01);

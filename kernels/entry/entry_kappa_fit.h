@@ -1,10 +1,10 @@
-/* entry_kappa_fit.h: the entries that fit kappa distributions to spectra, and evaluate what they minimise. */
+/* entry_kappa_fit.h: kappa fits of spectra; their misfit. */
 #ifndef PARITAS_ENTRY_KAPPA_FIT_H
 #define PARITAS_ENTRY_KAPPA_FIT_H
 
 #include "kappa/kappa_fit.h"
 
-/* in: spectrum_row of each. out: kappa_answer. */
+/* in: spectrum_row each. out: kappa_answer. */
 KERNEL(kappa_fit)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);
@@ -12,7 +12,7 @@ KERNEL(kappa_fit)
     fit_spectra(FIT_ARGUMENTS, out, rows);
 }
 
-/* in: the spectra's rows, then the points, the same for all. out, a spectrum: its misfit at each. */
+/* in: spectra's rows, then shared points. out: misfit at each. */
 KERNEL(kappa_misfit)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);

@@ -1,11 +1,11 @@
-/* entry_kappa_flux.h: the entry that evaluates the flux of kappa distributions. */
+/* entry_kappa_flux.h: flux of kappa distributions. */
 #ifndef PARITAS_ENTRY_KAPPA_FLUX_H
 #define PARITAS_ENTRY_KAPPA_FLUX_H
 
 #include "kappa/kappa_arrays.h"
 #include "kappa/kappa_distribution.h"
 
-/* in, a distribution: density, kappa, thermal speed, then its energies. out: omnidirectional fluxes. */
+/* in: density, kappa, thermal speed, energies. out: omnidirectional fluxes. */
 KERNEL(kappa_flux)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[KAPPA_ARG_JOBS]);

@@ -1,10 +1,10 @@
-/* entry_kappa_potential.h: entries for the spacecraft's potential. */
+/* entry_kappa_potential.h: the spacecraft's potential. */
 #ifndef PARITAS_ENTRY_KAPPA_POTENTIAL_H
 #define PARITAS_ENTRY_KAPPA_POTENTIAL_H
 
 #include "kappa/kappa_potential.h"
 
-/* in: charging_job of each. out: charging_answer. */
+/* in: charging_job each. out: charging_answer. */
 KERNEL(kappa_potential)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[CHARGING_ARG_JOBS]);
@@ -59,8 +59,7 @@ KERNEL(kappa_potential)
     }
 }
 
-/* in: the plasma of each job, then the potentials, the same for all. out, a job: currents_answer of each
- * potential. */
+/* in: each job's plasma, then shared potentials. out: currents_answer of each. */
 KERNEL(kappa_currents)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[CHARGING_ARG_JOBS]);

@@ -1,18 +1,16 @@
-/* entry_losscone_evaluate.h: entries that evaluate the loss-cone model at given points, by its formula, cell
- * by cell, and the geometry of its cells. */
+/* entry_losscone_evaluate.h: the loss-cone model at given points, and its geometry. */
 #ifndef PARITAS_ENTRY_LOSSCONE_EVALUATE_H
 #define PARITAS_ENTRY_LOSSCONE_EVALUATE_H
 
 #include "losscone/losscone_direct.h"
 
-/* Which of n jobs a team works on. */
 FN size_t losscone_job(u32 team, u32 n)
 {
     return team < n ? team : n - 1;
 }
 
-/* in: the sweeps' rows, then the points, the same for all. out, a sweep: MISFITS_OUT. Where the number of
- * cells is 0, or of Lillis below 5, the misfit is none. Slab: MISFIT_SLAB. */
+/* in: sweeps' rows, then shared points. out: MISFITS_OUT each; none without cells, or for Lillis with fewer
+ * than 5. Slab: MISFIT_SLAB. */
 KERNEL(losscone_misfit)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -51,8 +49,7 @@ KERNEL(losscone_misfit)
     }
 }
 
-/* in: model_row of each sweep. out: model_answer: the model of each cell, then each row's angle of the cone
- * in degrees, of its own energy. */
+/* in: model_row each. out: model_answer: each cell's model, each row's cone angle (degrees) at its energy. */
 KERNEL(losscone_model)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -73,8 +70,7 @@ KERNEL(losscone_model)
     }
 }
 
-/* in: cosines_row of each sweep; behind them the cells' inclinations in degrees. out: the cosines. Slab: 2
- * SWEEP_CELLS. In f64 only, whatever the device. */
+/* in: cosines_row each, then cells' inclinations (degrees). out: cosines. Slab: 2 SWEEP_CELLS. Always f64. */
 KERNEL(losscone_cosines)
 {
     const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);

@@ -1,12 +1,11 @@
-/* entry_losscone_evolve.h: the entry that fits a sweep by differential evolution. */
+/* entry_losscone_evolve.h: fits sweeps by differential evolution. */
 #ifndef PARITAS_ENTRY_LOSSCONE_EVOLVE_H
 #define PARITAS_ENTRY_LOSSCONE_EVOLVE_H
 
 #include "losscone/losscone_evolve.h"
 
-/* in: the sweeps' rows; behind them evolve_shared: the bounds of U for the Latin hypercube, its EVOLVE_STARTS
- * points and the population's Sobol points, in the unit cube. out, a sweep: evolve_answer. Slab:
- * EVOLVE_SLAB. */
+/* in: sweeps' rows, then evolve_shared: bounds of U for the Latin hypercube, its EVOLVE_STARTS points, Sobol
+ * points of the population (unit cube). out: evolve_answer. Slab: EVOLVE_SLAB. */
 KERNEL(losscone_evolve)
 {
     const u32 sweeps = args[LOSSCONE_ARG_SWEEPS];

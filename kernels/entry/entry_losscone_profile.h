@@ -1,13 +1,12 @@
-/* entry_losscone_profile.h: the entries that say what the data allow of the potential: its profile,
- * confidence sets, the bootstrap of their thresholds. */
+/* entry_losscone_profile.h: profiles, confidence sets, bootstrap thresholds. */
 #ifndef PARITAS_ENTRY_LOSSCONE_PROFILE_H
 #define PARITAS_ENTRY_LOSSCONE_PROFILE_H
 
 #include "losscone/losscone_bootstrap.h"
 #include "losscone/losscone_confidence.h"
 
-/* in: the sweeps' rows, then the potentials. out, a sweep: PROFILES_OUT: profiled_potential of each potential,
- * then the number of cells. Slab: PROFILE_SLAB. */
+/* in: sweeps' rows, then potentials. out: PROFILES_OUT: profiled_potential of each, number of cells. Slab:
+ * PROFILE_SLAB. */
 KERNEL(losscone_profile)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -33,8 +32,8 @@ KERNEL(losscone_profile)
     }
 }
 
-/* count: potentials of the grid. in: confidence_row of each sweep, then the grid's step. out:
- * confidence_answer. Slab: CONFIDENCE_SLAB. */
+/* count: potentials. in: confidence_row each, grid step. out: confidence_answer. Slab:
+ * CONFIDENCE_SLAB. */
 KERNEL(losscone_confidence)
 {
     const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
@@ -57,8 +56,8 @@ KERNEL(losscone_confidence)
     }
 }
 
-/* count: draws. in: bootstrap_row of each sweep. out, a sweep: of each draw how far the misfit at the true
- * potential is above its minimum. Slab: BOOTSTRAP_SLAB. */
+/* count: draws. in: bootstrap_row each. out per draw: misfit at the true potential above the minimum. Slab:
+ * BOOTSTRAP_SLAB. */
 KERNEL(losscone_bootstrap)
 {
     const losscone_run run = losscone_run_of(mi, mr);
@@ -79,7 +78,7 @@ KERNEL(losscone_bootstrap)
     ONE_WORKER
     {
         s[SOLVE_A] = LOADM1(mr, LOSSCONE_A_LOWER);
-        if (has_beam(mr) && draw.noise >= R(0.0)) { /* the best amplitude there */
+        if (has_beam(mr) && draw.noise >= R(0.0)) { /* best amplitude there */
             search_locate(mi, s, u, r);
             solve_cell(LOSSCONE, s + SEARCH_TRIED, u, u);
         }
@@ -89,10 +88,10 @@ KERNEL(losscone_bootstrap)
     for (draw.number = 0; draw.number < (draw.noise < R(0.0) ? 0u : draws); draw.number++) {
         bootstrap_renew(LOSSCONE, draw);
         profile_run(LOSSCONE, u, UNBOUNDED, -UNBOUNDED);
-        search_run(LOSSCONE, s[PROFILE_BEST]); /* it has only to look for less */
+        search_run(LOSSCONE, s[PROFILE_BEST]);
         ONE_WORKER
         {
-            /* where the search was cut short: at most */
+            /* an upper limit if the search was cut short */
             const real above = s[PROFILE_BEST] - (s[SEARCH_BEST] - s[SEARCH_GAP]);
             answer[draw.number] =
                 flush(DIVIDE(above > R(0.0) ? above : R(0.0), losscone_divisor(run, s[CELLS_NUMBER])));

@@ -1,10 +1,10 @@
-/* entry_losscone_search.h: the entry that finds the global minimum of a sweep's misfit. */
+/* entry_losscone_search.h: global minimum of a sweep's misfit. */
 #ifndef PARITAS_ENTRY_LOSSCONE_SEARCH_H
 #define PARITAS_ENTRY_LOSSCONE_SEARCH_H
 
 #include "losscone/losscone_outcome.h"
 
-/* in: the sweeps' rows. out: search_answer. Slab: SEARCH_SLAB. */
+/* in: sweeps' rows. out: search_answer. Slab: SEARCH_SLAB. */
 KERNEL(losscone_search)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);

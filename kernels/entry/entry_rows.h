@@ -1,29 +1,26 @@
-/* entry_rows.h: what stands where in the arguments and rows of the entries that families share. Host and
- * kernels read these lists, and nothing else says it. Plain enumerations and macros: every dialect takes
- * them.
+/* entry_rows.h: arguments and rows of shared entries. The only definition, for host and kernels; enumerations
+ * and macros suit every dialect.
  *
- * A row is made of vectors of `slots` elements and of scalars; macros that end in SIZE are the strides of
- * rows.
- */
+ * Row: vectors of `slots` elements, then scalars. SIZE: a stride. */
 #ifndef PARITAS_ENTRY_ROWS_H
 #define PARITAS_ENTRY_ROWS_H
 
 #include "minimise/fit_answer.h"
 #include "minimise/minimiser_sizes.h"
 
-/* ---- points and data: evaluate, Hessian; expected data, Jacobian, tangent ----
- * in: data sets, then points. Each point meets each data set, or where the family has templates its own. */
+/* ---- points and data: evaluate, Hessian, expected data, Jacobian, tangent ----
+ * in: data sets, then points. Each point meets each data set, or, with templates, its own. */
 enum point_args { POINT_ARG_POINTS, POINT_ARG_SETS, POINT_ARG_GRADIENT, POINT_ARGS };
 
-/* What is evaluated, a row: the value, then, if asked, gradient and Hessian (row-major, both halves). */
+/* Value, then, if asked, gradient and Hessian (row-major, both halves). */
 enum value_answer { VALUE_VALUE, VALUE_GRADIENT };
 #define VALUE_HESSIAN(slots) (VALUE_GRADIENT + (slots))
 #define VALUE_SIZE(slots, gradient) (VALUE_GRADIENT + ((gradient) ? (slots) : 0))
 #define VALUE_SIZE_HESSIAN(slots) (VALUE_HESSIAN(slots) + (slots) * (slots))
 
-/* What HistFactory expects at a point: lambda of every bin, then the rate of every cell (8 elements each a
- * panel, a cell). The tangent (kernels/histfactory/histfactory_tangent.h) takes rows of a point and a
- * direction, and answers lambda, lambda' by bin, G, G' by cell, s(a), t(a), t'(a) by dense slot. */
+/* HistFactory: lambda by bin, rate by cell (8 elements per panel or cell). Tangent
+ * (kernels/histfactory/histfactory_tangent.h): point and direction give lambda, lambda' by bin, G, G' by
+ * cell, s(a), t(a), t'(a) by dense slot. */
 #define HF_EXPECTED_RATES(bins) (bins)
 #define HF_EXPECTED_SIZE(bins, cells) ((bins) + (cells))
 #define HF_TANGENT_POINT_SIZE(slots) (2 * (slots))
@@ -34,37 +31,37 @@ enum value_answer { VALUE_VALUE, VALUE_GRADIENT };
 #define HF_TANGENT_SIZE(bins, cells, dense) (HF_TANGENT_S(bins, cells) + 3 * (dense))
 
 /* ---- fits by any minimiser, and covariances ----
- * in: data sets, then a row a job: the vectors below. Behind the arguments the data set of each job.
- * out of fits: the point, then the scalars of minimise/fit_answer.h. */
+ * in: data sets, then a row per job: these vectors. Behind the arguments: each job's data set.
+ * out of fits: point, then scalars of minimise/fit_answer.h. */
 enum fit_args {
     FIT_ARG_JOBS,
     FIT_ARG_SETS,
     FIT_ARG_ITERATIONS,
-    FIT_ARG_WHOLE = FIT_ARG_ITERATIONS, /* of a covariance: the matrix, too? */
+    FIT_ARG_WHOLE = FIT_ARG_ITERATIONS, /* with the matrix? */
     FIT_ARG_FLAGS,
     FIT_ARG_MEMBERS, /* of a population */
     FIT_ARG_SEED_LOW,
     FIT_ARG_SEED_HIGH,
     FIT_ARGS
 };
-#define FIT_FROM_NEAR 1u  /* the starts are near the minima */
-#define FIT_TO_CLOSER 2u  /* to a smaller EDM: EDM_CLOSER (minimise/fit_tolerances.h) */
-#define FIT_TO_CLOSEST 4u /* to one smaller still: EDM_CLOSEST */
+#define FIT_FROM_NEAR 1u  /* starts are near minima */
+#define FIT_TO_CLOSER 2u  /* down to EDM_CLOSER (minimise/fit_tolerances.h) */
+#define FIT_TO_CLOSEST 4u /* down to EDM_CLOSEST */
 
 enum fit_job_vectors { FIT_JOB_START, FIT_JOB_LOWER, FIT_JOB_UPPER, FIT_JOB_FREE, FIT_JOB_VECTORS };
 #define FIT_JOB_SIZE(slots) (FIT_JOB_VECTORS * (slots))
 
-/* A covariance's row: vectors, scalars, then, if asked, the matrix of active slots (slots x slots). */
+/* Vectors, scalars, then, if asked, the matrix of active slots (slots x slots). */
 enum covariance_vectors {
     COVARIANCE_ACTIVE,
-    COVARIANCE_ERRORS, /* 0 where not active or not determined */
+    COVARIANCE_ERRORS, /* 0 if inactive or undetermined */
     COVARIANCE_SLOPE,
     COVARIANCE_VECTORS
 };
 enum covariance_scalars {
     COVARIANCE_VALUE,
-    COVARIANCE_EDM, /* with this very Hessian */
-    COVARIANCE_BAD, /* 1: it has bad pivots */
+    COVARIANCE_EDM,
+    COVARIANCE_BAD, /* 1: bad pivots */
     COVARIANCE_PULL,
     COVARIANCE_SCALARS = 8
 };
@@ -73,36 +70,36 @@ enum covariance_scalars {
 #define COVARIANCE_SIZE(slots, whole) (COVARIANCE_MATRIX(slots) + ((whole) ? (slots) * (slots) : 0))
 
 /* ---- profiles: free and conditional fits to many data rows ----
- * in: the shared numbers, data rows, then, if asked, a row a task of the starts of its two fits, within the
- * bounds. Behind the arguments the free slots. out: a row a task, and one more for each team. */
+ * in: shared numbers, data rows, then, if asked, both fits' starts per task, within bounds. Behind the
+ * arguments: free slots. out: a row per task, one more per team. */
 enum profile_args {
     PROFILE_ARG_TASKS,
-    PROFILE_ARG_SHARE, /* tasks a lane */
-    PROFILE_ARG_POI,   /* slot of the parameter of interest, or PROFILE_NO_POI */
+    PROFILE_ARG_SHARE, /* tasks per lane */
+    PROFILE_ARG_POI,   /* slot, or PROFILE_NO_POI */
     PROFILE_ARG_FLAGS,
-    PROFILE_ARG_EVALUATIONS, /* most of a fit */
-    PROFILE_ARG_FREE,        /* free slots */
+    PROFILE_ARG_EVALUATIONS, /* per fit */
+    PROFILE_ARG_FREE,
     PROFILE_ARGS = 8
 };
 #define PROFILE_NO_POI 0xffffffffu
-#define PROFILE_CONDITIONAL 1u /* conditional fits, too */
-#define PROFILE_POINTS 2u      /* the answer has the points of the two fits */
-#define PROFILE_POI_FREE 4u    /* the parameter of interest moves in free fits */
-#define PROFILE_STARTS 8u      /* tasks have starts of their own */
-#define PROFILE_CLOSEST 16u    /* down to EDM_CLOSEST */
+#define PROFILE_CONDITIONAL 1u
+#define PROFILE_POINTS 2u   /* answer both fits' points */
+#define PROFILE_POI_FREE 4u /* free fits move the parameter of interest */
+#define PROFILE_STARTS 8u   /* tasks bring their starts */
+#define PROFILE_CLOSEST 16u /* down to EDM_CLOSEST */
 
-/* The shared numbers: the inverse Hessian (row-major; rows of slots that are not free are 0), these vectors
- * and scalars, then the matrix once more, of the free slots alone, its rows padded. */
+/* Inverse Hessian (row-major; 0 in rows of slots that are not free), these vectors and scalars, then the
+ * matrix of free slots alone, rows padded. */
 enum profile_vectors {
     PROFILE_START,
     PROFILE_LOWER,
     PROFILE_UPPER,
-    PROFILE_FREE,  /* 0 for the parameter of interest, whose own flag is PROFILE_POI_FREE */
+    PROFILE_FREE,  /* 0 for the parameter of interest */
     PROFILE_CAP,   /* largest steps; 0: no limit */
-    PROFILE_SHIFT, /* from the start to where the conditional fit to its expected data ends */
+    PROFILE_SHIFT, /* from start to the conditional fit of its expected data */
     PROFILE_VECTORS
 };
-enum profile_scalars { PROFILE_MU /* the parameter's value in conditional fits */, PROFILE_SCALARS = 8 };
+enum profile_scalars { PROFILE_MU /* value in conditional fits */, PROFILE_SCALARS = 8 };
 #define PROFILE_VECTOR(slots, k) ((slots) * ((slots) + (k)))
 #define PROFILE_SCALAR(slots, k) (PROFILE_VECTOR(slots, PROFILE_VECTORS) + (k))
 #define PROFILE_COMPACT(slots) PROFILE_SCALAR(slots, PROFILE_SCALARS)
@@ -116,7 +113,7 @@ enum profile_answer {
     PROFILE_EVALUATIONS_FREE,
     PROFILE_EVALUATIONS_FIXED,
     PROFILE_STATUS,
-    PROFILE_FITS, /* how many of the two are done */
+    PROFILE_FITS, /* fits done, of two */
     PROFILE_EDM,
     PROFILE_ANSWER_SCALARS
 };
@@ -124,31 +121,31 @@ enum profile_answer {
 #define PROFILE_STARTS_SIZE(slots) (2 * (slots))
 #define PROFILE_ANSWER_SIZE(slots, points) (PROFILE_ANSWER_SCALARS + ((points) ? 2 * (slots) : 0))
 
-/* ---- draws: a row of data for each toy ----
- * in: one data row, what is expected of counts, the mean of measurements. Behind the arguments the item
- * number of each place (< 2^24), DRAW_NO_ITEM where there is none: such a place keeps what `in` has. */
+/* ---- draws: a row of data per toy ----
+ * in: one row: expected counts, means of measurements. Behind the arguments: item number of each place
+ * (below 2^24), or DRAW_NO_ITEM: keeps its value. */
 enum draw_args {
     DRAW_ARG_TOYS,
-    DRAW_ARG_FIRST_LOW, /* number of the first toy, below 2^63 */
+    DRAW_ARG_FIRST_LOW, /* first toy, < 2^63 */
     DRAW_ARG_FIRST_HIGH,
     DRAW_ARG_SEED_LOW,
     DRAW_ARG_SEED_HIGH,
     DRAW_ARG_PURPOSE, /* < 256 */
-    DRAW_ARG_FIX_AUX, /* 1: auxiliary data stay as given */
+    DRAW_ARG_FIX_AUX, /* 1: keep auxiliary data */
     DRAW_ARGS = 8
 };
 #define DRAW_NO_ITEM 0xffffffffu
 
-/* ---- jobs that are rows of numbers: loss cones, kappa fits ---- in: rows, then what all of them share. */
+/* ---- jobs of plain numbers: loss cones, kappa fits ---- in: rows, then what all share. */
 enum batch_args {
     BATCH_ARG_JOBS,
-    BATCH_ARG_FIRST_LOW, /* number of the first job */
+    BATCH_ARG_FIRST_LOW, /* first job */
     BATCH_ARG_FIRST_HIGH,
-    BATCH_ARG_OWN, /* from here on the entry's own */
+    BATCH_ARG_OWN, /* the entry's own */
     BATCH_ARGS = 8
 };
 
-/* ---- what kernels of a user's model say of themselves ---- */
+/* ---- what a user's kernels report ---- */
 enum custom_about_answer { CUSTOM_ABOUT_PARAMETERS, CUSTOM_ABOUT_VERSION, CUSTOM_ABOUT_SIZE };
 
 #endif

@@ -1,5 +1,4 @@
-/* histfactory_entries.h: the entries of the HistFactory module by name, in the order of every device's
- * tables. For host and build. */
+/* histfactory_entries.h: HistFactory's entries, in the order of device tables. */
 #ifndef PARITAS_ENTRY_HISTFACTORY_ENTRIES_H
 #define PARITAS_ENTRY_HISTFACTORY_ENTRIES_H
 

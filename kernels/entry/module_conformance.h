@@ -1,17 +1,14 @@
-/* module_conformance.h: a kernel that uses every word of the kernel language and every numeric function. It
- * shows whether a device gives the CPU's bits (src/device/device_self_test.c). A dialect stands in front.
+/* module_conformance.h: every word of the kernel language and every numeric function, to compare a
+ * device with the CPU (src/device/device_self_test.c). A dialect stands in front.
  *
- * It has one entry: a program costs drivers more than what is in it. args: the number of rows, 8. A row of
- * `in`: a, b, c of 8 numbers each. A row of `out`: the groups of CONFORM_GROUP_LIST. What a precision lacks
- * is zero. The 8 is an argument so that compilers do not unroll its loops.
- */
+ * One entry: drivers charge per program. args: rows, 8 (an argument against unrolling). in: a, b, c of 8
+ * numbers each. out: CONFORM_GROUP_LIST; 0 where a precision lacks a group. */
 #include "entry/conformance_sizes.h"
 #include "numeric/math.h"
 #include "numeric/philox.h"
 #include "numeric/rng.h"
 #include "numeric/sum.h"
 
-/* the slab */
 #define CONFORM_A (s)
 #define CONFORM_B (s + 8)
 #define CONFORM_C (s + 16)
@@ -19,7 +16,6 @@
 #define CONFORM_V (CONFORM_Y + CONFORM_OUT)
 #define CONFORM_W (CONFORM_V + CONFORM_SHARED)
 #define CONFORM_SUMS (CONFORM_W + CONFORM_SHARED)
-/* the 8 results of a group, and one of them */
 #define CONFORM_AT(group) (CONFORM_Y + 8 * CONFORM_##group)
 #define CONFORM_ONE(group, i) ((CONFORM_Y)[8 * CONFORM_##group + (i)])
 
@@ -42,7 +38,7 @@ FN void conform_end(CONFORM_PARAMETERS, GLOBAL elem *out, lane_rows rows)
     TEAM_FOR(i, CONFORM_OUT) STORE_ROWS(out, rows, CONFORM_OUT, i, y[i]);
 }
 
-/* A number in [1, 2) whose last bits are those of i. */
+/* A number in [1, 2) with the last bits of i. */
 FN pack conform_number(plint i)
 {
     return PFROM_BITS((i & PLI(((elem_int)1 << M_MANTISSA) - 1)) | PLI(M_ONE_BITS));
@@ -72,21 +68,21 @@ FN void conform_words(CONFORM_PARAMETERS, u32 eight)
 #if F64
         STOREP(CONFORM_AT(SHIFTS), i, conform_number(SHIFT_RIGHT(ia, 9) ^ MULTIPLY32(ia, ib)));
 #endif
-        /* not numbers and infinities, by operations that make them, and comparisons of zeros */
+        /* NaN and infinity by operations; comparisons of zeros */
         const pack infinity = PDIVIDE(one, zero * c), none = infinity - infinity;
         STOREP(CONFORM_AT(COMPARISONS), i,
                PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) +
                    PSELECT(-zero < zero, PK(4.0), PK(8.0)));
-        /* what devices may flush on the way must not be seen at the end */
+        /* what devices flush on the way must not show */
         const pack tiny = a * PK(1e-30);
 #if F64
-        STOREP(CONFORM_AT(SUBNORMAL), i, tiny * PK(1e-280)); /* in f64 subnormal numbers are used in full */
+        STOREP(CONFORM_AT(SUBNORMAL), i, tiny * PK(1e-280)); /* f64 uses subnormals in full */
 #else
         STOREP(CONFORM_AT(SUBNORMAL), i, pflush(tiny * PK(1e-7)));
 #endif
         STOREP(CONFORM_AT(SUBNORMAL_SUM), i,
                PFMA(tiny, b * PK(1e-10), c) + pflush(PFMA(tiny, b * PK(1e-10), tiny)));
-        /* literals: to the nearest number, in the precision at hand */
+        /* nearest number in this precision */
         STOREP(CONFORM_AT(LITERAL), i, a * PK(0.1) + PK(1.0000001192092896) * b);
     }
     TEAM_FOR(i, eight) CONFORM_ONE(TABLE, i) = REAL_OF(conform_table[i]) * REAL_OF(i + 1);
@@ -107,7 +103,7 @@ FN void conform_functions(CONFORM_PARAMETERS, u32 eight)
         STOREP(CONFORM_AT(LGAMMA), i, m_lgamma(size));
         STOREP(CONFORM_AT(NORMAL_CDF), i, m_normal_cdf(a));
     }
-    /* log1p answers not a number below -1, whose bits differ from device to device */
+    /* log1p below -1 gives NaN, whose bits differ */
     TEAM_FOR_PACK(i, eight)
         STOREP(CONFORM_AT(LOG1P), i,
                PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(CONFORM_AT(LOG1P), i), PK(0.0)));
@@ -119,7 +115,7 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
     GLOBAL real *v = CONFORM_V, *w = CONFORM_W, *sums = CONFORM_SUMS;
     GLOBAL const real *a = CONFORM_A, *b = CONFORM_B, *c = CONFORM_C;
     CONSTANT u32 *whole = mi + CONFORM_SHARED;
-    /* memory: packs, tables, their entries by index, the numbers of a lane */
+    /* packs, tables, tables by index, lane numbers */
     TEAM_FOR_PACK(i, eight) {
         STOREP(CONFORM_AT(PACKS), i,
                LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) +
@@ -137,7 +133,7 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
         if (ANY(positive))
             CONFORM_ONE(REALS, i) = SELECT(positive, -CONFORM_ONE(REALS, i), CONFORM_ONE(REALS, i));
     }
-    /* rows: of other lanes' numbers, those that differ from a number, taken from a queue */
+    /* other lanes' numbers, those that differ, from a queue */
     u32 next = first;
     const lane_rows paired = rows_divide(rows, 2), rest = rows_modulo(rows, 3),
                     looked = rows_look_up(rest, mi);
@@ -149,7 +145,7 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
         CONFORM_ONE(ROWS, i) = sum + SELECT(rows_are_not(looked, mi[1]), R(1.0), R(2.0)) +
                                FROM_BITS(LINT_OF_ROWS(rest) | LI(M_ONE_BITS));
     }
-    /* all workers: what one writes another reads behind a barrier */
+    /* read what others wrote before a barrier */
     TEAM_FOR(i, CONFORM_SHARED) v[i] = FMA(a[i % 8], REAL_OF(i), b[i / 8 % 8]);
     TEAM_BARRIER();
     for (u32 round = 0; round < 3; round++) {
@@ -172,13 +168,13 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
     }
 }
 
-/* PHILOX to U32_OF; lanes come to the same without U32_OF */
+/* PHILOX to U32_OF; without U32_OF lanes agree */
 FN void conform_random(CONFORM_PARAMETERS, u32 eight, lane_rows rows)
 {
     TEAM_FOR(i, eight) {
         const philox_block b = philox(i, 1, mi[i], 3, 0x12345678, mi[i + 8]);
         CONFORM_ONE(PHILOX, i) = philox_uniform(b.word[i % 4]);
-        u32 whole = mi[i] * (F64 ? 16838897u : 65521u); /* what a real holds exactly */
+        u32 whole = mi[i] * (F64 ? 16838897u : 65521u); /* exact in a real */
 #if LANES == 1
         whole = U32_OF(REAL_OF(whole));
 #endif

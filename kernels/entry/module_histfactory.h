@@ -1,2 +1,2 @@
-/* module_histfactory.h: all kernels of the HistFactory family. A dialect stands in front of it. */
+/* module_histfactory.h: the HistFactory kernels, behind a dialect. */
 #include "entry/entry_histfactory.h"

@@ -1,29 +1,25 @@
-/* differential_evolution.h: a population that finds its way without derivatives, for rough objectives. Knows
- * no model.
+/* differential_evolution.h: a population search without derivatives, for rough objectives.
  *
- * R. Storn, K. Price, Differential evolution, J. Global Optimization 11 (1997) 341: rand/1/bin, with a factor
- * drawn anew for each trial ("dither"). With the best member in place of a random one (best/1) it is four
- * times faster on smooth functions, and on rough ones ends in the wrong minimum. Of newton.h's words it needs
- * those that lbfgsb.h lists, with
- *   MODEL_MEMORY    slab space of DE_MEMORY(MODEL_SLOTS, members) scalars; holds anything on entry
- *   DE_UNIT         filled by the entry: about one error of each slot, positive
+ * R. Storn, K. Price, J. Global Optimization 11 (1997) 341: rand/1/bin with a new factor each trial
+ * ("dither"). best/1 is four times faster on smooth functions but finds wrong minima on rough ones. Needs
+ * newton.h's words as in lbfgsb.h, and
+ *   MODEL_MEMORY    DE_MEMORY(MODEL_SLOTS, members) scalars of slab, not initialised
+ *   DE_UNIT         from the entry: about one error of each slot, > 0
  *
- *   the start and points around it ─► for each member, one after the other: one + F (another - a third),
+ *   start and points around it ─► for each member in turn: one + F (another - a third),
  *       crossed with the member; kept where not worse
  *
- * What was kept serves the next member already: one population, half the memory. What leaves the bounds ends
- * on them: reflection would never find a minimum that lies there. Random numbers are Philox words of (seed;
- * generation, member, slots). All fits draw the same, so that an answer does not depend on the place of its
- * job in a list, and lanes choose the same partners. Converged: the members' values lie within the tolerance
- * of each other and the members within DE_CLOSE errors.
- */
+ * Kept members serve at once: one population, half the memory. Trials move onto violated bounds; reflection
+ * would miss minima there. Philox words of (seed; generation, member, slots) are the same for all fits:
+ * answers do not depend on a job's place, lanes share partners. Converged: values agree within the tolerance,
+ * members within DE_CLOSE errors. */
 #ifndef PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
 #define PARITAS_MINIMISE_DIFFERENTIAL_EVOLUTION_H
 
 #include "minimise/fit_outcome.h"
 #include "numeric/philox.h"
 
-#define DE_CROSSED 0xc0000000u /* of 2^32: three quarters of the slots come from the mutant */
+#define DE_CROSSED 0xc0000000u /* 3/4 of 2^32: share of slots from the mutant */
 #define DE_CLOSE R(1e-2)
 
 #define DE_UNIT (MODEL_WORK + 3 * MODEL_SLOTS)
@@ -32,9 +28,9 @@
 #define DE_MEMBER(k) (MODEL_MEMORY + (size_t)(k) * MODEL_SLOTS)
 #define DE_VALUE(k) (MODEL_MEMORY + (size_t)members * MODEL_SLOTS)[k]
 enum de_scalar {
-    DE_FOUND = FIT_SCRATCH /* a value */,
-    DE_WHICH /* a member */,
-    DE_APART /* a distance, squared */
+    DE_FOUND = FIT_SCRATCH,
+    DE_WHICH,
+    DE_APART /* squared distance */
 };
 
 FN real de_within(real x, real lower, real upper)
@@ -56,11 +52,10 @@ FN void de_scatter(MODEL_PARAMETERS, u32 member, real reach, u32 key0, u32 key1)
     }
 }
 
-/* MODEL_X := the trial against `member`. */
 FN void de_trial(MODEL_PARAMETERS, u32 generation, u32 member, u32 members, u32 key0, u32 key1)
 {
     const philox_block choice = philox(generation, member, 0xffffffff, 0, key0, key1);
-    /* three others, all different: numbers among those that are left, ascending past the ones taken */
+    /* random ranks among those left, moved past the ones taken */
     u32 one = choice.word[0] % (members - 1), other = choice.word[1] % (members - 2),
         base = choice.word[3] % (members - 3);
     one += one >= member;
@@ -90,7 +85,6 @@ FN void de_trial(MODEL_PARAMETERS, u32 generation, u32 member, u32 members, u32 
     }
 }
 
-/* The member k := MODEL_X, with this value. */
 FN void de_put_member(MODEL_PARAMETERS, u32 k, u32 members, real value)
 {
     TEAM_BARRIER();
@@ -102,7 +96,7 @@ FN void de_put_member(MODEL_PARAMETERS, u32 k, u32 members, real value)
     TEAM_BARRIER();
 }
 
-/* The first members: MODEL_X, whose value is `start`, and points around it. */
+/* First members: MODEL_X (value `start`) and points around it. */
 FN void de_populate(MODEL_PARAMETERS, u32 members, real start, real reach, u32 key0, u32 key1)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(DE_BEST, i, LOADP(MODEL_X, i));
@@ -114,7 +108,7 @@ FN void de_populate(MODEL_PARAMETERS, u32 members, real start, real reach, u32 k
     }
 }
 
-/* BEST := the member with the least value, which is answered. */
+/* BEST := the member with the least value, which is returned. */
 FN real de_find_best(MODEL_PARAMETERS, u32 members)
 {
     ONE_WORKER
@@ -140,7 +134,7 @@ FN real de_find_best(MODEL_PARAMETERS, u32 members)
     return best;
 }
 
-/* One trial against each member; the best value from then on. */
+/* Returns the best value. */
 FN real de_generation(MODEL_PARAMETERS, u32 generation, u32 members, mask running, real best, u32 key0,
                       u32 key1)
 {
@@ -167,7 +161,6 @@ FN real de_generation(MODEL_PARAMETERS, u32 generation, u32 members, mask runnin
     return best;
 }
 
-/* Are the members, and their values, close to each other? */
 FN mask de_is_close(MODEL_PARAMETERS, u32 members, real best, real tolerance)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -195,7 +188,7 @@ FN mask de_is_close(MODEL_PARAMETERS, u32 members, real best, real tolerance)
     return AND(spread <= SELECT(tolerance > noise, tolerance, noise), apart <= DE_CLOSE * DE_CLOSE);
 }
 
-/* The square of the projected gradient at MODEL_X in units of the errors. */
+/* Squared projected gradient, in errors. */
 FN real de_pull(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -209,10 +202,9 @@ FN real de_pull(MODEL_PARAMETERS)
     return fit_dot(MODEL, DE_RANGE, DE_RANGE);
 }
 
-/* Fits from MODEL_X, which lies where the bounds allow, with `members` (at least 4) points that start within
- * `reach` units of it. Leaves the answer in MODEL_X, its gradient in MODEL_GRADIENT, and the scalars of
- * fit_answer.h: as the EDM, which is not known without a Hessian, the square of the projected gradient; as
- * iterations the generations. `tolerance` is one of values. */
+/* Fits from MODEL_X (within bounds); `members` >= 4 start within `reach` units. `tolerance`: of values.
+ * Leaves the answer in MODEL_X, MODEL_GRADIENT and fit_answer.h's scalars: EDM is the squared projected
+ * gradient, iterations are generations. */
 FN void de_minimise(MODEL_PARAMETERS, real tolerance, u32 max_generations, u32 members, real reach, u32 key0,
                     u32 key1)
 {

@@ -1,5 +1,5 @@
-/* fit_answer.h: how a fit by any minimiser ended, in the order in which these numbers stand in the slab and,
- * behind the point, in the answer's row. Host and kernels. */
+/* fit_answer.h: scalars of a finished fit, as in the slab and behind the point in answers. Host and
+ * kernels. */
 #ifndef PARITAS_FIT_ANSWER_H
 #define PARITAS_FIT_ANSWER_H
 
@@ -8,9 +8,9 @@ enum fit_answer {
     FIT_VALUE,  /* NLL in deviance form */
     FIT_EDM,
     FIT_ITERATIONS,
-    FIT_PULL,        /* largest |slope of twice the NLL| x error */
-    FIT_EVALUATIONS, /* where the method counts them */
-    FIT_FLAT,        /* 1 where a direction had no curvature */
+    FIT_PULL, /* largest |slope of twice the NLL| x error */
+    FIT_EVALUATIONS,
+    FIT_FLAT, /* 1 where a direction had no curvature */
     FIT_SCALARS = 8
 };
 #define FIT_ANSWER_SIZE(slots) ((slots) + FIT_SCALARS)

@@ -1,5 +1,4 @@
-/* fit_outcome.h: what the minimisers share: where a fit's bounds and scalars stand, how a fit may end, and
- * the steps that several of them take. Comes behind a model's words (newton.h lists them). */
+/* fit_outcome.h: what minimisers share: bounds, scalars, endings. Comes behind a model's words (newton.h). */
 #ifndef PARITAS_FIT_OUTCOME_H
 #define PARITAS_FIT_OUTCOME_H
 
@@ -8,16 +7,15 @@
 #include "minimise/minimiser_sizes.h"
 #include "numeric/sum.h"
 
-/* Given by the entry: bounds; 1 where the slot is a parameter of the fit, else 0. */
+/* From the entry: bounds; 1 where the slot is a parameter of the fit, else 0. */
 #define FIT_LOWER (MODEL_WORK)
 #define FIT_UPPER (MODEL_WORK + MODEL_SLOTS)
 #define FIT_FREE (MODEL_WORK + 2 * MODEL_SLOTS)
 
-/* Behind the vectors: the answer's scalars (fit_answer.h), then the method's own. */
+/* The answer's scalars (fit_answer.h), then the method's own. */
 #define FIT_SCALAR(k) (MODEL_WORK + MINIMISER_VECTORS * MODEL_SLOTS)[k]
 #define FIT_SCRATCH FIT_SCALARS
 
-/* Stages of a lane: the public enum, and RUNNING. */
 #define FIT_RUNNING R(-1.0)
 #define FIT_CONVERGED R(0.0)
 #define FIT_AT_LIMIT R(1.0)
@@ -25,14 +23,14 @@
 #define FIT_NON_FINITE R(3.0)
 #define FIT_NOT_A_MINIMUM R(4.0)
 
-/* What rounding may do to a value, in units of 1 + |value|. */
+/* Rounding of a value, in units of 1 + |value|. */
 #if F64
 #define FIT_NOISE R(1e-14)
 #else
 #define FIT_NOISE R(1e-6)
 #endif
 
-/* Leaves the answer's scalars where callers find them; a fit that still runs is at its limit. */
+/* A fit that still runs is at its limit. */
 FN void fit_end(MODEL_PARAMETERS, real status, real value, real edm, real iterations, real pull)
 {
     TEAM_BARRIER();
@@ -47,7 +45,7 @@ FN void fit_end(MODEL_PARAMETERS, real status, real value, real edm, real iterat
     TEAM_BARRIER();
 }
 
-/* Dot product that every worker knows. */
+/* Known to every worker. */
 FN real fit_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b)
 {
     TEAM_BARRIER();
@@ -59,7 +57,6 @@ FN real fit_dot(MODEL_PARAMETERS, GLOBAL const real *a, GLOBAL const real *b)
     return FIT_SCALAR(FIT_SCRATCH);
 }
 
-/* A mask of lanes, for packs. */
 FN pmask fit_packs(mask lanes)
 {
     return PACK_OF(SELECT(lanes, R(1.0), R(0.0))) > PK(0.0);
@@ -70,21 +67,19 @@ FN real fit_size(real x)
     return SELECT(x < R(0.0), -x, x);
 }
 
-/* What rounding may do to this value. */
 FN real fit_noise(real value)
 {
     return FIT_NOISE * (R(1.0) + fit_size(value));
 }
 
-/* Is the value found, a step of this slope away from `value`, low enough? Armijo's rule, or no worse than
- * rounding where rounding is all that is left. */
+/* Armijo's rule, or within rounding if only that is left. */
 FN mask fit_enough(real found, real value, real slope)
 {
     const real noise = fit_noise(value);
     return OR(found <= FMA(R(1e-4), slope, value), AND(found <= value + noise, -slope <= R(1e3) * noise));
 }
 
-/* The part of a step that was too long to try next: the minimum of the parabola, within 0.1 .. 0.5. */
+/* Minimum of the parabola, within 0.1 .. 0.5. */
 FN real fit_shorter(real found, real value, real slope)
 {
     const real rise = found - value - slope;
@@ -94,13 +89,12 @@ FN real fit_shorter(real found, real value, real slope)
     return SELECT(part < R(0.5), part, R(0.5));
 }
 
-/* x, not below `lower` nor above `upper`. */
 FN pack fit_within(pack x, pack lower, pack upper)
 {
     return PSELECT(x < lower, lower, PSELECT(x > upper, upper, x));
 }
 
-/* A step of no more than `cap` either way; 0: no limit. */
+/* 0: no limit. */
 FN pack fit_capped(pack step, pack cap)
 {
     step = PSELECT(AND(cap > PK(0.0), step > cap), cap, step);

@@ -1,23 +1,21 @@
-/* lbfgsb.h: L-BFGS-B, for any model with a gradient. Knows no model.
+/* lbfgsb.h: L-BFGS-B for any model with a gradient.
  *
- * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, A limited memory algorithm for bound constrained optimization, SIAM
- * J. Sci. Comput. 16 (1995) 1190; numbers of equations are theirs. Of newton.h's words it needs
- * MODEL_PARAMETERS, MODEL, MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK, MODEL_HUGE and model_value, and
- *   MODEL_MEMORY    slab space of LBFGSB_MEMORY(MODEL_SLOTS) scalars; holds anything on entry
- *   LBFGSB_UNIT     filled by the entry: about one error of each slot, positive. All is in units of it:
- *                   errors of a model differ by a factor of 10,000, and the first step is along the gradient
+ * R. H. Byrd, P. Lu, J. Nocedal, C. Zhu, SIAM J. Sci. Comput. 16 (1995) 1190; equation numbers are theirs.
+ * Needs newton.h's MODEL_PARAMETERS, MODEL, MODEL_SLOTS, MODEL_X, MODEL_GRADIENT, MODEL_WORK, MODEL_HUGE,
+ * model_value, and
+ *   MODEL_MEMORY    LBFGSB_MEMORY(MODEL_SLOTS) scalars of slab, not initialised
+ *   LBFGSB_UNIT     from the entry: about one error of each slot, > 0: the unit of all here, since errors
+ *                   differ by 10,000 and the first step follows the gradient
  *
- * One super-step, all lanes together, each lane at its own stage of its own fit:
+ * One super-step (lanes are independent):
  *
  *   B = theta I - W M W^T of the last pairs ─► Cauchy point along the projected gradient ─► minimum of the
  *       quadratic model over what is free there ─► line search (strong Wolfe) ─► a pair (s, y)
  *
- * Pairs stand in the order of time, the newest last. A pair that a lane does not have yet is zero columns, to
- * which M answers zero, so that lanes with few pairs and many run side by side. A lane whose small matrices
- * are not positive, or whose line search fails, forgets its pairs and goes on along the gradient; if that
- * fails too it is at its end. Converged: g B^-1 g and the square of the projected gradient, both in units of
- * the errors, at most the tolerance. B is an estimate: who wants to be sure checks with a Hessian.
- */
+ * Pairs: newest last; a missing one is zero columns, on which M gives zero. Small matrices that are not
+ * positive, or a failed line search, drop a lane's pairs; if the gradient then fails too, the fit ends.
+ * Converged: g B^-1 g and the squared projected gradient (in errors) are at most the tolerance. B is only an
+ * estimate. */
 #ifndef PARITAS_MINIMISE_LBFGSB_H
 #define PARITAS_MINIMISE_LBFGSB_H
 
@@ -25,10 +23,10 @@
 #include "minimise/fit_outcome.h"
 
 #define LBFGSB_TRIALS 20
-#define LBFGSB_SUFFICIENT R(1e-3) /* of the decrease that the slope promises */
+#define LBFGSB_SUFFICIENT R(1e-3) /* of the predicted decrease */
 #define LBFGSB_FLATTER R(0.9)     /* the slope must shrink to this part */
 #define LBFGSB_SNAP PK(1e-12)
-#define LBFGSB_NARROW R(1e-9) /* an interval of this part of its length holds no more trials */
+#define LBFGSB_NARROW R(1e-9) /* relative length that ends the search */
 #if F64
 #define LBFGSB_EPSILON R(2.2e-16)
 #else
@@ -40,12 +38,12 @@
 #define LBFGSB_SLOPE (MODEL_WORK + 5 * MODEL_SLOTS) /* gradient at POINT by x / UNIT; 0 where not free */
 #define LBFGSB_STEP (MODEL_WORK + 6 * MODEL_SLOTS)
 #define LBFGSB_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
-#define LBFGSB_CAUCHY (MODEL_WORK + 8 * MODEL_SLOTS) /* seen from POINT, as STEP, DOWN and UP */
-#define LBFGSB_DOWN (MODEL_WORK + 9 * MODEL_SLOTS)   /* the bounds */
+#define LBFGSB_CAUCHY (MODEL_WORK + 8 * MODEL_SLOTS) /* relative to POINT, as STEP, DOWN and UP */
+#define LBFGSB_DOWN (MODEL_WORK + 9 * MODEL_SLOTS)
 #define LBFGSB_UP (MODEL_WORK + 10 * MODEL_SLOTS)
-#define LBFGSB_PATH (MODEL_WORK + 11 * MODEL_SLOTS)   /* direction of the projected gradient path */
-#define LBFGSB_BREAK (MODEL_WORK + 12 * MODEL_SLOTS)  /* where on it a slot meets its bound */
-#define LBFGSB_INSIDE (MODEL_WORK + 13 * MODEL_SLOTS) /* 1 where the Cauchy point is on no bound */
+#define LBFGSB_PATH (MODEL_WORK + 11 * MODEL_SLOTS)
+#define LBFGSB_BREAK (MODEL_WORK + 12 * MODEL_SLOTS)  /* where a slot meets its bound */
+#define LBFGSB_INSIDE (MODEL_WORK + 13 * MODEL_SLOTS) /* 1: Cauchy point off the bounds */
 #define LBFGSB_HELD (MODEL_WORK + 14 * MODEL_SLOTS)   /* 1 - INSIDE */
 
 /* Columns of W without theta: Y, then S. */
@@ -57,23 +55,23 @@
 #define LBFGSB_SS LBFGSB_MATRIX(1)
 #define LBFGSB_YY LBFGSB_MATRIX(2)
 #define LBFGSB_MIDDLE LBFGSB_MATRIX(3) /* Cholesky factor of theta S^T S + L D^-1 L^T */
-#define LBFGSB_E LBFGSB_MATRIX(4)      /* of the subspace: see lbfgsb_subspace_factor */
+#define LBFGSB_E LBFGSB_MATRIX(4)
 #define LBFGSB_F LBFGSB_MATRIX(5)
 #define LBFGSB_C LBFGSB_MATRIX(6)
 #define LBFGSB_COLUMN(a) (LBFGSB_SMALL + (LBFGSB_MATRICES * LBFGSB_PAIRS + 2 * (a)) * LBFGSB_PAIRS)
 #define LBFGSB_P LBFGSB_COLUMN(0) /* W^T PATH */
-#define LBFGSB_Z LBFGSB_COLUMN(1) /* W^T of the point reached on the path */
+#define LBFGSB_Z LBFGSB_COLUMN(1) /* W^T of the point reached */
 #define LBFGSB_ROW LBFGSB_COLUMN(2)
 #define LBFGSB_MV LBFGSB_COLUMN(3)
 #define LBFGSB_RV LBFGSB_COLUMN(4)
-#define LBFGSB_RD LBFGSB_COLUMN(5)                     /* PAIRS: 1 / D; 1 where there is no pair */
-#define LBFGSB_LEAST (LBFGSB_COLUMN(5) + LBFGSB_PAIRS) /* 16 */
+#define LBFGSB_RD LBFGSB_COLUMN(5) /* PAIRS: 1 / D; 1 without a pair */
+#define LBFGSB_LEAST (LBFGSB_COLUMN(5) + LBFGSB_PAIRS)
 
 enum lbfgsb_scalar {
-    LBFGSB_TIME = FIT_SCRATCH, /* least element of BREAK, */
-    LBFGSB_PLACE,              /* and its slot */
-    LBFGSB_BAD,                /* 1: a small matrix is not positive */
-    LBFGSB_ROW_Z,              /* products with M ROW */
+    LBFGSB_TIME = FIT_SCRATCH,
+    LBFGSB_PLACE,
+    LBFGSB_BAD,   /* 1: not positive */
+    LBFGSB_ROW_Z, /* products with M ROW */
     LBFGSB_ROW_P,
     LBFGSB_ROW_ROW
 };
@@ -87,7 +85,7 @@ FN void lbfgsb_onto(MODEL_PARAMETERS, GLOBAL const real *v, GLOBAL real *to, rea
     TEAM_BARRIER();
 }
 
-/* The least element of BREAK; its slot into the scalar PLACE. */
+/* Least element of BREAK; PLACE gets its slot. */
 FN real lbfgsb_least(MODEL_PARAMETERS)
 {
     GLOBAL real *least = LBFGSB_LEAST;
@@ -119,9 +117,9 @@ FN real lbfgsb_least(MODEL_PARAMETERS)
     return FIT_SCALAR(LBFGSB_TIME);
 }
 
-/* ---- small dense algebra: one worker, each lane its own numbers ---- */
+/* ---- small dense algebra: one worker ---- */
 
-/* Cholesky factor of the lower triangle, in place; the mask of lanes where it is not positive. */
+/* In place. Returns lanes where it is not positive. */
 FN_LARGE mask lbfgsb_cholesky(GLOBAL real *a)
 {
     mask bad = R(0.0) > R(1.0);
@@ -160,7 +158,7 @@ FN void lbfgsb_upper(GLOBAL const real *a, GLOBAL real *v)
     }
 }
 
-/* Factors M^-1 = [-D, L^T; L, theta S^T S] (3.4) by its lower block; pairs that are not there count 1. */
+/* Factors M^-1 = [-D, L^T; L, theta S^T S] (3.4) by its lower block; missing pairs count 1. */
 FN_LARGE mask lbfgsb_middle_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *middle = LBFGSB_MIDDLE, *rd = LBFGSB_RD;
@@ -203,9 +201,9 @@ FN real lbfgsb_small_dot(GLOBAL const real *a, GLOBAL const real *b)
     return flush(v);
 }
 
-/* Factors K = M^-1 - 1/theta W^T Z Z^T W of (5.11): [-E, F^T; F, theta S^T A A^T S] with E = D + Y^T Z Z^T Y
- * / theta, F = L - S^T Z Z^T Y, where Z picks the slots inside and A those held. On entry E, F, C hold the
- * three products; then K's lower block is C = theta S^T A A^T S + F E^-1 F^T, and F stands for F E^-T/2. */
+/* Factors K = M^-1 - 1/theta W^T Z Z^T W (5.11): [-E, F^T; F, theta S^T A A^T S], E = D + Y^T Z Z^T Y /
+ * theta, F = L - S^T Z Z^T Y; Z: slots inside, A: held. On entry E, F, C hold the products; on exit C = theta
+ * S^T A A^T S + F E^-1 F^T, F is F E^-T/2. */
 FN_LARGE mask lbfgsb_subspace_factor(MODEL_PARAMETERS, real theta)
 {
     GLOBAL real *sy = LBFGSB_SY, *e = LBFGSB_E, *f = LBFGSB_F, *c = LBFGSB_C;
@@ -250,7 +248,6 @@ FN_LARGE void lbfgsb_subspace_solve(MODEL_PARAMETERS, GLOBAL real *v)
 
 /* ---- the pairs ---- */
 
-/* Lanes of `which` have no pairs any more. */
 FN_LARGE void lbfgsb_forget(MODEL_PARAMETERS, mask which)
 {
     const pmask gone = fit_packs(which);
@@ -261,7 +258,7 @@ FN_LARGE void lbfgsb_forget(MODEL_PARAMETERS, mask which)
     TEAM_BARRIER();
 }
 
-/* STEP and TEMP become the newest pair (s, y) of the lanes of `which`; their oldest one goes. */
+/* STEP and TEMP replace the oldest pair of `which`. */
 FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
 {
     const pmask take = fit_packs(which);
@@ -285,7 +282,7 @@ FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
                     SELECT(which, LBFGSB_AT(matrix, i + 1, j + 1), LBFGSB_AT(matrix, i, j));
     }
     TEAM_BARRIER();
-    /* products with the newest; lanes that took none find what stands there */
+    /* with the newest pair; unchanged lanes recompute theirs */
     TEAM_FOR(k, 4 * LBFGSB_PAIRS) {
         const u32 i = k % LBFGSB_PAIRS, last = LBFGSB_PAIRS - 1;
         GLOBAL const real *y = LBFGSB_W(i), *s_i = LBFGSB_W(LBFGSB_PAIRS + i), *newest_y = LBFGSB_W(last),
@@ -304,8 +301,7 @@ FN_LARGE void lbfgsb_remember(MODEL_PARAMETERS, mask which)
 
 /* ---- the step ---- */
 
-/* The projected gradient path from POINT: the bounds DOWN and UP, the direction PATH, and in BREAK where on
- * it a slot meets its bound. CAUCHY := 0. */
+/* From POINT: DOWN, UP, PATH, BREAK. CAUCHY := 0. */
 FN void lbfgsb_path(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -329,21 +325,20 @@ FN void lbfgsb_path(MODEL_PARAMETERS)
     }
 }
 
-/* A walk along the path: how far it has come, how far ahead the minimum of this piece lies, f' and f''. */
+/* Position, distance to this piece's minimum, f' and f''. */
 typedef struct {
     real behind, ahead, first, second, least;
     mask walking;
 } lbfgsb_walk;
 
-/* How far ahead the minimum lies: -f' / f'', 0 where the path rises. */
+/* -f' / f'', 0 where the path rises. */
 FN real lbfgsb_ahead(real first, real second)
 {
     const mask falls = first < R(0.0);
     return SELECT(falls, flush(DIVIDE(-first, second)), R(0.0));
 }
 
-/* Past the breakpoint at `time`: slot `place` stops at its bound. Its own share of f' (with z_b = - time g)
- * and f'' goes. */
+/* After a breakpoint: slot `place` stops at its bound and leaves f' (z_b = - time g) and f''. */
 FN void lbfgsb_pass(MODEL_PARAMETERS, PRIVATE lbfgsb_walk *w, real time, real place, real theta)
 {
     TEAM_FOR(i, MODEL_SLOTS) (LBFGSB_TEMP)[i] = SELECT(AND(w->walking, place == REAL_OF(i)), R(1.0), R(0.0));
@@ -382,9 +377,8 @@ FN void lbfgsb_pass(MODEL_PARAMETERS, PRIVATE lbfgsb_walk *w, real time, real pl
     TEAM_BARRIER();
 }
 
-/* Generalised Cauchy point into CAUCHY, W^T of it into Z: the first minimum of the quadratic model along the
- * projected gradient path, walked from one breakpoint to the next (algorithm CP). INSIDE, HELD: which slots
- * are on no bound there; TEMP: the free ones that are. */
+/* CAUCHY := generalised Cauchy point (algorithm CP), Z := W^T of it. Sets INSIDE, HELD. TEMP: free slots
+ * inside. */
 FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
 {
     const real zero = R(0.0);
@@ -399,7 +393,7 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
         FIT_SCALAR(LBFGSB_ROW_P) = lbfgsb_small_dot(LBFGSB_P, LBFGSB_MV);
     }
     TEAM_BARRIER();
-    w.least = flush(-LBFGSB_EPSILON * theta * w.first); /* rounding must not turn the model over */
+    w.least = flush(-LBFGSB_EPSILON * theta * w.first); /* rounding must not flip the model */
     w.second = flush(-theta * w.first - FIT_SCALAR(LBFGSB_ROW_P));
     w.second = SELECT(w.second > w.least, w.second, w.least);
     w.behind = zero;
@@ -426,7 +420,7 @@ FN_LARGE void lbfgsb_cauchy(MODEL_PARAMETERS, real theta)
     TEAM_BARRIER();
 }
 
-/* The sum of a[i] b[i] w[i]; with w = 1 the bits of dot8. */
+/* Sum of a[i] b[i] w[i]; w = 1 gives the bits of dot8. */
 FN real lbfgsb_dot_where(GLOBAL const real *a, GLOBAL const real *b, GLOBAL const real *w, u32 n)
 {
     acc8 sum = acc8_zero();
@@ -436,7 +430,7 @@ FN real lbfgsb_dot_where(GLOBAL const real *a, GLOBAL const real *b, GLOBAL cons
     return acc8_total(sum);
 }
 
-/* TEMP := the model's gradient at the Cauchy point (5.4), inside alone; RV := W^T of it. MV: M Z. */
+/* TEMP := model gradient at the Cauchy point (5.4), inside only; RV := W^T TEMP, MV := M Z. */
 FN void lbfgsb_inner_gradient(MODEL_PARAMETERS, real theta)
 {
     GLOBAL const real *mv = LBFGSB_MV;
@@ -449,8 +443,7 @@ FN void lbfgsb_inner_gradient(MODEL_PARAMETERS, real theta)
     lbfgsb_onto(MODEL, LBFGSB_TEMP, LBFGSB_RV, theta);
 }
 
-/* The products over the slots inside that lbfgsb_subspace_factor takes; where no slot is held, they are
- * known. */
+/* For lbfgsb_subspace_factor; known if no slot is held. */
 FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
 {
     const u32 square = LBFGSB_PAIRS * LBFGSB_PAIRS;
@@ -466,8 +459,8 @@ FN void lbfgsb_inner_products(MODEL_PARAMETERS, u32 any_held)
     TEAM_BARRIER();
 }
 
-/* STEP := the model's minimum, from the solution in RV, projected into the bounds; PATH: the way there from
- * the Cauchy point, BREAK: the part of it that lies inside. */
+/* STEP := minimum by RV, projected into bounds. PATH: from the Cauchy point to it; BREAK: part within
+ * bounds. */
 FN void lbfgsb_inner_step(MODEL_PARAMETERS, real theta)
 {
     const real inverse = DIVIDE(R(1.0), theta);
@@ -488,9 +481,9 @@ FN void lbfgsb_inner_step(MODEL_PARAMETERS, real theta)
     }
 }
 
-/* Minimum of the model over the slots that are inside at the Cauchy point (direct primal method, 5.11), into
- * STEP; then into the bounds: projected where that points downhill, else cut short (J. L. Morales, J.
- * Nocedal, ACM TOMS 38 (2011) 7). The mask of lanes whose small matrices are not positive. */
+/* STEP := model minimum over slots inside (direct primal method, 5.11), projected into the bounds if
+ * downhill, else shortened (J. L. Morales, J. Nocedal, ACM TOMS 38 (2011) 7). Returns lanes whose small
+ * matrices are not positive. */
 FN_LARGE mask lbfgsb_subspace(MODEL_PARAMETERS, real theta)
 {
     const real held = fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_TEMP);
@@ -542,7 +535,6 @@ FN real lbfgsb_longest(MODEL_PARAMETERS)
     return SELECT(least > R(1.0), SELECT(least < R(1e10), least, R(1e10)), R(1.0));
 }
 
-/* MODEL_X := POINT + a multiple of STEP in the lanes of m. */
 FN void lbfgsb_try(MODEL_PARAMETERS, real part, mask m)
 {
     const pmask goes = fit_packs(m);
@@ -551,7 +543,7 @@ FN void lbfgsb_try(MODEL_PARAMETERS, real part, mask m)
         const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), unit = LOADP(LBFGSB_UNIT, i),
                    d = pflush(LOADP(LBFGSB_STEP, i) * unit);
         pack x = pflush(PFMA(PACK_OF(part), d, LOADP(LBFGSB_POINT, i)));
-        /* what arrives within rounding of a bound is on it, so that the bound can hold it */
+        /* snap to a bound within rounding */
         x = PSELECT(AND(d < PK(0.0), x < PFMA(LBFGSB_SNAP, unit, lower)), lower, x);
         x = PSELECT(AND(d > PK(0.0), x > PFMA(-LBFGSB_SNAP, unit, upper)), upper, x);
         STOREP(MODEL_X, i, PSELECT(goes, x, LOADP(MODEL_X, i)));
@@ -559,7 +551,6 @@ FN void lbfgsb_try(MODEL_PARAMETERS, real part, mask m)
     TEAM_BARRIER();
 }
 
-/* The slope along STEP at MODEL_X. */
 FN real lbfgsb_along(MODEL_PARAMETERS)
 {
     TEAM_BARRIER();
@@ -568,8 +559,8 @@ FN real lbfgsb_along(MODEL_PARAMETERS)
     return fit_dot(MODEL, LBFGSB_TEMP, LBFGSB_STEP);
 }
 
-/* Along STEP from POINT in the lanes of `stepping`: the value of the new point, which is in MODEL_X, its
- * gradient in MODEL_GRADIENT; MODEL_HUGE: none was found. */
+/* Searches along STEP from POINT. Returns the value (point and gradient in MODEL_X, MODEL_GRADIENT), or
+ * MODEL_HUGE. */
 FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, real slope)
 {
     const real zero = R(0.0), one = R(1.0), noise = fit_noise(value), least_slope = LBFGSB_SUFFICIENT * slope;
@@ -581,7 +572,7 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         const real found = model_value(MODEL, 1), g = lbfgsb_along(MODEL);
         evaluations = SELECT(searching, evaluations + one, evaluations);
         const mask defined = found < MODEL_HUGE;
-        /* a difference of values that is rounding: the slopes tell it */
+        /* rounding: use the slopes */
         const mask blurred = fit_size(found - q.best_value) <= noise;
         const real f = SELECT(blurred, FMA(R(0.5) * (q.best_slope + g), q.at - q.best, q.best_value), found);
         const real promised = FMA(least_slope, q.at, value);
@@ -593,7 +584,7 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
         answer = SELECT(accept, found, answer);
         searching = AND(searching, NOT(OR(accept, last)));
         q.early = AND(q.early, NOT(AND(enough, g >= zero)));
-        /* as long as no trial had both, the search is for a minimum of the value less the promise */
+        /* until a trial meets both conditions, minimise the value less the promise */
         const real tilt = SELECT(AND(q.early, AND(f <= q.best_value, f > promised)), least_slope, zero);
         q = line_search_defined(defined, q, line_search_next_tilted(q, f, g, tilt));
     }
@@ -607,21 +598,18 @@ FN_LARGE real lbfgsb_line_search(MODEL_PARAMETERS, mask stepping, real value, re
 
 /* ---- the stages of a super-step ---- */
 
-/* A lane's fit. */
 typedef struct {
     real status, value, edm, iterations, pull; /* `pull`: squared */
     real theta, pairs;
-    mask bad; /* a small matrix is not positive */
+    mask bad;
 } lbfgsb_fit;
 
-/* The gradient by x / UNIT; 0 where not free. */
 FN pack lbfgsb_slope(MODEL_PARAMETERS, u32 i)
 {
     const pmask is_free = LOADP(FIT_FREE, i) > PK(0.0);
     return PSELECT(is_free, pflush(LOADP(MODEL_GRADIENT, i) * LOADP(LBFGSB_UNIT, i)), PK(0.0));
 }
 
-/* The start: its value, POINT and SLOPE; no pairs. */
 FN lbfgsb_fit lbfgsb_begin(MODEL_PARAMETERS)
 {
     lbfgsb_fit f;
@@ -642,7 +630,6 @@ FN lbfgsb_fit lbfgsb_begin(MODEL_PARAMETERS)
     return f;
 }
 
-/* STEP by the pairs in hand; the bounds DOWN and UP. */
 FN void lbfgsb_aim(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f)
 {
     TEAM_BARRIER();
@@ -656,7 +643,7 @@ FN void lbfgsb_aim(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f)
     f->bad = OR(f->bad, lbfgsb_subspace(MODEL, f->theta));
 }
 
-/* The projected gradient and the EDM: is the fit done? The slope of STEP. */
+/* Returns the slope of STEP. */
 FN real lbfgsb_judge(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, real tolerance)
 {
     const mask running = f->status == FIT_RUNNING, usable = AND(running, NOT(f->bad));
@@ -671,7 +658,7 @@ FN real lbfgsb_judge(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, real tolerance)
     return slope;
 }
 
-/* POINT and SLOPE of the lanes that moved; the step and the change of slope in STEP and TEMP. */
+/* STEP, TEMP := the step, the change of slope. */
 FN void lbfgsb_move(MODEL_PARAMETERS, mask moved)
 {
     const pmask go = fit_packs(moved);
@@ -686,8 +673,7 @@ FN void lbfgsb_move(MODEL_PARAMETERS, mask moved)
     }
 }
 
-/* The newest pair of the lanes that moved; of those that failed, none: what is left then is the gradient, and
- * after that the end. */
+/* Lanes that moved keep the pair; others drop theirs, then end. */
 FN void lbfgsb_learn(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, mask moved)
 {
     const real zero = R(0.0), one = R(1.0);
@@ -701,8 +687,7 @@ FN void lbfgsb_learn(MODEL_PARAMETERS, PRIVATE lbfgsb_fit *f, mask moved)
     TEAM_IF(ANY(failed)) lbfgsb_forget(MODEL, failed);
 }
 
-/* Fits from MODEL_X, which lies where the bounds allow. Leaves the answer in MODEL_X and the scalars of
- * fit_answer.h. */
+/* Fits from MODEL_X, within bounds. Leaves the answer in MODEL_X and fit_answer.h's scalars. */
 FN void lbfgsb_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations)
 {
     lbfgsb_fit f = lbfgsb_begin(MODEL);

@@ -1,18 +1,17 @@
-/* line_search.h: the next trial of a line search for the strong Wolfe conditions, each lane at its own: J. J.
- * More, D. J. Thuente, ACM TOMS 20 (1994) 286. Knows no model: who searches evaluates. */
+/* line_search.h: line search for the strong Wolfe conditions. J. J. More, D. J. Thuente, ACM TOMS 20 (1994)
+ * 286. The caller evaluates. */
 #ifndef PARITAS_MINIMISE_LINE_SEARCH_H
 #define PARITAS_MINIMISE_LINE_SEARCH_H
 
 #include "minimise/fit_outcome.h"
 
-/* `best` and `other` are the ends of the interval (other = 0: not yet an end), `at` is the trial; of each its
- * length, value, slope. */
+/* Length, value, slope of the ends `best`, `other` (0: none yet) and the trial `at`. */
 typedef struct {
     real best, best_value, best_slope, other, other_value, other_slope, at, low, high, most, width, wider;
     mask bracketed, early;
 } line_search;
 
-/* From a value and slope at 0, toward 1, to `most` at the most. */
+/* From value and slope at 0 toward 1, at most to `most`. */
 FN line_search line_search_begin(real value, real slope, real most)
 {
     line_search q;
@@ -28,8 +27,7 @@ FN line_search line_search_begin(real value, real slope, real most)
     return q;
 }
 
-/* The minimum of the cubic with value f and slope g at 0, f2 and g2 at h, as a part of h; 0 where it has
- * none. */
+/* Minimum of the cubic (f, g at 0; f2, g2 at h), as a part of h; 0: none. */
 FN real line_search_cubic(real h, real f, real g, real f2, real g2)
 {
     const real theta = DIVIDE(R(3.0) * (f - f2), h) + g + g2;
@@ -45,8 +43,7 @@ FN real line_search_cubic(real h, real f, real g, real f2, real g2)
     return SELECT(square > R(0.0), part, R(0.0));
 }
 
-/* The next trial after value f and slope g at q.at: section 4 of the paper, its four cases one after the
- * other; then the interval. */
+/* The next trial after value f and slope g at q.at: cases 1 to 4 of section 4, then the interval. */
 FN line_search line_search_next(line_search q, real f, real g)
 {
     const real h = q.best - q.at;
@@ -54,15 +51,14 @@ FN line_search line_search_next(line_search q, real f, real g)
                flatter = fit_size(g) < fit_size(q.best_slope);
     const real cubic = line_search_cubic(h, f, g, q.best_value, q.best_slope), by_cubic = FMA(cubic, h, q.at);
     const real by_secant = FMA(DIVIDE(g, g - q.best_slope), h, q.at);
-    /* 1, a higher value: the minimum lies between; the cubic's, or half way to the parabola's through both
-     * values and the best slope */
+    /* 1, higher value: the cubic's minimum, or half way to the parabola's */
     const real parabola =
         FMA(DIVIDE(R(-0.5) * q.best_slope, DIVIDE(f - q.best_value, h) + q.best_slope), h, q.best);
     real next = SELECT(fit_size(by_cubic - q.best) < fit_size(parabola - q.best), by_cubic,
                        R(0.5) * (by_cubic + parabola));
-    /* 2, the slope has turned: between again; of cubic and secant the one farther from the trial */
+    /* 2, slope turned: cubic or secant, the farther from the trial */
     const real turning = SELECT(fit_size(by_cubic - q.at) > fit_size(by_secant - q.at), by_cubic, by_secant);
-    /* 3, a flatter slope: beyond the trial, if the cubic knows of a minimum there */
+    /* 3, flatter slope: beyond the trial, if the cubic has a minimum there */
     const real far = SELECT(forward, q.high, q.low), beyond = SELECT(cubic < R(0.0), by_cubic, far);
     const mask nearer = fit_size(beyond - q.at) < fit_size(by_secant - q.at);
     real flat = SELECT(nearer, beyond, by_secant);
@@ -74,7 +70,6 @@ FN line_search line_search_next(line_search q, real f, real g)
     const real steep = SELECT(
         q.bracketed, FMA(line_search_cubic(h_other, f, g, q.other_value, q.other_slope), h_other, q.at), far);
     next = SELECT(higher, next, SELECT(turned, turning, SELECT(flatter, flat, steep)));
-    /* the ends */
     const mask swap = AND(turned, NOT(higher));
     q.other_value = SELECT(higher, f, SELECT(swap, q.best_value, q.other_value));
     q.other_slope = SELECT(higher, g, SELECT(swap, q.best_slope, q.other_slope));
@@ -85,7 +80,7 @@ FN line_search line_search_next(line_search q, real f, real g)
     q.best_value = SELECT(higher, q.best_value, f);
     q.best_slope = SELECT(higher, q.best_slope, g);
     q.bracketed = OR(q.bracketed, OR(higher, turned));
-    /* an interval that does not shrink to two thirds in two trials is halved */
+    /* halve an interval that did not shrink to two thirds in two trials */
     const real size = fit_size(q.other - q.best);
     next = SELECT(AND(q.bracketed, size >= R(0.66) * q.wider), FMA(R(0.5), q.other - q.best, q.best), next);
     q.wider = SELECT(q.bracketed, q.width, q.wider);
@@ -93,7 +88,7 @@ FN line_search line_search_next(line_search q, real f, real g)
     const mask ascending = q.best < q.other;
     q.low = SELECT(q.bracketed, SELECT(ascending, q.best, q.other), FMA(R(1.1), tried - from, tried));
     q.high = SELECT(q.bracketed, SELECT(ascending, q.other, q.best), FMA(R(4.0), tried - from, tried));
-    /* whatever rounding made of the formulas lies inside */
+    /* rounding may leave the interval */
     next = SELECT(
         AND(next >= q.low, next <= q.high), next,
         SELECT(q.bracketed, FMA(R(0.5), q.other - q.best, q.best), SELECT(next < q.low, q.low, q.high)));
@@ -101,7 +96,7 @@ FN line_search line_search_next(line_search q, real f, real g)
     return q;
 }
 
-/* The same for a function from which `tilt` times the length is taken. */
+/* The same for the function less `tilt` times the length. */
 FN line_search line_search_next_tilted(line_search q, real f, real g, real tilt)
 {
     q.best_value = FMA(-tilt, q.best, q.best_value);
@@ -116,7 +111,7 @@ FN line_search line_search_next_tilted(line_search q, real f, real g, real tilt)
     return q;
 }
 
-/* `next` where the trial of q had a value; elsewhere nothing is learnt but that the way ends before it. */
+/* `next` where the trial of q had a value; elsewhere only the far end shrinks. */
 FN line_search line_search_defined(mask m, line_search q, line_search next)
 {
     const real shorter = FMA(R(0.25), q.at - q.best, q.best), end = FMA(R(0.9), q.at - q.best, q.best);

@@ -1,33 +1,28 @@
-/* newton.h: Newton's method with bounds, for any model that offers the words below. Knows no model.
+/* newton.h: Newton's method with bounds, for any model with these words.
  *
- *   MODEL_PARAMETERS, MODEL        the model's arguments, as declared and as passed on
+ *   MODEL_PARAMETERS, MODEL        arguments: declared, passed
  *   MODEL_SLOTS                    length of every vector, a multiple of 8
  *   MODEL_X, MODEL_GRADIENT, MODEL_ACTIVE   slab vectors (GLOBAL real *)
- *   MODEL_WORK                     slab space: MINIMISER_VECTORS vectors, then MINIMISER_SCALARS scalars
- *   MODEL_HUGE                     the value that says "outside the domain"
- *   MODEL_LEAST                    no value is below this one
+ *   MODEL_WORK                     slab: MINIMISER_VECTORS vectors, MINIMISER_SCALARS scalars
+ *   MODEL_HUGE                     value outside the domain
+ *   MODEL_LEAST                    lower limit of the value
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT
  *   model_curvature(MODEL, kap, damping, doubt, flat)   factors the Hessian (kap 1) or Fisher matrix (kap 0)
- *                                  of the active slots; mask of bad lanes. doubt, flat: what counts as no
- *                                  curvature, and what then stands for it (tile_factor)
- *   MODEL_DIAGONAL(i), MODEL_FLAT  of that factor: a pack of the matrix's diagonal; not 0 where a direction
- *                                  had no curvature
+ *                                  of active slots; returns bad lanes. doubt, flat: see tile_factor
+ *   MODEL_DIAGONAL(i), MODEL_FLAT  pack of its diagonal; nonzero: a direction had no curvature
  *   model_solve(MODEL, v)          v := factor^-1 v
  *   model_negative_direction(MODEL, v)      after a bad factor: v := a direction of negative curvature;
- *                                  answers that curvature, 0 if there is none
+ *                                  returns the curvature, 0 if none
  *
- * One super-step, all lanes together, each lane at its own stage of its own fit:
+ * One super-step (lanes are independent):
  *
  *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
  *
- * The rules were measured on published analyses. The Fisher matrix serves while the EDM is above 1, the exact
- * Hessian from there; where that has a bad pivot, the Fisher matrix takes its place at once. Bounds that the
- * step violates become equalities through the same factor; then the step is clipped. A failed line search
- * raises the damping. Converged: g H^-1 g, the EDM in units of twice the NLL, is at most the tolerance at the
- * returned point, with its own gradient and an exact, good factor that is at most one accepted step old; 100
- * times less with an older one. No factor need be good where the value is within the tolerance of the least
- * possible.
- */
+ * Rules measured on published analyses: the Fisher matrix above EDM 1, the exact Hessian below, or Fisher at
+ * once after a bad pivot. Violated bounds become equalities through the same factor; then the step is
+ * clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
+ * the returned point is at most the tolerance, by an exact, good factor at most one accepted step old (older:
+ * 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor. */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
@@ -37,8 +32,8 @@
 #define NEWTON_COASTING_STEPS 4
 #define NEWTON_EDM_COASTING R(1e-3)
 #define NEWTON_EDM_FIRST_EXACT R(1.0)
-#define NEWTON_EDM_SADDLE R(1e-2) /* below, a bad exact Hessian means a saddle */
-#define NEWTON_ESCAPES R(20.0)    /* from saddles, in one fit */
+#define NEWTON_EDM_SADDLE R(1e-2) /* below, a bad exact Hessian is a saddle */
+#define NEWTON_ESCAPES R(20.0)    /* per fit */
 #define NEWTON_FLAT R(1e-7)
 #define NEWTON_SNAP PK(1e-12)
 
@@ -47,23 +42,21 @@
 #define NEWTON_SLOPE (MODEL_WORK + 5 * MODEL_SLOTS)
 #define NEWTON_STEP (MODEL_WORK + 6 * MODEL_SLOTS)
 #define NEWTON_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
-#define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the lane's own last Hessian */
+#define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the last Hessian */
 #define NEWTON_EQUALITY(k) (MODEL_WORK + (9 + (k)) * MODEL_SLOTS)
 #define NEWTON_EQUALITY_SLOT(k) FIT_SCALAR(FIT_SCRATCH + 1 + (k)) /* whose bound it is; -1: none */
 
-/* A lane's fit, and what the super-step in hand has found. */
 typedef struct {
     real status, value, edm, iterations, tolerance, damping;
-    real kap;                   /* of the next curvature: 1 the exact Hessian, 0 the Fisher matrix */
+    real kap;                   /* next curvature: 1 exact Hessian, 0 Fisher */
     real escapes;               /* from saddles so far */
-    real used;                  /* kap of the factor in hand */
-    real downward;              /* curvature of the negative direction in EQUALITY(0); 0: there is none */
-    mask running, bad, refused; /* bad pivots; the exact Hessian gave way to the Fisher matrix */
+    real used;                  /* kap of the current factor */
+    real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
+    mask running, bad, refused; /* bad pivots; exact Hessian replaced by Fisher */
     mask exact, undamped, saddle;
 } newton_fit;
 
-/* Active: free, and not held at a bound by its slope. Answers a number that is not 0 where the set
- * changed. */
+/* Free and not held at a bound by its slope. Returns nonzero if the set changed. */
 FN real newton_active_set(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -82,7 +75,7 @@ FN real newton_active_set(MODEL_PARAMETERS)
     return FIT_SCALAR(FIT_SCRATCH);
 }
 
-/* TEMP := factor^-1 of minus the active slope; answers the EDM, slope . factor^-1 slope. */
+/* TEMP := -factor^-1 . active slope. Returns the EDM. */
 FN real newton_direction(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, -LOADP(NEWTON_SLOPE, i) * LOADP(MODEL_ACTIVE, i));
@@ -97,7 +90,7 @@ FN real newton_direction(MODEL_PARAMETERS)
 /* The slot whose bound POINT + STEP violates first; -1: none. */
 FN real newton_first_violated(MODEL_PARAMETERS)
 {
-    TEAM_FOR_PACK(i, MODEL_SLOTS) /* part of the step at which the bound is met; 2: not met */
+    TEAM_FOR_PACK(i, MODEL_SLOTS) /* part of the step; 2: not met */
     {
         const pack x = LOADP(NEWTON_POINT, i), d = LOADP(NEWTON_STEP, i), lower = LOADP(FIT_LOWER, i),
                    upper = LOADP(FIT_UPPER, i);
@@ -128,7 +121,7 @@ FN real newton_part(real a, real b)
     return SELECT(positive, flush(DIVIDE(a, SELECT(positive, b, R(1.0)))), R(0.0));
 }
 
-/* Makes column k orthogonal, in the metric, to the equalities before it: c_k . e_j = 0 for their slots j. */
+/* Makes column k orthogonal in the metric: c_k . e_j = 0 for slots j of earlier equalities. */
 FN void newton_orthogonal(MODEL_PARAMETERS, u32 k)
 {
     GLOBAL real *column = NEWTON_EQUALITY(k);
@@ -145,7 +138,7 @@ FN void newton_orthogonal(MODEL_PARAMETERS, u32 k)
     }
 }
 
-/* Moves STEP along column k until slot `which` is on its bound: exactly, whatever the rounding. */
+/* Moves STEP along column k until slot `which` is exactly on its bound. */
 FN void newton_move_onto(MODEL_PARAMETERS, u32 k, real which)
 {
     GLOBAL const real *column = NEWTON_EQUALITY(k);
@@ -167,8 +160,7 @@ FN void newton_move_onto(MODEL_PARAMETERS, u32 k, real which)
     }
 }
 
-/* Turns bounds that POINT + STEP violates into equalities, the one that is met first first: STEP moves within
- * the metric of the factor to lie on them. */
+/* Violated bounds become equalities, first met first; STEP moves in the factor's metric. */
 FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 {
     mask more = R(0.0) < R(1.0);
@@ -193,7 +185,6 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 
 /* ---- the stages of a super-step ---- */
 
-/* The start: its value, POINT, SLOPE, and the active set. */
 FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_near)
 {
     newton_fit f;
@@ -214,13 +205,11 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     return f;
 }
 
-/* The factor at POINT, its diagonal in SCALE; where the exact Hessian is not positive, that of the Fisher
- * matrix. */
+/* Factors at POINT, diagonal into SCALE. Fisher where the exact Hessian is not positive. */
 FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0);
-    /* along a curved valley a slope of size sqrt(EDM) that is left over looks like a curvature of that size,
-     * of either sign */
+    /* in a curved valley a leftover slope of sqrt(EDM) looks like a curvature of that size, either sign */
     const real doubt =
         SELECT(f->edm <= R(1e-6), FMA(R(10.0), SQRT(SELECT(f->edm > zero, f->edm, zero)), R(1e-8)), zero);
     mask redo = f->running;
@@ -240,23 +229,21 @@ FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
         STOREP(NEWTON_SCALE, i, PSELECT(own, MODEL_DIAGONAL(i), LOADP(NEWTON_SCALE, i)));
 }
 
-/* The step into TEMP and its EDM; whether the fit is done without taking it, and at which curvature it goes
- * on. */
+/* TEMP := the step, with its EDM. Is the fit done? Which curvature is next? */
 FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance)
 {
     const real zero = R(0.0), one = R(1.0);
-    /* where a direction has no curvature the EDM says little of it: then more is asked */
+    /* the EDM misses directions without curvature */
     f->tolerance =
         SELECT(f->running, SELECT(MODEL_FLAT > zero, R(0.01) * edm_tolerance, edm_tolerance), f->tolerance);
     f->edm = SELECT(f->running, newton_direction(MODEL), f->edm);
-    /* only an exact factor may say that it is done; a Fisher one asks for it */
+    /* only an exact factor may end a fit */
     const mask small = AND(f->running, f->edm <= f->tolerance);
     const mask lowest = R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance;
     f->exact = AND(f->used > zero, NOT(f->bad));
     f->undamped = f->damping <= zero;
     f->status = SELECT(AND(small, OR(lowest, AND(f->exact, f->undamped))), FIT_CONVERGED, f->status);
-    /* near a stationary point that is no minimum: along the negative direction, while that lowers the
-     * value */
+    /* no minimum: follow the negative direction while the value falls */
     f->saddle = AND(f->status == FIT_RUNNING,
                     AND(f->downward < zero, AND(f->edm <= NEWTON_EDM_SADDLE, f->escapes < NEWTON_ESCAPES)));
     f->status =
@@ -268,8 +255,8 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     f->running = AND(f->status == FIT_RUNNING, NOT(ask));
 }
 
-/* Multiple of the negative direction that promises to lower the value by 1, of the two ways the one with more
- * room to the bounds; if both have enough, down the slope. */
+/* Multiple of the negative direction predicted to lower the value by 1, on the side with more room to bounds;
+ * if both suffice, downhill. */
 FN real newton_away(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
 {
     const real zero = R(0.0), length = SQRT(DIVIDE(R(2.0), SELECT(f->saddle, -f->downward, R(1.0))));
@@ -290,7 +277,7 @@ FN real newton_away(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
     return SELECT(back, -length, length);
 }
 
-/* STEP: where TEMP leads, or away from a saddle; no slot further than its cap. */
+/* TEMP, or away from a saddle; capped. */
 FN void newton_aim(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
 {
     real away = R(0.0);
@@ -304,7 +291,7 @@ FN void newton_aim(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
     TEAM_BARRIER();
 }
 
-/* MODEL_X := POINT + part of STEP, within the bounds; TEMP: how far that is. */
+/* MODEL_X := POINT + part of STEP, within bounds; TEMP: the actual step. */
 FN void newton_try(MODEL_PARAMETERS, real part)
 {
     const pmask stays = PACK_OF(part) == PK(0.0);
@@ -312,7 +299,7 @@ FN void newton_try(MODEL_PARAMETERS, real part)
         const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(NEWTON_POINT, i),
                    d = LOADP(NEWTON_STEP, i);
         pack x = pflush(PFMA(PACK_OF(part), d, from));
-        /* what arrives within rounding of a bound is on it, so that the bound can hold it */
+        /* snap to a bound within rounding */
         x = PSELECT(AND(d < PK(0.0), x < lower + NEWTON_SNAP), lower, x);
         x = PSELECT(AND(d > PK(0.0), x > upper - NEWTON_SNAP), upper, x);
         x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
@@ -321,16 +308,14 @@ FN void newton_try(MODEL_PARAMETERS, real part)
     }
 }
 
-/* MODEL_X and the value at the end of a line search along STEP, and the damping that follows from it; the
- * lanes that moved. */
+/* Sets MODEL_X, the value, the next damping. Returns lanes that moved. */
 FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0), one = R(1.0);
     real length = one, trial = f->value;
     mask searching = f->running, failed = zero > one;
     for (u32 k = 0; k <= NEWTON_BACKTRACKS + 1 && ANY(searching); k++) {
-        /* a last turn takes lanes that found nothing back to POINT; the others evaluate again where they
-         * are */
+        /* last turn: failed lanes go to POINT, others evaluate again in place */
         if (k > NEWTON_BACKTRACKS) failed = searching;
         newton_try(MODEL, SELECT(f->running, SELECT(failed, zero, length), zero));
         const real slope = fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE), found = model_value(MODEL, 1);
@@ -342,7 +327,7 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     }
     f->status = SELECT(AND(failed, f->damping >= R(1e6)), FIT_NO_PROGRESS, f->status);
     f->kap = SELECT(failed, zero, f->kap);
-    /* a step that failed, or had to be cut to a hundredth, asks for more damping, a good one for less */
+    /* failed, or cut to a hundredth: more damping; a good step: less */
     const mask moved = AND(f->running, NOT(failed)), poor = OR(failed, AND(moved, length < R(0.01)));
     const real more = SELECT(f->damping > zero, f->damping * R(10.0), R(1e-3)),
                less = SELECT(f->damping > R(1e-3), f->damping * R(0.1), zero);
@@ -351,12 +336,12 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     return moved;
 }
 
-/* One more step, TEMP, with the factor in hand; the lanes that it did not lead up. */
+/* A step TEMP with the same factor. Returns lanes that did not go up. */
 FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting)
 {
     real found = f->value;
     mask better = coasting, open = coasting;
-    /* a second turn takes lanes that went up back to POINT */
+    /* the second turn returns lanes to POINT if their value went up */
     for (u32 turn = 0; turn < 2 && ANY(open); turn++) {
         const pmask goes = fit_packs(better);
         TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -376,10 +361,9 @@ FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting
     return better;
 }
 
-/* POINT and SLOPE of the new point, and its EDM by the old factor, if that was exact and belongs to the same
- * active set. Near the minimum the old factor is still good: further steps with it cost a gradient each
- * instead of a Hessian, and each must gain a factor 100. The factor is then more than one step old, so the
- * EDM must be 100 times smaller (for tHu: 2 Hessians a fit instead of 3). */
+/* POINT, SLOPE, and the EDM by the old factor if exact and of the same active set. Further steps with it cost
+ * a gradient, not a Hessian; each must gain a factor 100 and the EDM be 100 times smaller (tHu: 2 Hessians a
+ * fit, not 3). */
 FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
 {
     mask coasting = moved;
@@ -394,7 +378,7 @@ FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
         const mask counts = AND(better, AND(newton_active_set(MODEL) <= R(0.0), f->undamped));
         real now = f->edm;
         TEAM_IF(ANY(counts)) now = newton_direction(MODEL);
-        /* a Fisher step that came near enough is followed by the exact Hessian at once */
+        /* near enough: exact Hessian next */
         f->kap = SELECT(AND(counts, now < NEWTON_EDM_FIRST_EXACT), R(1.0), f->kap);
         const mask test = AND(counts, f->exact);
         coasting = AND(test, now <= (k == 0 ? NEWTON_EDM_COASTING : R(0.01) * f->edm));
@@ -405,7 +389,7 @@ FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
     }
 }
 
-/* The projected gradient in errors, from the diagonal of the last Hessian: one worker's. */
+/* In errors, by the last Hessian's diagonal. One worker. */
 FN real newton_pull(MODEL_PARAMETERS)
 {
     GLOBAL const real *g = NEWTON_SLOPE, *active = MODEL_ACTIVE;
@@ -420,8 +404,8 @@ FN real newton_pull(MODEL_PARAMETERS)
     return worst;
 }
 
-/* Fits from MODEL_X, which lies where LOWER, UPPER and FREE allow. Leaves the answer in MODEL_X and the
- * scalars of fit_answer.h. `start_is_near`: the exact Hessian from the first step on. */
+/* Fits from MODEL_X, which must obey LOWER, UPPER and FREE. Leaves the answer in MODEL_X and fit_answer.h's
+ * scalars. `start_is_near`: exact Hessian at once. */
 FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
 {
     newton_fit f = newton_begin(MODEL, edm_tolerance, start_is_near);

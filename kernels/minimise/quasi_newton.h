@@ -1,23 +1,19 @@
-/* quasi_newton.h: many fits of one model to similar data, none of which builds a Hessian. Knows no model.
+/* quasi_newton.h: many fits of one model to similar data, without Hessians.
  *
- * All fits share one matrix M, the inverse Hessian that is expected where the data were drawn. Each corrects
- * it by its last QN_PAIRS pairs of steps and changes of slope (L-BFGS: Nocedal, Math. Comp. 35 (1980), with M
- * in place of a multiple of the unit matrix), so that a step costs a gradient and a product. A task is a data
- * row: a free fit, then, if asked, the conditional fit, which starts from the first along its response to the
- * parameter of interest. Words: those of newton.h, with MODEL_DATA and MODEL_MAIN, the size of a data row and
- * where it stands in the slab.
+ * All fits share M, the inverse Hessian expected where data were drawn. Each corrects it by its last QN_PAIRS
+ * pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of the unit matrix). A step costs a
+ * gradient and a product. Task: a data row's free fit, then, if asked, its conditional fit, begun along the
+ * free one's response to the parameter of interest. Words: newton.h's, MODEL_DATA (size of a data row),
+ * MODEL_MAIN (its place in the slab).
  *
- * Each lane is at its own stage of its own task, all evaluate together. A lane that is done takes the next
- * task of the team's share at once:
+ * Lanes are at their own stages. A free lane takes the team's next task:
  *
  *   task ─► evaluate ─► accept or shorten ─► pair, held set ─► direction ─► done? ─► next trial, fit or task
  *
- * Parameters held at a bound, and the parameter of interest in a conditional fit, leave M exactly: the
- * inverse of what remains is M - M_A M_AA^-1 M_A^T. Pairs are forgotten when the held set changes. Converged:
- * the EDM in the fit's own metric is at most `tolerance`, with the gradient of the returned point. What needs
- * more than there is here (more held parameters than places, no descent, too many evaluations) ends with a
- * status, for Newton's method to do.
- */
+ * Held parameters (at a bound, or of interest in conditional fits) leave M exactly: M - M_A M_AA^-1 M_A^T. A
+ * changed held set drops the pairs. Converged: the EDM in the fit's metric at the returned point is at most
+ * `tolerance`. Too many held parameters or evaluations, or no descent, end with a status, for Newton's
+ * method. */
 #ifndef PARITAS_MINIMISE_QUASI_NEWTON_H
 #define PARITAS_MINIMISE_QUASI_NEWTON_H
 
@@ -38,10 +34,10 @@
 enum qn_scalar {
     QN_FIRST_HELD, /* held slots; -1: none */
     QN_FIRST_MULTIPLIER = QN_FIRST_HELD + QN_HELD,
-    QN_SUM = FIT_SCRATCH,                       /* results of reductions */
-    QN_HELD_COUNT,                              /* without the parameter of interest */
-    QN_FIRST_RHO,                               /* 1 / s.y of the pairs; 0: no pair */
-    QN_FIRST_ALPHA = QN_FIRST_RHO + QN_PAIRS,   /* coefficients of the pairs */
+    QN_SUM = FIT_SCRATCH,
+    QN_HELD_COUNT,
+    QN_FIRST_RHO, /* 1 / s.y of the pairs; 0: none */
+    QN_FIRST_ALPHA = QN_FIRST_RHO + QN_PAIRS,
     QN_FIRST_FACTOR = QN_FIRST_ALPHA + QN_PAIRS /* L D L^T of M_AA by rows */
 };
 #define QN_RHO(k) FIT_SCALAR(QN_FIRST_RHO + (k))
@@ -50,32 +46,30 @@ enum qn_scalar {
 #define QN_MULTIPLIER(e) FIT_SCALAR(QN_FIRST_MULTIPLIER + (e))
 #define QN_FACTOR(e, f) FIT_SCALAR(QN_FIRST_FACTOR + (e) * ((e) + 1) / 2 + (f))
 
-/* What is the same for all lanes and tasks: the arguments, and the parts of `in`. */
+/* Shared by lanes and tasks: arguments, parts of `in`. */
 typedef struct {
-    u32 tasks, first, end, none; /* the team's share; the row of answers that nobody reads */
+    u32 tasks, first, end, none; /* the team's share; an unread row of answers */
     u32 poi, flags, free, stride;
     real limit, tolerance;
-    CONSTANT u32 *slots;                       /* the free ones */
-    GLOBAL const elem *matrix, *data, *starts; /* `matrix`: where the shared numbers begin */
+    CONSTANT u32 *slots;
+    GLOBAL const elem *matrix, *data, *starts; /* `matrix`: the shared numbers */
 } qn_call;
 #define QN_SHARED(call, k) ((call)->matrix + PROFILE_VECTOR(MODEL_SLOTS, k))
 
-/* A lane's task, and what the turn in hand has found. */
 typedef struct {
-    lane_rows rows; /* the lanes' tasks */
-    u32 next;       /* task that waits */
-    mask idle;      /* lanes that take one */
-    mask begins;    /* at the first point of a fit */
-    real phase;     /* 0: the free fit, 1: the conditional one */
+    lane_rows rows;
+    u32 next;
+    mask idle; /* lanes without a task */
+    mask begins;
+    real phase; /* 0: free fit, 1: conditional fit */
     real value, slope, edm, evaluations, length, backtracks;
     real value_free, poi_free, evaluations_free;
-    mask running, accept, done, second; /* `second`: the free fit is done, the conditional one begins */
-    mask spent, stuck, lost;            /* too many evaluations; no descent; no value where the fit begins */
+    mask running, accept, done, second; /* `second`: the conditional fit begins */
+    mask spent, stuck, lost;            /* too many evaluations; no descent; no value at the start */
 } qn_fit;
 
-/* PRODUCT := M v, of the slots that are ever free (`slot` names `count` of them) in the matrix's compact
- * form, whose rows have `stride` elements; 0 elsewhere. Each element is one ascending chain of fma, several
- * side by side to cover its latency. v is scratch. */
+/* PRODUCT := M v of the `count` ever-free slots (compact form, rows of `stride`); 0 elsewhere. One ascending
+ * fma chain per element, several at once to hide latency. v is scratch. */
 #define QN_CHAINS (PACK == 8 ? 4 : 8)
 FN_LARGE void qn_multiply(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBAL const elem *matrix,
                           GLOBAL real *v)
@@ -115,8 +109,8 @@ FN mask qn_is_free(PRIVATE const qn_fit *f)
     return f->phase <= R(0.0);
 }
 
-/* MODEL_ACTIVE, 1 where a parameter may move, at POINT with SLOPE; the mask of lanes whose set changed;
- * HELD_COUNT. PRODUCT and MODEL_GRADIENT are scratch. */
+/* Sets MODEL_ACTIVE at POINT, and HELD_COUNT. Returns lanes whose set changed. PRODUCT, MODEL_GRADIENT:
+ * scratch. */
 FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi_moves)
 {
     const u32 n = MODEL_SLOTS, poi = c->poi;
@@ -160,7 +154,7 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi
 
 /* ---- held slots ---- */
 
-/* The list of held slots, the parameter of interest in place 0: one worker's. */
+/* Parameter of interest first. One worker. */
 FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const real none = R(-1.0), zero = R(0.0);
@@ -177,7 +171,7 @@ FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     }
 }
 
-/* The held slots, and the factor of their part of the matrix; of places without a slot, the unit matrix. */
+/* Factors the held part of the matrix; unit matrix for empty places. */
 FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     ONE_WORKER
@@ -199,7 +193,7 @@ FN_LARGE void qn_factor_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     TEAM_BARRIER();
 }
 
-/* MULTIPLIER := M_AA^-1 PRODUCT_A: one worker's. */
+/* MULTIPLIER := M_AA^-1 PRODUCT_A. One worker. */
 FN void qn_multipliers(MODEL_PARAMETERS)
 {
     const real zero = R(0.0);
@@ -216,7 +210,7 @@ FN void qn_multipliers(MODEL_PARAMETERS)
     }
 }
 
-/* PRODUCT := PRODUCT - M_A M_AA^-1 PRODUCT_A: what the matrix is without the held slots. */
+/* Removes held slots from the matrix: PRODUCT - M_A M_AA^-1 PRODUCT_A. */
 FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const u32 n = MODEL_SLOTS;
@@ -243,7 +237,6 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     }
 }
 
-/* v := v + t * other in the lanes that have the pair `there`. */
 FN void qn_add(MODEL_PARAMETERS, GLOBAL real *v, real t, GLOBAL const real *other, mask there)
 {
     const pmask own = fit_packs(there);
@@ -251,8 +244,7 @@ FN void qn_add(MODEL_PARAMETERS, GLOBAL real *v, real t, GLOBAL const real *othe
         STOREP(v, i, PSELECT(own, pflush(PFMA(PACK_OF(t), LOADP(other, i), LOADP(v, i))), LOADP(v, i)));
 }
 
-/* PRODUCT := direction of descent from SLOPE, by the pairs around the matrix; `newest` is the place of the
- * last pair. MODEL_GRADIENT is scratch. */
+/* PRODUCT := descent direction; `newest`: place of the last pair. MODEL_GRADIENT: scratch. */
 FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newest)
 {
     GLOBAL real *q = MODEL_GRADIENT, *product = QN_PRODUCT;
@@ -308,7 +300,7 @@ FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem 
     return c;
 }
 
-/* Lanes without a task: at the start, with data that are numbers. */
+/* All lanes idle, with finite data. */
 FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const real zero = R(0.0), one = R(1.0);
@@ -334,7 +326,7 @@ FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     return f;
 }
 
-/* MODEL_X := the start that the task itself has for its free (0) or conditional (1) fit. */
+/* The task's own start of its free (0) or conditional (1) fit. */
 FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m, u32 conditional)
 {
     const u32 n = MODEL_SLOTS;
@@ -345,7 +337,7 @@ FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows,
         x[i] = SELECT(m, LOAD_ROWS(c->starts, from, PROFILE_STARTS_SIZE(n), conditional * n + i), x[i]);
 }
 
-/* Idle lanes have the next tasks: their data, and their starts in MODEL_X. */
+/* Gives idle lanes their next tasks: data, starts. */
 FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f)
 {
     f->rows = rows_take(f->rows, f->idle, &f->next, c->end, c->none);
@@ -363,7 +355,7 @@ FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit
     TEAM_BARRIER();
 }
 
-/* The pair of this turn in place `ring`; POINT and SLOPE of the lanes that accepted. Its s.y. */
+/* Stores the pair in place `ring`; POINT, SLOPE of accepting lanes. Returns s.y. */
 FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
 {
     const pmask own = fit_packs(f->accept);
@@ -378,8 +370,7 @@ FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
     return fit_dot(MODEL, QN_S(ring), QN_Y(ring));
 }
 
-/* The value at MODEL_X and what follows from it: accepted or shorter, the pair, the held set and its
- * factor. */
+/* At MODEL_X: accept or shorten, pair, held set and factor. */
 FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, u32 ring)
 {
     const real zero = R(0.0), one = R(1.0), found = model_value(MODEL, 1);
@@ -393,7 +384,7 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
     ONE_WORKER
     {
         for (u32 k = 0; k < QN_PAIRS; k++) QN_RHO(k) = SELECT(changed, zero, QN_RHO(k));
-        /* what rounding leaves of a pair between two points that nearly agree is no curvature */
+        /* between nearly equal points a pair is rounding */
         const mask good = AND(AND(f->accept, NOT(changed)), along > R(-0.01) * f->slope);
         QN_RHO(ring) = SELECT(good, DIVIDE(one, SELECT(good, along, one)), zero);
     }
@@ -404,7 +395,6 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
     f->value = SELECT(f->accept, found, f->value);
 }
 
-/* Which fits are done, or cannot go on; what the free fit found. */
 FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
 {
     const mask shorten = AND(f->running, NOT(f->accept)),
@@ -422,7 +412,6 @@ FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, 
     f->evaluations_free = SELECT(first_done, f->evaluations, f->evaluations_free);
 }
 
-/* The points of the fits that are done. */
 FN void qn_store_points(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, GLOBAL elem *out)
 {
     const u32 n = MODEL_SLOTS;
@@ -434,8 +423,8 @@ FN void qn_store_points(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE cons
     }
 }
 
-/* MODEL_X := the next trial, within the bounds, PRODUCT how far it is from POINT: part of the step, or where
- * a conditional fit begins, on the line along which the free fit responds to its parameter. */
+/* MODEL_X := next trial within bounds, PRODUCT := its offset from POINT. Conditional fits begin on the free
+ * fit's response line. */
 FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f, mask going, real at_poi)
 {
     const u32 n = MODEL_SLOTS, poi = c->poi;
@@ -468,8 +457,7 @@ FN void qn_aim(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit 
     }
 }
 
-/* The trial's slope, and where a conditional fit begins its parameter of interest; lanes that are through
- * with their task are idle. */
+/* The trial's slope; starts of conditional fits; idle lanes. */
 FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
 {
     const real wanted = LOADM1(c->matrix, PROFILE_SCALAR(MODEL_SLOTS, PROFILE_MU));
@@ -489,7 +477,6 @@ FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, 
     f->idle = OR(OR(AND(f->done, NOT(f->second)), uphill), OR(f->spent, f->stuck));
 }
 
-/* The answers of lanes that are through with their task. */
 FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE const qn_fit *f,
                          GLOBAL elem *out)
 {
@@ -512,7 +499,7 @@ FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE con
     }
 }
 
-/* Runs the team's share of the tasks; rows as in entry/entry_rows.h. */
+/* Runs the team's share of tasks; rows: entry/entry_rows.h. */
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team,
                      real tolerance)
 {

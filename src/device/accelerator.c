@@ -1,5 +1,5 @@
-/* accelerator.c: see accelerator.h. The driver's memory is its own; everything on the host comes from the
- * context's allocator. */
+/* accelerator.c: accelerator.h's devices. Host memory is from the context's allocator, except the
+ * driver's. */
 #include "device/accelerator.h"
 #include "device/device_precision.h"
 #include "device/dynamic_library.h"
@@ -9,15 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLABS_SHARE 2  /* slabs may take one part in so many of the device's memory */
-#define LOG_SHOWN 1500 /* bytes of a compiler's log in a message */
+#define SLABS_SHARE 2  /* one part in so many of the device's memory */
+#define LOG_SHOWN 1500 /* bytes of log in a message */
 
 struct accelerator_model {
     const struct kernel_module *module;
     void *ints, *reals;
 };
-
-/* ---- messages --------------------------------------------------------------------------------- */
 
 static const struct accelerator_code *find_code(const struct accelerator *accelerator, int code)
 {
@@ -78,19 +76,17 @@ paritas_status accelerator_lacks_f64(paritas_context *context, const struct acce
                         accelerator->device->name);
 }
 
-/* ---- libraries -------------------------------------------------------------------------------- */
-
 paritas_status accelerator_find_functions(paritas_context *context, const struct accelerator *accelerator,
                                           const struct accelerator_libraries *libraries)
 {
     const char *device = accelerator->device->name, *const *name = libraries->names, *hint = libraries->hint;
-    const int kind = (int)strcspn(device, ":"); /* the reason holds for all devices of the kind */
+    const int kind = (int)strcspn(device, ":"); /* the reason holds for the whole kind */
     void *opened[ACCELERATOR_LIBRARIES_MAX];
     size_t n = 0;
     for (; *name; name++) {
         void *library = library_open(*name);
         if (library) opened[n++] = library;
-        if (libraries->all == !library) break; /* one is enough, or one of all is missing */
+        if (libraries->all == !library) break; /* one is enough, or a required one is missing */
     }
     if (libraries->all ? *name != NULL : n == 0)
         return paritas_fail(context, DEVICE_ABSENT, "device '%.*s': %s %s%s%s%s", kind, device,
@@ -104,7 +100,7 @@ paritas_status accelerator_find_functions(paritas_context *context, const struct
                    : PARITAS_OK;
 }
 
-/* ---- primitives ------------------------------------------------------------------------------- */
+/* ---- primitives ---- */
 
 static int enter(struct accelerator *accelerator)
 {
@@ -116,7 +112,6 @@ static void leave(struct accelerator *accelerator)
     if (accelerator->operations->leave) accelerator->operations->leave(accelerator);
 }
 
-/* A call of a primitive that answers a code, between enter and leave. */
 #define CALL(accelerator, code, call) \
     do {                              \
         (code) = enter(accelerator);  \
@@ -153,9 +148,8 @@ static paritas_status load(paritas_context *context, struct accelerator *acceler
     return status;
 }
 
-/* ---- entries ---------------------------------------------------------------------------------- */
+/* ---- entries ---- */
 
-/* Teams of a whole launch. */
 static uint32_t teams_of(const struct device_launch *launch)
 {
     const uint32_t share = launch->share ? launch->share : 1;
@@ -173,14 +167,14 @@ static struct accelerator_module *module_of(struct accelerator *accelerator,
     return NULL;
 }
 
-/* Compiles an entry and loads it. `key`: under which the cache keeps it; NULL: it does not. */
+/* `key`: of the cache, or NULL. */
 static paritas_status compile(paritas_context *context, struct accelerator *accelerator,
                               const struct accelerator_build *build, const char *key,
                               struct accelerator_kernel *kernel)
 {
     void *binary = NULL;
     size_t size = 0;
-    if (!accelerator->told) { /* it may take as long as all that follows */
+    if (!accelerator->told) { /* may take as long as the rest */
         accelerator->told = true;
         paritas_note(context, "device %s: compiling kernels%s%s", accelerator->device->name,
                      key ? ", which the next run finds in " : "", key ? context->cache : "");
@@ -197,8 +191,7 @@ static paritas_status compile(paritas_context *context, struct accelerator *acce
     return status;
 }
 
-/* Loads an entry from the cache, else compiles it. What the device refuses to load from the cache is compiled
- * again. */
+/* From the cache, else (or if refused) compiled. */
 static paritas_status obtain(paritas_context *context, struct accelerator *accelerator,
                              const struct accelerator_build *build, struct accelerator_kernel *kernel)
 {
@@ -218,7 +211,6 @@ static paritas_status obtain(paritas_context *context, struct accelerator *accel
     return compile(context, accelerator, build, cached ? key : NULL, kernel);
 }
 
-/* Loads an entry for teams of this many workers. */
 static paritas_status load_entry(paritas_context *context, struct accelerator *accelerator,
                                  const struct kernel_module *module, unsigned entry, unsigned workers,
                                  struct accelerator_kernel *kernel)
@@ -242,8 +234,7 @@ static paritas_status load_entry(paritas_context *context, struct accelerator *a
     return status;
 }
 
-/* The same; an entry that needs too many registers for that gets a smaller team. A size that was asked for is
- * kept or refused. */
+/* Smaller teams if registers run out; a requested size is kept or refused. */
 static paritas_status load_fitting(paritas_context *context, struct accelerator *accelerator,
                                    const struct kernel_module *module, unsigned entry, unsigned workers,
                                    struct accelerator_kernel *kernel)
@@ -263,7 +254,6 @@ static paritas_status load_fitting(paritas_context *context, struct accelerator 
     return status;
 }
 
-/* The entry of a launch, loaded. */
 static paritas_status prepare_entry(paritas_context *context, struct accelerator *accelerator,
                                     const struct kernel_module *module, const struct device_launch *launch,
                                     struct accelerator_kernel **prepared)
@@ -281,7 +271,7 @@ static paritas_status prepare_entry(paritas_context *context, struct accelerator
         const paritas_status status =
             load_fitting(context, accelerator, module, launch->entry, properties->workers_alone, *prepared);
         if (status == PARITAS_OK || status == PARITAS_OUT_OF_MEMORY) return status;
-        /* ordinary teams do as well: embedded kernels, for example, are made for those alone */
+        /* use ordinary teams: embedded kernels exist only for those */
         properties->workers_alone = 0;
     }
     *prepared = &loaded->kernels[launch->entry];
@@ -290,7 +280,7 @@ static paritas_status prepare_entry(paritas_context *context, struct accelerator
                : load_fitting(context, accelerator, module, launch->entry, properties->workers, *prepared);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void release_buffer(struct accelerator *accelerator, struct accelerator_buffer *buffer)
 {
@@ -298,8 +288,7 @@ static void release_buffer(struct accelerator *accelerator, struct accelerator_b
     *buffer = (struct accelerator_buffer){NULL, 0};
 }
 
-/* Device memory. Where there is none left, the slabs go: they are the most of it, and a launch can do with
- * fewer. */
+/* If memory runs out, frees the slabs: the largest part, and launches can do with fewer. */
 static int allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {
     const struct accelerator_operations *operations = accelerator->operations;
@@ -313,7 +302,7 @@ static int allocate(struct accelerator *accelerator, size_t bytes, void **memory
     return code;
 }
 
-/* Sees to it that a buffer has this many bytes; what it held is lost. */
+/* Contents are lost. */
 static int reserve(struct accelerator *accelerator, struct accelerator_buffer *buffer, size_t bytes)
 {
     if (bytes < sizeof(uint64_t)) bytes = sizeof(uint64_t);
@@ -324,9 +313,8 @@ static int reserve(struct accelerator *accelerator, struct accelerator_buffer *b
     return code;
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------- */
+/* ---- opening and closing ---- */
 
-/* Team sizes, and what the layers above know of the device. */
 static paritas_status take_properties(paritas_context *context, struct accelerator *accelerator)
 {
     struct accelerator_properties *properties = &accelerator->properties;
@@ -353,7 +341,7 @@ static paritas_status take_properties(paritas_context *context, struct accelerat
 
 paritas_status accelerator_open(paritas_context *context, struct paritas_device *device, const char *isa)
 {
-    (void)isa; /* of the CPU */
+    (void)isa; /* CPU only */
     struct accelerator *accelerator = paritas_allocate_clear(context, 1, sizeof *accelerator);
     if (!accelerator) return paritas_fail_memory(context);
     accelerator->operations = device->operations->accelerator;
@@ -388,9 +376,9 @@ const char *accelerator_describe(const struct paritas_device *device)
     return ((const struct accelerator *)device->state)->description;
 }
 
-/* ---- models ----------------------------------------------------------------------------------- */
+/* ---- models ---- */
 
-/* A table in device memory; an empty one gets one element, since no interface knows empty buffers. */
+/* Empty tables get one element: no interface has empty buffers. */
 static int upload_table(struct accelerator *accelerator, const void *table, size_t bytes, void **memory)
 {
     int code = allocate(accelerator, bytes > 0 ? bytes : sizeof(uint64_t), memory);
@@ -435,9 +423,8 @@ paritas_status accelerator_model_upload(paritas_context *context, struct paritas
     return PARITAS_OK;
 }
 
-/* ---- launches --------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
-/* Brings rows that kernels read into a buffer. */
 static int bring(struct accelerator *accelerator, struct accelerator_buffer *buffer, const void *rows,
                  size_t bytes)
 {
@@ -447,7 +434,6 @@ static int bring(struct accelerator *accelerator, struct accelerator_buffer *buf
     return code;
 }
 
-/* All that the kernels read, and room for what they write. */
 static paritas_status bring_rows(paritas_context *context, struct accelerator *accelerator,
                                  const struct device_launch *launch)
 {
@@ -461,7 +447,7 @@ static paritas_status bring_rows(paritas_context *context, struct accelerator *a
     return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, "bringing the rows", code);
 }
 
-/* How many teams run at once, before memory is asked: what keeps the device busy and should fit. */
+/* Teams that keep the device busy, before memory limits. */
 static uint32_t wished_teams(const struct accelerator *accelerator, uint32_t rows, size_t slab_bytes)
 {
     const struct accelerator_properties *properties = &accelerator->properties;
@@ -474,7 +460,7 @@ static uint32_t wished_teams(const struct accelerator *accelerator, uint32_t row
     return teams > 0 ? (uint32_t)teams : 1;
 }
 
-/* One chunk of teams; *what says what failed. */
+/* *what: the failed call. */
 static int run_chunk(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
                      const struct accelerator_model *model, const struct device_launch *launch,
                      size_t slabs_bytes, uint32_t first, uint32_t count, const char **what)
@@ -498,8 +484,7 @@ static int run_chunk(struct accelerator *accelerator, const struct accelerator_k
     return code;
 }
 
-/* All teams of a launch, chunk by chunk. Where memory runs out half as many teams share the slabs, down to
- * one. */
+/* Halves the teams at once if memory runs out, down to one. */
 static paritas_status run_teams(paritas_context *context, struct accelerator *accelerator,
                                 const struct accelerator_kernel *kernel,
                                 const struct accelerator_model *model, const struct device_launch *launch)
@@ -513,7 +498,7 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
         const int code =
             run_chunk(accelerator, kernel, model, launch, at_once * slab_bytes, first, count, &what);
         if (code != 0 && memory_ran_out(accelerator, code) && at_once > 1) {
-            accelerator->slabs_most = at_once * slab_bytes; /* later launches need not find out again */
+            accelerator->slabs_most = at_once * slab_bytes; /* later launches start below this */
             at_once /= 2;
             release_buffer(accelerator, &accelerator->slabs);
             continue;
@@ -527,7 +512,6 @@ static paritas_status run_teams(paritas_context *context, struct accelerator *ac
     return PARITAS_OK;
 }
 
-/* Fetches the rows that the kernels wrote. */
 static paritas_status fetch_rows(paritas_context *context, struct accelerator *accelerator,
                                  const struct device_launch *launch)
 {

@@ -1,12 +1,9 @@
-/* accelerator.h: what OpenCL, CUDA and Metal have in common: memory of their own, kernels compiled at run
- * time, work-groups.
+/* accelerator.h: what OpenCL, CUDA and Metal share.
  *
- *   launch: kernel from memory, else from the cache on disk, else compiled ─► rows up ─► teams in chunks, as
- *       many at once as their slabs fit into memory ─► rows down
+ *   launch: kernel from memory, else from the disk cache, else compiled ─► rows up ─► teams in chunks,
+ *       as many at once as their slabs fit into memory ─► rows down
  *
- * A backend fills the primitives of struct accelerator_operations, each a call or two of its interface; all
- * else stands in accelerator.c, once.
- */
+ * A backend fills struct accelerator_operations, a call or two each. */
 #ifndef PARITAS_DEVICE_ACCELERATOR_H
 #define PARITAS_DEVICE_ACCELERATOR_H
 
@@ -16,39 +13,36 @@
 
 struct accelerator;
 
-/* What a backend knows of the device that it opened. */
+/* Filled by the backend. */
 struct accelerator_properties {
-    char name[128];          /* as the maker calls it */
-    char versions[192];      /* of driver and compiler: a kernel compiled for others is compiled again */
-    uint64_t memory;         /* bytes; 0: unknown */
-    uint64_t largest_buffer; /* bytes; 0: unknown */
+    char name[128];
+    char versions[192]; /* of driver and compiler; a change recompiles */
+    uint64_t memory;    /* bytes; 0: unknown */
+    uint64_t largest_buffer;
     uint32_t units;          /* multiprocessors */
-    unsigned teams_per_unit; /* that keep one busy */
-    unsigned workers;        /* of a team, where nothing else is asked for */
-    unsigned workers_alone;  /* of a team where there are fewer teams than units; 0: no other number */
+    unsigned teams_per_unit; /* to keep a unit busy */
+    unsigned workers;        /* default */
+    unsigned workers_alone;  /* with fewer teams than units; 0: as usual */
     unsigned workers_most;
     bool is_processor; /* the CPU under another name */
-    bool slow_f64;     /* it has f64, at a small part of its speed in f32 */
+    bool slow_f64;     /* f64 much slower than f32 */
 };
-#define ACCELERATOR_WORKERS_ALONE 256 /* a fit has loops of hundreds of turns to share */
+#define ACCELERATOR_WORKERS_ALONE 256 /* a fit has loops of hundreds of turns */
 
-/* One entry to be built. */
 struct accelerator_build {
-    const char *text; /* of kernel_source_join */
+    const char *text; /* from kernel_source_join */
     size_t text_size;
     const char *entry;
     unsigned precision, workers;
 };
 
-/* A loaded entry. */
 struct accelerator_kernel {
-    void *program, *function; /* the backend's */
-    size_t workers_most;      /* that the device can run of it */
-    unsigned workers;         /* that it was built for */
+    void *program, *function;
+    size_t workers_most; /* the device's limit */
+    unsigned workers;    /* built for */
 };
 
-/* Arguments of every kernel, in this order: six device memories, elements of a team's slab, number of the
- * launch's first team. */
+/* Kernel arguments: six memories, elements per slab, first team of the launch. */
 #define ACCELERATOR_ARGUMENTS(ARGUMENT) \
     ARGUMENT(void *, ints)              \
     ARGUMENT(void *, reals)             \
@@ -61,42 +55,40 @@ struct accelerator_arguments {
 #undef ARGUMENT
 };
 
-/* A code of the interface's, other than 0. */
+/* A nonzero code of the interface. */
 struct accelerator_code {
     int code;
     bool no_memory;
-    const char *words; /* its name, or a sentence; NULL ends a table */
+    const char *words; /* NULL ends the table */
 };
 
-/* The primitives. Those that answer int answer 0 or the interface's own code; those that answer a status set
- * the message. All run on the thread that uses the context. Only `read` and `finish` have to wait for the
- * device. */
+/* int: 0 or the interface's code; a status has a message. All run on the context's thread; only `read` and
+ * `finish` need to wait. */
 struct accelerator_operations {
-    const unsigned char *dialect; /* the text of kernels/dialect/dialect_KIND.h */
+    const unsigned char *dialect; /* of kernels/dialect/dialect_KIND.h */
     const size_t *dialect_size;
     const struct accelerator_code *codes;
-    /* Finds device number device->index, fills accelerator->properties and accelerator->state. Refuses a
-     * device that cannot give the bits of device->precision. On failure it leaves what `close`
-     * can release. */
+    /* Opens device->index; fills accelerator->properties and ->state. Refuses devices without the bits of
+     * device->precision. After a failure `close` cleans up. */
     paritas_status (*open)(paritas_context *context, struct accelerator *accelerator);
     void (*close)(struct accelerator *accelerator);
-    /* Stand around every call of the primitives below, but for `options`; NULL: nothing has to. */
+    /* Called around all primitives below but `options`; may be NULL. */
     int (*enter)(struct accelerator *accelerator);
     void (*leave)(struct accelerator *accelerator);
     int (*allocate)(struct accelerator *accelerator, size_t bytes, void **memory); /* bytes > 0 */
     void (*release)(struct accelerator *accelerator, void *memory);
-    /* `from` may go away on return */
+    /* `from` may be freed on return */
     int (*write)(struct accelerator *accelerator, void *memory, const void *from, size_t bytes);
     int (*read)(struct accelerator *accelerator, void *to, void *memory, size_t bytes);
-    /* All that decides, beside the text, what `compile` makes, as one line: a part of the cache's key. */
+    /* All that decides `compile` besides the text, as one line of the cache key. */
     void (*options)(const struct accelerator *accelerator, const struct accelerator_build *build, char *line,
                     size_t room);
-    /* Text to what `load` takes and the cache keeps: *binary is allocated from the context. NULL: `load`
-     * takes the text itself, and the system has a cache of its own. */
+    /* Text to `load`'s input, which the cache keeps; *binary: from the context's allocator. NULL: `load`
+     * takes text; the system caches. */
     paritas_status (*compile)(paritas_context *context, struct accelerator *accelerator,
                               const struct accelerator_build *build, void **binary, size_t *size);
-    /* Fills kernel->program, function and workers_most. Anything may be wrong with a binary from a cache:
-     * then it fails, leaving nothing. */
+    /* Fills kernel->program, function, workers_most. Cached binaries may be corrupt: then fails, leaving
+     * nothing. */
     paritas_status (*load)(paritas_context *context, struct accelerator *accelerator,
                            const struct accelerator_build *build, const void *binary, size_t size,
                            struct accelerator_kernel *kernel);
@@ -106,16 +98,15 @@ struct accelerator_operations {
     int (*finish)(struct accelerator *accelerator);
 };
 
-/* Device memory that grows when a launch needs more and is kept until the device is closed. */
+/* Grows on demand, until the device is closed. */
 struct accelerator_buffer {
     void *memory;
     size_t bytes;
 };
 
-/* Loaded entries of one module. */
 struct accelerator_module {
     const struct kernel_module *module;
-    /* for many teams, for few */
+    /* for many teams; for few */
     struct accelerator_kernel kernels[MODULE_ENTRIES_MAX], alone[MODULE_ENTRIES_MAX];
 };
 #define ACCELERATOR_MODULES_MAX 32
@@ -124,61 +115,57 @@ struct accelerator {
     const struct accelerator_operations *operations;
     struct paritas_device *device;
     struct accelerator_properties properties;
-    void *state; /* the backend's */
+    void *state;
     struct accelerator_module modules[ACCELERATOR_MODULES_MAX];
     struct accelerator_buffer args, in, out, slabs;
-    uint32_t teams_at_once; /* of the last launch, for tests */
-    bool told;              /* that it compiles */
+    uint32_t teams_at_once; /* for tests */
+    bool told;              /* compilation was announced */
     size_t slabs_most;      /* bytes of slabs for which memory ran out; 0: it has not */
     char description[400];
 };
 
-/* ---- what backends share ------------------------------------------------------------------------ */
+/* ---- shared by backends ---- */
 
-/* Vendors' libraries, and the functions that a backend calls (dynamic_library.h). */
 struct accelerator_libraries {
-    const char *const *names; /* the last is NULL */
-    bool all;                 /* all of them are needed, else the first that is installed */
-    const char *hint;         /* in words, where it comes from; NULL: there is none */
+    const char *const *names; /* NULL-terminated */
+    bool all;                 /* all needed, or the first installed */
+    const char *hint;         /* where to get it; may be NULL */
     const char *const *functions;
     size_t n_functions;
-    void *api; /* a struct of n_functions pointers, which is filled */
+    void *api; /* n_functions pointers, filled here */
 };
 #define ACCELERATOR_LIBRARIES_MAX 4
-/* DEVICE_ABSENT where a library or function is missing. */
+/* DEVICE_ABSENT if one is missing. */
 paritas_status accelerator_find_functions(paritas_context *context, const struct accelerator *accelerator,
                                           const struct accelerator_libraries *libraries);
 
-/* The failure of a call of the interface's: out of memory, or a device that does not work. */
+/* Out of memory, or a broken device. */
 paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator,
                                 const char *what, int code);
-/* `who` (a compiler, a driver) does not take an entry. code 0: it has none. The log, which is put on one
- * line, may be NULL or empty. */
+/* `who` (compiler, driver) refuses an entry; code 0: none; log: NULL, empty or put on one line. */
 paritas_status accelerator_refuse(paritas_context *context, const struct accelerator *accelerator,
                                   const struct accelerator_build *build, const char *who, int code,
                                   char *log);
-/* There are `count` devices of a maker's interface, and this one's number is too large: DEVICE_ABSENT. */
+/* DEVICE_ABSENT: the number is not below `count`. */
 paritas_status accelerator_absent(paritas_context *context, const struct accelerator *accelerator,
                                   const char *interface, unsigned count);
-/* The device has no arithmetic in f64. */
 paritas_status accelerator_lacks_f64(paritas_context *context, const struct accelerator *accelerator);
 
-/* ---- a device out of a backend ------------------------------------------------------------------ */
+/* ---- from a backend to a device ---- */
 
-/* The required primitives, PREFIX_open and so on: one that is forgotten does not compile. A backend's table
- * has them, its codes, the dialect of its kind, and those of compile, enter and leave that it has. */
+/* Required primitives PREFIX_open, ...; a missing one does not compile. Add codes, dialect, compile, enter,
+ * leave. */
 #define ACCELERATOR_PRIMITIVES(prefix)                                                                  \
     .open = prefix##_open, .close = prefix##_close, .allocate = prefix##_allocate,                      \
     .release = prefix##_release, .write = prefix##_write, .read = prefix##_read,                        \
     .options = prefix##_options, .load = prefix##_load, .unload = prefix##_unload, .run = prefix##_run, \
     .finish = prefix##_finish
-/* The text that the build embeds as SYMBOL, SYMBOL_size (declared by ACCELERATOR_DECLARE_DIALECT). */
+/* Text embedded as SYMBOL, SYMBOL_size (ACCELERATOR_DECLARE_DIALECT). */
 #define ACCELERATOR_DIALECT(symbol) .dialect = symbol, .dialect_size = &symbol##_size
 #define ACCELERATOR_DECLARE_DIALECT(symbol) \
     extern const unsigned char symbol[];    \
     extern const size_t symbol##_size;
 
-/* Operations of a device, out of those of a backend. */
 #define ACCELERATOR_DEVICE(backend) \
     {accelerator_open,              \
      accelerator_close,             \

@@ -1,4 +1,4 @@
-/* device.c: the front door: a plain device, or the choice that "auto" makes. */
+/* device.c: front door to plain devices and "auto". */
 #include "device/device.h"
 #include "device/device_automatic.h"
 #include "device/device_plain.h"

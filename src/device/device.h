@@ -1,15 +1,12 @@
-/* device.h: what the layers above know of devices, and what a kind of device has to implement.
+/* device.h: devices for the layers above, and the interface of a kind.
  *
- *   device_open ─► device_launch (rows of jobs in, rows of results out) ─► ... ─► device_close
+ *   device_open ─► device_launch (job rows in, result rows out) ─► ... ─► device_close
  *
- * Calls go one way: device.c (the front door) ─► device_automatic.c ("auto": the CPU or an accelerator)
- * ─► device_plain.c (names, self-test, models that stay) ─► a kind: cpu/, or accelerator.c with cuda/,
- * metal/ or opencl/.
+ * device.c (front door) ─► device_automatic.c ("auto") ─► device_plain.c (names, self-test, resident models)
+ * ─► a kind: cpu/, or accelerator.c with cuda/, metal/ or opencl/.
  *
- * A device knows bytes and entries, nothing of models or statistics. The text of the kernels fixes every bit
- * of a result, so a device may deal rows out to workers as it likes. docs/adding-a-device.md says how to add
- * one.
- */
+ * A device knows only bytes and entries. Kernel text fixes every bit, so workers may take rows in any order.
+ * New devices: docs/adding-a-device.md. */
 #ifndef PARITAS_DEVICE_DEVICE_H
 #define PARITAS_DEVICE_DEVICE_H
 
@@ -18,56 +15,55 @@
 
 #include <stdbool.h>
 
-/* The two tables of a frozen model, as kernels read them. The caller's. */
+/* A frozen model's tables. Owned by the caller. */
 struct device_tables {
     const uint32_t *ints;
     const double *reals;
     size_t n_ints, n_reals;
 };
 
-/* Whom a launch tells how far it is: of `total` jobs, `before` were done when it began. */
+/* Progress of `total` jobs, `before` done at the launch. */
 struct device_progress {
-    paritas_progress report; /* NULL: nobody */
+    paritas_progress report;
     void *user;
     uint64_t before, total;
 };
 
-/* A model as devices see it. The serial number (device_model_serial) tells models apart. */
 struct device_model {
     uint64_t serial;
     const struct kernel_module *module;
     struct device_tables tables;
 };
 
-/* One launch. Rows are job-major arrays of f64 on the host; an f32 device converts them. */
+/* One launch. Host rows are job-major f64; f32 devices convert. */
 struct device_launch {
-    unsigned entry; /* of the model's module */
-    uint32_t rows;  /* jobs; teams are rows / (lanes * share), rounded up */
-    uint32_t share; /* jobs that one lane works through, for entries that have queues; 0: one */
+    unsigned entry;
+    uint32_t rows;  /* jobs; teams = rows / (lanes * share), rounded up */
+    uint32_t share; /* jobs per lane, with queues; 0: one */
     const uint32_t *args;
     const double *in;
     double *out;
     size_t n_args, n_in, n_out;
-    size_t slab;      /* elements of one fit's working memory */
-    size_t slab_most; /* the same of the model's most demanding entry, which may follow */
-    size_t touched;   /* how many of them the entry uses again and again: decides the lanes */
-    unsigned lanes;   /* wished width; 0: the device chooses by `touched` */
-    double cost;      /* of a job, in units of about 2 ps; 0: not known, and worth a thread */
-    bool usual_teams; /* no larger teams, even where there are few; for the self-test */
-    const struct device_progress *progress; /* NULL: nobody is told */
+    size_t slab;                            /* working memory per fit, elements */
+    size_t slab_most;                       /* of the model's largest entry, which may follow */
+    size_t touched;                         /* in constant use: decides the lanes */
+    unsigned lanes;                         /* 0: by `touched` */
+    double cost;                            /* per job, about 2 ps each; 0: unknown, worth a thread */
+    bool usual_teams;                       /* no larger teams for few rows */
+    const struct device_progress *progress; /* may be NULL */
 };
 
-/* Which device of its kind to open, and how. `isa` is borrowed until the device is open. */
+/* `isa` is borrowed until the device is open. */
 struct device_request {
-    const char *isa;    /* of the CPU's kernels; NULL: the best */
-    unsigned precision; /* 64 or 32 */
-    unsigned threads;   /* of the CPU */
-    unsigned workers;   /* size of a work-group; 0: the device's choice */
-    void *stream;       /* the caller's, for a CUDA device; NULL: the device makes its own */
-    bool no_processor;  /* refuse the CPU, also under another name */
+    const char *isa; /* CPU only; NULL: the best */
+    unsigned precision;
+    unsigned threads;  /* CPU only */
+    unsigned workers;  /* 0: the device's choice */
+    void *stream;      /* the caller's CUDA stream; NULL: our own */
+    bool no_processor; /* refuse the CPU, under any name */
 };
 
-/* Says that about `done` rows are done. False: the caller cancels. */
+/* False: the caller cancels. */
 static inline bool device_report(const struct device_launch *launch, uint64_t done)
 {
     const struct device_progress *p = launch->progress;
@@ -77,30 +73,29 @@ static inline bool device_report(const struct device_launch *launch, uint64_t do
 
 struct paritas_device;
 
-/* A caller of the library learns PARITAS_NO_DEVICE for both (device_status). */
+/* Public code of both: PARITAS_NO_DEVICE (device_status). */
 #define DEVICE_ABSENT ((paritas_status) - 100)
 #define DEVICE_LACKS_PRECISION ((paritas_status) - 101)
 
-/* What a kind of device implements, all of it. */
+/* All that a kind implements. */
 struct device_operations {
-    /* Opens number device->index of this kind into device->state. On failure it leaves nothing, and the
-     * message says why. DEVICE_ABSENT: there is no device of that number. DEVICE_LACKS_PRECISION: there is,
-     * without arithmetic in device->precision. */
+    /* Opens device->index into device->state; a failure leaves only a message. DEVICE_ABSENT: no such number.
+     * DEVICE_LACKS_PRECISION: no arithmetic in device->precision. */
     paritas_status (*open)(paritas_context *context, struct paritas_device *device, const char *isa);
     void (*close)(struct paritas_device *device);
-    /* A name for people: processor, instruction set, driver. Owned by the device. */
+    /* Processor, instruction set, driver. Owned by the device. */
     const char *(*describe)(const struct paritas_device *device);
-    /* Puts the tables of a model of this module where its kernels can read them. *handle is the device's. */
+    /* The device owns *handle. */
     paritas_status (*model_upload)(paritas_context *context, struct paritas_device *device,
                                    const struct kernel_module *module, const struct device_tables *tables,
                                    void **handle);
     void (*model_release)(struct paritas_device *device, void *handle);
-    /* Runs an entry over all rows and returns when `out` is written. */
+    /* Returns when `out` is written for all rows. */
     paritas_status (*launch)(paritas_context *context, struct paritas_device *device, void *handle,
                              const struct device_launch *launch);
-    const struct accelerator_operations *accelerator; /* primitives behind accelerator.c; NULL: none */
+    const struct accelerator_operations *accelerator; /* may be NULL */
 };
-/* A table of functions PREFIX_open, ...: one that is forgotten does not compile. */
+/* Functions PREFIX_open, ...; a missing one does not compile. */
 #define DEVICE_OPERATIONS(prefix) \
     {prefix##_open,               \
      prefix##_close,              \
@@ -110,16 +105,16 @@ struct device_operations {
      prefix##_launch,             \
      NULL}
 
-/* The operations of a kind, for example DEVICE_KIND(PARITAS_DEVICE_CPU); its folder defines them. */
+/* A kind's operations, defined in its folder. */
 #define DEVICE_KIND(kind) device_operations_of_##kind
 #define DEVICE_DECLARE_KIND(kind, value, word, doc) extern const struct device_operations DEVICE_KIND(kind);
 PARITAS_DEVICE_KIND_LIST(DEVICE_DECLARE_KIND)
 #define DEVICE_KINDS (0 PARITAS_DEVICE_KIND_LIST(PARITAS_COUNT_ITEM))
 
-/* A model that stays on a device: later launches bring only data, starts and options. */
+/* A model kept on a device: launches bring only rows. */
 struct device_resident {
-    uint64_t serial; /* of the model; 0: a free place */
-    uint64_t used;   /* the device's launches when it was last asked for */
+    uint64_t serial; /* 0: free place */
+    uint64_t used;   /* launch number of the last use */
     void *handle;
 };
 #define DEVICE_RESIDENTS 8
@@ -127,44 +122,42 @@ struct device_resident {
 struct paritas_device {
     const struct device_operations *operations;
     paritas_allocator allocator;
-    /* as they were asked for (struct device_request) */
+    /* as requested */
     unsigned threads, precision, workers, index;
     void *stream;
-    uint32_t teams;    /* how many keep it busy, with some to spare */
-    bool keeps_models; /* its copies of tables stand on their own */
-    bool is_processor; /* the CPU, under this or another name */
-    bool slow_f64;     /* f32 with polish is the quicker way to the same answers */
-    bool large_teams;  /* launches of few teams get larger ones, with kernels of their own */
+    uint32_t teams;    /* to keep it busy */
+    bool keeps_models; /* has own copies of tables */
+    bool is_processor; /* the CPU, under any name */
+    bool slow_f64;     /* f32 with polish is faster */
+    bool large_teams;  /* small launches get larger teams */
     bool takes_stream;
-    struct device_automatic *automatic; /* owned; of a CPU that was opened as "auto" */
+    struct device_automatic *automatic; /* owned, for "auto" */
     struct device_resident residents[DEVICE_RESIDENTS];
-    uint64_t uploads, builds, launches; /* counted, for tests */
+    uint64_t uploads, builds, launches; /* for tests */
     char name[32];                      /* as `paritas devices` lists it: "cpu", "opencl:0" */
-    char isa[16];                       /* "avx512", ...; "" where it means nothing */
-    void *state;                        /* the kind's */
+    char isa[16];                       /* "" if not applicable */
+    void *state;
 };
 
-/* ---- the front door ----------------------------------------------------------------------------- */
+/* ---- the front door ---- */
 
-/* Opens the device called `name` ("cpu", "opencl", "opencl:1"; "auto": see device_automatic.h; NULL: "cpu").
- * Owned by the caller, closed by device_close. A device that cannot run is an error with the reason, never
- * another device. The status may be DEVICE_ABSENT or DEVICE_LACKS_PRECISION. */
+/* Opens "cpu" (NULL), "opencl:1", "auto", ...; close with device_close. A device that cannot run is an error
+ * with the reason, never another device. May return DEVICE_ABSENT, DEVICE_LACKS_PRECISION. */
 paritas_status device_open(paritas_context *context, const char *name, const struct device_request *request,
                            struct paritas_device **device);
-/* What a caller of the library learns instead of this status. */
+/* The status that the library's callers see. */
 paritas_status device_status(paritas_status status);
 void device_close(struct paritas_device *device); /* NULL is a no-op */
 
-/* The name of what runs most: "auto" may have moved to an accelerator. Owned by the device. */
+/* The device that runs most ("auto" may move). Owned by the device. */
 const char *device_name(const struct paritas_device *device);
-/* How many teams a launch should have, where its caller can choose. */
+/* Teams per launch that keep the device busy. */
 uint32_t device_teams(const struct paritas_device *device);
 
-/* A number for a new model that no other in this process has. A counter, the one thing that the library
- * shares between contexts. */
+/* Unique in the process; the only thing contexts share. */
 uint64_t device_model_serial(void);
-/* Runs a launch for a model. Devices that keep models upload its tables where they are not there yet; the
- * least lately used of DEVICE_RESIDENTS + 1 goes. Other devices read the caller's tables. */
+/* Uploads missing tables where devices keep models, the last DEVICE_RESIDENTS used; others read the
+ * caller's. */
 paritas_status device_launch(paritas_context *context, struct paritas_device *device,
                              const struct device_model *model, const struct device_launch *launch);
 

@@ -1,4 +1,4 @@
-/* device_automatic.c: see device_automatic.h. */
+/* device_automatic.c: when and where "auto" runs a launch. */
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "device/device_automatic.h"
 #include "device/device_plain.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TRIED_OF_A_KIND 8 /* processors and devices without f64 come first on some machines */
+#define TRIED_OF_A_KIND 8 /* CPUs and devices without f64 may come first */
 
 static double seconds_now(void)
 {
@@ -21,8 +21,6 @@ static void run_on(struct device_automatic *automatic, const struct paritas_devi
     snprintf(automatic->name, sizeof automatic->name, "%s", device->name);
 }
 
-/* ---- opening ---------------------------------------------------------------------------------- */
-
 paritas_status automatic_open(paritas_context *context, const struct device_request *request,
                               struct paritas_device **device)
 {
@@ -35,7 +33,7 @@ paritas_status automatic_open(paritas_context *context, const struct device_requ
         return paritas_fail_memory(context);
     }
     automatic->request = *request;
-    automatic->request.isa = NULL; /* of the CPU, and borrowed */
+    automatic->request.isa = NULL; /* CPU only, and borrowed */
     automatic->request.no_processor = true;
     automatic->find = automatic_find;
     run_on(automatic, *device);
@@ -57,7 +55,7 @@ struct paritas_device *automatic_find(paritas_context *context, const struct dev
 
 static void look_for_accelerator(paritas_context *context, struct device_automatic *automatic)
 {
-    struct paritas_context aside = *context; /* nobody asked for these devices: failures leave no message */
+    struct paritas_context aside = *context; /* nobody asked for these devices: no messages */
     automatic->searched = true;
     automatic->accelerator = automatic->find(&aside, &automatic->request);
     if (automatic->accelerator)
@@ -78,9 +76,7 @@ void automatic_close(struct device_automatic *automatic, const paritas_allocator
     paritas_release(allocator, automatic);
 }
 
-/* ---- launches --------------------------------------------------------------------------------- */
-
-/* The whole part of a number's binary logarithm; 0 for 0. */
+/* floor(log2(number)); 0 for 0 */
 static unsigned size_of(size_t number)
 {
     unsigned size = 0;
@@ -107,7 +103,7 @@ static struct automatic_kind *kind_of(struct device_automatic *automatic, const 
     return oldest;
 }
 
-/* Runs on the accelerator. False: it failed and is closed, and the CPU has to do it. */
+/* False: it failed and is closed; the CPU must run the launch. */
 static bool accelerated(paritas_context *context, struct paritas_device *cpu, struct automatic_kind *kind,
                         const struct device_model *model, const struct device_launch *launch,
                         paritas_status *status)
@@ -139,8 +135,7 @@ paritas_status automatic_launch(paritas_context *context, struct paritas_device 
     struct device_automatic *automatic = device->automatic;
     struct automatic_kind *kind = kind_of(automatic, model->module, launch);
     paritas_status status = PARITAS_OK;
-    /* the CPU first, so that there is a rate to compare with; then the accelerator until it is timed; then
-     * the faster */
+    /* the CPU first, for a rate; then the accelerator until timed; then the faster */
     const bool wanted =
         kind->cpu_rate > 0.0 && (kind->accelerator_rate == 0.0 || kind->accelerator_rate > kind->cpu_rate);
     if (automatic->accelerator && wanted && accelerated(context, device, kind, model, launch, &status))

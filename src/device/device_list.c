@@ -1,13 +1,13 @@
-/* device_list.c: what can run here, and why what is there cannot. */
+/* device_list.c: which devices can run here, and why others cannot. */
 #include "base/sized.h"
 #include "device/device_plain.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define OF_A_KIND 64 /* devices of one kind that are asked for */
+#define OF_A_KIND 64 /* devices tried per kind */
 
-/* Opens a device in one precision and closes it. On failure `reason` says why. */
+/* A failure fills `reason`. */
 static paritas_status try_device(paritas_context *context, unsigned precision, paritas_device_info *info,
                                  char *reason, size_t room)
 {
@@ -27,8 +27,7 @@ static paritas_status try_device(paritas_context *context, unsigned precision, p
     return PARITAS_OK;
 }
 
-/* Describes device number `index` of a kind. False: there is none; then the reason stands for the whole
- * kind. */
+/* False: none; the reason holds for the kind. */
 static bool describe(paritas_context *context, const char *kind, unsigned index, paritas_device_info *info)
 {
     snprintf(info->name, sizeof info->name, "%s:%u", kind, index);
@@ -52,7 +51,7 @@ paritas_status paritas_list_devices(paritas_context *context, size_t room, parit
     *count = 0;
     const paritas_status status = SIZED_CHECK(context, paritas_device_info, "devices", room, devices);
     if (status != PARITAS_OK) return status;
-    struct paritas_context aside = *context; /* reasons go into the list, not into the caller's message */
+    struct paritas_context aside = *context; /* reasons go into the list, not the caller's message */
     for (int kind = 0; kind < DEVICE_KINDS; kind++)
         for (unsigned index = 0; index < OF_A_KIND; index++) {
             paritas_device_info info = PARITAS_INIT(paritas_device_info);

@@ -1,11 +1,9 @@
-/* device_plain.c: see device_plain.h. */
+/* device_plain.c: names, self-test and resident models of a device. */
 #include "device/device_plain.h"
 #include "device/device_self_test.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- names ------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
@@ -16,8 +14,7 @@ static const struct {
 #undef KIND
 };
 
-/* "opencl:12" into kind and index; "opencl" is number 0. *kind is DEVICE_KINDS where there is none of that
- * name. */
+/* "opencl:12" into kind and index (default 0). *kind: DEVICE_KINDS if unknown. */
 static paritas_status read_name(paritas_context *context, const char *name, size_t *kind, unsigned *index)
 {
     const char *colon = strchr(name, ':'), *digit = colon ? colon + 1 : "0";
@@ -55,15 +52,13 @@ paritas_status plain_open(paritas_context *context, const char *name, const stru
                : fail_unknown(context, name);
 }
 
-/* ---- opening and closing ---------------------------------------------------------------------- */
-
-/* Every kernel that the device may take: those for few teams, too. */
+/* Tests every kernel it may use, also for few teams. */
 static paritas_status test_device(paritas_context *context, struct paritas_device *device)
 {
     const bool is_reference = device->operations == &DEVICE_KIND(PARITAS_DEVICE_CPU);
     paritas_status status = is_reference ? PARITAS_OK : self_test_run(context, device, false);
     if (status == PARITAS_OK && device->large_teams) status = self_test_run(context, device, true);
-    device->uploads = device->builds = device->launches = 0; /* none of them was the caller's */
+    device->uploads = device->builds = device->launches = 0; /* the self-test's do not count */
     return status;
 }
 
@@ -110,8 +105,6 @@ void plain_close(struct paritas_device *device)
     const paritas_allocator allocator = device->allocator;
     paritas_release(&allocator, device);
 }
-
-/* ---- models that stay ------------------------------------------------------------------------- */
 
 static void forget(struct paritas_device *device, struct device_resident *place)
 {

@@ -4,16 +4,14 @@
 
 #include "device/device.h"
 
-/* Opens the device called `name` ("cpu", "opencl", "opencl:1"). As device_open, without "auto". */
+/* As device_open, without "auto". */
 paritas_status plain_open(paritas_context *context, const char *name, const struct device_request *request,
                           struct paritas_device **device);
-/* Opens number `index` of a kind with these operations, whose devices are called `kind`, and runs its
- * self-test. */
+/* Opens number `index` of the kind named `kind` and self-tests it. */
 paritas_status plain_open_as(paritas_context *context, const struct device_operations *operations,
                              const char *kind, unsigned index, const struct device_request *request,
                              struct paritas_device **device);
 void plain_close(struct paritas_device *device); /* NULL is a no-op */
-/* As device_launch. */
 paritas_status plain_launch(paritas_context *context, struct paritas_device *device,
                             const struct device_model *model, const struct device_launch *launch);
 

@@ -1,13 +1,12 @@
-/* device_precision.h: numbers of the host in a device's precision, and back. */
+/* device_precision.h: host numbers to a device's precision and back. */
 #ifndef PARITAS_DEVICE_DEVICE_PRECISION_H
 #define PARITAS_DEVICE_DEVICE_PRECISION_H
 
 #include "base/context.h"
 #include "numeric/least.h"
 
-/* `count` numbers in this precision. In f64 they are the given ones; in f32 a copy, in which what is too
- * small to count is zero, as in the kernels (numeric/flush.h). Released by precision_release. NULL: out of
- * memory. */
+/* f64: the given numbers. f32: a copy with tiny numbers flushed to 0 (numeric/flush.h); free by
+ * precision_release. NULL: out of memory. */
 static inline const void *precision_narrow(paritas_context *context, unsigned precision,
                                            const double *numbers, size_t count)
 {
@@ -25,7 +24,7 @@ static inline void precision_release(const paritas_allocator *allocator, unsigne
     if (precision == 32) paritas_release_aligned(allocator, (void *)numbers);
 }
 
-/* to[i] := floats[i]; NULL: f64, which is there already. */
+/* NULL: f64, nothing to do. */
 static inline void precision_widen(double *to, const float *floats, size_t count)
 {
     for (size_t i = 0; floats && i < count; i++) to[i] = (double)floats[i];

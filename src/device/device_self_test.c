@@ -1,4 +1,4 @@
-/* device_self_test.c: see self_test.h. */
+/* device_self_test.c: compares a device with the CPU bit by bit. */
 #include "device/device_self_test.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ const char *self_test_word(unsigned group)
     return words[group];
 }
 
-/* Numbers of both signs from 2^-20 to 2^6, the same on every machine, exact in f32. */
+/* Numbers from 2^-20 to 2^6, both signs, exact in f32, the same everywhere. */
 void self_test_fill(struct self_test_data *data)
 {
     uint32_t state = 1;
@@ -57,7 +57,6 @@ paritas_status self_test_launch(paritas_context *context, struct paritas_device 
     return status;
 }
 
-/* OK, or the failure of a device whose outputs differ. */
 static paritas_status compare(paritas_context *context, const struct paritas_device *device,
                               const double *got, const double *wanted)
 {
@@ -73,7 +72,7 @@ static paritas_status compare(paritas_context *context, const struct paritas_dev
     return PARITAS_OK;
 }
 
-/* The answers of the CPU, which is opened for this. */
+/* Runs on a CPU opened for it. */
 static paritas_status reference(paritas_context *context, unsigned precision,
                                 const struct self_test_data *data, double *wanted)
 {

@@ -1,12 +1,10 @@
-/* dynamic_library.h: vendors' libraries, opened at run time. Needs nothing of the library but this folder.
+/* dynamic_library.h: opens vendors' libraries at run time. Needs only this folder.
  *
- * The part of a vendor's interface that is used stands in a list X(return type, name, parameters). It makes a
- * struct of function pointers, and the names to look for, in the same order:
+ * A list X(return type, name, parameters) makes a struct of function pointers and the names to find:
  *
  *   struct opencl_api { OPENCL_FUNCTIONS(LIBRARY_MEMBER) };
  *   static const char *const names[] = {OPENCL_FUNCTIONS(LIBRARY_NAME)};
- *   missing = library_find_all(&library, 1, names, n, &api, sizeof api);
- */
+ *   missing = library_find_all(&library, 1, names, n, &api, sizeof api); */
 #ifndef PARITAS_DEVICE_DYNAMIC_LIBRARY_H
 #define PARITAS_DEVICE_DYNAMIC_LIBRARY_H
 
@@ -17,8 +15,7 @@
 #define LIBRARY_MEMBER(type, name, parameters) type(*name) parameters;
 #define LIBRARY_NAME(type, name, parameters) #name,
 
-/* NULL: it is not installed. It stays loaded to the end of the process, since drivers keep threads and
- * handlers of their own running in it. */
+/* NULL: not installed. Never closed: drivers keep threads and handlers running in it. */
 static inline void *library_open(const char *name)
 {
     int flags = RTLD_NOW | RTLD_LOCAL;
@@ -28,8 +25,8 @@ static inline void *library_open(const char *name)
     return dlopen(name, flags);
 }
 
-/* The address of a function into the pointer of `size` bytes at `function`: the one conversion to a function
- * that ISO C leaves. False: there is none of that name. */
+/* Address into the pointer of `size` bytes at `function` (ISO C has no other conversion). False: not
+ * found. */
 static inline bool library_find(void *library, const char *name, void *function, size_t size)
 {
     void *address = dlsym(library, name);
@@ -37,8 +34,7 @@ static inline bool library_find(void *library, const char *name, void *function,
     return address != NULL;
 }
 
-/* Fills a struct of function pointers, in the order of `names`, each from the first library that has it. The
- * name of one that none has; NULL: all were found. */
+/* In the order of `names`, each from the first library that has it. Returns a missing name, or NULL. */
 static inline const char *library_find_all(void *const *libraries, size_t n_libraries,
                                            const char *const *names, size_t n, void *api)
 {

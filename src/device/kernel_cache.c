@@ -1,7 +1,4 @@
-/* kernel_cache.c: see kernel_cache.h.
- *
- * A file: 8 bytes of format, 64 hexadecimal digits of the SHA-256 of what follows, the binary.
- */
+/* kernel_cache.c: files of 8 bytes of format, 64 hex digits of the rest's SHA-256, the binary. */
 #define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include "device/kernel_cache.h"
 #include "base/json.h"
@@ -15,7 +12,7 @@
 
 #define FORMAT "paritas1"
 #define HEADER (sizeof FORMAT - 1 + 64)
-#define LARGEST ((long)1 << 28) /* bytes; no kernel comes near */
+#define LARGEST ((long)1 << 28) /* bytes; far above any kernel */
 
 bool kernel_cache_key(paritas_context *context, const struct accelerator *accelerator,
                       const struct accelerator_build *build, char hex[65])
@@ -25,8 +22,7 @@ bool kernel_cache_key(paritas_context *context, const struct accelerator *accele
     const size_t room = build->text_size + sizeof options + sizeof accelerator->properties + 256;
     char *all = paritas_allocate(context, room, 1);
     if (!all) return false;
-    /* a line each, so that no two sets of parts join to the same bytes; the text, which has lines of its own,
-     * is last */
+    /* a line each, the multi-line text last: different parts never join to the same bytes */
     const int length = snprintf(all, room, "%s\n%s\n%s\n%s\n", FORMAT, accelerator->properties.name,
                                 accelerator->properties.versions, options);
     memcpy(all + length, build->text, build->text_size);
@@ -35,7 +31,7 @@ bool kernel_cache_key(paritas_context *context, const struct accelerator *accele
     return true;
 }
 
-/* The path of a key's file, with `ending`; allocated. NULL: there is no cache. */
+/* Allocated. NULL: no cache. */
 static char *path_of(paritas_context *context, const char *key, const char *ending)
 {
     if (!context->cache) return NULL;
@@ -49,7 +45,7 @@ void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
 {
     char *path = path_of(context, key, "");
     struct stat found;
-    /* what is no plain file may keep a reader waiting for ever */
+    /* O_NONBLOCK: a pipe would block for ever */
     const int descriptor = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
     paritas_release(&context->allocator, path);
     if (descriptor < 0) return NULL;
@@ -78,7 +74,7 @@ void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
     return NULL;
 }
 
-/* Makes a folder and those above it that are not there. */
+/* Makes missing parents, too. */
 static void make_folders(char *path)
 {
     for (char *c = path + 1; *c; c++) {

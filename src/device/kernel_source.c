@@ -1,4 +1,4 @@
-/* kernel_source.c: see kernel_source.h. */
+/* kernel_source.c: joins an entry's text. */
 #include "device/kernel_source.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* batch.c: see batch.h. */
+/* batch.c: runs batch.h's jobs. */
 #include "fit/batch.h"
 
 #include <string.h>

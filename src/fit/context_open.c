@@ -1,4 +1,4 @@
-/* context_open.c: contexts. */
+/* context_open.c: opens and closes contexts. */
 #include "device/device.h"
 #include "base/sized.h"
 
@@ -23,7 +23,6 @@ static void malloc_release(void *user, void *memory)
     free(memory);
 }
 
-/* Puts what `options` say into a new context, all but its devices. */
 static paritas_status take_options(struct paritas_context *opened, const paritas_options *options)
 {
     opened->progress = options->progress;
@@ -52,8 +51,7 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
     return PARITAS_OK;
 }
 
-/* Opens the device that the options name, in f32 where they leave the choice and f64 would crawl or is not
- * there. */
+/* Opens the chosen device: f32 if the precision is open and f64 is slow or missing. */
 static paritas_status open_device(struct paritas_context *opened, const paritas_options *options)
 {
     struct device_request request = {.isa = options->isa,
@@ -82,7 +80,7 @@ static paritas_status open_device(struct paritas_context *opened, const paritas_
     return PARITAS_OK;
 }
 
-/* The CPU in f64, for covariances and polish. */
+/* Opens the f64 CPU for covariances and polish. */
 static paritas_status open_host(struct paritas_context *opened, const paritas_options *options)
 {
     const struct device_request request = {
@@ -97,7 +95,7 @@ static paritas_status open_host(struct paritas_context *opened, const paritas_op
 paritas_status paritas_open(const paritas_options *given, paritas_context **context)
 {
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
-    struct paritas_context refused = {0}; /* has the message until there is a context */
+    struct paritas_context refused = {0}; /* holds the message until a context exists */
     paritas_status status = SIZED_TAKE(&refused, paritas_options, "options", given, &options);
     const paritas_allocator standard = {malloc_allocate, malloc_reallocate, malloc_release, NULL};
     const paritas_allocator allocator = options.allocator ? *options.allocator : standard;

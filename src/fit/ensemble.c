@@ -1,4 +1,4 @@
-/* ensemble.c: see ensemble.h. */
+/* ensemble.c: draws and fits toys. */
 #include "fit/ensemble.h"
 #include "fit/fit_rows.h"
 #include "fit/minimum.h"
@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* above, a count is no whole number that a double and Poisson's distribution agree on */
+/* above, doubles and the Poisson sampler lose whole numbers */
 #define RATE_LARGEST 1e12
-#define COMPARED 8 /* probes that Newton fits as well */
-/* gradients that an iteration of Newton's may cost before quasi-Newton is the slower one */
+#define COMPARED 8 /* probes that Newton fits, too */
+/* gradients per Newton iteration at which quasi-Newton gets slower */
 #define EVALUATIONS_A_STEP 4.0
 
 paritas_status ensemble_check(paritas_context *context, const paritas_model *given, const double *expected)
@@ -28,7 +28,6 @@ paritas_status ensemble_check(paritas_context *context, const paritas_model *giv
     return PARITAS_OK;
 }
 
-/* Kernel data rows for the toys from `first` on. */
 struct draw {
     const struct ensemble *ensemble;
     uint64_t first;
@@ -66,8 +65,7 @@ static paritas_status take_draw(void *user, const struct launch_rows *rows)
     return PARITAS_OK;
 }
 
-/* *data: n rows, the caller's to release also after a failure. A place that nothing can be drawn for is an
- * error. */
+/* *data: n rows, freed by the caller even after a failure. An undrawable place is an error. */
 static paritas_status draw_rows(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,
                                 double **data)
 {
@@ -82,19 +80,18 @@ static paritas_status draw_rows(paritas_context *context, const struct ensemble 
     plan.fill = fill_draw;
     plan.take = take_draw;
     plan.user = &draw;
-    /* in f64 always: toys are the same whatever precision they are fitted in */
+    /* always f64: toys do not depend on the fits' precision */
     return launch_run(context, launch_device_f64(context), &plan, n);
 }
 
-/* Quasi-Newton where the first toys end there, need few gradients, and find no worse minima than Newton
- * does. */
+/* Quasi-Newton if the first toys converge, need few gradients and reach Newton's minima. */
 static paritas_status choose_method(paritas_context *context, struct ensemble *e, const double *matrix)
 {
     struct profile shared[ENSEMBLE_PROBES], alone[COMPARED];
     struct profile_plan plan = e->options.plan;
     double *data = NULL;
     paritas_status status = draw_rows(context, e, 0, ENSEMBLE_PROBES, &data);
-    plan.in_f64 = true; /* runs in f32 choose alike */
+    plan.in_f64 = true; /* f32 runs choose alike */
     plan.matrix = NULL;
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, COMPARED, data, alone, NULL);
     plan.matrix = matrix;

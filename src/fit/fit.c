@@ -1,17 +1,14 @@
-/* fit.c: from job lists to answers. One path for one job and for ten million.
+/* fit.c: from jobs to answers, one path for one job or ten million.
  *
  *   jobs ─► checked ─► blocks ─► completed ─► fitted (f32 first, then f64: launch.h) ─► confirmed ─► answers
  *
- * Confirmed: where errors are asked, and always after another minimiser than Newton's, the conditions of
- * convergence are checked once more with the exact Hessian of the returned point. A fit that fails them is
- * continued from there by the same minimiser.
+ * Confirmed: the answer meets the convergence conditions with its exact Hessian. Checked for errors, and for
+ * all methods but Newton's. A failing fit continues.
  *
- * After f32, Newton's method in f64 goes on from the point that f32 found, as from a prediction, down to an
- * EDM of EDM_CLOSER times what a fit must have. What f32 did not finish is a start like any other, and what
- * has no answer from there begins anew: never a worse answer, only a slower one.
+ * f64 Newton continues from f32's point to EDM_CLOSER times the usual EDM. Unfinished f32 fits are ordinary
+ * starts; without an answer they begin anew: f32 costs only time.
  *
- * Results depend on (model, data, options, precision) alone: not on the device, lanes, threads or blocks.
- */
+ * Results depend on (model, data, options, precision) alone. */
 #include "fit/fit.h"
 #include "base/sized.h"
 #include "fit/fit_rows.h"
@@ -19,15 +16,13 @@
 
 #include <string.h>
 
-#define EDM_OF_ROUNDING 1e-14 /* here the gradient is rounding, which a large error may still magnify */
+#define EDM_OF_ROUNDING 1e-14 /* below, the gradient is rounding, magnified by large errors */
 #define CONTINUATIONS 3
 
 static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
     [PARITAS_MINIMIZER_NEWTON] = 200, [PARITAS_MINIMIZER_LBFGSB] = 5000, [PARITAS_MINIMIZER_DE] = 3000};
 
-/* ---- at the door ---- */
-
-/* A job with the model's suggestions where it leaves something open. */
+/* Completes a job with the model's suggestions. */
 static struct fit_job complete(const struct frozen *model, const paritas_job *job, size_t index)
 {
     return (struct fit_job){.index = index,
@@ -78,13 +73,12 @@ static paritas_status check_jobs(paritas_context *context, const struct frozen *
     return PARITAS_OK;
 }
 
-/* How all jobs of a call are fitted. */
 struct method {
     paritas_minimizer minimizer;
-    uint32_t args[FIT_ARGS]; /* of its entry, all but the flags */
-    uint32_t near;           /* FIT_FROM_NEAR where the jobs' starts are near the minima */
-    uint32_t closest;        /* FIT_TO_CLOSEST where that is wanted */
-    bool raw;                /* f32, and not polished */
+    uint32_t args[FIT_ARGS]; /* of the entry, without flags */
+    uint32_t near;           /* FIT_FROM_NEAR or 0 */
+    uint32_t closest;        /* FIT_TO_CLOSEST or 0 */
+    bool raw;                /* f32 without polish */
     bool polished;           /* f32, then f64 */
 };
 
@@ -105,7 +99,6 @@ static struct method method_of(const paritas_context *context, const struct froz
                            .polished = context->precision == 32 && !context->no_polish};
 }
 
-/* Refuses options that nothing can be fitted with. */
 static paritas_status read_options(paritas_context *context, const struct frozen *model,
                                    const paritas_fit_options *options, struct method *method)
 {
@@ -124,17 +117,17 @@ static paritas_status read_options(paritas_context *context, const struct frozen
     return PARITAS_OK;
 }
 
-/* ---- a block: jobs that go through all stages together ---- */
+/* ---- blocks: jobs that pass all stages together ---- */
 
 struct block {
     const struct frozen *model;
     const struct method *method;
     size_t n;
-    struct fit_job *jobs, *some;  /* n each: all; those of the launch in hand */
-    struct fit_outcome *outcomes; /* n: of the last fit, with the iterations of all */
-    double *parameters;           /* n rows: where the fits stand; */
-    double *own;                  /* here, if the caller does not want them */
-    size_t *open, n_open;         /* fits that did not stand the check with their exact Hessian */
+    struct fit_job *jobs, *some;  /* n each: all; of this launch */
+    struct fit_outcome *outcomes; /* n: the last fit's, with all iterations */
+    double *parameters;           /* n rows: current points */
+    double *own;                  /* used if the caller wants no parameters */
+    size_t *open, n_open;         /* fits that failed confirmation */
     const paritas_fit_answers *answers;
 };
 
@@ -143,7 +136,7 @@ static double *point_of(const struct block *block, size_t i)
     return block->parameters + i * block->model->n_parameters;
 }
 
-/* The listed jobs (NULL: all), from where they stand or from their own starts, into `some`. */
+/* Listed jobs (NULL: all) into `some`, from current points or own starts. */
 static const struct fit_job *select_jobs(struct block *block, size_t n, const size_t *which, bool from_points)
 {
     for (size_t k = 0; k < n; k++) {
@@ -204,7 +197,7 @@ static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t 
             memcpy(point_of(block, i), block->jobs[i].start, block->model->n_parameters * sizeof(double));
         return whole && (converged || method->minimizer != PARITAS_MINIMIZER_NEWTON) ? STAGE_NEAR : STAGE_FAR;
     }
-    /* a fit that does not get closest is as near as any other */
+    /* a fit that cannot get closest gets the usual limit */
     const bool anew = stage == STAGE_FIRST ? method->closest != 0 : stage != STAGE_ANEW;
     return anew && !converged ? STAGE_ANEW : STAGE_DONE;
 }
@@ -217,14 +210,13 @@ static void put_covariance(const struct frozen *model, const double *answer, boo
     const double *matrix = answer + COVARIANCE_MATRIX(slots);
     for (size_t a = 0; a < p; a++)
         for (size_t b = 0; b < p; b++) {
-            /* from one half: the other may differ in the last bit */
+            /* one half only: the other may differ in the last bit */
             const size_t i = model->slot_of[a], j = model->slot_of[b], row = i > j ? i : j,
                          column = i > j ? j : i;
             covariance[a * p + b] = usable ? matrix[row * slots + column] : __builtin_nan("");
         }
 }
 
-/* States and errors of the parameters. */
 static void put_errors(const struct block *block, const struct fit_job *job, const double *answer,
                        bool usable)
 {
@@ -257,8 +249,8 @@ static void take_confirmation(void *user, const struct fit_job *job, const doubl
     struct fit_outcome *outcome = &block->outcomes[job->index];
     const bool good = scalars[COVARIANCE_BAD] == 0.0,
                met = good && edm <= edm_most && (pull <= pull_most || edm <= EDM_OF_ROUNDING);
-    /* a method that knows no Hessian asks for more than rounding may allow: where its line search ended the
-     * conditions may yet hold */
+    /* without a Hessian a method may ask more than rounding allows: a stuck line search may still have
+     * converged */
     if (met && method->minimizer != PARITAS_MINIMIZER_NEWTON && outcome->status == PARITAS_FIT_NO_PROGRESS)
         outcome->status = PARITAS_FIT_CONVERGED;
     if (outcome->status == PARITAS_FIT_CONVERGED) {
@@ -275,7 +267,7 @@ static void take_confirmation(void *user, const struct fit_job *job, const doubl
                        block->answers->covariance + job->index * model->n_parameters * model->n_parameters);
 }
 
-/* Checks all fits with their exact Hessians, and continues those that fail. */
+/* Checks all fits with exact Hessians; continues those that fail. */
 static paritas_status confirm(paritas_context *context, struct block *block)
 {
     size_t n = block->n;
@@ -290,7 +282,7 @@ static paritas_status confirm(paritas_context *context, struct block *block)
         block->n_open = 0;
         TRY(rows_fits_run(context, context->host, &call));
         n = block->n_open;
-        if (round < CONTINUATIONS && !block->method->raw) { /* what goes on from a fit is near */
+        if (round < CONTINUATIONS && !block->method->raw) {
             TRY(fit_some(context, context->host, block, FIT_FROM_NEAR | FIT_TO_CLOSER, true, n, block->open));
             continue;
         }
@@ -331,7 +323,7 @@ static void put_closest(const struct block *block, struct closest_fit *fits)
     }
 }
 
-/* Room for blocks of `room` jobs; block_close also after a failure. */
+/* Call block_close also after a failure. */
 static paritas_status block_open(paritas_context *context, const struct frozen *model,
                                  const struct method *method, size_t room, bool parameters,
                                  struct block *block)
@@ -355,7 +347,6 @@ static void block_close(paritas_context *context, struct block *block)
     paritas_release(&context->allocator, block->own);
 }
 
-/* Completes the jobs and fits them. */
 static paritas_status block_fit(paritas_context *context, struct block *block, size_t n,
                                 const paritas_job *jobs)
 {
@@ -367,7 +358,6 @@ static paritas_status block_fit(paritas_context *context, struct block *block, s
     return launch_in_stages(context, context->device, &stages, n);
 }
 
-/* What the caller's answers are for the jobs from i on. */
 static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i, size_t p)
 {
     paritas_fit_answers some = *all;
@@ -379,8 +369,7 @@ static paritas_fit_answers answers_from(const paritas_fit_answers *all, size_t i
     return some;
 }
 
-/* Fits all jobs, as many at once as fit into one launch. `closest`: their answers; NULL: `answers` has
- * all. */
+/* `closest`: their answers; NULL: `answers` has all. */
 static paritas_status run_blocks(paritas_context *context, const struct frozen *model,
                                  const struct method *method, size_t n, const paritas_job *jobs,
                                  const paritas_fit_answers *answers, struct closest_fit *closest)

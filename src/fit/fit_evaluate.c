@@ -1,12 +1,12 @@
-/* fit_evaluate.c: likelihoods and their derivatives for many points and data sets in one call. */
+/* fit_evaluate.c: likelihoods and derivatives for many points and data sets. */
 #include "fit/fit_rows.h"
 
-/* Points first .. first + count - 1 with all data sets: the sets are the jobs of the launch. */
+/* Points first .. first + count - 1 with all data sets (the launch's jobs). */
 struct evaluation {
     const struct frozen *model;
     size_t first, count, n_data;
     const double *points, *data, *constants;
-    double *twice_nll, *gradient, *hessian; /* a row for each point with each data set; NULL: not wanted */
+    double *twice_nll, *gradient, *hessian; /* a row per point and data set; may be NULL */
 };
 
 static size_t answer_size(const struct evaluation *e)
@@ -31,7 +31,6 @@ static paritas_status fill(void *user, struct launch_rows *rows)
     return PARITAS_OK;
 }
 
-/* The answer of one point with one data set into row `to` of the caller's. */
 static void put_answer(const struct evaluation *e, const double *answer, double constant, size_t to)
 {
     const struct frozen *model = e->model;
@@ -60,7 +59,7 @@ static paritas_status take(void *user, const struct launch_rows *rows)
     return PARITAS_OK;
 }
 
-/* All points: as many at once as one launch takes with all data sets, which it else takes in turn. */
+/* Evaluates all points, as many per launch as fit with all data sets. */
 static paritas_status evaluate(paritas_context *context, struct evaluation *e, size_t n_points)
 {
     const struct frozen *model = e->model;

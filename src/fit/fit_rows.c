@@ -1,10 +1,8 @@
-/* fit_rows.c: see fit_rows.h. */
+/* fit_rows.c: fills and reads kernel rows. */
 #include "fit/fit_rows.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- rows ---- */
 
 void rows_put_data(const struct frozen *model, const double *data, double *row)
 {
@@ -109,8 +107,6 @@ struct fit_outcome rows_get_outcome(const struct frozen *model, const double *an
                                 .iterations = (unsigned)scalars[FIT_ITERATIONS]};
 }
 
-/* ---- launches ---- */
-
 struct launch_plan rows_plan(const struct frozen *model, unsigned entry)
 {
     const struct paritas_family *family = model->family;
@@ -189,9 +185,6 @@ paritas_status rows_points_run(paritas_context *context, struct paritas_device *
     return launch_run(context, device, &plan, call->n);
 }
 
-/* ---- fits ---- */
-
-/* Elements of a fit's answer. */
 static size_t answer_size(const struct rows_fits *call)
 {
     const size_t slots = call->model->n_slots;
@@ -254,7 +247,7 @@ paritas_status rows_fits_run(paritas_context *context, struct paritas_device *de
     plan.user = &own;
     if (call->entry == model->family->fit[PARITAS_MINIMIZER_DE]) {
         plan.slab += DE_MEMORY(model->n_slots, (size_t)call->args[FIT_ARG_MEMBERS]);
-        plan.cost = 0.0; /* a population costs what it likes */
+        plan.cost = 0.0; /* a population's cost is unknown */
     }
     return launch_run(context, device, &plan, call->n);
 }

@@ -1,4 +1,4 @@
-/* frozen_maps.c: see frozen_maps.h. */
+/* frozen_maps.c: allocates the maps. */
 #include "fit/frozen_maps.h"
 
 bool frozen_make_maps(struct frozen *model, struct arena *arena, struct frozen_maps *m)

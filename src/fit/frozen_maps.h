@@ -1,11 +1,10 @@
-/* frozen_maps.h: what every family fills of a frozen model: the maps between a user's order and the kernels',
- * and what is known of each parameter and datum. */
+/* frozen_maps.h: maps of a frozen model, filled by its family. */
 #ifndef PARITAS_FIT_FROZEN_MAPS_H
 #define PARITAS_FIT_FROZEN_MAPS_H
 
 #include "fit/family.h"
 
-/* The members of struct frozen that have these names, to be written. */
+/* Writable members of struct frozen of these names. */
 struct frozen_maps {
     uint32_t *slot_of, *place_of;
     double *slot_template, *place_template;
@@ -14,8 +13,8 @@ struct frozen_maps {
     char **names;
 };
 
-/* Makes them in the arena, zeros, and hands them to the model, whose n_parameters, n_slots, n_data and
- * n_places are set. False: out of memory. */
+/* Makes zeroed maps in the arena for a model with set n_parameters, n_slots, n_data, n_places. False: out of
+ * memory. */
 bool frozen_make_maps(struct frozen *model, struct arena *arena, struct frozen_maps *maps);
 
 #endif

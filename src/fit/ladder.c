@@ -1,4 +1,4 @@
-/* ladder.c: see ladder.h. */
+/* ladder.c: Newton's method from start to start. */
 #include "fit/ladder.h"
 #include "fit/minimum.h"
 
@@ -6,9 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ITERATIONS 200 /* of a Newton fit */
-
-/* ---- what all methods do with a plan ---- */
+#define ITERATIONS 200 /* per Newton fit */
 
 const struct profile profile_without_answer = {
     NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false};
@@ -46,19 +44,16 @@ bool profile_land(const struct profile_plan *plan, bool conditional, double *poi
     return rows_land(paritas_model_frozen(plan->model), &job, point);
 }
 
-/* ---- Newton ---- */
-
 enum kind { FREE_FIT, CONDITIONAL_FIT, KINDS };
 
-/* Profiles in hand, and where their fits stand; points in the user's order. */
 struct climb {
     paritas_context *context;
     const struct profile_plan *plan;
     const struct frozen *model;
     const double *data;
-    struct profile *profiles; /* as the caller counts them */
+    struct profile *profiles; /* all of the caller's */
     size_t n;
-    const size_t *which;   /* n: the caller's numbers */
+    const size_t *which;   /* n: numbers of the caller */
     double *points[KINDS]; /* n rows each */
 };
 
@@ -83,8 +78,7 @@ static double *value_of(struct profile *profile, enum kind kind)
     return kind == CONDITIONAL_FIT ? &profile->value_fixed : &profile->value_free;
 }
 
-/* Is an outcome better than what is known? A minimum that lies above a point that is known, by more than
- * `same`, is none that is looked for. */
+/* A minimum more than `same` above a known point is no better. */
 static bool is_better(const struct fit_outcome *outcome, paritas_fit_status known, double known_value,
                       double same)
 {
@@ -93,20 +87,19 @@ static bool is_better(const struct fit_outcome *outcome, paritas_fit_status know
     return converged && !(outcome->value > known_value + same);
 }
 
-/* Newton fits of one kind, of the profiles `list`, each from its row of `starts`. */
+/* Newton fits of one kind. */
 struct newton {
     struct climb *climb;
     enum kind kind;
     size_t n;
     const size_t *list;
-    double *starts; /* a row for each profile in hand */
+    double *starts;
     uint32_t flags;
-    unsigned iterations; /* limit */
+    unsigned iterations;
     bool in_f32;
-    bool *landed; /* a profile each: did f32 find a minimum? For fits that go on in f64 */
+    bool *landed; /* per profile: f32 found a minimum */
 };
 
-/* A better answer replaces what is there. */
 static void keep_better(void *user, const struct fit_job *job, const double *answer)
 {
     const struct newton *call = user;
@@ -165,9 +158,8 @@ static paritas_status newton(struct climb *c, enum kind kind, size_t n, const si
     return newton_run(launch_device_f64(c->context), &call, keep_better);
 }
 
-/* ---- the first fits in f32: where they end at a minimum, the f64 fits go on from there, near ---- */
+/* ---- first fits in f32; f64 continues from their minima ---- */
 
-/* An f32 minimum becomes the start of the f64 fit. */
 static void hand_on(void *user, const struct fit_job *job, const double *answer)
 {
     const struct newton *call = user;
@@ -220,25 +212,24 @@ static paritas_status newton_by_f32(struct climb *c, enum kind kind, size_t n, c
     return status;
 }
 
-/* ---- the ladder: where a fit starts that has no answer yet ---- */
+/* ---- the ladder: starts for fits without an answer ---- */
 
 enum attempt {
-    /* free: the plan's start; conditional: the free fit, moved along its response where there is a matrix */
+    /* free: plan's start; conditional: free fit, moved along its response if there is a matrix */
     AT_START,
-    AT_SUGGESTED, /* the model's suggested start */
-    AT_OTHER,     /* where the other fit of the pair ended */
-    /* where it ended itself, with what is a hair away from a bound on it: a product of two parameters has no
-     * minimum beside the bound of one, and Newton's steps, cut by the other, only halve the distance */
+    AT_SUGGESTED,
+    AT_OTHER, /* the pair's other fit */
+    /* its own end, moved onto bounds a hair away: a product of two parameters has no minimum beside one's
+     * bound, and steps cut by the other only halve the distance */
     AT_BOUNDS,
-    /* conditional: the fit to the expected data; free: half way from there to the suggested start */
+    /* conditional: the fit to expected data; free: half way from there to the suggested start */
     AT_EXPECTED,
-    /* a point around the fit to the expected data, by random numbers that depend on the data row alone;
-     * several */
+    /* random points around the fit to expected data, by the data row alone */
     AT_PERTURBED,
     ATTEMPTS = AT_PERTURBED + 6
 };
 
-#define HAIR 1e-6 /* of a parameter; far below any error, yet more than creeping steps leave */
+#define HAIR 1e-6 /* of a parameter: below any error, above creeping steps */
 
 static enum profile_rung rung_of(int attempt)
 {
@@ -257,7 +248,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Moves a point by up to one constraint width a parameter, or half its size where there is none. */
+/* Moves each parameter by up to a constraint width, or half its size without one. */
 static void perturb(const struct climb *c, size_t k, int attempt, double *point)
 {
     const double *row = row_of(c, k);
@@ -284,13 +275,13 @@ static void put_on_bounds(const struct profile_plan *plan, size_t n, double *poi
     }
 }
 
-/* Moves the end of a free fit to where the conditional fit begins: along the response; where there is no
- * matrix, as far as the fits to the expected data moved. */
+/* Moves a free fit's end to the conditional start: along the response, or without a matrix as the fits to
+ * expected data moved. */
 static void respond(const struct profile_plan *plan, const struct frozen *model, double *point)
 {
     const size_t poi = (size_t)plan->poi, p = model->n_parameters;
     if (!plan->matrix) {
-        /* not finite where the toys are drawn at mu; far away it would say little */
+        /* not finite for toys drawn at mu; far away meaningless */
         const double part = (plan->mu - point[poi]) / (plan->mu - plan->start[poi]);
         for (size_t i = 0; i < p && fabs(part) <= 2.0; i++)
             point[i] += part * (plan->conditional_start[i] - plan->start[i]);
@@ -303,7 +294,6 @@ static void respond(const struct profile_plan *plan, const struct frozen *model,
     for (size_t i = 0; i < p; i++) point[i] += part * column[model->slot_of[i]];
 }
 
-/* A row of n_parameters: where fit k of this kind starts. */
 static void put_start(const struct climb *c, int attempt, enum kind kind, size_t k, double *start)
 {
     const struct profile_plan *plan = c->plan;
@@ -320,7 +310,7 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
     if (attempt == AT_EXPECTED && kind == FREE_FIT)
         for (size_t i = 0; i < p; i++) start[i] = 0.5 * (plan->start[i] + c->model->init[i]);
     if (attempt >= AT_PERTURBED) perturb(c, k, attempt, start);
-    /* a start is where data were expected, never where a failed fit left the numbers */
+    /* expected data's point, not where a failed fit ended */
     for (size_t i = 0; i < p; i++)
         if (!isfinite(start[i])) start[i] = expected[i];
 }
@@ -330,7 +320,6 @@ static enum kind last_kind(const struct climb *c)
     return c->plan->conditional ? CONDITIONAL_FIT : FREE_FIT;
 }
 
-/* The profiles whose fit of that kind has no answer. */
 static size_t without_answer(const struct climb *c, enum kind kind, size_t *list)
 {
     size_t n = 0;
@@ -353,7 +342,6 @@ static void note_rung(const struct climb *c, enum profile_rung rung)
     }
 }
 
-/* One attempt at the fits of this kind that have no answer, `n` of them in `list`. */
 static paritas_status attempt_fits(struct climb *c, int attempt, enum kind kind, size_t n, const size_t *list,
                                    double *starts)
 {
@@ -364,7 +352,6 @@ static paritas_status attempt_fits(struct climb *c, int attempt, enum kind kind,
                : newton(c, kind, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);
 }
 
-/* Both fits, one attempt after the other, for those without an answer. */
 static paritas_status climb(struct climb *c, size_t *list, double *starts)
 {
     size_t open = 1;
@@ -383,15 +370,15 @@ static paritas_status climb(struct climb *c, size_t *list, double *starts)
 
 /* ---- the edge of the domain ---- */
 
-/* A bin without entries pulls its rate down. Where that gets to 0 before the slope does, the least value lies
- * on the edge of the domain, which Newton's steps creep up to: the expected curvature is infinite there, the
- * exact one not positive. With a little of an entry in such bins, which is a logarithmic barrier, the minimum
- * is inside, and above the least value by no more than what was added in all; each smaller one starts where
- * the one before ended (interior-point methods: Nocedal, Wright, Numerical Optimization, 2nd ed., ch. 19). */
+/* An empty bin pulls its rate down. If the rate reaches 0 before the slope does, the minimum is on the
+ * domain's edge. Newton only creeps there: the expected curvature is infinite, the exact one not positive. A
+ * fraction of an entry in such bins, a logarithmic barrier, moves the minimum inside, above the true one by
+ * at most the sum added. Each smaller barrier starts from the last (interior-point methods: Nocedal, Wright,
+ * Numerical Optimization, 2nd ed., ch. 19). */
 #define BARRIER_FIRST 1e-3
 #define BARRIER_LAST 1e-9
 
-/* row := the data with an entry of `barrier` in empty bins; how many there are. */
+/* Puts `barrier` entries into empty bins. Returns their number. */
 static size_t put_barrier(const struct frozen *model, const double *data, double barrier, double *row)
 {
     size_t empty = 0;
@@ -405,7 +392,7 @@ static size_t put_barrier(const struct frozen *model, const double *data, double
     return empty;
 }
 
-/* A fit by itself, with data of its own. One fit keeps no accelerator busy, so it is the host's. */
+/* A fit with its own data, on the host: one fit cannot fill an accelerator. */
 struct lone_fit {
     struct climb climb;
     struct profile profile;
@@ -425,12 +412,12 @@ static paritas_status lone_run(struct lone_fit *lone, unsigned iterations)
     return newton_run(lone->climb.context->host, &call, keep_better);
 }
 
-/* Fits from near where the profile's fit ended, with barriers. *empty: bins that have one. */
+/* Starts near the profile's end. *empty: number of bins with barriers. */
 static paritas_status fit_with_barriers(const struct climb *c, struct profile *profile, const double *data,
                                         const double *own, struct lone_fit *lone, size_t *empty)
 {
     const size_t p = c->model->n_parameters;
-    /* a tenth of the way back to where the data were expected: at the edge itself there is no value */
+    /* a tenth back toward the expected data's point: the edge has no value */
     const double *inside = lone->kind == CONDITIONAL_FIT ? c->plan->conditional_start : c->plan->start;
     for (size_t i = 0; i < p; i++) lone->start[i] = own[i] + 0.1 * (inside[i] - own[i]);
     for (double barrier = BARRIER_FIRST; barrier > 0.5 * BARRIER_LAST; barrier *= 0.1) {
@@ -453,11 +440,11 @@ static paritas_status fit_at_edge(const struct climb *c, size_t k, struct lone_f
     TRY(fit_with_barriers(c, profile, data, own, lone, &empty));
     if (empty == 0 || *status_of(&lone->profile, kind) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
     const struct profile found = lone->profile;
-    /* the value there without barriers */
+    /* value without barriers */
     memcpy(lone->data, data, c->model->n_places * sizeof *data);
     TRY(lone_run(lone, 0));
     const double value = *value_of(&lone->profile, kind);
-    /* that would be another place */
+    /* another minimum */
     if (isnan(value) || value > *known + profile_same_minimum(c->context, c->plan)) return PARITAS_OK;
     *known = value;
     *status_of(profile, kind) = PARITAS_FIT_CONVERGED;
@@ -491,9 +478,9 @@ static paritas_status at_edge(struct climb *c, size_t *list)
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- all attempts ---- */
 
-/* Free fits above their conditional ones go on from there: that was another minimum. */
+/* Repeats free fits from lower conditional ones, which found another minimum. */
 static paritas_status refit_above(struct climb *c, size_t *list)
 {
     size_t n = 0;

@@ -1,7 +1,7 @@
-/* launch.c: see launch.h. */
+/* launch.c: cuts lists of jobs into launches. */
 #include "fit/launch.h"
 
-/* Jobs of a list of n that a lane works through: as few as keep the device busy. */
+/* Jobs per lane, out of n: as few as keep the device busy. */
 static uint32_t share_of(const struct launch_plan *plan, const struct paritas_device *device, size_t n)
 {
     const size_t even = n / device_teams(device);
@@ -35,7 +35,6 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
     return status == PARITAS_OK ? plan->take(plan->user, rows) : status;
 }
 
-/* One launch: jobs at .. at + n - 1. */
 static paritas_status run_once(paritas_context *context, struct paritas_device *device,
                                const struct launch_plan *plan, const struct device_progress *progress,
                                size_t at, size_t n)
@@ -43,7 +42,7 @@ static paritas_status run_once(paritas_context *context, struct paritas_device *
     struct launch_rows rows = {.context = context, .at = at, .n = n};
     rows.n_in = plan->in.once + n * plan->in.job;
     rows.share = plan->share_most ? share_of(plan, device, n) : 1;
-    /* an entry with queues answers a row more for each team */
+    /* queues add an answer row per team */
     const size_t answers = plan->share_most ? n + n / rows.share + 1 : n,
                  n_out = plan->out.once + answers * plan->out.job,
                  n_args = plan->args.once + n * plan->args.job;

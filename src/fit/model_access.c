@@ -1,4 +1,4 @@
-/* model_access.c: what the public interface says of models, whatever their family. */
+/* model_access.c: public access to models of any family. */
 #include "fit/fit_rows.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ void paritas_model_free(paritas_model *model)
     if (model) paritas_model_frozen(model)->family->free(model);
 }
 
-/* ---- what a frozen model has ready ---- */
+/* ---- stored answers ---- */
 
 #define ANSWER(type, name, field)                         \
     type paritas_model_##name(const paritas_model *model) \
@@ -49,7 +49,7 @@ paritas_status paritas_model_parameter_index(paritas_context *context, const par
     return paritas_fail(context, PARITAS_NOT_FOUND, "the model has no parameter '%s'", name);
 }
 
-/* ---- channels and samples, which not every family has ---- */
+/* ---- channels and samples (some families) ---- */
 
 static const struct paritas_family *with_channels(const paritas_model *model)
 {
@@ -87,7 +87,7 @@ paritas_status family_check_expectation(paritas_context *context, const struct f
                         model->no_expectation);
 }
 
-/* The rows that the family takes: none where there are no templates. */
+/* Rows for the family: none without templates. */
 static paritas_status rows_of(paritas_context *context, const struct frozen *model, size_t n,
                               const double **data)
 {
@@ -160,8 +160,7 @@ paritas_status paritas_model_fill_row(paritas_context *context, const paritas_mo
     return PARITAS_OK;
 }
 
-/* Do the family and the rows allow derivatives by data? `data`: rows, NULL: the model's own, which go to
- * *own. */
+/* Are data derivatives possible with these rows? `data` NULL: the model's, put into *own. */
 static paritas_status open_derivatives(paritas_context *context, const struct frozen *model, size_t n,
                                        const double **data, double **own)
 {

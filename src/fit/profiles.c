@@ -1,17 +1,14 @@
-/* profiles.c: see profiles.h. */
+/* profiles.c: quasi-Newton profiles; Newton for the rest. */
 #include "fit/ladder.h"
 
 #include <math.h>
 #include <string.h>
 
-#define EVALUATIONS 40 /* of a quasi-Newton fit; what takes longer is Newton's */
-/* in f32; what takes longer is f64's from the start: there the two precisions may take ways to different
- * minima (sbottom: with 40, one toy in 4000 did) */
+#define EVALUATIONS 40 /* per fit; then Newton takes over */
+/* then f64 starts afresh: the precisions may reach different minima (sbottom: one toy in 4000 with 40) */
 #define EVALUATIONS_F32 24
-#define EVALUATIONS_POLISH 10 /* from where f32 ended */
-#define SHARE_MOST 32u        /* tasks that a lane works through: lanes are idle during the last one only */
-
-/* ---- the matrix ---- */
+#define EVALUATIONS_POLISH 10
+#define SHARE_MOST 32u /* tasks per lane: lanes idle only in the last */
 
 struct matrix {
     const struct profile_plan *plan;
@@ -29,7 +26,7 @@ static void take_matrix(void *user, const struct fit_job *job, const double *ans
     to->usable = rows_has_covariance(model, answer);
     for (size_t p = 0; p < model->n_parameters; p++) {
         const double error = errors[model->slot_of[p]];
-        /* an error of 0 says that the data do not determine the parameter */
+        /* error 0: not determined by the data */
         to->usable = to->usable && (job->fixed[p] || (error > 0.0 && isfinite(error)));
     }
     for (size_t i = 0; i < slots * slots; i++) to->usable = to->usable && isfinite(to->matrix[i]);
@@ -65,20 +62,19 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
 
 /* ---- quasi-Newton ---- */
 
-/* Fits of data rows; points in the user's order, both fits' a row. What has no answer keeps its profile and
- * ends. */
+/* Data rows with both fits' points (user's order). Without an answer, profile and end stay. */
 struct tasks {
     const struct profile_plan *plan;
     const struct frozen *model;
     const double *data;
     struct profile *profiles;
-    double *ends;         /* NULL: not wanted */
-    size_t n;             /* of these rows, */
-    const size_t *which;  /* n; NULL: 0 .. n - 1 */
-    bool from_ends;       /* each starts there; else all from the plan's start */
-    bool closest;         /* down to EDM_CLOSEST */
-    bool by_f32, raw;     /* f32 first; its answers stand */
-    uint32_t evaluations; /* limit of a fit */
+    double *ends;
+    size_t n;
+    const size_t *which; /* n; NULL: 0 .. n - 1 */
+    bool from_ends;      /* not at the plan's start */
+    bool closest;
+    bool by_f32, raw;
+    uint32_t evaluations;
 };
 
 static size_t task_row(const struct tasks *tasks, size_t k)
@@ -101,7 +97,6 @@ static size_t free_count(const struct profile_plan *plan, size_t n)
     return count;
 }
 
-/* The numbers that all tasks share; `slots`: the free ones. */
 static void put_shared(const struct profile_plan *plan, const uint32_t *free_slots, size_t count, double *in)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
@@ -209,7 +204,7 @@ paritas_status profiles_closest(paritas_context *context, const struct profile_p
     return tasks_run(context, launch_device_f64(context), &tasks);
 }
 
-/* ---- quasi-Newton in f32, then in f64 from where that ended ---- */
+/* ---- quasi-Newton in f32, continued in f64 ---- */
 
 static paritas_status run_stage(paritas_context *context, struct paritas_device *device, void *user,
                                 enum launch_stage stage, size_t n, const size_t *which)
@@ -224,7 +219,6 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
     return tasks_run(context, device, &tasks);
 }
 
-/* Only the iterations that were spent stay. */
 static void forget(struct profile *profile)
 {
     const unsigned spent = profile->iterations;
@@ -250,8 +244,7 @@ static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t 
 
 /* ---- all methods ---- */
 
-/* The profiles that are Newton's, in `which`: those without an answer, and where a free fit lies above its
- * conditional one. */
+/* Profiles for Newton, in `which`: no answer, or the free fit above its conditional one. */
 static size_t left_for_newton(const paritas_context *context, const struct profile_plan *plan, size_t n,
                               struct profile *profiles, size_t *which)
 {

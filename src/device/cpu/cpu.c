@@ -1,7 +1,6 @@
-/* cpu.c: the reference device. Threads take teams one by one from a counter; each has a slab of its own, kept
- * between launches. The instruction set is chosen once, by what the processor can do. The lane width is
- * chosen per launch, by the slab: a fit whose slab fills the cache runs alone with packs of its own elements,
- * small ones run side by side. */
+/* cpu.c: the reference device. Threads take teams from a counter; each keeps its slab. The processor decides
+ * the instruction set, each launch's slab size the lanes: a fit that fills the cache runs alone in packs,
+ * small ones side by side. */
 #include "device/device.h"
 #include "device/device_precision.h"
 #include "variants.h"
@@ -14,7 +13,6 @@
 #include <cpuid.h>
 #endif
 
-/* What the library's own modules were compiled for. */
 static const struct {
     const char *isa;
     unsigned precision, lanes;
@@ -24,23 +22,21 @@ static const struct {
 #undef X
 };
 
-/* Instruction sets, the best first. */
+/* best first */
 static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable"};
 #define ISAS (sizeof isas / sizeof isas[0])
 
-/* Slabs of a launch may fill about half of a usual L2 cache; beyond that lanes lose to one fit alone. */
+/* About half of a usual L2 cache; beyond it a lone fit beats lanes. */
 #define SLABS_IN_CACHE ((size_t)512 * 1024)
-/* Entries with queues stream through what they touch and keep all lanes busy: more lanes win far beyond the
- * cache (tHu: 1.8 MB for 8). */
+/* Queues stream data and keep lanes busy far beyond the cache (tHu: 1.8 MB for 8). */
 #define SLABS_OF_QUEUES ((size_t)8 << 20)
-/* What a launch must cost to make another thread worth its start, some 50 microseconds: a test of two bins
- * takes 35 on one thread, 150 on two. */
+/* Cost that pays for a thread (about 50 us): a test of two bins takes 35 us on one, 150 us on two. */
 #define WORTH_A_THREAD 2.5e7
 
-#define THREADS_MOST 256 /* what paritas_open lets through */
+#define THREADS_MOST 256 /* paritas_open's limit */
 
 struct cpu_state {
-    void **slabs; /* one a thread, aligned */
+    void **slabs; /* one per thread, aligned */
     size_t *slab_bytes;
     unsigned threads;
     char description[96];
@@ -48,12 +44,12 @@ struct cpu_state {
 
 struct cpu_model {
     const struct kernel_module *module;
-    const uint32_t *ints; /* the caller's in f64, copies in f32 */
+    const uint32_t *ints; /* f64: the caller's; f32: copies */
     const void *reals;
 };
 
 #if defined(__x86_64__)
-/* What x86-64-v3 (level 3) and x86-64-v4 (level 4) need, operating system included. */
+/* x86-64-v3 (level 3), v4 (level 4), operating system included. */
 static int x86_level(void)
 {
     unsigned a, b, c, d;
@@ -71,7 +67,6 @@ static int x86_level(void)
 }
 #endif
 
-/* 1 where this processor can run that instruction set. */
 static int isa_runs(const char *isa)
 {
     if (!strcmp(isa, "portable")) return 1;
@@ -80,12 +75,11 @@ static int isa_runs(const char *isa)
     if (!strcmp(isa, "avx512")) return x86_level() >= 4;
     return 0;
 #else
-    return 1; /* fma and NEON belong to every arm64 */
+    return 1; /* every arm64 has fma and NEON */
 #endif
 }
 
-/* Whether this build has kernels for that instruction set: its variant of one lane, which stands in for
- * widths that are not there. */
+/* Looks for the one-lane variant, which replaces missing widths. */
 static int isa_built(const char *isa, unsigned precision)
 {
     for (size_t v = 0; v < sizeof built / sizeof built[0]; v++)
@@ -93,7 +87,7 @@ static int isa_built(const char *isa, unsigned precision)
     return 0;
 }
 
-/* The instruction set that was asked for (NULL: the best that runs) into *chosen. */
+/* *chosen: the requested one, or the best. */
 static paritas_status choose_isa(paritas_context *context, unsigned precision, const char *asked,
                                  const char **chosen)
 {
@@ -195,9 +189,6 @@ static paritas_status cpu_model_upload(paritas_context *context, struct paritas_
     return PARITAS_OK;
 }
 
-/* ---- launches --------------------------------------------------------------------------------- */
-
-/* What the threads of a launch share. */
 struct work {
     const struct device_launch *launch;
     cpu_entry entry;
@@ -212,7 +203,7 @@ struct work {
 struct worker {
     struct work *work;
     void *slab;
-    bool tells; /* of progress: the calling thread does */
+    bool tells; /* the calling thread reports progress */
 };
 
 static void *run_worker(void *argument)
@@ -230,8 +221,7 @@ static void *run_worker(void *argument)
     }
 }
 
-/* The variant of one instruction set for this launch: exactly the wished width if there is one; else as many
- * lanes as rows and cache allow, else packs. NULL: there is none that fits. */
+/* The wanted width; else as many lanes as rows and cache allow; else packs. NULL: none. */
 static const struct cpu_variant *choose_among(const struct paritas_device *device, const char *isa,
                                               const struct kernel_module *module,
                                               const struct device_launch *launch)
@@ -242,7 +232,7 @@ static const struct cpu_variant *choose_among(const struct paritas_device *devic
         const struct cpu_variant *candidate = &module->variants[v];
         if (candidate->precision != device->precision || strcmp(candidate->isa, isa) != 0) continue;
         if (launch->lanes) {
-            /* widths that an instruction set lacks answer with its width 1: the bits are the same */
+            /* a missing width falls back to 1: same bits */
             if (candidate->lanes != launch->lanes && candidate->lanes != 1) continue;
             if (!best || candidate->lanes > best->lanes) best = candidate;
             continue;
@@ -256,8 +246,7 @@ static const struct cpu_variant *choose_among(const struct paritas_device *devic
     return best;
 }
 
-/* The variant for this launch. A module that was not built for the device's instruction set runs on the next
- * plainer one. NULL: there is none. */
+/* For the device's instruction set or the next plainer one. NULL: none. */
 static const struct cpu_variant *choose_variant(const struct paritas_device *device,
                                                 const struct kernel_module *module,
                                                 const struct device_launch *launch)
@@ -265,7 +254,7 @@ static const struct cpu_variant *choose_variant(const struct paritas_device *dev
     const struct cpu_variant *best = NULL;
     bool plainer = false;
     for (size_t k = 0; k < ISAS && !best; k++) {
-        /* runs; what it is asked costs microseconds in virtual machines */
+        /* known to run; asking takes microseconds in virtual machines */
         const bool own = strcmp(isas[k], device->isa) == 0;
         if (own || (plainer && isa_runs(isas[k]))) best = choose_among(device, isas[k], module, launch);
         plainer = plainer || own;
@@ -273,7 +262,6 @@ static const struct cpu_variant *choose_variant(const struct paritas_device *dev
     return best;
 }
 
-/* How many threads a launch is worth. */
 static unsigned threads_for(const struct cpu_state *state, const struct device_launch *launch, uint32_t teams)
 {
     const double worth = 1.0 + (double)launch->rows * launch->cost / WORTH_A_THREAD;
@@ -282,7 +270,6 @@ static unsigned threads_for(const struct cpu_state *state, const struct device_l
     return threads < THREADS_MOST ? threads : THREADS_MOST;
 }
 
-/* A slab for each of the first `threads` threads. */
 static paritas_status reserve_slabs(paritas_context *context, struct paritas_device *device, unsigned threads,
                                     unsigned lanes, const struct device_launch *launch)
 {
@@ -293,12 +280,11 @@ static paritas_status reserve_slabs(paritas_context *context, struct paritas_dev
         if (state->slab_bytes[t] >= bytes) continue;
         paritas_release_aligned(&device->allocator, state->slabs[t]);
         state->slab_bytes[t] = 0;
-        /* the covariance that often follows a fit finds room: memory that is never touched costs nothing,
-         * fresh pages do */
+        /* for a covariance that may follow: untouched memory is free, fresh pages are not */
         const size_t room = lanes == 1 && most > bytes ? most : bytes;
         state->slabs[t] = paritas_allocate_aligned(context, room, 1);
         if (!state->slabs[t]) return paritas_fail_memory(context);
-        memset(state->slabs[t], 0, bytes); /* padding must hold numbers */
+        memset(state->slabs[t], 0, bytes); /* padding must be finite */
         state->slab_bytes[t] = room;
     }
     return PARITAS_OK;
@@ -310,7 +296,7 @@ static void run_threads(const struct cpu_state *state, struct work *work, unsign
     pthread_t ids[THREADS_MOST];
     unsigned started = 1;
     for (unsigned t = 0; t < threads; t++) workers[t] = (struct worker){work, state->slabs[t], t == 0};
-    /* a thread that cannot be started only leaves its share to the others */
+    /* if a thread does not start, others do its share */
     while (started < threads && pthread_create(&ids[started], NULL, run_worker, &workers[started]) == 0)
         started++;
     run_worker(&workers[0]);

@@ -1,6 +1,6 @@
-/* cpu_kernels.c: the kernels of one module as this processor runs them. Compiled once per variant
- * (cmake/ParitasModule.cmake), each object exports the table of its entries. The build names the module:
- * PARITAS_MODULE_FILE, PARITAS_MODULE_ENTRIES_FILE, PARITAS_MODULE. */
+/* cpu_kernels.c: one module's kernels for the CPU, compiled once per variant (cmake/ParitasModule.cmake).
+ * Exports the table of entries. The build sets PARITAS_MODULE_FILE, PARITAS_MODULE_ENTRIES_FILE and
+ * PARITAS_MODULE. */
 #include "dialect/dialect_c.h"
 #include PARITAS_MODULE_FILE
 #include PARITAS_MODULE_ENTRIES_FILE

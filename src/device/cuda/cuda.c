@@ -1,17 +1,14 @@
-/* cuda.c: NVIDIA's devices by their driver interface, opened at run time. A block is a team, one of its
- * threads a worker.
+/* cuda.c: NVIDIA devices by the driver interface, opened at run time. Block: team; thread: worker.
  *
- * Everything runs on one stream of the device's primary context, the one that all libraries of a process
- * share. A caller's own stream may take its place, so that our work stands in order with the caller's. The
- * context is current for the length of each call, then the caller's comes back, on whatever thread that is.
- */
+ * All work is on one stream of the primary context, which libraries share; a caller's stream keeps our work
+ * in order with theirs. Calls make the context current on their thread, then restore the caller's. */
 #include "device/cuda/cuda.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define SLOW_F64 4        /* times faster in f32: compute devices have 2, cards for pictures 24 to 64 */
-#define TEAMS_PER_UNIT 32 /* more than run at once: the device deals out the rest as blocks end */
+#define SLOW_F64 4        /* f32 : f64 speed; compute cards have 2, graphics cards 24 to 64 */
+#define TEAMS_PER_UNIT 32 /* more than fit: the device starts blocks as others end */
 
 static struct cuda_state *state_of(const struct accelerator *accelerator)
 {
@@ -46,7 +43,7 @@ static const struct accelerator_code cuda_codes[] = {
     {999, false, "unknown error"},
     {0, false, NULL}};
 
-/* ---- open and close --------------------------------------------------------------------------- */
+/* ---- open and close ---- */
 
 static paritas_status find_driver(paritas_context *context, const struct accelerator *accelerator,
                                   struct cuda_api *api)
@@ -61,7 +58,7 @@ static paritas_status find_driver(paritas_context *context, const struct acceler
     return accelerator_find_functions(context, accelerator, &libraries);
 }
 
-/* The device's context in place of the caller's, and back. */
+/* Makes the device's context current; leave restores the caller's. */
 static int cuda_enter(struct accelerator *accelerator)
 {
     const struct cuda_state *state = state_of(accelerator);
@@ -72,7 +69,7 @@ static void cuda_leave(struct accelerator *accelerator)
     state_of(accelerator)->api.cuCtxPopCurrent_v2(&(cuda_context){NULL});
 }
 
-/* One property of the device; `fallback` where the driver does not know it. */
+/* `fallback` if unknown to the driver. */
 static int ask(const struct cuda_state *state, int attribute, int fallback)
 {
     int value = fallback;
@@ -85,7 +82,7 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     const unsigned index = accelerator->device->index;
     int count = 0;
     cuda_code code = state->api.cuInit(0);
-    if (code != 0) { /* for most reasons there is no device at all then */
+    if (code != 0) { /* usually there is no device */
         const paritas_status status = accelerator_fail(context, accelerator, "cuInit", code);
         return status == PARITAS_OUT_OF_MEMORY ? status : DEVICE_ABSENT;
     }
@@ -98,7 +95,6 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     return PARITAS_OK;
 }
 
-/* What the device is, and what compiles for it. */
 static paritas_status examine(paritas_context *context, struct accelerator *accelerator)
 {
     struct accelerator_properties *properties = &accelerator->properties;
@@ -133,7 +129,6 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
     return status;
 }
 
-/* The caller's stream, or one of our own. */
 static paritas_status open_stream(paritas_context *context, struct accelerator *accelerator)
 {
     struct cuda_state *state = state_of(accelerator);
@@ -176,9 +171,8 @@ static void cuda_close(struct accelerator *accelerator)
     accelerator->state = NULL;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
-/* Waits until the stream has done all that it was given. */
 static int cuda_finish(struct accelerator *accelerator)
 {
     struct cuda_state *state = state_of(accelerator);
@@ -187,7 +181,7 @@ static int cuda_finish(struct accelerator *accelerator)
     return code;
 }
 
-/* After a failure: what still runs may use what goes now. */
+/* After a failure: running work may still use memory about to be freed. */
 static void calm_down(struct accelerator *accelerator)
 {
     if (state_of(accelerator)->busy) (void)cuda_finish(accelerator);
@@ -212,7 +206,7 @@ static int cuda_write(struct accelerator *accelerator, void *memory, const void 
     struct cuda_state *state = state_of(accelerator);
     state->busy = true;
     const cuda_code code = state->api.cuMemcpyHtoDAsync_v2((cuda_memory)memory, from, bytes, state->stream);
-    /* a caller's memory that is pinned is read while the stream runs, not before the call returns */
+    /* wait: pinned memory of a caller is read while the stream runs */
     return code == 0 ? cuda_finish(accelerator) : code;
 }
 
@@ -224,10 +218,9 @@ static int cuda_read(struct accelerator *accelerator, void *to, void *memory, si
     return code == 0 ? cuda_finish(accelerator) : code;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------- */
+/* ---- kernels ---- */
 
-/* Is this a whole cubin or a whole text? The driver takes an address alone and would read past the end of
- * what is cut short. */
+/* A whole cubin or text? The driver gets no length and would read past a cut end. */
 static bool is_whole(const unsigned char *binary, size_t size)
 {
     static const unsigned char elf[] = {0x7f, 'E', 'L', 'F', 2, 1};
@@ -252,7 +245,7 @@ static cuda_code find_entry(const struct cuda_api *api, const struct accelerator
     cuda_code code = api->cuModuleGetFunction(&function, kernel->program, build->entry);
     if (code == 0) code = api->cuFuncGetAttribute(&threads, CUDA_FUNCTION_MAX_THREADS_PER_BLOCK, function);
     if (code != 0) return code;
-    /* no kernel has shared memory: all of it may be cache. A wish, which old drivers do not know */
+    /* let shared memory be cache: no kernel uses it; old drivers ignore the wish */
     (void)api->cuFuncSetAttribute(function, CUDA_FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT, 0);
     kernel->function = function;
     kernel->workers_most = threads > 0 ? (size_t)threads : 0;

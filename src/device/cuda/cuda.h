@@ -1,38 +1,38 @@
-/* cuda.h: what an opened CUDA device holds. Apart from this folder only tests look here. */
+/* cuda.h: state of an open CUDA device, for this folder and tests. */
 #ifndef PARITAS_DEVICE_CUDA_CUDA_H
 #define PARITAS_DEVICE_CUDA_CUDA_H
 
 #include "device/accelerator.h"
 #include "device/cuda/cuda_api.h"
 
-#define CUDA_WORKERS 32 /* a warp, whose barriers cost next to nothing; the size of what is embedded */
+#define CUDA_WORKERS 32 /* a warp: barriers are nearly free; embedded kernels have this size */
 
 struct cuda_state {
     struct cuda_api api;
     struct nvrtc_api nvrtc;
     cuda_device device;
-    /* the device's primary one, which all libraries of a process share; NULL: not retained */
+    /* primary context; NULL: not retained */
     cuda_context context;
     cuda_stream stream;
-    bool owns_stream; /* else it is the caller's */
-    bool busy;  /* the stream may still read or write memory of ours: nobody has waited for it, or in vain */
-    int driver; /* 13000 for 13.0: the newest CUDA that the driver runs */
-    int nvrtc_version;          /* the same of what compiles; 0: kernels are those embedded in this build */
-    const char *nvrtc_unusable; /* the name of one that is there but cannot serve */
+    bool owns_stream;           /* false: the caller's */
+    bool busy;                  /* the stream may still use our memory */
+    int driver;                 /* newest CUDA of the driver: 13000 for 13.0 */
+    int nvrtc_version;          /* the compiler's; 0: only embedded kernels */
+    const char *nvrtc_unusable; /* an installed one that cannot serve */
     unsigned capability;        /* 90 for 9.0 */
-    /* architecture that NVRTC compiles for; capability itself (machine code) or an older one (PTX) */
+    /* NVRTC's target: capability (machine code) or older (PTX) */
     unsigned target;
 };
 
-/* A kernel that the build compiled to PTX: the PTX runs for the very text that it was made from. */
+/* PTX from the build, valid for exactly its text. */
 struct cuda_embedded {
-    uint64_t text; /* cuda_text_number of it */
+    uint64_t text; /* its cuda_text_number */
     const char *ptx;
     size_t size; /* with the NUL */
 };
-extern const struct cuda_embedded paritas_cuda_embedded[]; /* ends with a ptx NULL */
+extern const struct cuda_embedded paritas_cuda_embedded[]; /* ptx NULL ends it */
 
-/* Tells texts apart (FNV-1a, 64 bits). */
+/* FNV-1a (64 bits) of a text. */
 static inline uint64_t cuda_text_number(const char *text, size_t size)
 {
     uint64_t number = 0xcbf29ce484222325u;
@@ -40,13 +40,10 @@ static inline uint64_t cuda_text_number(const char *text, size_t size)
     return number;
 }
 
-/* nvrtc.c: text to machine code or PTX. */
-
-/* Loads the newest NVRTC there is and chooses what it compiles for. PARITAS_OK without NVRTC, too; fails
- * where it knows no architecture that the device runs. */
+/* The newest NVRTC and its target. PARITAS_OK also without NVRTC; fails if it has no architecture for the
+ * device. */
 paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerator *accelerator);
-/* As the primitives `options` and `compile`. *binary: a cubin, or PTX that ends with a NUL (counted in
- * *size). */
+/* Primitives `options` and `compile`. *binary: cubin, or PTX with a NUL (counted in *size). */
 void cuda_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line,
                   size_t room);
 paritas_status cuda_compile(paritas_context *context, struct accelerator *accelerator,

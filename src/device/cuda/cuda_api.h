@@ -1,7 +1,5 @@
-/* cuda_api.h: the part of CUDA's driver interface and of NVRTC that the device calls. It is declared here and
- * loaded at run time: no vendor's header is needed to build the library, and it is not linked with CUDA.
- * Types and values are from the CUDA 11.2 reference manuals; later versions keep them.
- */
+/* cuda_api.h: the used part of the CUDA driver interface and NVRTC, declared here and loaded at run time: no
+ * vendor header, no linking. Types and values: CUDA 11.2 manuals; later versions keep them. */
 #ifndef PARITAS_CUDA_API_H
 #define PARITAS_CUDA_API_H
 
@@ -15,13 +13,12 @@ typedef struct cuda_context *cuda_context;
 typedef struct cuda_stream *cuda_stream;
 typedef struct cuda_module *cuda_module;
 typedef struct cuda_function *cuda_function;
-typedef uintptr_t cuda_memory; /* an address on the device, as wide as one of the host */
-typedef int cuda_code;         /* 0: success */
+typedef uintptr_t cuda_memory; /* a device address, as wide as a host one */
+typedef int cuda_code;
 typedef struct nvrtc_program *nvrtc_program;
 typedef int nvrtc_code; /* 0: success */
 
-/* X(return type, name, parameters), as dynamic_library.h has them. The names are those behind the names of
- * today's header. */
+/* X(return type, name, parameters) for dynamic_library.h: exported names, which today's header maps to. */
 #define CUDA_FUNCTIONS(X)                                                                                    \
     X(cuda_code, cuInit, (unsigned flags))                                                                   \
     X(cuda_code, cuDriverGetVersion, (int *version))                                                         \
@@ -75,14 +72,12 @@ struct nvrtc_api {
     NVRTC_FUNCTIONS(LIBRARY_MEMBER)
 };
 
-/* Where NVRTC may be, the newest first. A machine with the run-time packages alone has no unversioned name,
- * and NVIDIA's own toolkit is in no search path. */
+/* Newest first: run-time packages have no unversioned name, NVIDIA's toolkit is in no search path. */
 #define NVRTC_NAMES                                                         \
     {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", \
      "/usr/local/cuda/lib64/libnvrtc.so"}
 
-/* How every text is compiled: each operation rounded by itself and correctly, subnormal numbers kept. NVRTC
- * contracts unless it is told not to. */
+/* Rounds each operation correctly by itself and keeps subnormals; NVRTC contracts by default. */
 #define NVRTC_ROUNDING "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"
 
 enum {
@@ -96,7 +91,7 @@ enum {
     CUDA_DEVICE_COMPUTE_MODE = 20,
     CUDA_DEVICE_COMPUTE_CAPABILITY_MAJOR = 75,
     CUDA_DEVICE_COMPUTE_CAPABILITY_MINOR = 76,
-    CUDA_DEVICE_SINGLE_TO_DOUBLE_RATIO = 87, /* of their speeds */
+    CUDA_DEVICE_SINGLE_TO_DOUBLE_RATIO = 87,
     CUDA_COMPUTE_MODE_PROHIBITED = 2,
 
     CUDA_FUNCTION_MAX_THREADS_PER_BLOCK = 0,

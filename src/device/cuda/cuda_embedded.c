@@ -1,5 +1,5 @@
-/* cuda_embedded.c: the kernels that the build compiled to PTX (cmake/EmbedPtx.cmake); none where
- * PARITAS_EMBED_PTX is off or there was no NVRTC. */
+/* cuda_embedded.c: kernels that the build compiled to PTX (cmake/EmbedPtx.cmake); empty without
+ * PARITAS_EMBED_PTX or NVRTC. */
 #include "device/cuda/cuda.h"
 
 #if defined(PARITAS_EMBEDDED)

@@ -1,9 +1,7 @@
-/* nvrtc.c: kernels from their text by NVRTC, or from what the build embedded.
+/* nvrtc.c: compiles kernels by NVRTC, or takes embedded ones.
  *
- * Where NVRTC knows the device's own architecture it makes machine code, which loads at once and which our
- * cache keeps. Where it is older than the device it makes PTX for the newest architecture that it knows; the
- * driver finishes that.
- */
+ * For an architecture it knows, NVRTC makes machine code, which loads at once and is cached. An older NVRTC
+ * makes PTX for its newest architecture; the driver finishes that. */
 #include "device/cuda/cuda.h"
 
 #include <stdio.h>
@@ -11,10 +9,8 @@
 
 #define ARCHITECTURES_MAX 64
 
-/* ---- the library ------------------------------------------------------------------------------ */
-
-/* The newest architecture that this NVRTC knows and the device runs; 0: none. *oldest: that it knows. False:
- * it does not tell. */
+/* *target: newest architecture of NVRTC that the device runs (0: none); *oldest: its first. False:
+ * unknown. */
 static bool find_target(const struct nvrtc_api *api, unsigned capability, unsigned *target, int *oldest)
 {
     int count = 0, known[ARCHITECTURES_MAX];
@@ -30,20 +26,18 @@ static bool find_target(const struct nvrtc_api *api, unsigned capability, unsign
     return true;
 }
 
-/* Why an NVRTC that is there cannot serve; NVRTC_SERVES: it can. */
 enum nvrtc_fault { NVRTC_SERVES, NVRTC_OTHER_VERSION, NVRTC_SILENT, NVRTC_TOO_NEW };
 
-/* Takes an opened library where it can serve. *oldest: the first architecture that it knows. */
 static enum nvrtc_fault take_library(struct cuda_state *state, void *library, int *oldest)
 {
     static const char *const functions[] = {NVRTC_FUNCTIONS(LIBRARY_NAME)};
     int major = 0, minor = 0;
-    /* not one from before 11.2, nor one whose code this driver is too old for */
+    /* at least 11.2, and not newer than the driver */
     if (library_find_all(&library, 1, functions, sizeof functions / sizeof functions[0], &state->nvrtc) ||
         state->nvrtc.nvrtcVersion(&major, &minor) != 0 || major > state->driver / 1000)
         return NVRTC_OTHER_VERSION;
     if (!find_target(&state->nvrtc, state->capability, &state->target, oldest)) return NVRTC_SILENT;
-    if (state->target == 0) return NVRTC_TOO_NEW; /* it has forgotten this device */
+    if (state->target == 0) return NVRTC_TOO_NEW; /* dropped this device */
     state->nvrtc_version = 1000 * major + 10 * minor;
     return NVRTC_SERVES;
 }
@@ -74,13 +68,11 @@ paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerato
     if (silent)
         return paritas_fail(context, PARITAS_NO_DEVICE,
                             "device '%s': NVRTC does not tell which architectures it knows", device);
-    return PARITAS_OK; /* what the build embedded may do */
+    return PARITAS_OK; /* embedded kernels may do */
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------- */
-
 #define ARCHITECTURE_SIZE 40
-/* Where NVRTC knows the device's own architecture, machine code for that. */
+/* Machine code where NVRTC knows the architecture, else PTX. */
 static bool name_architecture(const struct cuda_state *state, char option[ARCHITECTURE_SIZE])
 {
     const bool machine_code = state->target == state->capability;
@@ -102,7 +94,6 @@ void cuda_options(const struct accelerator *accelerator, const struct accelerato
         length += (size_t)snprintf(line + length, room - length, " %s", rounding[k]);
 }
 
-/* The message of a text that the compiler refused. */
 static paritas_status fail_compile(paritas_context *context, const struct accelerator *accelerator,
                                    const struct accelerator_build *build, nvrtc_program program,
                                    nvrtc_code code)
@@ -119,7 +110,6 @@ static paritas_status fail_compile(paritas_context *context, const struct accele
     return status;
 }
 
-/* What the build embedded for this very text. */
 static paritas_status find_embedded(paritas_context *context, const struct accelerator *accelerator,
                                     const struct accelerator_build *build, void **binary, size_t *size)
 {

@@ -1,10 +1,7 @@
-/* metal.c: devices of Apple's Metal, in f32. Buffers lie in memory that the host shares with the device; one
- * command buffer is under way at a time; a kernel is compiled by the system, which keeps what it made in a
- * cache of its own.
+/* metal.c: Metal devices, in f32. Buffers are shared with the host, one command buffer runs at a time, the
+ * system caches kernels.
  *
- * Objects are counted by hand: what `alloc` and `new...` answer is released here, all else belongs to the
- * autorelease pool around each primitive.
- */
+ * Results of `alloc` and `new...` are released here, others by each primitive's autorelease pool. */
 #include "device/metal/metal.h"
 #include "device/accelerator.h"
 #include "device/metal/metal_api.h"
@@ -12,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORKERS 32        /* a SIMD-group: its barriers cost least */
-#define WORKERS_MOST 1024 /* of any Metal device; what a kernel takes is asked when it is there */
-#define UNITS 32          /* Metal does not tell; there are devices of 7 to 80 */
+#define WORKERS 32        /* a SIMD-group: cheapest barriers */
+#define WORKERS_MOST 1024 /* of any device; each kernel's limit is asked later */
+#define UNITS 32          /* Metal does not tell; devices have 7 to 80 */
 #define TEAMS_PER_UNIT 16
 #define ENOUGH_FOR_A_LOG 1600
 
@@ -24,8 +21,8 @@ struct metal_state {
     struct metal_api api;
     struct metal_selectors selectors;
     metal_id device, queue;
-    metal_id running; /* the command buffer under way */
-    void *pool;       /* of the primitive at hand */
+    metal_id running;
+    void *pool; /* of the current primitive */
 };
 
 static const struct accelerator_code metal_codes[] = {
@@ -44,9 +41,7 @@ static const struct accelerator_code metal_codes[] = {
     {METAL_NOT_COMPLETED, false, "the kernel did not complete and Metal gives no reason"},
     {0, false, NULL}};
 
-/* ---- messages --------------------------------------------------------------------------------- */
-
-/* objc_msgSend as a function of this type */
+/* objc_msgSend cast to this type */
 #define SEND(state, type, ...) ((type (*)(metal_id, metal_selector, __VA_ARGS__))(state)->api.objc_msgSend)
 #define SEND_PLAIN(state, type) ((type (*)(metal_id, metal_selector))(state)->api.objc_msgSend)
 
@@ -67,14 +62,14 @@ static void release(const struct metal_state *state, metal_id object)
     if (object) tell(state, object, state->selectors.release);
 }
 
-/* A string's bytes into `text`, cut to fit; "" for nil. */
+/* Truncated; "" for nil. */
 static void copy_text(const struct metal_state *state, metal_id string, char *text, size_t size)
 {
     const char *bytes = string ? SEND_PLAIN(state, const char *)(string, state->selectors.UTF8String) : NULL;
     snprintf(text, size, "%s", bytes ? bytes : "");
 }
 
-/* The caller's. nil: no memory. */
+/* Owned by the caller. nil: no memory. */
 static metal_id new_string(const struct metal_state *state, const char *text, size_t length)
 {
     const metal_id string = ask(state, state->api.objc_getClass("NSString"), state->selectors.alloc);
@@ -93,8 +88,6 @@ static void metal_leave(struct accelerator *accelerator)
     const struct metal_state *state = accelerator->state;
     state->api.objc_autoreleasePoolPop(state->pool);
 }
-
-/* ---- opening and closing ---------------------------------------------------------------------- */
 
 static paritas_status find_functions(paritas_context *context, const struct accelerator *accelerator,
                                      struct metal_state *state)
@@ -124,7 +117,6 @@ static paritas_status find_functions(paritas_context *context, const struct acce
     return PARITAS_OK;
 }
 
-/* The device by its number, and its queue. */
 static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator,
                                   struct metal_state *state)
 {
@@ -179,9 +171,6 @@ static paritas_status metal_open(paritas_context *context, struct accelerator *a
     return status;
 }
 
-/* ---- running ---------------------------------------------------------------------------------- */
-
-/* How a command buffer that has ended did. */
 static int outcome(const struct metal_state *state, metal_id commands)
 {
     if (ask_number(state, commands, state->selectors.status) == METAL_STATUS_COMPLETED) return METAL_OK;
@@ -244,8 +233,7 @@ static int metal_run(struct accelerator *accelerator, const struct accelerator_k
     return METAL_OK;
 }
 
-/* ---- memory: a buffer object, whose contents the host reads and writes when no kernel runs ------ */
-
+/* Memory is a buffer object; the host uses its contents while no kernel runs. */
 static int metal_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {
     const struct metal_state *state = accelerator->state;
@@ -279,8 +267,6 @@ static int metal_read(struct accelerator *accelerator, void *to, void *memory, s
     return code;
 }
 
-/* ---- kernels ---------------------------------------------------------------------------------- */
-
 static void metal_options(const struct accelerator *accelerator, const struct accelerator_build *build,
                           char *line, size_t room)
 {
@@ -288,7 +274,6 @@ static void metal_options(const struct accelerator *accelerator, const struct ac
     snprintf(line, room, "math mode safe");
 }
 
-/* The system's own words say why. */
 static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator,
                              const struct accelerator_build *build, const char *who, metal_id error)
 {
@@ -298,8 +283,8 @@ static paritas_status refuse(paritas_context *context, const struct accelerator 
     return accelerator_refuse(context, accelerator, build, who, 0, words[0] ? words : no_reason);
 }
 
-/* Compiler options without liberties: since macOS 15 by its math mode, before by a switch, which later ones
- * may ignore. The caller's. */
+/* Exact math: its math mode since macOS 15, before a switch that later systems may ignore. Owned by the
+ * caller. */
 static metal_id new_options(const struct metal_state *state)
 {
     const struct metal_selectors *s = &state->selectors;
@@ -321,7 +306,7 @@ static paritas_status metal_load(paritas_context *context, struct accelerator *a
 {
     const struct metal_state *state = accelerator->state;
     const struct metal_selectors *s = &state->selectors;
-    (void)binary, (void)size; /* the text itself is taken */
+    (void)binary, (void)size; /* takes text */
     const metal_id source = new_string(state, build->text, build->text_size),
                    name = new_string(state, build->entry, strlen(build->entry));
     const metal_id options = new_options(state);

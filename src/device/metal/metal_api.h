@@ -1,10 +1,8 @@
-/* metal_api.h: the part of Metal and of the Objective-C runtime that the device calls, from plain C and
- * loaded at run time: no Objective-C file, no framework to link with, no vendor's header. Names, values and
- * signatures are from Apple's documentation.
+/* metal_api.h: the used part of Metal and the Objective-C runtime, in C and loaded at run time: no
+ * Objective-C, framework or vendor header. From Apple's documentation.
  *
- * A message is a call of objc_msgSend, cast to the method's own type: receiver, selector, arguments. The
- * runtime has no variable argument lists, so metal.c has a cast for each signature.
- */
+ * A message is objc_msgSend cast to the method's type, one cast per signature: receiver, selector,
+ * arguments. */
 #ifndef PARITAS_METAL_API_H
 #define PARITAS_METAL_API_H
 
@@ -13,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct metal_object *metal_id; /* nil is NULL, and takes any message: the answer is 0 */
+typedef struct metal_object *metal_id; /* nil is NULL; messages to it return 0 */
 typedef struct metal_selector *metal_selector;
 
-/* X(return type, name, parameters), as dynamic_library.h has them */
+/* X(return type, name, parameters) for dynamic_library.h */
 #define METAL_FUNCTIONS(X)                                  \
     X(void, objc_msgSend, (void))                           \
     X(metal_selector, sel_registerName, (const char *name)) \
@@ -30,8 +28,7 @@ struct metal_api {
     METAL_FUNCTIONS(LIBRARY_MEMBER)
 };
 
-/* X(member, selector). A class's object whose selector begins with alloc, new or copy is the caller's; all
- * others belong to a pool. */
+/* X(member, selector). Results of alloc, new and copy are the caller's, others a pool's. */
 #define METAL_SELECTORS(X)                                                               \
     X(alloc, "alloc")                                                                    \
     X(init, "init")                                                                      \
@@ -91,8 +88,7 @@ enum {
     METAL_STATUS_COMPLETED = 4
 };
 
-/* Codes of the device: a command buffer's error has those below METAL_NO_BUFFER, the rest is our own where
- * Metal answers nil. */
+/* Codes: below METAL_NO_BUFFER those of command buffers, then ours where Metal returns nil. */
 enum {
     METAL_OK = 0,
     METAL_NO_BUFFER = 1001,

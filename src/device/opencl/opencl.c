@@ -1,4 +1,4 @@
-/* opencl.c: any OpenCL 1.2 device: the primitives of accelerator.h. A team is a work-group. */
+/* opencl.c: OpenCL 1.2 devices. Work-group: team. */
 #include "device/opencl/opencl.h"
 
 #include <stdio.h>
@@ -7,10 +7,10 @@
 #define PLATFORMS_MAX 16
 #define DEVICES_MAX 64
 #define GPU_WORKERS 64
-#define GPU_TEAMS_PER_UNIT 16 /* enough to hide the latency of memory */
+#define GPU_TEAMS_PER_UNIT 16 /* hides memory latency */
 #define CPU_TEAMS_PER_UNIT 4
 
-/* Some drivers say only when a kernel is started that memory ran out. */
+/* Some drivers report lack of memory only when a kernel starts. */
 static const struct accelerator_code opencl_codes[] = {
     {-1, false, "CL_DEVICE_NOT_FOUND"},
     {-2, false, "CL_DEVICE_NOT_AVAILABLE"},
@@ -23,8 +23,6 @@ static const struct accelerator_code opencl_codes[] = {
     {-54, false, "CL_INVALID_WORK_GROUP_SIZE"},
     {-61, true, "CL_INVALID_BUFFER_SIZE"},
     {0, false, NULL}};
-
-/* ---- open and close --------------------------------------------------------------------------- */
 
 static paritas_status find_loader(paritas_context *context, const struct accelerator *accelerator,
                                   struct opencl_api *api)
@@ -44,14 +42,14 @@ static paritas_status find_loader(paritas_context *context, const struct acceler
     return accelerator_find_functions(context, accelerator, &libraries);
 }
 
-/* The device by its number over the devices of all platforms. */
+/* Numbered over all platforms. */
 static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator,
                                   struct opencl_state *state)
 {
     const unsigned index = accelerator->device->index;
     opencl_platform platforms[PLATFORMS_MAX];
     uint32_t n_platforms = 0, found = 0;
-    /* a loader without a single driver answers a code of an extension's, which means none as well */
+    /* a loader without drivers returns an extension's code: none as well */
     if (state->api.clGetPlatformIDs(PLATFORMS_MAX, platforms, &n_platforms) != 0) n_platforms = 0;
     if (n_platforms > PLATFORMS_MAX) n_platforms = PLATFORMS_MAX;
     if (n_platforms == 0)
@@ -72,7 +70,7 @@ static paritas_status find_device(paritas_context *context, const struct acceler
     return accelerator_absent(context, accelerator, "OpenCL", found);
 }
 
-/* One property of the device; `value` keeps what it held where the driver does not know it. */
+/* `value` stays if unknown. */
 static void ask_device(const struct opencl_state *state, uint32_t what, void *value, size_t size)
 {
     char answer[sizeof(uint64_t)];
@@ -88,7 +86,7 @@ static void ask_text(const struct opencl_state *state, uint32_t what, char *text
     text[size - 1] = '\0';
 }
 
-/* Properties of the device; refuses one that cannot give the bits in this precision. */
+/* Refuses a device without this precision's bits. */
 static paritas_status examine(paritas_context *context, struct accelerator *accelerator,
                               struct opencl_state *state)
 {
@@ -156,8 +154,6 @@ static void opencl_close(struct accelerator *accelerator)
     accelerator->state = NULL;
 }
 
-/* ---- entries ---------------------------------------------------------------------------------- */
-
 static void opencl_unload(struct accelerator *accelerator, struct accelerator_kernel *kernel)
 {
     const struct opencl_state *state = accelerator->state;
@@ -169,9 +165,8 @@ static void opencl_unload(struct accelerator *accelerator, struct accelerator_ke
 static void opencl_options(const struct accelerator *accelerator, const struct accelerator_build *build,
                            char *line, size_t room)
 {
-    /* On a processor a work-group of several work-items is one thread that runs through all of them between
-     * barriers. Its compiler unfolds the kernels that way first, and optimising what comes out takes minutes
-     * (PoCL 3.1: 150 s for a fit, 30 s without). */
+    /* On a CPU one thread runs a group's work-items between barriers. Unfolding kernels that way and
+     * optimising takes minutes (PoCL 3.1: 150 s for a fit, 30 s without). */
     const bool unfolded = accelerator->properties.is_processor && build->workers != 1;
     const struct opencl_state *state = accelerator->state;
     const char *division = build->precision == 64   ? ""
@@ -244,8 +239,6 @@ static paritas_status opencl_load(paritas_context *context, struct accelerator *
     if (status != PARITAS_OK) opencl_unload(accelerator, kernel);
     return status;
 }
-
-/* ---- memory and launches ---------------------------------------------------------------------- */
 
 static int opencl_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {

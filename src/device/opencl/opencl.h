@@ -1,4 +1,4 @@
-/* opencl.h: what an opened OpenCL device holds: accelerator->state. */
+/* opencl.h: state of an open OpenCL device. */
 #ifndef PARITAS_DEVICE_OPENCL_OPENCL_H
 #define PARITAS_DEVICE_OPENCL_OPENCL_H
 
@@ -10,7 +10,7 @@ struct opencl_state {
     opencl_device device;
     opencl_context context;
     opencl_queue queue;
-    /* the device's quotients and roots of floats are not those of IEEE 754: kernels build them from fma */
+    /* float quotients and roots are not IEEE 754: kernels build them from fma */
     bool builds_division;
 };
 

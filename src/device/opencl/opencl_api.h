@@ -1,7 +1,5 @@
-/* opencl_api.h: the part of OpenCL 1.2 that the device calls, declared here and loaded at run time: the
- * library is not linked with OpenCL and no vendor's header is needed to build it. Types and values are those
- * of the OpenCL 1.2 specification.
- */
+/* opencl_api.h: the used part of OpenCL 1.2, declared here and loaded at run time: no vendor header, no
+ * linking. Types and values: OpenCL 1.2 specification. */
 #ifndef PARITAS_OPENCL_API_H
 #define PARITAS_OPENCL_API_H
 
