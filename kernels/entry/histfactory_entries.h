@@ -2,11 +2,11 @@
 #ifndef PARITAS_ENTRY_HISTFACTORY_ENTRIES_H
 #define PARITAS_ENTRY_HISTFACTORY_ENTRIES_H
 
-#define MODULE_ENTRIES(X)                                                                            \
-    X(hf_evaluate)                                                                                   \
-    X(hf_expected)                                                                                   \
-    X(hf_hessian)                                                                                    \
-    X(hf_jacobian) X(hf_fit) X(hf_covariance) X(hf_profile) X(hf_draw) X(hf_fit_lbfgsb) X(hf_fit_de) \
-        X(hf_tangent_rows)
+#define MODULE_ENTRIES(X) \
+    X(hf_evaluate)        \
+    X(hf_expected)        \
+    X(hf_hessian)         \
+    X(hf_jacobian)        \
+    X(hf_fit) X(hf_covariance) X(hf_profile) X(hf_draw) X(hf_fit_lbfgsb) X(hf_fit_de) X(hf_tangent_rows)
 
 #endif

@@ -42,8 +42,8 @@ static paritas_status fail_unknown(paritas_context *context, const char *name)
 paritas_status plain_open(paritas_context *context, const char *name, const struct device_request *request,
                           struct paritas_device **device)
 {
-    size_t kind;
-    unsigned index;
+    size_t kind = DEVICE_KINDS;
+    unsigned index = 0;
     *device = NULL;
     const paritas_status status = read_name(context, name, &kind, &index);
     if (status != PARITAS_OK) return status;
