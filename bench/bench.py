@@ -255,9 +255,8 @@ def main():
             if os.path.exists(os.path.join(SHARED, name + ".json")):
                 cases.append((name, os.path.join(SHARED, name + ".json"), None))
     for module, name in ((pyhf, "pyhf"), (nextstat, "nextstat")):
-        print(
-            f"{name} {module.__version__ if module and hasattr(module, '__version__') else 'is installed' if module else 'is not installed: left out'}"
-        )
+        installed = getattr(module, "__version__", "is installed")
+        print(name, installed if module else "is not installed: left out")
     for case in cases:
         compare(os.path.abspath(arguments.build), *case, arguments.pairs, arguments.only)
 

@@ -82,7 +82,8 @@ def bench_sweeps(library, arguments):
             continue
         rows.append((name, f"<= {asked}" if asked else "", f"{1e6 * seconds:.1f}", f"{1 / seconds:.0f}"))
     table(
-        f"Fits ({n} synthetic sweeps: U -400 to -10 V, r 0.4 to 1.05, a beam in half of them, noise 10 to 30 %)",
+        f"Fits ({n} synthetic sweeps: U -400 to -10 V, r 0.4 to 1.05, a beam in half of them, noise 10 to "
+        f"30 %)",
         rows,
     )
 
@@ -132,7 +133,8 @@ def bench_scipy(library, arguments):
             )
         )
     table(
-        f"Beside SciPy's differential evolution ({arguments.evolutions} sweeps, one thread). Formula: each evaluation is all of it, in NumPy; prepared: what is the same in all is done once",
+        f"Beside SciPy's differential evolution ({arguments.evolutions} sweeps, one thread). Formula: each "
+        f"evaluation is all of it, in NumPy; prepared: what is the same in all is done once",
         rows,
     )
 

@@ -74,7 +74,8 @@ def main():
     pairs = [(seconds_of("import numpy"), seconds_of("import numpy, paritas")) for _ in range(STARTS)]
     numpy_alone, both = (statistics.median(side) for side in zip(*pairs))
     print(
-        f"import     NumPy {1e3 * numpy_alone:.0f} ms, paritas above it {1e3 * statistics.median(b - a for a, b in pairs):.1f} ms"
+        f"import     NumPy {1e3 * numpy_alone:.0f} ms, paritas above it "
+        f"{1e3 * statistics.median(b - a for a, b in pairs):.1f} ms"
     )
 
 

@@ -115,7 +115,8 @@ def measure(build, content, operation, *more):
 
 def table(build, title, sizes):
     print(
-        f"\n{title}\n  alphas  gammas    bins samples   nll+gradient (us)   Hessian (us)   fit, covariance (ms)"
+        f"\n{title}\n  alphas  gammas    bins samples   nll+gradient (us)   Hessian (us)   fit, covariance "
+        f"(ms)"
     )
     for size in sizes:
         content = workspace(*size)
@@ -145,11 +146,13 @@ def main():
     print(f"  correlated background, 100 bins: {seconds * 1e6:.3f} us an NLL in a batch of 1000")
     batch = measure(build, workspace(249, 0, 1000, 3), "fits", "--threads", "2")
     print(
-        f"  {batch['parameters']} parameters, 1000 bins: {1 / batch['seconds']:.0f} fits a second, two threads"
+        f"  {batch['parameters']} parameters, 1000 bins: {1 / batch['seconds']:.0f} fits a second, two "
+        f"threads"
     )
     fit = measure(build, workspace(300, 1200, 2000, 10), "fit")
     print(
-        f"  {fit['parameters']} parameters (300 correlated, 1200 staterror), 2000 bins, 10 samples: fit with covariance in {fit['seconds']:.3f} s"
+        f"  {fit['parameters']} parameters (300 correlated, 1200 staterror), 2000 bins, 10 samples: fit "
+        f"with covariance in {fit['seconds']:.3f} s"
     )
 
 

@@ -130,8 +130,8 @@ PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t
     ENUMERATION(paritas_device_kind, PARITAS_DEVICE_KIND_LIST, "The kinds of devices.")
 #define PARITAS_CONTEXT_RECORDS(RECORD) \
     RECORD(paritas_device_info, PARITAS_DEVICE_INFO_FIELDS, "A device, as paritas_list_devices found it.")
-/* paritas_..._name(value): its word, as paritas_fit_status_name(PARITAS_FIT_CONVERGED) is "converged"; "unknown" for
- * another number. */
+/* paritas_..._name(value): its word; "unknown" for another number.
+ * paritas_fit_status_name(PARITAS_FIT_CONVERGED) is "converged". */
 #define PARITAS_NAME_FUNCTION(type, LIST, doc) PARITAS_API const char *type##_name(type value);
 PARITAS_CONTEXT_ENUMERATIONS(PARITAS_NAME_FUNCTION)
 

@@ -1,5 +1,5 @@
-/* test_case.c: linked into every test program: PARITAS_TEST_CASE, which `tests/run --case` sets, names the cases
- * that run (with * and ?). */
+/* test_case.c: linked into every test program. `tests/run --case` sets PARITAS_TEST_CASE: the names of the
+ * cases that run (with * and ?). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

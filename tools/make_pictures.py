@@ -2,7 +2,8 @@
 """Draws the README's pictures into docs/pictures: make_pictures.py [NAME ...]
 
 brazil, pulls: examples/sbottom_A with one signal point. losscone: a synthetic sweep and its fit.
-speed: the first table of docs/benchmarks.md. Needs `paritas` as a package and as a program, and matplotlib."""
+speed: the first table of docs/benchmarks.md.
+Needs `paritas` as a package and as a program, and matplotlib."""
 
 import re
 import subprocess

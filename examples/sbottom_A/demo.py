@@ -20,13 +20,15 @@ best, limit = model.fit(), model.upper_limit()
 value, error = best[model.poi_name]
 width = f" +- {error:.2g}" if best.states[model.poi_index] == "free" else ", at its bound"
 print(
-    f"   {model.poi_name} = {value:.4g}{width} ({best.status}), upper limit {limit.limit_obs:.4g}, expected {limit.limit_exp[2]:.4g}"
+    f"   {model.poi_name} = {value:.4g}{width} ({best.status}), upper limit {limit.limit_obs:.4g}, "
+    f"expected {limit.limit_exp[2]:.4g}"
 )
 if find_spec("paritas.report"):
     from paritas.__main__ import main
 
     code = main(["report", str(here / "BkgOnly.json"), "--patch", str(signal), "-o", page])
     print(
-        f"\n4. All of it on one page:   python -m paritas report BkgOnly.json --patch {signal.name} -o {page}\n\n   {page}"
+        f"\n4. All of it on one page:   python -m paritas report BkgOnly.json --patch {signal.name} -o "
+        f"{page}\n\n   {page}"
     )
     sys.exit(code)

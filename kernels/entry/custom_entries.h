@@ -2,12 +2,12 @@
 #ifndef PARITAS_ENTRY_CUSTOM_ENTRIES_H
 #define PARITAS_ENTRY_CUSTOM_ENTRIES_H
 
-#define MODULE_ENTRIES(X)                                                                  \
-    X(custom_about)                                                                        \
-    X(custom_evaluate)                                                                     \
-    X(custom_expected)                                                                     \
-    X(custom_hessian)                                                                      \
-    X(custom_jacobian) X(custom_covariance) X(custom_profile) X(custom_draw) X(custom_fit) \
-        X(custom_fit_lbfgsb) X(custom_fit_de)
+#define MODULE_ENTRIES(X) \
+    X(custom_about)       \
+    X(custom_evaluate)    \
+    X(custom_expected)    \
+    X(custom_hessian)     \
+    X(custom_jacobian)    \
+    X(custom_covariance) X(custom_profile) X(custom_draw) X(custom_fit) X(custom_fit_lbfgsb) X(custom_fit_de)
 
 #endif

@@ -133,7 +133,8 @@ cdef Array room_like(object out, Array flux, str what):
     if out is None:
         return held(np.empty_like(flux.array))
     cdef tuple shape = flux.array.shape
-    if not (isinstance(out, np.ndarray) and out.dtype == np.float64 and out.flags.carray and out.shape == shape):
+    cdef bint usable = isinstance(out, np.ndarray) and out.dtype == np.float64
+    if not (usable and out.flags.carray and out.shape == shape):
         raise InvalidArgument(f"{what}: a contiguous, writable float64 array of shape {shape} is wanted")
     return held(out)
 

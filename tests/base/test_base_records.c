@@ -29,7 +29,7 @@ static const struct {
     size_t size;
 } structs[] = {ALL_RECORDS(RECORD_OF)};
 
-/* Records that do not grow, and so have no size: parts of others, and three numbers that are a distribution. */
+/* Records without a size, since they do not grow: parts of others, and the numbers of a distribution. */
 static bool does_not_grow(const paritas_record *record)
 {
     return strcmp(record->name, "paritas_toys_tally") == 0 ||

@@ -325,7 +325,8 @@ def test_a_day_without_an_answer_says_why(days, tmp_path):
         assert done.returncode == 0 and got["fitted"] == 0 and sum(got["spacecraft_potentials"].values()) == 8
         word, count = max(got["spacecraft_potentials"].items(), key=lambda item: item[1])
         assert (
-            f"no_spacecraft_potential 8 of 8 (spacecraft_potential_status {word} {count}); --spacecraft-potential"
+            f"no_spacecraft_potential 8 of 8 (spacecraft_potential_status {word} {count}); "
+            f"--spacecraft-potential"
             in done.stderr
             and "--illumination" in done.stderr
         )

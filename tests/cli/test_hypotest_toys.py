@@ -51,7 +51,8 @@ def refused(code, arguments, *words):
 def rows_of(path):
     connection = sqlite3.connect(path)
     rows = connection.execute(
-        "SELECT mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations FROM toys ORDER BY mu, hypothesis, toy"
+        "SELECT mu, hypothesis, toy, q, mu_hat, twice_nll_free, twice_nll_fixed, status, iterations FROM "
+        "toys ORDER BY mu, hypothesis, toy"
     ).fetchall()
     connection.close()
     return rows

@@ -22,8 +22,9 @@ def make(path, rows, **key):
         c.executescript("""PRAGMA application_id = 0x50544f59; PRAGMA user_version = 1;
             CREATE TABLE run(name TEXT PRIMARY KEY, value TEXT);
             CREATE TABLE facts(name TEXT PRIMARY KEY, value REAL);
-            CREATE TABLE toys(mu REAL, hypothesis REAL, toy INTEGER, q REAL, mu_hat REAL, twice_nll_free REAL, twice_nll_fixed REAL, status TEXT,
-                              iterations INTEGER, PRIMARY KEY(mu, hypothesis, toy)) WITHOUT ROWID""")
+            CREATE TABLE toys(mu REAL, hypothesis REAL, toy INTEGER, q REAL, mu_hat REAL, twice_nll_free REAL,
+                              twice_nll_fixed REAL, status TEXT, iterations INTEGER,
+                              PRIMARY KEY(mu, hypothesis, toy)) WITHOUT ROWID""")
         c.executemany("INSERT INTO run VALUES(?, ?)", {**KEY, **key}.items())
         c.executemany("INSERT INTO toys VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     c.close()

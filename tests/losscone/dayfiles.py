@@ -243,7 +243,8 @@ def lines(day):
             t = day.time[k, i]
             utc = datetime.datetime.fromtimestamp(t, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
             b = day.field[k, i]
-            head = f"{utc} {t:.3f} {day.energy[k, i]:10.3f} {day.number[k]:4d} {b[0]:11.6f} {b[1]:11.6f} {b[2]:11.6f}"
+            head = f"{utc} {t:.3f} {day.energy[k, i]:10.3f} {day.number[k]:4d}"
+            head += "".join(f" {component:11.6f}" for component in b[:3])
             result.append(head.encode() + flux[15 * k + i].tobytes() + azimuth[15 * k + i].tobytes())
     return result
 

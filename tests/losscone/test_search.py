@@ -109,7 +109,8 @@ def test_no_profile_over_a_fine_grid_goes_below(library, truth, method, response
     _, sweeps = made(60, 20, method, response, truth, noise=(0.1, 0.5))
     worst = below_a_grid(library, sweeps, 0.5, method, response)
     print(
-        f"{method} {response}, truth {truth}: above the least of the profiles at every 0.5 V by at most {worst:.2e} (1 + misfit)"
+        f"{method} {response}, truth {truth}: above the least of the profiles at every 0.5 V by at most "
+        f"{worst:.2e} (1 + misfit)"
     )
     assert worst <= 1e-6
 
@@ -125,7 +126,10 @@ def hard_ones(method):
         pitch = ref.pitch_angles(np.tile(np.array(field, float), (15, 1)), azimuth % 360)
         # in no cone: on which side of it rounding puts a cell must not matter
         pitch[np.abs(pitch - 90) < 1e-9] = 90.0
-        noise = lambda s: np.exp(s * random.normal(size=(15, 88)))
+
+        def noise(s):
+            return np.exp(s * random.normal(size=(15, 88)))
+
         gaps = np.where(random.random((15, 88)) < 0.3, np.nan, 1.0)
         for flux in (
             ref.model(E, pitch, -160, 0.95, 0, 10.0),
@@ -167,7 +171,8 @@ def test_twenty_evolutions_find_no_less(library, method, response, truth, option
     _, sweeps = made(25, 14, method, response, truth, **options)
     worst, missed = not_beaten(library, sweeps, 20, method, response)
     print(
-        f"{method} {response}, truth {truth} {options}: best of 20 above the exact minimum by at least {-worst:.2e} (1 + misfit); {100 * missed:.0f} % of the evolutions miss it"
+        f"{method} {response}, truth {truth} {options}: best of 20 above the exact minimum by at least "
+        f"{-worst:.2e} (1 + misfit); {100 * missed:.0f} % of the evolutions miss it"
     )
     assert worst <= 1e-6
 

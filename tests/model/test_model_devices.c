@@ -1,6 +1,6 @@
-/* test_model_devices.c: a model that a user wrote answers the CPU's bits on every kind of device, whatever the
- * size of a team. What is not here is skipped; OpenCL, whose drivers take half a minute over a fit, runs with
- * the argument `opencl` alone. */
+/* test_model_devices.c: a user's model answers the CPU's bits on every kind of device, for every team size.
+ * What is not here is skipped. OpenCL's drivers take half a minute over a fit: it runs with the argument
+ * `opencl` alone. */
 #include "device/matrix.h"
 #include "model/bits.h"
 

@@ -65,7 +65,8 @@ def same(ours: object, theirs: object) -> bool:
     if theirs is None:
         return ours is None or math.isnan(ours)  # type: ignore[arg-type]
     if isinstance(theirs, list):
-        return len(theirs) == len(ours) and all(same(a, b) for a, b in zip(ours, theirs))  # type: ignore[arg-type, call-overload]
+        pairs = zip(ours, theirs)  # type: ignore[call-overload]
+        return len(theirs) == len(ours) and all(same(a, b) for a, b in pairs)  # type: ignore[arg-type]
     return bool(ours == theirs)
 
 

@@ -112,7 +112,8 @@ def test_a_shard_that_did_not_end_is_an_error(tmp_path):
         [
             "python3",
             "-c",
-            "import sqlite3; c = sqlite3.connect('shard_2.db'); c.execute('delete from toys where toy > 190'); c.commit()",
+            "import sqlite3; c = sqlite3.connect('shard_2.db'); c.execute('delete from toys where toy > "
+            "190'); c.commit()",
         ],
         cwd=tmp_path,
         check=True,

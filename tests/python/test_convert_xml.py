@@ -37,7 +37,8 @@ SR = """<!DOCTYPE Channel SYSTEM '../HistFactorySchema.dtd'>
 """
 CR = """<Channel Name="CR" InputFile="/mounted/input.root">
   <Data HistoName="cr_data"/>
-  <Sample Name="background" HistoName="cr_background"><StatError Activate="False"/><NormFactor Name="norm" Val="1.5" Low="0" High="4"/></Sample>
+  <Sample Name="background" HistoName="cr_background"><StatError Activate="False"/>
+    <NormFactor Name="norm" Val="1.5" Low="0" High="4"/></Sample>
 </Channel>
 """
 TOP = """<!DOCTYPE Combination SYSTEM 'HistFactorySchema.dtd'>
@@ -152,7 +153,10 @@ def test_what_pyhf_leaves_out_is_logged_and_what_the_files_say_is_refused_or_kep
         assert left_out in caplog.text
     with pytest.raises(
         ConversionError,
-        match=r'sr.xml:4: <StatErrorConfig>: .* ConstraintType="Poisson" of statistical errors that 2 samples share',
+        match=(
+            r'sr.xml:4: <StatErrorConfig>: .* ConstraintType="Poisson" of statistical errors that 2 '
+            r"samples share"
+        ),
     ):
         histfactory_xml.read(top, folder, mounts)
 
@@ -184,7 +188,8 @@ ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;
             "top.xml:1: it declares the entity 'a'",
         ),
         (
-            '<!DOCTYPE Combination [<!ENTITY x SYSTEM "file:///etc/passwd">]><Combination OutputFilePrefix="">&x;</Combination>',
+            '<!DOCTYPE Combination [<!ENTITY x SYSTEM "file:///etc/passwd">]><Combination '
+            'OutputFilePrefix="">&x;</Combination>',
             "declares the entity 'x'",
         ),
         (
@@ -192,7 +197,8 @@ ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;
             "declares the entity 'x'",
         ),
         (
-            "<!DOCTYPE Combination SYSTEM 'HistFactorySchema.dtd'><Combination OutputFilePrefix=''><Input>&x;</Input></Combination>",
+            "<!DOCTYPE Combination SYSTEM 'HistFactorySchema.dtd'><Combination "
+            "OutputFilePrefix=''><Input>&x;</Input></Combination>",
             "the entity 'x' is not declared",
         ),
         ("<Combination OutputFilePrefix=''><Input>", "not XML: no element found"),
@@ -211,7 +217,8 @@ ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;
         ),
         ("<Combination OutputFilePrefix=''/>", "channels: must not be empty"),
         (
-            "<Combination OutputFilePrefix=''><Function Name='f' Expression='x*y' Dependents='x,y'/></Combination>",
+            "<Combination OutputFilePrefix=''><Function Name='f' Expression='x*y' "
+            "Dependents='x,y'/></Combination>",
             "cannot express a function of parameters",
         ),
     ],

@@ -54,7 +54,10 @@ def lines_of(command, *options):
 
 
 def test_the_module_does_not_import_dask():
-    code = "import sys, paritas.dask; sys.exit(any(name.split('.')[0] in ('dask', 'distributed') for name in sys.modules))"
+    code = (
+        "import sys, paritas.dask; sys.exit(any(name.split('.')[0] in ('dask', 'distributed') for name in "
+        "sys.modules))"
+    )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

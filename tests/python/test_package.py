@@ -517,7 +517,7 @@ try:
     if sys.argv[1] == "toys": model.fit_toys(n=10**9, keep=False)
     if sys.argv[1] == "test": model.hypotest_toys(1.0, 10**9, keep=False)
     if sys.argv[1] == "scan": model.scan(("mu_SIG", [k * 1e-5 for k in range(300000)]))
-    if sys.argv[1] == "batch": model.fit_batch(init=__import__("numpy").tile(model.suggested_init, (100000, 1)))
+    if sys.argv[1] == "batch": model.fit_batch(init=[list(model.suggested_init)] * 100000)
     print("no interrupt")
 except KeyboardInterrupt:
     late = time.monotonic() - sent[0]
@@ -693,7 +693,10 @@ def test_public_names_are_there_and_import_costs_little():
         assert getattr(paritas, name) is not None
     with pytest.raises(AttributeError):
         paritas.nothing
-    code = "import sys, numpy; before = set(sys.modules); import paritas; print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    code = (
+        "import sys, numpy; before = set(sys.modules); import paritas; "
+        "print(*sorted({name.partition('.')[0] for name in set(sys.modules) - before}))"
+    )
     loaded = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=TREE
     ).stdout.split()

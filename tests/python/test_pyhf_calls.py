@@ -18,9 +18,12 @@ from pyhf_support import GENERATED, ROOT, both, compare, counting, observed, our
 
 DOCUMENT = ROOT / "docs" / "python" / "pyhf.md"
 MODULES = (
-    "compat constraints contrib.utils contrib.viz.brazil events exceptions infer infer.calculators infer.intervals infer.intervals.upper_limits "
-    "infer.mle infer.test_statistics infer.utils interpolators mixins modifiers optimize.common optimize.mixins optimize.opt_scipy parameters "
-    "parameters.paramsets parameters.paramview parameters.utils patchset pdf probability readxml schema simplemodels tensor.common tensor.manager "
+    "compat constraints contrib.utils contrib.viz.brazil events exceptions infer infer.calculators "
+    "infer.intervals infer.intervals.upper_limits "
+    "infer.mle infer.test_statistics infer.utils interpolators mixins modifiers optimize.common "
+    "optimize.mixins optimize.opt_scipy parameters "
+    "parameters.paramsets parameters.paramview parameters.utils patchset pdf probability readxml schema "
+    "simplemodels tensor.common tensor.manager "
     "tensor.numpy_backend utils workspace writexml"
 ).split()
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -90,7 +93,10 @@ def test_the_package_has_all_names_of_the_other():
 
 
 def test_import_is_light():
-    program = "import sys, paritas.pyhf; print([m for m in ('scipy', 'matplotlib', 'jsonschema', 'tqdm', 'uproot') if m in sys.modules])"
+    program = (
+        "import sys, paritas.pyhf; print([m for m in ('scipy', 'matplotlib', 'jsonschema', 'tqdm', "
+        "'uproot') if m in sys.modules])"
+    )
     assert (
         subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=True

@@ -149,7 +149,10 @@ def test_the_cpu_is_the_first_device():
     assert (cpu.name, cpu.f64, cpu.f32, cpu.usable, cpu.reason_f64) == ("cpu", True, True, True, "")
 
 
-ASKED = "import paritas; print(paritas.has_cuda(), paritas.has_metal(), paritas.has_opencl(), len(paritas.devices()) >= 4, paritas.devices()[0].f64)"
+ASKED = (
+    "import paritas; print(paritas.has_cuda(), paritas.has_metal(), paritas.has_opencl(), "
+    "len(paritas.devices()) >= 4, paritas.devices()[0].f64)"
+)
 
 
 @pytest.mark.parametrize("broken", ["text", "no functions", "absent"])

@@ -63,13 +63,15 @@ SAME = [
     ("clean", "--polarity=-1 --spacecraft-potential 7.5", {"polarity": -1, "spacecraft_potential": 7.5}, {}),
     (
         "clean",
-        "--polarity=+1 --spacecraft-potential 7.5 --response hard --method lillis --threshold 0.02 --normalisation max --step 2",
+        "--polarity=+1 --spacecraft-potential 7.5 --response hard --method lillis --threshold 0.02 "
+        "--normalisation max --step 2",
         {"polarity": 1, "spacecraft_potential": 7.5, "normalisation": "max"},
         {"response": "hard", "method": "lillis", "confidence": 0.02, "step": 2.0},
     ),
     (
         "clean",
-        "--polarity=-1 --spacecraft-potential 0 --response folded --search de --population 20 --generations 40 --seed 7 --normalisation pairs",
+        "--polarity=-1 --spacecraft-potential 0 --response folded --search de --population 20 "
+        "--generations 40 --seed 7 --normalisation pairs",
         {"polarity": -1, "spacecraft_potential": 0.0, "normalisation": "pairs"},
         {"response": "folded", "search": "de", "population": 20, "generations": 40, "seed": 7},
     ),
@@ -81,7 +83,8 @@ SAME = [
     ),
     (
         "plasma",
-        "--geometry TRUTH --spacecraft-potential TRUTH --precision f32 --potential-lower=-900 --amplitude-upper 0 --confidence none",
+        "--geometry TRUTH --spacecraft-potential TRUTH --precision f32 --potential-lower=-900 "
+        "--amplitude-upper 0 --confidence none",
         {"geometry": "TRUTH", "spacecraft_potential": "TRUTH"},
         {"precision": "f32", "potential_lower": -900.0, "amplitude_upper": 0.0, "confidence": "none"},
     ),

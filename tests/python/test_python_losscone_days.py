@@ -89,7 +89,8 @@ def test_damage_costs_its_row_and_has_a_reason(file):
 def test_geometry_is_given_to_the_sweeps_that_the_table_has(file, tmp_path):
     table = tmp_path / "geometry.csv"
     table.write_text(
-        "spectrum,date,polarity,spacecraft_potential,sun_azimuth,sun_elevation\n1,1998-01-16,1,4.5,10,0\n3,1998-01-16,-1,,,\n"
+        "spectrum,date,polarity,spacecraft_potential,sun_azimuth,sun_elevation\n"
+        "1,1998-01-16,1,4.5,10,0\n3,1998-01-16,-1,,,\n"
     )
     day = losscone.Day.read(file)
     assert (

@@ -350,13 +350,18 @@ def browser():
 PROBE = """<script>
 const seen = {errors: [], refused: []};
 addEventListener("error", event => seen.errors.push(String(event.message)), true);
-document.addEventListener("securitypolicyviolation", event => seen.refused.push(event.violatedDirective + " " + event.blockedURI));
+document.addEventListener("securitypolicyviolation", event =>
+  seen.refused.push(event.violatedDirective + " " + event.blockedURI));
 addEventListener("load", () => {
   const images = [...document.images];
-  seen.headings = [...document.querySelectorAll("h2")].filter(h => h.getBoundingClientRect().height > 0).map(h => h.textContent);
+  const size = element => element.getBoundingClientRect();
+  const headings = [...document.querySelectorAll("h2")];
+  seen.headings = headings.filter(h => size(h).height > 0).map(h => h.textContent);
   seen.images = images.length;
-  seen.empty = images.filter(image => !(image.complete && image.naturalWidth > 0 && image.getBoundingClientRect().width > 50)).map(image => image.alt);
-  seen.fetched = performance.getEntriesByType("resource").map(entry => entry.name).filter(name => !name.startsWith("data:"));
+  const shown = image => image.complete && image.naturalWidth > 0 && size(image).width > 50;
+  seen.empty = images.filter(image => !shown(image)).map(image => image.alt);
+  const fetched = performance.getEntriesByType("resource").map(entry => entry.name);
+  seen.fetched = fetched.filter(name => !name.startsWith("data:"));
   seen.title = document.title;
   seen.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   const wrong = document.createElement("pre");

@@ -34,8 +34,8 @@ class Session(differentiable.Session):
         (differentiable.Session.__doc__ or "")
         + """
 
-    Methods are functions of arrays that jit, grad and vmap go through; a vmap is one call of the engine with a row for each of its elements. Arrays on other
-    devices than the CPU go over the host."""
+    jit, grad and vmap go through its methods. A vmap is one call of the engine, with a row for each element.
+    Arrays on devices other than the CPU go over the host."""
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:

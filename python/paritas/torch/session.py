@@ -95,7 +95,8 @@ class Session(differentiable.Session):
         (differentiable.Session.__doc__ or "")
         + """
 
-    Tensors on other devices than the CPU are copied to the host and answers back. Numbers that are no tensors are taken for float64."""
+    Tensors on devices other than the CPU are copied to the host, and answers back. Numbers that are no
+    tensors count as float64."""
     )
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
