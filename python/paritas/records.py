@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
+from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequence, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else escape(str(value))
 
 
+_OWN = ("row", "_columns")
+
+
 class Record:
     """A record's `row`, and what stands beside it. Read-only: `replace` makes a changed copy."""
 
@@ -38,6 +41,24 @@ class Record:
     def __init__(self, row: Any, **beside: Any) -> None:
         beside["row"] = row
         self.__dict__ = beside
+
+    def _column(self, field: _engine.Field) -> NDArray[Any]:
+        """An array of the row. What is not a view of it is read-only, and made once."""
+        made = self.__dict__.setdefault("_columns", {})
+        found: Optional[NDArray[Any]] = made.get(field.name)
+        if found is None:
+            raw = self.row[field.name]
+            found = column(field, raw)
+            if found is not raw:
+                found.flags.writeable = False
+            made[field.name] = found
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_columns"}
+
+    def _beside(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _OWN}
 
     def __init_subclass__(cls) -> None:
         if "record" in cls.__dict__ or not hasattr(cls, "record"):
@@ -55,7 +76,7 @@ class Record:
             nested = field.nested.name
             return lambda self: cls._classes[nested](self.row[name])
         if field.is_array and kind != "text":
-            return lambda self: column(field, self.row[name])
+            return lambda self: self._column(field)
         if kind == "word":
             words = list(_engine.enumeration(field.enumeration))
             return lambda self: words[self.row[name]]
@@ -63,8 +84,7 @@ class Record:
         return lambda self: convert(self.row[name])
 
     def _items(self) -> dict[str, Any]:
-        beside = {name: value for name, value in self.__dict__.items() if name != "row"}
-        return {**{field.key: getattr(self, field.key) for field in self.record.fields}, **beside}
+        return {**{field.key: getattr(self, field.key) for field in self.record.fields}, **self._beside()}
 
     def to_dict(self) -> dict[str, Any]:
         """Python numbers, lists and dicts by name."""
@@ -73,22 +93,22 @@ class Record:
     def replace(self: Self, **changes: Any) -> Self:
         """A copy with changed attributes."""
         row: Any = None if self.row is None else self.row.copy()
-        beside = {name: value for name, value in self.__dict__.items() if name != "row"}
+        beside = self._beside()
         fields = {field.key: field for field in self.record.fields}
         for name, value in changes.items():
             if name in fields:
                 row[fields[name].name] = _raw(fields[name], value)
-            elif hasattr(self, name):
+            elif name in beside:
                 beside[name] = value
             else:
-                raise TypeError(f"{type(self).__name__} has no attribute {name!r}")
+                raise TypeError(f"replace: {type(self).__name__} has no field {name!r}")
         return type(self)(row, **beside)
 
     __replace__ = replace
 
     def __eq__(self, other: object) -> bool:
         """NaN equals NaN."""
-        return type(self) is type(other) and same(self.__dict__, other.__dict__)
+        return type(self) is type(other) and same(self.__getstate__(), other.__getstate__())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -100,12 +120,14 @@ class Record:
         return self.record.doc
 
     def _repr_html_(self) -> str:
-        rows = [
-            (field.key, getattr(self, field.key), field.doc)
-            for field in self.record.fields
-            if field.kind != "record"
-        ]
-        return html_table(self._title(), ("", "value", ""), rows)
+        return html_table(self._title(), ("", "value", ""), self._html_rows())
+
+    def _html_rows(self) -> list[tuple[str, Any, str]]:
+        rows: list[tuple[str, Any, str]] = []
+        for field in self.record.fields:
+            value = getattr(self, field.key)
+            rows += value._html_rows() if field.kind == "record" else [(field.key, value, field.doc)]
+        return rows
 
     @property
     def converged(self) -> bool:
@@ -118,7 +140,7 @@ class Rows(Record):
 
     @classmethod
     def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:
-        return lambda self: None if self.row is None else column(field, self.row[field.name])
+        return lambda self: None if self.row is None else self._column(field)
 
     def __len__(self) -> int:
         return len(self.row)

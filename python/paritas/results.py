@@ -122,7 +122,9 @@ class FitBatch(_ByParameter, fields.fit_result_rows):
         return found
 
     def _title(self) -> str:
-        return f"{len(self)} fits, {self.device}, {self.precision}."
+        words, counts = np.unique(self.status, return_counts=True)
+        told = ", ".join(f"{count} {word}" for word, count in zip(words, counts))
+        return f"{len(self)} fits ({told}), {self.device}, {self.precision}."
 
 
 class HypotestResult(fields.hypotest_result):
@@ -134,6 +136,9 @@ class LimitResult(fields.limit_result):
 
     level: float
     scan: list[HypotestResult]
+
+    def _title(self) -> str:
+        return f"upper limit at CLs = {self.level:g}, {self.status}"
 
 
 class SignificanceResult(fields.significance_result):

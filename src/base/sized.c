@@ -24,9 +24,10 @@ paritas_status sized_check(paritas_context *context, const char *type, const cha
     if (!given) return paritas_refuse(context, "%s: must not be NULL", argument);
     memcpy(&theirs, given, sizeof theirs);
     if (is_known(type, theirs, size)) return PARITAS_OK;
-    return paritas_refuse(context,
-                          "%s: its size is %zu, which no version of %s had: start from PARITAS_INIT(%s)",
-                          argument, theirs, type, type);
+    return paritas_refuse(
+        context,
+        "%s: its size is %zu, which no version of %s had: start from its _DEFAULT or PARITAS_INIT(%s)",
+        argument, theirs, type, type);
 }
 
 paritas_status sized_take(paritas_context *context, const char *type, const char *argument, const void *given,

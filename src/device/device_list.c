@@ -19,6 +19,7 @@ static paritas_status try_device(paritas_context *context, unsigned precision, p
         snprintf(reason, room, "%.*s", (int)room - 1, context->message);
         return status;
     }
+    memset(info->name, 0, sizeof info->name);
     snprintf(info->name, sizeof info->name, "%s", device->name);
     snprintf(info->description, sizeof info->description, "%.*s", (int)sizeof info->description - 1,
              device->operations->describe(device));
@@ -41,6 +42,7 @@ static bool describe(paritas_context *context, const char *kind, unsigned index,
         memcpy(info->reason_f32, info->reason_f64, sizeof info->reason_f32);
     else
         memcpy(info->reason_f64, info->reason_f32, sizeof info->reason_f64);
+    memset(info->name, 0, sizeof info->name);
     snprintf(info->name, sizeof info->name, "%s", kind);
     return false;
 }

@@ -508,7 +508,7 @@ paritas_status ladder_fit(paritas_context *context, const struct profile_plan *p
                       .profiles = profiles,
                       .n = n,
                       .which = which,
-                      .points = {space, space + n * p}};
+                      .points = {space, space ? space + n * p : NULL}};
     paritas_status status = list && space ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK) status = climb(&c, list, space + 2 * n * p);
     if (status == PARITAS_OK) status = at_edge(&c, list);

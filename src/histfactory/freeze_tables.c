@@ -345,7 +345,8 @@ static bool write_tile(struct freezer *f, const struct work *works, const uint32
         const struct work *work = &works[order[k]];
         const size_t at = freeze_extend(f, &f->ints, 2 * (size_t)work->count);
         if (f->ints.failed) return false;
-        memcpy(f->ints.at + at, f->lists.at + work->pairs, 2 * work->count * sizeof *f->ints.at);
+        if (work->count > 0)
+            memcpy(f->ints.at + at, f->lists.at + work->pairs, 2 * work->count * sizeof *f->ints.at);
         second_order += work->count;
     }
     if (f->ints.failed) return false;

@@ -59,6 +59,8 @@ static paritas_status check_parameters(const struct infer *infer, const paritas_
 {
     const size_t k = request->n_parameters, *parameters = request->parameters;
     paritas_context *context = infer->context;
+    if (!parameters || !request->values)
+        return paritas_refuse(context, "%s: must not be NULL", parameters ? "values" : "parameters");
     if (k < 1 || k > INFER_FIXED_MAX)
         return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes 1 or 2 parameters, not %zu", k);
     for (size_t j = 0; j < k; j++) {
