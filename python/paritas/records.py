@@ -127,6 +127,9 @@ class Record:
         for field in self.record.fields:
             value = getattr(self, field.key)
             rows += value._html_rows() if field.kind == "record" else [(field.key, value, field.doc)]
+        for value in self._beside().values():
+            if isinstance(value, Record) and not isinstance(value, Rows):
+                rows += value._html_rows()
         return rows
 
     @property

@@ -375,6 +375,15 @@ TEST(an_answer_without_a_place_is_refused_by_its_name)
     assert_string_equal(paritas_error_message(f.context), "result: must not be NULL");
     assert_int_equal(paritas_scan(f.context, f.model, NULL, NULL), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(f.context), "best: must not be NULL");
+    const paritas_minos_request minos = PARITAS_INIT(paritas_minos_request);
+    assert_int_equal(paritas_minos(f.context, f.model, NULL, &minos, offsets), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(f.context), "best: must not be NULL");
+    paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
+    paritas_scan_request scan = PARITAS_SCAN_REQUEST_DEFAULT;
+    scan.best = &best;
+    scan.n_parameters = 1;
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, &scan), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(f.context), "parameters: must not be NULL");
     assert_int_equal(paritas_gof(f.context, f.model, NULL, NULL), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(f.context), "result: must not be NULL");
     free_fixture(&f);
