@@ -66,7 +66,7 @@ void write_reasons(struct writer *writer, const paritas_er_day *day)
 void column_add_both(struct day_tables *tables, const char *name, const char *suffix, enum column_kind kind,
                      size_t n, const void *values)
 {
-    char prefixed[80];
+    char prefixed[96];
     snprintf(prefixed, sizeof prefixed, "spec_%s", name);
     column_add(&tables->rows, name, suffix, kind, n, 0, values);
     column_add(&tables->arrays, prefixed, suffix, kind, n, 0, values);

@@ -65,8 +65,8 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
 {
     size_t n = 0;
     for (size_t t = 0; t < options->n_templates; t++) {
-        const struct hf_channel *channel;
-        uint32_t *mark;
+        const struct hf_channel *channel = NULL;
+        uint32_t *mark = NULL;
         TRY(find_template(context, spec, t, &options->templates[t], &channel, &mark));
         *mark = (uint32_t)n + 1;
         n += channel->n_bins;
