@@ -175,9 +175,10 @@ paritas_status session_open(struct session *session, const struct arguments *arg
         options->allocator = &session->recycler.allocator;
     }
     TRY(open_context(session));
-    return wrong_lanes == NULL ? PARITAS_OK
-                               : paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
-                                              "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'", wrong_lanes);
+    return wrong_lanes == NULL
+               ? PARITAS_OK
+               : paritas_refuse(session->context, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'",
+                                wrong_lanes);
 }
 
 static void copy_options(struct session *session, const struct session *first)
@@ -323,9 +324,8 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
             TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
             const struct range bounds = bounds_of(session, i);
             if (!in_range(bounds, given->number))
-                return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
-                                    "%s %s=%.10g lies outside the bounds [%.10g, %.10g]", options[k],
-                                    given->text, given->number, bounds.lower, bounds.upper);
+                return paritas_refuse(session->context, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
+                                      options[k], given->text, given->number, bounds.lower, bounds.upper);
             start[i] = given->number;
             if (k == 1 && fixed != NULL) fixed[i] = 1;
         }
@@ -462,9 +462,8 @@ paritas_status load_asimov(struct session *session)
     const size_t n = session->n_parameters, poi = (size_t)paritas_model_poi_index(session->model);
     const struct range bounds = bounds_of(session, poi);
     if (!in_range(bounds, given->number))
-        return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT,
-                            "--asimov %.10g lies outside the bounds [%.10g, %.10g] of %s", given->number,
-                            bounds.lower, bounds.upper, poi_name(session));
+        return paritas_refuse(session->context, "--asimov %.10g lies outside the bounds [%.10g, %.10g] of %s",
+                              given->number, bounds.lower, bounds.upper, poi_name(session));
     const paritas_job job = session->job;
     double *point = numbers(session, n), *data = numbers(session, session->n_main + session->n_aux), *start;
     unsigned char *fixed;
@@ -553,7 +552,7 @@ paritas_status usage_failure(struct session *session, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     session->wrong_usage = true;
-    return paritas_fail(session->context, PARITAS_INVALID_ARGUMENT, "%s", text);
+    return paritas_refuse(session->context, "%s", text);
 }
 
 void note_status(struct session *session, paritas_fit_status status)

@@ -43,8 +43,8 @@ foreach(line IN LISTS lines)
   list(APPEND PARITAS_GENERATED_SOURCES ${${module}_SOURCES})
 endforeach()
 
-# The dialects of the devices that compile text. PARITAS_DEVICE_KIND_LIST of the public header lists the kinds; one
-# without a dialect of its own here, as the CPU, compiles none.
+# The dialects of the devices that compile text. PARITAS_DEVICE_KIND_LIST of the public header lists the kinds;
+# one without a dialect of its own here, as the CPU, compiles none.
 file(READ "${PROJECT_SOURCE_DIR}/include/paritas_context.h" text)
 string(REGEX MATCHALL "ITEM\\(PARITAS_DEVICE_[A-Z0-9_]+, [0-9]+, \"[a-z0-9]+\"" lines "${text}")
 foreach(line IN LISTS lines)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from . import _engine
 from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of, takes
 from .fits import check_of, fit
-from .model import Channel, Model, Values
+from .model import FUNCTIONS, Channel, Model, Values
 from .results import (
     ChannelPrediction,
     FitResult,
@@ -207,13 +207,4 @@ def _poi(model: Model) -> str:
 
 takes(Keywords, hypotest, upper_limit, significance, scan, ranking, goodness_of_fit)
 
-__all__ = [
-    "asimov_data",
-    "goodness_of_fit",
-    "hypotest",
-    "predict",
-    "ranking",
-    "scan",
-    "significance",
-    "upper_limit",
-]
+__all__ = list(FUNCTIONS["inference"])

@@ -26,9 +26,6 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else escape(str(value))
 
 
-_OWN = ("row", "_columns")
-
-
 class Record:
     """A record's `row`, and what stands beside it. Read-only: `replace` makes a changed copy."""
 
@@ -58,7 +55,9 @@ class Record:
         return {name: value for name, value in self.__dict__.items() if name != "_columns"}
 
     def _beside(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _OWN}
+        state = self.__getstate__()
+        del state["row"]
+        return state
 
     def __init_subclass__(cls) -> None:
         if "record" in cls.__dict__ or not hasattr(cls, "record"):

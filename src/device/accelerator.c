@@ -245,9 +245,8 @@ static paritas_status load_fitting(paritas_context *context, struct accelerator 
         const size_t most = kernel->workers_most;
         unload(accelerator, kernel);
         if (device->workers)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "`workers` %u: device '%s' takes at most %zu for %s", device->workers,
-                                device->name, most, module->entries[entry]);
+            return paritas_refuse(context, "`workers` %u: device '%s' takes at most %zu for %s",
+                                  device->workers, device->name, most, module->entries[entry]);
         workers /= 2;
         status = load_entry(context, accelerator, module, entry, workers, kernel);
     }
@@ -321,8 +320,8 @@ static paritas_status take_properties(paritas_context *context, struct accelerat
     struct paritas_device *device = accelerator->device;
     const unsigned most = properties->workers_most;
     if (device->workers > most)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "`workers` %u: device '%s' takes at most %u",
-                            device->workers, device->name, most);
+        return paritas_refuse(context, "`workers` %u: device '%s' takes at most %u", device->workers,
+                              device->name, most);
     if (device->workers) {
         properties->workers = device->workers;
         properties->workers_alone = 0;

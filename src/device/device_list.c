@@ -8,18 +8,17 @@
 #define OF_A_KIND 64 /* devices tried per kind */
 
 /* A failure fills `reason`. */
-static paritas_status try_device(paritas_context *context, unsigned precision, paritas_device_info *info,
-                                 char *reason, size_t room)
+static paritas_status try_device(paritas_context *context, const char *name, unsigned precision,
+                                 paritas_device_info *info, char *reason, size_t room)
 {
     const struct device_request request = {
         .precision = precision, .threads = context->threads, .workers = context->workers};
     struct paritas_device *device = NULL;
-    const paritas_status status = plain_open(context, info->name, &request, &device);
+    const paritas_status status = plain_open(context, name, &request, &device);
     if (status != PARITAS_OK) {
         snprintf(reason, room, "%.*s", (int)room - 1, context->message);
         return status;
     }
-    memset(info->name, 0, sizeof info->name);
     snprintf(info->name, sizeof info->name, "%s", device->name);
     snprintf(info->description, sizeof info->description, "%.*s", (int)sizeof info->description - 1,
              device->operations->describe(device));
@@ -31,10 +30,12 @@ static paritas_status try_device(paritas_context *context, unsigned precision, p
 /* False: none; the reason holds for the kind. */
 static bool describe(paritas_context *context, const char *kind, unsigned index, paritas_device_info *info)
 {
-    snprintf(info->name, sizeof info->name, "%s:%u", kind, index);
-    const paritas_status f64 = try_device(context, 64, info, info->reason_f64, sizeof info->reason_f64);
+    char name[sizeof info->name];
+    snprintf(name, sizeof name, "%s:%u", kind, index);
+    const paritas_status f64 = try_device(context, name, 64, info, info->reason_f64, sizeof info->reason_f64);
     const paritas_status f32 =
-        f64 == DEVICE_ABSENT ? f64 : try_device(context, 32, info, info->reason_f32, sizeof info->reason_f32);
+        f64 == DEVICE_ABSENT ? f64
+                             : try_device(context, name, 32, info, info->reason_f32, sizeof info->reason_f32);
     info->f64 = f64 == PARITAS_OK;
     info->f32 = f32 == PARITAS_OK;
     if (f64 != DEVICE_ABSENT && f32 != DEVICE_ABSENT) return true;
@@ -42,7 +43,6 @@ static bool describe(paritas_context *context, const char *kind, unsigned index,
         memcpy(info->reason_f32, info->reason_f64, sizeof info->reason_f32);
     else
         memcpy(info->reason_f64, info->reason_f32, sizeof info->reason_f64);
-    memset(info->name, 0, sizeof info->name);
     snprintf(info->name, sizeof info->name, "%s", kind);
     return false;
 }

@@ -35,11 +35,10 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
         options->precision && options->precision != PARITAS_PRECISION_AUTO ? options->precision : 64;
     opened->no_polish = options->no_polish != 0;
     if (opened->precision != 64 && opened->precision != 32)
-        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
-                            "`precision` %u: there are 64, 32 and PARITAS_PRECISION_AUTO", opened->precision);
+        return paritas_refuse(opened, "`precision` %u: there are 64, 32 and PARITAS_PRECISION_AUTO",
+                              opened->precision);
     if (options->lanes > 16 || (options->lanes & (options->lanes - 1)) != 0)
-        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT, "`lanes` %u: there are 1, 2, 4, 8 and 16",
-                            options->lanes);
+        return paritas_refuse(opened, "`lanes` %u: there are 1, 2, 4, 8 and 16", options->lanes);
     if (options->cache && options->cache[0]) {
         opened->cache = paritas_allocate(opened, strlen(options->cache) + 1, 1);
         if (!opened->cache) return paritas_fail_memory(opened);
@@ -75,8 +74,8 @@ static paritas_status open_device(struct paritas_context *opened, const paritas_
     if (status != PARITAS_OK) return device_status(status);
     opened->message[0] = '\0';
     if (options->stream && !opened->device->takes_stream && !opened->device->automatic)
-        return paritas_fail(opened, PARITAS_INVALID_ARGUMENT,
-                            "`stream`: device '%s' has none, only CUDA devices have", opened->device->name);
+        return paritas_refuse(opened, "`stream`: device '%s' has none, only CUDA devices have",
+                              opened->device->name);
     return PARITAS_OK;
 }
 

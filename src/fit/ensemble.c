@@ -21,9 +21,8 @@ paritas_status ensemble_check(paritas_context *context, const paritas_model *giv
         const double value = expected[i];
         const bool count = frozen_counts(model, i);
         if (value - value == 0.0 && (!count || (value >= 0.0 && value <= RATE_LARGEST))) continue;
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "toys cannot be drawn: %s datum %zu has the expectation %.17g",
-                            i < main ? "main" : "auxiliary", i < main ? i : i - main, value);
+        return paritas_refuse(context, "toys cannot be drawn: %s datum %zu has the expectation %.17g",
+                              i < main ? "main" : "auxiliary", i < main ? i : i - main, value);
     }
     return PARITAS_OK;
 }
@@ -58,9 +57,9 @@ static paritas_status take_draw(void *user, const struct launch_rows *rows)
     const size_t places = draw->ensemble->model->n_places;
     for (size_t i = 0; i < rows->n * places; i++)
         if (!(rows->out[i] - rows->out[i] == 0.0))
-            return paritas_fail(rows->context, PARITAS_INVALID_ARGUMENT,
-                                "toys cannot be drawn: an auxiliary count has the expectation %.17g",
-                                draw->ensemble->expected[i % places]);
+            return paritas_refuse(rows->context,
+                                  "toys cannot be drawn: an auxiliary count has the expectation %.17g",
+                                  draw->ensemble->expected[i % places]);
     memcpy(draw->data + rows->at * places, rows->out, rows->n * places * sizeof *rows->out);
     return PARITAS_OK;
 }

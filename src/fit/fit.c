@@ -41,22 +41,19 @@ static paritas_status check_job(paritas_context *context, const struct frozen *m
         const double start = job->start[p], lower = job->lower[p], upper = job->upper[p];
         const char *name = model->names[p];
         if (!(start - start == 0.0))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "start of %s: must be a finite number",
-                                name);
+            return paritas_refuse(context, "start of %s: must be a finite number", name);
         if (job->fixed[p]) continue;
         if (!(lower <= upper))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "bounds of %s: %g to %g is no interval",
-                                name, lower, upper);
+            return paritas_refuse(context, "bounds of %s: %g to %g is no interval", name, lower, upper);
         if (start < lower || start > upper)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "start of %s: %.17g lies outside its bounds %g to %g", name, start, lower,
-                                upper);
+            return paritas_refuse(context, "start of %s: %.17g lies outside its bounds %g to %g", name, start,
+                                  lower, upper);
     }
     if (job->data == model->data) return PARITAS_OK;
     for (size_t i = 0; i < model->n_data; i++)
         if (!rows_is_datum(model, i, job->data[i]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "data[%zu]: must be a finite number, not negative where it is a count", i);
+            return paritas_refuse(context,
+                                  "data[%zu]: must be a finite number, not negative where it is a count", i);
     return rows_check_templates(context, model, job->data, "data");
 }
 
@@ -103,11 +100,9 @@ static paritas_status read_options(paritas_context *context, const struct frozen
                                    const paritas_fit_options *options, struct method *method)
 {
     if ((unsigned)options->minimizer >= PARITAS_MINIMIZER_COUNT)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "minimizer %d: there is none of this number",
-                            (int)options->minimizer);
+        return paritas_refuse(context, "minimizer %d: there is none of this number", (int)options->minimizer);
     if (options->population && (options->population < 4 || options->population > 65536))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "population %u: takes 4 to 65536 members",
-                            options->population);
+        return paritas_refuse(context, "population %u: takes 4 to 65536 members", options->population);
     *method = method_of(context, model, options);
     const uint32_t members = method->args[FIT_ARG_MEMBERS];
     if (options->minimizer == PARITAS_MINIMIZER_DE &&

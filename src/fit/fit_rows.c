@@ -49,9 +49,9 @@ paritas_status rows_check_data(paritas_context *context, const struct frozen *mo
 {
     for (size_t i = 0; i < n * model->n_data; i++)
         if (!rows_is_datum(model, i % model->n_data, data[i]))
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "data[%zu][%zu]: must be a finite number, not negative where it is a count",
-                                i / model->n_data, i % model->n_data);
+            return paritas_refuse(context,
+                                  "data[%zu][%zu]: must be a finite number, not negative where it is a count",
+                                  i / model->n_data, i % model->n_data);
     return rows_check_all_templates(context, model, n, data);
 }
 

@@ -83,8 +83,7 @@ const char *paritas_model_sample_name(const paritas_model *model, size_t channel
 paritas_status family_check_expectation(paritas_context *context, const struct frozen *model)
 {
     if (!model->no_expectation) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model '%s': %s", model->family->name,
-                        model->no_expectation);
+    return paritas_refuse(context, "model '%s': %s", model->family->name, model->no_expectation);
 }
 
 /* Rows for the family: none without templates. */
@@ -118,8 +117,7 @@ paritas_status paritas_expected_by_sample_of(paritas_context *context, const par
 {
     const struct frozen *model = paritas_model_frozen(given);
     if (!model->family->channel_count)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model '%s' has no samples",
-                            model->family->name);
+        return paritas_refuse(context, "model '%s' has no samples", model->family->name);
     TRY(rows_of(context, model, 1, &data));
     return model->family->expected_by_sample(context, given, point, data, expected);
 }
@@ -166,8 +164,7 @@ static paritas_status open_derivatives(paritas_context *context, const struct fr
 {
     *own = NULL;
     if (!model->family->data_derivatives)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "model '%s' has no derivatives by data",
-                            model->family->name);
+        return paritas_refuse(context, "model '%s' has no derivatives by data", model->family->name);
     if (*data) return rows_check_data(context, model, n, *data);
     *own = paritas_allocate(context, n * model->n_data + 1, sizeof **own);
     if (!*own) return paritas_fail_memory(context);
@@ -182,8 +179,7 @@ paritas_status paritas_data_derivatives(paritas_context *context, const paritas_
                                         double *gradient, double *along)
 {
     double *own;
-    if (along && !directions)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "directions: none given");
+    if (along && !directions) return paritas_refuse(context, "directions: none given");
     paritas_status status = open_derivatives(context, paritas_model_frozen(model), n, &data, &own);
     if (status == PARITAS_OK)
         status = paritas_model_frozen(model)->family->data_derivatives(

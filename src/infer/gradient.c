@@ -346,8 +346,8 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
     if (o->quantity == PARITAS_QUANTITY_LIMIT) return limit_check(context, o->statistic, o->level);
     if (is_likelihood(o->quantity))
         return at ? PARITAS_OK
-                  : paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: takes parameters, none given",
-                                 paritas_quantity_name(o->quantity));
+                  : paritas_refuse(context, "%s: takes parameters, none given",
+                                   paritas_quantity_name(o->quantity));
     TRY(statistic_check(context, o->statistic));
     const struct infer *infer = &g->infer;
     if (g->needs_asimov) TRY(infer_check_value(infer, infer->poi, statistic_other(o->statistic)));
@@ -396,8 +396,8 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
     const unsigned all = outputs_of[quantity],
                    wished = all > 1 && g->options.outputs ? g->options.outputs : (1u << all) - 1;
     if (wished >> all)
-        return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "outputs %u: %s has %u", wished,
-                            paritas_quantity_name(quantity), all);
+        return paritas_refuse(infer->context, "outputs %u: %s has %u", wished,
+                              paritas_quantity_name(quantity), all);
     for (unsigned k = 0; k < all; k++)
         if (wished >> k & 1u) g->outputs[g->n_outputs++] = k;
     return g->options.aux_follow && g->n_templates > 0 ? find_followers(g, keep) : PARITAS_OK;
@@ -445,8 +445,7 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
     TRY(SIZED_CHECK(context, paritas_gradient, "gradient", 1, given_gradient));
     TRY(SIZED_TAKE(context, paritas_gradient, "gradient", given_gradient, &gradient));
     if ((size_t)g.options.quantity >= QUANTITY_COUNT)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "quantity %d: there is none of this number",
-                            (int)g.options.quantity);
+        return paritas_refuse(context, "quantity %d: there is none of this number", (int)g.options.quantity);
     /* documented: an f32 context works in f64 on the host */
     paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
     own.precision = 64;

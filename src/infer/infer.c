@@ -45,12 +45,11 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     TRY(find_widths(infer, paritas_model_frozen(model)));
     if (!needs_poi) return PARITAS_OK;
     const ptrdiff_t poi = paritas_model_poi_index(model);
-    if (poi < 0)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter of interest");
+    if (poi < 0) return paritas_refuse(context, "the model has no parameter of interest");
     infer->poi = (size_t)poi;
     if (infer->base.fixed[poi])
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the parameter of interest '%s' is fixed",
-                            paritas_model_parameter_name(model, infer->poi));
+        return paritas_refuse(context, "the parameter of interest '%s' is fixed",
+                              paritas_model_parameter_name(model, infer->poi));
     return PARITAS_OK;
 }
 
@@ -59,9 +58,9 @@ paritas_status infer_open_for_toys(struct infer *infer, paritas_context *context
 {
     TRY(infer_open(infer, context, model, job, needs_poi));
     if (paritas_model_template_count(model) == 0) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                        "toys of a model with templates are not drawn: make a model from a workspace "
-                        "with the numbers in question");
+    return paritas_refuse(context,
+                          "toys of a model with templates are not drawn: make a model from a workspace "
+                          "with the numbers in question");
 }
 
 void infer_close(struct infer *infer)
@@ -78,9 +77,8 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
 {
     double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
     if (value >= lower && value <= upper) return PARITAS_OK;
-    return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT,
-                        "%s = %.10g lies outside its bounds [%.10g, %.10g]",
-                        paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
+    return paritas_refuse(infer->context, "%s = %.10g lies outside its bounds [%.10g, %.10g]",
+                          paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
 }
 
 void *infer_array(struct infer *infer, size_t n, size_t size)

@@ -257,8 +257,7 @@ paritas_status limit_check(paritas_context *context, paritas_test_statistic stat
 {
     TRY(statistic_check_limit(context, statistic));
     if (!(level > 0.0 && level < 1.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "level %.10g does not lie between 0 and 1",
-                            level);
+        return paritas_refuse(context, "level %.10g does not lie between 0 and 1", level);
     return PARITAS_OK;
 }
 

@@ -154,11 +154,10 @@ static paritas_status minos(struct search *s, double offsets[2])
 static paritas_status check(const struct infer *infer, size_t parameter)
 {
     if (parameter >= infer->n_parameters)
-        return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu",
-                            parameter);
+        return paritas_refuse(infer->context, "the model has no parameter %zu", parameter);
     if (infer->base.fixed[parameter])
-        return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT, "'%s' is fixed and has no error",
-                            paritas_model_parameter_name(infer->model, parameter));
+        return paritas_refuse(infer->context, "'%s' is fixed and has no error",
+                              paritas_model_parameter_name(infer->model, parameter));
     return PARITAS_OK;
 }
 

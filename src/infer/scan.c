@@ -62,17 +62,16 @@ static paritas_status check_parameters(const struct infer *infer, const paritas_
     if (!parameters || !request->values)
         return paritas_refuse(context, "%s: must not be NULL", parameters ? "values" : "parameters");
     if (k < 1 || k > INFER_FIXED_MAX)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes 1 or 2 parameters, not %zu", k);
+        return paritas_refuse(context, "a scan takes 1 or 2 parameters, not %zu", k);
     for (size_t j = 0; j < k; j++) {
         if (parameters[j] >= infer->n_parameters)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "the model has no parameter %zu",
-                                parameters[j]);
+            return paritas_refuse(context, "the model has no parameter %zu", parameters[j]);
         if (infer->base.fixed[parameters[j]])
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "'%s' is fixed and cannot be scanned",
-                                paritas_model_parameter_name(infer->model, parameters[j]));
+            return paritas_refuse(context, "'%s' is fixed and cannot be scanned",
+                                  paritas_model_parameter_name(infer->model, parameters[j]));
     }
     if (k == 2 && parameters[0] == parameters[1])
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "a scan takes two different parameters");
+        return paritas_refuse(context, "a scan takes two different parameters");
     return PARITAS_OK;
 }
 

@@ -41,7 +41,7 @@ static const struct test_statistic *const formulas[] = {PARITAS_STATISTIC_LIST(F
 paritas_status statistic_check(paritas_context *context, paritas_test_statistic statistic)
 {
     if ((size_t)statistic < sizeof formulas / sizeof *formulas && formulas[statistic]) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "unknown test statistic %d", (int)statistic);
+    return paritas_refuse(context, "unknown test statistic %d", (int)statistic);
 }
 
 const struct test_statistic *statistic_formula(paritas_test_statistic statistic)
@@ -80,6 +80,5 @@ paritas_status statistic_check_limit(paritas_context *context, paritas_test_stat
         if (!formulas[all->words[i].value]->discovery)
             snprintf(words + strlen(words), sizeof words - strlen(words), "%s%s", words[0] ? " or " : "",
                      all->words[i].word);
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "an upper limit needs the test statistic %s",
-                        words);
+    return paritas_refuse(context, "an upper limit needs the test statistic %s", words);
 }

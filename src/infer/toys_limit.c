@@ -435,12 +435,10 @@ static paritas_status check(paritas_context *context, const paritas_limit_toys_r
                             const paritas_toys_options *options)
 {
     if (!(request->rtol > 0.0 && request->rtol < 1.0))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "rtol %.10g does not lie between 0 and 1",
-                            request->rtol);
+        return paritas_refuse(context, "rtol %.10g does not lie between 0 and 1", request->rtol);
     if (options->shards > 1)
-        return paritas_fail(
-            context, PARITAS_INVALID_ARGUMENT,
-            "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn",
+        return paritas_refuse(
+            context, "shard %u/%u: a limit cannot be cut into shards, since toys decide where toys are drawn",
             options->shard, options->shards);
     return limit_check(context, request->statistic, request->level);
 }

@@ -51,9 +51,8 @@ static paritas_status check_point(const struct infer *infer, const double *point
 {
     for (size_t i = 0; i < infer->n_parameters; i++)
         if (!isfinite(point[i]))
-            return paritas_fail(infer->context, PARITAS_INVALID_ARGUMENT,
-                                "the point of toys: %s must be a finite number",
-                                paritas_model_parameter_name(infer->model, i));
+            return paritas_refuse(infer->context, "the point of toys: %s must be a finite number",
+                                  paritas_model_parameter_name(infer->model, i));
     return PARITAS_OK;
 }
 
@@ -99,11 +98,9 @@ static paritas_status choose_centre(struct infer *infer, struct toy_fits_options
 static paritas_status check(paritas_context *context, const paritas_toys_request *request)
 {
     if (request->point && request->expected)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "toys are drawn at a point or around expected data, not both");
+        return paritas_refuse(context, "toys are drawn at a point or around expected data, not both");
     if (request->flags & ~(PARITAS_TOYS_KEEP_PARAMETERS | PARITAS_TOYS_ERRORS))
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "flags of toys: %u has unknown ones",
-                            request->flags);
+        return paritas_refuse(context, "flags of toys: %u has unknown ones", request->flags);
     return PARITAS_OK;
 }
 

@@ -25,14 +25,11 @@ paritas_status toys_share(paritas_context *context, const paritas_toys_options *
     const bool whole = options->shard == 0 && options->shards == 0;
     const unsigned shards = whole ? 1 : options->shards, shard = whole ? 1 : options->shard;
     if (shard < 1 || shard > shards)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "shard %u/%u: there are 1 to %u", shard,
-                            shards, shards);
-    if (n >> 48)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%llu toys: there are at most 2^48",
-                            (unsigned long long)n);
+        return paritas_refuse(context, "shard %u/%u: there are 1 to %u", shard, shards, shards);
+    if (n >> 48) return paritas_refuse(context, "%llu toys: there are at most 2^48", (unsigned long long)n);
     if (n < shards)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%llu toys cannot be cut into %u shards",
-                            (unsigned long long)n, shards);
+        return paritas_refuse(context, "%llu toys cannot be cut into %u shards", (unsigned long long)n,
+                              shards);
     const uint64_t each = n / shards, more = n % shards, before = shard - 1;
     *first = before * each + (before < more ? before : more);
     *end = *first + each + (before < more ? 1 : 0);

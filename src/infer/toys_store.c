@@ -29,9 +29,9 @@ static paritas_status get_fact(paritas_context *context, struct store *store, co
     bool known;
     TRY(store_get_fact(store, name, value, &known));
     if (known) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                        "%s: no run that uses this store has come as far as a toy: %s is not known",
-                        store_path(store), name);
+    return paritas_refuse(context,
+                          "%s: no run that uses this store has come as far as a toy: %s is not known",
+                          store_path(store), name);
 }
 
 static paritas_status read_facts(paritas_context *context, struct store *store,
@@ -61,8 +61,7 @@ static paritas_status read_key(paritas_context *context, const struct store *sto
 {
     const char *name = store_entry(store, "test_statistic"), *text = store_entry(store, "mu");
     if (store_run(store)->kind != STORE_TESTS || !name || !text)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: holds no test of one value of mu",
-                            store_path(store));
+        return paritas_refuse(context, "%s: holds no test of one value of mu", store_path(store));
     struct decimal decimal;
     const char *wrong, *end = text + strlen(text);
     const bool number = number_scan(text, end, &decimal, &wrong) == end && wrong == NULL;
@@ -95,9 +94,7 @@ paritas_status paritas_store_hypotest(paritas_context *context, const char *path
                                       paritas_hypotest_toys_result *result)
 {
     if (!context) return PARITAS_INVALID_ARGUMENT;
-    if (!path || !result)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "a store and a place for the answer are needed");
+    if (!path || !result) return paritas_refuse(context, "a store and a place for the answer are needed");
     struct store *store;
     struct reading reading = {.failed = false};
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "result", 1, result));

@@ -207,8 +207,8 @@ paritas_status store_prepare(paritas_context *context, const char *name, struct 
 
 static paritas_status fail_exists(struct store *store)
 {
-    return paritas_fail(store->database.context, PARITAS_INVALID_ARGUMENT,
-                        "%s: exists already; `resume` goes on with it", store->database.name);
+    return paritas_refuse(store->database.context, "%s: exists already; `resume` goes on with it",
+                          store->database.name);
 }
 
 static paritas_status check_writable(struct store *store, const char *real, bool resume, bool *exists)
@@ -390,8 +390,8 @@ paritas_status store_set_fact(struct store *store, const char *name, double valu
     TRY(store_get_fact(store, name, &there, &known));
     if (known) {
         if (there == value || (isnan(there) && isnan(value))) return PARITAS_OK;
-        return paritas_fail(database->context, PARITAS_INVALID_ARGUMENT,
-                            "%s: %s is %.17g in the store and %.17g now", database->name, name, there, value);
+        return paritas_refuse(database->context, "%s: %s is %.17g in the store and %.17g now", database->name,
+                              name, there, value);
     }
     paritas_status status = database_prepare(database, "INSERT INTO facts VALUES(?, ?)", &statement);
     if (status == PARITAS_OK) {

@@ -163,9 +163,8 @@ static paritas_status check_output(paritas_context *context, const char *output,
         struct stat about;
         snprintf(path, sizeof path, "%s%s", real, endings[i]);
         if (lstat(path, &about) == 0)
-            return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                                "%s%s: exists already; the pooled store must be a new file", output,
-                                endings[i]);
+            return paritas_refuse(context, "%s%s: exists already; the pooled store must be a new file",
+                                  output, endings[i]);
     }
     return PARITAS_OK;
 }
@@ -202,8 +201,7 @@ paritas_status paritas_store_merge(paritas_context *context, size_t n, const cha
 {
     if (context == NULL) return PARITAS_INVALID_ARGUMENT;
     if (n == 0 || paths == NULL || output == NULL)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT,
-                            "stores and a name for the pooled one are needed");
+        return paritas_refuse(context, "stores and a name for the pooled one are needed");
     struct merge merge = {.context = context, .n = n};
     struct store_lock lock = {.file = -1};
     struct arena arena;

@@ -115,8 +115,7 @@ static paritas_status refuse_row(struct store *store, const void *row, const cha
 {
     char name[160];
     row_name(name, store, row);
-    return paritas_fail(store->database.context, PARITAS_INVALID_ARGUMENT, "%s: %s: %s", store->database.name,
-                        name, reason);
+    return paritas_refuse(store->database.context, "%s: %s: %s", store->database.name, name, reason);
 }
 
 static void encode(unsigned char *bytes, const double *values, size_t n)
@@ -187,9 +186,9 @@ static paritas_status add(struct store *store, enum store_kind kind, size_t n, c
 {
     struct database *database = &store->database;
     if (!database->writes || store->run.kind != kind)
-        return paritas_fail(database->context, PARITAS_INVALID_ARGUMENT, "%s: %s", database->name,
-                            database->writes ? "the store is for rows of another kind"
-                                             : "the store is open for reading only");
+        return paritas_refuse(database->context, "%s: %s", database->name,
+                              database->writes ? "the store is for rows of another kind"
+                                               : "the store is open for reading only");
     if (n == 0) return PARITAS_OK;
     paritas_status status = database_run(database, "BEGIN IMMEDIATE");
     for (size_t i = 0; i < n && status == PARITAS_OK; i++)
@@ -356,8 +355,7 @@ static paritas_status read_rows(struct store *store, enum store_kind kind, const
 {
     paritas_context *context = store->database.context;
     if (store->run.kind != kind)
-        return paritas_fail(context, PARITAS_INVALID_ARGUMENT, "%s: the store holds rows of another kind",
-                            store->database.name);
+        return paritas_refuse(context, "%s: the store holds rows of another kind", store->database.name);
     struct cursor cursor;
     bool more = true;
     paritas_status status = cursor_open(&cursor, store, range);
