@@ -29,12 +29,11 @@ static struct nvrtc_api nvrtc;
 
 static int load(void)
 {
-    static const char *const names[] = NVRTC_NAMES, *const functions[] = {NVRTC_FUNCTIONS(LIBRARY_NAME)};
+    static const char *const names[] = NVRTC_NAMES, *const functions[] = {NVRTC_FUNCTIONS(LIBRARY_NAME) NULL};
     void *library = NULL;
     for (size_t k = 0; k < sizeof names / sizeof names[0] && !library; k++) library = library_open(names[k]);
     if (!library) library = library_open(PARITAS_NVRTC); /* where CMake found it */
-    return library &&
-           !library_find_all(&library, 1, functions, sizeof functions / sizeof functions[0], &nvrtc);
+    return library && !library_find_all(&library, 1, functions, &nvrtc);
 }
 
 /* The text of an entry, and how long it is; NULL: there is no such module, or no memory. */

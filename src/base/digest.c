@@ -1,6 +1,7 @@
 /* digest.c: digest of a tree; MD5 (RFC 1321), which published patch sets use. */
 #include "base/digest.h"
 #include "base/bytes.h"
+#include "base/host_math.h"
 #include "base/json.h"
 
 #include <string.h>
@@ -15,19 +16,16 @@ static uint32_t load_little(const unsigned char *bytes)
     return (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[1] << 8 | bytes[0];
 }
 
-/* 2^32 |sin i|, i = 1 ... 64 (RFC 1321, 3.4). */
-static const uint32_t md5_constants[64] = {
-    0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,
-    0x698098d8, 0x8b44f7af, 0xffff5bb1, 0x895cd7be, 0x6b901122, 0xfd987193, 0xa679438e, 0x49b40821,
-    0xf61e2562, 0xc040b340, 0x265e5a51, 0xe9b6c7aa, 0xd62f105d, 0x02441453, 0xd8a1e681, 0xe7d3fbc8,
-    0x21e1cde6, 0xc33707d6, 0xf4d50d87, 0x455a14ed, 0xa9e3e905, 0xfcefa3f8, 0x676f02d9, 0x8d2a4c8a,
-    0xfffa3942, 0x8771f681, 0x6d9d6122, 0xfde5380c, 0xa4beea44, 0x4bdecfa9, 0xf6bb4b60, 0xbebfbc70,
-    0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
-    0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
-    0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391,
-};
+/* 2^32 |sin i|, i = 1 ... 64, rounded down (RFC 1321, 3.4); none is within 0.002 of a whole number. */
+static void md5_constants(uint32_t constants[64])
+{
+    for (int i = 1; i <= 64; i++) {
+        const double sine = host_sin_degrees(i * 57.29577951308232);
+        constants[i - 1] = (uint32_t)(4294967296.0 * (sine < 0.0 ? -sine : sine));
+    }
+}
 
-static void md5_compress(uint32_t *state, const unsigned char *block)
+static void md5_compress(uint32_t *state, const uint32_t constants[64], const unsigned char *block)
 {
     static const unsigned char turns[4][4] = {
         {7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
@@ -39,7 +37,7 @@ static void md5_compress(uint32_t *state, const unsigned char *block)
                                : t < 48 ? b ^ c ^ d
                                         : c ^ (b | ~d);
         const unsigned word = words[t / 16][0] * t + words[t / 16][1];
-        uint32_t next = b + rotate_left(a + mixed + md5_constants[t] + load_little(block + 4 * (word % 16)),
+        uint32_t next = b + rotate_left(a + mixed + constants[t] + load_little(block + 4 * (word % 16)),
                                         turns[t / 16][t % 4]);
         a = d;
         d = c;
@@ -55,17 +53,18 @@ static void md5_compress(uint32_t *state, const unsigned char *block)
 /* hex: 33 bytes */
 static void md5(const char *bytes, size_t length, char *hex)
 {
-    uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+    uint32_t state[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476}, constants[64];
+    md5_constants(constants);
     const unsigned char *at = (const unsigned char *)bytes;
     size_t left = length;
-    for (; left >= 64; left -= 64, at += 64) md5_compress(state, at);
+    for (; left >= 64; left -= 64, at += 64) md5_compress(state, constants, at);
     unsigned char tail[128] = {0};
     if (left) memcpy(tail, at, left);
     tail[left] = 0x80; /* a 1 bit, zeros, length in bits */
     size_t total = left < 56 ? 64 : 128;
     uint64_t bits = (uint64_t)length * 8;
     for (size_t i = 0; i < 8; i++) tail[total - 8 + i] = (unsigned char)(bits >> 8 * i);
-    for (size_t i = 0; i < total; i += 64) md5_compress(state, tail + i);
+    for (size_t i = 0; i < total; i += 64) md5_compress(state, constants, tail + i);
     for (unsigned i = 0; i < 16; i++) {
         const uint32_t byte = state[i / 4] >> 8 * (i % 4);
         hex[2 * i] = hex_digit(byte >> 4);

@@ -2,15 +2,18 @@
  *
  *   text ──► digits * 10^exponent ──► small and exact? one product or quotient
  *                                 └──► 64 x 128 bit product, with an error bound ──► decided? done
- *                                                                               └──► big integers
+ *                                                                               └──► strtod
  *
  * power_of_ten makes 700 128-bit powers from 26 stored ones and powers of five. Reading: the product is
- * known to two units of its last of 127 bits; big integers are needed for ties and once in 2^70 other
- * numbers. Writing: Raffaele Giulietti, "The Schubfach way to render doubles" (2020). */
+ * known to two units of its last of 127 bits; strtod is needed for ties and once in 2^70 other numbers.
+ * Writing: Raffaele Giulietti, "The Schubfach way to render doubles" (2020). */
 #include "base/json.h"
 
 #include "base/bytes.h"
 #include "base/number.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef unsigned __int128 u128;
@@ -193,81 +196,32 @@ const char *number_scan(const char *at, const char *end, struct decimal *decimal
     return at;
 }
 
-/* Up to 4096 bits, lowest limb first; compare_with_tie needs 2800. */
-#define BIG_LIMBS 128
-struct big {
-    unsigned count;
-    uint32_t limbs[BIG_LIMBS];
-};
+/* Ties have at most 767 significant digits: after these a 1 stands for a nonzero rest. */
+#define DIGITS_MOST 800
 
-static void big_multiply_add(struct big *big, uint32_t factor, uint32_t carry)
+/* By the C library, from digits and an exponent: no decimal point, so no locale matters. */
+static double read_exactly(const char *literal, size_t length)
 {
-    for (unsigned i = 0; i < big->count; i++) {
-        uint64_t product = (uint64_t)big->limbs[i] * factor + carry;
-        big->limbs[i] = (uint32_t)product;
-        carry = (uint32_t)(product >> 32);
-    }
-    if (carry) big->limbs[big->count++] = carry;
-}
-
-static void big_multiply_power_of_five(struct big *big, int64_t power)
-{
-    for (; power >= 13; power -= 13) big_multiply_add(big, 1220703125u, 0);
-    if (power > 0) big_multiply_add(big, (uint32_t)small_powers[power], 0);
-}
-
-static void big_shift(struct big *big, int64_t bits)
-{
-    unsigned limbs = (unsigned)(bits / 32);
-    if (big->count == 0) return;
-    memmove(big->limbs + limbs, big->limbs, big->count * sizeof big->limbs[0]);
-    memset(big->limbs, 0, limbs * sizeof big->limbs[0]);
-    big->count += limbs;
-    big_multiply_add(big, (uint32_t)1 << bits % 32, 0);
-}
-
-static int big_compare(const struct big *a, const struct big *b)
-{
-    if (a->count != b->count) return a->count < b->count ? -1 : 1;
-    for (unsigned i = a->count; i-- > 0;) {
-        if (a->limbs[i] != b->limbs[i]) return a->limbs[i] < b->limbs[i] ? -1 : 1;
-    }
-    return 0;
-}
-
-/* Compares the literal with half * 2^exponent exactly: -1, 0, 1. Ties have at most 767 significant digits:
- * after 800 a 1 stands for a nonzero rest. */
-static int compare_with_tie(const char *literal, size_t length, uint64_t half, int exponent)
-{
-    struct big left = {0}, right = {.count = 2, .limbs = {(uint32_t)half, (uint32_t)(half >> 32)}};
-    if (half >> 32 == 0) right.count = 1;
+    char text[DIGITS_MOST + 32], *out = text;
     struct decimal decimal;
     const char *reason, *end = literal + length;
     number_scan(literal, end, &decimal, &reason);
     int64_t power = decimal.exponent;
-    int taken = 0;
-    int64_t after = 0; /* digits after the 19 in decimal.digits */
+    int taken = 0; /* decimal.digits has the first 19 */
     bool rest = false;
+    if (decimal.negative) *out++ = '-';
     for (const char *at = literal; at < end && *at != 'e' && *at != 'E'; at++) {
         if (!is_digit(*at) || (taken == 0 && *at == '0')) continue;
-        if (taken < 800) {
-            big_multiply_add(&left, 10, (uint32_t)(*at - '0'));
-            if (++taken > 19) after++;
+        if (taken < DIGITS_MOST) {
+            *out++ = *at;
+            if (++taken > 19) power--;
         } else if (*at != '0') {
             rest = true;
         }
     }
-    power -= after;
-    if (rest) {
-        big_multiply_add(&left, 10, 1);
-        power--;
-    }
-    if (power > 0) big_multiply_power_of_five(&left, power);
-    if (power < 0) big_multiply_power_of_five(&right, -power);
-    int64_t shift = power - exponent;
-    if (shift > 0) big_shift(&left, shift);
-    if (shift < 0) big_shift(&right, -shift);
-    return big_compare(&left, &right);
+    if (rest) *out++ = '1';
+    snprintf(out, sizeof text - (size_t)(out - text), "e%" PRId64, power - rest);
+    return strtod(text, NULL);
 }
 
 static double double_of_bits(uint64_t bits)
@@ -311,15 +265,8 @@ double number_value(const struct decimal *decimal, const char *literal, size_t l
     int dropped = 127 - kept;
     uint64_t whole = (uint64_t)(product >> dropped);
     u128 part = product & (((u128)1 << dropped) - 1), half = (u128)1 << (dropped - 1);
-    bool up;
-    if (part > half) {
-        up = true;
-    } else if (part + slack <= half) {
-        up = false;
-    } else {
-        int side = compare_with_tie(literal, length, 2 * whole + 1, scale - kept);
-        up = side > 0 || (side == 0 && (whole & 1));
-    }
+    const bool up = part > half;
+    if (!up && part + slack > half) return read_exactly(literal, length);
     /* the mantissa's top bit adds 1 to the exponent, as does a carry */
     uint64_t exponent_field = scale >= -1022 ? (uint64_t)(scale + 1022) << 52 : 0;
     return double_of_bits(sign | (exponent_field + whole + up));

@@ -44,16 +44,22 @@ paritas_status accelerator_fail(paritas_context *context, const struct accelerat
                         words ? ")" : "");
 }
 
-paritas_status accelerator_refuse(paritas_context *context, const struct accelerator *accelerator,
-                                  const struct accelerator_build *build, const char *who, int code, char *log)
+paritas_status accelerator_check(paritas_context *context, const struct accelerator *accelerator,
+                                 const char *what, int code)
 {
+    return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, what, code);
+}
+
+paritas_status accelerator_refuse(const struct accelerator_build *build, const char *who, int code, char *log)
+{
+    const struct accelerator *accelerator = build->accelerator;
     const char *words = find_code(accelerator, code)->words;
     char number[100] = "";
     if (code != 0)
         snprintf(number, sizeof number, " (code %d%s%s)", code, words ? ", " : "", words ? words : "");
     for (char *c = log; c && *c; c++)
         if (*c == '\n' || *c == '\t' || *c == '\r') *c = ' ';
-    return paritas_fail(context, status_of(accelerator, code),
+    return paritas_fail(build->context, status_of(accelerator, code),
                         "device '%s' (%s): %s refuses kernel %s%s: %.*s", accelerator->device->name,
                         accelerator->properties.name, who, build->entry, number, LOG_SHOWN,
                         log && *log ? log : "it does not say why");
@@ -76,10 +82,15 @@ paritas_status accelerator_lacks_f64(paritas_context *context, const struct acce
                         accelerator->device->name);
 }
 
-paritas_status accelerator_find_functions(paritas_context *context, const struct accelerator *accelerator,
-                                          const struct accelerator_libraries *libraries)
+/* DEVICE_ABSENT if one is missing. */
+static paritas_status find_functions(paritas_context *context, const struct accelerator *accelerator)
 {
-    const char *device = accelerator->device->name, *const *name = libraries->names, *hint = libraries->hint;
+    const struct accelerator_libraries *libraries = accelerator->operations->libraries;
+    if (!libraries) return PARITAS_OK;
+    const char *device = accelerator->device->name, *hint = libraries->hint;
+    const char *const instead[] = {libraries->instead ? *libraries->instead : NULL, NULL};
+    const char *const *names = instead[0] ? instead : libraries->names, *const *name = names;
+    if (!names[0]) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s", device, hint);
     const int kind = (int)strcspn(device, ":"); /* the reason holds for the whole kind */
     void *opened[ACCELERATOR_LIBRARIES_MAX];
     size_t n = 0;
@@ -90,11 +101,10 @@ paritas_status accelerator_find_functions(paritas_context *context, const struct
     }
     if (libraries->all ? *name != NULL : n == 0)
         return paritas_fail(context, DEVICE_ABSENT, "device '%.*s': %s %s%s%s%s", kind, device,
-                            libraries->all ? *name : libraries->names[0],
+                            libraries->all ? *name : names[0],
                             libraries->all ? "cannot be opened" : "is not installed", hint ? " (" : "",
                             hint ? hint : "", hint ? ")" : "");
-    const char *missing =
-        library_find_all(opened, n, libraries->functions, libraries->n_functions, libraries->api);
+    const char *missing = library_find_all(opened, n, libraries->functions, accelerator->state);
     return missing ? paritas_fail(context, DEVICE_ABSENT, "device '%.*s': %s is not in the installed library",
                                   kind, device, missing)
                    : PARITAS_OK;
@@ -136,14 +146,12 @@ static void unload(struct accelerator *accelerator, struct accelerator_kernel *k
     *kernel = (struct accelerator_kernel){NULL, NULL, 0, 0};
 }
 
-static paritas_status load(paritas_context *context, struct accelerator *accelerator,
-                           const struct accelerator_build *build, const void *binary, size_t size,
+static paritas_status load(const struct accelerator_build *build, const void *binary, size_t size,
                            struct accelerator_kernel *kernel)
 {
-    const int code = enter(accelerator);
-    if (code != 0) return accelerator_fail(context, accelerator, "loading a kernel", code);
-    const paritas_status status =
-        accelerator->operations->load(context, accelerator, build, binary, size, kernel);
+    struct accelerator *accelerator = build->accelerator;
+    TRY(accelerator_check(build->context, accelerator, "loading a kernel", enter(accelerator)));
+    const paritas_status status = accelerator->operations->load(build, binary, size, kernel);
     leave(accelerator);
     return status;
 }
@@ -168,10 +176,11 @@ static struct accelerator_module *module_of(struct accelerator *accelerator,
 }
 
 /* `key`: of the cache, or NULL. */
-static paritas_status compile(paritas_context *context, struct accelerator *accelerator,
-                              const struct accelerator_build *build, const char *key,
+static paritas_status compile(const struct accelerator_build *build, const char *key,
                               struct accelerator_kernel *kernel)
 {
+    paritas_context *context = build->context;
+    struct accelerator *accelerator = build->accelerator;
     void *binary = NULL;
     size_t size = 0;
     if (!accelerator->told) { /* may take as long as the rest */
@@ -179,36 +188,35 @@ static paritas_status compile(paritas_context *context, struct accelerator *acce
         paritas_note(context, "device %s: compiling kernels%s%s", accelerator->device->name,
                      key ? ", which the next run finds in " : "", key ? context->cache : "");
     }
-    const int code = enter(accelerator);
-    if (code != 0) return accelerator_fail(context, accelerator, "compiling a kernel", code);
-    paritas_status status = accelerator->operations->compile(context, accelerator, build, &binary, &size);
+    TRY(accelerator_check(context, accelerator, "compiling a kernel", enter(accelerator)));
+    paritas_status status = accelerator->operations->compile(build, &binary, &size);
     leave(accelerator);
     if (status != PARITAS_OK) return status;
     accelerator->device->builds++;
-    status = load(context, accelerator, build, binary, size, kernel);
+    status = load(build, binary, size, kernel);
     if (status == PARITAS_OK && key) kernel_cache_write(context, key, binary, size);
     paritas_release(&context->allocator, binary);
     return status;
 }
 
 /* From the cache, else (or if refused) compiled. */
-static paritas_status obtain(paritas_context *context, struct accelerator *accelerator,
-                             const struct accelerator_build *build, struct accelerator_kernel *kernel)
+static paritas_status obtain(const struct accelerator_build *build, struct accelerator_kernel *kernel)
 {
+    paritas_context *context = build->context;
     char key[65];
     size_t size = 0;
-    if (!accelerator->operations->compile) {
-        accelerator->device->builds++;
-        return load(context, accelerator, build, NULL, 0, kernel);
+    if (!build->accelerator->operations->compile) {
+        build->accelerator->device->builds++;
+        return load(build, NULL, 0, kernel);
     }
-    const bool cached = context->cache && kernel_cache_key(context, accelerator, build, key);
+    const bool cached = context->cache && kernel_cache_key(build, key);
     void *binary = cached ? kernel_cache_read(context, key, &size) : NULL;
     if (binary) {
-        const paritas_status status = load(context, accelerator, build, binary, size, kernel);
+        const paritas_status status = load(build, binary, size, kernel);
         paritas_release(&context->allocator, binary);
         if (status == PARITAS_OK || status == PARITAS_OUT_OF_MEMORY) return status;
     }
-    return compile(context, accelerator, build, cached ? key : NULL, kernel);
+    return compile(build, cached ? key : NULL, kernel);
 }
 
 static paritas_status load_entry(paritas_context *context, struct accelerator *accelerator,
@@ -226,8 +234,9 @@ static paritas_status load_entry(paritas_context *context, struct accelerator *a
     char *text = paritas_allocate(context, size + 1, 1);
     if (!text) return paritas_fail_memory(context);
     kernel_source_join(&source, text);
-    const struct accelerator_build build = {text, size, source.entry, source.precision, workers};
-    const paritas_status status = obtain(context, accelerator, &build, kernel);
+    const struct accelerator_build build = {context,      accelerator,      text,   size,
+                                            source.entry, source.precision, workers};
+    const paritas_status status = obtain(&build, kernel);
     kernel->workers = workers;
     if (status != PARITAS_OK) *kernel = (struct accelerator_kernel){NULL, NULL, 0, 0};
     paritas_release(&context->allocator, text);
@@ -338,6 +347,18 @@ static paritas_status take_properties(paritas_context *context, struct accelerat
     return PARITAS_OK;
 }
 
+static paritas_status open_backend(paritas_context *context, struct accelerator *accelerator)
+{
+    const struct accelerator_operations *operations = accelerator->operations;
+    if (operations->lacks_f64 && accelerator->device->precision != 32)
+        return accelerator_lacks_f64(context, accelerator);
+    accelerator->state = paritas_allocate_clear(context, 1, operations->state_size);
+    if (!accelerator->state) return paritas_fail_memory(context);
+    TRY(find_functions(context, accelerator));
+    TRY(operations->open(context, accelerator));
+    return take_properties(context, accelerator);
+}
+
 paritas_status accelerator_open(paritas_context *context, struct paritas_device *device, const char *isa)
 {
     (void)isa; /* CPU only */
@@ -347,8 +368,7 @@ paritas_status accelerator_open(paritas_context *context, struct paritas_device 
     accelerator->device = device;
     device->state = accelerator;
     device->keeps_models = true;
-    paritas_status status = accelerator->operations->open(context, accelerator);
-    if (status == PARITAS_OK) status = take_properties(context, accelerator);
+    const paritas_status status = open_backend(context, accelerator);
     if (status != PARITAS_OK) accelerator_close(device);
     return status;
 }
@@ -359,13 +379,14 @@ void accelerator_close(struct paritas_device *device)
     if (!accelerator) return;
     struct accelerator_buffer *const buffers[] = {&accelerator->args, &accelerator->in, &accelerator->out,
                                                   &accelerator->slabs};
-    for (size_t k = 0; k < sizeof buffers / sizeof buffers[0]; k++) release_buffer(accelerator, buffers[k]);
+    for (size_t k = 0; k < COUNT_OF(buffers); k++) release_buffer(accelerator, buffers[k]);
     for (size_t m = 0; m < ACCELERATOR_MODULES_MAX; m++)
         for (size_t k = 0; k < MODULE_ENTRIES_MAX; k++) {
             unload(accelerator, &accelerator->modules[m].kernels[k]);
             unload(accelerator, &accelerator->modules[m].alone[k]);
         }
-    accelerator->operations->close(accelerator);
+    if (accelerator->state) accelerator->operations->close(accelerator);
+    paritas_release(&device->allocator, accelerator->state);
     paritas_release(&device->allocator, accelerator);
     device->state = NULL;
 }
@@ -410,7 +431,7 @@ paritas_status accelerator_model_upload(paritas_context *context, struct paritas
             upload_table(accelerator, tables->ints, tables->n_ints * sizeof *tables->ints, &model->ints);
         if (code == 0)
             code = upload_table(accelerator, reals, tables->n_reals * (device->precision / 8), &model->reals);
-        if (code != 0) status = accelerator_fail(context, accelerator, "bringing the model", code);
+        status = accelerator_check(context, accelerator, "bringing the model", code);
     }
     precision_release(&context->allocator, device->precision, reals);
     if (status != PARITAS_OK) {
@@ -443,7 +464,7 @@ static paritas_status bring_rows(paritas_context *context, struct accelerator *a
     if (code == 0) code = bring(accelerator, &accelerator->in, in, launch->n_in * (precision / 8));
     if (code == 0) code = reserve(accelerator, &accelerator->out, launch->n_out * (precision / 8));
     precision_release(&context->allocator, precision, in);
-    return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, "bringing the rows", code);
+    return accelerator_check(context, accelerator, "bringing the rows", code);
 }
 
 /* Teams that keep the device busy, before memory limits. */
@@ -453,7 +474,7 @@ static uint32_t wished_teams(const struct accelerator *accelerator, uint32_t row
     const uint64_t limits[] = {properties->memory / SLABS_SHARE, properties->largest_buffer,
                                accelerator->slabs_most / 2};
     uint64_t teams = accelerator->device->teams;
-    for (size_t k = 0; k < sizeof limits / sizeof limits[0]; k++)
+    for (size_t k = 0; k < COUNT_OF(limits); k++)
         if (limits[k] > 0 && teams > limits[k] / slab_bytes) teams = limits[k] / slab_bytes;
     if (teams > rows) teams = rows;
     return teams > 0 ? (uint32_t)teams : 1;
@@ -526,7 +547,7 @@ static paritas_status fetch_rows(paritas_context *context, struct accelerator *a
                                        launch->n_out * (precision / 8)));
     if (code == 0) precision_widen(launch->out, floats, launch->n_out);
     paritas_release(&context->allocator, floats);
-    return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, "fetching the rows", code);
+    return accelerator_check(context, accelerator, "fetching the rows", code);
 }
 
 paritas_status accelerator_launch(paritas_context *context, struct paritas_device *device, void *handle,
@@ -536,10 +557,9 @@ paritas_status accelerator_launch(paritas_context *context, struct paritas_devic
     const struct accelerator_model *model = handle;
     struct accelerator_kernel *kernel = NULL;
     if (launch->rows == 0) return PARITAS_OK;
-    paritas_status status = prepare_entry(context, accelerator, model->module, launch, &kernel);
-    if (status != PARITAS_OK) return status;
+    TRY(prepare_entry(context, accelerator, model->module, launch, &kernel));
     device->launches++;
-    status = bring_rows(context, accelerator, launch);
-    if (status == PARITAS_OK) status = run_teams(context, accelerator, kernel, model, launch);
-    return status == PARITAS_OK ? fetch_rows(context, accelerator, launch) : status;
+    TRY(bring_rows(context, accelerator, launch));
+    TRY(run_teams(context, accelerator, kernel, model, launch));
+    return fetch_rows(context, accelerator, launch);
 }

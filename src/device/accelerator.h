@@ -30,6 +30,8 @@ struct accelerator_properties {
 #define ACCELERATOR_WORKERS_ALONE 256 /* a fit has loops of hundreds of turns */
 
 struct accelerator_build {
+    paritas_context *context;
+    struct accelerator *accelerator;
     const char *text; /* from kernel_source_join */
     size_t text_size;
     const char *entry;
@@ -62,14 +64,27 @@ struct accelerator_code {
     const char *words; /* NULL ends the table */
 };
 
+/* The interface's functions, found in its libraries. */
+struct accelerator_libraries {
+    const char *const *names;     /* NULL-terminated; none: not on this system */
+    const char **instead;         /* a test's only library, if set; may be NULL */
+    bool all;                     /* all needed, or the first installed */
+    const char *hint;             /* where to get it; may be NULL */
+    const char *const *functions; /* NULL-terminated; pointers to them begin the state */
+};
+#define ACCELERATOR_LIBRARIES_MAX 4
+
 /* int: 0 or the interface's code; a status has a message. All run on the context's thread; only `read` and
  * `finish` need to wait. */
 struct accelerator_operations {
-    const unsigned char *dialect; /* of kernels/dialect/dialect_KIND.h */
+    const struct accelerator_libraries *libraries; /* may be NULL */
+    size_t state_size;                             /* of accelerator->state; 0: none */
+    bool lacks_f64;                                /* no device has arithmetic in f64 */
+    const unsigned char *dialect;                  /* of kernels/dialect/dialect_KIND.h */
     const size_t *dialect_size;
     const struct accelerator_code *codes;
-    /* Opens device->index; fills accelerator->properties and ->state. Refuses devices without the bits of
-     * device->precision. After a failure `close` cleans up. */
+    /* Opens device->index into the cleared state, which begins with the functions; fills properties. Refuses
+     * devices without the bits of device->precision. After a failure `close` cleans up. */
     paritas_status (*open)(paritas_context *context, struct accelerator *accelerator);
     void (*close)(struct accelerator *accelerator);
     /* Called around all primitives below but `options`; may be NULL. */
@@ -81,16 +96,13 @@ struct accelerator_operations {
     int (*write)(struct accelerator *accelerator, void *memory, const void *from, size_t bytes);
     int (*read)(struct accelerator *accelerator, void *to, void *memory, size_t bytes);
     /* All that decides `compile` besides the text, as one line of the cache key. */
-    void (*options)(const struct accelerator *accelerator, const struct accelerator_build *build, char *line,
-                    size_t room);
+    void (*options)(const struct accelerator_build *build, char *line, size_t room);
     /* Text to `load`'s input, which the cache keeps; *binary: from the context's allocator. NULL: `load`
      * takes text; the system caches. */
-    paritas_status (*compile)(paritas_context *context, struct accelerator *accelerator,
-                              const struct accelerator_build *build, void **binary, size_t *size);
+    paritas_status (*compile)(const struct accelerator_build *build, void **binary, size_t *size);
     /* Fills kernel->program, function, workers_most. Cached binaries may be corrupt: then fails, leaving
      * nothing. */
-    paritas_status (*load)(paritas_context *context, struct accelerator *accelerator,
-                           const struct accelerator_build *build, const void *binary, size_t size,
+    paritas_status (*load)(const struct accelerator_build *build, const void *binary, size_t size,
                            struct accelerator_kernel *kernel);
     void (*unload)(struct accelerator *accelerator, struct accelerator_kernel *kernel);
     int (*run)(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
@@ -126,25 +138,14 @@ struct accelerator {
 
 /* ---- shared by backends ---- */
 
-struct accelerator_libraries {
-    const char *const *names; /* NULL-terminated */
-    bool all;                 /* all needed, or the first installed */
-    const char *hint;         /* where to get it; may be NULL */
-    const char *const *functions;
-    size_t n_functions;
-    void *api; /* n_functions pointers, filled here */
-};
-#define ACCELERATOR_LIBRARIES_MAX 4
-/* DEVICE_ABSENT if one is missing. */
-paritas_status accelerator_find_functions(paritas_context *context, const struct accelerator *accelerator,
-                                          const struct accelerator_libraries *libraries);
-
 /* Out of memory, or a broken device. */
 paritas_status accelerator_fail(paritas_context *context, const struct accelerator *accelerator,
                                 const char *what, int code);
+/* The same unless `code` is 0. */
+paritas_status accelerator_check(paritas_context *context, const struct accelerator *accelerator,
+                                 const char *what, int code);
 /* `who` (compiler, driver) refuses an entry; code 0: none; log: NULL, empty or put on one line. */
-paritas_status accelerator_refuse(paritas_context *context, const struct accelerator *accelerator,
-                                  const struct accelerator_build *build, const char *who, int code,
+paritas_status accelerator_refuse(const struct accelerator_build *build, const char *who, int code,
                                   char *log);
 /* DEVICE_ABSENT: the number is not below `count`. */
 paritas_status accelerator_absent(paritas_context *context, const struct accelerator *accelerator,

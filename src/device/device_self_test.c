@@ -42,7 +42,7 @@ paritas_status self_test_launch(paritas_context *context, struct paritas_device 
                                          .in = data->in,
                                          .out = out,
                                          .n_args = 2,
-                                         .n_in = sizeof data->in / sizeof data->in[0],
+                                         .n_in = COUNT_OF(data->in),
                                          .n_out = SELF_TEST_OUT,
                                          .slab = CONFORM_SLAB,
                                          .slab_most = CONFORM_SLAB,

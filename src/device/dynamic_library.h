@@ -3,8 +3,8 @@
  * A list X(return type, name, parameters) makes a struct of function pointers and the names to find:
  *
  *   struct opencl_api { OPENCL_FUNCTIONS(LIBRARY_MEMBER) };
- *   static const char *const names[] = {OPENCL_FUNCTIONS(LIBRARY_NAME)};
- *   missing = library_find_all(&library, 1, names, n, &api, sizeof api); */
+ *   static const char *const names[] = {OPENCL_FUNCTIONS(LIBRARY_NAME) NULL};
+ *   missing = library_find_all(&library, 1, names, &api); */
 #ifndef PARITAS_DEVICE_DYNAMIC_LIBRARY_H
 #define PARITAS_DEVICE_DYNAMIC_LIBRARY_H
 
@@ -36,10 +36,10 @@ static inline bool library_find(void *library, const char *name, void *function,
 
 /* In the order of `names`, each from the first library that has it. Returns a missing name, or NULL. */
 static inline const char *library_find_all(void *const *libraries, size_t n_libraries,
-                                           const char *const *names, size_t n, void *api)
+                                           const char *const *names, void *api)
 {
     typedef void (*function)(void);
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; names[k]; k++) {
         bool found = false;
         for (size_t l = 0; l < n_libraries && !found; l++)
             found = library_find(libraries[l], names[k], (function *)api + k, sizeof(function));

@@ -14,20 +14,20 @@
 #define HEADER (sizeof FORMAT - 1 + 64)
 #define LARGEST ((long)1 << 28) /* bytes; far above any kernel */
 
-bool kernel_cache_key(paritas_context *context, const struct accelerator *accelerator,
-                      const struct accelerator_build *build, char hex[65])
+bool kernel_cache_key(const struct accelerator_build *build, char hex[65])
 {
+    const struct accelerator_properties *properties = &build->accelerator->properties;
     char options[512];
-    accelerator->operations->options(accelerator, build, options, sizeof options);
-    const size_t room = build->text_size + sizeof options + sizeof accelerator->properties + 256;
-    char *all = paritas_allocate(context, room, 1);
+    build->accelerator->operations->options(build, options, sizeof options);
+    const size_t room = build->text_size + sizeof options + sizeof *properties + 256;
+    char *all = paritas_allocate(build->context, room, 1);
     if (!all) return false;
     /* a line each, the multi-line text last: different parts never join to the same bytes */
-    const int length = snprintf(all, room, "%s\n%s\n%s\n%s\n", FORMAT, accelerator->properties.name,
-                                accelerator->properties.versions, options);
+    const int length =
+        snprintf(all, room, "%s\n%s\n%s\n%s\n", FORMAT, properties->name, properties->versions, options);
     memcpy(all + length, build->text, build->text_size);
     sha256_of_bytes(all, (size_t)length + build->text_size, hex);
-    paritas_release(&context->allocator, all);
+    paritas_release(&build->context->allocator, all);
     return true;
 }
 

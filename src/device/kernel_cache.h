@@ -6,8 +6,7 @@
 #include "device/accelerator.h"
 
 /* Text, options, device, driver, compiler, file format. hex: 65 bytes. False: out of memory. */
-bool kernel_cache_key(paritas_context *context, const struct accelerator *accelerator,
-                      const struct accelerator_build *build, char hex[65]);
+bool kernel_cache_key(const struct accelerator_build *build, char hex[65]);
 /* From the context's allocator; NULL: a miss, also for cut, changed or foreign files. */
 void *kernel_cache_read(paritas_context *context, const char *key, size_t *size);
 /* Writes a temporary file, renames it; makes missing folders. */

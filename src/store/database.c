@@ -14,8 +14,13 @@
 /* Longest wait for another program's lock (a reader that sets the log up or down). */
 #define PATIENCE_MS 5000
 
-static paritas_status fail_at(struct database *database, paritas_status status, const char *reason)
+paritas_status database_say(struct database *database, paritas_status status, const char *format, ...)
 {
+    char reason[sizeof database->context->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
     return paritas_fail(database->context, status, "%s: %s", database->name, reason);
 }
 
@@ -28,40 +33,39 @@ static const char *reason_of(const struct database *database)
 
 paritas_status database_fail(struct database *database)
 {
-    if (database->connection == NULL) return paritas_fail_memory(database->context);
+    if (!database->connection) return paritas_fail_memory(database->context);
     const int code = sqlite3_extended_errcode(database->connection);
     const paritas_status either = database->writes ? PARITAS_UNWRITABLE : PARITAS_UNREADABLE;
     switch (code & 0xff) {
     case SQLITE_NOMEM:
         return paritas_fail_memory(database->context);
     case SQLITE_FULL:
-        return fail_at(database, PARITAS_UNWRITABLE, "cannot be written: the disk is full");
+        return database_say(database, PARITAS_UNWRITABLE, "cannot be written: the disk is full");
     case SQLITE_READONLY:
-        return fail_at(database, either,
-                       database->writes
-                           ? "cannot be written: it is read-only"
-                           : "was left in the middle of a change, which only who may write it can mend");
+        return database_say(database, either,
+                            database->writes
+                                ? "cannot be written: it is read-only"
+                                : "was left in the middle of a change, which only who may write it can mend");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
-        return fail_at(database, either, "is in use by another process");
+        return database_say(database, either, "is in use by another process");
     case SQLITE_NOTADB:
-        return fail_at(database, PARITAS_INVALID_INPUT, "is not a store of toys: the file is not a database");
+        return database_damaged(database, "is not a store of toys: the file is not a database");
     case SQLITE_CORRUPT:
-        return fail_at(database, PARITAS_INVALID_INPUT, "the database is damaged");
+        return database_damaged(database, "the database is damaged");
     case SQLITE_IOERR:
         if (code == SQLITE_IOERR_READ || code == SQLITE_IOERR_SHORT_READ)
-            return paritas_fail(database->context, PARITAS_UNREADABLE, "%s: cannot be read: %s",
-                                database->name, reason_of(database));
+            return database_say(database, PARITAS_UNREADABLE, "cannot be read: %s", reason_of(database));
         /* fall through */
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-        return paritas_fail(database->context, either, "%s: cannot be %s: %s", database->name,
-                            database->writes ? "written" : "read", reason_of(database));
+        return database_say(database, either, "cannot be %s: %s", database->writes ? "written" : "read",
+                            reason_of(database));
     default: /* a table or column is missing in the file */
-        return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: is not a whole store of toys: %s",
-                            database->name, sqlite3_errmsg(database->connection));
+        return database_damaged(database, "is not a whole store of toys: %s",
+                                sqlite3_errmsg(database->connection));
     }
 }
 
@@ -125,27 +129,35 @@ paritas_status database_insert(struct database *database, const char *text, cons
     return status;
 }
 
+paritas_status database_first(struct database *database, const char *text, const char *name,
+                              sqlite3_stmt **statement, bool *row)
+{
+    *statement = NULL;
+    *row = false;
+    TRY(database_prepare(database, text, statement));
+    if (name) sqlite3_bind_text(*statement, 1, name, -1, SQLITE_STATIC);
+    return database_step(database, *statement, row);
+}
+
 paritas_status database_integer(struct database *database, const char *text, sqlite3_int64 *value)
 {
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    *value = 0;
-    paritas_status status = database_prepare(database, text, &statement);
-    if (status == PARITAS_OK) status = database_step(database, statement, &row);
-    if (row) *value = sqlite3_column_int64(statement, 0);
+    sqlite3_stmt *statement;
+    bool row;
+    const paritas_status status = database_first(database, text, NULL, &statement, &row);
+    *value = row ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_finalize(statement);
     return status;
 }
 
 paritas_status database_path(paritas_context *context, const char *name, char real[PATH_MAX])
 {
-    if (realpath(name, real) != NULL) return PARITAS_OK;
+    if (realpath(name, real)) return PARITAS_OK;
     if (errno == ENOENT && name[0] != '\0') {
-        const char *slash = strrchr(name, '/'), *file = slash != NULL ? slash + 1 : name;
+        const char *slash = strrchr(name, '/'), *file = slash ? slash + 1 : name;
         char folder[PATH_MAX];
-        const int length = slash == NULL ? snprintf(folder, sizeof folder, ".")
-                                         : snprintf(folder, sizeof folder, "%.*s", (int)(file - name), name);
-        if (length > 0 && length < (int)sizeof folder && realpath(folder, real) != NULL) {
+        const int length = slash ? snprintf(folder, sizeof folder, "%.*s", (int)(file - name), name)
+                                 : snprintf(folder, sizeof folder, ".");
+        if (length > 0 && length < (int)sizeof folder && realpath(folder, real)) {
             const size_t used = strlen(real);
             if (used + strlen(file) + 2 <= PATH_MAX && file[0] != '\0') {
                 snprintf(real + used, PATH_MAX - used, "%s%s", used > 1 ? "/" : "", file);

@@ -35,6 +35,14 @@ paritas_status database_run(struct database *database, const char *statements);
 /* Finalise it before closing the database. */
 paritas_status database_prepare(struct database *database, const char *text, sqlite3_stmt **statement);
 paritas_status database_step(struct database *database, sqlite3_stmt *statement, bool *row);
+/* Prepares it, binds `name` unless NULL, and takes the first step. Finalise it even after a failure. */
+paritas_status database_first(struct database *database, const char *text, const char *name,
+                              sqlite3_stmt **statement, bool *row);
+/* "NAME: reason" */
+paritas_status database_say(struct database *database, paritas_status status, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/* INVALID_INPUT: the file is not as a store must be. */
+#define database_damaged(database, ...) database_say(database, PARITAS_INVALID_INPUT, __VA_ARGS__)
 /* A statement of two texts, without rows. */
 paritas_status database_insert(struct database *database, const char *text, const char *first,
                                const char *second);

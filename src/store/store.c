@@ -72,17 +72,14 @@ static paritas_status read_texts(struct store *store, const char *query, size_t 
                                  const char **texts)
 {
     struct database *database = &store->database;
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    paritas_status status = database_prepare(database, query, &statement);
-    if (status == PARITAS_OK) status = database_step(database, statement, &row);
+    sqlite3_stmt *statement;
+    bool row;
+    paritas_status status = database_first(database, query, NULL, &statement, &row);
     for (size_t i = 0; i < count && row && status == PARITAS_OK; i++) {
         for (size_t c = 0; c < columns && status == PARITAS_OK; c++) {
             const char *text = (const char *)sqlite3_column_text(statement, (int)c);
-            status = text
-                         ? keep_text(store, text, &texts[i * columns + c])
-                         : paritas_fail(database->context, PARITAS_INVALID_INPUT,
-                                        "%s: the key of the run has an entry without a text", database->name);
+            status = text ? keep_text(store, text, &texts[i * columns + c])
+                          : database_damaged(database, "the key of the run has an entry without a text");
         }
         if (status == PARITAS_OK) status = database_step(database, statement, &row);
     }
@@ -107,11 +104,10 @@ static paritas_status read_run(struct store *store)
         else
             entries[kept++] = (paritas_key_entry){pairs[2 * i], pairs[2 * i + 1]};
     }
-    const bool fits = kind != NULL && strcmp(kind, kind_names[STORE_FITS]) == 0;
-    if (!fits && (kind == NULL || strcmp(kind, kind_names[STORE_TESTS]) != 0))
-        return paritas_fail(database->context, PARITAS_INVALID_INPUT,
-                            "%s: the kind of the run is %s, not tests or fits", database->name,
-                            kind != NULL ? kind : "missing");
+    const bool fits = kind && strcmp(kind, kind_names[STORE_FITS]) == 0;
+    if (!fits && (!kind || strcmp(kind, kind_names[STORE_TESTS]) != 0))
+        return database_damaged(database, "the kind of the run is %s, not tests or fits",
+                                kind ? kind : "missing");
     if (fits) TRY(database_integer(database, "SELECT count(*) FROM parameters", &n_parameters));
     const char **parameters = arena_array(&store->arena, (size_t)n_parameters, sizeof *parameters);
     if (!parameters) return paritas_fail_memory(database->context);
@@ -132,20 +128,19 @@ paritas_status store_recognise(struct store *store, bool *empty)
     *empty = application == 0 && format == 0 && tables == 0;
     if (*empty) return PARITAS_OK;
     if (application != STORE_APPLICATION)
-        return paritas_fail(database->context, PARITAS_INVALID_INPUT,
-                            "%s: is not a store of toys: it is another program's database (application_id "
-                            "0x%08x, a store has 0x%08x)",
-                            database->name, (unsigned)application, (unsigned)STORE_APPLICATION);
+        return database_damaged(database,
+                                "is not a store of toys: it is another program's database (application_id "
+                                "0x%08x, a store has 0x%08x)",
+                                (unsigned)application, (unsigned)STORE_APPLICATION);
     if (format != STORE_FORMAT)
-        return paritas_fail(database->context, PARITAS_INVALID_INPUT,
-                            "%s: is a store of format %lld; this version knows format %d", database->name,
-                            (long long)format, STORE_FORMAT);
+        return database_damaged(database, "is a store of format %lld; this version knows format %d",
+                                (long long)format, STORE_FORMAT);
     return read_run(store);
 }
 
 static void say_entry(struct text *text, const char *lead, const char *name, const char *value)
 {
-    if (value != NULL)
+    if (value)
         text_format(text, "%s %s = %s", lead, name, value);
     else
         text_format(text, "%s no %s", lead, name);
@@ -155,7 +150,7 @@ static void say_entry(struct text *text, const char *lead, const char *name, con
 static void say_difference(struct text *text, const char *name, const char *ours, const char *whose,
                            const char *theirs)
 {
-    if (ours != NULL && theirs != NULL && strcmp(ours, theirs) == 0) return;
+    if (ours && theirs && strcmp(ours, theirs) == 0) return;
     text_format(text, "%s", text->length > 0 ? "; " : "");
     say_entry(text, "was made with", name, ours);
     text_format(text, ", %s", whose);
@@ -185,8 +180,7 @@ paritas_status store_compare(struct store *store, const struct store_run *other,
     if (text.failed)
         status = paritas_fail_memory(store->database.context);
     else if (text.length > 0)
-        status = paritas_fail(store->database.context, failure, "%s: %.*s", store->database.name,
-                              (int)text.length, text.bytes);
+        status = database_say(&store->database, failure, "%.*s", (int)text.length, text.bytes);
     text_free(&text);
     return status;
 }
@@ -194,12 +188,12 @@ paritas_status store_compare(struct store *store, const struct store_run *other,
 paritas_status store_prepare(paritas_context *context, const char *name, struct store **store)
 {
     *store = paritas_allocate_clear(context, 1, sizeof **store);
-    if (*store == NULL) return paritas_fail_memory(context);
+    if (!*store) return paritas_fail_memory(context);
     (*store)->lock.file = -1;
     (*store)->database.context = context;
     arena_open(&(*store)->arena, &context->allocator);
     (*store)->database.name = arena_text(&(*store)->arena, name, strlen(name));
-    if ((*store)->database.name != NULL) return PARITAS_OK;
+    if ((*store)->database.name) return PARITAS_OK;
     store_close(*store);
     *store = NULL;
     return paritas_fail_memory(context);
@@ -207,30 +201,30 @@ paritas_status store_prepare(paritas_context *context, const char *name, struct 
 
 static paritas_status fail_exists(struct store *store)
 {
-    return paritas_refuse(store->database.context, "%s: exists already; `resume` goes on with it",
-                          store->database.name);
+    return database_say(&store->database, PARITAS_INVALID_ARGUMENT,
+                        "exists already; `resume` goes on with it");
+}
+
+static paritas_status fail_unwritable(struct store *store, const char *reason)
+{
+    return database_say(&store->database, PARITAS_UNWRITABLE, "cannot be written: %s", reason);
 }
 
 static paritas_status check_writable(struct store *store, const char *real, bool resume, bool *exists)
 {
-    paritas_context *context = store->database.context;
-    const char *name = store->database.name;
     struct stat about;
     *exists = stat(real, &about) == 0;
-    if (*exists && S_ISDIR(about.st_mode))
-        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: it is a directory", name);
+    if (*exists && S_ISDIR(about.st_mode)) return fail_unwritable(store, "it is a directory");
     if (*exists && !resume) return fail_exists(store);
     if (*exists && !S_ISREG(about.st_mode))
-        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be a store: it is no regular file",
-                            name);
-    if (*exists && access(real, W_OK) != 0)
-        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", name, strerror(errno));
+        return database_say(&store->database, PARITAS_UNWRITABLE, "cannot be a store: it is no regular file");
+    if (*exists && access(real, W_OK) != 0) return fail_unwritable(store, strerror(errno));
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%s", real);
     char *slash = strrchr(folder, '/');
-    if (slash != NULL) slash[slash == folder] = '\0';
+    if (slash) slash[slash == folder] = '\0';
     if (access(folder, W_OK | X_OK) != 0)
-        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: its folder: %s", name,
+        return database_say(&store->database, PARITAS_UNWRITABLE, "cannot be written: its folder: %s",
                             strerror(errno));
     return PARITAS_OK;
 }
@@ -240,11 +234,10 @@ static paritas_status check_writable(struct store *store, const char *real, bool
 static paritas_status begin_log(struct store *store)
 {
     struct database *database = &store->database;
-    sqlite3_stmt *statement = NULL;
-    bool row = false, log = false;
-    paritas_status status = database_prepare(database, "PRAGMA journal_mode = WAL", &statement);
-    if (status == PARITAS_OK) status = database_step(database, statement, &row);
-    if (row) log = strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+    sqlite3_stmt *statement;
+    bool row;
+    paritas_status status = database_first(database, "PRAGMA journal_mode = WAL", NULL, &statement, &row);
+    const bool log = row && strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
     sqlite3_finalize(statement);
     if (status == PARITAS_OK)
         status = database_run(database, log ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
@@ -296,12 +289,11 @@ static paritas_status open_for_reading(struct store *store)
     char real[PATH_MAX];
     bool empty;
     if (access(name, R_OK) != 0)
-        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", name, strerror(errno));
+        return database_say(database, PARITAS_UNREADABLE, "cannot be read: %s", strerror(errno));
     TRY(database_path(context, name, real));
     TRY(database_open(database, context, name, real, DATABASE_READ));
     TRY(store_recognise(store, &empty));
-    if (!empty) return PARITAS_OK;
-    return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: is not a store of toys: it is empty", name);
+    return empty ? database_damaged(database, "is not a store of toys: it is empty") : PARITAS_OK;
 }
 
 static paritas_status opened_or_closed(paritas_status status, struct store **store)
@@ -327,10 +319,10 @@ paritas_status store_open_read(paritas_context *context, const char *path, struc
 
 void store_close(struct store *store)
 {
-    if (store == NULL) return;
+    if (!store) return;
     paritas_allocator allocator = store->database.context->allocator;
     sqlite3_finalize(store->insert);
-    if (store->lock.file >= 0 && store->database.connection != NULL) {
+    if (store->lock.file >= 0 && store->database.connection) {
         /* back to one file, readable in a read-only folder; a reader in the way keeps the log */
         sqlite3_busy_timeout(store->database.connection, 0);
         sqlite3_exec(store->database.connection, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
@@ -360,21 +352,16 @@ const char *store_path(const struct store *store)
 paritas_status store_get_fact(struct store *store, const char *name, double *value, bool *known)
 {
     struct database *database = &store->database;
-    sqlite3_stmt *statement = NULL;
-    *known = false;
+    sqlite3_stmt *statement;
     *value = NAN;
-    paritas_status status = database_prepare(database, "SELECT value FROM facts WHERE name = ?", &statement);
-    if (status == PARITAS_OK) {
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-        status = database_step(database, statement, known);
-    }
+    paritas_status status =
+        database_first(database, "SELECT value FROM facts WHERE name = ?", name, &statement, known);
     if (*known) {
         const int type = sqlite3_column_type(statement, 0);
         if (type == SQLITE_FLOAT)
             *value = sqlite3_column_double(statement, 0);
         else if (type != SQLITE_NULL)
-            status = paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: the fact %s is no number",
-                                  database->name, name);
+            status = database_damaged(database, "the fact %s is no number", name);
     }
     sqlite3_finalize(statement);
     return status;
@@ -390,8 +377,8 @@ paritas_status store_set_fact(struct store *store, const char *name, double valu
     TRY(store_get_fact(store, name, &there, &known));
     if (known) {
         if (there == value || (isnan(there) && isnan(value))) return PARITAS_OK;
-        return paritas_refuse(database->context, "%s: %s is %.17g in the store and %.17g now", database->name,
-                              name, there, value);
+        return database_say(database, PARITAS_INVALID_ARGUMENT, "%s is %.17g in the store and %.17g now",
+                            name, there, value);
     }
     paritas_status status = database_prepare(database, "INSERT INTO facts VALUES(?, ?)", &statement);
     if (status == PARITAS_OK) {

@@ -91,8 +91,7 @@ static paritas_status merge_rows(struct merge *merge)
         if (status == PARITAS_OK) status = cursor_next(cursor, &more);
         if (!more) merge->heap[0] = merge->heap[--merge->n_heap];
         sift_down(merge, 0);
-        if (++merge->done % ROWS_BETWEEN_REPORTS == 0 && merge->context->progress != NULL &&
-            status == PARITAS_OK &&
+        if (++merge->done % ROWS_BETWEEN_REPORTS == 0 && merge->context->progress && status == PARITAS_OK &&
             merge->context->progress(merge->context->progress_user, merge->done, merge->total) != 0)
             status = paritas_fail(merge->context, PARITAS_CANCELLED, "%s",
                                   paritas_status_message(PARITAS_CANCELLED));
@@ -111,16 +110,13 @@ static paritas_status merge_facts(struct merge *merge, struct store *shard)
         const char *name = (const char *)sqlite3_column_text(statement, 0);
         double value, there;
         bool known;
-        if (name == NULL)
-            status =
-                paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s: a fact has no name", database->name);
+        if (!name) status = database_damaged(database, "a fact has no name");
         if (status == PARITAS_OK) status = store_get_fact(shard, name, &value, &known);
         if (status == PARITAS_OK) status = store_set_fact(merge->pool, name, value);
         if (status == PARITAS_INVALID_ARGUMENT &&
             store_get_fact(merge->pool, name, &there, &known) == PARITAS_OK)
-            status = paritas_fail(merge->context, PARITAS_INVALID_INPUT,
-                                  "%s: %s is %.17g, in the stores before it %.17g", database->name, name,
-                                  value, there);
+            status =
+                database_damaged(database, "%s is %.17g, in the stores before it %.17g", name, value, there);
     }
     sqlite3_finalize(statement);
     return status;
@@ -158,7 +154,7 @@ static paritas_status fill_pool(struct merge *merge, const char *name, const cha
 static paritas_status check_output(paritas_context *context, const char *output, const char *real)
 {
     static const char *const endings[] = {"", "-wal", "-journal"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    for (size_t i = 0; i < COUNT_OF(endings); i++) {
         char path[PATH_MAX + 16];
         struct stat about;
         snprintf(path, sizeof path, "%s%s", real, endings[i]);
@@ -169,18 +165,20 @@ static paritas_status check_output(paritas_context *context, const char *output,
     return PARITAS_OK;
 }
 
+static paritas_status fail_unwritable(struct merge *merge, const char *output)
+{
+    return paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
+                        strerror(errno));
+}
+
 static paritas_status make_output(struct merge *merge, const char *output, const char *real)
 {
     char path[PATH_MAX + 16];
     snprintf(path, sizeof path, "%s-merge", real); /* the lock makes it ours */
-    if (unlink(path) != 0 && errno != ENOENT)
-        return paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
-                            strerror(errno));
+    if (unlink(path) != 0 && errno != ENOENT) return fail_unwritable(merge, output);
     paritas_status status = fill_pool(merge, output, path);
     store_close(merge->pool);
-    if (status == PARITAS_OK && rename(path, real) != 0)
-        status = paritas_fail(merge->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", output,
-                              strerror(errno));
+    if (status == PARITAS_OK && rename(path, real) != 0) status = fail_unwritable(merge, output);
     if (status != PARITAS_OK) unlink(path);
     return status;
 }
@@ -199,8 +197,8 @@ static paritas_status merge_all(struct merge *merge, const char *const *paths, c
 paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
                                    const char *output)
 {
-    if (context == NULL) return PARITAS_INVALID_ARGUMENT;
-    if (n == 0 || paths == NULL || output == NULL)
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    if (n == 0 || !paths || !output)
         return paritas_refuse(context, "stores and a name for the pooled one are needed");
     struct merge merge = {.context = context, .n = n};
     struct store_lock lock = {.file = -1};

@@ -32,10 +32,10 @@ static const struct table {
     const struct column *columns;
     int n, n_key;
     size_t row_size, toy; /* toy: offset of its number */
-} tables[] = {[STORE_TESTS] = {test_columns, sizeof test_columns / sizeof *test_columns, 3,
-                               sizeof(paritas_toy), offsetof(paritas_toy, toy)},
-              [STORE_FITS] = {fit_columns, sizeof fit_columns / sizeof *fit_columns, 1,
-                              sizeof(struct store_fit), offsetof(struct store_fit, toy)}};
+} tables[] = {[STORE_TESTS] = {test_columns, COUNT_OF(test_columns), 3, sizeof(paritas_toy),
+                               offsetof(paritas_toy, toy)},
+              [STORE_FITS] = {fit_columns, COUNT_OF(fit_columns), 1, sizeof(struct store_fit),
+                              offsetof(struct store_fit, toy)}};
 
 static const struct table *table_of(const struct store *store)
 {
@@ -115,7 +115,7 @@ static paritas_status refuse_row(struct store *store, const void *row, const cha
 {
     char name[160];
     row_name(name, store, row);
-    return paritas_refuse(store->database.context, "%s: %s: %s", store->database.name, name, reason);
+    return database_say(&store->database, PARITAS_INVALID_ARGUMENT, "%s: %s", name, reason);
 }
 
 static void encode(unsigned char *bytes, const double *values, size_t n)
@@ -186,9 +186,9 @@ static paritas_status add(struct store *store, enum store_kind kind, size_t n, c
 {
     struct database *database = &store->database;
     if (!database->writes || store->run.kind != kind)
-        return paritas_refuse(database->context, "%s: %s", database->name,
-                              database->writes ? "the store is for rows of another kind"
-                                               : "the store is open for reading only");
+        return database_say(database, PARITAS_INVALID_ARGUMENT, "%s",
+                            database->writes ? "the store is for rows of another kind"
+                                             : "the store is open for reading only");
     if (n == 0) return PARITAS_OK;
     paritas_status status = database_run(database, "BEGIN IMMEDIATE");
     for (size_t i = 0; i < n && status == PARITAS_OK; i++)
@@ -257,7 +257,6 @@ static paritas_status refuse_column(struct cursor *cursor, int column, const cha
                                         [SQLITE_NULL] = "nothing"};
     sqlite3_stmt *statement = cursor->statement;
     const struct table *table = table_of(cursor->store);
-    const struct database *database = &cursor->store->database;
     const int type = sqlite3_column_type(statement, column);
     const char *key[3];
     for (int i = 0; i < table->n_key; i++) {
@@ -272,9 +271,9 @@ static paritas_status refuse_column(struct cursor *cursor, int column, const cha
     const char *value = type == SQLITE_NULL || type == SQLITE_BLOB
                             ? NULL
                             : (const char *)sqlite3_column_text(statement, column);
-    return paritas_fail(database->context, PARITAS_INVALID_INPUT, "%s: %s: %s is %s%s%.60s%s, not %s",
-                        database->name, row, table->columns[column].name, types[type], value ? " (" : "",
-                        value ? value : "", value ? ")" : "", wanted);
+    return database_damaged(&cursor->store->database, "%s: %s is %s%s%.60s%s, not %s", row,
+                            table->columns[column].name, types[type], value ? " (" : "", value ? value : "",
+                            value ? ")" : "", wanted);
 }
 
 static void decode(double *values, const unsigned char *bytes, size_t n)
@@ -353,16 +352,15 @@ static paritas_status read_rows(struct store *store, enum store_kind kind, const
                                 int (*take_test)(void *, const paritas_toy *),
                                 int (*take_fit)(void *, const struct store_fit *), void *user)
 {
-    paritas_context *context = store->database.context;
+    struct database *database = &store->database;
     if (store->run.kind != kind)
-        return paritas_refuse(context, "%s: the store holds rows of another kind", store->database.name);
+        return database_say(database, PARITAS_INVALID_ARGUMENT, "the store holds rows of another kind");
     struct cursor cursor;
     bool more = true;
     paritas_status status = cursor_open(&cursor, store, range);
     while (status == PARITAS_OK && (status = cursor_next(&cursor, &more)) == PARITAS_OK && more)
         if ((kind == STORE_TESTS ? take_test(user, &cursor.test) : take_fit(user, &cursor.fit)) != 0)
-            status =
-                paritas_fail(context, PARITAS_CANCELLED, "%s: reading was cancelled", store->database.name);
+            status = database_say(database, PARITAS_CANCELLED, "reading was cancelled");
     cursor_close(&cursor);
     return status;
 }
@@ -415,16 +413,15 @@ paritas_status store_present(struct store *store, double mu, double hypothesis, 
 paritas_status store_counts(struct store *store, uint64_t counts[PARITAS_FIT_STATUS_COUNT])
 {
     struct database *database = &store->database;
-    sqlite3_stmt *statement = NULL;
+    sqlite3_stmt *statement;
     char query[512];
     int length = snprintf(query, sizeof query, "SELECT count(*)");
     for (int i = 0; i < (int)PARITAS_FIT_STATUS_COUNT; i++)
         length += snprintf(query + length, sizeof query - (size_t)length, ", total(status = '%s')",
                            paritas_fit_status_name((paritas_fit_status)i));
     snprintf(query + length, sizeof query - (size_t)length, " FROM toys");
-    bool row = false;
-    paritas_status status = database_prepare(database, query, &statement);
-    if (status == PARITAS_OK) status = database_step(database, statement, &row);
+    bool row;
+    paritas_status status = database_first(database, query, NULL, &statement, &row);
     uint64_t all = row ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
     for (int i = 0; i < (int)PARITAS_FIT_STATUS_COUNT; i++) {
         counts[i] = row ? (uint64_t)sqlite3_column_double(statement, i + 1) : 0;

@@ -14,12 +14,12 @@ static struct cuda_api direct; /* of it, as another library in the process would
 /* Finds what stands in for the driver; false where another driver comes first. */
 static bool find_fake(void)
 {
-    static const char *const functions[] = {CUDA_FUNCTIONS(LIBRARY_NAME)};
+    static const char *const functions[] = {CUDA_FUNCTIONS(LIBRARY_NAME) NULL};
     void *library = library_open("libcuda.so.1");
     fake_cuda_function function;
     if (!library || !library_find(library, "fake_cuda", &function, sizeof function)) return false;
     fake = function();
-    return !library_find_all(&library, 1, functions, COUNT(functions), &direct);
+    return !library_find_all(&library, 1, functions, &direct);
 }
 
 /* The machine as it is at first. */

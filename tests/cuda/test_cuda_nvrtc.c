@@ -36,7 +36,8 @@ static void make_machine(struct machine *m, unsigned capability, const char *ent
     m->text = malloc(size + 1);
     assert_non_null(m->text);
     kernel_source_join(&source, m->text);
-    m->build = (struct accelerator_build){m->text, size, entry, source.precision, source.workers};
+    m->build = (struct accelerator_build){m->context, &m->accelerator,  m->text,       size,
+                                          entry,      source.precision, source.workers};
     if (cuda_load_nvrtc(m->context, &m->accelerator) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(m->context));
 }
@@ -50,7 +51,7 @@ static void free_machine(struct machine *m)
 static char *compile(struct machine *m, size_t *size)
 {
     void *binary = NULL;
-    if (cuda_compile(m->context, &m->accelerator, &m->build, &binary, size) != PARITAS_OK)
+    if (cuda_compile(&m->build, &binary, size) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(m->context));
     return binary;
 }
@@ -92,7 +93,7 @@ TEST(a_text_that_nvrtc_refuses_is_told_of_by_file_and_line)
     char *mistake = strstr(m.text, "model_prepare(MODEL_PARAMETERS)");
     assert_non_null(mistake);
     memset(mistake, '@', 3);
-    assert_int_equal(cuda_compile(m.context, &m.accelerator, &m.build, &binary, &size), PARITAS_NO_DEVICE);
+    assert_int_equal(cuda_compile(&m.build, &binary, &size), PARITAS_NO_DEVICE);
     assert_null(binary);
     if (!strstr(paritas_error_message(m.context), "histfactory/histfactory_words.h("))
         fail_msg("%s", paritas_error_message(m.context));

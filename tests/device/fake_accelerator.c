@@ -72,10 +72,8 @@ static int fake_read(struct accelerator *accelerator, void *to, void *memory, si
     return 0;
 }
 
-static void fake_options(const struct accelerator *accelerator, const struct accelerator_build *build,
-                         char *line, size_t room)
+static void fake_options(const struct accelerator_build *build, char *line, size_t room)
 {
-    (void)accelerator;
     snprintf(line, room, "f%u %u", build->precision, build->workers);
 }
 
@@ -96,10 +94,9 @@ static struct fake_binary binary_of(const struct accelerator_build *build)
     return binary;
 }
 
-static paritas_status fake_compile(paritas_context *context, struct accelerator *accelerator,
-                                   const struct accelerator_build *build, void **binary, size_t *size)
+static paritas_status fake_compile(const struct accelerator_build *build, void **binary, size_t *size)
 {
-    (void)accelerator;
+    paritas_context *context = build->context;
     if (fake.refuses_text || build->text[build->text_size] != '\0')
         return paritas_fail(context, PARITAS_NO_DEVICE,
                             "device 'fake': its compiler refuses the kernels: line 3 is not to its taste");
@@ -112,11 +109,10 @@ static paritas_status fake_compile(paritas_context *context, struct accelerator 
     return PARITAS_OK;
 }
 
-static paritas_status fake_load(paritas_context *context, struct accelerator *accelerator,
-                                const struct accelerator_build *build, const void *binary, size_t size,
+static paritas_status fake_load(const struct accelerator_build *build, const void *binary, size_t size,
                                 struct accelerator_kernel *kernel)
 {
-    (void)accelerator;
+    paritas_context *context = build->context;
     const struct fake_binary wanted = binary_of(build);
     if (fake.refuses_binaries || size != sizeof wanted || memcmp(binary, &wanted, size) != 0)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device 'fake': that is no binary of its");

@@ -45,8 +45,8 @@ TEST(built_quotients_and_roots_pass_the_self_test)
         if (!context) skip();
         char line[300];
         struct accelerator *accelerator = context->device->state;
-        const struct accelerator_build build = {"", 0, "conform", 32, groups[g]};
-        accelerator->operations->options(accelerator, &build, line, sizeof line);
+        const struct accelerator_build build = {context, accelerator, "", 0, "conform", 32, groups[g]};
+        accelerator->operations->options(&build, line, sizeof line);
         assert_non_null(strstr(line, "-DPARITAS_BUILT_DIVISION"));
         assert_null(strstr(line, "correctly-rounded"));
         if (self_test_run(context, context->device, false) != PARITAS_OK)

@@ -24,7 +24,7 @@ static const struct {
 
 /* best first */
 static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable"};
-#define ISAS (sizeof isas / sizeof isas[0])
+#define ISAS (COUNT_OF(isas))
 
 /* About half of a usual L2 cache; beyond it a lone fit beats lanes. */
 #define SLABS_IN_CACHE ((size_t)512 * 1024)
@@ -82,7 +82,7 @@ static int isa_runs(const char *isa)
 /* Looks for the one-lane variant, which replaces missing widths. */
 static int isa_built(const char *isa, unsigned precision)
 {
-    for (size_t v = 0; v < sizeof built / sizeof built[0]; v++)
+    for (size_t v = 0; v < COUNT_OF(built); v++)
         if (built[v].precision == precision && built[v].lanes == 1 && !strcmp(built[v].isa, isa)) return 1;
     return 0;
 }

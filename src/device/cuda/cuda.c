@@ -45,18 +45,10 @@ static const struct accelerator_code cuda_codes[] = {
 
 /* ---- open and close ---- */
 
-static paritas_status find_driver(paritas_context *context, const struct accelerator *accelerator,
-                                  struct cuda_api *api)
-{
-    static const char *const names[] = {"libcuda.so.1", NULL};
-    static const char *const functions[] = {CUDA_FUNCTIONS(LIBRARY_NAME)};
-    const struct accelerator_libraries libraries = {.names = names,
-                                                    .hint = "it comes with NVIDIA's driver",
-                                                    .functions = functions,
-                                                    .n_functions = sizeof functions / sizeof functions[0],
-                                                    .api = api};
-    return accelerator_find_functions(context, accelerator, &libraries);
-}
+static const char *const drivers[] = {"libcuda.so.1", NULL};
+static const char *const functions[] = {CUDA_FUNCTIONS(LIBRARY_NAME) NULL};
+static const struct accelerator_libraries libraries = {
+    .names = drivers, .hint = "it comes with NVIDIA's driver", .functions = functions};
 
 /* Makes the device's context current; leave restores the caller's. */
 static int cuda_enter(struct accelerator *accelerator)
@@ -81,18 +73,14 @@ static paritas_status find_device(paritas_context *context, struct accelerator *
     struct cuda_state *state = state_of(accelerator);
     const unsigned index = accelerator->device->index;
     int count = 0;
-    cuda_code code = state->api.cuInit(0);
-    if (code != 0) { /* usually there is no device */
-        const paritas_status status = accelerator_fail(context, accelerator, "cuInit", code);
-        return status == PARITAS_OUT_OF_MEMORY ? status : DEVICE_ABSENT;
-    }
-    if ((code = state->api.cuDeviceGetCount(&count)) != 0)
-        return accelerator_fail(context, accelerator, "cuDeviceGetCount", code);
+    const paritas_status status = accelerator_check(context, accelerator, "cuInit", state->api.cuInit(0));
+    if (status == PARITAS_NO_DEVICE) return DEVICE_ABSENT; /* the usual reason */
+    TRY(status);
+    TRY(accelerator_check(context, accelerator, "cuDeviceGetCount", state->api.cuDeviceGetCount(&count)));
     if (count < 0 || index >= (unsigned)count)
         return accelerator_absent(context, accelerator, "CUDA", count > 0 ? (unsigned)count : 0);
-    if ((code = state->api.cuDeviceGet(&state->device, (int)index)) != 0)
-        return accelerator_fail(context, accelerator, "cuDeviceGet", code);
-    return PARITAS_OK;
+    return accelerator_check(context, accelerator, "cuDeviceGet",
+                             state->api.cuDeviceGet(&state->device, (int)index));
 }
 
 static paritas_status examine(paritas_context *context, struct accelerator *accelerator)
@@ -135,23 +123,18 @@ static paritas_status open_stream(paritas_context *context, struct accelerator *
     accelerator->device->takes_stream = true;
     state->stream = accelerator->device->stream;
     if (state->stream) return PARITAS_OK;
-    cuda_code code = cuda_enter(accelerator);
-    if (code != 0) return accelerator_fail(context, accelerator, "cuCtxPushCurrent", code);
-    code = state->api.cuStreamCreate(&state->stream, CUDA_STREAM_NON_BLOCKING);
+    TRY(accelerator_check(context, accelerator, "cuCtxPushCurrent", cuda_enter(accelerator)));
+    const cuda_code code = state->api.cuStreamCreate(&state->stream, CUDA_STREAM_NON_BLOCKING);
     state->owns_stream = code == 0;
     cuda_leave(accelerator);
-    return code == 0 ? PARITAS_OK : accelerator_fail(context, accelerator, "cuStreamCreate", code);
+    return accelerator_check(context, accelerator, "cuStreamCreate", code);
 }
 
 static paritas_status cuda_open(paritas_context *context, struct accelerator *accelerator)
 {
-    struct cuda_state *state = paritas_allocate_clear(context, 1, sizeof *state);
-    if (!state) return paritas_fail_memory(context);
-    accelerator->state = state;
-    paritas_status status = find_driver(context, accelerator, &state->api);
-    if (status == PARITAS_OK) status = find_device(context, accelerator);
-    if (status == PARITAS_OK) status = examine(context, accelerator);
-    if (status != PARITAS_OK) return status;
+    struct cuda_state *state = state_of(accelerator);
+    TRY(find_device(context, accelerator));
+    TRY(examine(context, accelerator));
     const cuda_code code = state->api.cuDevicePrimaryCtxRetain(&state->context, state->device);
     if (code == 0) return open_stream(context, accelerator);
     state->context = NULL;
@@ -167,8 +150,6 @@ static void cuda_close(struct accelerator *accelerator)
         cuda_leave(accelerator);
     }
     if (state->context) state->api.cuDevicePrimaryCtxRelease_v2(state->device);
-    paritas_release(&accelerator->device->allocator, state);
-    accelerator->state = NULL;
 }
 
 /* ---- memory ---- */
@@ -259,13 +240,12 @@ static void cuda_unload(struct accelerator *accelerator, struct accelerator_kern
     kernel->program = kernel->function = NULL;
 }
 
-static paritas_status cuda_load(paritas_context *context, struct accelerator *accelerator,
-                                const struct accelerator_build *build, const void *binary, size_t size,
+static paritas_status cuda_load(const struct accelerator_build *build, const void *binary, size_t size,
                                 struct accelerator_kernel *kernel)
 {
-    const struct cuda_api *api = &state_of(accelerator)->api;
+    const struct cuda_api *api = &state_of(build->accelerator)->api;
     char log[1500] = "it is neither machine code nor PTX";
-    if (!is_whole(binary, size)) return accelerator_refuse(context, accelerator, build, "the driver", 0, log);
+    if (!is_whole(binary, size)) return accelerator_refuse(build, "the driver", 0, log);
     int options[] = {CUDA_JIT_ERROR_LOG_BUFFER, CUDA_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)sizeof log};
     cuda_module module = NULL;
@@ -274,10 +254,10 @@ static paritas_status cuda_load(paritas_context *context, struct accelerator *ac
     if (code == 0) {
         kernel->program = module;
         code = find_entry(api, build, kernel);
-        if (code != 0) cuda_unload(accelerator, kernel);
+        if (code != 0) cuda_unload(build->accelerator, kernel);
     }
     log[sizeof log - 1] = '\0';
-    return code == 0 ? PARITAS_OK : accelerator_refuse(context, accelerator, build, "the driver", code, log);
+    return code == 0 ? PARITAS_OK : accelerator_refuse(build, "the driver", code, log);
 }
 
 static int cuda_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
@@ -294,7 +274,12 @@ static int cuda_run(struct accelerator *accelerator, const struct accelerator_ke
 }
 
 ACCELERATOR_DECLARE_DIALECT(paritas_dialect_cuda)
-static const struct accelerator_operations operations = {
-    ACCELERATOR_PRIMITIVES(cuda), .enter = cuda_enter, .leave = cuda_leave,
-    .compile = cuda_compile,      .codes = cuda_codes, ACCELERATOR_DIALECT(paritas_dialect_cuda)};
+static const struct accelerator_operations operations = {ACCELERATOR_PRIMITIVES(cuda),
+                                                         .libraries = &libraries,
+                                                         .state_size = sizeof(struct cuda_state),
+                                                         .enter = cuda_enter,
+                                                         .leave = cuda_leave,
+                                                         .compile = cuda_compile,
+                                                         .codes = cuda_codes,
+                                                         ACCELERATOR_DIALECT(paritas_dialect_cuda)};
 const struct device_operations DEVICE_KIND(PARITAS_DEVICE_CUDA) = ACCELERATOR_DEVICE(&operations);

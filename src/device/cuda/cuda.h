@@ -44,9 +44,7 @@ static inline uint64_t cuda_text_number(const char *text, size_t size)
  * device. */
 paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerator *accelerator);
 /* Primitives `options` and `compile`. *binary: cubin, or PTX with a NUL (counted in *size). */
-void cuda_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line,
-                  size_t room);
-paritas_status cuda_compile(paritas_context *context, struct accelerator *accelerator,
-                            const struct accelerator_build *build, void **binary, size_t *size);
+void cuda_options(const struct accelerator_build *build, char *line, size_t room);
+paritas_status cuda_compile(const struct accelerator_build *build, void **binary, size_t *size);
 
 #endif

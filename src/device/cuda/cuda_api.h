@@ -23,47 +23,46 @@ typedef int nvrtc_code; /* 0: success */
     X(cuda_code, cuInit, (unsigned flags))                                                                   \
     X(cuda_code, cuDriverGetVersion, (int *version))                                                         \
     X(cuda_code, cuDeviceGetCount, (int *count))                                                             \
-    X(cuda_code, cuDeviceGet, (cuda_device * device, int index))                                             \
-    X(cuda_code, cuDeviceGetName, (char *name, int room, cuda_device device))                                \
-    X(cuda_code, cuDeviceTotalMem_v2, (size_t *bytes, cuda_device device))                                   \
-    X(cuda_code, cuDeviceGetAttribute, (int *value, int attribute, cuda_device device))                      \
-    X(cuda_code, cuDevicePrimaryCtxRetain, (cuda_context * context, cuda_device device))                     \
-    X(cuda_code, cuDevicePrimaryCtxRelease_v2, (cuda_device device))                                         \
-    X(cuda_code, cuCtxPushCurrent_v2, (cuda_context context))                                                \
-    X(cuda_code, cuCtxPopCurrent_v2, (cuda_context * context))                                               \
-    X(cuda_code, cuStreamCreate, (cuda_stream * stream, unsigned flags))                                     \
-    X(cuda_code, cuStreamDestroy_v2, (cuda_stream stream))                                                   \
-    X(cuda_code, cuStreamSynchronize, (cuda_stream stream))                                                  \
-    X(cuda_code, cuMemAlloc_v2, (cuda_memory * memory, size_t bytes))                                        \
-    X(cuda_code, cuMemFree_v2, (cuda_memory memory))                                                         \
-    X(cuda_code, cuMemcpyHtoDAsync_v2, (cuda_memory to, const void *from, size_t bytes, cuda_stream stream)) \
-    X(cuda_code, cuMemcpyDtoHAsync_v2, (void *to, cuda_memory from, size_t bytes, cuda_stream stream))       \
+    X(cuda_code, cuDeviceGet, (cuda_device *, int index))                                                    \
+    X(cuda_code, cuDeviceGetName, (char *name, int room, cuda_device))                                       \
+    X(cuda_code, cuDeviceTotalMem_v2, (size_t *bytes, cuda_device))                                          \
+    X(cuda_code, cuDeviceGetAttribute, (int *value, int attribute, cuda_device))                             \
+    X(cuda_code, cuDevicePrimaryCtxRetain, (cuda_context *, cuda_device))                                    \
+    X(cuda_code, cuDevicePrimaryCtxRelease_v2, (cuda_device))                                                \
+    X(cuda_code, cuCtxPushCurrent_v2, (cuda_context))                                                        \
+    X(cuda_code, cuCtxPopCurrent_v2, (cuda_context *))                                                       \
+    X(cuda_code, cuStreamCreate, (cuda_stream *, unsigned flags))                                            \
+    X(cuda_code, cuStreamDestroy_v2, (cuda_stream))                                                          \
+    X(cuda_code, cuStreamSynchronize, (cuda_stream))                                                         \
+    X(cuda_code, cuMemAlloc_v2, (cuda_memory *, size_t bytes))                                               \
+    X(cuda_code, cuMemFree_v2, (cuda_memory))                                                                \
+    X(cuda_code, cuMemcpyHtoDAsync_v2, (cuda_memory to, const void *from, size_t bytes, cuda_stream))        \
+    X(cuda_code, cuMemcpyDtoHAsync_v2, (void *to, cuda_memory from, size_t bytes, cuda_stream))              \
     X(cuda_code, cuModuleLoadDataEx,                                                                         \
-      (cuda_module * module, const void *image, unsigned n, int *options, void **values))                    \
-    X(cuda_code, cuModuleUnload, (cuda_module module))                                                       \
-    X(cuda_code, cuModuleGetFunction, (cuda_function * function, cuda_module module, const char *name))      \
-    X(cuda_code, cuFuncGetAttribute, (int *value, int attribute, cuda_function function))                    \
-    X(cuda_code, cuFuncSetAttribute, (cuda_function function, int attribute, int value))                     \
+      (cuda_module *, const void *image, unsigned n, int *options, void **values))                           \
+    X(cuda_code, cuModuleUnload, (cuda_module))                                                              \
+    X(cuda_code, cuModuleGetFunction, (cuda_function *, cuda_module, const char *name))                      \
+    X(cuda_code, cuFuncGetAttribute, (int *value, int attribute, cuda_function))                             \
+    X(cuda_code, cuFuncSetAttribute, (cuda_function, int attribute, int value))                              \
     X(cuda_code, cuLaunchKernel,                                                                             \
-      (cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,          \
-       unsigned block_y, unsigned block_z, unsigned shared, cuda_stream stream, void **arguments,            \
-       void **extra))
+      (cuda_function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
+       unsigned block_z, unsigned shared, cuda_stream, void **arguments, void **extra))
 
-#define NVRTC_FUNCTIONS(X)                                                                         \
-    X(nvrtc_code, nvrtcVersion, (int *major, int *minor))                                          \
-    X(nvrtc_code, nvrtcGetNumSupportedArchs, (int *count))                                         \
-    X(nvrtc_code, nvrtcGetSupportedArchs, (int *architectures))                                    \
-    X(nvrtc_code, nvrtcCreateProgram,                                                              \
-      (nvrtc_program * program, const char *text, const char *name, int n_headers,                 \
-       const char *const *headers, const char *const *names))                                      \
-    X(nvrtc_code, nvrtcDestroyProgram, (nvrtc_program * program))                                  \
-    X(nvrtc_code, nvrtcCompileProgram, (nvrtc_program program, int n, const char *const *options)) \
-    X(nvrtc_code, nvrtcGetProgramLogSize, (nvrtc_program program, size_t *size))                   \
-    X(nvrtc_code, nvrtcGetProgramLog, (nvrtc_program program, char *log))                          \
-    X(nvrtc_code, nvrtcGetPTXSize, (nvrtc_program program, size_t *size))                          \
-    X(nvrtc_code, nvrtcGetPTX, (nvrtc_program program, char *ptx))                                 \
-    X(nvrtc_code, nvrtcGetCUBINSize, (nvrtc_program program, size_t *size))                        \
-    X(nvrtc_code, nvrtcGetCUBIN, (nvrtc_program program, char *cubin))
+#define NVRTC_FUNCTIONS(X)                                                                             \
+    X(nvrtc_code, nvrtcVersion, (int *major, int *minor))                                              \
+    X(nvrtc_code, nvrtcGetNumSupportedArchs, (int *count))                                             \
+    X(nvrtc_code, nvrtcGetSupportedArchs, (int *architectures))                                        \
+    X(nvrtc_code, nvrtcCreateProgram,                                                                  \
+      (nvrtc_program *, const char *text, const char *name, int n_headers, const char *const *headers, \
+       const char *const *names))                                                                      \
+    X(nvrtc_code, nvrtcDestroyProgram, (nvrtc_program *))                                              \
+    X(nvrtc_code, nvrtcCompileProgram, (nvrtc_program, int n, const char *const *options))             \
+    X(nvrtc_code, nvrtcGetProgramLogSize, (nvrtc_program, size_t *size))                               \
+    X(nvrtc_code, nvrtcGetProgramLog, (nvrtc_program, char *log))                                      \
+    X(nvrtc_code, nvrtcGetPTXSize, (nvrtc_program, size_t *size))                                      \
+    X(nvrtc_code, nvrtcGetPTX, (nvrtc_program, char *ptx))                                             \
+    X(nvrtc_code, nvrtcGetCUBINSize, (nvrtc_program, size_t *size))                                    \
+    X(nvrtc_code, nvrtcGetCUBIN, (nvrtc_program, char *cubin))
 
 struct cuda_api {
     CUDA_FUNCTIONS(LIBRARY_MEMBER)

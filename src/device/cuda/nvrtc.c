@@ -30,10 +30,10 @@ enum nvrtc_fault { NVRTC_SERVES, NVRTC_OTHER_VERSION, NVRTC_SILENT, NVRTC_TOO_NE
 
 static enum nvrtc_fault take_library(struct cuda_state *state, void *library, int *oldest)
 {
-    static const char *const functions[] = {NVRTC_FUNCTIONS(LIBRARY_NAME)};
+    static const char *const functions[] = {NVRTC_FUNCTIONS(LIBRARY_NAME) NULL};
     int major = 0, minor = 0;
     /* at least 11.2, and not newer than the driver */
-    if (library_find_all(&library, 1, functions, sizeof functions / sizeof functions[0], &state->nvrtc) ||
+    if (library_find_all(&library, 1, functions, &state->nvrtc) ||
         state->nvrtc.nvrtcVersion(&major, &minor) != 0 || major > state->driver / 1000)
         return NVRTC_OTHER_VERSION;
     if (!find_target(&state->nvrtc, state->capability, &state->target, oldest)) return NVRTC_SILENT;
@@ -49,7 +49,7 @@ paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerato
     const char *device = accelerator->device->name;
     int too_new = 0;
     bool silent = false;
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    for (size_t k = 0; k < COUNT_OF(names); k++) {
         int oldest = 0;
         void *library = library_open(names[k]);
         if (!library) continue;
@@ -81,77 +81,72 @@ static bool name_architecture(const struct cuda_state *state, char option[ARCHIT
     return machine_code;
 }
 
-void cuda_options(const struct accelerator *accelerator, const struct accelerator_build *build, char *line,
-                  size_t room)
+void cuda_options(const struct accelerator_build *build, char *line, size_t room)
 {
     static const char *const rounding[] = {NVRTC_ROUNDING};
-    const struct cuda_state *state = accelerator->state;
+    const struct cuda_state *state = build->accelerator->state;
     char architecture[ARCHITECTURE_SIZE] = "embedded";
-    (void)build;
     if (state->nvrtc_version) name_architecture(state, architecture);
     size_t length = (size_t)snprintf(line, room, "%s", architecture);
-    for (size_t k = 0; k < sizeof rounding / sizeof rounding[0] && length < room; k++)
+    for (size_t k = 0; k < COUNT_OF(rounding) && length < room; k++)
         length += (size_t)snprintf(line + length, room - length, " %s", rounding[k]);
 }
 
-static paritas_status fail_compile(paritas_context *context, const struct accelerator *accelerator,
-                                   const struct accelerator_build *build, nvrtc_program program,
+static paritas_status fail_compile(const struct accelerator_build *build, nvrtc_program program,
                                    nvrtc_code code)
 {
-    const struct nvrtc_api *nvrtc = &((const struct cuda_state *)accelerator->state)->nvrtc;
+    const struct nvrtc_api *nvrtc = &((const struct cuda_state *)build->accelerator->state)->nvrtc;
     char who[40], *log = NULL;
     size_t size = 0;
     if (program && nvrtc->nvrtcGetProgramLogSize(program, &size) == 0 && size > 0)
-        log = paritas_allocate_clear(context, size + 1, 1);
+        log = paritas_allocate_clear(build->context, size + 1, 1);
     if (log) nvrtc->nvrtcGetProgramLog(program, log);
     snprintf(who, sizeof who, "NVRTC (code %d)", code);
-    const paritas_status status = accelerator_refuse(context, accelerator, build, who, 0, log);
-    paritas_release(&context->allocator, log);
+    const paritas_status status = accelerator_refuse(build, who, 0, log);
+    paritas_release(&build->context->allocator, log);
     return status;
 }
 
-static paritas_status find_embedded(paritas_context *context, const struct accelerator *accelerator,
-                                    const struct accelerator_build *build, void **binary, size_t *size)
+static paritas_status find_embedded(const struct accelerator_build *build, void **binary, size_t *size)
 {
-    const struct cuda_state *state = accelerator->state;
+    const struct cuda_state *state = build->accelerator->state;
     const uint64_t text = cuda_text_number(build->text, build->text_size);
     const struct cuda_embedded *found = paritas_cuda_embedded;
     while (found->ptx && found->text != text) found++;
     if (!found->ptx)
-        return paritas_fail(context, PARITAS_NO_DEVICE,
+        return paritas_fail(build->context, PARITAS_NO_DEVICE,
                             "device '%s': kernel %s in precision %u for blocks of %u threads is not embedded "
                             "in this build, and there is no NVRTC (libnvrtc.so.13, .12 or .11.2) to compile "
                             "it%s%s",
-                            accelerator->device->name, build->entry, build->precision, build->workers,
+                            build->accelerator->device->name, build->entry, build->precision, build->workers,
                             state->nvrtc_unusable ? "; older than 11.2 or newer than the driver: " : "",
                             state->nvrtc_unusable ? state->nvrtc_unusable : "");
-    *binary = paritas_allocate(context, found->size, 1);
-    if (!*binary) return paritas_fail_memory(context);
+    *binary = paritas_allocate(build->context, found->size, 1);
+    if (!*binary) return paritas_fail_memory(build->context);
     memcpy(*binary, found->ptx, found->size);
     *size = found->size;
     return PARITAS_OK;
 }
 
-paritas_status cuda_compile(paritas_context *context, struct accelerator *accelerator,
-                            const struct accelerator_build *build, void **binary, size_t *size)
+paritas_status cuda_compile(const struct accelerator_build *build, void **binary, size_t *size)
 {
-    const struct cuda_state *state = accelerator->state;
+    paritas_context *context = build->context;
+    const struct cuda_state *state = build->accelerator->state;
     const struct nvrtc_api *nvrtc = &state->nvrtc;
     *binary = NULL;
     *size = 0;
-    if (!state->nvrtc_version) return find_embedded(context, accelerator, build, binary, size);
+    if (!state->nvrtc_version) return find_embedded(build, binary, size);
     char architecture[ARCHITECTURE_SIZE];
     const bool machine_code = name_architecture(state, architecture);
     const char *const options[] = {architecture, NVRTC_ROUNDING};
     nvrtc_program program = NULL;
     nvrtc_code code = nvrtc->nvrtcCreateProgram(&program, build->text, "kernels.cu", 0, NULL, NULL);
-    if (code == 0)
-        code = nvrtc->nvrtcCompileProgram(program, (int)(sizeof options / sizeof options[0]), options);
+    if (code == 0) code = nvrtc->nvrtcCompileProgram(program, (int)COUNT_OF(options), options);
     if (code == 0)
         code = machine_code ? nvrtc->nvrtcGetCUBINSize(program, size) : nvrtc->nvrtcGetPTXSize(program, size);
     if (code == 0 && (*binary = paritas_allocate(context, *size, 1)))
         code = machine_code ? nvrtc->nvrtcGetCUBIN(program, *binary) : nvrtc->nvrtcGetPTX(program, *binary);
-    const paritas_status status = code != 0 ? fail_compile(context, accelerator, build, program, code)
+    const paritas_status status = code != 0 ? fail_compile(build, program, code)
                                   : *binary ? PARITAS_OK
                                             : paritas_fail_memory(context);
     if (status != PARITAS_OK) {

@@ -19,7 +19,7 @@ const char *metal_library;
 
 struct metal_state {
     struct metal_api api;
-    struct metal_selectors selectors;
+    struct metal_methods methods;
     metal_id device, queue;
     metal_id running;
     void *pool; /* of the current primitive */
@@ -41,40 +41,28 @@ static const struct accelerator_code metal_codes[] = {
     {METAL_NOT_COMPLETED, false, "the kernel did not complete and Metal gives no reason"},
     {0, false, NULL}};
 
-/* objc_msgSend cast to this type */
-#define SEND(state, type, ...) ((type (*)(metal_id, metal_selector, __VA_ARGS__))(state)->api.objc_msgSend)
-#define SEND_PLAIN(state, type) ((type (*)(metal_id, metal_selector))(state)->api.objc_msgSend)
+/* Sends a message without arguments; with arguments. */
+#define ASK(state, object, method) ((state)->methods.method.send(object, (state)->methods.method.selector))
+#define SEND(state, object, method, ...) \
+    ((state)->methods.method.send(object, (state)->methods.method.selector, __VA_ARGS__))
 
-static metal_id ask(const struct metal_state *state, metal_id object, metal_selector what)
-{
-    return SEND_PLAIN(state, metal_id)(object, what);
-}
-static metal_unsigned ask_number(const struct metal_state *state, metal_id object, metal_selector what)
-{
-    return SEND_PLAIN(state, metal_unsigned)(object, what);
-}
-static void tell(const struct metal_state *state, metal_id object, metal_selector what)
-{
-    SEND_PLAIN(state, void)(object, what);
-}
 static void release(const struct metal_state *state, metal_id object)
 {
-    if (object) tell(state, object, state->selectors.release);
+    if (object) ASK(state, object, release);
 }
 
 /* Truncated; "" for nil. */
 static void copy_text(const struct metal_state *state, metal_id string, char *text, size_t size)
 {
-    const char *bytes = string ? SEND_PLAIN(state, const char *)(string, state->selectors.UTF8String) : NULL;
+    const char *bytes = string ? ASK(state, string, UTF8String) : NULL;
     snprintf(text, size, "%s", bytes ? bytes : "");
 }
 
 /* Owned by the caller. nil: no memory. */
 static metal_id new_string(const struct metal_state *state, const char *text, size_t length)
 {
-    const metal_id string = ask(state, state->api.objc_getClass("NSString"), state->selectors.alloc);
-    return SEND(state, metal_id, const void *, metal_unsigned,
-                metal_unsigned)(string, state->selectors.initWithBytes, text, length, METAL_UTF8);
+    const metal_id string = ASK(state, state->api.objc_getClass("NSString"), alloc);
+    return SEND(state, string, initWithBytes, text, length, METAL_UTF8);
 }
 
 static int metal_enter(struct accelerator *accelerator)
@@ -89,47 +77,45 @@ static void metal_leave(struct accelerator *accelerator)
     state->api.objc_autoreleasePoolPop(state->pool);
 }
 
-static paritas_status find_functions(paritas_context *context, const struct accelerator *accelerator,
-                                     struct metal_state *state)
-{
-    static const char *const frameworks[] = {
+static const char *const frameworks[] = {
 #if defined(__APPLE__)
-        "/usr/lib/libobjc.A.dylib", "/System/Library/Frameworks/Foundation.framework/Foundation",
-        "/System/Library/Frameworks/Metal.framework/Metal",
+    "/usr/lib/libobjc.A.dylib", "/System/Library/Frameworks/Foundation.framework/Foundation",
+    "/System/Library/Frameworks/Metal.framework/Metal",
 #endif
-        NULL};
-    static const char *const functions[] = {METAL_FUNCTIONS(LIBRARY_NAME)};
-    const char *const replaced[] = {metal_library, NULL};
-    const struct accelerator_libraries libraries = {.names = metal_library ? replaced : frameworks,
-                                                    .all = true,
-                                                    .functions = functions,
-                                                    .n_functions = sizeof functions / sizeof functions[0],
-                                                    .api = &state->api};
-    if (!libraries.names[0])
-        return paritas_fail(context, DEVICE_ABSENT,
-                            "device '%s': Metal is a part of macOS, and this system is another",
-                            accelerator->device->name);
-    const paritas_status status = accelerator_find_functions(context, accelerator, &libraries);
-    if (status != PARITAS_OK) return status;
-#define X(member, selector) state->selectors.member = state->api.sel_registerName(selector);
-    METAL_SELECTORS(X)
-#undef X
-    return PARITAS_OK;
+    NULL};
+static const char *const functions[] = {METAL_FUNCTIONS(LIBRARY_NAME) NULL};
+static const struct accelerator_libraries libraries = {
+    .names = frameworks,
+    .instead = &metal_library,
+    .all = true,
+#if !defined(__APPLE__)
+    .hint = "Metal is a part of macOS, and this system is another",
+#endif
+    .functions = functions};
+
+static void find_methods(struct metal_state *state)
+{
+#define METHOD(result, method, text, ...)                               \
+    state->methods.method.selector = state->api.sel_registerName(text); \
+    state->methods.method.send = (result (*)(metal_id, metal_selector, __VA_ARGS__))state->api.objc_msgSend;
+#define PLAIN(result, method)                                              \
+    state->methods.method.selector = state->api.sel_registerName(#method); \
+    state->methods.method.send = (result (*)(metal_id, metal_selector))state->api.objc_msgSend;
+    METAL_METHODS(PLAIN, METHOD)
+#undef METHOD
+#undef PLAIN
 }
 
-static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator,
-                                  struct metal_state *state)
+static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator)
 {
+    struct metal_state *state = accelerator->state;
     const unsigned index = accelerator->device->index;
     const metal_id all = state->api.MTLCopyAllDevices();
-    const metal_unsigned n = ask_number(state, all, state->selectors.count);
-    if (index < n) {
-        state->device = SEND(state, metal_id, metal_unsigned)(all, state->selectors.objectAtIndex, index);
-        state->device = ask(state, state->device, state->selectors.retain);
-    }
+    const metal_unsigned n = ASK(state, all, count);
+    if (index < n) state->device = ASK(state, SEND(state, all, objectAtIndex, index), retain);
     release(state, all);
     if (!state->device) return accelerator_absent(context, accelerator, "Metal", (unsigned)n);
-    state->queue = ask(state, state->device, state->selectors.newCommandQueue);
+    state->queue = ASK(state, state->device, newCommandQueue);
     if (!state->queue)
         return paritas_fail(context, PARITAS_NO_DEVICE, "device '%s': it gives no command queue",
                             accelerator->device->name);
@@ -139,16 +125,12 @@ static paritas_status find_device(paritas_context *context, const struct acceler
 static void examine(const struct metal_state *state, struct accelerator_properties *properties)
 {
     char version[96];
-    copy_text(state, ask(state, state->device, state->selectors.name), properties->name,
-              sizeof properties->name);
-    const metal_id process =
-        ask(state, state->api.objc_getClass("NSProcessInfo"), state->selectors.processInfo);
-    copy_text(state, ask(state, process, state->selectors.operatingSystemVersionString), version,
-              sizeof version);
+    copy_text(state, ASK(state, state->device, name), properties->name, sizeof properties->name);
+    const metal_id process = ASK(state, state->api.objc_getClass("NSProcessInfo"), processInfo);
+    copy_text(state, ASK(state, process, operatingSystemVersionString), version, sizeof version);
     snprintf(properties->versions, sizeof properties->versions, "macOS %s", version);
-    properties->memory =
-        SEND_PLAIN(state, uint64_t)(state->device, state->selectors.recommendedMaxWorkingSetSize);
-    properties->largest_buffer = ask_number(state, state->device, state->selectors.maxBufferLength);
+    properties->memory = ASK(state, state->device, recommendedMaxWorkingSetSize);
+    properties->largest_buffer = ASK(state, state->device, maxBufferLength);
     properties->units = UNITS;
     properties->teams_per_unit = TEAMS_PER_UNIT;
     properties->workers = WORKERS;
@@ -158,24 +140,18 @@ static void examine(const struct metal_state *state, struct accelerator_properti
 
 static paritas_status metal_open(paritas_context *context, struct accelerator *accelerator)
 {
-    if (accelerator->device->precision != 32) return accelerator_lacks_f64(context, accelerator);
-    struct metal_state *state = paritas_allocate_clear(context, 1, sizeof *state);
-    if (!state) return paritas_fail_memory(context);
-    accelerator->state = state;
-    paritas_status status = find_functions(context, accelerator, state);
-    if (status != PARITAS_OK) return status;
+    find_methods(accelerator->state);
     metal_enter(accelerator);
-    status = find_device(context, accelerator, state);
-    if (status == PARITAS_OK) examine(state, &accelerator->properties);
+    const paritas_status status = find_device(context, accelerator);
+    if (status == PARITAS_OK) examine(accelerator->state, &accelerator->properties);
     metal_leave(accelerator);
     return status;
 }
 
 static int outcome(const struct metal_state *state, metal_id commands)
 {
-    if (ask_number(state, commands, state->selectors.status) == METAL_STATUS_COMPLETED) return METAL_OK;
-    const metal_id error = ask(state, commands, state->selectors.error);
-    const metal_signed code = SEND_PLAIN(state, metal_signed)(error, state->selectors.code);
+    if (ASK(state, commands, status) == METAL_STATUS_COMPLETED) return METAL_OK;
+    const metal_signed code = ASK(state, ASK(state, commands, error), code);
     return code > 0 && code < METAL_NO_BUFFER ? (int)code : METAL_NOT_COMPLETED;
 }
 
@@ -183,7 +159,7 @@ static int metal_finish(struct accelerator *accelerator)
 {
     struct metal_state *state = accelerator->state;
     if (!state->running) return METAL_OK;
-    tell(state, state->running, state->selectors.waitUntilCompleted);
+    ASK(state, state->running, waitUntilCompleted);
     const int code = outcome(state, state->running);
     release(state, state->running);
     state->running = NULL;
@@ -192,8 +168,7 @@ static int metal_finish(struct accelerator *accelerator)
 
 static void metal_close(struct accelerator *accelerator)
 {
-    struct metal_state *state = accelerator->state;
-    if (!state) return;
+    const struct metal_state *state = accelerator->state;
     if (state->running) {
         metal_enter(accelerator);
         metal_finish(accelerator);
@@ -201,35 +176,30 @@ static void metal_close(struct accelerator *accelerator)
     }
     release(state, state->queue);
     release(state, state->device);
-    paritas_release(&accelerator->device->allocator, state);
-    accelerator->state = NULL;
 }
 
 static int metal_run(struct accelerator *accelerator, const struct accelerator_kernel *kernel,
                      const struct accelerator_arguments *arguments, uint32_t teams)
 {
     struct metal_state *state = accelerator->state;
-    const struct metal_selectors *s = &state->selectors;
     void *const buffers[] = {arguments->ints, arguments->reals, arguments->args,
                              arguments->in,   arguments->out,   arguments->slabs};
     const uint32_t numbers[] = {arguments->slab, arguments->first_team};
-    const metal_unsigned n_buffers = sizeof buffers / sizeof buffers[0];
+    const metal_unsigned n_buffers = COUNT_OF(buffers);
     const int code = metal_finish(accelerator);
     if (code != METAL_OK) return code;
-    const metal_id commands = ask(state, state->queue, s->commandBuffer);
-    const metal_id encoder = ask(state, commands, s->computeCommandEncoder);
+    const metal_id commands = ASK(state, state->queue, commandBuffer);
+    const metal_id encoder = ASK(state, commands, computeCommandEncoder);
     if (!encoder) return commands ? METAL_NO_ENCODER : METAL_NO_COMMAND_BUFFER;
-    SEND(state, void, metal_id)(encoder, s->setComputePipelineState, kernel->function);
-    for (metal_unsigned k = 0; k < n_buffers; k++)
-        SEND(state, void, metal_id, metal_unsigned, metal_unsigned)(encoder, s->setBuffer, buffers[k], 0, k);
+    SEND(state, encoder, setComputePipelineState, kernel->function);
+    for (metal_unsigned k = 0; k < n_buffers; k++) SEND(state, encoder, setBuffer, buffers[k], 0, k);
     for (metal_unsigned k = 0; k < 2; k++)
-        SEND(state, void, const void *, metal_unsigned, metal_unsigned)(encoder, s->setBytes, &numbers[k],
-                                                                        sizeof numbers[k], n_buffers + k);
+        SEND(state, encoder, setBytes, &numbers[k], sizeof numbers[k], n_buffers + k);
     const struct metal_size groups = {teams, 1, 1}, group = {kernel->workers, 1, 1};
-    SEND(state, void, struct metal_size, struct metal_size)(encoder, s->dispatchThreadgroups, groups, group);
-    tell(state, encoder, s->endEncoding);
-    tell(state, commands, s->commit);
-    state->running = ask(state, commands, s->retain);
+    SEND(state, encoder, dispatchThreadgroups, groups, group);
+    ASK(state, encoder, endEncoding);
+    ASK(state, commands, commit);
+    state->running = ASK(state, commands, retain);
     return METAL_OK;
 }
 
@@ -237,8 +207,7 @@ static int metal_run(struct accelerator *accelerator, const struct accelerator_k
 static int metal_allocate(struct accelerator *accelerator, size_t bytes, void **memory)
 {
     const struct metal_state *state = accelerator->state;
-    *memory = SEND(state, metal_id, metal_unsigned, metal_unsigned)(
-        state->device, state->selectors.newBufferWithLength, bytes, METAL_STORAGE_SHARED);
+    *memory = SEND(state, state->device, newBufferWithLength, bytes, METAL_STORAGE_SHARED);
     return *memory ? METAL_OK : METAL_NO_BUFFER;
 }
 
@@ -248,92 +217,78 @@ static void metal_release(struct accelerator *accelerator, void *memory)
     release(accelerator->state, memory);
 }
 
-static void *contents(const struct metal_state *state, void *memory)
-{
-    return SEND_PLAIN(state, void *)(memory, state->selectors.contents);
-}
-
 static int metal_write(struct accelerator *accelerator, void *memory, const void *from, size_t bytes)
 {
+    const struct metal_state *state = accelerator->state;
     const int code = metal_finish(accelerator);
-    if (code == METAL_OK) memcpy(contents(accelerator->state, memory), from, bytes);
+    if (code == METAL_OK) memcpy(ASK(state, memory, contents), from, bytes);
     return code;
 }
 
 static int metal_read(struct accelerator *accelerator, void *to, void *memory, size_t bytes)
 {
+    const struct metal_state *state = accelerator->state;
     const int code = metal_finish(accelerator);
-    if (code == METAL_OK) memcpy(to, contents(accelerator->state, memory), bytes);
+    if (code == METAL_OK) memcpy(to, ASK(state, memory, contents), bytes);
     return code;
 }
 
-static void metal_options(const struct accelerator *accelerator, const struct accelerator_build *build,
-                          char *line, size_t room)
+static void metal_options(const struct accelerator_build *build, char *line, size_t room)
 {
-    (void)accelerator, (void)build;
+    (void)build;
     snprintf(line, room, "math mode safe");
 }
 
-static paritas_status refuse(paritas_context *context, const struct accelerator *accelerator,
-                             const struct accelerator_build *build, const char *who, metal_id error)
+static paritas_status refuse(const struct accelerator_build *build, const char *who, metal_id error)
 {
-    const struct metal_state *state = accelerator->state;
+    const struct metal_state *state = build->accelerator->state;
     char words[ENOUGH_FOR_A_LOG], no_reason[] = "Metal gives no reason";
-    copy_text(state, ask(state, error, state->selectors.localizedDescription), words, sizeof words);
-    return accelerator_refuse(context, accelerator, build, who, 0, words[0] ? words : no_reason);
+    copy_text(state, ASK(state, error, localizedDescription), words, sizeof words);
+    return accelerator_refuse(build, who, 0, words[0] ? words : no_reason);
 }
 
 /* Exact math: its math mode since macOS 15, before a switch that later systems may ignore. Owned by the
  * caller. */
 static metal_id new_options(const struct metal_state *state)
 {
-    const struct metal_selectors *s = &state->selectors;
-    const metal_id options =
-        ask(state, ask(state, state->api.objc_getClass("MTLCompileOptions"), s->alloc), s->init);
-    SEND(state, void, unsigned char)(options, s->setFastMathEnabled, 0);
-    if (SEND(state, unsigned char, metal_selector)(options, s->respondsToSelector, s->setMathMode))
-        SEND(state, void, metal_signed)(options, s->setMathMode, METAL_MATH_MODE_SAFE);
-    if (SEND(state, unsigned char, metal_selector)(options, s->respondsToSelector,
-                                                   s->setMathFloatingPointFunctions))
-        SEND(state, void, metal_signed)(options, s->setMathFloatingPointFunctions,
-                                        METAL_MATH_FUNCTIONS_PRECISE);
+    const metal_id made = ASK(state, state->api.objc_getClass("MTLCompileOptions"), alloc),
+                   options = ASK(state, made, init);
+    SEND(state, options, setFastMathEnabled, 0);
+    if (SEND(state, options, respondsToSelector, state->methods.setMathMode.selector))
+        SEND(state, options, setMathMode, METAL_MATH_MODE_SAFE);
+    if (SEND(state, options, respondsToSelector, state->methods.setMathFloatingPointFunctions.selector))
+        SEND(state, options, setMathFloatingPointFunctions, METAL_MATH_FUNCTIONS_PRECISE);
     return options;
 }
 
-static paritas_status metal_load(paritas_context *context, struct accelerator *accelerator,
-                                 const struct accelerator_build *build, const void *binary, size_t size,
+/* Fills kernel->program even if a later step fails. */
+static paritas_status make_pipeline(const struct accelerator_build *build, metal_id source, metal_id name,
+                                    metal_id options, struct accelerator_kernel *kernel)
+{
+    const struct metal_state *state = build->accelerator->state;
+    metal_id error = NULL;
+    if (!source || !name || !options) return paritas_fail_memory(build->context);
+    kernel->program = SEND(state, state->device, newLibraryWithSource, source, options, &error);
+    if (!kernel->program) return refuse(build, "its compiler", error);
+    const metal_id function = SEND(state, kernel->program, newFunctionWithName, name);
+    if (!function) return refuse(build, "the compiled library", NULL);
+    error = NULL;
+    kernel->function = SEND(state, state->device, newComputePipelineStateWithFunction, function, &error);
+    release(state, function);
+    if (!kernel->function) return refuse(build, "the device", error);
+    kernel->workers_most = ASK(state, kernel->function, maxTotalThreadsPerThreadgroup);
+    return PARITAS_OK;
+}
+
+static paritas_status metal_load(const struct accelerator_build *build, const void *binary, size_t size,
                                  struct accelerator_kernel *kernel)
 {
-    const struct metal_state *state = accelerator->state;
-    const struct metal_selectors *s = &state->selectors;
+    const struct metal_state *state = build->accelerator->state;
     (void)binary, (void)size; /* takes text */
     const metal_id source = new_string(state, build->text, build->text_size),
-                   name = new_string(state, build->entry, strlen(build->entry));
-    const metal_id options = new_options(state);
-    paritas_status status = source && name && options ? PARITAS_OK : paritas_fail_memory(context);
-    metal_id error = NULL, library = NULL, function = NULL, pipeline = NULL;
-    if (status == PARITAS_OK) {
-        library = SEND(state, metal_id, metal_id, metal_id,
-                       metal_id *)(state->device, s->newLibraryWithSource, source, options, &error);
-        if (!library) status = refuse(context, accelerator, build, "its compiler", error);
-    }
-    if (status == PARITAS_OK) {
-        function = SEND(state, metal_id, metal_id)(library, s->newFunctionWithName, name);
-        if (!function) status = refuse(context, accelerator, build, "the compiled library", NULL);
-    }
-    if (status == PARITAS_OK) {
-        error = NULL;
-        pipeline = SEND(state, metal_id, metal_id,
-                        metal_id *)(state->device, s->newComputePipelineStateWithFunction, function, &error);
-        if (!pipeline) status = refuse(context, accelerator, build, "the device", error);
-    }
-    if (status == PARITAS_OK) {
-        kernel->program = library;
-        kernel->function = pipeline;
-        kernel->workers_most = ask_number(state, pipeline, s->maxTotalThreadsPerThreadgroup);
-    } else
-        release(state, library);
-    release(state, function);
+                   name = new_string(state, build->entry, strlen(build->entry)), options = new_options(state);
+    const paritas_status status = make_pipeline(build, source, name, options, kernel);
+    if (status != PARITAS_OK) release(state, kernel->program);
     release(state, options);
     release(state, name);
     release(state, source);
@@ -348,7 +303,12 @@ static void metal_unload(struct accelerator *accelerator, struct accelerator_ker
 }
 
 ACCELERATOR_DECLARE_DIALECT(paritas_dialect_metal)
-static const struct accelerator_operations operations = {ACCELERATOR_PRIMITIVES(metal), .enter = metal_enter,
-                                                         .leave = metal_leave, .codes = metal_codes,
+static const struct accelerator_operations operations = {ACCELERATOR_PRIMITIVES(metal),
+                                                         .libraries = &libraries,
+                                                         .state_size = sizeof(struct metal_state),
+                                                         .lacks_f64 = true,
+                                                         .enter = metal_enter,
+                                                         .leave = metal_leave,
+                                                         .codes = metal_codes,
                                                          ACCELERATOR_DIALECT(paritas_dialect_metal)};
 const struct device_operations DEVICE_KIND(PARITAS_DEVICE_METAL) = ACCELERATOR_DEVICE(&operations);

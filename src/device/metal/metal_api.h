@@ -1,8 +1,7 @@
 /* metal_api.h: the used part of Metal and the Objective-C runtime, in C and loaded at run time: no
  * Objective-C, framework or vendor header. From Apple's documentation.
  *
- * A message is objc_msgSend cast to the method's type, one cast per signature: receiver, selector,
- * arguments. */
+ * A message is a call of objc_msgSend as if it were the method: receiver, selector, arguments. */
 #ifndef PARITAS_METAL_API_H
 #define PARITAS_METAL_API_H
 
@@ -28,56 +27,75 @@ struct metal_api {
     METAL_FUNCTIONS(LIBRARY_MEMBER)
 };
 
-/* X(member, selector). Results of alloc, new and copy are the caller's, others a pool's. */
-#define METAL_SELECTORS(X)                                                               \
-    X(alloc, "alloc")                                                                    \
-    X(init, "init")                                                                      \
-    X(retain, "retain")                                                                  \
-    X(release, "release")                                                                \
-    X(respondsToSelector, "respondsToSelector:")                                         \
-    X(count, "count")                                                                    \
-    X(objectAtIndex, "objectAtIndex:")                                                   \
-    X(initWithBytes, "initWithBytes:length:encoding:")                                   \
-    X(UTF8String, "UTF8String")                                                          \
-    X(processInfo, "processInfo")                                                        \
-    X(operatingSystemVersionString, "operatingSystemVersionString")                      \
-    X(code, "code")                                                                      \
-    X(localizedDescription, "localizedDescription")                                      \
-    X(name, "name")                                                                      \
-    X(maxBufferLength, "maxBufferLength")                                                \
-    X(recommendedMaxWorkingSetSize, "recommendedMaxWorkingSetSize")                      \
-    X(newCommandQueue, "newCommandQueue")                                                \
-    X(newBufferWithLength, "newBufferWithLength:options:")                               \
-    X(newLibraryWithSource, "newLibraryWithSource:options:error:")                       \
-    X(newComputePipelineStateWithFunction, "newComputePipelineStateWithFunction:error:") \
-    X(setMathMode, "setMathMode:")                                                       \
-    X(setMathFloatingPointFunctions, "setMathFloatingPointFunctions:")                   \
-    X(setFastMathEnabled, "setFastMathEnabled:")                                         \
-    X(newFunctionWithName, "newFunctionWithName:")                                       \
-    X(maxTotalThreadsPerThreadgroup, "maxTotalThreadsPerThreadgroup")                    \
-    X(contents, "contents")                                                              \
-    X(commandBuffer, "commandBuffer")                                                    \
-    X(computeCommandEncoder, "computeCommandEncoder")                                    \
-    X(setComputePipelineState, "setComputePipelineState:")                               \
-    X(setBuffer, "setBuffer:offset:atIndex:")                                            \
-    X(setBytes, "setBytes:length:atIndex:")                                              \
-    X(dispatchThreadgroups, "dispatchThreadgroups:threadsPerThreadgroup:")               \
-    X(endEncoding, "endEncoding")                                                        \
-    X(commit, "commit")                                                                  \
-    X(waitUntilCompleted, "waitUntilCompleted")                                          \
-    X(status, "status")                                                                  \
-    X(error, "error")
-
-struct metal_selectors {
-#define X(member, selector) metal_selector member;
-    METAL_SELECTORS(X)
-#undef X
-};
-
 typedef uintptr_t metal_unsigned; /* NSUInteger */
 typedef intptr_t metal_signed;    /* NSInteger */
 struct metal_size {               /* MTLSize */
     metal_unsigned width, height, depth;
+};
+
+/* PLAIN(result, selector); X(result, method, selector, parameters). Results of alloc, new and copy are the
+ * caller's, others a pool's. */
+#define METAL_METHODS(PLAIN, X)                                                                            \
+    PLAIN(metal_id, alloc)                                                                                 \
+    PLAIN(metal_id, init)                                                                                  \
+    PLAIN(metal_id, retain)                                                                                \
+    PLAIN(void, release)                                                                                   \
+    X(unsigned char, respondsToSelector, "respondsToSelector:", metal_selector)                            \
+    PLAIN(metal_unsigned, count)                                                                           \
+    X(metal_id, objectAtIndex, "objectAtIndex:", metal_unsigned index)                                     \
+    X(metal_id, initWithBytes, "initWithBytes:length:encoding:", const void *bytes, metal_unsigned length, \
+      metal_unsigned encoding)                                                                             \
+    PLAIN(const char *, UTF8String)                                                                        \
+    PLAIN(metal_id, processInfo)                                                                           \
+    PLAIN(metal_id, operatingSystemVersionString)                                                          \
+    PLAIN(metal_signed, code)                                                                              \
+    PLAIN(metal_id, localizedDescription)                                                                  \
+    PLAIN(metal_id, name)                                                                                  \
+    PLAIN(metal_unsigned, maxBufferLength)                                                                 \
+    PLAIN(uint64_t, recommendedMaxWorkingSetSize)                                                          \
+    PLAIN(metal_id, newCommandQueue)                                                                       \
+    X(metal_id, newBufferWithLength, "newBufferWithLength:options:", metal_unsigned length,                \
+      metal_unsigned options)                                                                              \
+    X(metal_id, newLibraryWithSource, "newLibraryWithSource:options:error:", metal_id source,              \
+      metal_id options, metal_id *error)                                                                   \
+    X(metal_id, newComputePipelineStateWithFunction,                                                       \
+      "newComputePipelineStateWithFunction:error:", metal_id function, metal_id *error)                    \
+    X(void, setMathMode, "setMathMode:", metal_signed)                                                     \
+    X(void, setMathFloatingPointFunctions, "setMathFloatingPointFunctions:", metal_signed)                 \
+    X(void, setFastMathEnabled, "setFastMathEnabled:", unsigned char)                                      \
+    X(metal_id, newFunctionWithName, "newFunctionWithName:", metal_id name)                                \
+    PLAIN(metal_unsigned, maxTotalThreadsPerThreadgroup)                                                   \
+    PLAIN(void *, contents)                                                                                \
+    PLAIN(metal_id, commandBuffer)                                                                         \
+    PLAIN(metal_id, computeCommandEncoder)                                                                 \
+    X(void, setComputePipelineState, "setComputePipelineState:", metal_id)                                 \
+    X(void, setBuffer, "setBuffer:offset:atIndex:", metal_id buffer, metal_unsigned offset,                \
+      metal_unsigned index)                                                                                \
+    X(void, setBytes, "setBytes:length:atIndex:", const void *bytes, metal_unsigned length,                \
+      metal_unsigned index)                                                                                \
+    X(void, dispatchThreadgroups, "dispatchThreadgroups:threadsPerThreadgroup:", struct metal_size groups, \
+      struct metal_size threads)                                                                           \
+    PLAIN(void, endEncoding)                                                                               \
+    PLAIN(void, commit)                                                                                    \
+    PLAIN(void, waitUntilCompleted)                                                                        \
+    PLAIN(metal_unsigned, status)                                                                          \
+    PLAIN(metal_id, error)
+
+/* objc_msgSend as each method's function, and the selector to call it with. */
+struct metal_methods {
+#define METHOD(result, method, selector_text, ...)             \
+    struct {                                                   \
+        metal_selector selector;                               \
+        result (*send)(metal_id, metal_selector, __VA_ARGS__); \
+    } method;
+#define PLAIN(result, method)                     \
+    struct {                                      \
+        metal_selector selector;                  \
+        result (*send)(metal_id, metal_selector); \
+    } method;
+    METAL_METHODS(PLAIN, METHOD)
+#undef METHOD
+#undef PLAIN
 };
 
 enum {

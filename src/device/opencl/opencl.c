@@ -24,28 +24,20 @@ static const struct accelerator_code opencl_codes[] = {
     {-61, true, "CL_INVALID_BUFFER_SIZE"},
     {0, false, NULL}};
 
-static paritas_status find_loader(paritas_context *context, const struct accelerator *accelerator,
-                                  struct opencl_api *api)
-{
-    static const char *const names[] = {
+static const char *const loaders[] = {
 #if defined(__APPLE__)
-        "/System/Library/Frameworks/OpenCL.framework/OpenCL",
+    "/System/Library/Frameworks/OpenCL.framework/OpenCL",
 #else
-        "libOpenCL.so.1", "libOpenCL.so",
+    "libOpenCL.so.1", "libOpenCL.so",
 #endif
-        NULL};
-    static const char *const functions[] = {OPENCL_FUNCTIONS(LIBRARY_NAME)};
-    const struct accelerator_libraries libraries = {.names = names,
-                                                    .functions = functions,
-                                                    .n_functions = sizeof functions / sizeof functions[0],
-                                                    .api = api};
-    return accelerator_find_functions(context, accelerator, &libraries);
-}
+    NULL};
+static const char *const functions[] = {OPENCL_FUNCTIONS(LIBRARY_NAME) NULL};
+static const struct accelerator_libraries libraries = {.names = loaders, .functions = functions};
 
 /* Numbered over all platforms. */
-static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator,
-                                  struct opencl_state *state)
+static paritas_status find_device(paritas_context *context, const struct accelerator *accelerator)
 {
+    struct opencl_state *state = accelerator->state;
     const unsigned index = accelerator->device->index;
     opencl_platform platforms[PLATFORMS_MAX];
     uint32_t n_platforms = 0, found = 0;
@@ -87,9 +79,9 @@ static void ask_text(const struct opencl_state *state, uint32_t what, char *text
 }
 
 /* Refuses a device without this precision's bits. */
-static paritas_status examine(paritas_context *context, struct accelerator *accelerator,
-                              struct opencl_state *state)
+static paritas_status examine(paritas_context *context, struct accelerator *accelerator)
 {
+    struct opencl_state *state = accelerator->state;
     struct accelerator_properties *properties = &accelerator->properties;
     const struct paritas_device *device = accelerator->device;
     char driver[64], version[96];
@@ -128,30 +120,21 @@ static paritas_status examine(paritas_context *context, struct accelerator *acce
 
 static paritas_status opencl_open(paritas_context *context, struct accelerator *accelerator)
 {
-    struct opencl_state *state = paritas_allocate_clear(context, 1, sizeof *state);
-    if (!state) return paritas_fail_memory(context);
-    accelerator->state = state;
+    struct opencl_state *state = accelerator->state;
     opencl_code code = 0;
-    paritas_status status = find_loader(context, accelerator, &state->api);
-    if (status == PARITAS_OK) status = find_device(context, accelerator, state);
-    if (status == PARITAS_OK) status = examine(context, accelerator, state);
-    if (status == PARITAS_OK &&
-        !(state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code)))
-        status = accelerator_fail(context, accelerator, "clCreateContext", code);
-    if (status == PARITAS_OK &&
-        !(state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code)))
-        status = accelerator_fail(context, accelerator, "clCreateCommandQueue", code);
-    return status;
+    TRY(find_device(context, accelerator));
+    TRY(examine(context, accelerator));
+    state->context = state->api.clCreateContext(NULL, 1, &state->device, NULL, NULL, &code);
+    if (!state->context) return accelerator_fail(context, accelerator, "clCreateContext", code);
+    state->queue = state->api.clCreateCommandQueue(state->context, state->device, 0, &code);
+    return state->queue ? PARITAS_OK : accelerator_fail(context, accelerator, "clCreateCommandQueue", code);
 }
 
 static void opencl_close(struct accelerator *accelerator)
 {
-    struct opencl_state *state = accelerator->state;
-    if (!state) return;
+    const struct opencl_state *state = accelerator->state;
     if (state->queue) state->api.clReleaseCommandQueue(state->queue);
     if (state->context) state->api.clReleaseContext(state->context);
-    paritas_release(&accelerator->device->allocator, state);
-    accelerator->state = NULL;
 }
 
 static void opencl_unload(struct accelerator *accelerator, struct accelerator_kernel *kernel)
@@ -162,81 +145,92 @@ static void opencl_unload(struct accelerator *accelerator, struct accelerator_ke
     kernel->function = kernel->program = NULL;
 }
 
-static void opencl_options(const struct accelerator *accelerator, const struct accelerator_build *build,
-                           char *line, size_t room)
+static void opencl_options(const struct accelerator_build *build, char *line, size_t room)
 {
     /* On a CPU one thread runs a group's work-items between barriers. Unfolding kernels that way and
      * optimising takes minutes (PoCL 3.1: 150 s for a fit, 30 s without). */
-    const bool unfolded = accelerator->properties.is_processor && build->workers != 1;
-    const struct opencl_state *state = accelerator->state;
+    const bool unfolded = build->accelerator->properties.is_processor && build->workers != 1;
+    const struct opencl_state *state = build->accelerator->state;
     const char *division = build->precision == 64   ? ""
                            : state->builds_division ? " -DPARITAS_BUILT_DIVISION"
                                                     : " -cl-fp32-correctly-rounded-divide-sqrt";
     snprintf(line, room, "-cl-std=CL1.2%s%s", division, unfolded ? " -cl-opt-disable" : "");
 }
 
-static paritas_status build_program(paritas_context *context, struct accelerator *accelerator,
-                                    const struct accelerator_build *build, opencl_program program)
+static paritas_status build_program(const struct accelerator_build *build, opencl_program program)
 {
-    const struct opencl_state *state = accelerator->state;
+    const struct opencl_state *state = build->accelerator->state;
     char options[256];
-    opencl_options(accelerator, build, options, sizeof options);
+    opencl_options(build, options, sizeof options);
     const opencl_code code = state->api.clBuildProgram(program, 1, &state->device, options, NULL, NULL);
     if (code == 0) return PARITAS_OK;
     size_t size = 0;
     state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, 0, NULL, &size);
-    char *log = size > 0 ? paritas_allocate_clear(context, size + 1, 1) : NULL;
+    char *log = size > 0 ? paritas_allocate_clear(build->context, size + 1, 1) : NULL;
     if (log)
         state->api.clGetProgramBuildInfo(program, state->device, OPENCL_PROGRAM_BUILD_LOG, size, log, NULL);
-    const paritas_status status = accelerator_refuse(context, accelerator, build, "its compiler", code, log);
-    paritas_release(&context->allocator, log);
+    const paritas_status status = accelerator_refuse(build, "its compiler", code, log);
+    paritas_release(&build->context->allocator, log);
     return status;
 }
 
-static paritas_status opencl_compile(paritas_context *context, struct accelerator *accelerator,
-                                     const struct accelerator_build *build, void **binary, size_t *size)
+/* The program's machine code, from the context's allocator. */
+static paritas_status fetch_binary(const struct accelerator_build *build, opencl_program program,
+                                   void **binary, size_t *size)
 {
-    const struct opencl_state *state = accelerator->state;
+    paritas_context *context = build->context;
+    const struct opencl_state *state = build->accelerator->state;
+    TRY(accelerator_check(
+        context, build->accelerator, "clGetProgramInfo",
+        state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL)));
+    *binary = paritas_allocate(context, *size + 1, 1);
+    if (!*binary) return paritas_fail_memory(context);
+    const opencl_code code =
+        state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARIES, sizeof *binary, binary, NULL);
+    if (code == 0) return PARITAS_OK;
+    paritas_release(&context->allocator, *binary);
+    *binary = NULL;
+    return accelerator_fail(context, build->accelerator, "clGetProgramInfo", code);
+}
+
+static paritas_status opencl_compile(const struct accelerator_build *build, void **binary, size_t *size)
+{
+    const struct opencl_state *state = build->accelerator->state;
     opencl_code code = 0;
     *binary = NULL;
     opencl_program program = state->api.clCreateProgramWithSource(
         state->context, 1, (const char **)&build->text, &build->text_size, &code);
-    if (!program) return accelerator_fail(context, accelerator, "clCreateProgramWithSource", code);
-    paritas_status status = build_program(context, accelerator, build, program);
-    if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARY_SIZES,
-                                                                    sizeof *size, size, NULL)) != 0)
-        status = accelerator_fail(context, accelerator, "clGetProgramInfo", code);
-    if (status == PARITAS_OK && !(*binary = paritas_allocate(context, *size + 1, 1)))
-        status = paritas_fail_memory(context);
-    if (status == PARITAS_OK && (code = state->api.clGetProgramInfo(program, OPENCL_PROGRAM_BINARIES,
-                                                                    sizeof *binary, binary, NULL)) != 0) {
-        status = accelerator_fail(context, accelerator, "clGetProgramInfo", code);
-        paritas_release(&context->allocator, *binary);
-        *binary = NULL;
-    }
+    if (!program)
+        return accelerator_fail(build->context, build->accelerator, "clCreateProgramWithSource", code);
+    paritas_status status = build_program(build, program);
+    if (status == PARITAS_OK) status = fetch_binary(build, program, binary, size);
     state->api.clReleaseProgram(program);
     return status;
 }
 
-static paritas_status opencl_load(paritas_context *context, struct accelerator *accelerator,
-                                  const struct accelerator_build *build, const void *binary, size_t size,
-                                  struct accelerator_kernel *kernel)
+static paritas_status load_program(const struct accelerator_build *build, const unsigned char *binary,
+                                   size_t size, struct accelerator_kernel *kernel)
 {
+    paritas_context *context = build->context;
+    const struct accelerator *accelerator = build->accelerator;
     const struct opencl_state *state = accelerator->state;
-    const unsigned char *bytes = binary;
     opencl_code code = 0, of_device = 0;
-    kernel->program = state->api.clCreateProgramWithBinary(state->context, 1, &state->device, &size, &bytes,
+    kernel->program = state->api.clCreateProgramWithBinary(state->context, 1, &state->device, &size, &binary,
                                                            &of_device, &code);
     if (!kernel->program) return accelerator_fail(context, accelerator, "clCreateProgramWithBinary", code);
-    paritas_status status = build_program(context, accelerator, build, kernel->program);
-    if (status == PARITAS_OK &&
-        !(kernel->function = state->api.clCreateKernel(kernel->program, build->entry, &code)))
-        status = accelerator_fail(context, accelerator, "clCreateKernel", code);
-    if (status == PARITAS_OK && (code = state->api.clGetKernelWorkGroupInfo(
-                                     kernel->function, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE,
-                                     sizeof kernel->workers_most, &kernel->workers_most, NULL)) != 0)
-        status = accelerator_fail(context, accelerator, "clGetKernelWorkGroupInfo", code);
-    if (status != PARITAS_OK) opencl_unload(accelerator, kernel);
+    TRY(build_program(build, kernel->program));
+    kernel->function = state->api.clCreateKernel(kernel->program, build->entry, &code);
+    if (!kernel->function) return accelerator_fail(context, accelerator, "clCreateKernel", code);
+    code = state->api.clGetKernelWorkGroupInfo(kernel->function, state->device, OPENCL_KERNEL_WORK_GROUP_SIZE,
+                                               sizeof kernel->workers_most, &kernel->workers_most, NULL);
+    return accelerator_check(context, accelerator, "clGetKernelWorkGroupInfo", code);
+}
+
+static paritas_status opencl_load(const struct accelerator_build *build, const void *binary, size_t size,
+                                  struct accelerator_kernel *kernel)
+{
+    const paritas_status status = load_program(build, binary, size, kernel);
+    if (status != PARITAS_OK) opencl_unload(build->accelerator, kernel);
     return status;
 }
 
@@ -275,7 +269,7 @@ static int opencl_run(struct accelerator *accelerator, const struct accelerator_
         const void *value;
     } arguments[] = {ACCELERATOR_ARGUMENTS(ARGUMENT)};
 #undef ARGUMENT
-    for (uint32_t k = 0; k < sizeof arguments / sizeof arguments[0]; k++) {
+    for (uint32_t k = 0; k < COUNT_OF(arguments); k++) {
         const opencl_code code =
             state->api.clSetKernelArg(kernel->function, k, arguments[k].size, arguments[k].value);
         if (code != 0) return code;
@@ -292,7 +286,7 @@ static int opencl_finish(struct accelerator *accelerator)
 }
 
 ACCELERATOR_DECLARE_DIALECT(paritas_dialect_opencl)
-static const struct accelerator_operations operations = {ACCELERATOR_PRIMITIVES(opencl),
-                                                         .compile = opencl_compile, .codes = opencl_codes,
-                                                         ACCELERATOR_DIALECT(paritas_dialect_opencl)};
+static const struct accelerator_operations operations = {
+    ACCELERATOR_PRIMITIVES(opencl), .libraries = &libraries, .state_size = sizeof(struct opencl_state),
+    .compile = opencl_compile,      .codes = opencl_codes,   ACCELERATOR_DIALECT(paritas_dialect_opencl)};
 const struct device_operations DEVICE_KIND(PARITAS_DEVICE_OPENCL) = ACCELERATOR_DEVICE(&operations);

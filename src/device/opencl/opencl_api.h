@@ -21,51 +21,49 @@ typedef void (*opencl_notify_context)(const char *message, const void *data, siz
 typedef void (*opencl_notify_program)(opencl_program program, void *user);
 
 /* X(return type, name, parameters) */
-#define OPENCL_FUNCTIONS(X)                                                                                  \
-    X(opencl_code, clGetPlatformIDs, (uint32_t room, opencl_platform *platforms, uint32_t *count))           \
-    X(opencl_code, clGetDeviceIDs,                                                                           \
-      (opencl_platform platform, uint64_t type, uint32_t room, opencl_device *devices, uint32_t *count))     \
-    X(opencl_code, clGetDeviceInfo,                                                                          \
-      (opencl_device device, uint32_t what, size_t room, void *value, size_t *size))                         \
-    X(opencl_context, clCreateContext,                                                                       \
-      (const intptr_t *properties, uint32_t n, const opencl_device *devices, opencl_notify_context notify,   \
-       void *user, opencl_code *code))                                                                       \
-    X(opencl_code, clReleaseContext, (opencl_context context))                                               \
-    X(opencl_queue, clCreateCommandQueue,                                                                    \
-      (opencl_context context, opencl_device device, uint64_t properties, opencl_code *code))                \
-    X(opencl_code, clReleaseCommandQueue, (opencl_queue queue))                                              \
-    X(opencl_program, clCreateProgramWithSource,                                                             \
-      (opencl_context context, uint32_t n, const char **texts, const size_t *lengths, opencl_code *code))    \
-    X(opencl_program, clCreateProgramWithBinary,                                                             \
-      (opencl_context context, uint32_t n, const opencl_device *devices, const size_t *lengths,              \
-       const unsigned char **binaries, opencl_code *of_device, opencl_code *code))                           \
-    X(opencl_code, clGetProgramInfo,                                                                         \
-      (opencl_program program, uint32_t what, size_t room, void *value, size_t *size))                       \
-    X(opencl_code, clBuildProgram,                                                                           \
-      (opencl_program program, uint32_t n, const opencl_device *devices, const char *options,                \
-       opencl_notify_program notify, void *user))                                                            \
-    X(opencl_code, clGetProgramBuildInfo,                                                                    \
-      (opencl_program program, opencl_device device, uint32_t what, size_t room, void *value, size_t *size)) \
-    X(opencl_code, clReleaseProgram, (opencl_program program))                                               \
-    X(opencl_kernel, clCreateKernel, (opencl_program program, const char *name, opencl_code *code))          \
-    X(opencl_code, clReleaseKernel, (opencl_kernel kernel))                                                  \
-    X(opencl_code, clGetKernelWorkGroupInfo,                                                                 \
-      (opencl_kernel kernel, opencl_device device, uint32_t what, size_t room, void *value, size_t *size))   \
-    X(opencl_code, clSetKernelArg, (opencl_kernel kernel, uint32_t index, size_t size, const void *value))   \
-    X(opencl_memory, clCreateBuffer,                                                                         \
-      (opencl_context context, uint64_t flags, size_t bytes, void *host, opencl_code *code))                 \
-    X(opencl_code, clReleaseMemObject, (opencl_memory memory))                                               \
-    X(opencl_code, clEnqueueWriteBuffer,                                                                     \
-      (opencl_queue queue, opencl_memory memory, uint32_t blocking, size_t offset, size_t bytes,             \
-       const void *from, uint32_t n_wait, const opencl_event *wait, opencl_event *event))                    \
-    X(opencl_code, clEnqueueReadBuffer,                                                                      \
-      (opencl_queue queue, opencl_memory memory, uint32_t blocking, size_t offset, size_t bytes, void *to,   \
-       uint32_t n_wait, const opencl_event *wait, opencl_event *event))                                      \
-    X(opencl_code, clEnqueueNDRangeKernel,                                                                   \
-      (opencl_queue queue, opencl_kernel kernel, uint32_t dimensions, const size_t *offset,                  \
-       const size_t *global, const size_t *local, uint32_t n_wait, const opencl_event *wait,                 \
-       opencl_event *event))                                                                                 \
-    X(opencl_code, clFinish, (opencl_queue queue))
+#define OPENCL_FUNCTIONS(X)                                                                                 \
+    X(opencl_code, clGetPlatformIDs, (uint32_t room, opencl_platform *platforms, uint32_t *count))          \
+    X(opencl_code, clGetDeviceIDs,                                                                          \
+      (opencl_platform, uint64_t type, uint32_t room, opencl_device *devices, uint32_t *count))             \
+    X(opencl_code, clGetDeviceInfo, (opencl_device, uint32_t what, size_t room, void *value, size_t *size)) \
+    X(opencl_context, clCreateContext,                                                                      \
+      (const intptr_t *properties, uint32_t n, const opencl_device *devices, opencl_notify_context notify,  \
+       void *user, opencl_code *code))                                                                      \
+    X(opencl_code, clReleaseContext, (opencl_context))                                                      \
+    X(opencl_queue, clCreateCommandQueue,                                                                   \
+      (opencl_context, opencl_device, uint64_t properties, opencl_code *code))                              \
+    X(opencl_code, clReleaseCommandQueue, (opencl_queue))                                                   \
+    X(opencl_program, clCreateProgramWithSource,                                                            \
+      (opencl_context, uint32_t n, const char **texts, const size_t *lengths, opencl_code *code))           \
+    X(opencl_program, clCreateProgramWithBinary,                                                            \
+      (opencl_context, uint32_t n, const opencl_device *devices, const size_t *lengths,                     \
+       const unsigned char **binaries, opencl_code *of_device, opencl_code *code))                          \
+    X(opencl_code, clGetProgramInfo,                                                                        \
+      (opencl_program, uint32_t what, size_t room, void *value, size_t *size))                              \
+    X(opencl_code, clBuildProgram,                                                                          \
+      (opencl_program, uint32_t n, const opencl_device *devices, const char *options,                       \
+       opencl_notify_program notify, void *user))                                                           \
+    X(opencl_code, clGetProgramBuildInfo,                                                                   \
+      (opencl_program, opencl_device, uint32_t what, size_t room, void *value, size_t *size))               \
+    X(opencl_code, clReleaseProgram, (opencl_program))                                                      \
+    X(opencl_kernel, clCreateKernel, (opencl_program, const char *name, opencl_code *code))                 \
+    X(opencl_code, clReleaseKernel, (opencl_kernel))                                                        \
+    X(opencl_code, clGetKernelWorkGroupInfo,                                                                \
+      (opencl_kernel, opencl_device, uint32_t what, size_t room, void *value, size_t *size))                \
+    X(opencl_code, clSetKernelArg, (opencl_kernel, uint32_t index, size_t size, const void *value))         \
+    X(opencl_memory, clCreateBuffer,                                                                        \
+      (opencl_context, uint64_t flags, size_t bytes, void *host, opencl_code *code))                        \
+    X(opencl_code, clReleaseMemObject, (opencl_memory))                                                     \
+    X(opencl_code, clEnqueueWriteBuffer,                                                                    \
+      (opencl_queue, opencl_memory, uint32_t blocking, size_t offset, size_t bytes, const void *from,       \
+       uint32_t n_wait, const opencl_event *wait, opencl_event *))                                          \
+    X(opencl_code, clEnqueueReadBuffer,                                                                     \
+      (opencl_queue, opencl_memory, uint32_t blocking, size_t offset, size_t bytes, void *to,               \
+       uint32_t n_wait, const opencl_event *wait, opencl_event *))                                          \
+    X(opencl_code, clEnqueueNDRangeKernel,                                                                  \
+      (opencl_queue, opencl_kernel, uint32_t dimensions, const size_t *offset, const size_t *global,        \
+       const size_t *local, uint32_t n_wait, const opencl_event *wait, opencl_event *))                     \
+    X(opencl_code, clFinish, (opencl_queue))
 
 struct opencl_api {
     OPENCL_FUNCTIONS(LIBRARY_MEMBER)
@@ -92,7 +90,6 @@ enum {
     OPENCL_KERNEL_WORK_GROUP_SIZE = 0x11B0,
 
     OPENCL_DEVICE_TYPE_CPU = 1 << 1,
-    OPENCL_FP_DENORM = 1 << 0,
     OPENCL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT = 1 << 7,
     OPENCL_MEM_READ_WRITE = 1 << 0
 };
