@@ -5,20 +5,19 @@
 static const struct analysis *analysis_of(const struct arguments *arguments)
 {
     const struct command *command = arguments->command;
-    return command->by_toys.analyse != NULL && option_value(arguments, "--calc")->choice == 1
-               ? &command->by_toys
-               : &command->analysis;
+    return command->by_toys.analyse && option_value(arguments, "--calc")->choice == 1 ? &command->by_toys
+                                                                                      : &command->analysis;
 }
 
 bool takes_patchset(const struct command *command)
 {
-    return command->analysis.write_cells != NULL;
+    return command->analysis.write_cells;
 }
 
 paritas_status analysis_run(struct session *session)
 {
     const struct analysis *analysis = analysis_of(session->arguments);
-    if (analysis->check != NULL) TRY(analysis->check(session));
+    if (analysis->check) TRY(analysis->check(session));
     if (wants_patchset(session->arguments)) return run_patches(session, analysis);
     TRY(load_model(session));
     if (analysis->needs_poi) TRY(require_poi(session));

@@ -225,7 +225,7 @@ static const char *devices_of(const struct bench *b)
 {
     const char *named = environment_device();
     return option_text(b->session->arguments, "--device",
-                       named != NULL && strcmp(named, "auto") != 0 ? named : "cpu");
+                       named && strcmp(named, "auto") != 0 ? named : "cpu");
 }
 
 /* Skips a device that is open already: opencl is opencl:0. */
@@ -255,7 +255,7 @@ static paritas_status open_devices(struct bench *b)
     for (const char *at = devices_of(b); *at != '\0';) {
         const size_t length = strcspn(at, ",");
         char *name = arena_text(&session->arena, at, length);
-        if (name == NULL) return paritas_fail_memory(session->context);
+        if (!name) return paritas_fail_memory(session->context);
         at += length + (at[length] == ',');
         if (strcmp(name, "auto") == 0)
             return usage_failure(
@@ -308,11 +308,11 @@ static paritas_status compare(struct bench *b, const char *what, const char *dev
                               const char *now)
 {
     struct arena *arena = &b->session->arena;
-    if (baseline == NULL || strcmp(baseline, now) == 0) return PARITAS_OK;
+    if (!baseline || strcmp(baseline, now) == 0) return PARITAS_OK;
     struct difference *d = &b->differences[b->n_differences++];
     *d = (struct difference){what, device, arena_text(arena, baseline, strlen(baseline)),
                              arena_text(arena, now, strlen(now))};
-    return d->baseline != NULL && d->now != NULL ? PARITAS_OK : paritas_fail_memory(b->session->context);
+    return d->baseline && d->now ? PARITAS_OK : paritas_fail_memory(b->session->context);
 }
 
 static const char *text_of(const struct json *node)
@@ -331,7 +331,7 @@ static paritas_status compare_circumstances(struct bench *b, const struct json *
     TRY(compare(b, "threads", NULL, json_is(threads, JSON_NUMBER) ? before : NULL, now));
     for (size_t d = 0; d < b->n_devices; d++) {
         const struct json *one = json_is(devices, JSON_ARRAY) ? devices->first : NULL;
-        while (one != NULL && !json_text_is(json_get(one, "device"), b->device_names[d])) one = one->next;
+        while (one && !json_text_is(json_get(one, "device"), b->device_names[d])) one = one->next;
         TRY(compare(b, "description", b->device_names[d], text_of(json_get(one, "description")),
                     description_of(b->devices[d])));
     }
@@ -360,8 +360,8 @@ static paritas_status read_rows(struct bench *b, const struct paritas_workspace 
     const struct json *operations = json_get(document->root, "operations");
     const char *digest = text_of(json_get(document->root, "workspace")),
                *precision = text_of(json_get(document->root, "precision"));
-    bool measurements = digest != NULL && precision != NULL && json_is(operations, JSON_ARRAY);
-    for (const struct json *one = measurements ? operations->first : NULL; one != NULL && measurements;
+    bool measurements = digest && precision && json_is(operations, JSON_ARRAY);
+    for (const struct json *one = measurements ? operations->first : NULL; one && measurements;
          one = one->next)
         measurements = read_row(b, one);
     if (!measurements)
@@ -464,8 +464,7 @@ static void write_table(const struct bench *b)
     for (size_t k = 0; k < b->n_differences; k++) {
         const struct difference *d = &b->differences[k];
         text_format(&session->out, "%sthe baseline has another %s%s%s: %s, now %s\n", k == 0 ? "\n" : "",
-                    d->what, d->device != NULL ? " of " : "", d->device != NULL ? d->device : "", d->baseline,
-                    d->now);
+                    d->what, d->device ? " of " : "", d->device ? d->device : "", d->baseline, d->now);
     }
 }
 
@@ -491,7 +490,7 @@ static paritas_status bench(struct bench *b)
                *baseline = option_text(session->arguments, "--baseline", NULL);
     const double seconds = option_value(session->arguments, "--seconds")->number;
     if (!(seconds > 0.0)) return usage_failure(session, "--seconds takes a number above 0");
-    if (path != NULL && !output_check(path))
+    if (path && !output_check(path))
         return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the measurements could not be kept",
                             path);
     if (session->arguments->n_operands == 0) TRY(built_in(session));
@@ -499,14 +498,14 @@ static paritas_status bench(struct bench *b)
     TRY(open_devices(b));
     TRY(prepare(b));
     /* first: a bad one must not cost the measurements */
-    if (baseline != NULL) TRY(read_baseline(b, baseline));
+    if (baseline) TRY(read_baseline(b, baseline));
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++) TRY(measure(b, (enum operation)o, d, seconds));
     if (session->json)
         write_document(b, &session->writer);
     else
         write_table(b);
-    return path != NULL ? save(b, path) : PARITAS_OK;
+    return path ? save(b, path) : PARITAS_OK;
 }
 
 static int run(struct session *session)

@@ -65,7 +65,7 @@ static paritas_status minos_of(struct session *session, struct fitted *fitted, s
 static paritas_status minos(struct session *session, struct fitted *fitted)
 {
     size_t at = 0, i;
-    for (const struct given *given; (given = option_next(session->arguments, "--minos", &at)) != NULL;) {
+    for (const struct given *given; (given = option_next(session->arguments, "--minos", &at));) {
         fitted->minos = true;
         if (strcmp(given->text, "all") == 0) {
             for (i = 0; i < session->n_parameters; i++)
@@ -132,7 +132,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_close(w);
     }
     write_close(w);
-    if (fitted->covariance == NULL) return;
+    if (!fitted->covariance) return;
     write_array(w, "covariance", true);
     for (size_t i = 0; i < n; i++) write_numbers(w, NULL, n, fitted->covariance + i * n);
     write_close(w);
@@ -206,10 +206,10 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     if (fitted->starts.n > 0) starts_describe(out, &fitted->starts);
-    if (poi_name(session) != NULL) text_format(out, "Parameter of interest: %s\n", poi_name(session));
+    if (poi_name(session)) text_format(out, "Parameter of interest: %s\n", poi_name(session));
     text_format(out, "\n");
     write_parameters(session, fitted);
-    if (fitted->covariance != NULL) write_correlations(session, fitted);
+    if (fitted->covariance) write_correlations(session, fitted);
 }
 
 const struct command command_fit = {

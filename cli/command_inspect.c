@@ -45,26 +45,26 @@ static void write_json(struct session *session, const struct json *summary, cons
         for (size_t i = 0; i < spec->sets[k].size; i++)
             write_parameter(w, session, spec->sets[k].first + i, spec->sets[k].constraint);
     write_close(w);
-    for (const struct json *entry = summary->first; entry != NULL; entry = entry->next)
+    for (const struct json *entry = summary->first; entry; entry = entry->next)
         write_tree(w, entry->key, entry);
     write_close(w);
 }
 
 static const struct json *first_of(const struct json *list)
 {
-    return list != NULL ? list->first : NULL;
+    return list ? list->first : NULL;
 }
 
 /* Leftovers that pyhf ignores. */
 static void describe_unused(struct text *out, const struct json *unused)
 {
     const struct json *one;
-    for (one = first_of(json_get(unused, "observations")); one != NULL; one = one->next)
+    for (one = first_of(json_get(unused, "observations")); one; one = one->next)
         text_format(out, "unused: observation of '%s', which is no channel\n", one->text);
-    for (one = first_of(json_get(unused, "parameters")); one != NULL; one = one->next)
+    for (one = first_of(json_get(unused, "parameters")); one; one = one->next)
         text_format(out, "unused: measurement '%s' configures '%s', which is no parameter\n",
                     json_at(one, 0)->text, json_at(one, 1)->text);
-    for (one = first_of(json_get(unused, "pois")); one != NULL; one = one->next)
+    for (one = first_of(json_get(unused, "pois")); one; one = one->next)
         text_format(out,
                     "unused: measurement '%s' names the parameter of interest '%s', which is no parameter\n",
                     json_at(one, 0)->text, json_at(one, 1)->text);
@@ -112,7 +112,7 @@ static void write_tables(struct session *session, const struct json *summary, co
     text_format(out, "%zu channels, %zu bins, %zu parameters, %zu auxiliary data\n",
                 paritas_model_channel_count(session->model), session->n_main, session->n_parameters,
                 session->n_aux);
-    text_format(out, "Parameter of interest: %s\n\n", poi_name(session) != NULL ? poi_name(session) : "none");
+    text_format(out, "Parameter of interest: %s\n\n", poi_name(session) ? poi_name(session) : "none");
     write_channels(session);
     text_format(out, "\n");
     write_parameters(session, spec);
@@ -120,8 +120,8 @@ static void write_tables(struct session *session, const struct json *summary, co
     table_open(&table, out, "|measurement|poi", "l l l");
     const struct json *first = first_of(json_get(summary, "measurements"));
     const char *wanted = option_text(session->arguments, "--measurement", NULL);
-    for (const struct json *one = first; one != NULL; one = one->next) {
-        const bool used = wanted != NULL ? json_text_is(json_at(one, 0), wanted) : one == first;
+    for (const struct json *one = first; one; one = one->next) {
+        const bool used = wanted ? json_text_is(json_at(one, 0), wanted) : one == first;
         table_row(&table, used ? "*" : "", json_at(one, 0)->text, json_at(one, 1)->text);
     }
     table_close(&table);

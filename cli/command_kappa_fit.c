@@ -20,7 +20,7 @@ static paritas_status count_statuses(struct session *session, const struct sweep
                                      struct writer *writer)
 {
     const char **words = arena_array(arena, sweeps->n + 1, sizeof *words);
-    if (words == NULL) return paritas_fail_memory(session->context);
+    if (!words) return paritas_fail_memory(session->context);
     for (size_t k = 0; k < sweeps->n; k++) {
         const uint8_t reason = sweeps->day->sweep_reason[k];
         words[k] = reason != PARITAS_ER_KEPT ? paritas_er_reason_name((paritas_er_reason)reason)

@@ -106,10 +106,10 @@ struct toy_limits {
 static paritas_status check_toys(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    if (option_given(arguments, "--shard") != NULL)
+    if (option_given(arguments, "--shard"))
         return usage_failure(
             session, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
-    if (wants_patchset(arguments) && option_given(arguments, "--store") != NULL)
+    if (wants_patchset(arguments) && option_given(arguments, "--store"))
         return usage_failure(session, "--store takes the toys of one patch: --patch-name NAME");
     return PARITAS_OK;
 }
@@ -122,7 +122,7 @@ static paritas_status analyse_toys(struct session *session, void *result)
     l->scan[0].size = sizeof l->scan[0];
     l->rtol = option_value(session->arguments, "--rtol")->number;
     TRY(toy_run_open(session, &l->toys));
-    if (option_given(session->arguments, "--ntoys") == NULL) l->toys.options.n = PARITAS_LIMIT_TOYS;
+    if (!option_given(session->arguments, "--ntoys")) l->toys.options.n = PARITAS_LIMIT_TOYS;
     request.statistic = statistic_of(session);
     request.level = level_of(session);
     request.rtol = l->rtol;

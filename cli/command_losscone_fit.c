@@ -30,8 +30,7 @@ static const char **status_words(struct column_list *list, const struct sweeps *
                                  const paritas_losscone_result *results)
 {
     const char **words = column_room(list, COLUMN_TEXT, sweeps->n);
-    for (size_t k = 0; k < sweeps->n && words != NULL; k++)
-        words[k] = losscone_status_word(sweeps, k, &results[k]);
+    for (size_t k = 0; k < sweeps->n && words; k++) words[k] = losscone_status_word(sweeps, k, &results[k]);
     return words;
 }
 
@@ -48,7 +47,7 @@ static const char *set_text(struct column_list *list, const paritas_confidence *
             snprintf(text + length, sizeof text - (size_t)length, "%s%s %s", i > 0 ? ";" : "", lower, upper);
     }
     const char *copy = arena_text(list->arena, text, (size_t)length);
-    list->failed = list->failed || copy == NULL;
+    list->failed = list->failed || !copy;
     return copy;
 }
 
@@ -67,7 +66,7 @@ static void add_sets(struct day_tables *tables, const char *suffix, size_t n, co
     double *lower = column_room(list, COLUMN_F64, n), *upper = column_room(list, COLUMN_F64, n);
     double *all_lower = column_room(list, COLUMN_F64, n * width),
            *all_upper = column_room(list, COLUMN_F64, n * width);
-    if (texts == NULL || lower == NULL || upper == NULL || all_lower == NULL || all_upper == NULL) return;
+    if (!texts || !lower || !upper || !all_lower || !all_upper) return;
     for (size_t k = 0; k < n; k++) {
         const unsigned intervals = fitted[k] ? sets[k].intervals : 0;
         for (unsigned i = 0; i < width; i++) {
@@ -96,8 +95,8 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
     const size_t n = sweeps->n;
     struct model_columns columns = {.status = status_words(list, sweeps, results)};
     unsigned char *fitted = column_room(list, COLUMN_BOOL, n);
-    for (size_t k = 0; k < n && fitted != NULL; k++) fitted[k] = losscone_fitted(&results[k]);
-    if (fitted == NULL) return columns;
+    for (size_t k = 0; k < n && fitted; k++) fitted[k] = losscone_fitted(&results[k]);
+    if (!fitted) return columns;
     columns.fitted = fitted;
     column_add_both(tables, "status", suffix, COLUMN_TEXT, n, columns.status);
     const struct day_records records = {"paritas_losscone_result", n, results, fitted, NULL};
@@ -109,7 +108,7 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
     columns.ratio = column_values(list, "ratio", suffix);
     columns.amplitude =
         gather_f64(list, n, results, sizeof *results, offsetof(paritas_losscone_result, amplitude), fitted);
-    if (answers->sets[model] != NULL) add_sets(tables, suffix, n, answers->sets[model], fitted);
+    if (answers->sets[model]) add_sets(tables, suffix, n, answers->sets[model], fitted);
     return columns;
 }
 
@@ -117,7 +116,7 @@ static struct model_columns add_model(struct day_tables *tables, const struct sw
 static const char **preferred_words(struct column_list *list, size_t n, const struct model_columns models[2])
 {
     const char **words = column_room(list, COLUMN_TEXT, n);
-    for (size_t k = 0; k < n && words != NULL; k++) {
+    for (size_t k = 0; k < n && words; k++) {
         const double hard = models[0].misfit[k], folded = models[1].misfit[k];
         words[k] = isnan(hard) || isnan(folded) ? "" : losscone_model_name(!(hard <= folded));
     }
@@ -128,8 +127,8 @@ static void add_beams(struct day_tables *tables, size_t n, const paritas_beam *b
 {
     struct column_list *list = &tables->rows;
     unsigned char *found = column_room(list, COLUMN_BOOL, n);
-    for (size_t k = 0; k < n && found != NULL; k++) found[k] = beams[k].found != 0;
-    if (found == NULL) return;
+    for (size_t k = 0; k < n && found; k++) found[k] = beams[k].found != 0;
+    if (!found) return;
     const struct day_records records = {"paritas_beam", n, beams, found, "beam_"};
     column_add_records(tables, "", &records, "found", "found");
     column_add_records(tables, "", &records, "energy", "potential");
@@ -143,9 +142,9 @@ static void add_original(struct day_tables *tables, const struct sweeps *sweeps,
     const size_t n = sweeps->n, rows = ROWS * n;
     double *none = column_room(list, COLUMN_F64, n);
     int8_t *class = column_room(list, COLUMN_I8, n);
-    if (none == NULL || class == NULL) return;
+    if (!none || !class) return;
     for (size_t k = 0; k < n; k++) none[k] = NAN;
-    const double *amplitude = model->amplitude, *temperature = plasma != NULL ? plasma->temperature : none;
+    const double *amplitude = model->amplitude, *temperature = plasma ? plasma->temperature : none;
     for (size_t k = 0; k < n; k++)
         class[k] = (int8_t)environment_class(sweeps->day->projection_in_sun[k], temperature[k]);
     const struct {
@@ -157,14 +156,13 @@ static void add_original(struct day_tables *tables, const struct sweeps *sweeps,
         {"rows_beam_amp", NULL, amplitude},
         {"rows_fit_chi2", "spec_fit_chi2", model->misfit},
         {"rows_electron_temperature", "spec_electron_temperature", temperature},
-        {"rows_electron_density", "spec_electron_density", plasma != NULL ? plasma->density : none},
-        {"rows_kappa_value", "spec_kappa_value", plasma != NULL ? plasma->kappa : none},
+        {"rows_electron_density", "spec_electron_density", plasma ? plasma->density : none},
+        {"rows_kappa_value", "spec_kappa_value", plasma ? plasma->kappa : none},
     };
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
         column_add(list, fields[i].row, "", COLUMN_F64, rows, 0,
                    repeat(list, COLUMN_F64, n, ROWS, fields[i].values));
-        if (fields[i].spectrum != NULL)
-            column_add(list, fields[i].spectrum, "", COLUMN_F64, n, 0, fields[i].values);
+        if (fields[i].spectrum) column_add(list, fields[i].spectrum, "", COLUMN_F64, n, 0, fields[i].values);
     }
     column_add(list, "rows_environment_class", "", COLUMN_I8, rows, 0,
                repeat(list, COLUMN_I8, n, ROWS, class));
@@ -194,20 +192,19 @@ static void write_answer(struct writer *writer, const struct sweeps *sweeps, con
     /* counting sorts: count a copy */
     const char **words = arena_array(arena, n + 1, sizeof *words);
     size_t both = 0;
-    for (size_t k = 0; k < n && words != NULL; k++) words[k] = first->status[k];
-    if (words != NULL) write_counts(writer, "statuses", n, words);
-    for (size_t k = 0; k < n && words != NULL && preferred != NULL; k++)
+    for (size_t k = 0; k < n && words; k++) words[k] = first->status[k];
+    if (words) write_counts(writer, "statuses", n, words);
+    for (size_t k = 0; k < n && words && preferred; k++)
         if (preferred[k][0] != '\0') words[both++] = preferred[k];
-    if (words != NULL && preferred != NULL) write_counts(writer, "preferred", both, words);
+    if (words && preferred) write_counts(writer, "preferred", both, words);
 }
 
 static void write_potentials(struct writer *writer, size_t n, const paritas_potential *potentials,
                              struct arena *arena)
 {
     const char **words = arena_array(arena, n + 1, sizeof *words);
-    for (size_t k = 0; k < n && words != NULL; k++)
-        words[k] = paritas_potential_status_name(potentials[k].status);
-    if (words != NULL) write_counts(writer, "spacecraft_potentials", n, words);
+    for (size_t k = 0; k < n && words; k++) words[k] = paritas_potential_status_name(potentials[k].status);
+    if (words) write_counts(writer, "spacecraft_potentials", n, words);
 }
 
 static paritas_status answer(struct session *session, void *user, const struct sources *sources,
@@ -222,7 +219,7 @@ static paritas_status answer(struct session *session, void *user, const struct s
     if (plan->automatic) status = plasma_answer(session, &plan->plasma, sources, sweeps, arena, &plasma);
     const paritas_sweeps data = sweeps_of(sweeps);
     paritas_beam *beams = arena_records(arena, sweeps->n, sizeof *beams);
-    if (beams == NULL) return paritas_fail_memory(session->context);
+    if (!beams) return paritas_fail_memory(session->context);
     /* beams are sought in all fluxes, also those outside the misfit */
     if (status == PARITAS_OK) status = paritas_losscone_beam(session->context, &data, beams);
     if (status == PARITAS_OK)
@@ -239,7 +236,7 @@ static paritas_status answer(struct session *session, void *user, const struct s
     add_sweep_columns(tables, sweeps);
     if (plan->automatic) plasma_columns = add_plasma(tables, sweeps, &plasma);
     for (int model = 0; model < 2; model++)
-        if (answers.results[model] != NULL)
+        if (answers.results[model])
             models[model] = add_model(tables, sweeps, &answers, model, both && model == 1 ? "_folded" : "");
     if (tables->rows.failed || tables->arrays.failed) return paritas_fail_memory(session->context);
     if (both) {

@@ -39,7 +39,7 @@ static paritas_status open_tally(struct session *session, size_t n, struct tally
                          &tally->misfit};
     for (size_t i = 0; i < COUNT_OF(arrays); i++) {
         *arrays[i] = numbers(session, n);
-        if (*arrays[i] == NULL) return PARITAS_OUT_OF_MEMORY;
+        if (!*arrays[i]) return PARITAS_OUT_OF_MEMORY;
     }
     return PARITAS_OK;
 }
@@ -57,7 +57,7 @@ static void take(struct tally *tally, const struct truth *truth, size_t n, size_
         tally->ratio_error[i] = r->ratio_centre - truth->ratio[k];
         tally->width[i] = r->potential_upper - r->potential_lower;
         tally->in_plateau += u >= r->potential_lower && u <= r->potential_upper;
-        if (sets == NULL) continue;
+        if (!sets) continue;
         bool inside = false;
         for (unsigned s = 0; s < sets[k].intervals; s++) {
             inside = inside || (u >= sets[k].lower[s] && u <= sets[k].upper[s]);
@@ -81,8 +81,7 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
     double *potential = arena_array(&arena, rows * n, sizeof(double)),
            *cosine = arena_array(&arena, cells * n, sizeof(double)),
            *flux = arena_array(&arena, cells * n, sizeof(double));
-    paritas_status status =
-        potential != NULL && cosine != NULL && flux != NULL ? PARITAS_OK : paritas_fail_memory(context);
+    paritas_status status = potential && cosine && flux ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK)
         status = synthetic_day(context, &plan, &j->plan.options, j->theta, n, at, 0.0, &arena, &truth, &day);
     for (size_t i = 0; i < rows * n && status == PARITAS_OK; i++) potential[i] = truth.spacecraft[i / rows];
@@ -95,13 +94,13 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
         status = paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux);
     const paritas_sweeps sweeps = {.size = sizeof sweeps,
                                    .n = n,
-                                   .energy = day != NULL ? day->energy : NULL,
+                                   .energy = day ? day->energy : NULL,
                                    .potential = potential,
                                    .cosine = cosine,
                                    .flux = flux};
     if (status == PARITAS_OK) status = losscone_answer(context, &j->plan, &sweeps, at, &arena, &answers);
     for (int model = 0; model < 2 && status == PARITAS_OK; model++)
-        if (answers.results[model] != NULL)
+        if (answers.results[model])
             take(&j->tallies[kind][model], &truth, n, at, answers.results[model], answers.sets[model]);
     paritas_er_day_free(day);
     arena_free(&arena);
@@ -293,7 +292,7 @@ static int run(struct session *session)
     if (status == PARITAS_OK)
         status =
             paritas_er_theta(session->context, option_text(session->arguments, "--theta", NULL), j.theta);
-    const bool given = option_given(session->arguments, "--truth") != NULL;
+    const bool given = option_given(session->arguments, "--truth");
     j.truths[0] = !given || !j.truth.folded;
     j.truths[1] = !given || j.truth.folded;
     if (status == PARITAS_OK) status = inject(&j);

@@ -45,8 +45,7 @@ static paritas_status open_grid(struct profile *p)
         double value;
     } ends[] = {{"--start", p->start}, {"--stop", p->stop}};
     for (size_t i = 0; i < COUNT_OF(ends); i++)
-        if (option_given(arguments, ends[i].option) != NULL &&
-            !(ends[i].value >= lower && ends[i].value <= upper))
+        if (option_given(arguments, ends[i].option) && !(ends[i].value >= lower && ends[i].value <= upper))
             return usage_failure(p->session, "%s takes a number within the bounds of U, %g to %g",
                                  ends[i].option, lower, upper);
     if (lower <= upper && !(p->start <= p->stop))
@@ -110,20 +109,19 @@ static paritas_status make_profiles(struct profile *p)
     struct session *session = p->session;
     if (!has_fit(p)) p->points = 0;
     p->potentials = numbers(session, p->points);
-    if (p->potentials == NULL) return PARITAS_OUT_OF_MEMORY;
+    if (!p->potentials) return PARITAS_OUT_OF_MEMORY;
     for (size_t i = 0; i < p->points; i++)
         p->potentials[i] = i + 1 < p->points
                                ? p->start + (p->stop - p->start) * ((double)i / (double)(p->points - 1))
                                : p->stop;
     if (p->points == 1) p->potentials[0] = p->start;
     for (int model = 0; model < 2; model++) {
-        if (p->answers.results[model] == NULL) continue;
+        if (!p->answers.results[model]) continue;
         const paritas_losscone_options one = losscone_plan_options(&p->plan, model);
         p->misfit[model] = numbers(session, p->points);
         p->ratio[model] = numbers(session, p->points);
         p->amplitude[model] = numbers(session, p->points);
-        if (p->misfit[model] == NULL || p->ratio[model] == NULL || p->amplitude[model] == NULL)
-            return PARITAS_OUT_OF_MEMORY;
+        if (!p->misfit[model] || !p->ratio[model] || !p->amplitude[model]) return PARITAS_OUT_OF_MEMORY;
         const paritas_status status =
             paritas_losscone_profile(session->context, &p->data, &one, p->points, p->potentials,
                                      p->misfit[model], p->ratio[model], p->amplitude[model]);
@@ -153,7 +151,7 @@ static void model_json(const struct profile *p, int model, struct writer *w)
     for (unsigned i = 0; fitted && i < r->vertices && i < PARITAS_PLATEAU_VERTICES; i++)
         write_pair(w, r->vertex[i][0], r->vertex[i][1]);
     write_close(w);
-    if (set != NULL && fitted) {
+    if (set && fitted) {
         write_object(w, "confidence", false);
         write_number(w, "threshold", set->threshold);
         write_array(w, "intervals", false);
@@ -183,10 +181,10 @@ static void answer_json(const struct profile *p)
     write_integer(w, "spectrum", (uint64_t)p->sweeps.day->number[p->at]);
     write_string(w, "utc", p->sweeps.day->utc[p->at]);
     write_number(w, "spacecraft_potential", p->sweeps.day->spacecraft_potential[p->at]);
-    if (p->potential_status != NULL) write_string(w, "spacecraft_potential_status", p->potential_status);
+    if (p->potential_status) write_string(w, "spacecraft_potential_status", p->potential_status);
     write_array(w, "models", true);
     for (int model = 0; model < 2; model++)
-        if (p->answers.results[model] != NULL) model_json(p, model, w);
+        if (p->answers.results[model]) model_json(p, model, w);
     write_close(w);
     write_object(w, "options", false);
     losscone_plan_describe(&p->plan, w);
@@ -208,7 +206,7 @@ static void describe_model(const struct profile *p, int model, struct text *out)
         if (model == 0) text_format(out, ", A %.4g", r->amplitude);
     }
     text_format(out, "\n");
-    if (set == NULL || !losscone_fitted(r)) return;
+    if (!set || !losscone_fitted(r)) return;
     text_format(out, "        misfit up to %.4g above:", set->threshold);
     for (unsigned i = 0; i < set->intervals; i++)
         text_format(out, "%s %.6g to %.6g V", i > 0 ? "," : "", set->lower[i], set->upper[i]);
@@ -226,10 +224,10 @@ static void answer_table(const struct profile *p)
     if (!isnan(potential))
         text_format(out, ", spacecraft at %.4g V\n", potential);
     else
-        text_format(out, ", no spacecraft potential%s%s\n", p->potential_status != NULL ? ": " : "",
-                    p->potential_status != NULL ? p->potential_status : "");
+        text_format(out, ", no spacecraft potential%s%s\n", p->potential_status ? ": " : "",
+                    p->potential_status ? p->potential_status : "");
     for (int model = 0; model < 2; model++)
-        if (p->answers.results[model] != NULL) describe_model(p, model, out);
+        if (p->answers.results[model]) describe_model(p, model, out);
     if (!has_fit(p)) return;
     text_format(out, "\n");
     const bool hard = p->plan.hard, folded = p->plan.folded;
@@ -240,7 +238,7 @@ static void answer_table(const struct profile *p)
     for (size_t i = 0; i < p->points; i++) {
         table_number(&table, p->potentials[i], 6);
         for (int model = 0; model < 2; model++) {
-            if (p->answers.results[model] == NULL) continue;
+            if (!p->answers.results[model]) continue;
             table_number(&table, p->misfit[model][i], 6);
             table_number(&table, p->ratio[model][i], 4);
             if (model == 0) table_number(&table, p->amplitude[model][i], 3);
@@ -254,7 +252,7 @@ static int run(struct session *session)
     struct profile p;
     memset(&p, 0, sizeof p);
     p.session = session;
-    if (option_given(session->arguments, "--spectrum") == NULL)
+    if (!option_given(session->arguments, "--spectrum"))
         return usage_failure(session, "losscone profile needs --spectrum N");
     paritas_status status = losscone_plan_open(session, &p.plan);
     if (status == PARITAS_OK && p.plan.options.search != PARITAS_LOSSCONE_SEARCH_EXACT)

@@ -53,8 +53,7 @@ static paritas_status open_synthesis(struct session *session, struct synthesis *
     s->options.beam_sigma = option_number(arguments, "--beam-sigma", s->options.beam_sigma);
     s->options.response_width = option_number(arguments, "--response-width", s->options.response_width);
     snprintf(utc, sizeof utc, "%.40sT00:00:00", start);
-    if (s->folder == NULL)
-        return usage_failure(session, "losscone synthesize needs -o DIR, where its files go");
+    if (!s->folder) return usage_failure(session, "losscone synthesize needs -o DIR, where its files go");
     if (strlen(start) != 10 || !er_read_utc(utc, utc + strlen(utc), &s->start))
         return usage_failure(session, "--start takes YYYY-MM-DD, not '%s'", start);
     if (s->sweeps > 1080)
@@ -81,14 +80,12 @@ static paritas_status open_truths(struct synthesis *s, struct truths *all)
     double **arrays = (double **)&all->truth;
     for (size_t i = 0; i < sizeof all->truth / sizeof *arrays; i++) {
         arrays[i] = arena_array(arena, n + 1, sizeof(double));
-        if (arrays[i] == NULL) return paritas_fail_memory(s->session->context);
+        if (!arrays[i]) return paritas_fail_memory(s->session->context);
     }
     all->date = arena_array(arena, n + 1, sizeof *all->date);
     all->utc = arena_array(arena, n + 1, sizeof *all->utc);
     all->spectrum = arena_array(arena, n + 1, sizeof *all->spectrum);
-    return all->date != NULL && all->utc != NULL && all->spectrum != NULL
-               ? PARITAS_OK
-               : paritas_fail_memory(s->session->context);
+    return all->date && all->utc && all->spectrum ? PARITAS_OK : paritas_fail_memory(s->session->context);
 }
 
 static paritas_status take_truth(struct synthesis *s, size_t at, const struct truth *truth,
@@ -103,8 +100,7 @@ static paritas_status take_truth(struct synthesis *s, size_t at, const struct tr
         all->utc[at + k] = arena_text(&s->session->arena, utc, strlen(utc));
         all->date[at + k] = arena_text(&s->session->arena, utc, 10);
         all->spectrum[at + k] = day->number[k];
-        if (all->utc[at + k] == NULL || all->date[at + k] == NULL)
-            return paritas_fail_memory(s->session->context);
+        if (!all->utc[at + k] || !all->date[at + k]) return paritas_fail_memory(s->session->context);
     }
     return PARITAS_OK;
 }

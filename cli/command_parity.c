@@ -291,7 +291,7 @@ static void write_json(struct parity *p)
         write_close(w);
     }
     write_close(w);
-    if (p->exact != NULL) {
+    if (p->exact) {
         write_array(w, "against_f64", true);
         for (size_t k = 0; k < p->n_distances; k++) {
             const struct distance *d = &p->distances[k];
@@ -344,7 +344,7 @@ static void write_table(struct parity *p)
                                      : "DIFFERENT");
     }
     table_close(&table);
-    if (p->exact != NULL) write_distances(p);
+    if (p->exact) write_distances(p);
 }
 
 static paritas_status check(struct parity *p)
@@ -358,7 +358,7 @@ static paritas_status check(struct parity *p)
     TRY(contract_ask(session, p->reference, plan, CONTRACT_SCAN_OF_Q, CONTRACT_TOYS, &p->wanted));
     TRY(contract_ask(session, p->ours, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->answers));
     check_bits(p);
-    if (p->exact == NULL) return PARITAS_OK;
+    if (!p->exact) return PARITAS_OK;
     TRY(contract_ask(session, p->exact, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->in_f64));
     TRY(contract_ask(session, p->raw, plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished));
     return check_distances(p);

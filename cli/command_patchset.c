@@ -41,7 +41,7 @@ static void write_values(struct table *table, const char *name, const struct jso
 {
     struct text text;
     text_open(&text, table->out->allocator);
-    if (values != NULL) json_write(&text, values, 0, false);
+    if (values) json_write(&text, values, 0, false);
     text_append(&text, "", 1);
     table_row(table, name, text.failed ? "" : text.bytes);
     text_free(&text);
@@ -135,7 +135,7 @@ static paritas_status run_action(struct session *session, const struct action *a
     if (arguments->n_operands != operands)
         return usage_failure(session, "patchset %s takes %s", action->name,
                              action->takes_workspace ? "WORKSPACE PATCHSET" : "PATCHSET");
-    if (action->takes_name && option_given(arguments, "--name") == NULL)
+    if (action->takes_name && !option_given(arguments, "--name"))
         return usage_failure(session, "patchset %s needs --name NAME", action->name);
     paritas_workspace *patchset = NULL;
     TRY(paritas_workspace_read(session->context, arguments->operands[operands - 1], &patchset));

@@ -40,12 +40,12 @@ static paritas_status read_axis(struct session *session, const char *text, struc
 {
     paritas_context *context = session->context;
     char *copy = arena_text(&session->arena, text, strlen(text));
-    if (copy == NULL) return paritas_fail_memory(context);
-    char *equals = strrchr(copy, '='), *colon = equals != NULL ? strchr(equals, ':') : NULL,
-         *second = colon != NULL ? strchr(colon + 1, ':') : NULL;
+    if (!copy) return paritas_fail_memory(context);
+    char *equals = strrchr(copy, '='), *colon = equals ? strchr(equals, ':') : NULL,
+         *second = colon ? strchr(colon + 1, ':') : NULL;
     double n = 0.0;
-    if (second != NULL) *equals = *colon = *second = '\0';
-    if (second == NULL || !number_of_text(equals + 1, &axis->range.lower) ||
+    if (second) *equals = *colon = *second = '\0';
+    if (!second || !number_of_text(equals + 1, &axis->range.lower) ||
         !number_of_text(colon + 1, &axis->range.upper) || !number_of_text(second + 1, &n) ||
         !(n >= 1.0 && n <= 1e6) || n != floor(n))
         return usage_failure(session, "--par takes NAME=LO:HI:N, not '%s'", text);
@@ -71,7 +71,7 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     const struct arguments *arguments = session->arguments;
     size_t at = 0;
     *k = 0;
-    for (const struct given *given; (given = option_next(arguments, "--par", &at)) != NULL;) {
+    for (const struct given *given; (given = option_next(arguments, "--par", &at));) {
         if (*k == 2) return usage_failure(session, "--par can be given once or twice");
         TRY(read_axis(session, given->text, &axes[(*k)++]));
     }
@@ -80,7 +80,7 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     *k = 1;
     struct axis *axis = &axes[0];
     axis->parameter = (size_t)paritas_model_poi_index(session->model);
-    if (option_given(arguments, "--start") == NULL || option_given(arguments, "--stop") == NULL)
+    if (!option_given(arguments, "--start") || !option_given(arguments, "--stop"))
         TRY(default_range(session, axis));
     axis->range.lower = option_number(arguments, "--start", axis->range.lower);
     axis->range.upper = option_number(arguments, "--stop", axis->range.upper);

@@ -29,7 +29,7 @@ static paritas_status read_numbers(struct session *session, const char *path, co
         return paritas_fail(session->context, PARITAS_INVALID_INPUT,
                             "%s: %s has %u numbers; the model has %zu", path, place, array->count, n);
     size_t i = 0;
-    for (const struct json *one = array->first; one != NULL; one = one->next, i++) {
+    for (const struct json *one = array->first; one; one = one->next, i++) {
         if (!json_is(one, JSON_NUMBER))
             return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: %s[%zu] is %s, not a number",
                                 path, place, i, json_type_name(one));
@@ -47,12 +47,12 @@ static paritas_status read_expected(struct session *session, const char *path, c
         TRY(read_numbers(session, path, "the array", root, n_main + n_aux, expected));
     } else if (json_is(root, JSON_OBJECT)) {
         const struct json *aux = json_get(root, "aux");
-        for (const struct json *one = root->first; one != NULL; one = one->next)
+        for (const struct json *one = root->first; one; one = one->next)
             if (strcmp(one->key, "main") != 0 && strcmp(one->key, "aux") != 0)
                 return paritas_fail(session->context, PARITAS_INVALID_INPUT,
                                     "%s: expected data have the keys main and aux, not '%s'", path, one->key);
         TRY(read_numbers(session, path, "main", json_get(root, "main"), n_main, expected));
-        if (aux != NULL || n_aux > 0) TRY(read_numbers(session, path, "aux", aux, n_aux, expected + n_main));
+        if (aux || n_aux > 0) TRY(read_numbers(session, path, "aux", aux, n_aux, expected + n_main));
     } else {
         return paritas_fail(session->context, PARITAS_INVALID_INPUT,
                             "%s: expected data are an array, or an object with the keys main and aux, not %s",
@@ -94,7 +94,7 @@ static paritas_status start_at(struct session *session, const double *point)
 static paritas_status check(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    if (option_given(arguments, "--point") != NULL && option_given(arguments, "--expected-data") != NULL)
+    if (option_given(arguments, "--point") && option_given(arguments, "--expected-data"))
         return usage_failure(
             session, "--point and --expected-data: toys are drawn at a point or around data, not both");
     return PARITAS_OK;
@@ -104,10 +104,10 @@ static paritas_status name_file(struct session *session, const char *path, parit
 {
     static const char lead[] = "toys cannot be drawn";
     const char *message = paritas_error_message(session->context);
-    if (status == PARITAS_OK || path == NULL || strncmp(message, lead, sizeof lead - 1) != 0) return status;
+    if (status == PARITAS_OK || !path || strncmp(message, lead, sizeof lead - 1) != 0) return status;
     char *copy = arena_text(&session->arena, message, strlen(message));
-    return copy == NULL ? paritas_fail_memory(session->context)
-                        : paritas_fail(session->context, status, "%s: %s", path, copy);
+    return !copy ? paritas_fail_memory(session->context)
+                 : paritas_fail(session->context, status, "%s: %s", path, copy);
 }
 
 struct drawn {
@@ -124,11 +124,11 @@ static paritas_status analyse(struct session *session, void *result)
                *around = option_text(arguments, "--expected-data", NULL);
     double *point = NULL, *expected = NULL;
     d->result.size = sizeof d->result;
-    if (at != NULL) {
+    if (at) {
         TRY(load_point(session, at, &point));
         TRY(start_at(session, point));
     }
-    if (around != NULL) TRY(load_expected(session, around, &expected));
+    if (around) TRY(load_expected(session, around, &expected));
     TRY(toy_run_open(session, &d->toys));
     d->parameters = sized_records(session, session->n_parameters, sizeof *d->parameters);
     TRY(allocated(session));
@@ -139,7 +139,7 @@ static paritas_status analyse(struct session *session, void *result)
         .flags = (option_flag(arguments, "--save-parameters") ? PARITAS_TOYS_KEEP_PARAMETERS : 0) |
                  (option_flag(arguments, "--errors") ? PARITAS_TOYS_ERRORS : 0),
         .parameters = d->parameters};
-    TRY(name_file(session, at != NULL ? at : around,
+    TRY(name_file(session, at ? at : around,
                   paritas_toys(session->context, session->model, &session->job, &request, &d->toys.options,
                                &d->result)));
     toy_run_close(session, &d->toys, &d->result.tally);

@@ -71,7 +71,7 @@ static paritas_status ask_likelihood(struct asking *a)
     double *nll = room(a, CONTRACT_NLL, CONTRACT_POINTS),
            *gradient = room(a, CONTRACT_GRADIENT, CONTRACT_POINTS * n),
            *hessian = room(a, CONTRACT_HESSIAN, CONTRACT_HESSIANS * n * n);
-    const double *data = a->session->job.data != NULL ? a->session->job.data : paritas_model_data(model);
+    const double *data = a->session->job.data ? a->session->job.data : paritas_model_data(model);
     TRY(allocated(a->session));
     TRY(paritas_evaluate(a->context, model, CONTRACT_POINTS, a->plan->points, 1, data, nll, gradient, NULL));
     return paritas_evaluate(a->context, model, CONTRACT_HESSIANS, a->plan->points, 1, data, NULL, NULL,

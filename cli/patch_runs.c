@@ -55,7 +55,7 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
 /* Without a context only this patch fails. */
 static paritas_status open_worker(struct session *session, const struct patch_worker *worker)
 {
-    if (worker->device != NULL) return session_open_beside(session, worker->run->first, worker->device);
+    if (worker->device) return session_open_beside(session, worker->run->first, worker->device);
     session_share(session, worker->run->first);
     return PARITAS_OK;
 }
@@ -68,7 +68,7 @@ static void *work(void *argument)
     for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->n;) {
         struct patch_outcome *outcome = &run->outcomes[i];
         const bool opened =
-            session.context != NULL || (outcome->status = open_worker(&session, worker)) == PARITAS_OK;
+            session.context || (outcome->status = open_worker(&session, worker)) == PARITAS_OK;
         if (opened) outcome->status = run_one(&session, run, outcome);
         if (outcome->status != PARITAS_OK)
             snprintf(outcome->error, sizeof outcome->error, "%s", name_options(session.context->message));

@@ -77,14 +77,14 @@ const struct option options_answer[] = {
 static const char *environment(const char *name)
 {
     const char *text = getenv(name);
-    return text != NULL && text[0] != '\0' ? text : NULL;
+    return text && text[0] != '\0' ? text : NULL;
 }
 
 /* PARITAS_LANES; 0: not set, or wrong (text in `wrong`). */
 static unsigned environment_lanes(const char **wrong)
 {
     const char *text = environment("PARITAS_LANES");
-    const int power = text != NULL ? option_choice("1|2|4|8|16", text) : -1;
+    const int power = text ? option_choice("1|2|4|8|16", text) : -1;
     *wrong = power < 0 ? text : NULL;
     return power < 0 ? 0 : 1u << power;
 }
@@ -96,7 +96,7 @@ const char *environment_device(void)
 
 static bool takes_device(const struct command *command)
 {
-    for (const struct option_group *group = command->groups; group->options != NULL; group++)
+    for (const struct option_group *group = command->groups; group->options; group++)
         if (group->options == options_engine || group->options == options_fit_engine) return true;
     return false;
 }
@@ -106,7 +106,7 @@ static const char *device_of(const struct arguments *arguments)
 {
     if (!takes_device(arguments->command)) return "cpu";
     const char *named = environment_device();
-    return option_text(arguments, "--device", named != NULL ? named : "auto");
+    return option_text(arguments, "--device", named ? named : "auto");
 }
 
 static void print_note(void *user, const char *message)
@@ -119,15 +119,15 @@ static void print_note(void *user, const char *message)
 static const char *cache_folder(char *path, size_t room)
 {
     const char *given = getenv("PARITAS_CACHE"), *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
-    if (given != NULL) return given[0] != '\0' ? given : NULL;
+    if (given) return given[0] != '\0' ? given : NULL;
 #if defined(__APPLE__)
     const char *below = "Library/Caches";
 #else
     const char *below = ".cache";
 #endif
-    if (xdg != NULL && xdg[0] == '/')
+    if (xdg && xdg[0] == '/')
         snprintf(path, room, "%s/paritas", xdg);
-    else if (home != NULL && home[0] == '/')
+    else if (home && home[0] == '/')
         snprintf(path, room, "%s/%s/paritas", home, below);
     else
         return NULL;
@@ -144,7 +144,7 @@ static void open_outputs(struct session *session)
 static paritas_status open_context(struct session *session)
 {
     paritas_status status = paritas_open(&session->options, &session->context);
-    if (session->context != NULL) open_outputs(session);
+    if (session->context) open_outputs(session);
     return status;
 }
 
@@ -164,7 +164,7 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options->lanes = environment_lanes(&wrong_lanes);
     options->cache = cache_folder(session->cache, sizeof session->cache);
     options->device = device_of(arguments);
-    options->precision = precisions[precision != NULL ? precision->choice : 0];
+    options->precision = precisions[precision ? precision->choice : 0];
     options->no_polish = option_flag(arguments, "--no-polish");
     options->progress = progress_report;
     options->progress_user = &session->progress;
@@ -175,10 +175,9 @@ paritas_status session_open(struct session *session, const struct arguments *arg
         options->allocator = &session->recycler.allocator;
     }
     TRY(open_context(session));
-    return wrong_lanes == NULL
-               ? PARITAS_OK
-               : paritas_refuse(session->context, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'",
-                                wrong_lanes);
+    return !wrong_lanes ? PARITAS_OK
+                        : paritas_refuse(session->context, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'",
+                                         wrong_lanes);
 }
 
 static void copy_options(struct session *session, const struct session *first)
@@ -213,7 +212,7 @@ paritas_status open_another(struct session *session, const paritas_options *opti
     const paritas_status status = paritas_open(options, context);
     if (status == PARITAS_OK) return status;
     return paritas_fail(session->context, status, "%s",
-                        *context != NULL ? paritas_error_message(*context) : paritas_status_message(status));
+                        *context ? paritas_error_message(*context) : paritas_status_message(status));
 }
 
 void session_clear(struct session *session)
@@ -231,7 +230,7 @@ void session_clear(struct session *session)
 
 void session_close(struct session *session)
 {
-    if (session->context == NULL) return;
+    if (!session->context) return;
     session_clear(session);
     text_free(&session->out);
     if (!session->shares) paritas_close(session->context);
@@ -242,7 +241,7 @@ void session_close(struct session *session)
 /* Notes a failed allocation for allocated(). */
 static void *noted(struct session *session, void *memory)
 {
-    if (memory == NULL) {
+    if (!memory) {
         paritas_fail_memory(session->context);
         session->short_of_memory = true;
     }
@@ -262,7 +261,7 @@ double *numbers(struct session *session, size_t n)
 void *arena_records(struct arena *arena, size_t n, size_t size)
 {
     char *records = arena_array(arena, n + 1, size);
-    for (size_t i = 0; i < n && records != NULL; i++) memcpy(records + i * size, &size, sizeof size);
+    for (size_t i = 0; i < n && records; i++) memcpy(records + i * size, &size, sizeof size);
     return records;
 }
 
@@ -278,7 +277,7 @@ paritas_status allocated(const struct session *session)
 
 bool wants_patchset(const struct arguments *arguments)
 {
-    return option_given(arguments, "--patchset") != NULL && option_given(arguments, "--patch-name") == NULL;
+    return option_given(arguments, "--patchset") && !option_given(arguments, "--patch-name");
 }
 
 static paritas_status apply_patch(struct session *session, const char *path, const char *name)
@@ -287,8 +286,8 @@ static paritas_status apply_patch(struct session *session, const char *path, con
     paritas_workspace *patch = NULL, *patched = NULL;
     paritas_status status = paritas_workspace_read(context, path, &patch);
     if (status == PARITAS_OK)
-        status = name != NULL ? paritas_patchset_apply(context, session->workspace, patch, name, &patched)
-                              : paritas_workspace_patch(context, session->workspace, patch, &patched);
+        status = name ? paritas_patchset_apply(context, session->workspace, patch, name, &patched)
+                      : paritas_workspace_patch(context, session->workspace, patch, &patched);
     if (status == PARITAS_OK) {
         paritas_workspace_free(session->workspace);
         session->workspace = patched;
@@ -300,7 +299,7 @@ static paritas_status apply_patch(struct session *session, const char *path, con
 paritas_status apply_patches(struct session *session)
 {
     size_t at = 0;
-    for (const struct given *given; (given = option_next(session->arguments, "--patch", &at)) != NULL;)
+    for (const struct given *given; (given = option_next(session->arguments, "--patch", &at));)
         TRY(apply_patch(session, given->text, NULL));
     return PARITAS_OK;
 }
@@ -311,7 +310,7 @@ paritas_status load_workspace(struct session *session)
     const char *patchset = option_text(arguments, "--patchset", NULL),
                *name = option_text(arguments, "--patch-name", NULL);
     TRY(paritas_workspace_read(session->context, arguments->operands[0], &session->workspace));
-    if (patchset != NULL && name != NULL) TRY(apply_patch(session, patchset, name));
+    if (patchset && name) TRY(apply_patch(session, patchset, name));
     return apply_patches(session);
 }
 
@@ -320,14 +319,14 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
     static const char *const options[2] = {"--init", "--fix"};
     for (int k = 0; k < 2; k++) {
         size_t at = 0, i;
-        for (const struct given *given; (given = option_next(session->arguments, options[k], &at)) != NULL;) {
+        for (const struct given *given; (given = option_next(session->arguments, options[k], &at));) {
             TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
             const struct range bounds = bounds_of(session, i);
             if (!in_range(bounds, given->number))
                 return paritas_refuse(session->context, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
                                       options[k], given->text, given->number, bounds.lower, bounds.upper);
             start[i] = given->number;
-            if (k == 1 && fixed != NULL) fixed[i] = 1;
+            if (k == 1 && fixed) fixed[i] = 1;
         }
     }
     return PARITAS_OK;
@@ -354,16 +353,16 @@ static paritas_status create_model(struct session *session)
     options.poi = option_text(arguments, "--poi", NULL);
     options.normsys_code = option_value(arguments, "--normsys-code")->choice == 0 ? 1 : 4;
     options.histosys_code = histosys_codes[option_value(arguments, "--histosys-code")->choice];
-    options.clip_sample = option_given(arguments, "--clip-sample") != NULL;
+    options.clip_sample = option_flag(arguments, "--clip-sample");
     options.clip_sample_at = option_number(arguments, "--clip-sample", 0.0);
-    options.clip_bin = option_given(arguments, "--clip-bin") != NULL;
+    options.clip_bin = option_flag(arguments, "--clip-bin");
     options.clip_bin_at = option_number(arguments, "--clip-bin", 0.0);
     return paritas_model_create(session->context, session->workspace, &options, &session->model);
 }
 
 paritas_status load_model(struct session *session)
 {
-    if (session->workspace == NULL) TRY(load_workspace(session));
+    if (!session->workspace) TRY(load_workspace(session));
     TRY(create_model(session));
     const paritas_model *model = session->model;
     session->n_parameters = paritas_model_parameter_count(model);
@@ -433,17 +432,17 @@ paritas_status require_poi(struct session *session)
     const char *command = session->arguments->command->name, *label = session->workspace->label;
     const char *wanted = option_text(session->arguments, "--measurement", NULL);
     /* only --poi "" gets here: missing names are refused before */
-    if (option_given(session->arguments, "--poi") != NULL)
+    if (option_given(session->arguments, "--poi"))
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s needs a parameter of interest, and --poi says that there is none", command);
     const struct json *measurements = json_get(session->workspace->root, "measurements");
     size_t index = 0;
-    const struct json *measurement = measurements != NULL ? measurements->first : NULL;
-    for (; wanted != NULL && measurement != NULL && !json_text_is(json_get(measurement, "name"), wanted);
+    const struct json *measurement = measurements ? measurements->first : NULL;
+    for (; wanted && measurement && !json_text_is(json_get(measurement, "name"), wanted);
          measurement = measurement->next)
         index++;
     const struct json *poi = json_get(json_get(measurement, "config"), "poi");
-    if (poi == NULL || poi->length == 0)
+    if (!poi || poi->length == 0)
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s: measurements[%zu].config.poi: %s needs a parameter of interest, and none is "
                             "named; --poi NAME names one",
@@ -457,7 +456,7 @@ paritas_status require_poi(struct session *session)
 paritas_status load_asimov(struct session *session)
 {
     const struct given *given = option_given(session->arguments, "--asimov");
-    if (given == NULL) return PARITAS_OK;
+    if (!given) return PARITAS_OK;
     TRY(require_poi(session));
     const size_t n = session->n_parameters, poi = (size_t)paritas_model_poi_index(session->model);
     const struct range bounds = bounds_of(session, poi);
@@ -507,7 +506,7 @@ static paritas_status read_point(struct session *session, const char *path, cons
                             "%s: a point is an array in parameter order or an object by name, not %s", path,
                             json_type_name(root));
     if (of_fit) one = parameters->first;
-    for (size_t i = 0; one != NULL; one = one->next, i++) {
+    for (size_t i = 0; one; one = one->next, i++) {
         const struct json *named = json_get(one, "name");
         if (of_fit && !json_is(named, JSON_STRING))
             return paritas_fail(session->context, PARITAS_INVALID_INPUT,
@@ -525,7 +524,7 @@ paritas_status load_point(struct session *session, const char *path, double **po
     *point = numbers(session, session->n_parameters);
     TRY(allocated(session));
     memcpy(*point, session->job.start, session->n_parameters * sizeof **point);
-    if (path == NULL) return PARITAS_OK;
+    if (!path) return PARITAS_OK;
     struct paritas_workspace *document = NULL;
     TRY(json_read_file(session->context, path, &document));
     const paritas_status status = read_point(session, path, document->root, *point);
@@ -578,7 +577,7 @@ void describe_provenance(struct session *session)
     const char *precision = paritas_precision_name(session->context),
                *device = paritas_device_name(session->context);
     const bool chosen = strcmp(option_text(session->arguments, "--precision", ""), "auto") == 0;
-    if (session->json || session->model == NULL || !takes_device(session->arguments->command)) return;
+    if (session->json || !session->model || !takes_device(session->arguments->command)) return;
     if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;
     text_format(&session->out, "\ndevice: %s, precision: %s", device, precision);
     if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish_of(session));

@@ -50,7 +50,7 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
     entries[options->n_entries++] = (paritas_key_entry){"workspace", digest};
     for (size_t k = 0; k < sizeof named / sizeof named[0]; k++) {
         const struct given *given = option_given(session->arguments, named[k]);
-        if (given != NULL) entries[options->n_entries++] = (paritas_key_entry){named[k] + 2, given->text};
+        if (given) entries[options->n_entries++] = (paritas_key_entry){named[k] + 2, given->text};
     }
     options->entries = entries;
     return PARITAS_OK;
@@ -62,7 +62,7 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = seconds_now()};
     paritas_toys_options *options = &run->options;
     const char *shard = option_text(arguments, "--shard", NULL);
-    if (shard != NULL && !read_shard(shard, options))
+    if (shard && !read_shard(shard, options))
         return usage_failure(session, "--shard takes I/N with I from 1 to N, not '%s'", shard);
     options->n = option_whole(arguments, "--ntoys", 2000);
     if (options->n == 0) return usage_failure(session, "--ntoys takes a whole number from 1");
@@ -72,7 +72,7 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     options->resume = option_flag(arguments, "--resume");
     options->newton_only = option_value(arguments, "--minimizer")->choice == 1;
     session->progress.unit = "toys";
-    return options->store != NULL ? write_key(session, options) : PARITAS_OK;
+    return options->store ? write_key(session, options) : PARITAS_OK;
 }
 
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally)

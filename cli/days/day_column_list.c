@@ -26,7 +26,7 @@ static size_t size_of(enum column_kind kind)
 void *column_room(struct column_list *list, enum column_kind kind, size_t n)
 {
     void *room = arena_array(list->arena, n + 1, size_of(kind));
-    if (room == NULL) list->failed = true;
+    if (!room) list->failed = true;
     return room;
 }
 
@@ -38,7 +38,7 @@ void column_add(struct column_list *list, const char *name, const char *suffix, 
     if (list->n == list->room) {
         const size_t room = list->room > 0 ? 2 * list->room : 64;
         struct column *columns = arena_array(list->arena, room, sizeof *columns);
-        if (columns == NULL) {
+        if (!columns) {
             list->failed = true;
             return;
         }
@@ -47,7 +47,7 @@ void column_add(struct column_list *list, const char *name, const char *suffix, 
         list->room = room;
     }
     const char *copy = arena_text(list->arena, whole, (size_t)length);
-    if (copy == NULL || values == NULL) {
+    if (!copy || !values) {
         list->failed = true;
         return;
     }
@@ -69,9 +69,9 @@ const double *gather_f64(struct column_list *list, size_t n, const void *structu
                          size_t offset, const unsigned char *exists)
 {
     double *values = column_room(list, COLUMN_F64, n);
-    for (size_t i = 0; i < n && values != NULL; i++) {
+    for (size_t i = 0; i < n && values; i++) {
         memcpy(&values[i], (const char *)structures + i * size + offset, sizeof *values);
-        if (exists != NULL && !exists[i]) values[i] = NAN;
+        if (exists && !exists[i]) values[i] = NAN;
     }
     return values;
 }
@@ -80,7 +80,7 @@ const uint32_t *gather_u32(struct column_list *list, size_t n, const void *struc
                            size_t offset)
 {
     uint32_t *values = column_room(list, COLUMN_U32, n);
-    for (size_t i = 0; i < n && values != NULL; i++)
+    for (size_t i = 0; i < n && values; i++)
         memcpy(&values[i], (const char *)structures + i * size + offset, sizeof *values);
     return values;
 }
@@ -90,7 +90,7 @@ const void *repeat(struct column_list *list, enum column_kind kind, size_t n, si
 {
     const size_t size = size_of(kind);
     char *all = column_room(list, kind, n * times);
-    for (size_t i = 0; i < n && all != NULL && values != NULL; i++)
+    for (size_t i = 0; i < n && all && values; i++)
         for (size_t k = 0; k < times; k++)
             memcpy(all + (i * times + k) * size, (const char *)values + i * size, size);
     return all;

@@ -36,9 +36,9 @@ void write_median(struct writer *writer, const char *key, size_t n, const double
 {
     double *sorted = arena_array(arena, n + 1, sizeof *sorted);
     size_t left = 0;
-    for (size_t i = 0; i < n && sorted != NULL && values != NULL; i++)
+    for (size_t i = 0; i < n && sorted && values; i++)
         if (!isnan(values[i])) sorted[left++] = values[i];
-    if (sorted != NULL) qsort(sorted, left, sizeof *sorted, by_number);
+    if (sorted) qsort(sorted, left, sizeof *sorted, by_number);
     write_number(writer, key,
                  left == 0       ? NAN
                  : left % 2 == 1 ? sorted[left / 2]
@@ -78,7 +78,7 @@ static const char **record_words(struct column_list *list, const struct day_reco
 {
     const char **words = column_room(list, COLUMN_TEXT, records->n);
     const bool always = strcmp(field->name, "status") == 0;
-    for (size_t k = 0; k < records->n && words != NULL; k++) {
+    for (size_t k = 0; k < records->n && words; k++) {
         int value;
         memcpy(&value, (const char *)records->records + k * size + field->offset, sizeof value);
         words[k] = always || records->exists[k] ? paritas_enumeration_word(field->enumeration, value) : "";
@@ -90,7 +90,7 @@ static const unsigned char *record_flags(struct column_list *list, const struct 
                                          size_t size, const paritas_field *field)
 {
     unsigned char *flags = column_room(list, COLUMN_BOOL, records->n);
-    for (size_t k = 0; k < records->n && flags != NULL; k++) {
+    for (size_t k = 0; k < records->n && flags; k++) {
         int value;
         memcpy(&value, (const char *)records->records + k * size + field->offset, sizeof value);
         flags[k] = value != 0;
@@ -104,7 +104,7 @@ static void add_field(struct day_tables *tables, const char *suffix, const struc
     struct column_list *list = &tables->rows;
     const size_t n = records->n;
     char name[80];
-    snprintf(name, sizeof name, "%s%s", records->prefix != NULL ? records->prefix : "", field->word);
+    snprintf(name, sizeof name, "%s%s", records->prefix ? records->prefix : "", field->word);
     if (field->type == PARITAS_FIELD_REAL)
         column_add_both(tables, name, suffix, COLUMN_F64, n,
                         gather_f64(list, n, records->records, size, field->offset, records->exists));
@@ -134,7 +134,7 @@ void column_add_records(struct day_tables *tables, const char *suffix, const str
 static const char **row_times(struct column_list *list, const paritas_er_day *day, bool utc)
 {
     const char **texts = column_room(list, COLUMN_TEXT, ROWS * day->n);
-    for (size_t i = 0; i < ROWS * day->n && texts != NULL; i++) {
+    for (size_t i = 0; i < ROWS * day->n && texts; i++) {
         char text[PARITAS_ER_UTC_SIZE > 32 ? PARITAS_ER_UTC_SIZE : 32];
         if (isnan(day->time[i])) continue;
         if (utc)
@@ -142,7 +142,7 @@ static const char **row_times(struct column_list *list, const paritas_er_day *da
         else
             text[number_write(day->time[i], text)] = '\0';
         texts[i] = arena_text(list->arena, text, strlen(text));
-        list->failed = list->failed || texts[i] == NULL;
+        list->failed = list->failed || !texts[i];
     }
     return texts;
 }
@@ -151,14 +151,14 @@ static const char **row_times(struct column_list *list, const paritas_er_day *da
 static const unsigned char *flags(struct column_list *list, size_t n, const double *values)
 {
     unsigned char *set = column_room(list, COLUMN_BOOL, n);
-    for (size_t i = 0; i < n && set != NULL; i++) set[i] = values[i] == 1.0;
+    for (size_t i = 0; i < n && set; i++) set[i] = values[i] == 1.0;
     return set;
 }
 
 static const unsigned char *both_known(struct column_list *list, size_t n, const double *a, const double *b)
 {
     unsigned char *known = column_room(list, COLUMN_BOOL, n);
-    for (size_t i = 0; i < n && known != NULL; i++) known[i] = !isnan(a[i]) && !isnan(b[i]);
+    for (size_t i = 0; i < n && known; i++) known[i] = !isnan(a[i]) && !isnan(b[i]);
     return known;
 }
 
@@ -195,7 +195,7 @@ static void add_arrays(struct column_list *list, const struct sweeps *sweeps, co
         {"rows_illumination_known", COLUMN_BOOL, known},
     };
     int8_t *polarity = column_room(list, COLUMN_I8, rows);
-    for (size_t i = 0; i < rows && polarity != NULL; i++)
+    for (size_t i = 0; i < rows && polarity; i++)
         polarity[i] = (int8_t)((day->polarity[i] > 0.0) - (day->polarity[i] < 0.0));
     column_add(list, "rows_spec_no", "", COLUMN_I64, rows, 0, repeat(list, COLUMN_I64, n, ROWS, day->number));
     column_add(list, "rows_utc", "", COLUMN_TEXT, rows, TIME_WIDTH, utc);
@@ -228,9 +228,7 @@ void add_sweep_columns(struct day_tables *tables, const struct sweeps *sweeps)
     double *time = column_room(list, COLUMN_F64, n), *polarity = column_room(list, COLUMN_F64, n);
     int64_t *row_counts = column_room(list, COLUMN_I64, n);
     const unsigned char *known = both_known(list, n, day->spacecraft_in_sun, day->projection_in_sun);
-    if (utc == NULL || start == NULL || end == NULL || reasons == NULL || time == NULL || polarity == NULL ||
-        row_counts == NULL)
-        return;
+    if (!utc || !start || !end || !reasons || !time || !polarity || !row_counts) return;
     for (size_t k = 0; k < n; k++) {
         time[k] = polarity[k] = NAN;
         reasons[k] = day->sweep_reason[k] != PARITAS_ER_KEPT

@@ -30,13 +30,13 @@ static paritas_status add_file(struct search *search, const char *path, int date
     if (search->n == search->room) {
         const size_t room = search->room > 0 ? 2 * search->room : 64;
         struct day_file *files = arena_array(&session->arena, room, sizeof *files);
-        if (files == NULL) return paritas_fail_memory(session->context);
+        if (!files) return paritas_fail_memory(session->context);
         if (search->n > 0) memcpy(files, search->files, search->n * sizeof *files);
         search->files = files;
         search->room = room;
     }
     const char *copy = arena_text(&session->arena, path, strlen(path));
-    if (copy == NULL) return paritas_fail_memory(session->context);
+    if (!copy) return paritas_fail_memory(session->context);
     search->files[search->n++] = (struct day_file){copy, date};
     return PARITAS_OK;
 }
@@ -85,14 +85,14 @@ static paritas_status add_given(struct search *search, const char *path)
 {
     paritas_context *context = search->session->context;
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    if (!file)
         return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
     char piece[256];
     int date = 0;
     bool line_begins = true;
-    while (date == 0 && fgets(piece, sizeof piece, file) != NULL) {
+    while (date == 0 && fgets(piece, sizeof piece, file)) {
         if (line_begins) date = date_of_row(piece);
-        line_begins = strchr(piece, '\n') != NULL;
+        line_begins = strchr(piece, '\n');
     }
     const bool broken = ferror(file) != 0;
     fclose(file);
@@ -161,7 +161,7 @@ paritas_status days_find(struct session *session, struct days *days)
     qsort(search.files, search.n, sizeof *search.files, by_date_and_path);
     if (search.files[search.n - 1].date == 0) return no_day_file(session->context, search.files[0].path);
     days->days = arena_array(&session->arena, search.n, sizeof *days->days);
-    if (days->days == NULL) return paritas_fail_memory(session->context);
+    if (!days->days) return paritas_fail_memory(session->context);
     days->n = 0;
     size_t kept = 0, copies = 0;
     struct day_file copy = {NULL, 0}, original = {NULL, 0};
@@ -169,11 +169,11 @@ paritas_status days_find(struct session *session, struct days *days)
         const struct day_file file = search.files[i];
         if (kept > 0 && by_date_and_path(&search.files[kept - 1], &file) == 0) continue; /* given twice */
         const struct day_file *same = copy_of(session->context, search.files, kept, &file);
-        if (same != NULL && copies++ == 0) {
+        if (same && copies++ == 0) {
             copy = file;
             original = *same;
         }
-        if (same != NULL) continue;
+        if (same) continue;
         search.files[kept] = file;
         if (kept == 0 || file.date == 0 || search.files[kept - 1].date != file.date) {
             struct day *day = &days->days[days->n++];

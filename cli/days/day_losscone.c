@@ -82,7 +82,7 @@ static paritas_status check_options(struct session *session, const paritas_lossc
         if (length >= sizeof word) continue;
         for (size_t k = 0; k < length; k++) word[k] = name[2 + k] == '-' ? '_' : name[2 + k];
         word[length] = '\0';
-        if (strstr(message, word) != NULL) return usage_failure(session, "%s: %s", name, message);
+        if (strstr(message, word)) return usage_failure(session, "%s: %s", name, message);
     }
     return usage_failure(session, "%s", message);
 }
@@ -114,7 +114,7 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
     plan->level = option_number(arguments, "--level", 0.68);
     plan->step = option_number(arguments, "--step", 0.0);
     if (!isnan(plan->threshold)) {
-        if (option_given(arguments, "--confidence") != NULL)
+        if (option_given(arguments, "--confidence"))
             return usage_failure(session,
                                  "--threshold and --confidence: the threshold is given, or found, not both");
         plan->confidence = CONFIDENCE_THRESHOLD;
@@ -125,10 +125,10 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
         return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
     if (!(plan->level > 0.0 && plan->level < 1.0))
         return usage_failure(session, "--level takes a number above 0 and below 1");
-    if (option_given(arguments, "--step") != NULL && !(plan->step > 0.0))
+    if (option_given(arguments, "--step") && !(plan->step > 0.0))
         return usage_failure(session, "--step takes a number above 0");
     const bool sets_asked =
-        option_given(arguments, "--confidence") != NULL || plan->confidence == CONFIDENCE_THRESHOLD;
+        option_given(arguments, "--confidence") || plan->confidence == CONFIDENCE_THRESHOLD;
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE)
         return usage_failure(session, "confidence sets need --search exact");
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
@@ -202,7 +202,7 @@ static paritas_status answer_sets(paritas_context *context, const struct losscon
 {
     double *thresholds = arena_array(arena, sweeps->n + 1, sizeof *thresholds);
     *sets = arena_records(arena, sweeps->n, sizeof **sets);
-    if (*sets == NULL || thresholds == NULL) return paritas_fail_memory(context);
+    if (!*sets || !thresholds) return paritas_fail_memory(context);
     paritas_status status = PARITAS_OK;
     for (size_t k = 0; k < sweeps->n; k++) thresholds[k] = plan->threshold;
     if (plan->confidence == CONFIDENCE_BOOTSTRAP)
@@ -224,7 +224,7 @@ paritas_status losscone_answer(paritas_context *context, const struct losscone_p
         paritas_losscone_options options = losscone_plan_options(plan, model);
         options.first = first;
         answers->results[model] = arena_records(arena, sweeps->n, sizeof *answers->results[model]);
-        if (answers->results[model] == NULL) return paritas_fail_memory(context);
+        if (!answers->results[model]) return paritas_fail_memory(context);
         if (sweeps->n == 0) continue;
         paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
         for (size_t k = 0;

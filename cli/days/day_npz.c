@@ -77,7 +77,7 @@ static size_t longest_of(size_t n, const char *const *texts, size_t least)
     size_t longest = least > 0 ? least : 1;
     for (size_t i = 0; i < n; i++) {
         size_t length = 0;
-        for (const char *at = texts[i]; at != NULL && *at != '\0'; length++) next_character(&at);
+        for (const char *at = texts[i]; at && *at != '\0'; length++) next_character(&at);
         if (length > longest) longest = length;
     }
     return longest;
@@ -88,7 +88,7 @@ static void append_texts(struct text *out, size_t n, const char *const *texts, s
     uint32_t row[64];
     const size_t room = COUNT_OF(row);
     for (size_t i = 0; i < n; i++) {
-        const char *at = texts[i] != NULL ? texts[i] : "";
+        const char *at = texts[i] ? texts[i] : "";
         for (size_t left = characters; left > 0;) {
             const size_t step = left < room ? left : room;
             for (size_t k = 0; k < step; k++) row[k] = *at != '\0' ? next_character(&at) : 0;
@@ -293,11 +293,11 @@ static void read_bytes(paritas_context *context, const char *path, char **bytes,
 {
     FILE *file = fopen(path, "rb");
     *bytes = NULL;
-    if (file == NULL) return;
+    if (!file) return;
     const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     *length = end > 0 ? (size_t)end : 0;
     if (end > 0 && fseek(file, 0, SEEK_SET) == 0) *bytes = paritas_allocate(context, *length, 1);
-    if (*bytes != NULL && fread(*bytes, 1, *length, file) != *length) {
+    if (*bytes && fread(*bytes, 1, *length, file) != *length) {
         paritas_release(&context->allocator, *bytes);
         *bytes = NULL;
     }
@@ -315,7 +315,7 @@ paritas_status npz_whole(paritas_context *context, const char *path, const char 
     text[0] = '\0';
     *whole = false;
     read_bytes(context, path, &bytes, &length);
-    if (bytes == NULL) return PARITAS_OK;
+    if (!bytes) return PARITAS_OK;
     crc_open(&archive.crc);
     text_open(&archive.header, &context->allocator);
     text_open(&archive.directory, &context->allocator);

@@ -106,9 +106,8 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
     answers->fits = arena_records(arena, n, sizeof *answers->fits);
     answers->sunlit = arena_array(arena, n + 1, 1);
     if (automatic) answers->potentials = arena_records(arena, n, sizeof *answers->potentials);
-    if (energy == NULL || omni == NULL || sensitivity == NULL || counts == NULL ||
-        answers->coverage == NULL || answers->fits == NULL || answers->sunlit == NULL ||
-        (automatic && answers->potentials == NULL))
+    if (!energy || !omni || !sensitivity || !counts || !answers->coverage || !answers->fits ||
+        !answers->sunlit || (automatic && !answers->potentials))
         return paritas_fail_memory(context);
     if (n == 0) return PARITAS_OK;
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
@@ -159,7 +158,7 @@ int environment_class(double projection_in_sun, double temperature)
 static void add_potentials(struct day_tables *tables, size_t n, const paritas_potential *potentials)
 {
     unsigned char *found = column_room(&tables->rows, COLUMN_BOOL, n);
-    if (found == NULL) return;
+    if (!found) return;
     for (size_t k = 0; k < n; k++) found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
     const struct day_records records = {"paritas_potential", n, potentials, found, NULL};
     column_add_records(tables, "", &records, "spacecraft_potential_status", "plasma_temperature");
@@ -173,7 +172,7 @@ struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps 
     struct plasma_columns columns = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
     unsigned char *fitted = column_room(list, COLUMN_BOOL, n);
     columns.status = column_room(list, COLUMN_TEXT, n);
-    if (fitted == NULL || columns.status == NULL) return columns;
+    if (!fitted || !columns.status) return columns;
     for (size_t k = 0; k < n; k++) {
         fitted[k] = answers->fits[k].status == PARITAS_SPECTRUM_FITTED;
         columns.status[k] = paritas_spectrum_status_name(answers->fits[k].status);
@@ -189,6 +188,6 @@ struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps 
     columns.temperature = column_values(list, "temperature", "");
     columns.misfit = column_values(list, "plasma_misfit", "");
     column_add(&tables->arrays, "rows_coverage", "", COLUMN_F64, ROWS * n, 0, answers->coverage);
-    if (answers->potentials != NULL) add_potentials(tables, n, answers->potentials);
+    if (answers->potentials) add_potentials(tables, n, answers->potentials);
     return columns;
 }

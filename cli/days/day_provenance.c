@@ -16,7 +16,7 @@ paritas_status file_digest(paritas_context *context, const char *path, char hex[
     char piece[1 << 14];
     struct sha256 digest;
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    if (!file)
         return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
     sha256_open(&digest);
     for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;)
@@ -38,21 +38,21 @@ static paritas_status names_in(paritas_context *context, const char *folder, str
                                char ***names)
 {
     DIR *entries = opendir(folder);
-    if (entries == NULL)
+    if (!entries)
         return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder, strerror(errno));
     size_t room = 0;
     *n = 0;
     *names = NULL;
     bool failed = false;
-    for (const struct dirent *entry; !failed && (entry = readdir(entries)) != NULL;) {
+    for (const struct dirent *entry; !failed && (entry = readdir(entries));) {
         if (entry->d_name[0] == '.') continue;
         if (*n == room) {
             char **more = arena_array(arena, room = 2 * room + 16, sizeof *more);
-            if (more != NULL && *n > 0) memcpy(more, *names, *n * sizeof *more);
+            if (more && *n > 0) memcpy(more, *names, *n * sizeof *more);
             *names = more;
         }
-        if (*names != NULL) (*names)[*n] = arena_text(arena, entry->d_name, strlen(entry->d_name));
-        failed = *names == NULL || (*names)[*n] == NULL;
+        if (*names) (*names)[*n] = arena_text(arena, entry->d_name, strlen(entry->d_name));
+        failed = !*names || !(*names)[*n];
         *n += !failed;
     }
     closedir(entries);
@@ -88,7 +88,7 @@ paritas_status folder_digest(paritas_context *context, const char *folder, char 
 const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 void write_path(struct writer *writer, const char *key, const char *path)
@@ -113,7 +113,7 @@ void write_path(struct writer *writer, const char *key, const char *path)
 static void value_text(const struct json *node, char *out, size_t room, paritas_context *context)
 {
     struct text text;
-    if (node == NULL) {
+    if (!node) {
         snprintf(out, room, "nothing");
         return;
     }
@@ -141,10 +141,10 @@ static void tell(paritas_context *context, const char *name, const struct json *
 /* The first member of `one` with another value in `two`; `absent`: the first that `two` lacks. */
 static const struct json *first_other(const struct json *one, const struct json *two, bool absent)
 {
-    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member != NULL;
+    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member;
          member = member->next) {
         const struct json *there = json_get(two, member->key);
-        if (absent ? there == NULL : there != NULL && !json_equal(there, member)) return member;
+        if (absent ? !there : there && !json_equal(there, member)) return member;
     }
     return NULL;
 }
@@ -154,15 +154,15 @@ static bool objects_differ(paritas_context *context, const struct json *found, c
                            char *difference, size_t room)
 {
     const struct json *other = first_other(wanted, found, false),
-                      *here = other == NULL ? first_other(wanted, found, true) : NULL;
-    const struct json *there = other == NULL && here == NULL ? first_other(found, wanted, true) : NULL;
-    if (other != NULL)
+                      *here = !other ? first_other(wanted, found, true) : NULL;
+    const struct json *there = !other && !here ? first_other(found, wanted, true) : NULL;
+    if (other)
         tell(context, other->key, json_get(found, other->key), other, difference, room);
-    else if (here != NULL)
+    else if (here)
         tell(context, here->key, NULL, here, difference, room);
-    else if (there != NULL)
+    else if (there)
         tell(context, there->key, there, NULL, difference, room);
-    return other != NULL || here != NULL || there != NULL;
+    return other || here || there;
 }
 
 bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted,
@@ -171,7 +171,7 @@ bool provenance_differs(paritas_context *context, const struct json *found, cons
     static const char *const single[] = {"paritas", "command"};
     for (size_t i = 0; i < COUNT_OF(single); i++) {
         const struct json *there = json_get(found, single[i]), *here = json_get(wanted, single[i]);
-        if (there != NULL && json_equal(there, here)) continue;
+        if (there && json_equal(there, here)) continue;
         tell(context, i == 0 ? "the version of paritas" : single[i], there, here, difference, room);
         return true;
     }
@@ -182,9 +182,8 @@ bool provenance_differs(paritas_context *context, const struct json *found, cons
     if (objects_differ(context, json_get(found, "options"), json_get(wanted, "options"), difference, room))
         return true;
     const struct json *there = json_get(found, "inputs"), *here = json_get(wanted, "inputs");
-    if (here == NULL || (there != NULL && json_equal(there, here))) return false;
-    for (const struct json *a = json_at(there, 0), *b = json_at(here, 0); a != NULL && b != NULL;
-         a = a->next, b = b->next) {
+    if (!here || (there && json_equal(there, here))) return false;
+    for (const struct json *a = json_at(there, 0), *b = json_at(here, 0); a && b; a = a->next, b = b->next) {
         if (json_equal(a, b)) continue;
         const struct json *name = json_get(b, "file");
         snprintf(difference, room, "the input %s is another", json_is(name, JSON_STRING) ? name->text : "");

@@ -66,10 +66,9 @@ static void write_head(struct session *session, const struct json *options, stru
     write_object(writer, NULL, true);
     write_string(writer, "paritas", paritas_version());
     write_string(writer, "command", session->arguments->command->name);
-    if (options == NULL) return;
+    if (!options) return;
     write_object(writer, "options", true);
-    for (const struct json *one = options->first; one != NULL; one = one->next)
-        write_tree(writer, one->key, one);
+    for (const struct json *one = options->first; one; one = one->next) write_tree(writer, one->key, one);
     write_close(writer);
 }
 
@@ -119,7 +118,7 @@ static paritas_status find_tables(struct state *state, const struct day *day,
         status = i == 0 ? npz_provenance(context, path, &found[i]) : csv_provenance(context, path, &found[i]);
         if (status == PARITAS_INVALID_INPUT && state->overwrite) continue;
         if (status != PARITAS_OK) return status;
-        if (found[i] == NULL ||
+        if (!found[i] ||
             !provenance_differs(context, found[i]->root, state->wanted->root, difference, sizeof difference))
             continue;
         if (!state->overwrite)
@@ -179,7 +178,7 @@ static void *load(void *user)
     loading->status = loading->day->date[0] != '\0'
                           ? PARITAS_OK
                           : no_day_file(loading->context, loading->day->files[0].path);
-    if (loading->found[0] != NULL && loading->found[1] != NULL) {
+    if (loading->found[0] && loading->found[1]) {
         loading->status = same_inputs(loading, &loading->answered);
         loading->other = !loading->answered;
         if (loading->status == PARITAS_OK && loading->answered) loading->status = check_bytes(loading);
@@ -297,7 +296,7 @@ static paritas_status one_day(struct state *state, size_t k)
         const char *message = paritas_error_message(loaded.context);
         state->errors[k] = arena_text(&session->arena, message, strlen(message));
         state->n_errors++;
-        status = state->errors[k] != NULL ? PARITAS_OK : paritas_fail_memory(session->context);
+        status = state->errors[k] ? PARITAS_OK : paritas_fail_memory(session->context);
     } else if (status != PARITAS_OK) {
         paritas_fail(session->context, status, "%s", paritas_error_message(loaded.context));
     } else if (loaded.other && !state->overwrite) {
@@ -315,12 +314,12 @@ static paritas_status one_day(struct state *state, size_t k)
         state->made[k] = found[1];
         state->resumed[k] = true;
         found[1] = NULL;
-    } else if (status == PARITAS_OK && state->errors[k] == NULL) {
+    } else if (status == PARITAS_OK && !state->errors[k]) {
         status = make_day(state, k, loaded.day, &loaded.sweeps);
         state->sweeps_done += loaded.sweeps.n;
         state->days_made++;
         for (size_t i = 0; i < SOURCES_TABLES; i++)
-            if (state->sources->tables[i] != NULL && loaded.sweeps.n > 0 && loaded.sweeps.matched[i] == 0 &&
+            if (state->sources->tables[i] && loaded.sweeps.n > 0 && loaded.sweeps.matched[i] == 0 &&
                 state->unmatched[i].days++ == 0)
                 state->unmatched[i].first = k;
         const uint64_t left = state->days.n - k - 1;
@@ -336,7 +335,7 @@ static paritas_status one_day(struct state *state, size_t k)
 /* NULL: the day could not be read. */
 static const struct json *answer_of(const struct state *state, size_t k)
 {
-    return state->made[k] != NULL ? json_get(state->made[k]->root, "answer") : NULL;
+    return state->made[k] ? json_get(state->made[k]->root, "answer") : NULL;
 }
 
 static double number_of(const struct json *object, const char *key)
@@ -356,14 +355,14 @@ static void answer_json(struct state *state)
         write_object(w, NULL, false);
         write_string(w, "date", state->days.days[k].date[0] != '\0' ? state->days.days[k].date : NULL);
         const struct json *answer = answer_of(state, k);
-        for (int i = 0; i < 2 && answer != NULL; i++)
+        for (int i = 0; i < 2 && answer; i++)
             if (table_path(state, &state->days.days[k], endings[i], path) == PARITAS_OK)
                 write_path(w, endings[i], path);
-        if (answer != NULL)
+        if (answer)
             write_bool(w, "resumed", state->resumed[k]);
         else
             write_string(w, "error", state->errors[k]);
-        for (const struct json *one = answer != NULL ? answer->first : NULL; one != NULL; one = one->next)
+        for (const struct json *one = answer ? answer->first : NULL; one; one = one->next)
             if (strcmp(one->key, "reason_codes") != 0) write_tree(w, one->key, one);
         write_close(w);
     }
@@ -379,16 +378,15 @@ static void answer_table(struct state *state)
 {
     struct session *session = state->session;
     const struct json *medians = NULL;
-    for (size_t k = 0; k < state->days.n && medians == NULL; k++)
-        medians = json_get(answer_of(state, k), "medians");
+    for (size_t k = 0; k < state->days.n && !medians; k++) medians = json_get(answer_of(state, k), "medians");
     struct text headers;
     struct table table;
     char alignment[TABLE_COLUMNS + 1] = "lrr";
     size_t columns = 3;
     text_open(&headers, &session->context->allocator);
     text_format(&headers, "day|sweeps|fitted");
-    for (const struct json *one = medians != NULL ? medians->first : NULL;
-         one != NULL && columns + 1 < TABLE_COLUMNS; one = one->next) {
+    for (const struct json *one = medians ? medians->first : NULL; one && columns + 1 < TABLE_COLUMNS;
+         one = one->next) {
         text_format(&headers, "|%s", one->key);
         alignment[columns++] = 'r';
     }
@@ -408,12 +406,10 @@ static void answer_table(struct state *state)
         table_number(&table, number_of(answer, "sweeps"), 9);
         table_number(&table, number_of(answer, "fitted"), 9);
         size_t column = 3;
-        for (const struct json *one = medians != NULL ? medians->first : NULL;
-             one != NULL && column + 1 < columns; one = one->next, column++)
+        for (const struct json *one = medians ? medians->first : NULL; one && column + 1 < columns;
+             one = one->next, column++)
             table_number(&table, number_of(of_day, one->key), 4);
-        table_text(&table, state->errors[k] != NULL ? "could not be read"
-                           : state->resumed[k]      ? "already there"
-                                                    : "");
+        table_text(&table, state->errors[k] ? "could not be read" : state->resumed[k] ? "already there" : "");
     }
     table_close(&table);
 }
@@ -426,10 +422,10 @@ static void answer_counts(struct state *state, const char *key, const char *titl
     /* names in the order of their first day */
     for (size_t k = 0; k < state->days.n; k++) {
         const struct json *counts = json_get(answer_of(state, k), key);
-        for (const struct json *one = counts != NULL ? counts->first : NULL; one != NULL; one = one->next) {
+        for (const struct json *one = counts ? counts->first : NULL; one; one = one->next) {
             bool known = false;
             for (size_t before = 0; before < k && !known; before++)
-                known = json_get(json_get(answer_of(state, before), key), one->key) != NULL;
+                known = json_get(json_get(answer_of(state, before), key), one->key);
             if (known) continue;
             double sum = 0.0;
             const char *unit = "";
@@ -490,10 +486,10 @@ static paritas_status open_beside(struct session *session, paritas_context **bes
     options.progress = NULL;
     options.note = NULL;
     const paritas_status status = paritas_open(&options, beside);
-    return status == PARITAS_OK ? status
-                                : paritas_fail(session->context, status, "%s",
-                                               *beside != NULL ? paritas_error_message(*beside)
-                                                               : paritas_status_message(status));
+    return status == PARITAS_OK
+               ? status
+               : paritas_fail(session->context, status, "%s",
+                              *beside ? paritas_error_message(*beside) : paritas_status_message(status));
 }
 
 static void note_unmatched(const struct state *state)
@@ -511,9 +507,8 @@ static void note_unmatched(const struct state *state)
 static const struct json *most_of(const struct json *counts)
 {
     const struct json *most = NULL;
-    for (const struct json *one = json_is(counts, JSON_OBJECT) ? counts->first : NULL; one != NULL;
-         one = one->next)
-        if (strcmp(one->key, "found") != 0 && (most == NULL || one->number > most->number)) most = one;
+    for (const struct json *one = json_is(counts, JSON_OBJECT) ? counts->first : NULL; one; one = one->next)
+        if (strcmp(one->key, "found") != 0 && (!most || one->number > most->number)) most = one;
     return most;
 }
 
@@ -527,12 +522,12 @@ static void note_unanswered(const struct state *state)
             first = k;
     const struct json *answer = days > 0 ? answer_of(state, first) : NULL,
                       *reason = most_of(json_get(answer, "statuses"));
-    if (reason == NULL) return;
+    if (!reason) return;
     const bool potential = strcmp(reason->key, "no_spacecraft_potential") == 0,
                polarity = strcmp(reason->key, paritas_er_reason_name(PARITAS_ER_POLARITY)) == 0;
     const struct json *cause = potential ? most_of(json_get(answer, "spacecraft_potentials")) : NULL;
     char more[160] = "", which[80];
-    if (cause != NULL)
+    if (cause)
         snprintf(more, sizeof more, " (spacecraft_potential_status %s %.0f)", cause->key, cause->number);
     if (days > 1)
         snprintf(which, sizeof which, "%zu days has an answer; %s", days, state->days.days[first].date);
@@ -553,7 +548,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
                           .sources = sources,
                           .folder = option_text(session->arguments, "--output-folder", NULL)};
     state.overwrite = option_flag(session->arguments, "--overwrite");
-    if (state.folder == NULL)
+    if (!state.folder)
         return usage_failure(session, "%s needs -o DIR, where its tables go",
                              session->arguments->command->name);
     session->context->progress = NULL; /* one progress line for the run, not for each fit */
@@ -568,7 +563,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     state.made = arena_array(&session->arena, state.days.n + 1, sizeof *state.made);
     state.resumed = arena_array(&session->arena, state.days.n + 1, sizeof *state.resumed);
     state.errors = arena_array(&session->arena, state.days.n + 1, sizeof *state.errors);
-    if (status == PARITAS_OK && (state.made == NULL || state.resumed == NULL || state.errors == NULL))
+    if (status == PARITAS_OK && (!state.made || !state.resumed || !state.errors))
         status = paritas_fail_memory(session->context);
     if (status == PARITAS_OK) status = start_loading(&state, 0);
     for (size_t k = 0; k < state.days.n && status == PARITAS_OK; k++) status = one_day(&state, k);
@@ -577,7 +572,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     if (status == PARITAS_OK) answer_of_run(&state);
     if (status == PARITAS_OK && state.n_errors > 0) {
         size_t k = 0;
-        while (state.errors[k] == NULL) k++;
+        while (!state.errors[k]) k++;
         session->partial = true;
         status =
             paritas_fail(session->context, PARITAS_INVALID_INPUT, "%zu of %zu days could not be read: %s%s",
@@ -587,7 +582,7 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     sweeps_free(&state.loading.sweeps);
     paritas_workspace_free(state.found[0]);
     paritas_workspace_free(state.found[1]);
-    for (size_t k = 0; k < state.days.n && state.made != NULL; k++) paritas_workspace_free(state.made[k]);
+    for (size_t k = 0; k < state.days.n && state.made; k++) paritas_workspace_free(state.made[k]);
     paritas_workspace_free(state.wanted);
     paritas_close(beside);
     return status;

@@ -43,7 +43,7 @@ static paritas_status open_table(struct session *session, const char *path, cons
                                  paritas_er_geometry **table)
 {
     const paritas_status status = paritas_er_geometry_read(session->context, path, table);
-    if (status != PARITAS_OK || column == NULL || paritas_er_geometry_has(*table, column)) return status;
+    if (status != PARITAS_OK || !column || paritas_er_geometry_has(*table, column)) return status;
     return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
 }
 
@@ -61,9 +61,9 @@ static paritas_status open_spice(struct session *session, struct sources *source
 {
     const char *folder = option_text(session->arguments, "--spice", NULL),
                *attitude = option_text(session->arguments, "--attitude", NULL);
-    if (folder == NULL && attitude == NULL) return PARITAS_OK;
-    if (folder == NULL) return usage_failure(session, "--attitude needs --spice DIR");
-    if (attitude == NULL) return usage_failure(session, "--spice needs --attitude FILE");
+    if (!folder && !attitude) return PARITAS_OK;
+    if (!folder) return usage_failure(session, "--attitude needs --spice DIR");
+    if (!attitude) return usage_failure(session, "--spice needs --attitude FILE");
     const paritas_status status = paritas_er_attitude_read(session->context, attitude, &sources->attitude);
     return status == PARITAS_OK ? paritas_er_spice_open(session->context, NULL, folder, &sources->spice)
                                 : status;
@@ -73,9 +73,9 @@ static paritas_status open_polarity(struct session *session, struct sources *sou
 {
     const char *text = option_text(session->arguments, "--polarity", NULL);
     const bool known =
-        sources->spice != NULL || (sources->tables[SOURCES_GEOMETRY] != NULL &&
-                                   paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
-    if (text == NULL) {
+        sources->spice || (sources->tables[SOURCES_GEOMETRY] &&
+                           paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
+    if (!text) {
         sources->polarity = known ? 0.0 : -1.0;
         if (!known)
             paritas_note(session->context,
@@ -102,7 +102,7 @@ static paritas_status open_potential(struct session *session, struct sources *so
     else
         sources->potential = POTENTIAL_TABLE;
     const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
-    if (option_given(session->arguments, "--spacecraft-potential") == NULL && geometry != NULL &&
+    if (!option_given(session->arguments, "--spacecraft-potential") && geometry &&
         paritas_er_geometry_has(geometry, "spacecraft_potential"))
         paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: "
                                        "potentials are found from the plasma (--spacecraft-potential FILE)");
@@ -124,7 +124,7 @@ paritas_status sources_open(struct session *session, struct sources *sources)
         return usage_failure(session, "--sunlight takes degrees from 0 to 180");
     paritas_status status =
         paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), sources->theta);
-    if (status == PARITAS_OK && geometry != NULL)
+    if (status == PARITAS_OK && geometry)
         status = open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]);
     if (status == PARITAS_OK) status = open_spice(session, sources);
     if (status == PARITAS_OK) status = open_polarity(session, sources);
@@ -143,7 +143,7 @@ paritas_status sources_check_days(struct session *session, const struct sources 
 {
     for (size_t i = 0; i < SOURCES_TABLES; i++) {
         const paritas_er_geometry *table = sources->tables[i];
-        if (days < 2 || table == NULL || paritas_er_geometry_has(table, "date") ||
+        if (days < 2 || !table || paritas_er_geometry_has(table, "date") ||
             paritas_er_geometry_has(table, "utc"))
             continue;
         return paritas_fail(session->context, PARITAS_INVALID_INPUT,
@@ -159,7 +159,7 @@ static paritas_status describe_file(struct session *session, struct writer *writ
 {
     struct stat info;
     char labelled[80] = "sha256:";
-    if (path == NULL) {
+    if (!path) {
         write_string(writer, key, otherwise);
         return PARITAS_OK;
     }
@@ -180,16 +180,16 @@ paritas_status sources_describe(struct session *session, const struct sources *s
                                i == 0 ? "built-in" : NULL);
     const char *polarity = option_text(arguments, "--polarity", NULL),
                *potential = option_text(arguments, "--spacecraft-potential", "auto");
-    if (sources->tables[SOURCES_POLARITY] != NULL && status == PARITAS_OK)
+    if (sources->tables[SOURCES_POLARITY] && status == PARITAS_OK)
         status = describe_file(session, writer, "polarity", polarity, NULL);
     else if (sources->polarity == 0.0)
         write_string(writer, "polarity", "of the geometry");
     else
         write_string(writer, "polarity",
                      sources->polarity > 0.0 ? "+1"
-                     : polarity != NULL      ? "-1"
+                     : polarity              ? "-1"
                                              : "-1, not known and taken so");
-    if (sources->tables[SOURCES_POTENTIAL] != NULL && status == PARITAS_OK)
+    if (sources->tables[SOURCES_POTENTIAL] && status == PARITAS_OK)
         status = describe_file(session, writer, "spacecraft_potential", potential, NULL);
     else if (sources->potential == POTENTIAL_VALUE)
         write_number(writer, "spacecraft_potential", sources->potential_value);
@@ -219,7 +219,7 @@ static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *p
 /* Frees `part`. *whole may be NULL. */
 static paritas_status join(paritas_context *context, paritas_er_day **whole, paritas_er_day *part)
 {
-    if (*whole == NULL) {
+    if (!*whole) {
         *whole = part;
         return PARITAS_OK;
     }
@@ -247,7 +247,7 @@ static paritas_status read_files(paritas_context *context, const struct sources 
     options.digest = 1;
     options.strict = sources->strict;
     sweeps->digests = paritas_allocate_clear(context, day->n, sizeof *sweeps->digests);
-    if (sweeps->digests == NULL) return paritas_fail_memory(context);
+    if (!sweeps->digests) return paritas_fail_memory(context);
     for (size_t i = 0; i < day->n; i++) {
         paritas_er_day *part = NULL;
         paritas_status status = paritas_er_read(context, day->files[i].path, &options, &part);
@@ -255,10 +255,10 @@ static paritas_status read_files(paritas_context *context, const struct sources 
         memcpy(sweeps->digests[i], part->digest + strlen("sha256:"), 64);
         for (size_t k = 0; k < SOURCES_TABLES && status == PARITAS_OK; k++) {
             size_t matched = 0;
-            if (sources->tables[k] != NULL)
+            if (sources->tables[k])
                 status = paritas_er_geometry_apply(context, sources->tables[k], part, &matched);
             sweeps->matched[k] += matched;
-            if (k == 0 && status == PARITAS_OK && sources->spice != NULL)
+            if (k == 0 && status == PARITAS_OK && sources->spice)
                 status = paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL);
         }
         if (status != PARITAS_OK) {
@@ -288,8 +288,7 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
     sweeps->potential = paritas_allocate(context, ROWS * n + 1, sizeof(double));
     sweeps->cosine = paritas_allocate(context, ROWS * CELLS * n + 1, sizeof(double));
     sweeps->flux = paritas_allocate(context, ROWS * CELLS * n + 1, sizeof(double));
-    if (sweeps->potential == NULL || sweeps->cosine == NULL || sweeps->flux == NULL)
-        return paritas_fail_memory(context);
+    if (!sweeps->potential || !sweeps->cosine || !sweeps->flux) return paritas_fail_memory(context);
     for (size_t k = 0; k < n; k++) {
         if (sources->potential == POTENTIAL_VALUE) day->spacecraft_potential[k] = sources->potential_value;
         if (sources->potential == POTENTIAL_AUTO) day->spacecraft_potential[k] = NAN;
@@ -306,7 +305,7 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
 void sweeps_free(struct sweeps *sweeps)
 {
     paritas_er_day_free(sweeps->day);
-    if (sweeps->allocator.release == NULL && sweeps->digests == NULL) return;
+    if (!sweeps->allocator.release && !sweeps->digests) return;
     paritas_release(&sweeps->allocator, sweeps->digests);
     paritas_release(&sweeps->allocator, sweeps->potential);
     paritas_release(&sweeps->allocator, sweeps->cosine);

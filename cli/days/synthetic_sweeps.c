@@ -44,7 +44,7 @@ static bool read_range(const char *text, struct range *range)
 {
     char lower[64];
     const char *colon = strchr(text, ':');
-    if (colon == NULL) {
+    if (!colon) {
         if (!number_of_text(text, &range->lower)) return false;
         range->upper = range->lower;
         return true;
@@ -80,7 +80,7 @@ paritas_status synthetic_plan_open(struct session *session, struct synthetic_pla
     };
     for (size_t i = 0; i < COUNT_OF(ranges); i++) {
         const char *text = option_text(arguments, ranges[i].option, NULL);
-        if (text != NULL && (!read_range(text, ranges[i].range) || ranges[i].range->lower < ranges[i].least))
+        if (text && (!read_range(text, ranges[i].range) || ranges[i].range->lower < ranges[i].least))
             return usage_failure(session, "%s takes LO:HI, not '%s'", ranges[i].option, text);
     }
     const struct {
@@ -192,7 +192,7 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
                          &truth->kappa,      &truth->theta,    &truth->temperature};
     for (size_t i = 0; i < COUNT_OF(arrays); i++) {
         *arrays[i] = arena_array(arena, n + 1, sizeof(double));
-        if (*arrays[i] == NULL) return paritas_fail_memory(context);
+        if (!*arrays[i]) return paritas_fail_memory(context);
     }
     for (size_t k = 0; k < n; k++) {
         struct dice dice;
@@ -218,7 +218,7 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
     paritas_kappa_plasma *plasma = arena_array(arena, n + 1, sizeof *plasma);
     paritas_potential *found = arena_records(arena, n, sizeof *found);
     unsigned char *sunlit = arena_array(arena, n + 1, 1);
-    if (plasma == NULL || found == NULL || sunlit == NULL) return paritas_fail_memory(context);
+    if (!plasma || !found || !sunlit) return paritas_fail_memory(context);
     for (size_t k = 0; k < n; k++) {
         plasma[k] = (paritas_kappa_plasma){truth->density[k], truth->kappa[k], truth->theta[k]};
         sunlit[k] = 1;
@@ -346,9 +346,7 @@ paritas_status synthetic_day(paritas_context *context, const struct synthetic_pl
            *cosine = paritas_allocate(context, cells + 1, sizeof(double));
     *day = NULL;
     paritas_status status =
-        potential != NULL && incident != NULL && points != NULL && model != NULL && cosine != NULL
-            ? PARITAS_OK
-            : paritas_fail_memory(context);
+        potential && incident && points && model && cosine ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK) status = draw_truth(context, plan, n, first, arena, truth);
     if (status == PARITAS_OK) status = paritas_er_day_create(context, n, day);
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
