@@ -258,16 +258,38 @@ double *numbers(struct session *session, size_t n)
     return elements(session, n, sizeof(double));
 }
 
-void *arena_records(struct arena *arena, size_t n, size_t size)
+void *sized_records(struct session *session, size_t n, size_t size)
 {
-    char *records = arena_array(arena, n + 1, size);
+    char *records = elements(session, n, size);
     for (size_t i = 0; i < n && records; i++) memcpy(records + i * size, &size, sizeof size);
     return records;
 }
 
-void *sized_records(struct session *session, size_t n, size_t size)
+void *grown(struct session *session, void *items, size_t n, size_t size)
 {
-    return noted(session, arena_records(&session->arena, n, size));
+    const size_t least = 16;
+    if (n > 0 && (n < least || (n & (n - 1)) != 0)) return items; /* doubles at powers of two */
+    void *more = elements(session, n > 0 ? 2 * n : least, size);
+    if (more && items) memcpy(more, items, n * size);
+    return more;
+}
+
+char *copied(struct session *session, const char *text, size_t length)
+{
+    return noted(session, arena_text(&session->arena, text, length));
+}
+
+struct arena arena_begin(struct session *session)
+{
+    const struct arena outer = session->arena;
+    arena_open(&session->arena, &session->context->allocator);
+    return outer;
+}
+
+void arena_end(struct session *session, struct arena outer)
+{
+    arena_free(&session->arena);
+    session->arena = outer;
 }
 
 paritas_status allocated(const struct session *session)
@@ -565,11 +587,17 @@ static const char *polish_of(const struct session *session)
     return session->no_fits ? "none" : paritas_polish_name(session->context);
 }
 
+void write_device(struct session *session)
+{
+    write_members(&session->writer, "device:s precision:s", paritas_device_name(session->context),
+                  paritas_precision_name(session->context));
+}
+
 void write_provenance(struct session *session)
 {
-    write_members(&session->writer, "poi:s device:s precision:s polish:s", poi_name(session),
-                  paritas_device_name(session->context), paritas_precision_name(session->context),
-                  polish_of(session));
+    write_string(&session->writer, "poi", poi_name(session));
+    write_device(session);
+    write_string(&session->writer, "polish", polish_of(session));
 }
 
 void describe_provenance(struct session *session)

@@ -86,9 +86,13 @@ paritas_status fit_job(struct session *session, paritas_fit_answers answers);
 double *numbers(struct session *session, size_t n);
 void *elements(struct session *session, size_t n, size_t size);
 void *sized_records(struct session *session, size_t n, size_t size);
+/* Room for one more than n elements: `items`, or a copy twice as large. */
+void *grown(struct session *session, void *items, size_t n, size_t size);
+char *copied(struct session *session, const char *text, size_t length);
 paritas_status allocated(const struct session *session);
-/* In another arena; sets no error. */
-void *arena_records(struct arena *arena, size_t n, size_t size);
+/* An arena for a part of the run. arena_end frees it and goes back to the outer one. */
+struct arena arena_begin(struct session *session);
+void arena_end(struct session *session, struct arena outer);
 
 struct range bounds_of(const struct session *session, size_t parameter);
 bool in_range(struct range range, double value);
@@ -120,6 +124,8 @@ extern const struct option options_patches[], options_model[], options_job[], op
 
 /* Last keys of every answer: poi, device, precision, polish. */
 void write_provenance(struct session *session);
+/* device, precision */
+void write_device(struct session *session);
 /* As text; nothing for the CPU in f64, unless the program chose them. */
 void describe_provenance(struct session *session);
 

@@ -195,48 +195,41 @@ const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const pa
                                                : paritas_sweep_status_name(result->status);
 }
 
-static paritas_status answer_sets(paritas_context *context, const struct losscone_plan *plan,
+static paritas_status answer_sets(struct session *session, const struct losscone_plan *plan,
                                   const paritas_sweeps *sweeps, const paritas_losscone_options *options,
-                                  const paritas_losscone_result *results, struct arena *arena,
-                                  paritas_confidence **sets)
+                                  const paritas_losscone_result *results, paritas_confidence **sets)
 {
-    double *thresholds = arena_array(arena, sweeps->n + 1, sizeof *thresholds);
-    *sets = arena_records(arena, sweeps->n, sizeof **sets);
-    if (!*sets || !thresholds) return paritas_fail_memory(context);
-    paritas_status status = PARITAS_OK;
+    double *thresholds = numbers(session, sweeps->n);
+    *sets = sized_records(session, sweeps->n, sizeof **sets);
+    TRY(allocated(session));
     for (size_t k = 0; k < sweeps->n; k++) thresholds[k] = plan->threshold;
     if (plan->confidence == CONFIDENCE_BOOTSTRAP)
-        status = paritas_losscone_bootstrap(context, sweeps, options, results, plan->draws, plan->level,
-                                            thresholds);
-    if (status != PARITAS_OK) return status;
-    return paritas_losscone_confidence(context, sweeps, options, results,
+        TRY(paritas_losscone_bootstrap(session->context, sweeps, options, results, plan->draws, plan->level,
+                                       thresholds));
+    return paritas_losscone_confidence(session->context, sweeps, options, results,
                                        plan->confidence == CONFIDENCE_RESIDUALS ? NULL : thresholds,
                                        plan->step, *sets);
 }
 
-paritas_status losscone_answer(paritas_context *context, const struct losscone_plan *plan,
-                               const paritas_sweeps *sweeps, uint64_t first, struct arena *arena,
-                               struct losscone_answers *answers)
+paritas_status losscone_answer(struct session *session, const struct losscone_plan *plan,
+                               const paritas_sweeps *sweeps, uint64_t first, struct losscone_answers *answers)
 {
     *answers = (struct losscone_answers){{NULL, NULL}, {NULL, NULL}};
     for (int model = 0; model < 2; model++) {
         if (!(model == 0 ? plan->hard : plan->folded)) continue;
         paritas_losscone_options options = losscone_plan_options(plan, model);
         options.first = first;
-        answers->results[model] = arena_records(arena, sweeps->n, sizeof *answers->results[model]);
-        if (!answers->results[model]) return paritas_fail_memory(context);
+        paritas_losscone_result *results = sized_records(session, sweeps->n, sizeof *results);
+        TRY(allocated(session));
+        answers->results[model] = results;
         if (sweeps->n == 0) continue;
-        paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
-        for (size_t k = 0;
-             k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE && status == PARITAS_OK; k++) {
+        TRY(paritas_losscone_fit(session->context, sweeps, &options, results));
+        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE; k++)
             /* a point, without a plateau */
-            paritas_losscone_result *r = &answers->results[model][k];
-            r->potential_lower = r->potential_upper = r->ratio_lower = r->ratio_upper = NAN;
-        }
-        if (status == PARITAS_OK && plan->confidence != CONFIDENCE_NONE)
-            status = answer_sets(context, plan, sweeps, &options, answers->results[model], arena,
-                                 &answers->sets[model]);
-        if (status != PARITAS_OK) return status;
+            results[k].potential_lower = results[k].potential_upper = results[k].ratio_lower =
+                results[k].ratio_upper = NAN;
+        if (plan->confidence != CONFIDENCE_NONE)
+            TRY(answer_sets(session, plan, sweeps, &options, results, &answers->sets[model]));
     }
     return PARITAS_OK;
 }

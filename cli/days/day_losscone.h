@@ -30,8 +30,8 @@ struct losscone_answers {
     paritas_confidence *sets[2];
 };
 /* first: number of the first sweep; keys random numbers. */
-paritas_status losscone_answer(paritas_context *context, const struct losscone_plan *plan,
-                               const paritas_sweeps *sweeps, uint64_t first, struct arena *arena,
+paritas_status losscone_answer(struct session *session, const struct losscone_plan *plan,
+                               const paritas_sweeps *sweeps, uint64_t first,
                                struct losscone_answers *answers);
 
 bool losscone_fitted(const paritas_losscone_result *result);

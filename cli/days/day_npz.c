@@ -44,11 +44,20 @@ static uint32_t crc_of(const struct crc *crc, const char *bytes, size_t length)
     return ~c;
 }
 
-static size_t kind_size(enum column_kind kind)
+static const struct {
+    const char *name; /* of NumPy, without byte order */
+    size_t size;
+} types[] = {[COLUMN_F64] = {"f8", 8},
+             [COLUMN_I64] = {"i8", 8},
+             [COLUMN_U32] = {"u4", 4},
+             [COLUMN_I8] = {"i1", 1},
+             [COLUMN_U8] = {"u1", 1},
+             [COLUMN_BOOL] = {"b1", 1},
+             [COLUMN_TEXT] = {"U", sizeof(const char *)}};
+
+size_t column_size(enum column_kind kind)
 {
-    static const size_t sizes[] = {[COLUMN_F64] = 8, [COLUMN_I64] = 8, [COLUMN_U32] = 4,
-                                   [COLUMN_I8] = 1,  [COLUMN_U8] = 1,  [COLUMN_BOOL] = 1};
-    return sizes[kind];
+    return types[kind].size;
 }
 
 /* NPY names the machine's byte order. */
@@ -100,8 +109,6 @@ static void append_texts(struct text *out, size_t n, const char *const *texts, s
 
 static void append_array(struct text *out, const struct column *column)
 {
-    static const char *const types[] = {[COLUMN_F64] = "f8", [COLUMN_I64] = "i8", [COLUMN_U32] = "u4",
-                                        [COLUMN_I8] = "i1",  [COLUMN_U8] = "u1",  [COLUMN_BOOL] = "b1"};
     char type[40], shape[64], header[192];
     const bool text = column->kind == COLUMN_TEXT;
     const size_t characters = text ? longest_of(column->rows, column->values, column->width) : 0,
@@ -109,8 +116,8 @@ static void append_array(struct text *out, const struct column *column)
     if (text)
         snprintf(type, sizeof type, "%cU%zu", byte_order(), characters);
     else
-        snprintf(type, sizeof type, "%c%s", kind_size(column->kind) == 1 ? '|' : byte_order(),
-                 types[column->kind]);
+        snprintf(type, sizeof type, "%c%s", column_size(column->kind) == 1 ? '|' : byte_order(),
+                 types[column->kind].name);
     if (column->scalar)
         snprintf(shape, sizeof shape, "()");
     else if (width == 0)
@@ -128,7 +135,7 @@ static void append_array(struct text *out, const struct column *column)
     if (text)
         append_texts(out, column->rows, column->values, characters);
     else
-        text_append(out, column->values, column->rows * (width > 0 ? width : 1) * kind_size(column->kind));
+        text_append(out, column->values, column->rows * (width > 0 ? width : 1) * column_size(column->kind));
 }
 
 static void append_little(struct text *out, unsigned bytes, uint64_t value)

@@ -90,30 +90,25 @@ static void shift(const struct plasma_plan *plan, const struct sweeps *sweeps, d
 }
 
 paritas_status plasma_answer(struct session *session, const struct plasma_plan *plan,
-                             const struct sources *sources, struct sweeps *sweeps, struct arena *arena,
+                             const struct sources *sources, struct sweeps *sweeps,
                              struct plasma_answers *answers)
 {
     paritas_context *context = session->context;
     const paritas_er_day *day = sweeps->day;
     const size_t n = sweeps->n;
     const bool automatic = sources->potential == POTENTIAL_AUTO;
-    double *energy = arena_array(arena, ROWS * n + 1, sizeof(double)),
-           *omni = arena_array(arena, ROWS * n + 1, sizeof(double)),
-           *sensitivity = arena_array(arena, ROWS * n + 1, sizeof(double));
-    double *counts = arena_array(arena, ROWS * n + 1, sizeof(double));
-    memset(answers, 0, sizeof *answers);
-    answers->coverage = arena_array(arena, ROWS * n + 1, sizeof(double));
-    answers->fits = arena_records(arena, n, sizeof *answers->fits);
-    answers->sunlit = arena_array(arena, n + 1, 1);
-    if (automatic) answers->potentials = arena_records(arena, n, sizeof *answers->potentials);
-    if (!energy || !omni || !sensitivity || !counts || !answers->coverage || !answers->fits ||
-        !answers->sunlit || (automatic && !answers->potentials))
-        return paritas_fail_memory(context);
+    double *energy = numbers(session, ROWS * n), *omni = numbers(session, ROWS * n),
+           *sensitivity = numbers(session, ROWS * n), *counts = numbers(session, ROWS * n);
+    *answers = (struct plasma_answers){
+        .coverage = numbers(session, ROWS * n),
+        .fits = sized_records(session, n, sizeof *answers->fits),
+        .sunlit = elements(session, n, 1),
+        .potentials = automatic ? sized_records(session, n, sizeof *answers->potentials) : NULL};
+    TRY(allocated(session));
     if (n == 0) return PARITAS_OK;
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
     cells.theta = sources->theta;
-    paritas_status status =
-        paritas_kappa_spectrum(context, &(paritas_spectrum_request){.size = sizeof(paritas_spectrum_request),
+    TRY(paritas_kappa_spectrum(context, &(paritas_spectrum_request){.size = sizeof(paritas_spectrum_request),
                                                                     .cells = &cells,
                                                                     .n = n,
                                                                     .energy = day->energy,
@@ -122,8 +117,7 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
                                                                     .omni = omni,
                                                                     .coverage = answers->coverage,
                                                                     .sensitivity = sensitivity,
-                                                                    .counts = counts});
-    if (status != PARITAS_OK) return status;
+                                                                    .counts = counts}));
     memcpy(energy, day->energy, ROWS * n * sizeof *energy);
     if (!automatic) shift(plan, sweeps, energy, omni);
     const paritas_spectra spectra = {.size = sizeof spectra,
@@ -136,16 +130,13 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
         answers->sunlit[k] =
             isnan(day->spacecraft_in_sun[k]) ? plan->sunlit : day->spacecraft_in_sun[k] == 1.0;
     if (!automatic) return paritas_kappa_fit(context, &spectra, &plan->kappa, answers->fits);
-    status = paritas_spacecraft_potential_of_spectra(context, &spectra, answers->sunlit, &plan->kappa,
-                                                     &plan->potential, answers->fits, answers->potentials);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+    TRY(paritas_spacecraft_potential_of_spectra(context, &spectra, answers->sunlit, &plan->kappa,
+                                                &plan->potential, answers->fits, answers->potentials));
+    for (size_t k = 0; k < n; k++) {
         const paritas_potential *found = &answers->potentials[k];
-        sweeps->day->spacecraft_potential[k] =
-            found->status == PARITAS_POTENTIAL_FOUND ? found->potential : NAN;
-        for (size_t i = ROWS * k; i < ROWS * (k + 1); i++)
-            sweeps->potential[i] = sweeps->day->spacecraft_potential[k];
+        sweeps_set_potential(sweeps, k, found->status == PARITAS_POTENTIAL_FOUND ? found->potential : NAN);
     }
-    return status;
+    return PARITAS_OK;
 }
 
 int environment_class(double projection_in_sun, double temperature)
@@ -155,39 +146,36 @@ int environment_class(double projection_in_sun, double temperature)
     return temperature < 30.0 ? 1 : temperature < 80.0 ? 2 : temperature < 150.0 ? 3 : 4;
 }
 
-static void add_potentials(struct day_tables *tables, size_t n, const paritas_potential *potentials)
+static void add_potentials(struct day_work *work, const paritas_potential *potentials)
 {
-    unsigned char *found = column_room(&tables->rows, COLUMN_BOOL, n);
-    if (!found) return;
-    for (size_t k = 0; k < n; k++) found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
-    const struct day_records records = {"paritas_potential", n, potentials, found, NULL};
-    column_add_records(tables, "", &records, "spacecraft_potential_status", "plasma_temperature");
+    unsigned char *found = elements(work->session, work->sweeps->n, 1);
+    for (size_t k = 0; k < work->sweeps->n && found; k++)
+        found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
+    const struct day_records records = {"paritas_potential", potentials, found, NULL};
+    if (found) column_add_records(work, "", &records, "spacecraft_potential_status", "plasma_temperature");
 }
 
-struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps *sweeps,
-                                 const struct plasma_answers *answers)
+struct plasma_columns add_plasma(struct day_work *work, const struct plasma_answers *answers)
 {
-    struct column_list *list = &tables->rows;
-    const size_t n = sweeps->n;
-    struct plasma_columns columns = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
-    unsigned char *fitted = column_room(list, COLUMN_BOOL, n);
-    columns.status = column_room(list, COLUMN_TEXT, n);
+    const size_t n = work->sweeps->n;
+    unsigned char *fitted = elements(work->session, n, 1);
+    struct plasma_columns columns = {.fitted = fitted,
+                                     .status = elements(work->session, n, sizeof *columns.status)};
     if (!fitted || !columns.status) return columns;
     for (size_t k = 0; k < n; k++) {
         fitted[k] = answers->fits[k].status == PARITAS_SPECTRUM_FITTED;
         columns.status[k] = paritas_spectrum_status_name(answers->fits[k].status);
     }
-    columns.fitted = fitted;
-    column_add_both(tables, "plasma_status", "", COLUMN_TEXT, n, columns.status);
-    column_add_both(tables, "sunlit", "", COLUMN_BOOL, n, answers->sunlit);
-    const struct day_records records = {"paritas_kappa_result", n, answers->fits, fitted, NULL};
-    column_add_records(tables, "", &records, "density", "plasma_empty_rows");
-    columns.density = column_values(list, "density", "");
-    columns.kappa = column_values(list, "kappa", "");
-    columns.theta = column_values(list, "theta", "");
-    columns.temperature = column_values(list, "temperature", "");
-    columns.misfit = column_values(list, "plasma_misfit", "");
-    column_add(&tables->arrays, "rows_coverage", "", COLUMN_F64, ROWS * n, 0, answers->coverage);
-    if (answers->potentials) add_potentials(tables, n, answers->potentials);
+    column_add_both(work, "plasma_status", "", COLUMN_TEXT, columns.status);
+    column_add_both(work, "sunlit", "", COLUMN_BOOL, answers->sunlit);
+    const struct day_records records = {"paritas_kappa_result", answers->fits, fitted, NULL};
+    column_add_records(work, "", &records, "density", "plasma_empty_rows");
+    columns.density = column_values(&work->rows, "density", "");
+    columns.kappa = column_values(&work->rows, "kappa", "");
+    columns.theta = column_values(&work->rows, "theta", "");
+    columns.temperature = column_values(&work->rows, "temperature", "");
+    columns.misfit = column_values(&work->rows, "plasma_misfit", "");
+    column_add(&work->arrays, "rows_coverage", "", COLUMN_F64, ROWS * n, 0, answers->coverage);
+    if (answers->potentials) add_potentials(work, answers->potentials);
     return columns;
 }

@@ -34,55 +34,42 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Sorted, without subfolders; in the arena. */
-static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n,
-                               char ***names)
+static paritas_status names_in(struct session *session, const char *folder, size_t *n, char ***names)
 {
     DIR *entries = opendir(folder);
     if (!entries)
-        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder, strerror(errno));
-    size_t room = 0;
-    *n = 0;
-    *names = NULL;
-    bool failed = false;
-    for (const struct dirent *entry; !failed && (entry = readdir(entries));) {
+        return paritas_fail(session->context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder,
+                            strerror(errno));
+    for (const struct dirent *entry; (entry = readdir(entries));) {
         if (entry->d_name[0] == '.') continue;
-        if (*n == room) {
-            char **more = arena_array(arena, room = 2 * room + 16, sizeof *more);
-            if (more && *n > 0) memcpy(more, *names, *n * sizeof *more);
-            *names = more;
-        }
-        if (*names) (*names)[*n] = arena_text(arena, entry->d_name, strlen(entry->d_name));
-        failed = !*names || !(*names)[*n];
-        *n += !failed;
+        *names = grown(session, *names, *n, sizeof **names);
+        if (*names) (*names)[(*n)++] = copied(session, entry->d_name, strlen(entry->d_name));
     }
     closedir(entries);
-    if (failed) return paritas_fail_memory(context);
+    TRY(allocated(session));
     if (*n > 0) qsort(*names, *n, sizeof **names, by_text);
     return PARITAS_OK;
 }
 
-paritas_status folder_digest(paritas_context *context, const char *folder, char hex[65])
+paritas_status folder_digest(struct session *session, const char *folder, char hex[65])
 {
-    struct arena arena;
     struct sha256 digest;
     size_t n = 0;
     char **names = NULL, one[65];
-    arena_open(&arena, &context->allocator);
+    TRY(names_in(session, folder, &n, &names));
     sha256_open(&digest);
-    paritas_status status = names_in(context, folder, &arena, &n, &names);
-    for (size_t i = 0; status == PARITAS_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct stat info;
         char path[4096];
         if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path ||
             stat(path, &info) != 0 || !S_ISREG(info.st_mode))
             continue;
-        status = file_digest(context, path, one);
+        TRY(file_digest(session->context, path, one));
         sha256_append(&digest, names[i], strlen(names[i]) + 1);
         sha256_append(&digest, one, sizeof one);
     }
     sha256_close(&digest, hex);
-    arena_free(&arena);
-    return status;
+    return PARITAS_OK;
 }
 
 const char *file_name(const char *path)

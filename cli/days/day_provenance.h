@@ -13,7 +13,7 @@
 /* 64 hexadecimal digits. */
 paritas_status file_digest(paritas_context *context, const char *path, char hex[65]);
 /* Of names and digests of its files. */
-paritas_status folder_digest(paritas_context *context, const char *folder, char hex[65]);
+paritas_status folder_digest(struct session *session, const char *folder, char hex[65]);
 /* Without folders: the digest identifies a file. */
 const char *file_name(const char *path);
 /* Replaces invalid UTF-8 by '?'. */

@@ -42,8 +42,8 @@ const char *const sources_options[SOURCES_TABLES] = {"--geometry", "--polarity",
 static paritas_status open_table(struct session *session, const char *path, const char *column,
                                  paritas_er_geometry **table)
 {
-    const paritas_status status = paritas_er_geometry_read(session->context, path, table);
-    if (status != PARITAS_OK || !column || paritas_er_geometry_has(*table, column)) return status;
+    TRY(paritas_er_geometry_read(session->context, path, table));
+    if (!column || paritas_er_geometry_has(*table, column)) return PARITAS_OK;
     return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
 }
 
@@ -64,9 +64,8 @@ static paritas_status open_spice(struct session *session, struct sources *source
     if (!folder && !attitude) return PARITAS_OK;
     if (!folder) return usage_failure(session, "--attitude needs --spice DIR");
     if (!attitude) return usage_failure(session, "--spice needs --attitude FILE");
-    const paritas_status status = paritas_er_attitude_read(session->context, attitude, &sources->attitude);
-    return status == PARITAS_OK ? paritas_er_spice_open(session->context, NULL, folder, &sources->spice)
-                                : status;
+    TRY(paritas_er_attitude_read(session->context, attitude, &sources->attitude));
+    return paritas_er_spice_open(session->context, NULL, folder, &sources->spice);
 }
 
 static paritas_status open_polarity(struct session *session, struct sources *sources)
@@ -122,14 +121,11 @@ paritas_status sources_open(struct session *session, struct sources *sources)
         arguments, "--normalisation", "paritas_normalisation", PARITAS_NORMALISATION_RATIO);
     if (sources->sunlight < 0.0 || sources->sunlight > 180.0)
         return usage_failure(session, "--sunlight takes degrees from 0 to 180");
-    paritas_status status =
-        paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), sources->theta);
-    if (status == PARITAS_OK && geometry)
-        status = open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]);
-    if (status == PARITAS_OK) status = open_spice(session, sources);
-    if (status == PARITAS_OK) status = open_polarity(session, sources);
-    if (status == PARITAS_OK) status = open_potential(session, sources);
-    return status;
+    TRY(paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), sources->theta));
+    if (geometry) TRY(open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]));
+    TRY(open_spice(session, sources));
+    TRY(open_polarity(session, sources));
+    return open_potential(session, sources);
 }
 
 void sources_close(struct sources *sources)
@@ -163,34 +159,32 @@ static paritas_status describe_file(struct session *session, struct writer *writ
         write_string(writer, key, otherwise);
         return PARITAS_OK;
     }
+    char *hex = labelled + strlen(labelled);
     const bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    const paritas_status status =
-        (folder ? folder_digest : file_digest)(session->context, path, labelled + strlen(labelled));
-    if (status == PARITAS_OK) write_string(writer, key, labelled);
-    return status;
+    TRY(folder ? folder_digest(session, path, hex) : file_digest(session->context, path, hex));
+    write_string(writer, key, labelled);
+    return PARITAS_OK;
 }
 
 paritas_status sources_describe(struct session *session, const struct sources *sources, struct writer *writer)
 {
     const struct arguments *arguments = session->arguments;
     static const char *const files[] = {"--theta", "--geometry", "--attitude", "--spice"};
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < COUNT_OF(files) && status == PARITAS_OK; i++)
-        status = describe_file(session, writer, files[i] + 2, option_text(arguments, files[i], NULL),
-                               i == 0 ? "built-in" : NULL);
+    for (size_t i = 0; i < COUNT_OF(files); i++)
+        TRY(describe_file(session, writer, files[i] + 2, option_text(arguments, files[i], NULL),
+                          i == 0 ? "built-in" : NULL));
     const char *polarity = option_text(arguments, "--polarity", NULL),
                *potential = option_text(arguments, "--spacecraft-potential", "auto");
-    if (sources->tables[SOURCES_POLARITY] && status == PARITAS_OK)
-        status = describe_file(session, writer, "polarity", polarity, NULL);
-    else if (sources->polarity == 0.0)
-        write_string(writer, "polarity", "of the geometry");
+    if (sources->tables[SOURCES_POLARITY])
+        TRY(describe_file(session, writer, "polarity", polarity, NULL));
     else
         write_string(writer, "polarity",
-                     sources->polarity > 0.0 ? "+1"
-                     : polarity              ? "-1"
-                                             : "-1, not known and taken so");
-    if (sources->tables[SOURCES_POTENTIAL] && status == PARITAS_OK)
-        status = describe_file(session, writer, "spacecraft_potential", potential, NULL);
+                     sources->polarity == 0.0  ? "of the geometry"
+                     : sources->polarity > 0.0 ? "+1"
+                     : polarity                ? "-1"
+                                               : "-1, not known and taken so");
+    if (sources->potential == POTENTIAL_TABLE)
+        TRY(describe_file(session, writer, "spacecraft_potential", potential, NULL));
     else if (sources->potential == POTENTIAL_VALUE)
         write_number(writer, "spacecraft_potential", sources->potential_value);
     else
@@ -198,7 +192,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     write_number(writer, "sunlight", sources->sunlight);
     write_string(writer, "normalisation", paritas_normalisation_name(sources->normalisation));
     write_bool(writer, "strict", sources->strict);
-    return status;
+    return PARITAS_OK;
 }
 
 /* Spectrum numbers of `part` start above `above`. */
@@ -240,6 +234,20 @@ static paritas_status join(paritas_context *context, paritas_er_day **whole, par
     return status;
 }
 
+/* Matches a file's sweeps with the sources. */
+static paritas_status apply_sources(paritas_context *context, const struct sources *sources,
+                                    paritas_er_day *part, struct sweeps *sweeps)
+{
+    for (size_t k = 0; k < SOURCES_TABLES; k++) {
+        size_t matched = 0;
+        if (sources->tables[k]) TRY(paritas_er_geometry_apply(context, sources->tables[k], part, &matched));
+        sweeps->matched[k] += matched;
+        if (k == SOURCES_GEOMETRY && sources->spice)
+            TRY(paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL));
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status read_files(paritas_context *context, const struct sources *sources,
                                  const struct day *day, struct sweeps *sweeps)
 {
@@ -250,23 +258,14 @@ static paritas_status read_files(paritas_context *context, const struct sources 
     if (!sweeps->digests) return paritas_fail_memory(context);
     for (size_t i = 0; i < day->n; i++) {
         paritas_er_day *part = NULL;
-        paritas_status status = paritas_er_read(context, day->files[i].path, &options, &part);
-        if (status != PARITAS_OK) return status;
+        TRY(paritas_er_read(context, day->files[i].path, &options, &part));
         memcpy(sweeps->digests[i], part->digest + strlen("sha256:"), 64);
-        for (size_t k = 0; k < SOURCES_TABLES && status == PARITAS_OK; k++) {
-            size_t matched = 0;
-            if (sources->tables[k])
-                status = paritas_er_geometry_apply(context, sources->tables[k], part, &matched);
-            sweeps->matched[k] += matched;
-            if (k == 0 && status == PARITAS_OK && sources->spice)
-                status = paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL);
-        }
+        const paritas_status status = apply_sources(context, sources, part, sweeps);
         if (status != PARITAS_OK) {
             paritas_er_day_free(part);
             return status;
         }
-        status = join(context, &sweeps->day, part);
-        if (status != PARITAS_OK) return status;
+        TRY(join(context, &sweeps->day, part));
     }
     return PARITAS_OK;
 }
@@ -276,30 +275,33 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
 {
     memset(sweeps, 0, sizeof *sweeps);
     sweeps->allocator = context->allocator;
-    paritas_status status = read_files(context, sources, files, sweeps);
-    if (status != PARITAS_OK) return status;
+    TRY(read_files(context, sources, files, sweeps));
     paritas_er_day *day = sweeps->day;
     const size_t n = sweeps->n = day->n;
     for (size_t i = 0; i < ROWS * n && sources->polarity != 0.0; i++) day->polarity[i] = sources->polarity;
     if (sources->sunlight > 0.0)
-        status = paritas_er_mask_sunlight(context, day, sources->theta, sources->sunlight);
-    if (status == PARITAS_OK) status = paritas_er_mask_polarity(context, day);
-    if (status != PARITAS_OK) return status;
+        TRY(paritas_er_mask_sunlight(context, day, sources->theta, sources->sunlight));
+    TRY(paritas_er_mask_polarity(context, day));
     sweeps->potential = paritas_allocate(context, ROWS * n + 1, sizeof(double));
     sweeps->cosine = paritas_allocate(context, ROWS * CELLS * n + 1, sizeof(double));
     sweeps->flux = paritas_allocate(context, ROWS * CELLS * n + 1, sizeof(double));
     if (!sweeps->potential || !sweeps->cosine || !sweeps->flux) return paritas_fail_memory(context);
-    for (size_t k = 0; k < n; k++) {
-        if (sources->potential == POTENTIAL_VALUE) day->spacecraft_potential[k] = sources->potential_value;
-        if (sources->potential == POTENTIAL_AUTO) day->spacecraft_potential[k] = NAN;
-        for (size_t i = 0; i < ROWS; i++) sweeps->potential[ROWS * k + i] = day->spacecraft_potential[k];
-    }
+    for (size_t k = 0; k < n; k++)
+        sweeps_set_potential(sweeps, k,
+                             sources->potential == POTENTIAL_VALUE  ? sources->potential_value
+                             : sources->potential == POTENTIAL_AUTO ? NAN
+                                                                    : day->spacecraft_potential[k]);
     if (n == 0) return PARITAS_OK;
-    status = paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth,
-                                      sweeps->cosine);
-    return status == PARITAS_OK ? paritas_losscone_normalise(context, n, sources->normalisation,
-                                                             sweeps->cosine, day->flux, sweeps->flux)
-                                : status;
+    TRY(paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth,
+                                 sweeps->cosine));
+    return paritas_losscone_normalise(context, n, sources->normalisation, sweeps->cosine, day->flux,
+                                      sweeps->flux);
+}
+
+void sweeps_set_potential(struct sweeps *sweeps, size_t k, double potential)
+{
+    sweeps->day->spacecraft_potential[k] = potential;
+    for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) sweeps->potential[i] = potential;
 }
 
 void sweeps_free(struct sweeps *sweeps)

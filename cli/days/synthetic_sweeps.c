@@ -184,16 +184,18 @@ static double rounded(double value, double scale)
     return (double)(int64_t)(scaled + (scaled < 0.0 ? -0.5 : 0.5)) / scale;
 }
 
-static paritas_status draw_truth(paritas_context *context, const struct synthetic_plan *plan, size_t n,
-                                 uint64_t first, struct arena *arena, struct truth *truth)
+paritas_status truth_open(struct session *session, size_t n, struct truth *truth)
 {
-    double **arrays[] = {&truth->potential,  &truth->ratio,    &truth->amplitude,  &truth->noise,
-                         &truth->spacecraft, &truth->polarity, &truth->sunlit,     &truth->density,
-                         &truth->kappa,      &truth->theta,    &truth->temperature};
-    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
-        *arrays[i] = arena_array(arena, n + 1, sizeof(double));
-        if (!*arrays[i]) return paritas_fail_memory(context);
-    }
+#define OPEN(name, column) truth->name = numbers(session, n);
+    TRUTH_LIST(OPEN)
+#undef OPEN
+    return allocated(session);
+}
+
+static paritas_status draw_truth(struct session *session, const struct synthetic_plan *plan, size_t n,
+                                 uint64_t first, struct truth *truth)
+{
+    TRY(truth_open(session, n, truth));
     for (size_t k = 0; k < n; k++) {
         struct dice dice;
         dice_open(&dice, plan->seed, 2 * (first + k));
@@ -215,18 +217,18 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
     }
     if (!plan->plasma) return PARITAS_OK;
     /* the plasma sets the spacecraft's potential */
-    paritas_kappa_plasma *plasma = arena_array(arena, n + 1, sizeof *plasma);
-    paritas_potential *found = arena_records(arena, n, sizeof *found);
-    unsigned char *sunlit = arena_array(arena, n + 1, 1);
-    if (!plasma || !found || !sunlit) return paritas_fail_memory(context);
+    paritas_kappa_plasma *plasma = elements(session, n, sizeof *plasma);
+    paritas_potential *found = sized_records(session, n, sizeof *found);
+    unsigned char *sunlit = elements(session, n, 1);
+    TRY(allocated(session));
     for (size_t k = 0; k < n; k++) {
         plasma[k] = (paritas_kappa_plasma){truth->density[k], truth->kappa[k], truth->theta[k]};
         sunlit[k] = 1;
     }
-    const paritas_status status = paritas_spacecraft_potential(context, n, plasma, NULL, sunlit, NULL, found);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++)
+    TRY(paritas_spacecraft_potential(session->context, n, plasma, NULL, sunlit, NULL, found));
+    for (size_t k = 0; k < n; k++)
         truth->spacecraft[k] = found[k].status == PARITAS_POTENTIAL_FOUND ? found[k].potential : 0.0;
-    return status;
+    return PARITAS_OK;
 }
 
 /* Rounded as in files: the model sees what will be read. */
@@ -284,14 +286,13 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
         for (size_t i = 0; i < ROWS; i++)
             energy[i] = measured[i] - truth->spacecraft[k] > 1.0 ? measured[i] - truth->spacecraft[k] : 1.0;
         double arriving[ROWS], response[ROWS * ROWS] = {0.0};
-        paritas_status status = paritas_kappa_flux(context, 1, &plasma, ROWS, energy, arriving);
+        TRY(paritas_kappa_flux(context, 1, &plasma, ROWS, energy, arriving));
         for (size_t i = 0; i < ROWS; i++) {
             arriving[i] *= measured[i] / (energy[i] * 4.0 * pi);
             response[ROWS * i + i] = 1.0;
         }
-        if (status == PARITAS_OK && plan->channel_width > 0.0)
-            status = paritas_kappa_response(context, plan->channel_width, ROWS, measured, response);
-        if (status != PARITAS_OK) return status;
+        if (plan->channel_width > 0.0)
+            TRY(paritas_kappa_response(context, plan->channel_width, ROWS, measured, response));
         for (size_t i = 0; i < ROWS; i++) {
             flux[ROWS * k + i] = 0.0;
             for (size_t j = 0; j < ROWS; j++) flux[ROWS * k + i] += response[ROWS * i + j] * arriving[j];
@@ -332,56 +333,53 @@ static void spoil(const struct synthetic_plan *plan, uint64_t number, double noi
     }
 }
 
-paritas_status synthetic_day(paritas_context *context, const struct synthetic_plan *plan,
-                             const paritas_losscone_options *options, const double *theta, size_t n,
-                             uint64_t first, double time, struct arena *arena, struct truth *truth,
-                             paritas_er_day **day)
+static paritas_status draw_day(struct session *session, const struct synthetic_plan *plan,
+                               const paritas_losscone_options *options, const double *theta, size_t n,
+                               uint64_t first, double time, struct truth *truth, paritas_er_day *day)
 {
+    paritas_context *context = session->context;
     const double apart = 86400.0 / (double)(n > 0 ? n : 1) < CADENCE ? 86400.0 / (double)n : CADENCE;
-    const size_t cells = ROWS * CELLS * n;
-    double *potential = arena_array(arena, ROWS * n + 1, sizeof(double)),
-           *incident = arena_array(arena, ROWS * n + 1, sizeof(double)),
-           *points = arena_array(arena, 3 * n + 1, sizeof(double));
-    double *model = paritas_allocate(context, cells + 1, sizeof(double)),
-           *cosine = paritas_allocate(context, cells + 1, sizeof(double));
-    *day = NULL;
-    paritas_status status =
-        potential && incident && points && model && cosine ? PARITAS_OK : paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = draw_truth(context, plan, n, first, arena, truth);
-    if (status == PARITAS_OK) status = paritas_er_day_create(context, n, day);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
-        draw_geometry(plan, theta, first + k, time + apart * (double)k, k, *day);
-        (*day)->spacecraft_potential[k] = truth->spacecraft[k];
-        (*day)->sweep_reason[k] = PARITAS_ER_KEPT;
+    double *potential = numbers(session, ROWS * n), *incident = numbers(session, ROWS * n),
+           *points = numbers(session, 3 * n), *model = numbers(session, ROWS * CELLS * n),
+           *cosine = numbers(session, ROWS * CELLS * n);
+    TRY(draw_truth(session, plan, n, first, truth));
+    for (size_t k = 0; k < n; k++) {
+        draw_geometry(plan, theta, first + k, time + apart * (double)k, k, day);
+        day->spacecraft_potential[k] = truth->spacecraft[k];
+        day->sweep_reason[k] = PARITAS_ER_KEPT;
         for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) {
-            (*day)->polarity[i] = truth->polarity[k];
+            day->polarity[i] = truth->polarity[k];
             potential[i] = truth->spacecraft[k];
         }
         const double point[3] = {truth->potential[k], truth->ratio[k], truth->amplitude[k]};
         memcpy(points + 3 * k, point, sizeof point);
     }
+    TRY(spectra(context, plan, n, truth, day, incident));
+    if (n == 0) return PARITAS_OK;
     paritas_losscone_options truly = *options;
     truly.response = plan->folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
     if (plan->folded) truly.amplitude_lower = truly.amplitude_upper = 0.0;
-    if (status == PARITAS_OK) status = spectra(context, plan, n, truth, *day, incident);
-    if (status == PARITAS_OK && n > 0)
-        status = paritas_losscone_cosines(context, n, theta, (*day)->field, (*day)->polarity, (*day)->azimuth,
-                                          cosine);
+    TRY(paritas_losscone_cosines(context, n, theta, day->field, day->polarity, day->azimuth, cosine));
     const paritas_sweeps sweeps = {.size = sizeof sweeps,
                                    .n = n,
-                                   .energy = status == PARITAS_OK ? (*day)->energy : NULL,
+                                   .energy = day->energy,
                                    .potential = potential,
                                    .cosine = cosine,
                                    .flux = cosine};
-    if (status == PARITAS_OK && n > 0)
-        status = paritas_losscone_model(context, &sweeps, &truly, points, model, NULL);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++)
-        spoil(plan, first + k, truth->noise[k], incident, k, model, *day);
-    paritas_release(&context->allocator, model);
-    paritas_release(&context->allocator, cosine);
-    if (status != PARITAS_OK) {
-        paritas_er_day_free(*day);
-        *day = NULL;
-    }
+    TRY(paritas_losscone_model(context, &sweeps, &truly, points, model, NULL));
+    for (size_t k = 0; k < n; k++) spoil(plan, first + k, truth->noise[k], incident, k, model, day);
+    return PARITAS_OK;
+}
+
+paritas_status synthetic_day(struct session *session, const struct synthetic_plan *plan,
+                             const paritas_losscone_options *options, const double *theta, size_t n,
+                             uint64_t first, double time, struct truth *truth, paritas_er_day **day)
+{
+    *day = NULL;
+    TRY(paritas_er_day_create(session->context, n, day));
+    const paritas_status status = draw_day(session, plan, options, theta, n, first, time, truth, *day);
+    if (status == PARITAS_OK) return status;
+    paritas_er_day_free(*day);
+    *day = NULL;
     return status;
 }
