@@ -223,9 +223,8 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
 
 static const char *devices_of(const struct bench *b)
 {
-    const char *named = environment_device();
-    return option_text(b->session->arguments, "--device",
-                       named && strcmp(named, "auto") != 0 ? named : "cpu");
+    const char *given = option_text(b->session, "--device"), *named = environment_device();
+    return given ? given : named && strcmp(named, "auto") != 0 ? named : "cpu";
 }
 
 /* Skips a device that is open already: opencl is opencl:0. */
@@ -486,9 +485,8 @@ static paritas_status save(const struct bench *b, const char *path)
 static paritas_status bench(struct bench *b)
 {
     struct session *session = b->session;
-    const char *path = option_text(session->arguments, "--save", NULL),
-               *baseline = option_text(session->arguments, "--baseline", NULL);
-    const double seconds = option_value(session->arguments, "--seconds")->number;
+    const char *path = option_text(session, "--save"), *baseline = option_text(session, "--baseline");
+    const double seconds = option_number(session, "--seconds");
     if (!(seconds > 0.0)) return usage_failure(session, "--seconds takes a number above 0");
     if (path && !output_check(path))
         return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the measurements could not be kept",

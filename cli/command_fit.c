@@ -37,7 +37,7 @@ static paritas_status allocate(struct session *session, struct fitted *fitted)
     const size_t n = session->n_parameters;
     fitted->values = numbers(session, n);
     fitted->errors = numbers(session, n);
-    fitted->covariance = option_flag(session->arguments, "--covariance") ? numbers(session, n * n) : NULL;
+    fitted->covariance = option_flag(session, "--covariance") ? numbers(session, n * n) : NULL;
     fitted->down = numbers(session, n);
     fitted->up = numbers(session, n);
     fitted->states = elements(session, n, sizeof *fitted->states);
@@ -65,7 +65,7 @@ static paritas_status minos_of(struct session *session, struct fitted *fitted, s
 static paritas_status minos(struct session *session, struct fitted *fitted)
 {
     size_t at = 0, i;
-    for (const struct given *given; (given = option_next(session->arguments, "--minos", &at));) {
+    for (const struct given *given; (given = option_next(session, "--minos", &at));) {
         fitted->minos = true;
         if (strcmp(given->text, "all") == 0) {
             for (i = 0; i < session->n_parameters; i++)
@@ -78,22 +78,21 @@ static paritas_status minos(struct session *session, struct fitted *fitted)
     return PARITAS_OK;
 }
 
-static paritas_fit_options method_of(const struct arguments *arguments)
+static paritas_fit_options method_of(const struct session *session)
 {
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
-    method.minimizer = (paritas_minimizer)option_constant(arguments, "--minimizer", "paritas_minimizer",
-                                                          PARITAS_MINIMIZER_NEWTON);
-    method.max_iterations = (unsigned)option_count(arguments, "--max-iterations", 0);
-    method.population = (unsigned)option_count(arguments, "--population", 0);
-    method.seed = option_value(arguments, "--seed")->whole;
+    method.minimizer = (paritas_minimizer)option_constant(session, "--minimizer", "paritas_minimizer");
+    method.max_iterations = (unsigned)option_count(session, "--max-iterations");
+    method.population = (unsigned)option_count(session, "--population");
+    method.seed = option_whole(session, "--seed");
     return method;
 }
 
 static paritas_status analyse(struct session *session, void *result)
 {
     struct fitted *fitted = result;
-    const paritas_fit_options method = method_of(session->arguments);
-    const size_t n_starts = option_count(session->arguments, "--starts", 1);
+    const paritas_fit_options method = method_of(session);
+    const size_t n_starts = option_count(session, "--starts");
     paritas_job job = session->job;
     fitted->result.size = sizeof fitted->result;
     TRY(allocate(session, fitted));
@@ -120,7 +119,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     const paritas_fit_result *r = &fitted->result;
     const size_t n = session->n_parameters;
     write_members(w, "status:s minimizer:s twice_nll:n nll:n", paritas_fit_status_name(r->status),
-                  option_value(session->arguments, "--minimizer")->text, r->twice_nll, 0.5 * r->twice_nll);
+                  option_text(session, "--minimizer"), r->twice_nll, 0.5 * r->twice_nll);
     write_fields(w, "paritas_fit_result", r, "edm", "iterations");
     if (fitted->starts.n > 0) starts_write(w, &fitted->starts);
     write_array(w, "parameters", true);

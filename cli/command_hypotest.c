@@ -11,7 +11,7 @@ static const struct option options[] = {
 static paritas_status analyse(struct session *session, void *result)
 {
     paritas_hypotest_result *r = result;
-    const double mu = option_value(session->arguments, "--mu")->number;
+    const double mu = option_number(session, "--mu");
     r->size = sizeof *r;
     TRY(paritas_hypotest(session->context, session->model, &session->job, statistic_of(session), 1, &mu, r));
     note_status(session, r->status);

@@ -19,7 +19,7 @@ static paritas_status analyse(struct session *session, void *result)
     t->test.size = sizeof t->test;
     TRY(toy_run_open(session, &t->toys));
     TRY(paritas_hypotest_toys(session->context, session->model, &session->job, statistic_of(session),
-                              option_value(session->arguments, "--mu")->number, &t->toys.options, &t->test));
+                              option_number(session, "--mu"), &t->toys.options, &t->test));
     toy_run_close(session, &t->toys, &t->test.tally);
     note_status(session, t->test.status);
     return PARITAS_OK;

@@ -119,7 +119,7 @@ static void write_tables(struct session *session, const struct json *summary, co
     text_format(out, "\n");
     table_open(&table, out, "|measurement|poi", "l l l");
     const struct json *first = first_of(json_get(summary, "measurements"));
-    const char *wanted = option_text(session->arguments, "--measurement", NULL);
+    const char *wanted = option_text(session, "--measurement");
     for (const struct json *one = first; one; one = one->next) {
         const bool used = wanted ? json_text_is(json_at(one, 0), wanted) : one == first;
         table_row(&table, used ? "*" : "", json_at(one, 0)->text, json_at(one, 1)->text);
@@ -132,14 +132,12 @@ static int run(struct session *session)
 {
     struct paritas_workspace *summary = NULL;
     struct hf_spec *spec = NULL;
-    const struct arguments *arguments = session->arguments;
     paritas_status status = load_model(session);
     if (status == PARITAS_OK)
         status = paritas_workspace_inspect(session->context, session->workspace, &summary);
     if (status == PARITAS_OK)
-        status =
-            hf_spec_read(session->context, session->workspace, option_text(arguments, "--measurement", NULL),
-                         option_text(arguments, "--poi", NULL), &spec);
+        status = hf_spec_read(session->context, session->workspace, option_text(session, "--measurement"),
+                              option_text(session, "--poi"), &spec);
     if (status == PARITAS_OK && session->json) write_json(session, summary->root, spec);
     if (status == PARITAS_OK && !session->json) write_tables(session, summary->root, spec);
     hf_spec_free(spec);

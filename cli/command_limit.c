@@ -16,7 +16,7 @@ static const struct option options[] = {
 
 static double level_of(const struct session *session)
 {
-    return option_value(session->arguments, "--level")->number;
+    return option_number(session, "--level");
 }
 
 static void describe_bounds(struct session *session, bool widened, double upper_bound, double observed,
@@ -105,11 +105,10 @@ struct toy_limits {
 
 static paritas_status check_toys(struct session *session)
 {
-    const struct arguments *arguments = session->arguments;
-    if (option_given(arguments, "--shard"))
+    if (option_given(session, "--shard"))
         return usage_failure(
             session, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
-    if (wants_patchset(arguments) && option_given(arguments, "--store"))
+    if (wants_patchset(session->arguments) && option_given(session, "--store"))
         return usage_failure(session, "--store takes the toys of one patch: --patch-name NAME");
     return PARITAS_OK;
 }
@@ -120,9 +119,9 @@ static paritas_status analyse_toys(struct session *session, void *result)
     paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
     l->limits.size = sizeof l->limits;
     l->scan[0].size = sizeof l->scan[0];
-    l->rtol = option_value(session->arguments, "--rtol")->number;
+    l->rtol = option_number(session, "--rtol");
     TRY(toy_run_open(session, &l->toys));
-    if (!option_given(session->arguments, "--ntoys")) l->toys.options.n = PARITAS_LIMIT_TOYS;
+    if (!option_given(session, "--ntoys")) l->toys.options.n = PARITAS_LIMIT_TOYS;
     request.statistic = statistic_of(session);
     request.level = level_of(session);
     request.rtol = l->rtol;

@@ -10,9 +10,9 @@
 #define BATCH 1000 /* sweeps at a time: bounds memory */
 
 static const struct option options[] = {
-    {"--sweeps", 0, OPTION_COUNT, "N", "of each truth; default: 500"},
+    {"--sweeps", 0, OPTION_COUNT, "N", "of each truth", "500"},
     {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
-    {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs", "default: ratio"},
+    {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs", "", "ratio"},
     {0},
 };
 
@@ -291,16 +291,15 @@ static void answer_table(struct injection *j)
 
 static int run(struct session *session)
 {
-    const struct arguments *arguments = session->arguments;
-    struct injection j = {.session = session, .sweeps = option_count(arguments, "--sweeps", 500)};
-    j.normalisation = (paritas_normalisation)option_constant(
-        arguments, "--normalisation", "paritas_normalisation", PARITAS_NORMALISATION_RATIO);
+    struct injection j = {.session = session, .sweeps = option_count(session, "--sweeps")};
+    j.normalisation =
+        (paritas_normalisation)option_constant(session, "--normalisation", "paritas_normalisation");
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
     TRY(losscone_plan_open(session, &j.plan));
     TRY(synthetic_plan_open(session, &j.truth));
-    TRY(paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), j.theta));
-    const bool both = !option_given(arguments, "--truth");
+    TRY(paritas_er_theta(session->context, option_text(session, "--theta"), j.theta));
+    const bool both = !option_given(session, "--truth");
     j.truths[0] = both || !j.truth.folded;
     j.truths[1] = both || j.truth.folded;
     TRY(inject(&j));

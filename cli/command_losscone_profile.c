@@ -35,21 +35,21 @@ struct profile {
 static paritas_status open_grid(struct profile *p)
 {
     static const char *const ends[] = {"--start", "--stop"};
-    const struct arguments *arguments = p->session->arguments;
+    struct session *session = p->session;
     const struct range bounds = {p->plan.options.potential_lower, p->plan.options.potential_upper};
     for (size_t i = 0; i < COUNT_OF(ends); i++) {
-        const struct given *end = option_given(arguments, ends[i]);
+        const struct given *end = option_given(session, ends[i]);
         if (end && !in_range(bounds, end->number))
-            return usage_failure(p->session, "%s takes a number within the bounds of U, %g to %g", ends[i],
+            return usage_failure(session, "%s takes a number within the bounds of U, %g to %g", ends[i],
                                  bounds.lower, bounds.upper);
     }
-    p->grid.lower = option_number(arguments, "--start", bounds.lower);
-    p->grid.upper = option_number(arguments, "--stop", bounds.upper);
-    p->points = option_count(arguments, "--points", 102);
+    p->grid.lower = option_number_or(session, "--start", bounds.lower);
+    p->grid.upper = option_number_or(session, "--stop", bounds.upper);
+    p->points = option_given(session, "--points") ? option_count(session, "--points") : 102;
     if (bounds.lower <= bounds.upper && !(p->grid.lower <= p->grid.upper))
-        return usage_failure(p->session, "--start and --stop: the first value is above the last");
+        return usage_failure(session, "--start and --stop: the first value is above the last");
     if (p->points > POINTS_MOST)
-        return usage_failure(p->session, "--points takes a whole number up to %d", POINTS_MOST);
+        return usage_failure(session, "--points takes a whole number up to %d", POINTS_MOST);
     return PARITAS_OK;
 }
 
@@ -60,7 +60,7 @@ static paritas_status load(struct profile *p)
     TRY(days_find(session, &days));
     if (days.n != 1) return usage_failure(session, "losscone profile takes one day file");
     TRY(sweeps_load(session->context, &p->sources, &days.days[0], &p->sweeps));
-    const int64_t wanted = (int64_t)option_whole(session->arguments, "--spectrum", 0);
+    const int64_t wanted = (int64_t)option_whole(session, "--spectrum");
     const paritas_er_day *day = p->sweeps.day;
     while (p->at < p->sweeps.n && day->number[p->at] != wanted) p->at++;
     if (p->at == p->sweeps.n)
@@ -243,7 +243,7 @@ static paritas_status profile(struct profile *p)
 static int run(struct session *session)
 {
     struct profile p = {.session = session};
-    if (!option_given(session->arguments, "--spectrum"))
+    if (!option_given(session, "--spectrum"))
         return usage_failure(session, "losscone profile needs --spectrum N");
     const paritas_status status = profile(&p);
     sweeps_free(&p.sweeps);

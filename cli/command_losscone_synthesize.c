@@ -11,10 +11,10 @@
 static const struct option options[] = {
     {"--output-folder", 'o', OPTION_TEXT, "DIR", "day files 3DYYMMDD.TAB and truth.csv are written there"},
     {"--overwrite", 0, OPTION_FLAG, NULL, "files of these names are replaced; default: they are refused"},
-    {"--days", 0, OPTION_COUNT, "N", "default: 1"},
-    {"--sweeps", 0, OPTION_COUNT, "N", "a day, at most 1080; default: 970"},
-    {"--start", 0, OPTION_TEXT, "YYYY-MM-DD", "the first day; default: 1998-01-16"},
-    {"--seed", 0, OPTION_WHOLE, "N", "default: 42"},
+    {"--days", 0, OPTION_COUNT, "N", "", "1"},
+    {"--sweeps", 0, OPTION_COUNT, "N", "a day, at most 1080", "970"},
+    {"--start", 0, OPTION_TEXT, "YYYY-MM-DD", "the first day", "1998-01-16"},
+    {"--seed", 0, OPTION_WHOLE, "N", "", "42"},
     {"--exact", 0, OPTION_FLAG, NULL,
      "numbers that read back to the same bits; default: the archive's digits"},
     {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
@@ -38,19 +38,17 @@ struct synthesis {
 
 static paritas_status open_synthesis(struct session *session, struct synthesis *s)
 {
-    const struct arguments *arguments = session->arguments;
     const paritas_losscone_options options_default = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    const char *start = option_text(arguments, "--start", "1998-01-16");
+    const char *start = option_text(session, "--start");
     char utc[64];
-    *s = (struct synthesis){.session = session,
-                            .options = options_default,
-                            .folder = option_text(arguments, "--output-folder", NULL)};
-    s->days = option_count(arguments, "--days", 1);
-    s->sweeps = option_count(arguments, "--sweeps", 970);
-    s->options.background = option_number(arguments, "--background", s->options.background);
-    s->options.beam_width = option_number(arguments, "--beam-width", s->options.beam_width);
-    s->options.beam_sigma = option_number(arguments, "--beam-sigma", s->options.beam_sigma);
-    s->options.response_width = option_number(arguments, "--response-width", s->options.response_width);
+    *s = (struct synthesis){
+        .session = session, .options = options_default, .folder = option_text(session, "--output-folder")};
+    s->days = option_count(session, "--days");
+    s->sweeps = option_count(session, "--sweeps");
+    s->options.background = option_number_or(session, "--background", s->options.background);
+    s->options.beam_width = option_number_or(session, "--beam-width", s->options.beam_width);
+    s->options.beam_sigma = option_number_or(session, "--beam-sigma", s->options.beam_sigma);
+    s->options.response_width = option_number_or(session, "--response-width", s->options.response_width);
     snprintf(utc, sizeof utc, "%.40sT00:00:00", start);
     if (!s->folder) return usage_failure(session, "losscone synthesize needs -o DIR, where its files go");
     if (strlen(start) != 10 || !er_read_utc(utc, utc + strlen(utc), &s->start))
@@ -59,7 +57,7 @@ static paritas_status open_synthesis(struct session *session, struct synthesis *
         return usage_failure(session, "--sweeps takes a number up to 1080: a day has no more of them");
     TRY(make_folder(session, s->folder));
     TRY(synthetic_plan_open(session, &s->plan));
-    return paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), s->theta);
+    return paritas_er_theta(session->context, option_text(session, "--theta"), s->theta);
 }
 
 struct truths {
@@ -151,7 +149,7 @@ static paritas_status one_day(struct synthesis *s, size_t d, struct truths *all,
     paritas_status status = synthetic_day(session, &s->plan, &s->options, s->theta, s->sweeps, d * s->sweeps,
                                           s->start + 86400.0 * (double)d, &truth, &day);
     if (status == PARITAS_OK)
-        status = paritas_er_write(session->context, path, day, option_flag(session->arguments, "--exact"));
+        status = paritas_er_write(session->context, path, day, option_flag(session, "--exact"));
     if (status == PARITAS_OK) keep_truth(s, d * s->sweeps, &truth, all);
     arena_end(session, outer);
     if (status == PARITAS_OK) status = keep_times(s, d * s->sweeps, day, all);
@@ -169,7 +167,7 @@ static int run(struct session *session)
     TRY(open_synthesis(session, &s));
     session->context->progress = NULL;
     session->progress.unit = "days";
-    if (!option_flag(session->arguments, "--overwrite")) TRY(check_files(&s));
+    if (!option_flag(session, "--overwrite")) TRY(check_files(&s));
     TRY(open_truths(&s, &all));
     if (session->json) {
         write_object(w, NULL, true);

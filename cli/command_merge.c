@@ -72,7 +72,7 @@ static paritas_status read_test(struct session *session, struct pool *pool)
 static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    struct pool pool = {.path = option_text(arguments, "--output", NULL),
+    struct pool pool = {.path = option_text(session, "--output"),
                         .test = PARITAS_INIT(paritas_hypotest_toys_result)};
     if (!pool.path) return usage_failure(session, "merge needs a name for the pooled store: -o FILE");
     session->progress.unit = "toys";

@@ -17,12 +17,10 @@ struct likelihood {
 static paritas_status analyse(struct session *session, void *result)
 {
     struct likelihood *l = result;
-    const struct arguments *arguments = session->arguments;
     session->no_fits = true;
-    TRY(load_point(session, option_text(arguments, "--point", NULL), &l->point));
-    if (option_flag(arguments, "--gradient")) l->gradient = numbers(session, session->n_parameters);
-    if (option_flag(arguments, "--expected"))
-        l->expected = numbers(session, session->n_main + session->n_aux);
+    TRY(load_point(session, option_text(session, "--point"), &l->point));
+    if (option_flag(session, "--gradient")) l->gradient = numbers(session, session->n_parameters);
+    if (option_flag(session, "--expected")) l->expected = numbers(session, session->n_main + session->n_aux);
     TRY(allocated(session));
     TRY(paritas_evaluate(session->context, session->model, 1, l->point, 1, NULL, &l->twice_nll, l->gradient,
                          NULL));

@@ -366,8 +366,7 @@ static paritas_status check(struct parity *p)
 
 static int run(struct session *session)
 {
-    const struct arguments *arguments = session->arguments;
-    if (option_flag(arguments, "--no-polish"))
+    if (option_flag(session, "--no-polish"))
         return usage_failure(
             session, "parity compares f32 fits before and after polish: --no-polish has no place here");
     TRY(load_model(session));
@@ -375,13 +374,13 @@ static int run(struct session *session)
     TRY(allocated(session));
     p->session = session;
     p->ok = true;
-    p->plan.ntoys = option_value(arguments, "--ntoys")->whole;
-    p->plan.seed = option_value(arguments, "--seed")->whole;
+    p->plan.ntoys = option_whole(session, "--ntoys");
+    p->plan.seed = option_whole(session, "--seed");
     const ptrdiff_t poi = paritas_model_poi_index(session->model);
     if (poi >= 0) {
         const struct range bounds = bounds_of(session, (size_t)poi);
-        p->plan.mu = option_number(arguments, "--mu",
-                                   in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper));
+        p->plan.mu = option_number_or(session, "--mu",
+                                      in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper));
     }
     const paritas_status status = check(p);
     if (status == PARITAS_OK && session->json)

@@ -28,11 +28,10 @@ static paritas_status find_patch(struct session *session, const paritas_workspac
 
 static paritas_status extract(struct session *session, const paritas_workspace *patchset)
 {
-    const struct arguments *arguments = session->arguments;
     const bool metadata =
-        option_flag(arguments, "--with-metadata") && !option_flag(arguments, "--without-metadata");
+        option_flag(session, "--with-metadata") && !option_flag(session, "--without-metadata");
     const struct json *patch;
-    TRY(find_patch(session, patchset, option_text(arguments, "--name", ""), &patch));
+    TRY(find_patch(session, patchset, option_text(session, "--name"), &patch));
     answer_document(session, metadata ? patch : json_get(patch, "patch"));
     return PARITAS_OK;
 }
@@ -100,7 +99,7 @@ static paritas_status inspect(struct session *session, const paritas_workspace *
 static paritas_status apply(struct session *session, const paritas_workspace *patchset)
 {
     paritas_workspace *patched = NULL;
-    const char *name = option_text(session->arguments, "--name", "");
+    const char *name = option_text(session, "--name");
     return answer_made(session,
                        paritas_patchset_apply(session->context, session->workspace, patchset, name, &patched),
                        patched);
@@ -135,7 +134,7 @@ static paritas_status run_action(struct session *session, const struct action *a
     if (arguments->n_operands != operands)
         return usage_failure(session, "patchset %s takes %s", action->name,
                              action->takes_workspace ? "WORKSPACE PATCHSET" : "PATCHSET");
-    if (action->takes_name && !option_given(arguments, "--name"))
+    if (action->takes_name && !option_given(session, "--name"))
         return usage_failure(session, "patchset %s needs --name NAME", action->name);
     paritas_workspace *patchset = NULL;
     TRY(paritas_workspace_read(session->context, arguments->operands[operands - 1], &patchset));

@@ -25,8 +25,8 @@ static paritas_status analyse(struct session *session, void *result)
         note_status(session, r->entries[i].status);
         if (r->entries[i].status > r->worst) r->worst = r->entries[i].status;
     }
-    const size_t top = option_count(session->arguments, "--top", r->n);
-    r->shown = top < r->n ? top : r->n;
+    const size_t top = option_count(session, "--top");
+    r->shown = top > 0 && top < r->n ? top : r->n;
     return PARITAS_OK;
 }
 

@@ -68,10 +68,9 @@ static paritas_status default_range(struct session *session, struct axis *axis)
 
 static paritas_status read_axes(struct session *session, struct axis axes[2], size_t *k)
 {
-    const struct arguments *arguments = session->arguments;
     size_t at = 0;
     *k = 0;
-    for (const struct given *given; (given = option_next(arguments, "--par", &at));) {
+    for (const struct given *given; (given = option_next(session, "--par", &at));) {
         if (*k == 2) return usage_failure(session, "--par can be given once or twice");
         TRY(read_axis(session, given->text, &axes[(*k)++]));
     }
@@ -80,11 +79,11 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     *k = 1;
     struct axis *axis = &axes[0];
     axis->parameter = (size_t)paritas_model_poi_index(session->model);
-    if (!option_given(arguments, "--start") || !option_given(arguments, "--stop"))
+    if (!option_given(session, "--start") || !option_given(session, "--stop"))
         TRY(default_range(session, axis));
-    axis->range.lower = option_number(arguments, "--start", axis->range.lower);
-    axis->range.upper = option_number(arguments, "--stop", axis->range.upper);
-    axis->n = (size_t)option_value(arguments, "--points")->number;
+    axis->range.lower = option_number_or(session, "--start", axis->range.lower);
+    axis->range.upper = option_number_or(session, "--stop", axis->range.upper);
+    axis->n = (size_t)option_number(session, "--points");
     return PARITAS_OK;
 }
 

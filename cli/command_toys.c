@@ -93,8 +93,7 @@ static paritas_status start_at(struct session *session, const double *point)
 
 static paritas_status check(struct session *session)
 {
-    const struct arguments *arguments = session->arguments;
-    if (option_given(arguments, "--point") && option_given(arguments, "--expected-data"))
+    if (option_given(session, "--point") && option_given(session, "--expected-data"))
         return usage_failure(
             session, "--point and --expected-data: toys are drawn at a point or around data, not both");
     return PARITAS_OK;
@@ -119,9 +118,7 @@ struct drawn {
 static paritas_status analyse(struct session *session, void *result)
 {
     struct drawn *d = result;
-    const struct arguments *arguments = session->arguments;
-    const char *at = option_text(arguments, "--point", NULL),
-               *around = option_text(arguments, "--expected-data", NULL);
+    const char *at = option_text(session, "--point"), *around = option_text(session, "--expected-data");
     double *point = NULL, *expected = NULL;
     d->result.size = sizeof d->result;
     if (at) {
@@ -136,8 +133,8 @@ static paritas_status analyse(struct session *session, void *result)
         .size = sizeof request,
         .point = point,
         .expected = expected,
-        .flags = (option_flag(arguments, "--save-parameters") ? PARITAS_TOYS_KEEP_PARAMETERS : 0) |
-                 (option_flag(arguments, "--errors") ? PARITAS_TOYS_ERRORS : 0),
+        .flags = (option_flag(session, "--save-parameters") ? PARITAS_TOYS_KEEP_PARAMETERS : 0) |
+                 (option_flag(session, "--errors") ? PARITAS_TOYS_ERRORS : 0),
         .parameters = d->parameters};
     TRY(name_file(session, at ? at : around,
                   paritas_toys(session->context, session->model, &session->job, &request, &d->toys.options,

@@ -53,7 +53,7 @@ static bool options_agree(const struct arguments *arguments)
         usage_error(arguments->command, "standard input can be read once");
         return false;
     }
-    if (option_given(arguments, "--patch-name") && !option_given(arguments, "--patchset")) {
+    if (argument_given(arguments, "--patch-name") && !argument_given(arguments, "--patchset")) {
         usage_error(arguments->command, "--patch-name needs --patchset FILE");
         return false;
     }
@@ -67,7 +67,8 @@ static bool options_agree(const struct arguments *arguments)
 
 static int run(const struct arguments *arguments)
 {
-    const char *path = option_text(arguments, "--output-file", NULL);
+    const struct given *file = argument_given(arguments, "--output-file");
+    const char *path = file ? file->text : NULL;
     if (path && !output_check(path)) return EXIT_OUTPUT;
     struct session session;
     const struct command *command = arguments->command;

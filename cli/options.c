@@ -1,8 +1,6 @@
 /* options.c: the parser and the help text. */
 #include "options.h"
 
-#include "paritas_records.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -213,7 +211,7 @@ static bool is_given(const struct arguments *arguments, const char *needs)
     char name[32];
     const char *value = strchr(needs, ' ');
     snprintf(name, sizeof name, "%.*s", (int)strcspn(needs, " "), needs);
-    const struct given *given = option_given(arguments, name);
+    const struct given *given = argument_given(arguments, name);
     return given && (!value || (value[1] >= 'A' && value[1] <= 'Z') || strcmp(given->text, value + 1) == 0);
 }
 
@@ -221,7 +219,7 @@ bool options_complete(const struct arguments *arguments)
 {
     EACH_OPTION(arguments->command, group, option)
     {
-        const struct given *given = option_given(arguments, option->name);
+        const struct given *given = argument_given(arguments, option->name);
         const char *const needs[2] = {group->needs, option->needs};
         if (!given) continue;
         for (int k = 0; k < 2; k++)
@@ -238,64 +236,10 @@ bool options_complete(const struct arguments *arguments)
     return true;
 }
 
-const struct given *option_given(const struct arguments *arguments, const char *name)
+const struct given *argument_given(const struct arguments *arguments, const char *name)
 {
     for (size_t i = arguments->n_given; i-- > 0;)
         if (strcmp(arguments->given[i].option->name, name) == 0) return &arguments->given[i];
-    return NULL;
-}
-
-const struct given *option_value(const struct arguments *arguments, const char *name)
-{
-    const struct given *given = option_given(arguments, name);
-    for (size_t i = 0; i < arguments->n_defaults && !given; i++)
-        if (strcmp(arguments->defaults[i].option->name, name) == 0) given = &arguments->defaults[i];
-    return given;
-}
-
-bool option_flag(const struct arguments *arguments, const char *name)
-{
-    return option_given(arguments, name);
-}
-
-const char *option_text(const struct arguments *arguments, const char *name, const char *otherwise)
-{
-    const struct given *given = option_value(arguments, name);
-    return given ? given->text : otherwise;
-}
-
-double option_number(const struct arguments *arguments, const char *name, double otherwise)
-{
-    const struct given *given = option_value(arguments, name);
-    return given ? given->number : otherwise;
-}
-
-uint64_t option_whole(const struct arguments *arguments, const char *name, uint64_t otherwise)
-{
-    const struct given *given = option_value(arguments, name);
-    return given ? given->whole : otherwise;
-}
-
-size_t option_count(const struct arguments *arguments, const char *name, size_t otherwise)
-{
-    return (size_t)option_number(arguments, name, (double)otherwise);
-}
-
-int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
-                    int otherwise)
-{
-    int value = otherwise;
-    paritas_enumeration_value(paritas_enumeration_find(enumeration), option_text(arguments, name, ""),
-                              &value);
-    return value;
-}
-
-const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at)
-{
-    while (*at < arguments->n_given) {
-        const struct given *given = &arguments->given[(*at)++];
-        if (strcmp(given->option->name, name) == 0) return given;
-    }
     return NULL;
 }
 

@@ -84,8 +84,9 @@ static void *work(void *argument)
 /* One a processor, or --threads. One on an accelerator: contexts there compete for memory. */
 static size_t worker_count(const struct session *session, size_t n_patches)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t n = option_count(session->arguments, "--threads", processors > 0 ? (size_t)processors : 1);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = option_count(session, "--threads");
+    if (n == 0) n = processors > 0 ? (size_t)processors : 1;
     if (strcmp(paritas_device_name(session->context), "cpu") != 0) n = 1;
     if (n > n_patches) n = n_patches;
     return n < WORKERS_MAX ? n : WORKERS_MAX;
@@ -194,15 +195,14 @@ static paritas_status run_all(struct session *session, const paritas_workspace *
     session->partial = true;
     return paritas_fail(session->context, PARITAS_INVALID_INPUT,
                         "%s: %zu of %zu patches failed; their lines say why",
-                        option_text(session->arguments, "--patchset", NULL), n_failed, run->n);
+                        option_text(session, "--patchset"), n_failed, run->n);
 }
 
 paritas_status run_patches(struct session *session, const struct analysis *analysis)
 {
     struct patch_run run = {.analysis = analysis, .first = session};
     paritas_workspace *patchset = NULL;
-    TRY(paritas_workspace_read(session->context, option_text(session->arguments, "--patchset", NULL),
-                               &patchset));
+    TRY(paritas_workspace_read(session->context, option_text(session, "--patchset"), &patchset));
     const paritas_status status = run_all(session, patchset, &run);
     paritas_workspace_free(patchset);
     return status;

@@ -102,11 +102,11 @@ static bool takes_device(const struct command *command)
 }
 
 /* NULL for commands that evaluate nothing, whatever the environment says. */
-static const char *device_of(const struct arguments *arguments)
+static const char *device_of(const struct session *session)
 {
-    if (!takes_device(arguments->command)) return "cpu";
-    const char *named = environment_device();
-    return option_text(arguments, "--device", named ? named : "auto");
+    const char *given = option_text(session, "--device"), *named = environment_device();
+    if (!takes_device(session->arguments->command)) return "cpu";
+    return given ? given : named ? named : "auto";
 }
 
 static void print_note(void *user, const char *message)
@@ -151,21 +151,20 @@ static paritas_status open_context(struct session *session)
 paritas_status session_open(struct session *session, const struct arguments *arguments)
 {
     static const unsigned precisions[] = {64, 32, PARITAS_PRECISION_AUTO};
-    const struct given *precision = option_value(arguments, "--precision");
-    const bool quiet = option_flag(arguments, "--quiet");
     const char *wrong_lanes;
-    *session = (struct session){.job = PARITAS_JOB_DEFAULT,
-                                .arguments = arguments,
-                                .json = option_flag(arguments, "--json"),
-                                .options = PARITAS_OPTIONS_DEFAULT};
+    *session = (struct session){
+        .job = PARITAS_JOB_DEFAULT, .arguments = arguments, .options = PARITAS_OPTIONS_DEFAULT};
+    const struct given *precision = option_value(session, "--precision");
+    const bool quiet = option_flag(session, "--quiet");
+    session->json = option_flag(session, "--json");
     paritas_options *options = &session->options;
-    options->threads = (unsigned)option_count(arguments, "--threads", 0);
+    options->threads = (unsigned)option_count(session, "--threads");
     options->isa = environment("PARITAS_ISA");
     options->lanes = environment_lanes(&wrong_lanes);
     options->cache = cache_folder(session->cache, sizeof session->cache);
-    options->device = device_of(arguments);
+    options->device = device_of(session);
     options->precision = precisions[precision ? precision->choice : 0];
-    options->no_polish = option_flag(arguments, "--no-polish");
+    options->no_polish = option_flag(session, "--no-polish");
     options->progress = progress_report;
     options->progress_user = &session->progress;
     if (!quiet) options->note = print_note;
@@ -299,7 +298,7 @@ paritas_status allocated(const struct session *session)
 
 bool wants_patchset(const struct arguments *arguments)
 {
-    return option_given(arguments, "--patchset") && !option_given(arguments, "--patch-name");
+    return argument_given(arguments, "--patchset") && !argument_given(arguments, "--patch-name");
 }
 
 static paritas_status apply_patch(struct session *session, const char *path, const char *name)
@@ -321,7 +320,7 @@ static paritas_status apply_patch(struct session *session, const char *path, con
 paritas_status apply_patches(struct session *session)
 {
     size_t at = 0;
-    for (const struct given *given; (given = option_next(session->arguments, "--patch", &at));)
+    for (const struct given *given; (given = option_next(session, "--patch", &at));)
         TRY(apply_patch(session, given->text, NULL));
     return PARITAS_OK;
 }
@@ -329,8 +328,7 @@ paritas_status apply_patches(struct session *session)
 paritas_status load_workspace(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    const char *patchset = option_text(arguments, "--patchset", NULL),
-               *name = option_text(arguments, "--patch-name", NULL);
+    const char *patchset = option_text(session, "--patchset"), *name = option_text(session, "--patch-name");
     TRY(paritas_workspace_read(session->context, arguments->operands[0], &session->workspace));
     if (patchset && name) TRY(apply_patch(session, patchset, name));
     return apply_patches(session);
@@ -341,7 +339,7 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
     static const char *const options[2] = {"--init", "--fix"};
     for (int k = 0; k < 2; k++) {
         size_t at = 0, i;
-        for (const struct given *given; (given = option_next(session->arguments, options[k], &at));) {
+        for (const struct given *given; (given = option_next(session, options[k], &at));) {
             TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
             const struct range bounds = bounds_of(session, i);
             if (!in_range(bounds, given->number))
@@ -369,16 +367,15 @@ static paritas_status create_model(struct session *session)
 {
     static const int histosys_codes[] = {PARITAS_HISTOSYS_CODE_0, PARITAS_HISTOSYS_CODE_2,
                                          PARITAS_HISTOSYS_CODE_4P};
-    const struct arguments *arguments = session->arguments;
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
-    options.measurement = option_text(arguments, "--measurement", NULL);
-    options.poi = option_text(arguments, "--poi", NULL);
-    options.normsys_code = option_value(arguments, "--normsys-code")->choice == 0 ? 1 : 4;
-    options.histosys_code = histosys_codes[option_value(arguments, "--histosys-code")->choice];
-    options.clip_sample = option_flag(arguments, "--clip-sample");
-    options.clip_sample_at = option_number(arguments, "--clip-sample", 0.0);
-    options.clip_bin = option_flag(arguments, "--clip-bin");
-    options.clip_bin_at = option_number(arguments, "--clip-bin", 0.0);
+    options.measurement = option_text(session, "--measurement");
+    options.poi = option_text(session, "--poi");
+    options.normsys_code = option_value(session, "--normsys-code")->choice == 0 ? 1 : 4;
+    options.histosys_code = histosys_codes[option_value(session, "--histosys-code")->choice];
+    options.clip_sample = option_flag(session, "--clip-sample");
+    options.clip_sample_at = option_number_or(session, "--clip-sample", 0.0);
+    options.clip_bin = option_flag(session, "--clip-bin");
+    options.clip_bin_at = option_number_or(session, "--clip-bin", 0.0);
     return paritas_model_create(session->context, session->workspace, &options, &session->model);
 }
 
@@ -452,9 +449,9 @@ paritas_status require_poi(struct session *session)
 {
     if (paritas_model_poi_index(session->model) >= 0) return PARITAS_OK;
     const char *command = session->arguments->command->name, *label = session->workspace->label;
-    const char *wanted = option_text(session->arguments, "--measurement", NULL);
+    const char *wanted = option_text(session, "--measurement");
     /* only --poi "" gets here: missing names are refused before */
-    if (option_given(session->arguments, "--poi"))
+    if (option_given(session, "--poi"))
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s needs a parameter of interest, and --poi says that there is none", command);
     const struct json *measurements = json_get(session->workspace->root, "measurements");
@@ -477,7 +474,7 @@ paritas_status require_poi(struct session *session)
 
 paritas_status load_asimov(struct session *session)
 {
-    const struct given *given = option_given(session->arguments, "--asimov");
+    const struct given *given = option_given(session, "--asimov");
     if (!given) return PARITAS_OK;
     TRY(require_poi(session));
     const size_t n = session->n_parameters, poi = (size_t)paritas_model_poi_index(session->model);
@@ -604,8 +601,8 @@ void describe_provenance(struct session *session)
 {
     const char *precision = paritas_precision_name(session->context),
                *device = paritas_device_name(session->context);
-    const bool chosen = strcmp(option_text(session->arguments, "--precision", ""), "auto") == 0;
     if (session->json || !session->model || !takes_device(session->arguments->command)) return;
+    const bool chosen = strcmp(option_text(session, "--precision"), "auto") == 0;
     if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;
     text_format(&session->out, "\ndevice: %s, precision: %s", device, precision);
     if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish_of(session));

@@ -66,6 +66,22 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
  * the arena. */
 paritas_status load_point(struct session *session, const char *path, double **point);
 
+/* What the options say (option_values.c). Of several, the last counts. */
+const struct given *option_given(const struct session *session, const char *name); /* NULL: not given */
+/* As given, else the default of its row; without one NULL, NaN or 0. */
+const struct given *option_value(const struct session *session, const char *name);
+bool option_flag(const struct session *session, const char *name);
+const char *option_text(const struct session *session, const char *name);
+double option_number(const struct session *session, const char *name);
+uint64_t option_whole(const struct session *session, const char *name);
+size_t option_count(const struct session *session, const char *name);
+/* For a default that is found at run time. */
+double option_number_or(const struct session *session, const char *name, double otherwise);
+/* The constant of enumeration "paritas_minimizer" that a choice with a default names. */
+int option_constant(const struct session *session, const char *name, const char *enumeration);
+/* The next repetition; start with *at = 0. NULL: no more. */
+const struct given *option_next(const struct session *session, const char *name, size_t *at);
+
 /* --patchset without --patch-name. */
 bool wants_patchset(const struct arguments *arguments);
 

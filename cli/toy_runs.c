@@ -49,7 +49,7 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
     TRY(paritas_workspace_digest(session->context, session->workspace, digest));
     entries[options->n_entries++] = (paritas_key_entry){"workspace", digest};
     for (size_t k = 0; k < sizeof named / sizeof named[0]; k++) {
-        const struct given *given = option_given(session->arguments, named[k]);
+        const struct given *given = option_given(session, named[k]);
         if (given) entries[options->n_entries++] = (paritas_key_entry){named[k] + 2, given->text};
     }
     options->entries = entries;
@@ -58,19 +58,18 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
 
 paritas_status toy_run_open(struct session *session, struct toy_run *run)
 {
-    const struct arguments *arguments = session->arguments;
     *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = seconds_now()};
     paritas_toys_options *options = &run->options;
-    const char *shard = option_text(arguments, "--shard", NULL);
+    const char *shard = option_text(session, "--shard");
     if (shard && !read_shard(shard, options))
         return usage_failure(session, "--shard takes I/N with I from 1 to N, not '%s'", shard);
-    options->n = option_whole(arguments, "--ntoys", 2000);
+    options->n = option_given(session, "--ntoys") ? option_whole(session, "--ntoys") : 2000;
     if (options->n == 0) return usage_failure(session, "--ntoys takes a whole number from 1");
-    options->seed = option_value(arguments, "--seed")->whole;
-    options->fix_aux = option_flag(arguments, "--fix-aux");
-    options->store = option_text(arguments, "--store", NULL);
-    options->resume = option_flag(arguments, "--resume");
-    options->newton_only = option_value(arguments, "--minimizer")->choice == 1;
+    options->seed = option_whole(session, "--seed");
+    options->fix_aux = option_flag(session, "--fix-aux");
+    options->store = option_text(session, "--store");
+    options->resume = option_flag(session, "--resume");
+    options->newton_only = option_value(session, "--minimizer")->choice == 1;
     session->progress.unit = "toys";
     return options->store ? write_key(session, options) : PARITAS_OK;
 }
@@ -82,7 +81,7 @@ void toy_run_close(struct session *session, struct toy_run *run, const paritas_t
     run->tally = *tally;
     for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++) all += tally->counts[k];
     const double failed = (double)(all - tally->counts[PARITAS_FIT_CONVERGED]);
-    run->failed = failed > option_value(session->arguments, "--max-failed")->number * (double)all;
+    run->failed = failed > option_number(session, "--max-failed") * (double)all;
     session->not_converged = session->not_converged || run->failed;
 }
 

@@ -125,7 +125,7 @@ static paritas_status none_found(struct session *session)
     static const char *const options[3] = {"--year", "--month", "--day"};
     char wanted[64] = "";
     for (int k = 0; k < 3; k++) {
-        const size_t value = option_count(session->arguments, options[k], 0), length = strlen(wanted);
+        const size_t value = option_count(session, options[k]), length = strlen(wanted);
         if (value != 0)
             snprintf(wanted + length, sizeof wanted - length, "%s%s %zu", length > 0 ? ", " : " of ",
                      options[k] + 2, value);
@@ -173,8 +173,8 @@ static paritas_status sort_into_days(struct session *session, size_t n, struct d
 paritas_status days_find(struct session *session, struct days *days)
 {
     const struct arguments *arguments = session->arguments;
-    const size_t year = option_count(arguments, "--year", 0), month = option_count(arguments, "--month", 0),
-                 date = option_count(arguments, "--day", 0);
+    const size_t year = option_count(session, "--year"), month = option_count(session, "--month"),
+                 date = option_count(session, "--day");
     if (year > 9999) return usage_failure(session, "--year takes a year of four digits");
     if (month > 12) return usage_failure(session, "--month takes a whole number from 1 to 12");
     if (date > 31) return usage_failure(session, "--day takes a whole number from 1 to 31");

@@ -4,7 +4,8 @@
 
 #include "days/day_sweeps.h"
 
-enum confidence_kind { CONFIDENCE_NONE, CONFIDENCE_RESIDUALS, CONFIDENCE_THRESHOLD, CONFIDENCE_BOOTSTRAP };
+/* the choices of --confidence, and --threshold */
+enum confidence_kind { CONFIDENCE_NONE, CONFIDENCE_RESIDUALS, CONFIDENCE_BOOTSTRAP, CONFIDENCE_THRESHOLD };
 
 struct losscone_plan {
     paritas_losscone_options options; /* response: of `only` */

@@ -10,9 +10,9 @@
 
 const struct option options_plasma[] = {
     {"--weights", 0, OPTION_CHOICE, "counts|original|none",
-     "of kappa fits: likelihood of counts, or weighted logarithms for comparison; default: counts"},
+     "of kappa fits: likelihood of counts, or weighted logarithms for comparison", "counts"},
     {"--density", 0, OPTION_CHOICE, "fitted|estimate",
-     "fitted with the others, or held at the sum over the spectrum; default: fitted"},
+     "fitted with the others, or held at the sum over the spectrum", "fitted"},
     {"--kappa-lower", 0, OPTION_NUMBER, "K", "bound of kappa; default: 2.5"},
     {"--kappa-upper", 0, OPTION_NUMBER, "K", "default: 6"},
     {"--speed-lower", 0, OPTION_NUMBER, "M/S", "bound of the thermal speed theta; default: 1e6"},
@@ -24,47 +24,43 @@ const struct option options_plasma[] = {
     {"--dead", 0, OPTION_NUMBER, "P",
      "probability that a row without a count did not measure; default: 0.05"},
     {"--currents", 0, OPTION_CHOICE, "converged|sums",
-     "integrals in shade: to rounding, or sums over 500 energies for comparison; default: converged"},
+     "integrals in shade: to rounding, or sums over 500 energies for comparison", "converged"},
     {"--refits", 0, OPTION_WHOLE, "N",
-     "in sunlight: fits, at most, with energies less the potential that the fit before gave; default: 20"},
+     "in sunlight: fits, at most, with energies less the potential that the fit before gave", "20"},
     {"--shift", 0, OPTION_CHOICE, "liouville|energies",
-     "fluxes of shifted spectra as the density in phase space asks, or energies alone are shifted; default: "
+     "fluxes of shifted spectra as the density in phase space asks, or energies alone are shifted",
      "liouville"},
-    {"--illumination", 0, OPTION_CHOICE, "sun|shade",
-     "of the spacecraft, where the geometry does not tell; default: sun"},
+    {"--illumination", 0, OPTION_CHOICE, "sun|shade", "of the spacecraft, where the geometry does not tell",
+     "sun"},
     {0},
 };
 
+#define FIELD(name) offsetof(paritas_kappa_options, name)
 static const struct setting settings[] = {
-    {"--kappa-lower", offsetof(paritas_kappa_options, kappa_lower)},
-    {"--kappa-upper", offsetof(paritas_kappa_options, kappa_upper)},
-    {"--speed-lower", offsetof(paritas_kappa_options, theta_lower)},
-    {"--speed-upper", offsetof(paritas_kappa_options, theta_upper)},
-    {"--channel-width", offsetof(paritas_kappa_options, response)},
-    {"--systematic", offsetof(paritas_kappa_options, systematic)},
-    {"--dead", offsetof(paritas_kappa_options, dead)},
+    {"--kappa-lower", FIELD(kappa_lower)},
+    {"--kappa-upper", FIELD(kappa_upper)},
+    {"--speed-lower", FIELD(theta_lower)},
+    {"--speed-upper", FIELD(theta_upper)},
+    {"--channel-width", FIELD(response)},
+    {"--systematic", FIELD(systematic)},
+    {"--dead", FIELD(dead)},
 };
-#define SETTINGS (COUNT_OF(settings))
 
 paritas_status plasma_plan_open(struct session *session, struct plasma_plan *plan)
 {
-    const struct arguments *arguments = session->arguments;
     const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
     const paritas_potential_options potential = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    *plan = (struct plasma_plan){kappa, potential,
-                                 strcmp(option_text(arguments, "--illumination", "sun"), "sun") == 0};
-    plan->kappa.weights = (paritas_kappa_weights)option_constant(arguments, "--weights",
-                                                                 "paritas_kappa_weights", kappa.weights);
-    plan->kappa.density = (paritas_kappa_density)option_constant(arguments, "--density",
-                                                                 "paritas_kappa_density", kappa.density);
-    settings_take(arguments, SETTINGS, settings, &plan->kappa);
-    plan->potential.currents =
-        (paritas_currents)option_constant(arguments, "--currents", "paritas_currents", potential.currents);
-    plan->potential.liouville = strcmp(option_text(arguments, "--shift", "liouville"), "liouville") == 0;
-    const uint64_t refits = option_whole(arguments, "--refits", potential.refits);
+    const uint64_t refits = option_whole(session, "--refits");
     if (refits > 100) return usage_failure(session, "--refits takes a whole number up to 100");
+    *plan = (struct plasma_plan){kappa, potential, option_value(session, "--illumination")->choice == 0};
+    plan->kappa.weights =
+        (paritas_kappa_weights)option_constant(session, "--weights", "paritas_kappa_weights");
+    plan->kappa.density =
+        (paritas_kappa_density)option_constant(session, "--density", "paritas_kappa_density");
+    plan->potential.currents = (paritas_currents)option_constant(session, "--currents", "paritas_currents");
+    plan->potential.liouville = option_value(session, "--shift")->choice == 0;
     plan->potential.refits = (unsigned)refits;
-    return PARITAS_OK;
+    return settings_take(session, COUNT_OF(settings), settings, &plan->kappa);
 }
 
 void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *sources,
@@ -72,7 +68,7 @@ void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *
 {
     write_string(writer, "weights", paritas_kappa_weights_name(plan->kappa.weights));
     write_string(writer, "density", paritas_kappa_density_name(plan->kappa.density));
-    settings_write(writer, SETTINGS, settings, &plan->kappa);
+    settings_write(writer, COUNT_OF(settings), settings, &plan->kappa, 0);
     write_string(writer, "shift", plan->potential.liouville ? "liouville" : "energies");
     if (sources->potential != POTENTIAL_AUTO) return;
     write_string(writer, "currents", paritas_currents_name(plan->potential.currents));

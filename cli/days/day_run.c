@@ -494,7 +494,7 @@ static void note_unmatched(const struct state *state)
         if (state->unmatched[i].days == 0) continue;
         paritas_note(state->session->context,
                      "%s: has no sweep of %zu of the %llu days that were read; the first is %s",
-                     option_text(state->session->arguments, sources_options[i], ""), state->unmatched[i].days,
+                     option_text(state->session, sources_options[i]), state->unmatched[i].days,
                      (unsigned long long)state->days_made, state->days.days[state->unmatched[i].first].date);
     }
 }
@@ -569,8 +569,8 @@ paritas_status day_run(struct session *session, const struct day_run *run, const
     struct state state = {.session = session,
                           .run = run,
                           .sources = sources,
-                          .folder = option_text(session->arguments, "--output-folder", NULL),
-                          .overwrite = option_flag(session->arguments, "--overwrite")};
+                          .folder = option_text(session, "--output-folder"),
+                          .overwrite = option_flag(session, "--overwrite")};
     if (!state.folder)
         return usage_failure(session, "%s needs -o DIR, where its tables go",
                              session->arguments->command->name);

@@ -26,12 +26,12 @@ const struct option options_sources[] = {
     {"--attitude", 0, OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
     {"--spacecraft-potential", 0, OPTION_TEXT, "auto|V|FILE",
      "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
-     "spacecraft_potential; default: auto"},
+     "spacecraft_potential",
+     "auto"},
     {"--sunlight", 0, OPTION_NUMBER, "DEGREES",
-     "cells this near the Sun are masked, where its direction is known; 0: none; default: 14"},
+     "cells this near the Sun are masked, where its direction is known; 0: none", "14"},
     {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs",
-     "flux over the mean or the largest of the row's incident cells, or over the mirrored cell; default: "
-     "ratio"},
+     "flux over the mean or the largest of the row's incident cells, or over the mirrored cell", "ratio"},
     {"--strict", 0, OPTION_FLAG, NULL,
      "a damaged day file is refused; default: its damaged rows are masked and counted"},
     {0},
@@ -59,8 +59,7 @@ static paritas_status open_named(struct session *session, const char *option, co
 
 static paritas_status open_spice(struct session *session, struct sources *sources)
 {
-    const char *folder = option_text(session->arguments, "--spice", NULL),
-               *attitude = option_text(session->arguments, "--attitude", NULL);
+    const char *folder = option_text(session, "--spice"), *attitude = option_text(session, "--attitude");
     if (!folder && !attitude) return PARITAS_OK;
     if (!folder) return usage_failure(session, "--attitude needs --spice DIR");
     if (!attitude) return usage_failure(session, "--spice needs --attitude FILE");
@@ -70,7 +69,7 @@ static paritas_status open_spice(struct session *session, struct sources *source
 
 static paritas_status open_polarity(struct session *session, struct sources *sources)
 {
-    const char *text = option_text(session->arguments, "--polarity", NULL);
+    const char *text = option_text(session, "--polarity");
     const bool known =
         sources->spice || (sources->tables[SOURCES_GEOMETRY] &&
                            paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
@@ -93,7 +92,7 @@ static paritas_status open_polarity(struct session *session, struct sources *sou
 
 static paritas_status open_potential(struct session *session, struct sources *sources)
 {
-    const char *text = option_text(session->arguments, "--spacecraft-potential", "auto");
+    const char *text = option_text(session, "--spacecraft-potential");
     if (strcmp(text, "auto") == 0)
         sources->potential = POTENTIAL_AUTO;
     else if (number_of_text(text, &sources->potential_value))
@@ -101,7 +100,7 @@ static paritas_status open_potential(struct session *session, struct sources *so
     else
         sources->potential = POTENTIAL_TABLE;
     const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
-    if (!option_given(session->arguments, "--spacecraft-potential") && geometry &&
+    if (!option_given(session, "--spacecraft-potential") && geometry &&
         paritas_er_geometry_has(geometry, "spacecraft_potential"))
         paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: "
                                        "potentials are found from the plasma (--spacecraft-potential FILE)");
@@ -112,16 +111,15 @@ static paritas_status open_potential(struct session *session, struct sources *so
 
 paritas_status sources_open(struct session *session, struct sources *sources)
 {
-    const struct arguments *arguments = session->arguments;
-    const char *geometry = option_text(arguments, "--geometry", NULL);
+    const char *geometry = option_text(session, "--geometry");
     memset(sources, 0, sizeof *sources);
-    sources->strict = option_flag(arguments, "--strict");
-    sources->sunlight = option_number(arguments, "--sunlight", 14.0);
-    sources->normalisation = (paritas_normalisation)option_constant(
-        arguments, "--normalisation", "paritas_normalisation", PARITAS_NORMALISATION_RATIO);
+    sources->strict = option_flag(session, "--strict");
+    sources->sunlight = option_number(session, "--sunlight");
+    sources->normalisation =
+        (paritas_normalisation)option_constant(session, "--normalisation", "paritas_normalisation");
     if (sources->sunlight < 0.0 || sources->sunlight > 180.0)
         return usage_failure(session, "--sunlight takes degrees from 0 to 180");
-    TRY(paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), sources->theta));
+    TRY(paritas_er_theta(session->context, option_text(session, "--theta"), sources->theta));
     if (geometry) TRY(open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]));
     TRY(open_spice(session, sources));
     TRY(open_polarity(session, sources));
@@ -145,7 +143,7 @@ paritas_status sources_check_days(struct session *session, const struct sources 
         return paritas_fail(session->context, PARITAS_INVALID_INPUT,
                             "%s: has neither a column date nor utc, and there are %zu days: which sweeps it "
                             "means is not known",
-                            option_text(session->arguments, sources_options[i], ""), days);
+                            option_text(session, sources_options[i]), days);
     }
     return PARITAS_OK;
 }
@@ -168,13 +166,12 @@ static paritas_status describe_file(struct session *session, struct writer *writ
 
 paritas_status sources_describe(struct session *session, const struct sources *sources, struct writer *writer)
 {
-    const struct arguments *arguments = session->arguments;
     static const char *const files[] = {"--theta", "--geometry", "--attitude", "--spice"};
     for (size_t i = 0; i < COUNT_OF(files); i++)
-        TRY(describe_file(session, writer, files[i] + 2, option_text(arguments, files[i], NULL),
+        TRY(describe_file(session, writer, files[i] + 2, option_text(session, files[i]),
                           i == 0 ? "built-in" : NULL));
-    const char *polarity = option_text(arguments, "--polarity", NULL),
-               *potential = option_text(arguments, "--spacecraft-potential", "auto");
+    const char *polarity = option_text(session, "--polarity"),
+               *potential = option_text(session, "--spacecraft-potential");
     if (sources->tables[SOURCES_POLARITY])
         TRY(describe_file(session, writer, "polarity", polarity, NULL));
     else

@@ -1,10 +1,12 @@
 /* synthetic_sweeps.c: draws sweeps of known truth. */
 #include "days/synthetic_sweeps.h"
+#include "days/day_settings.h"
 #include "base/host_math.h"
 #include "infer/probability.h"
 #include "paritas_kappa.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
@@ -13,133 +15,72 @@
 #define ROW_TIME 2.5
 
 const struct option options_truth[] = {
-    {"--true-potential", 0, OPTION_TEXT, "LO:HI", "range of the surface potential U, V; default: -400:-10"},
-    {"--true-ratio", 0, OPTION_TEXT, "LO:HI", "of r; default: 0.4:1.05"},
-    {"--beams", 0, OPTION_NUMBER, "P", "part of the sweeps with a beam; default: 0.5"},
-    {"--true-amplitude", 0, OPTION_TEXT, "LO:HI", "of the beam; default: 0:2"},
-    {"--noise", 0, OPTION_TEXT, "LO:HI",
-     "standard deviation of the flux's logarithm, drawn for each sweep; default: 0.1:0.3"},
+    {"--true-potential", 0, OPTION_TEXT, "LO:HI", "range of the surface potential U, V", "-400:-10"},
+    {"--true-ratio", 0, OPTION_TEXT, "LO:HI", "of r", "0.4:1.05"},
+    {"--beams", 0, OPTION_NUMBER, "P", "part of the sweeps with a beam", "0.5"},
+    {"--true-amplitude", 0, OPTION_TEXT, "LO:HI", "of the beam", "0:2"},
+    {"--noise", 0, OPTION_TEXT, "LO:HI", "standard deviation of the flux's logarithm, drawn for each sweep",
+     "0.1:0.3"},
     {"--true-spacecraft", 0, OPTION_TEXT, "LO:HI",
      "spacecraft potential, V; default: 5:15, or with --plasma from the currents"},
     {"--plasma", 0, OPTION_FLAG, NULL, "spectra of kappa distributions; default: a power law"},
-    {"--true-density", 0, OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3; default: 1e5:1e7"},
-    {"--true-kappa", 0, OPTION_TEXT, "LO:HI", "default: 3:6"},
-    {"--true-temperature", 0, OPTION_TEXT, "LO:HI", "eV; default: 10:200"},
+    {"--true-density", 0, OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3", "1e5:1e7"},
+    {"--true-kappa", 0, OPTION_TEXT, "LO:HI", "", "3:6"},
+    {"--true-temperature", 0, OPTION_TEXT, "LO:HI", "eV", "10:200"},
     {"--channel-width", 0, OPTION_NUMBER, "W",
      "relative width of the energy channels, with which spectra of --plasma are folded, as kappa fits fold "
-     "theirs; 0: none; default: 0.5"},
-    {"--missing-cells", 0, OPTION_NUMBER, "P",
-     "part of the cells with a sentinel instead of flux or azimuth; default: 0"},
-    {"--missing-rows", 0, OPTION_NUMBER, "P", "part of the rows that are left out; default: 0"},
-    {"--bad-fields", 0, OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0; default: 0"},
+     "theirs; 0: none",
+     "0.5"},
+    {"--missing-cells", 0, OPTION_NUMBER, "P", "part of the cells with a sentinel instead of flux or azimuth",
+     "0"},
+    {"--missing-rows", 0, OPTION_NUMBER, "P", "part of the rows that are left out", "0"},
+    {"--bad-fields", 0, OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0", "0"},
     {"--low-energies", 0, OPTION_FLAG, NULL,
      "every second sweep has the instrument's other table of energies, from 7 eV"},
-    {"--true-polarity", 0, OPTION_CHOICE, "+1|-1|drawn", "default: -1"},
+    {"--true-polarity", 0, OPTION_CHOICE, "+1|-1|drawn", "", "-1"},
     {"--truth", 0, OPTION_CHOICE, "hard|folded", "edge of the cone; default: hard, of injection tests both"},
     {0},
 };
 
-/* LO:HI, or one number. */
-static bool read_range(const char *text, struct range *range)
-{
-    char lower[64];
-    const char *colon = strchr(text, ':');
-    if (!colon) {
-        if (!number_of_text(text, &range->lower)) return false;
-        range->upper = range->lower;
-        return true;
-    }
-    const size_t length = (size_t)(colon - text);
-    if (length >= sizeof lower) return false;
-    memcpy(lower, text, length);
-    lower[length] = '\0';
-    return number_of_text(lower, &range->lower) && number_of_text(colon + 1, &range->upper) &&
-           range->lower <= range->upper;
-}
+enum { POWER_LAWS = 1, PLASMA = 2 };
+#define FIELD(name) offsetof(struct synthetic_plan, name)
+static const struct setting settings[] = {
+    {"--true-potential", FIELD(potential), SETTING_RANGE, -INFINITY},
+    {"--true-ratio", FIELD(ratio), SETTING_RANGE, 1e-6},
+    {"--beams", FIELD(beams), SETTING_NUMBER, 0.0, 1.0},
+    {"--true-amplitude", FIELD(amplitude), SETTING_RANGE, 0.0},
+    {"--noise", FIELD(noise), SETTING_RANGE, 0.0},
+    {"--plasma", FIELD(plasma), SETTING_FLAG},
+    {"--true-spacecraft", FIELD(spacecraft), SETTING_RANGE, -INFINITY, .part = POWER_LAWS},
+    {"--true-density", FIELD(density), SETTING_RANGE, 1e-3, .part = PLASMA},
+    {"--true-kappa", FIELD(kappa), SETTING_RANGE, 1.6, .part = PLASMA},
+    {"--true-temperature", FIELD(temperature), SETTING_RANGE, 1e-3, .part = PLASMA},
+    {"--channel-width", FIELD(channel_width), SETTING_NUMBER, 0.0, 10.0, .part = PLASMA},
+    {"--missing-cells", FIELD(missing_cells), SETTING_NUMBER, 0.0, 1.0},
+    {"--missing-rows", FIELD(missing_rows), SETTING_NUMBER, 0.0, 1.0},
+    {"--bad-fields", FIELD(bad_fields), SETTING_NUMBER, 0.0, 1.0},
+    {"--low-energies", FIELD(low_energies), SETTING_FLAG},
+};
 
 paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan)
 {
-    const struct arguments *arguments = session->arguments;
-    *plan = (struct synthetic_plan){
-        {-400.0, -10.0}, {0.4, 1.05}, {0.0, 2.0}, {0.1, 0.3}, {5.0, 15.0}, {1e5, 1e7}, {3.0, 6.0},
-        {10.0, 200.0},   0.5,         0.0,        0.0,        0.0,         0.5,        false,
-        false,           -1.0,        false,      42};
-    const struct {
-        const char *option;
-        struct range *range;
-        double least;
-    } ranges[] = {
-        {"--true-potential", &plan->potential, -INFINITY},
-        {"--true-ratio", &plan->ratio, 1e-6},
-        {"--true-amplitude", &plan->amplitude, 0.0},
-        {"--noise", &plan->noise, 0.0},
-        {"--true-spacecraft", &plan->spacecraft, -INFINITY},
-        {"--true-density", &plan->density, 1e-3},
-        {"--true-kappa", &plan->kappa, 1.6},
-        {"--true-temperature", &plan->temperature, 1e-3},
-    };
-    for (size_t i = 0; i < COUNT_OF(ranges); i++) {
-        const char *text = option_text(arguments, ranges[i].option, NULL);
-        if (text && (!read_range(text, ranges[i].range) || ranges[i].range->lower < ranges[i].least))
-            return usage_failure(session, "%s takes LO:HI, not '%s'", ranges[i].option, text);
-    }
-    const struct {
-        const char *option;
-        double *value;
-    } parts[] = {{"--beams", &plan->beams},
-                 {"--missing-cells", &plan->missing_cells},
-                 {"--missing-rows", &plan->missing_rows},
-                 {"--bad-fields", &plan->bad_fields}};
-    for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        *parts[i].value = option_number(arguments, parts[i].option, *parts[i].value);
-        if (!(*parts[i].value >= 0.0 && *parts[i].value <= 1.0))
-            return usage_failure(session, "%s takes a number from 0 to 1", parts[i].option);
-    }
-    const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
-    plan->channel_width = option_number(arguments, "--channel-width", kappa.response);
-    if (!(plan->channel_width >= 0.0 && plan->channel_width <= 10.0))
-        return usage_failure(session, "--channel-width takes a number from 0 to 10");
-    const char *polarity = option_text(arguments, "--true-polarity", "-1");
-    plan->polarity = strcmp(polarity, "drawn") == 0 ? 0.0 : strcmp(polarity, "+1") == 0 ? 1.0 : -1.0;
-    plan->plasma = option_flag(arguments, "--plasma");
-    plan->low_energies = option_flag(arguments, "--low-energies");
-    plan->folded = strcmp(option_text(arguments, "--truth", "hard"), "folded") == 0;
-    plan->seed = option_whole(arguments, "--seed", plan->seed);
-    return PARITAS_OK;
-}
-
-static void describe_range(struct writer *writer, const char *key, const struct range *range)
-{
-    write_array(writer, key, false);
-    write_number(writer, NULL, range->lower);
-    write_number(writer, NULL, range->upper);
-    write_close(writer);
+    static const double polarities[] = {1.0, -1.0, 0.0};
+    const struct given *truth = option_given(session, "--truth");
+    *plan = (struct synthetic_plan){.spacecraft = {5.0, 15.0},
+                                    .polarity = polarities[option_value(session, "--true-polarity")->choice],
+                                    .folded = truth && truth->choice == 1,
+                                    .seed = option_whole(session, "--seed")};
+    return settings_take(session, COUNT_OF(settings), settings, plan);
 }
 
 void synthetic_plan_describe(const struct synthetic_plan *plan, struct writer *writer)
 {
-    describe_range(writer, "true_potential", &plan->potential);
-    describe_range(writer, "true_ratio", &plan->ratio);
-    write_number(writer, "beams", plan->beams);
-    describe_range(writer, "true_amplitude", &plan->amplitude);
-    describe_range(writer, "noise", &plan->noise);
-    write_bool(writer, "plasma", plan->plasma);
-    if (!plan->plasma) describe_range(writer, "true_spacecraft", &plan->spacecraft);
-    if (plan->plasma) {
-        describe_range(writer, "true_density", &plan->density);
-        describe_range(writer, "true_kappa", &plan->kappa);
-        describe_range(writer, "true_temperature", &plan->temperature);
-        write_number(writer, "channel_width", plan->channel_width);
-    }
-    write_number(writer, "missing_cells", plan->missing_cells);
-    write_number(writer, "missing_rows", plan->missing_rows);
-    write_number(writer, "bad_fields", plan->bad_fields);
-    write_bool(writer, "low_energies", plan->low_energies);
+    settings_write(writer, COUNT_OF(settings), settings, plan, plan->plasma ? PLASMA : POWER_LAWS);
     if (plan->polarity == 0.0)
         write_string(writer, "true_polarity", "drawn");
     else
         write_number(writer, "true_polarity", plan->polarity);
-    write_string(writer, "truth", plan->folded ? "folded" : "hard");
+    write_string(writer, "truth", losscone_model_name(plan->folded));
     write_integer(writer, "seed", plan->seed);
 }
 
