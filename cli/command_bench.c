@@ -3,11 +3,11 @@
 #include "device/device.h"
 #include "output.h"
 #include "session.h"
+#include "sorting.h"
 #include "table.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BATCH 1000 /* points of the likelihood; toys */
@@ -16,14 +16,14 @@
 #define DEVICES 8
 
 static const struct option options[] = {
-    {"--device", 0, OPTION_TEXT, "NAME,...",
+    {"--device", OPTION_TEXT, "NAME,...",
      "devices to measure beside the CPU, as `paritas devices` lists them; default: PARITAS_DEVICE, or none"},
-    {"--seconds", 0, OPTION_NUMBER, "S", "time for each number", "0.5"},
-    {"--threads", 0, OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
-    {"--precision", 0, OPTION_CHOICE, "f64|f32", "precision on all devices; fits in f32 are polished in f64",
+    {"--seconds", OPTION_NUMBER, "S", "time for each number", "0.5"},
+    {"--threads", OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
+    {"--precision", OPTION_CHOICE, "f64|f32", "precision on all devices; fits in f32 are polished in f64",
      "f64"},
-    {"--save", 0, OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
-    {"--baseline", 0, OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
+    {"--save", OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
+    {"--baseline", OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
     {0},
 };
 
@@ -189,12 +189,6 @@ static paritas_status run_once(struct bench *b, enum operation operation, parita
     return PARITAS_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static paritas_status measure(struct bench *b, enum operation operation, size_t device, double seconds)
 {
     double *times = b->times;
@@ -215,9 +209,8 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
                    ? status
                    : paritas_fail(b->session->context, status, "%s on %s: %s", names[operation],
                                   b->device_names[device], paritas_error_message(context));
-    qsort(times, m->repeats, sizeof *times, ascending);
-    m->seconds =
-        m->repeats % 2 ? times[m->repeats / 2] : 0.5 * (times[m->repeats / 2 - 1] + times[m->repeats / 2]);
+    sort_numbers(m->repeats, times);
+    m->seconds = sorted_median(m->repeats, times);
     return PARITAS_OK;
 }
 

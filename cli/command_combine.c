@@ -2,10 +2,10 @@
 #include "document_output.h"
 
 static const struct option options[] = {
-    {"--join", 'j', OPTION_CHOICE, "none|outer|left outer|right outer", "what may be in both workspaces",
-     "none"},
-    {"--merge-channels", 0, OPTION_FLAG, NULL, "channels of one name get the samples of both"},
-    {"--no-merge-channels", 0, OPTION_FLAG, NULL, "channels of one name follow --join; the default"},
+    {"--join", OPTION_CHOICE, "none|outer|left outer|right outer", "what may be in both workspaces", "none",
+     .letter = 'j'},
+    {"--merge-channels", OPTION_FLAG, NULL, "channels of one name get the samples of both"},
+    {"--no-merge-channels", OPTION_FLAG, NULL, "channels of one name follow --join; the default"},
     {0},
 };
 

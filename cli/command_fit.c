@@ -9,15 +9,14 @@
 
 static const struct option options[] = {
     OPTION_ASIMOV("fit Asimov data"),
-    {"--minos", 0, OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
-    {"--covariance", 0, OPTION_FLAG, NULL,
-     "the covariance matrix (with --json), or the largest correlations"},
-    {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb|de", "minimizer", "newton"},
-    {"--max-iterations", 0, OPTION_COUNT, "N",
+    {"--minos", OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
+    {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
+    {"--minimizer", OPTION_CHOICE, "newton|lbfgsb|de", "minimizer", "newton"},
+    {"--max-iterations", OPTION_COUNT, "N",
      "give up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"},
-    {"--population", 0, OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
-    {"--seed", 0, OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
-    {"--starts", 0, OPTION_COUNT, "N",
+    {"--population", OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
+    {"--seed", OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
+    {"--starts", OPTION_COUNT, "N",
      "fit from the suggested start and N - 1 random ones; the lowest minimum answers"},
     {0},
 };

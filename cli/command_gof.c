@@ -4,7 +4,7 @@
 
 static const struct option options[] = {
     OPTION_ASIMOV("fit Asimov data"),
-    {"--toys", 0, OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit"},
+    {"--toys", OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit"},
     {0},
 };
 

@@ -3,8 +3,8 @@
 #include "record_output.h"
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest; q0 always tests 0", "1"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
+    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest; q0 always tests 0", "1"},
+    {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
     {0},
 };
 

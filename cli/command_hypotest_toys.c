@@ -2,9 +2,9 @@
 #include "toy_runs.h"
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
-    {"--expected", 0, OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
+    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
+    {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
+    {"--expected", OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
     {0},
 };
 

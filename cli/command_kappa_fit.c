@@ -62,7 +62,7 @@ const struct command command_kappa_fit = {
     .description = "Fits a kappa distribution to the incident electrons of every sweep, and finds the "
                    "potential at which the spacecraft's currents balance. Writes a table a day, "
                    "kappa_YYYY-MM-DD, as text (.csv) and as NumPy arrays (.npz), as `losscone fit` does.",
-    .groups = {GROUP_DAYS, GROUP_PLASMA, GROUP_SOURCES, GROUP_FIT_ENGINE, GROUP_TABLES, GROUP_END},
+    .groups = {GROUP_DAYS, GROUP_PLASMA, GROUP_SOURCES, GROUP_FIT_ENGINE, GROUP_TABLES},
     .run = run,
     .days = true,
 };

@@ -6,10 +6,10 @@
 #include <math.h>
 
 static const struct option options[] = {
-    {"--level", 0, OPTION_PART, "ALPHA", "CLs at the limit", "0.05"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q", "test statistic", "qtilde"},
-    {"--calc", 0, OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
-    {"--rtol", 0, OPTION_PART, "R", "relative error that each limit by toys should reach", "0.05",
+    {"--level", OPTION_PART, "ALPHA", "CLs at the limit", "0.05"},
+    {"--test-stat", OPTION_CHOICE, "qtilde|q", "test statistic", "qtilde"},
+    {"--calc", OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
+    {"--rtol", OPTION_PART, "R", "relative error that each limit by toys should reach", "0.05",
      "--calc toys"},
     {0},
 };

@@ -267,7 +267,7 @@ const struct command command_losscone_fit = {
                    "are counted by reason. The exit code is 1 where more than one "
                    "sweep of 1000 ended at a limit of boxes or generations.",
     .groups = {GROUP_DAYS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE,
-               GROUP_TABLES, GROUP_END},
+               GROUP_TABLES},
     .run = run,
     .days = true,
 };

@@ -1,18 +1,17 @@
 /* command_losscone_inject.c: fits of a known truth: errors of U and r, coverage of intervals. */
 #include "days/synthetic_sweeps.h"
+#include "sorting.h"
 #include "table.h"
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BATCH 1000 /* sweeps at a time: bounds memory */
 
 static const struct option options[] = {
-    {"--sweeps", 0, OPTION_COUNT, "N", "of each truth", "500"},
-    {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
-    {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs", "", "ratio"},
+    {"--sweeps", OPTION_COUNT, "N", "of each truth", "500"},
+    {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    {"--normalisation", OPTION_CHOICE, "ratio|max|pairs", "", "ratio"},
     {0},
 };
 
@@ -132,12 +131,6 @@ static paritas_status inject(struct injection *j)
     return PARITAS_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* In the order of JSON and table. */
 #define SUMMARY_LIST(ITEM)           \
     ITEM(bias, 2)                    \
@@ -200,10 +193,10 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     s.ratio_rmse = sqrt(s.ratio_rmse);
     for (size_t k = 0; k < j->sweeps; k++)
         if (!isnan(tally->misfit[k])) tally->misfit[known++] = tally->misfit[k];
-    qsort(tally->error, n, sizeof(double), by_number);
-    qsort(tally->width, n, sizeof(double), by_number);
-    qsort(tally->set_width, n, sizeof(double), by_number);
-    qsort(tally->misfit, known, sizeof(double), by_number);
+    sort_numbers(n, tally->error);
+    sort_numbers(n, tally->width);
+    sort_numbers(n, tally->set_width);
+    sort_numbers(known, tally->misfit);
     s.median_error = quantile(tally->error, n, 0.5);
     s.ninety_percent = quantile(tally->error, n, 0.9);
     s.largest = quantile(tally->error, n, 1.0);
@@ -314,12 +307,6 @@ const struct command command_losscone_inject = {
     .description = "Draws sweeps of each truth and fits them by each model; the fits know the spacecraft's "
                    "potential. Prints bias, errors, and how often plateau and confidence set hold the true "
                    "U.",
-    .groups = {{"Options", options},
-               GROUP_TRUTH,
-               GROUP_LOSSCONE,
-               GROUP_CONFIDENCE,
-               GROUP_FIT_ENGINE,
-               GROUP_OUTPUT,
-               GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_FIT_ENGINE, GROUP_OUTPUT},
     .run = run,
 };

@@ -7,10 +7,10 @@
 #include <math.h>
 
 static const struct option options[] = {
-    {"--spectrum", 0, OPTION_WHOLE, "N", "spectrum number of the sweep"},
-    {"--start", 0, OPTION_NUMBER, "V", "first U of the profile, within the bounds; default: the lower bound"},
-    {"--stop", 0, OPTION_NUMBER, "V", "last; default: the upper bound"},
-    {"--points", 0, OPTION_COUNT, "N", "at most 100000; default: 102, 20 V apart"},
+    {"--spectrum", OPTION_WHOLE, "N", "spectrum number of the sweep"},
+    {"--start", OPTION_NUMBER, "V", "first U of the profile, within the bounds; default: the lower bound"},
+    {"--stop", OPTION_NUMBER, "V", "last; default: the upper bound"},
+    {"--points", OPTION_COUNT, "N", "at most 100000; default: 102, 20 V apart"},
     {0},
 };
 
@@ -257,13 +257,7 @@ const struct command command_losscone_profile = {
     .summary = "the misfit of one sweep over the surface potential, its plateau and confidence set",
     .description = "The misfit is minimised over r and A at each U. On the plateau U and r have the same "
                    "misfit as at the minimum.",
-    .groups = {{"Options", options},
-               GROUP_LOSSCONE,
-               GROUP_CONFIDENCE,
-               GROUP_SOURCES,
-               GROUP_PLASMA,
-               GROUP_FIT_ENGINE,
-               GROUP_OUTPUT,
-               GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE,
+               GROUP_OUTPUT},
     .run = run,
 };

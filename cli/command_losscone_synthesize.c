@@ -9,19 +9,19 @@
 #include <sys/stat.h>
 
 static const struct option options[] = {
-    {"--output-folder", 'o', OPTION_TEXT, "DIR", "day files 3DYYMMDD.TAB and truth.csv are written there"},
-    {"--overwrite", 0, OPTION_FLAG, NULL, "files of these names are replaced; default: they are refused"},
-    {"--days", 0, OPTION_COUNT, "N", "", "1"},
-    {"--sweeps", 0, OPTION_COUNT, "N", "a day, at most 1080", "970"},
-    {"--start", 0, OPTION_TEXT, "YYYY-MM-DD", "the first day", "1998-01-16"},
-    {"--seed", 0, OPTION_WHOLE, "N", "", "42"},
-    {"--exact", 0, OPTION_FLAG, NULL,
-     "numbers that read back to the same bits; default: the archive's digits"},
-    {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
-    {"--background", 0, OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
-    {"--beam-width", 0, OPTION_NUMBER, "EV", "default: 15"},
-    {"--beam-sigma", 0, OPTION_NUMBER, "DEGREES", "default: 7.5"},
-    {"--response-width", 0, OPTION_NUMBER, "W",
+    {"--output-folder", OPTION_TEXT, "DIR", "day files 3DYYMMDD.TAB and truth.csv are written there",
+     .letter = 'o'},
+    {"--overwrite", OPTION_FLAG, NULL, "files of these names are replaced; default: they are refused"},
+    {"--days", OPTION_COUNT, "N", "", "1"},
+    {"--sweeps", OPTION_COUNT, "N", "a day, at most 1080", "970"},
+    {"--start", OPTION_TEXT, "YYYY-MM-DD", "the first day", "1998-01-16"},
+    {"--seed", OPTION_WHOLE, "N", "", "42"},
+    {"--exact", OPTION_FLAG, NULL, "numbers that read back to the same bits; default: the archive's digits"},
+    {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    {"--background", OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
+    {"--beam-width", OPTION_NUMBER, "EV", "default: 15"},
+    {"--beam-sigma", OPTION_NUMBER, "DEGREES", "default: 7.5"},
+    {"--response-width", OPTION_NUMBER, "W",
      "half width of the energy response, as a part of the energy; default: 0.25"},
     {0},
 };
@@ -201,6 +201,6 @@ const struct command command_losscone_synthesize = {
     .description = "Writes day files DIR/3DYYMMDD.TAB and the truth of every sweep, DIR/truth.csv, which is "
                    "also a table for --geometry, --polarity and --spacecraft-potential. "
                    "Sweep k depends on --seed and k alone.",
-    .groups = {{"Options", options}, GROUP_TRUTH, GROUP_ANSWER, GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_ANSWER},
     .run = run,
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--output", 'o', OPTION_TEXT, "FILE", "the pooled store; must not exist"},
+    {"--output", OPTION_TEXT, "FILE", "the pooled store; must not exist", .letter = 'o'},
     {0},
 };
 

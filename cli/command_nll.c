@@ -2,10 +2,10 @@
 #include "analysis.h"
 
 static const struct option options[] = {
-    {"--point", 0, OPTION_INPUT, "FILE",
+    {"--point", OPTION_INPUT, "FILE",
      "JSON array in parameter order, or object by name; default: the suggested start"},
-    {"--gradient", 0, OPTION_FLAG, NULL, "also the derivatives"},
-    {"--expected", 0, OPTION_FLAG, NULL, "also the expected main and auxiliary data"},
+    {"--gradient", OPTION_FLAG, NULL, "also the derivatives"},
+    {"--expected", OPTION_FLAG, NULL, "also the expected main and auxiliary data"},
     {0},
 };
 

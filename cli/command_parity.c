@@ -10,10 +10,10 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU",
+    {"--mu", OPTION_NUMBER, "MU",
      "tested value of the parameter of interest; default: 1, or the middle of its bounds"},
-    {"--ntoys", 0, OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
-    {"--seed", 0, OPTION_WHOLE, "S", "seed of the toys", "0"},
+    {"--ntoys", OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
+    {"--seed", OPTION_WHOLE, "S", "seed of the toys", "0"},
     {0},
 };
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--name", 0, OPTION_TEXT, "NAME", "the patch, for extract and apply"},
-    {"--with-metadata", 0, OPTION_FLAG, NULL, "extract: the patch with its metadata"},
-    {"--without-metadata", 0, OPTION_FLAG, NULL, "extract: the patch alone; the default"},
+    {"--name", OPTION_TEXT, "NAME", "the patch, for extract and apply"},
+    {"--with-metadata", OPTION_FLAG, NULL, "extract: the patch with its metadata"},
+    {"--without-metadata", OPTION_FLAG, NULL, "extract: the patch alone; the default"},
     {0},
 };
 

@@ -3,7 +3,7 @@
 #include "record_output.h"
 
 static const struct option options[] = {
-    {"--top", 0, OPTION_COUNT, "N", "only the N largest"},
+    {"--top", OPTION_COUNT, "N", "only the N largest"},
     OPTION_ASIMOV("rank on Asimov data"),
     {0},
 };

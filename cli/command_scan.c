@@ -7,12 +7,11 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--start", 0, OPTION_NUMBER, "MU",
+    {"--start", OPTION_NUMBER, "MU",
      "first value of the parameter of interest; default: 3 errors below its best fit"},
-    {"--stop", 0, OPTION_NUMBER, "MU", "last value; default: 3 errors above"},
-    {"--points", 0, OPTION_COUNT, "N", "values", "21"},
-    {"--par", 0, OPTION_TEXT, "NAME=LO:HI:N",
-     "scan this parameter instead, or a grid of two (give it twice)"},
+    {"--stop", OPTION_NUMBER, "MU", "last value; default: 3 errors above"},
+    {"--points", OPTION_COUNT, "N", "values", "21"},
+    {"--par", OPTION_TEXT, "NAME=LO:HI:N", "scan this parameter instead, or a grid of two (give it twice)"},
     OPTION_ASIMOV("scan Asimov data"),
     {0},
 };

@@ -5,15 +5,13 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--point", 0, OPTION_INPUT, "FILE",
+    {"--point", OPTION_INPUT, "FILE",
      "draw toys at this point, a file as for `nll --point`; default: the best fit to the observed data"},
-    {"--expected-data", 0, OPTION_INPUT, "FILE",
+    {"--expected-data", OPTION_INPUT, "FILE",
      "draw toys around these data: a JSON array, main data then auxiliary, or an object {\"main\": [...], "
      "\"aux\": [...]}"},
-    {"--errors", 0, OPTION_FLAG, NULL,
-     "errors of each toy's fit, from its exact second derivatives, and pulls"},
-    {"--save-parameters", 0, OPTION_FLAG, NULL, "keep fitted parameters in the store",
-     .needs = "--store FILE"},
+    {"--errors", OPTION_FLAG, NULL, "errors of each toy's fit, from its exact second derivatives, and pulls"},
+    {"--save-parameters", OPTION_FLAG, NULL, "keep fitted parameters in the store", .needs = "--store FILE"},
     {0},
 };
 
@@ -22,17 +20,15 @@ static paritas_status read_numbers(struct session *session, const char *path, co
                                    const struct json *array, size_t n, double *values)
 {
     if (!json_is(array, JSON_ARRAY))
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: %s is %s, not an array of %zu numbers", path, place,
-                            array ? json_type_name(array) : "missing", n);
+        return wrong_input(session, "%s: %s is %s, not an array of %zu numbers", path, place,
+                           array ? json_type_name(array) : "missing", n);
     if (array->count != n)
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: %s has %u numbers; the model has %zu", path, place, array->count, n);
+        return wrong_input(session, "%s: %s has %u numbers; the model has %zu", path, place, array->count, n);
     size_t i = 0;
     for (const struct json *one = array->first; one; one = one->next, i++) {
         if (!json_is(one, JSON_NUMBER))
-            return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: %s[%zu] is %s, not a number",
-                                path, place, i, json_type_name(one));
+            return wrong_input(session, "%s: %s[%zu] is %s, not a number", path, place, i,
+                               json_type_name(one));
         values[i] = one->number;
     }
     return PARITAS_OK;
@@ -49,20 +45,19 @@ static paritas_status read_expected(struct session *session, const char *path, c
         const struct json *aux = json_get(root, "aux");
         for (const struct json *one = root->first; one; one = one->next)
             if (strcmp(one->key, "main") != 0 && strcmp(one->key, "aux") != 0)
-                return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                                    "%s: expected data have the keys main and aux, not '%s'", path, one->key);
+                return wrong_input(session, "%s: expected data have the keys main and aux, not '%s'", path,
+                                   one->key);
         TRY(read_numbers(session, path, "main", json_get(root, "main"), n_main, expected));
         if (aux || n_aux > 0) TRY(read_numbers(session, path, "aux", aux, n_aux, expected + n_main));
     } else {
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: expected data are an array, or an object with the keys main and aux, not %s",
-                            path, json_type_name(root));
+        return wrong_input(session,
+                           "%s: expected data are an array, or an object with the keys main and aux, not %s",
+                           path, json_type_name(root));
     }
     for (size_t i = 0; i < n_main; i++)
         if (expected[i] < 0.0)
-            return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                                "%s: main[%zu] is %.10g: an expected count cannot be negative", path, i,
-                                expected[i]);
+            return wrong_input(session, "%s: main[%zu] is %.10g: an expected count cannot be negative", path,
+                               i, expected[i]);
     return PARITAS_OK;
 }
 

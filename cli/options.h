@@ -30,12 +30,12 @@ typedef enum option_kind {
 
 struct option {
     const char *name; /* "--mu"; NULL: end of table */
-    char letter;      /* 'j' for -j; 0: none */
     option_kind kind;
     const char *value; /* shown in help */
     const char *help;
     const char *otherwise; /* default in the help; NULL: none */
     const char *needs;     /* requires this option: "--store FILE" */
+    char letter;           /* 'j' for -j; 0: none */
 };
 
 struct option_group {

@@ -193,9 +193,8 @@ static paritas_status run_all(struct session *session, const paritas_workspace *
         write_rows(session, run);
     if (n_failed == 0) return PARITAS_OK;
     session->partial = true;
-    return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                        "%s: %zu of %zu patches failed; their lines say why",
-                        option_text(session, "--patchset"), n_failed, run->n);
+    return wrong_input(session, "%s: %zu of %zu patches failed; their lines say why",
+                       option_text(session, "--patchset"), n_failed, run->n);
 }
 
 paritas_status run_patches(struct session *session, const struct analysis *analysis)

@@ -10,43 +10,39 @@
 #include <string.h>
 
 const struct option options_job[] = {
-    {"--fix", 0, OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},
-    {"--init", 0, OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},
+    {"--fix", OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},
+    {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},
     {0},
 };
 
 const struct option options_patches[] = {
-    {"--patch", 0, OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
-    {"--patchset", 0, OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
-    {"--patch-name", 0, OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
+    {"--patch", OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
+    {"--patchset", OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
+    {"--patch-name", OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
     {0},
 };
 
 const struct option options_model[] = {
-    {"--measurement", 0, OPTION_TEXT, "NAME", "measurement; default: the first"},
-    {"--poi", 0, OPTION_TEXT, "NAME", "parameter of interest; default: the measurement's; \"\": none"},
-    {"--normsys-code", 0, OPTION_CHOICE, "1|4", "interpolation of normsys", "4"},
-    {"--histosys-code", 0, OPTION_CHOICE, "0|2|4p", "interpolation of histosys", "4p"},
-    {"--clip-sample", 0, OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
-    {"--clip-bin", 0, OPTION_NUMBER, "RATE", "clip the rate of each bin from below"},
+    {"--measurement", OPTION_TEXT, "NAME", "measurement; default: the first"},
+    {"--poi", OPTION_TEXT, "NAME", "parameter of interest; default: the measurement's; \"\": none"},
+    {"--normsys-code", OPTION_CHOICE, "1|4", "interpolation of normsys", "4"},
+    {"--histosys-code", OPTION_CHOICE, "0|2|4p", "interpolation of histosys", "4p"},
+    {"--clip-sample", OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
+    {"--clip-bin", OPTION_NUMBER, "RATE", "clip the rate of each bin from below"},
     {0},
 };
 
 /* `fits`: f32 fits, ended by "; " */
-#define ENGINE_ROWS(fits)                                                                            \
-    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                        \
-        {"--device", 0, OPTION_TEXT, "NAME",                                                         \
-         "auto, cpu or a device that `paritas devices` lists; default: auto"},                       \
-        {"--precision",                                                                              \
-         0,                                                                                          \
-         OPTION_CHOICE,                                                                              \
-         "f64|f32|auto",                                                                             \
-         "precision of the kernels; " fits "auto: f64 if the device is fast enough in it, else f32", \
-         "f64"}
+#define ENGINE_ROWS(fits)                                                      \
+    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},     \
+        {"--device", OPTION_TEXT, "NAME",                                      \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"}, \
+        {"--precision", OPTION_CHOICE, "f64|f32|auto",                         \
+         "precision of the kernels; " fits "auto: f64 if the device is fast enough in it, else f32", "f64"}
 
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
-    {"--no-polish", 0, OPTION_FLAG, NULL,
+    {"--no-polish", OPTION_FLAG, NULL,
      "keep f32 fits without the f64 polish, to test f32 itself: parameters may be 0.003 errors from the "
      "minimum, or worse. Differences of 2 NLL below 1e-4 are rounding"},
     {0},
@@ -57,15 +53,15 @@ const struct option options_fit_engine[] = {
     {0},
 };
 
-#define JSON_ROW {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"}
-#define LAST_ROWS                                                       \
-    {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"}, \
-        {"--help", 'h', OPTION_FLAG, NULL, "this text"}, {0}
+#define JSON_ROW {"--json", OPTION_FLAG, NULL, "answer as one JSON document"}
+#define LAST_ROWS                                                    \
+    {"--quiet", OPTION_FLAG, NULL, "no progress on standard error"}, \
+        {"--help", OPTION_FLAG, NULL, "this text", .letter = 'h'}, {0}
 
 const struct option options_output[] = {
     JSON_ROW,
-    {"--output-file", 'o', OPTION_TEXT, "FILE",
-     "write the answer there, whole or not at all; -: standard output, the default"},
+    {"--output-file", OPTION_TEXT, "FILE",
+     "write the answer there, whole or not at all; -: standard output, the default", .letter = 'o'},
     LAST_ROWS,
 };
 
@@ -502,8 +498,8 @@ static paritas_status set_value(struct session *session, const char *path, const
 {
     size_t i;
     if (!json_is(value, JSON_NUMBER))
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: the value of '%s' is %s, not a number", path, name, json_type_name(value));
+        return wrong_input(session, "%s: the value of '%s' is %s, not a number", path, name,
+                           json_type_name(value));
     paritas_status status = paritas_model_parameter_index(session->context, session->model, name, &i);
     if (status == PARITAS_NOT_FOUND)
         return paritas_fail(session->context, status, "%s: the model has no parameter '%s'", path, name);
@@ -517,19 +513,16 @@ static paritas_status read_point(struct session *session, const char *path, cons
     const struct json *parameters = json_get(root, "parameters"), *one = root->first;
     const bool by_place = json_is(root, JSON_ARRAY), of_fit = json_is(parameters, JSON_ARRAY);
     if (by_place && root->count != session->n_parameters)
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: an array of %u values for a model of %zu parameters", path, root->count,
-                            session->n_parameters);
+        return wrong_input(session, "%s: an array of %u values for a model of %zu parameters", path,
+                           root->count, session->n_parameters);
     if (!by_place && !json_is(root, JSON_OBJECT))
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: a point is an array in parameter order or an object by name, not %s", path,
-                            json_type_name(root));
+        return wrong_input(session, "%s: a point is an array in parameter order or an object by name, not %s",
+                           path, json_type_name(root));
     if (of_fit) one = parameters->first;
     for (size_t i = 0; one; one = one->next, i++) {
         const struct json *named = json_get(one, "name");
         if (of_fit && !json_is(named, JSON_STRING))
-            return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                                "%s: an entry of parameters has no name", path);
+            return wrong_input(session, "%s: an entry of parameters has no name", path);
         const char *name = of_fit     ? named->text
                            : by_place ? paritas_model_parameter_name(session->model, i)
                                       : one->key;

@@ -90,6 +90,7 @@ const char *parameter_name(const struct session *session, size_t parameter);
 /* Fails with exit code 2. */
 paritas_status usage_failure(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+#define wrong_input(session, ...) paritas_fail((session)->context, PARITAS_INVALID_INPUT, __VA_ARGS__)
 /* For the exit code. */
 void note_status(struct session *session, paritas_fit_status status);
 /* Centres of constraints: pull = (value - centre) / width. NaN: no constraint. In the arena. */
@@ -131,12 +132,11 @@ extern const struct option options_patches[], options_model[], options_job[], op
 #define GROUP_OUTPUT {"Output", options_output}
 /* for commands whose -o is something else: they answer on standard output */
 #define GROUP_ANSWER {"Output", options_answer}
-#define OPTION_ASIMOV(what)              \
-    {"--asimov", 0, OPTION_NUMBER, "MU", \
+#define OPTION_ASIMOV(what)           \
+    {"--asimov", OPTION_NUMBER, "MU", \
      what ": expected at the fit to the data with the parameter of interest held at MU"}
 #define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT
 #define GROUPS_FIT GROUP_JOB, GROUPS_MODEL
-#define GROUP_END {NULL, NULL, NULL}
 
 /* Last keys of every answer: poi, device, precision, polish. */
 void write_provenance(struct session *session);

@@ -8,17 +8,17 @@
 #include <string.h>
 
 const struct option options_toys[] = {
-    {"--ntoys", 0, OPTION_WHOLE, "N",
+    {"--ntoys", OPTION_WHOLE, "N",
      "toys (of each hypothesis, for tests), over all shards; default: 2000. For a limit: the most of each "
      "tested value; default: 100000"},
-    {"--seed", 0, OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"},
-    {"--shard", 0, OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
-    {"--fix-aux", 0, OPTION_FLAG, NULL, "keep auxiliary data as observed"},
-    {"--store", 0, OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
-    {"--resume", 0, OPTION_FLAG, NULL, "continue a store that exists", .needs = "--store FILE"},
-    {"--minimizer", 0, OPTION_CHOICE, "auto|newton",
+    {"--seed", OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"},
+    {"--shard", OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
+    {"--fix-aux", OPTION_FLAG, NULL, "keep auxiliary data as observed"},
+    {"--store", OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
+    {"--resume", OPTION_FLAG, NULL, "continue a store that exists", .needs = "--store FILE"},
+    {"--minimizer", OPTION_CHOICE, "auto|newton",
      "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"},
-    {"--max-failed", 0, OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result",
+    {"--max-failed", OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result",
      "0.001"},
     {0},
 };

@@ -1,22 +1,17 @@
 /* day_columns.c: columns that all tables share; counts and medians for the provenance. */
 #include "days/day_run.h"
+#include "sorting.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 void write_counts(struct day_work *work, const char *key, size_t n, const char **words)
 {
-    qsort(words, n, sizeof *words, by_text);
+    sort_texts(n, words);
     write_object(work->writer, key, false);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && strcmp(words[i], words[end]) == 0; end++) {
@@ -26,12 +21,6 @@ void write_counts(struct day_work *work, const char *key, size_t n, const char *
     write_close(work->writer);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void write_median(struct day_work *work, const char *key, const double *values)
 {
     const size_t n = work->sweeps->n;
@@ -39,11 +28,8 @@ void write_median(struct day_work *work, const char *key, const double *values)
     size_t left = 0;
     for (size_t i = 0; i < n && sorted; i++)
         if (!isnan(values[i])) sorted[left++] = values[i];
-    if (sorted) qsort(sorted, left, sizeof *sorted, by_number);
-    write_number(work->writer, key,
-                 left == 0       ? NAN
-                 : left % 2 == 1 ? sorted[left / 2]
-                                 : 0.5 * (sorted[left / 2 - 1] + sorted[left / 2]));
+    sort_numbers(left, sorted);
+    write_number(work->writer, key, sorted_median(left, sorted));
 }
 
 void write_reasons(struct writer *writer, const paritas_er_day *day)

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 const struct option options_days[] = {
-    {"--year", 0, OPTION_COUNT, "YYYY", "only day files of this year"},
-    {"--month", 0, OPTION_COUNT, "MM", "only of this month"},
-    {"--day", 0, OPTION_COUNT, "DD", "only of this day of the month"},
+    {"--year", OPTION_COUNT, "YYYY", "only day files of this year"},
+    {"--month", OPTION_COUNT, "MM", "only of this month"},
+    {"--day", OPTION_COUNT, "DD", "only of this day of the month"},
     {0},
 };
 

@@ -138,24 +138,28 @@ static void append_array(struct text *out, const struct column *column)
         text_append(out, column->values, column->rows * (width > 0 ? width : 1) * column_size(column->kind));
 }
 
-static void append_little(struct text *out, unsigned bytes, uint64_t value)
+/* Numbers of a header, least byte first. */
+struct little {
+    unsigned bytes;
+    uint64_t value;
+};
+#define APPEND(out, ...)                                     \
+    append_little(out, (const struct little[]){__VA_ARGS__}, \
+                  sizeof((const struct little[]){__VA_ARGS__}) / sizeof(struct little))
+
+static void append_little(struct text *out, const struct little *numbers, size_t n)
 {
-    for (unsigned i = 0; i < bytes; i++) text_append(out, (const char[1]){(char)(value >> 8 * i & 255)}, 1);
+    for (size_t k = 0; k < n; k++)
+        for (unsigned i = 0; i < numbers[k].bytes; i++)
+            text_append(out, (const char[1]){(char)(numbers[k].value >> 8 * i & 255)}, 1);
 }
 
-/* Common fields of local header and directory. Time: ZIP's earliest. */
+/* Common fields of local header and directory: version 2.0 is needed, names are UTF-8, stored, at ZIP's
+ * earliest time, no extra fields. */
 static void append_member(struct text *out, const char *name, uint32_t crc, size_t size)
 {
-    append_little(out, 2, 20);       /* version needed: 2.0 */
-    append_little(out, 2, 1u << 11); /* names are UTF-8 */
-    append_little(out, 2, 0);        /* stored */
-    append_little(out, 2, 0);
-    append_little(out, 2, 1u << 5 | 1);
-    append_little(out, 4, crc);
-    append_little(out, 4, size);
-    append_little(out, 4, size);
-    append_little(out, 2, strlen(name));
-    append_little(out, 2, 0); /* no extra fields */
+    APPEND(out, {2, 20}, {2, 1u << 11}, {2, 0}, {2, 0}, {2, 1u << 5 | 1}, {4, crc}, {4, size}, {4, size},
+           {2, strlen(name)}, {2, 0});
 }
 
 struct archive {
@@ -170,17 +174,13 @@ static void append_headers(struct archive *archive, const char *name, uint32_t c
 {
     struct text *directory = &archive->directory;
     archive->header.length = 0;
-    append_little(&archive->header, 4, 0x04034b50);
+    APPEND(&archive->header, {4, 0x04034b50});
     append_member(&archive->header, name, crc, size);
     text_append(&archive->header, name, strlen(name));
-    append_little(directory, 4, 0x02014b50);
-    append_little(directory, 2, 20); /* made by version 2.0 */
+    APPEND(directory, {4, 0x02014b50}, {2, 20}); /* made by version 2.0 */
     append_member(directory, name, crc, size);
-    append_little(directory, 2, 0); /* no comment, one disk, binary, no attributes */
-    append_little(directory, 2, 0);
-    append_little(directory, 2, 0);
-    append_little(directory, 4, 0);
-    append_little(directory, 4, archive->offset);
+    /* no comment, one disk, binary, no attributes */
+    APPEND(directory, {2, 0}, {2, 0}, {2, 0}, {4, 0}, {4, archive->offset});
     text_append(directory, name, strlen(name));
 }
 
@@ -215,13 +215,9 @@ static void append_end(struct archive *archive)
 {
     struct text *directory = &archive->directory;
     const size_t size = directory->length;
-    append_little(directory, 4, 0x06054b50);
-    append_little(directory, 4, 0); /* this disk, the directory's disk */
-    append_little(directory, 2, archive->members);
-    append_little(directory, 2, archive->members);
-    append_little(directory, 4, size);
-    append_little(directory, 4, archive->offset);
-    append_little(directory, 2, 0);
+    /* one disk; members, here and in all; no comment */
+    APPEND(directory, {4, 0x06054b50}, {4, 0}, {2, archive->members}, {2, archive->members}, {4, size},
+           {4, archive->offset}, {2, 0});
 }
 
 paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n,

@@ -3,11 +3,11 @@
 #include "days/day_provenance.h"
 #include "base/digest.h"
 #include "base/utf8.h"
+#include "sorting.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -28,13 +28,8 @@ paritas_status file_digest(paritas_context *context, const char *path, char hex[
     return PARITAS_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Sorted, without subfolders; in the arena. */
-static paritas_status names_in(struct session *session, const char *folder, size_t *n, char ***names)
+static paritas_status names_in(struct session *session, const char *folder, size_t *n, const char ***names)
 {
     DIR *entries = opendir(folder);
     if (!entries)
@@ -47,7 +42,7 @@ static paritas_status names_in(struct session *session, const char *folder, size
     }
     closedir(entries);
     TRY(allocated(session));
-    if (*n > 0) qsort(*names, *n, sizeof **names, by_text);
+    sort_texts(*n, *names);
     return PARITAS_OK;
 }
 
@@ -55,7 +50,8 @@ paritas_status folder_digest(struct session *session, const char *folder, char h
 {
     struct sha256 digest;
     size_t n = 0;
-    char **names = NULL, one[65];
+    const char **names = NULL;
+    char one[65];
     TRY(names_in(session, folder, &n, &names));
     sha256_open(&digest);
     for (size_t i = 0; i < n; i++) {

@@ -10,12 +10,13 @@
 #include <string.h>
 
 const struct option options_tables[] = {
-    {"--output-folder", 'o', OPTION_TEXT, "DIR", "the tables are written there; made where it is not there"},
-    {"--overwrite", 0, OPTION_FLAG, NULL,
+    {"--output-folder", OPTION_TEXT, "DIR", "the tables are written there; made where it is not there",
+     .letter = 'o'},
+    {"--overwrite", OPTION_FLAG, NULL,
      "tables that other options, inputs or versions made are replaced; default: they are refused"},
-    {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"},
-    {"--quiet", 0, OPTION_FLAG, NULL, "no progress and no notes on standard error"},
-    {"--help", 'h', OPTION_FLAG, NULL, "this text"},
+    {"--json", OPTION_FLAG, NULL, "answer as one JSON document"},
+    {"--quiet", OPTION_FLAG, NULL, "no progress and no notes on standard error"},
+    {"--help", OPTION_FLAG, NULL, "this text", .letter = 'h'},
     {0},
 };
 
@@ -560,8 +561,8 @@ static paritas_status run_days(struct state *state)
     size_t first = 0;
     while (!state->errors[first]) first++;
     session->partial = true;
-    return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%zu of %zu days could not be read: %s%s",
-                        state->n_errors, n, state->errors[first], state->n_errors > 1 ? ", ..." : "");
+    return wrong_input(session, "%zu of %zu days could not be read: %s%s", state->n_errors, n,
+                       state->errors[first], state->n_errors > 1 ? ", ..." : "");
 }
 
 paritas_status day_run(struct session *session, const struct day_run *run, const struct sources *sources)

@@ -12,27 +12,27 @@
 #define CELLS PARITAS_SWEEP_CELLS
 
 const struct option options_sources[] = {
-    {"--theta", 0, OPTION_TEXT, "FILE",
+    {"--theta", OPTION_TEXT, "FILE",
      "theta.tab, inclinations of the 88 cells; default: the instrument's rings in an order that need not be "
      "the archive's"},
-    {"--polarity", 0, OPTION_TEXT, "+1|-1|FILE",
+    {"--polarity", OPTION_TEXT, "+1|-1|FILE",
      "is the Moon along the field (+1) or against it (-1)? For all sweeps, or a table with the column "
      "polarity; default: --geometry, --spice, else -1"},
-    {"--geometry", 0, OPTION_TEXT, "FILE",
+    {"--geometry", OPTION_TEXT, "FILE",
      "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC "
      "(CSV)"},
-    {"--spice", 0, OPTION_TEXT, "DIR",
+    {"--spice", OPTION_TEXT, "DIR",
      "the same from SPICE kernels, where libcspice is installed; needs --attitude"},
-    {"--attitude", 0, OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
-    {"--spacecraft-potential", 0, OPTION_TEXT, "auto|V|FILE",
+    {"--attitude", OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
+    {"--spacecraft-potential", OPTION_TEXT, "auto|V|FILE",
      "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
      "spacecraft_potential",
      "auto"},
-    {"--sunlight", 0, OPTION_NUMBER, "DEGREES",
+    {"--sunlight", OPTION_NUMBER, "DEGREES",
      "cells this near the Sun are masked, where its direction is known; 0: none", "14"},
-    {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs",
+    {"--normalisation", OPTION_CHOICE, "ratio|max|pairs",
      "flux over the mean or the largest of the row's incident cells, or over the mirrored cell", "ratio"},
-    {"--strict", 0, OPTION_FLAG, NULL,
+    {"--strict", OPTION_FLAG, NULL,
      "a damaged day file is refused; default: its damaged rows are masked and counted"},
     {0},
 };
@@ -44,7 +44,7 @@ static paritas_status open_table(struct session *session, const char *path, cons
 {
     TRY(paritas_er_geometry_read(session->context, path, table));
     if (!column || paritas_er_geometry_has(*table, column)) return PARITAS_OK;
-    return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
+    return wrong_input(session, "%s: has no column %s", path, column);
 }
 
 /* The same for options that also take words or numbers. */
@@ -140,10 +140,10 @@ paritas_status sources_check_days(struct session *session, const struct sources 
         if (days < 2 || !table || paritas_er_geometry_has(table, "date") ||
             paritas_er_geometry_has(table, "utc"))
             continue;
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: has neither a column date nor utc, and there are %zu days: which sweeps it "
-                            "means is not known",
-                            option_text(session, sources_options[i]), days);
+        return wrong_input(session,
+                           "%s: has neither a column date nor utc, and there are %zu days: which sweeps it "
+                           "means is not known",
+                           option_text(session, sources_options[i]), days);
     }
     return PARITAS_OK;
 }

@@ -15,30 +15,30 @@
 #define ROW_TIME 2.5
 
 const struct option options_truth[] = {
-    {"--true-potential", 0, OPTION_TEXT, "LO:HI", "range of the surface potential U, V", "-400:-10"},
-    {"--true-ratio", 0, OPTION_TEXT, "LO:HI", "of r", "0.4:1.05"},
-    {"--beams", 0, OPTION_NUMBER, "P", "part of the sweeps with a beam", "0.5"},
-    {"--true-amplitude", 0, OPTION_TEXT, "LO:HI", "of the beam", "0:2"},
-    {"--noise", 0, OPTION_TEXT, "LO:HI", "standard deviation of the flux's logarithm, drawn for each sweep",
+    {"--true-potential", OPTION_TEXT, "LO:HI", "range of the surface potential U, V", "-400:-10"},
+    {"--true-ratio", OPTION_TEXT, "LO:HI", "of r", "0.4:1.05"},
+    {"--beams", OPTION_NUMBER, "P", "part of the sweeps with a beam", "0.5"},
+    {"--true-amplitude", OPTION_TEXT, "LO:HI", "of the beam", "0:2"},
+    {"--noise", OPTION_TEXT, "LO:HI", "standard deviation of the flux's logarithm, drawn for each sweep",
      "0.1:0.3"},
-    {"--true-spacecraft", 0, OPTION_TEXT, "LO:HI",
+    {"--true-spacecraft", OPTION_TEXT, "LO:HI",
      "spacecraft potential, V; default: 5:15, or with --plasma from the currents"},
-    {"--plasma", 0, OPTION_FLAG, NULL, "spectra of kappa distributions; default: a power law"},
-    {"--true-density", 0, OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3", "1e5:1e7"},
-    {"--true-kappa", 0, OPTION_TEXT, "LO:HI", "", "3:6"},
-    {"--true-temperature", 0, OPTION_TEXT, "LO:HI", "eV", "10:200"},
-    {"--channel-width", 0, OPTION_NUMBER, "W",
+    {"--plasma", OPTION_FLAG, NULL, "spectra of kappa distributions; default: a power law"},
+    {"--true-density", OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3", "1e5:1e7"},
+    {"--true-kappa", OPTION_TEXT, "LO:HI", "", "3:6"},
+    {"--true-temperature", OPTION_TEXT, "LO:HI", "eV", "10:200"},
+    {"--channel-width", OPTION_NUMBER, "W",
      "relative width of the energy channels, with which spectra of --plasma are folded, as kappa fits fold "
      "theirs; 0: none",
      "0.5"},
-    {"--missing-cells", 0, OPTION_NUMBER, "P", "part of the cells with a sentinel instead of flux or azimuth",
+    {"--missing-cells", OPTION_NUMBER, "P", "part of the cells with a sentinel instead of flux or azimuth",
      "0"},
-    {"--missing-rows", 0, OPTION_NUMBER, "P", "part of the rows that are left out", "0"},
-    {"--bad-fields", 0, OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0", "0"},
-    {"--low-energies", 0, OPTION_FLAG, NULL,
+    {"--missing-rows", OPTION_NUMBER, "P", "part of the rows that are left out", "0"},
+    {"--bad-fields", OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0", "0"},
+    {"--low-energies", OPTION_FLAG, NULL,
      "every second sweep has the instrument's other table of energies, from 7 eV"},
-    {"--true-polarity", 0, OPTION_CHOICE, "+1|-1|drawn", "", "-1"},
-    {"--truth", 0, OPTION_CHOICE, "hard|folded", "edge of the cone; default: hard, of injection tests both"},
+    {"--true-polarity", OPTION_CHOICE, "+1|-1|drawn", "", "-1"},
+    {"--truth", OPTION_CHOICE, "hard|folded", "edge of the cone; default: hard, of injection tests both"},
     {0},
 };
 
@@ -274,9 +274,9 @@ static void spoil(const struct synthetic_plan *plan, uint64_t number, double noi
     }
 }
 
-static paritas_status draw_day(struct session *session, const struct synthetic_plan *plan,
-                               const paritas_losscone_options *options, const double *theta, size_t n,
-                               uint64_t first, double time, struct truth *truth, paritas_er_day *day)
+paritas_status synthetic_day(struct session *session, const struct synthetic_plan *plan,
+                             const paritas_losscone_options *options, const double *theta, size_t n,
+                             uint64_t first, double time, struct truth *truth, paritas_er_day **made)
 {
     paritas_context *context = session->context;
     const double apart = 86400.0 / (double)(n > 0 ? n : 1) < CADENCE ? 86400.0 / (double)n : CADENCE;
@@ -284,6 +284,8 @@ static paritas_status draw_day(struct session *session, const struct synthetic_p
            *points = numbers(session, 3 * n), *model = numbers(session, ROWS * CELLS * n),
            *cosine = numbers(session, ROWS * CELLS * n);
     TRY(draw_truth(session, plan, n, first, truth));
+    TRY(paritas_er_day_create(context, n, made));
+    paritas_er_day *day = *made;
     for (size_t k = 0; k < n; k++) {
         draw_geometry(plan, theta, first + k, time + apart * (double)k, k, day);
         day->spacecraft_potential[k] = truth->spacecraft[k];
@@ -310,17 +312,4 @@ static paritas_status draw_day(struct session *session, const struct synthetic_p
     TRY(paritas_losscone_model(context, &sweeps, &truly, points, model, NULL));
     for (size_t k = 0; k < n; k++) spoil(plan, first + k, truth->noise[k], incident, k, model, day);
     return PARITAS_OK;
-}
-
-paritas_status synthetic_day(struct session *session, const struct synthetic_plan *plan,
-                             const paritas_losscone_options *options, const double *theta, size_t n,
-                             uint64_t first, double time, struct truth *truth, paritas_er_day **day)
-{
-    *day = NULL;
-    TRY(paritas_er_day_create(session->context, n, day));
-    const paritas_status status = draw_day(session, plan, options, theta, n, first, time, truth, *day);
-    if (status == PARITAS_OK) return status;
-    paritas_er_day_free(*day);
-    *day = NULL;
-    return status;
 }

@@ -48,9 +48,9 @@ paritas_status truth_open(struct session *session, size_t n, struct truth *truth
 
 /* Draws `n` sweeps from number `first`, the first at `time` (Unix seconds). Spacing: 80 s, or 86400 s / n
  * if less. `theta`: of the cells. `options`: beam and response; bounds are not used. Truth in the arena;
- * free the day with paritas_er_day_free. */
+ * free the day with paritas_er_day_free, also after a failure. */
 paritas_status synthetic_day(struct session *session, const struct synthetic_plan *plan,
                              const paritas_losscone_options *options, const double *theta, size_t n,
-                             uint64_t first, double time, struct truth *truth, paritas_er_day **day);
+                             uint64_t first, double time, struct truth *truth, paritas_er_day **made);
 
 #endif
