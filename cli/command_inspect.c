@@ -58,16 +58,16 @@ static const struct json *first_of(const struct json *list)
 /* Leftovers that pyhf ignores. */
 static void describe_unused(struct text *out, const struct json *unused)
 {
-    const struct json *one;
-    for (one = first_of(json_get(unused, "observations")); one; one = one->next)
+    const struct json *one = first_of(json_get(unused, "observations"));
+    for (; one; one = one->next)
         text_format(out, "unused: observation of '%s', which is no channel\n", one->text);
-    for (one = first_of(json_get(unused, "parameters")); one; one = one->next)
-        text_format(out, "unused: measurement '%s' configures '%s', which is no parameter\n",
-                    json_at(one, 0)->text, json_at(one, 1)->text);
-    for (one = first_of(json_get(unused, "pois")); one; one = one->next)
-        text_format(out,
-                    "unused: measurement '%s' names the parameter of interest '%s', which is no parameter\n",
-                    json_at(one, 0)->text, json_at(one, 1)->text);
+    static const struct {
+        const char *key, *says;
+    } lists[] = {{"parameters", "configures"}, {"pois", "names the parameter of interest"}};
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        for (one = first_of(json_get(unused, lists[i].key)); one; one = one->next)
+            text_format(out, "unused: measurement '%s' %s '%s', which is no parameter\n",
+                        json_at(one, 0)->text, lists[i].says, json_at(one, 1)->text);
 }
 
 static void write_channels(struct session *session)

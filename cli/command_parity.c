@@ -347,6 +347,14 @@ static void write_table(struct parity *p)
     if (p->exact) write_distances(p);
 }
 
+static paritas_status check_against_f64(struct parity *p)
+{
+    struct session *session = p->session;
+    TRY(contract_ask(session, p->exact, &p->plan, CONTRACT_NLL, CONTRACT_TOYS, &p->in_f64));
+    TRY(contract_ask(session, p->raw, &p->plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished));
+    return check_distances(p);
+}
+
 static paritas_status check(struct parity *p)
 {
     struct session *session = p->session;
@@ -358,10 +366,9 @@ static paritas_status check(struct parity *p)
     TRY(contract_ask(session, p->reference, plan, CONTRACT_SCAN_OF_Q, CONTRACT_TOYS, &p->wanted));
     TRY(contract_ask(session, p->ours, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->answers));
     check_bits(p);
-    if (!p->exact) return PARITAS_OK;
-    TRY(contract_ask(session, p->exact, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->in_f64));
-    TRY(contract_ask(session, p->raw, plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished));
-    return check_distances(p);
+    if (p->exact) TRY(check_against_f64(p));
+    (session->json ? write_json : write_table)(p);
+    return PARITAS_OK;
 }
 
 static int run(struct session *session)
@@ -376,17 +383,13 @@ static int run(struct session *session)
     p->ok = true;
     p->plan.ntoys = option_whole(session, "--ntoys");
     p->plan.seed = option_whole(session, "--seed");
-    const ptrdiff_t poi = paritas_model_poi_index(session->model);
+    const ptrdiff_t poi = poi_of(session);
     if (poi >= 0) {
         const struct range bounds = bounds_of(session, (size_t)poi);
         p->plan.mu = option_number_or(session, "--mu",
                                       in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper));
     }
     const paritas_status status = check(p);
-    if (status == PARITAS_OK && session->json)
-        write_json(p);
-    else if (status == PARITAS_OK)
-        write_table(p);
     session->not_converged = !p->ok;
     close_contexts(p);
     return status;

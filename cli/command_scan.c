@@ -77,7 +77,7 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     TRY(require_poi(session));
     *k = 1;
     struct axis *axis = &axes[0];
-    axis->parameter = (size_t)paritas_model_poi_index(session->model);
+    axis->parameter = (size_t)poi_of(session);
     if (!option_given(session, "--start") || !option_given(session, "--stop"))
         TRY(default_range(session, axis));
     axis->range.lower = option_number_or(session, "--start", axis->range.lower);
@@ -127,7 +127,7 @@ static paritas_status analyse(struct session *session, void *result)
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct scan *scan = result;
-    const ptrdiff_t poi = paritas_model_poi_index(session->model);
+    const ptrdiff_t poi = poi_of(session);
     write_members(w, "status:s mu_hat:n twice_nll_min:n", paritas_fit_status_name(scan->best.status),
                   poi >= 0 ? scan->best_parameters[poi] : (double)NAN, scan->best.twice_nll);
     write_array(w, "parameters", false);

@@ -76,12 +76,8 @@ static paritas_status start_at(struct session *session, const double *point)
 {
     double *start = numbers(session, session->n_parameters);
     TRY(allocated(session));
-    for (size_t i = 0; i < session->n_parameters; i++) {
-        const struct range bounds = bounds_of(session, i);
-        start[i] = session->job.fixed[i] || in_range(bounds, point[i]) ? point[i]
-                   : point[i] < bounds.lower                           ? bounds.lower
-                                                                       : bounds.upper;
-    }
+    for (size_t i = 0; i < session->n_parameters; i++)
+        start[i] = session->job.fixed[i] ? point[i] : clamped(bounds_of(session, i), point[i]);
     session->job.start = start;
     return read_starts(session, start, NULL);
 }

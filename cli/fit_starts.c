@@ -26,8 +26,7 @@ static void draw_start(const struct session *session, uint64_t k, double *start)
         double low = bounds.lower > start[i] - reach ? bounds.lower : start[i] - reach,
                high = bounds.upper < start[i] + reach ? bounds.upper : start[i] + reach;
         start[i] = isnan(widths[i]) ? low + u * (high - low) : start[i] + normal_quantile(u) * widths[i];
-        if (start[i] < bounds.lower) start[i] = bounds.lower;
-        if (start[i] > bounds.upper) start[i] = bounds.upper;
+        start[i] = clamped(bounds, start[i]);
     }
 }
 

@@ -402,6 +402,11 @@ bool in_range(struct range range, double value)
     return value >= range.lower && value <= range.upper;
 }
 
+double clamped(struct range range, double value)
+{
+    return value < range.lower ? range.lower : value > range.upper ? range.upper : value;
+}
+
 struct range range_around(const struct session *session, size_t parameter, double best, double error,
                           double errors, double part)
 {
@@ -418,9 +423,14 @@ double range_value(struct range range, size_t k, size_t n)
                       : range.lower + (range.upper - range.lower) * ((double)k / (double)(n - 1));
 }
 
+ptrdiff_t poi_of(const struct session *session)
+{
+    return paritas_model_poi_index(session->model);
+}
+
 bool has_free_poi(const struct session *session)
 {
-    const ptrdiff_t poi = paritas_model_poi_index(session->model);
+    const ptrdiff_t poi = poi_of(session);
     return poi >= 0 && !session->job.fixed[poi];
 }
 
@@ -437,13 +447,13 @@ const char *parameter_name(const struct session *session, size_t parameter)
 
 const char *poi_name(const struct session *session)
 {
-    ptrdiff_t poi = paritas_model_poi_index(session->model);
+    ptrdiff_t poi = poi_of(session);
     return poi < 0 ? NULL : parameter_name(session, (size_t)poi);
 }
 
 paritas_status require_poi(struct session *session)
 {
-    if (paritas_model_poi_index(session->model) >= 0) return PARITAS_OK;
+    if (poi_of(session) >= 0) return PARITAS_OK;
     const char *command = session->arguments->command->name, *label = session->workspace->label;
     const char *wanted = option_text(session, "--measurement");
     /* only --poi "" gets here: missing names are refused before */
@@ -473,7 +483,7 @@ paritas_status load_asimov(struct session *session)
     const struct given *given = option_given(session, "--asimov");
     if (!given) return PARITAS_OK;
     TRY(require_poi(session));
-    const size_t n = session->n_parameters, poi = (size_t)paritas_model_poi_index(session->model);
+    const size_t n = session->n_parameters, poi = (size_t)poi_of(session);
     const struct range bounds = bounds_of(session, poi);
     if (!in_range(bounds, given->number))
         return paritas_refuse(session->context, "--asimov %.10g lies outside the bounds [%.10g, %.10g] of %s",

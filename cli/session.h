@@ -85,6 +85,7 @@ const struct given *option_next(const struct session *session, const char *name,
 /* --patchset without --patch-name. */
 bool wants_patchset(const struct arguments *arguments);
 
+ptrdiff_t poi_of(const struct session *session); /* -1: none */
 const char *poi_name(const struct session *session);
 const char *parameter_name(const struct session *session, size_t parameter);
 /* Fails with exit code 2. */
@@ -113,6 +114,8 @@ void arena_end(struct session *session, struct arena outer);
 
 struct range bounds_of(const struct session *session, size_t parameter);
 bool in_range(struct range range, double value);
+/* The nearest value of the range; NaN stays. */
+double clamped(struct range range, double value);
 /* `errors` errors around the best value, within bounds; without an error, `part` of the bounds. */
 struct range range_around(const struct session *session, size_t parameter, double best, double error,
                           double errors, double part);

@@ -93,32 +93,30 @@ void write_path(struct writer *writer, const char *key, const char *path)
     write_string(writer, key, clean);
 }
 
-static void value_text(const struct json *node, char *out, size_t room, paritas_context *context)
+#define VALUE_MOST 79 /* characters of a shown value */
+
+static void append_value(struct text *out, const struct json *node)
 {
-    struct text text;
-    if (!node) {
-        snprintf(out, room, "nothing");
-        return;
-    }
-    text_open(&text, &context->allocator);
-    json_write(&text, node, 0, false);
-    text_append(&text, "", 1);
-    if (text.failed)
-        snprintf(out, room, "another value");
-    else if (strlen(text.bytes) >= room)
-        snprintf(out, room, "%.*s...", (int)room - 4, text.bytes);
+    const size_t start = out->length;
+    if (node)
+        json_write(out, node, 0, false);
     else
-        snprintf(out, room, "%s", text.bytes);
-    text_free(&text);
+        text_format(out, "nothing");
+    if (out->failed || out->length - start <= VALUE_MOST) return;
+    out->length = start + VALUE_MOST - 3;
+    text_format(out, "...");
 }
 
-static void tell(paritas_context *context, const char *name, const struct json *found,
-                 const struct json *wanted, char *difference, size_t room)
+/* Returns true. */
+static bool tell(struct text *difference, const char *name, const struct json *found,
+                 const struct json *wanted)
 {
-    char there[80], here[80];
-    value_text(found, there, sizeof there, context);
-    value_text(wanted, here, sizeof here, context);
-    snprintf(difference, room, "%s is %s there, %s here", name, there, here);
+    text_format(difference, "%s is ", name);
+    append_value(difference, found);
+    text_format(difference, " there, ");
+    append_value(difference, wanted);
+    text_format(difference, " here");
+    return true;
 }
 
 /* The first member of `one` with another value in `two`; `absent`: the first that `two` lacks. */
@@ -133,45 +131,42 @@ static const struct json *first_other(const struct json *one, const struct json 
 }
 
 /* Compares common options first: the others follow from them. */
-static bool objects_differ(paritas_context *context, const struct json *found, const struct json *wanted,
-                           char *difference, size_t room)
+static bool options_differ(const struct json *found, const struct json *wanted, struct text *difference)
 {
-    const struct json *other = first_other(wanted, found, false),
-                      *here = !other ? first_other(wanted, found, true) : NULL;
-    const struct json *there = !other && !here ? first_other(found, wanted, true) : NULL;
-    if (other)
-        tell(context, other->key, json_get(found, other->key), other, difference, room);
-    else if (here)
-        tell(context, here->key, NULL, here, difference, room);
-    else if (there)
-        tell(context, there->key, there, NULL, difference, room);
-    return other || here || there;
+    const struct json *other = first_other(wanted, found, false);
+    if (!other) other = first_other(wanted, found, true);
+    if (other) return tell(difference, other->key, json_get(found, other->key), other);
+    other = first_other(found, wanted, true);
+    return other && tell(difference, other->key, other, NULL);
 }
 
-bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted,
-                        char *difference, size_t room)
+static bool inputs_differ(const struct json *there, const struct json *here, struct text *difference)
 {
-    static const char *const single[] = {"paritas", "command"};
-    for (size_t i = 0; i < COUNT_OF(single); i++) {
-        const struct json *there = json_get(found, single[i]), *here = json_get(wanted, single[i]);
-        if (there && json_equal(there, here)) continue;
-        tell(context, i == 0 ? "the version of paritas" : single[i], there, here, difference, room);
-        return true;
-    }
-    if (!json_is(json_get(found, "options"), JSON_OBJECT)) {
-        snprintf(difference, room, "no options are there");
-        return true;
-    }
-    if (objects_differ(context, json_get(found, "options"), json_get(wanted, "options"), difference, room))
-        return true;
-    const struct json *there = json_get(found, "inputs"), *here = json_get(wanted, "inputs");
     if (!here || (there && json_equal(there, here))) return false;
     for (const struct json *a = json_at(there, 0), *b = json_at(here, 0); a && b; a = a->next, b = b->next) {
         if (json_equal(a, b)) continue;
         const struct json *name = json_get(b, "file");
-        snprintf(difference, room, "the input %s is another", json_is(name, JSON_STRING) ? name->text : "");
+        text_format(difference, "the input %s is another", json_is(name, JSON_STRING) ? name->text : "");
         return true;
     }
-    snprintf(difference, room, "the number of inputs is another");
+    text_format(difference, "the number of inputs is another");
     return true;
+}
+
+bool provenance_differs(const struct json *found, const struct json *wanted, struct text *difference)
+{
+    static const struct {
+        const char *key, *name;
+    } single[] = {{"paritas", "the version of paritas"}, {"command", "command"}};
+    for (size_t i = 0; i < COUNT_OF(single); i++) {
+        const struct json *there = json_get(found, single[i].key), *here = json_get(wanted, single[i].key);
+        if (!there || !json_equal(there, here)) return tell(difference, single[i].name, there, here);
+    }
+    const struct json *options = json_get(found, "options");
+    if (!json_is(options, JSON_OBJECT)) {
+        text_format(difference, "no options are there");
+        return true;
+    }
+    return options_differ(options, json_get(wanted, "options"), difference) ||
+           inputs_differ(json_get(found, "inputs"), json_get(wanted, "inputs"), difference);
 }

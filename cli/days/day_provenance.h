@@ -19,9 +19,8 @@ const char *file_name(const char *path);
 /* Replaces invalid UTF-8 by '?'. */
 void write_path(struct writer *writer, const char *key, const char *path);
 
-/* Do parts differ that decide numbers? `difference` (`room` bytes): the first one, an option by its name.
+/* Do parts differ that decide numbers? `difference` (an open text): the first one, an option by its name.
  * Inputs are compared if `wanted` has some. */
-bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted,
-                        char *difference, size_t room);
+bool provenance_differs(const struct json *found, const struct json *wanted, struct text *difference);
 
 #endif

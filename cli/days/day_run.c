@@ -106,19 +106,23 @@ static paritas_status find_table(struct state *state, const struct day *day, int
                                  struct paritas_workspace **found)
 {
     paritas_context *context = state->session->context;
-    char path[4096], difference[256];
+    char path[4096];
+    struct text difference;
     TRY(table_path(state, day, table, path));
-    const paritas_status status = (table == NPZ ? npz_provenance : csv_provenance)(context, path, found);
+    paritas_status status = (table == NPZ ? npz_provenance : csv_provenance)(context, path, found);
     if (status == PARITAS_INVALID_INPUT && state->overwrite) return PARITAS_OK;
     if (status != PARITAS_OK || !*found) return status;
-    if (!provenance_differs(context, (*found)->root, state->wanted->root, difference, sizeof difference))
-        return PARITAS_OK;
-    if (!state->overwrite)
-        return paritas_fail(context, PARITAS_INVALID_INPUT,
-                            "%s: was made otherwise: %s; --overwrite replaces it", path, difference);
-    paritas_workspace_free(*found);
-    *found = NULL;
-    return PARITAS_OK;
+    text_open(&difference, &context->allocator);
+    if (provenance_differs((*found)->root, state->wanted->root, &difference)) {
+        text_append(&difference, "", 1);
+        if (!state->overwrite)
+            status = wrong_input(state->session, "%s: was made otherwise: %s; --overwrite replaces it", path,
+                                 difference.failed ? "" : difference.bytes);
+        paritas_workspace_free(*found);
+        *found = NULL;
+    }
+    text_free(&difference);
+    return status;
 }
 
 static paritas_status find_tables(struct state *state, const struct day *day,
