@@ -257,7 +257,7 @@ static paritas_status open_devices(struct bench *b)
     }
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++)
-            b->measured[o][d].seconds = b->measured[o][d].baseline = (double)NAN;
+            b->measured[o][d].seconds = b->measured[o][d].baseline = NAN;
     return PARITAS_OK;
 }
 

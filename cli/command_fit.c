@@ -41,7 +41,7 @@ static paritas_status allocate(struct session *session, struct fitted *fitted)
     fitted->up = numbers(session, n);
     fitted->states = elements(session, n, sizeof *fitted->states);
     TRY(allocated(session));
-    for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = (double)NAN;
+    for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = NAN;
     return PARITAS_OK;
 }
 
@@ -186,10 +186,9 @@ static void write_parameters(struct session *session, const struct fitted *fitte
         table_text(&table, parameter_name(session, i));
         table_decimal(&table, fitted->values[i], 5);
         table_decimal(&table, fitted->errors[i], 5);
-        table_decimal(&table,
-                      state == PARITAS_PARAMETER_FIXED ? (double)NAN
-                                                       : (fitted->values[i] - fitted->centres[i]) / widths[i],
-                      3);
+        table_decimal(
+            &table,
+            state == PARITAS_PARAMETER_FIXED ? NAN : (fitted->values[i] - fitted->centres[i]) / widths[i], 3);
         if (fitted->minos) write_minos(&table, fitted->down[i], fitted->up[i]);
         table_text(&table, state == PARITAS_PARAMETER_FREE ? "" : paritas_parameter_state_name(state));
     }

@@ -174,9 +174,9 @@ static paritas_status kernel_distances(struct parity *p)
             slope = worse(slope, fabs(x_slopes[i] - y_slopes[i]) / largest);
     }
     TRY(hessian_distance(p, &curvature));
-    add_distance(p, "likelihood", "of 1 + deviance", nll, (double)NAN, RAW_NLL);
-    add_distance(p, "gradient", "of the largest slope", slope, (double)NAN, RAW_SLOPE);
-    add_distance(p, "Hessian", "of its rows' largest", curvature, (double)NAN, RAW_CURVATURE);
+    add_distance(p, "likelihood", "of 1 + deviance", nll, NAN, RAW_NLL);
+    add_distance(p, "gradient", "of the largest slope", slope, NAN, RAW_SLOPE);
+    add_distance(p, "Hessian", "of its rows' largest", curvature, NAN, RAW_CURVATURE);
     return PARITAS_OK;
 }
 

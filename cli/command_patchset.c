@@ -149,7 +149,7 @@ static paritas_status run_action(struct session *session, const struct action *a
 static int run(struct session *session)
 {
     const char *name = session->arguments->operands[0];
-    for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++)
+    for (size_t k = 0; k < COUNT_OF(actions); k++)
         if (strcmp(name, actions[k].name) == 0) return run_action(session, &actions[k]);
     return usage_failure(session, "patchset knows extract, apply, verify and inspect, not '%s'", name);
 }

@@ -129,7 +129,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     const struct scan *scan = result;
     const ptrdiff_t poi = poi_of(session);
     write_members(w, "status:s mu_hat:n twice_nll_min:n", paritas_fit_status_name(scan->best.status),
-                  poi >= 0 ? scan->best_parameters[poi] : (double)NAN, scan->best.twice_nll);
+                  poi >= 0 ? scan->best_parameters[poi] : NAN, scan->best.twice_nll);
     write_array(w, "parameters", false);
     for (size_t j = 0; j < scan->k; j++) write_string(w, NULL, axis_name(session, scan, j));
     write_close(w);

@@ -64,7 +64,7 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
     const paritas_fit_answers answers = {.size = sizeof answers, .results = results};
     TRY(paritas_fit(session->context, session->model, options, n, jobs, &answers));
     *starts = (struct starts){.n = n, .winner = session->job.start};
-    starts->lowest = starts->highest = starts->first = (double)NAN;
+    starts->lowest = starts->highest = starts->first = NAN;
     if (results[0].status == PARITAS_FIT_CONVERGED) starts->first = results[0].twice_nll;
     for (size_t k = 0; k < n; k++) {
         double twice_nll = results[k].twice_nll;

@@ -32,7 +32,7 @@ const char *option_text(const struct session *session, const char *name)
 
 double option_number(const struct session *session, const char *name)
 {
-    return option_number_or(session, name, (double)NAN);
+    return option_number_or(session, name, NAN);
 }
 
 double option_number_or(const struct session *session, const char *name, double otherwise)

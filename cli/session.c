@@ -3,7 +3,6 @@
 #include "session.h"
 #include "infer/infer.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -28,6 +28,6 @@ void sort_texts(size_t n, const char **texts)
 
 double sorted_median(size_t n, const double *values)
 {
-    if (n == 0) return (double)NAN;
+    if (n == 0) return NAN;
     return n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }

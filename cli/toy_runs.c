@@ -48,7 +48,7 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
     TRY(allocated(session));
     TRY(paritas_workspace_digest(session->context, session->workspace, digest));
     entries[options->n_entries++] = (paritas_key_entry){"workspace", digest};
-    for (size_t k = 0; k < sizeof named / sizeof named[0]; k++) {
+    for (size_t k = 0; k < COUNT_OF(named); k++) {
         const struct given *given = option_given(session, named[k]);
         if (given) entries[options->n_entries++] = (paritas_key_entry){named[k] + 2, given->text};
     }
@@ -107,7 +107,7 @@ void toy_run_write(struct writer *w, const struct toy_run *run)
     write_close(w);
     write_integer(w, "iterations", r->iterations);
     write_number(w, "seconds", run->seconds);
-    write_number(w, "toys_per_second", r->fitted > 0 ? (double)r->fitted / run->seconds : (double)NAN);
+    write_number(w, "toys_per_second", r->fitted > 0 ? (double)r->fitted / run->seconds : NAN);
 }
 
 void toy_run_describe(struct text *out, const struct toy_run *run)
