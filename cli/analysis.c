@@ -2,23 +2,22 @@
 #include "analysis.h"
 #include "patch_runs.h"
 
-static const struct analysis *analysis_of(const struct arguments *arguments)
+static const struct analysis *analysis_of(const struct session *session)
 {
-    const struct command *command = arguments->command;
-    return command->by_toys.analyse != NULL && option_value(arguments, "--calc")->choice == 1
-               ? &command->by_toys
-               : &command->analysis;
+    const struct command *command = session->arguments->command;
+    return command->by_toys.analyse && option_value(session, "--calc")->choice == 1 ? &command->by_toys
+                                                                                    : &command->analysis;
 }
 
 bool takes_patchset(const struct command *command)
 {
-    return command->analysis.write_cells != NULL;
+    return command->analysis.write_cells;
 }
 
 paritas_status analysis_run(struct session *session)
 {
-    const struct analysis *analysis = analysis_of(session->arguments);
-    if (analysis->check != NULL) TRY(analysis->check(session));
+    const struct analysis *analysis = analysis_of(session);
+    if (analysis->check) TRY(analysis->check(session));
     if (wants_patchset(session->arguments)) return run_patches(session, analysis);
     TRY(load_model(session));
     if (analysis->needs_poi) TRY(require_poi(session));
@@ -44,11 +43,10 @@ const char *failure_word(paritas_fit_status status)
 
 const char *statistic_name(const struct session *session)
 {
-    return option_value(session->arguments, "--test-stat")->text;
+    return option_text(session, "--test-stat");
 }
 
 paritas_test_statistic statistic_of(const struct session *session)
 {
-    return (paritas_test_statistic)option_constant(session->arguments, "--test-stat",
-                                                   "paritas_test_statistic", PARITAS_STATISTIC_QTILDE);
+    return (paritas_test_statistic)option_constant(session, "--test-stat", "paritas_test_statistic");
 }

@@ -3,11 +3,11 @@
 #include "device/device.h"
 #include "output.h"
 #include "session.h"
+#include "sorting.h"
 #include "table.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define BATCH 1000 /* points of the likelihood; toys */
@@ -16,14 +16,14 @@
 #define DEVICES 8
 
 static const struct option options[] = {
-    {"--device", 0, OPTION_TEXT, "NAME,...",
+    {"--device", OPTION_TEXT, "NAME,...",
      "devices to measure beside the CPU, as `paritas devices` lists them; default: PARITAS_DEVICE, or none"},
-    {"--seconds", 0, OPTION_NUMBER, "S", "time for each number", "0.5"},
-    {"--threads", 0, OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
-    {"--precision", 0, OPTION_CHOICE, "f64|f32", "precision on all devices; fits in f32 are polished in f64",
+    {"--seconds", OPTION_NUMBER, "S", "time for each number", "0.5"},
+    {"--threads", OPTION_COUNT, "N", "threads of the CPU; default: one a processor"},
+    {"--precision", OPTION_CHOICE, "f64|f32", "precision on all devices; fits in f32 are polished in f64",
      "f64"},
-    {"--save", 0, OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
-    {"--baseline", 0, OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
+    {"--save", OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
+    {"--baseline", OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
     {0},
 };
 
@@ -189,12 +189,6 @@ static paritas_status run_once(struct bench *b, enum operation operation, parita
     return PARITAS_OK;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static paritas_status measure(struct bench *b, enum operation operation, size_t device, double seconds)
 {
     double *times = b->times;
@@ -215,17 +209,15 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
                    ? status
                    : paritas_fail(b->session->context, status, "%s on %s: %s", names[operation],
                                   b->device_names[device], paritas_error_message(context));
-    qsort(times, m->repeats, sizeof *times, ascending);
-    m->seconds =
-        m->repeats % 2 ? times[m->repeats / 2] : 0.5 * (times[m->repeats / 2 - 1] + times[m->repeats / 2]);
+    sort_numbers(m->repeats, times);
+    m->seconds = sorted_median(m->repeats, times);
     return PARITAS_OK;
 }
 
 static const char *devices_of(const struct bench *b)
 {
-    const char *named = environment_device();
-    return option_text(b->session->arguments, "--device",
-                       named != NULL && strcmp(named, "auto") != 0 ? named : "cpu");
+    const char *given = option_text(b->session, "--device"), *named = environment_device();
+    return given ? given : named && strcmp(named, "auto") != 0 ? named : "cpu";
 }
 
 /* Skips a device that is open already: opencl is opencl:0. */
@@ -255,7 +247,7 @@ static paritas_status open_devices(struct bench *b)
     for (const char *at = devices_of(b); *at != '\0';) {
         const size_t length = strcspn(at, ",");
         char *name = arena_text(&session->arena, at, length);
-        if (name == NULL) return paritas_fail_memory(session->context);
+        if (!name) return paritas_fail_memory(session->context);
         at += length + (at[length] == ',');
         if (strcmp(name, "auto") == 0)
             return usage_failure(
@@ -265,7 +257,7 @@ static paritas_status open_devices(struct bench *b)
     }
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++)
-            b->measured[o][d].seconds = b->measured[o][d].baseline = (double)NAN;
+            b->measured[o][d].seconds = b->measured[o][d].baseline = NAN;
     return PARITAS_OK;
 }
 
@@ -308,11 +300,11 @@ static paritas_status compare(struct bench *b, const char *what, const char *dev
                               const char *now)
 {
     struct arena *arena = &b->session->arena;
-    if (baseline == NULL || strcmp(baseline, now) == 0) return PARITAS_OK;
+    if (!baseline || strcmp(baseline, now) == 0) return PARITAS_OK;
     struct difference *d = &b->differences[b->n_differences++];
     *d = (struct difference){what, device, arena_text(arena, baseline, strlen(baseline)),
                              arena_text(arena, now, strlen(now))};
-    return d->baseline != NULL && d->now != NULL ? PARITAS_OK : paritas_fail_memory(b->session->context);
+    return d->baseline && d->now ? PARITAS_OK : paritas_fail_memory(b->session->context);
 }
 
 static const char *text_of(const struct json *node)
@@ -331,7 +323,7 @@ static paritas_status compare_circumstances(struct bench *b, const struct json *
     TRY(compare(b, "threads", NULL, json_is(threads, JSON_NUMBER) ? before : NULL, now));
     for (size_t d = 0; d < b->n_devices; d++) {
         const struct json *one = json_is(devices, JSON_ARRAY) ? devices->first : NULL;
-        while (one != NULL && !json_text_is(json_get(one, "device"), b->device_names[d])) one = one->next;
+        while (one && !json_text_is(json_get(one, "device"), b->device_names[d])) one = one->next;
         TRY(compare(b, "description", b->device_names[d], text_of(json_get(one, "description")),
                     description_of(b->devices[d])));
     }
@@ -360,8 +352,8 @@ static paritas_status read_rows(struct bench *b, const struct paritas_workspace 
     const struct json *operations = json_get(document->root, "operations");
     const char *digest = text_of(json_get(document->root, "workspace")),
                *precision = text_of(json_get(document->root, "precision"));
-    bool measurements = digest != NULL && precision != NULL && json_is(operations, JSON_ARRAY);
-    for (const struct json *one = measurements ? operations->first : NULL; one != NULL && measurements;
+    bool measurements = digest && precision && json_is(operations, JSON_ARRAY);
+    for (const struct json *one = measurements ? operations->first : NULL; one && measurements;
          one = one->next)
         measurements = read_row(b, one);
     if (!measurements)
@@ -464,8 +456,7 @@ static void write_table(const struct bench *b)
     for (size_t k = 0; k < b->n_differences; k++) {
         const struct difference *d = &b->differences[k];
         text_format(&session->out, "%sthe baseline has another %s%s%s: %s, now %s\n", k == 0 ? "\n" : "",
-                    d->what, d->device != NULL ? " of " : "", d->device != NULL ? d->device : "", d->baseline,
-                    d->now);
+                    d->what, d->device ? " of " : "", d->device ? d->device : "", d->baseline, d->now);
     }
 }
 
@@ -487,11 +478,10 @@ static paritas_status save(const struct bench *b, const char *path)
 static paritas_status bench(struct bench *b)
 {
     struct session *session = b->session;
-    const char *path = option_text(session->arguments, "--save", NULL),
-               *baseline = option_text(session->arguments, "--baseline", NULL);
-    const double seconds = option_value(session->arguments, "--seconds")->number;
+    const char *path = option_text(session, "--save"), *baseline = option_text(session, "--baseline");
+    const double seconds = option_number(session, "--seconds");
     if (!(seconds > 0.0)) return usage_failure(session, "--seconds takes a number above 0");
-    if (path != NULL && !output_check(path))
+    if (path && !output_check(path))
         return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the measurements could not be kept",
                             path);
     if (session->arguments->n_operands == 0) TRY(built_in(session));
@@ -499,14 +489,14 @@ static paritas_status bench(struct bench *b)
     TRY(open_devices(b));
     TRY(prepare(b));
     /* first: a bad one must not cost the measurements */
-    if (baseline != NULL) TRY(read_baseline(b, baseline));
+    if (baseline) TRY(read_baseline(b, baseline));
     for (int o = 0; o < OPERATIONS; o++)
         for (size_t d = 0; d < b->n_devices; d++) TRY(measure(b, (enum operation)o, d, seconds));
     if (session->json)
         write_document(b, &session->writer);
     else
         write_table(b);
-    return path != NULL ? save(b, path) : PARITAS_OK;
+    return path ? save(b, path) : PARITAS_OK;
 }
 
 static int run(struct session *session)

@@ -2,10 +2,10 @@
 #include "document_output.h"
 
 static const struct option options[] = {
-    {"--join", 'j', OPTION_CHOICE, "none|outer|left outer|right outer", "what may be in both workspaces",
-     "none"},
-    {"--merge-channels", 0, OPTION_FLAG, NULL, "channels of one name get the samples of both"},
-    {"--no-merge-channels", 0, OPTION_FLAG, NULL, "channels of one name follow --join; the default"},
+    {"--join", OPTION_CHOICE, "none|outer|left outer|right outer", "what may be in both workspaces", "none",
+     .letter = 'j'},
+    {"--merge-channels", OPTION_FLAG, NULL, "channels of one name get the samples of both"},
+    {"--no-merge-channels", OPTION_FLAG, NULL, "channels of one name follow --join; the default"},
     {0},
 };
 
@@ -14,12 +14,11 @@ static int run(struct session *session)
     const struct arguments *arguments = session->arguments;
     paritas_workspace *right = NULL, *combined = NULL;
     const bool merge =
-        option_flag(arguments, "--merge-channels") && !option_flag(arguments, "--no-merge-channels");
+        option_flag(session, "--merge-channels") && !option_flag(session, "--no-merge-channels");
     TRY(load_workspace(session));
     TRY(paritas_workspace_read(session->context, arguments->operands[1], &right));
-    const paritas_status status =
-        paritas_workspace_combine(session->context, session->workspace, right,
-                                  option_value(arguments, "--join")->text, merge, &combined);
+    const paritas_status status = paritas_workspace_combine(session->context, session->workspace, right,
+                                                            option_text(session, "--join"), merge, &combined);
     paritas_workspace_free(right);
     return answer_made(session, status, combined);
 }

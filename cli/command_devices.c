@@ -20,13 +20,13 @@ static void append_reason(struct text *out, const char *reason, bool described)
     static const char lead[] = "device '";
     const char *quote =
         strncmp(reason, lead, sizeof lead - 1) == 0 ? strchr(reason + sizeof lead - 1, '\'') : NULL;
-    const char *vendor = quote != NULL && strncmp(quote, "' (", 3) == 0 ? quote + 3 : NULL,
-               *end = vendor != NULL ? strstr(vendor, "): ") : NULL;
-    if (end != NULL)
+    const char *vendor = quote && strncmp(quote, "' (", 3) == 0 ? quote + 3 : NULL,
+               *end = vendor ? strstr(vendor, "): ") : NULL;
+    if (end)
         text_format(out, "%.*s%s%s", described ? 0 : (int)(end - vendor), vendor, described ? "" : ": ",
                     end + 3);
     else
-        text_format(out, "%s", quote != NULL && strncmp(quote, "': ", 3) == 0 ? quote + 3 : reason);
+        text_format(out, "%s", quote && strncmp(quote, "': ", 3) == 0 ? quote + 3 : reason);
 }
 
 static const char *precisions_of(const paritas_device_info *info)
@@ -62,9 +62,8 @@ static void write_table(struct text *out, size_t n, const paritas_device_info *f
         const bool described = found[i].description[0] != '\0';
         struct text last;
         text_open(&last, out->allocator);
-        text_format(&last, "%s%s", found[i].description,
-                    reason != NULL && described ? "; not in the other: " : "");
-        if (reason != NULL) append_reason(&last, reason, described);
+        text_format(&last, "%s%s", found[i].description, reason && described ? "; not in the other: " : "");
+        if (reason) append_reason(&last, reason, described);
         text_append(&last, "", 1);
         table_row(&table, found[i].name, precisions_of(&found[i]), last.failed ? "" : last.bytes);
         out->failed = out->failed || last.failed;

@@ -4,7 +4,8 @@
 #include <stdio.h>
 
 static const struct option options[] = {
-    {"--algorithm", 'a', OPTION_CHOICE, "sha256|md5", "digest to compute (repeatable); default: sha256"},
+    {"--algorithm", OPTION_CHOICE, "sha256|md5", "digest to compute (repeatable); default: sha256",
+     .letter = 'a'},
     {0},
 };
 

@@ -9,15 +9,14 @@
 
 static const struct option options[] = {
     OPTION_ASIMOV("fit Asimov data"),
-    {"--minos", 0, OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
-    {"--covariance", 0, OPTION_FLAG, NULL,
-     "the covariance matrix (with --json), or the largest correlations"},
-    {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb|de", "minimizer", "newton"},
-    {"--max-iterations", 0, OPTION_COUNT, "N",
+    {"--minos", OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
+    {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
+    {"--minimizer", OPTION_CHOICE, "newton|lbfgsb|de", "minimizer", "newton"},
+    {"--max-iterations", OPTION_COUNT, "N",
      "give up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"},
-    {"--population", 0, OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
-    {"--seed", 0, OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
-    {"--starts", 0, OPTION_COUNT, "N",
+    {"--population", OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
+    {"--seed", OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
+    {"--starts", OPTION_COUNT, "N",
      "fit from the suggested start and N - 1 random ones; the lowest minimum answers"},
     {0},
 };
@@ -37,12 +36,12 @@ static paritas_status allocate(struct session *session, struct fitted *fitted)
     const size_t n = session->n_parameters;
     fitted->values = numbers(session, n);
     fitted->errors = numbers(session, n);
-    fitted->covariance = option_flag(session->arguments, "--covariance") ? numbers(session, n * n) : NULL;
+    fitted->covariance = option_flag(session, "--covariance") ? numbers(session, n * n) : NULL;
     fitted->down = numbers(session, n);
     fitted->up = numbers(session, n);
     fitted->states = elements(session, n, sizeof *fitted->states);
     TRY(allocated(session));
-    for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = (double)NAN;
+    for (size_t i = 0; i < n; i++) fitted->down[i] = fitted->up[i] = NAN;
     return PARITAS_OK;
 }
 
@@ -65,7 +64,7 @@ static paritas_status minos_of(struct session *session, struct fitted *fitted, s
 static paritas_status minos(struct session *session, struct fitted *fitted)
 {
     size_t at = 0, i;
-    for (const struct given *given; (given = option_next(session->arguments, "--minos", &at)) != NULL;) {
+    for (const struct given *given; (given = option_next(session, "--minos", &at));) {
         fitted->minos = true;
         if (strcmp(given->text, "all") == 0) {
             for (i = 0; i < session->n_parameters; i++)
@@ -78,22 +77,21 @@ static paritas_status minos(struct session *session, struct fitted *fitted)
     return PARITAS_OK;
 }
 
-static paritas_fit_options method_of(const struct arguments *arguments)
+static paritas_fit_options method_of(const struct session *session)
 {
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
-    method.minimizer = (paritas_minimizer)option_constant(arguments, "--minimizer", "paritas_minimizer",
-                                                          PARITAS_MINIMIZER_NEWTON);
-    method.max_iterations = (unsigned)option_count(arguments, "--max-iterations", 0);
-    method.population = (unsigned)option_count(arguments, "--population", 0);
-    method.seed = option_value(arguments, "--seed")->whole;
+    method.minimizer = (paritas_minimizer)option_constant(session, "--minimizer", "paritas_minimizer");
+    method.max_iterations = (unsigned)option_count(session, "--max-iterations");
+    method.population = (unsigned)option_count(session, "--population");
+    method.seed = option_whole(session, "--seed");
     return method;
 }
 
 static paritas_status analyse(struct session *session, void *result)
 {
     struct fitted *fitted = result;
-    const paritas_fit_options method = method_of(session->arguments);
-    const size_t n_starts = option_count(session->arguments, "--starts", 1);
+    const paritas_fit_options method = method_of(session);
+    const size_t n_starts = option_count(session, "--starts");
     paritas_job job = session->job;
     fitted->result.size = sizeof fitted->result;
     TRY(allocate(session, fitted));
@@ -120,7 +118,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     const paritas_fit_result *r = &fitted->result;
     const size_t n = session->n_parameters;
     write_members(w, "status:s minimizer:s twice_nll:n nll:n", paritas_fit_status_name(r->status),
-                  option_value(session->arguments, "--minimizer")->text, r->twice_nll, 0.5 * r->twice_nll);
+                  option_text(session, "--minimizer"), r->twice_nll, 0.5 * r->twice_nll);
     write_fields(w, "paritas_fit_result", r, "edm", "iterations");
     if (fitted->starts.n > 0) starts_write(w, &fitted->starts);
     write_array(w, "parameters", true);
@@ -132,7 +130,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_close(w);
     }
     write_close(w);
-    if (fitted->covariance == NULL) return;
+    if (!fitted->covariance) return;
     write_array(w, "covariance", true);
     for (size_t i = 0; i < n; i++) write_numbers(w, NULL, n, fitted->covariance + i * n);
     write_close(w);
@@ -188,10 +186,9 @@ static void write_parameters(struct session *session, const struct fitted *fitte
         table_text(&table, parameter_name(session, i));
         table_decimal(&table, fitted->values[i], 5);
         table_decimal(&table, fitted->errors[i], 5);
-        table_decimal(&table,
-                      state == PARITAS_PARAMETER_FIXED ? (double)NAN
-                                                       : (fitted->values[i] - fitted->centres[i]) / widths[i],
-                      3);
+        table_decimal(
+            &table,
+            state == PARITAS_PARAMETER_FIXED ? NAN : (fitted->values[i] - fitted->centres[i]) / widths[i], 3);
         if (fitted->minos) write_minos(&table, fitted->down[i], fitted->up[i]);
         table_text(&table, state == PARITAS_PARAMETER_FREE ? "" : paritas_parameter_state_name(state));
     }
@@ -206,10 +203,10 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     if (fitted->starts.n > 0) starts_describe(out, &fitted->starts);
-    if (poi_name(session) != NULL) text_format(out, "Parameter of interest: %s\n", poi_name(session));
+    if (poi_name(session)) text_format(out, "Parameter of interest: %s\n", poi_name(session));
     text_format(out, "\n");
     write_parameters(session, fitted);
-    if (fitted->covariance != NULL) write_correlations(session, fitted);
+    if (fitted->covariance) write_correlations(session, fitted);
 }
 
 const struct command command_fit = {

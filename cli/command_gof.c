@@ -4,7 +4,7 @@
 
 static const struct option options[] = {
     OPTION_ASIMOV("fit Asimov data"),
-    {"--toys", 0, OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit"},
+    {"--toys", OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit"},
     {0},
 };
 
@@ -19,7 +19,7 @@ static paritas_status analyse(struct session *session, void *result)
     struct gof *g = result;
     g->formula.size = sizeof g->formula;
     g->by_toys.size = sizeof g->by_toys;
-    if (option_flag(session->arguments, "--toys")) {
+    if (option_flag(session, "--toys")) {
         TRY(toy_run_open(session, &g->toys));
         TRY(paritas_gof_toys(session->context, session->model, &session->job, &g->toys.options, &g->by_toys,
                              &g->formula));
@@ -35,7 +35,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 {
     const struct gof *g = result;
     write_fields(w, "paritas_gof_result", &g->formula, "twice_nll", "p");
-    if (option_flag(session->arguments, "--toys")) {
+    if (option_flag(session, "--toys")) {
         write_record(w, "paritas_gof_toys_result", &g->by_toys);
         toy_run_write(w, &g->toys);
     }
@@ -54,7 +54,7 @@ static void write_text(struct session *session, const void *result)
         text_format(out, ", p = %.4g\n", r->p);
     else
         text_format(out, ": no p-value\n");
-    if (!option_flag(session->arguments, "--toys")) return;
+    if (!option_flag(session, "--toys")) return;
     text_format(out, "by toys p = %.4g +- %.2g\n", g->by_toys.p, g->by_toys.p_error);
     toy_run_describe(out, &g->toys);
 }

@@ -3,15 +3,15 @@
 #include "record_output.h"
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest; q0 always tests 0", "1"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
+    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest; q0 always tests 0", "1"},
+    {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
     {0},
 };
 
 static paritas_status analyse(struct session *session, void *result)
 {
     paritas_hypotest_result *r = result;
-    const double mu = option_value(session->arguments, "--mu")->number;
+    const double mu = option_number(session, "--mu");
     r->size = sizeof *r;
     TRY(paritas_hypotest(session->context, session->model, &session->job, statistic_of(session), 1, &mu, r));
     note_status(session, r->status);

@@ -2,9 +2,9 @@
 #include "toy_runs.h"
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
-    {"--expected", 0, OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
+    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
+    {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
+    {"--expected", OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
     {0},
 };
 
@@ -19,7 +19,7 @@ static paritas_status analyse(struct session *session, void *result)
     t->test.size = sizeof t->test;
     TRY(toy_run_open(session, &t->toys));
     TRY(paritas_hypotest_toys(session->context, session->model, &session->job, statistic_of(session),
-                              option_value(session->arguments, "--mu")->number, &t->toys.options, &t->test));
+                              option_number(session, "--mu"), &t->toys.options, &t->test));
     toy_run_close(session, &t->toys, &t->test.tally);
     note_status(session, t->test.status);
     return PARITAS_OK;

@@ -45,29 +45,29 @@ static void write_json(struct session *session, const struct json *summary, cons
         for (size_t i = 0; i < spec->sets[k].size; i++)
             write_parameter(w, session, spec->sets[k].first + i, spec->sets[k].constraint);
     write_close(w);
-    for (const struct json *entry = summary->first; entry != NULL; entry = entry->next)
+    for (const struct json *entry = summary->first; entry; entry = entry->next)
         write_tree(w, entry->key, entry);
     write_close(w);
 }
 
 static const struct json *first_of(const struct json *list)
 {
-    return list != NULL ? list->first : NULL;
+    return list ? list->first : NULL;
 }
 
 /* Leftovers that pyhf ignores. */
 static void describe_unused(struct text *out, const struct json *unused)
 {
-    const struct json *one;
-    for (one = first_of(json_get(unused, "observations")); one != NULL; one = one->next)
+    const struct json *one = first_of(json_get(unused, "observations"));
+    for (; one; one = one->next)
         text_format(out, "unused: observation of '%s', which is no channel\n", one->text);
-    for (one = first_of(json_get(unused, "parameters")); one != NULL; one = one->next)
-        text_format(out, "unused: measurement '%s' configures '%s', which is no parameter\n",
-                    json_at(one, 0)->text, json_at(one, 1)->text);
-    for (one = first_of(json_get(unused, "pois")); one != NULL; one = one->next)
-        text_format(out,
-                    "unused: measurement '%s' names the parameter of interest '%s', which is no parameter\n",
-                    json_at(one, 0)->text, json_at(one, 1)->text);
+    static const struct {
+        const char *key, *says;
+    } lists[] = {{"parameters", "configures"}, {"pois", "names the parameter of interest"}};
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        for (one = first_of(json_get(unused, lists[i].key)); one; one = one->next)
+            text_format(out, "unused: measurement '%s' %s '%s', which is no parameter\n",
+                        json_at(one, 0)->text, lists[i].says, json_at(one, 1)->text);
 }
 
 static void write_channels(struct session *session)
@@ -112,16 +112,16 @@ static void write_tables(struct session *session, const struct json *summary, co
     text_format(out, "%zu channels, %zu bins, %zu parameters, %zu auxiliary data\n",
                 paritas_model_channel_count(session->model), session->n_main, session->n_parameters,
                 session->n_aux);
-    text_format(out, "Parameter of interest: %s\n\n", poi_name(session) != NULL ? poi_name(session) : "none");
+    text_format(out, "Parameter of interest: %s\n\n", poi_name(session) ? poi_name(session) : "none");
     write_channels(session);
     text_format(out, "\n");
     write_parameters(session, spec);
     text_format(out, "\n");
     table_open(&table, out, "|measurement|poi", "l l l");
     const struct json *first = first_of(json_get(summary, "measurements"));
-    const char *wanted = option_text(session->arguments, "--measurement", NULL);
-    for (const struct json *one = first; one != NULL; one = one->next) {
-        const bool used = wanted != NULL ? json_text_is(json_at(one, 0), wanted) : one == first;
+    const char *wanted = option_text(session, "--measurement");
+    for (const struct json *one = first; one; one = one->next) {
+        const bool used = wanted ? json_text_is(json_at(one, 0), wanted) : one == first;
         table_row(&table, used ? "*" : "", json_at(one, 0)->text, json_at(one, 1)->text);
     }
     table_close(&table);
@@ -132,14 +132,12 @@ static int run(struct session *session)
 {
     struct paritas_workspace *summary = NULL;
     struct hf_spec *spec = NULL;
-    const struct arguments *arguments = session->arguments;
     paritas_status status = load_model(session);
     if (status == PARITAS_OK)
         status = paritas_workspace_inspect(session->context, session->workspace, &summary);
     if (status == PARITAS_OK)
-        status =
-            hf_spec_read(session->context, session->workspace, option_text(arguments, "--measurement", NULL),
-                         option_text(arguments, "--poi", NULL), &spec);
+        status = hf_spec_read(session->context, session->workspace, option_text(session, "--measurement"),
+                              option_text(session, "--poi"), &spec);
     if (status == PARITAS_OK && session->json) write_json(session, summary->root, spec);
     if (status == PARITAS_OK && !session->json) write_tables(session, summary->root, spec);
     hf_spec_free(spec);

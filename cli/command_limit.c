@@ -6,17 +6,17 @@
 #include <math.h>
 
 static const struct option options[] = {
-    {"--level", 0, OPTION_PART, "ALPHA", "CLs at the limit", "0.05"},
-    {"--test-stat", 0, OPTION_CHOICE, "qtilde|q", "test statistic", "qtilde"},
-    {"--calc", 0, OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
-    {"--rtol", 0, OPTION_PART, "R", "relative error that each limit by toys should reach", "0.05",
+    {"--level", OPTION_PART, "ALPHA", "CLs at the limit", "0.05"},
+    {"--test-stat", OPTION_CHOICE, "qtilde|q", "test statistic", "qtilde"},
+    {"--calc", OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
+    {"--rtol", OPTION_PART, "R", "relative error that each limit by toys should reach", "0.05",
      "--calc toys"},
     {0},
 };
 
 static double level_of(const struct session *session)
 {
-    return option_value(session->arguments, "--level")->number;
+    return option_number(session, "--level");
 }
 
 static void describe_bounds(struct session *session, bool widened, double upper_bound, double observed,
@@ -105,11 +105,10 @@ struct toy_limits {
 
 static paritas_status check_toys(struct session *session)
 {
-    const struct arguments *arguments = session->arguments;
-    if (option_given(arguments, "--shard") != NULL)
+    if (option_given(session, "--shard"))
         return usage_failure(
             session, "--shard: a limit cannot be cut into shards, since toys decide where toys are drawn");
-    if (wants_patchset(arguments) && option_given(arguments, "--store") != NULL)
+    if (wants_patchset(session->arguments) && option_given(session, "--store"))
         return usage_failure(session, "--store takes the toys of one patch: --patch-name NAME");
     return PARITAS_OK;
 }
@@ -120,9 +119,9 @@ static paritas_status analyse_toys(struct session *session, void *result)
     paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
     l->limits.size = sizeof l->limits;
     l->scan[0].size = sizeof l->scan[0];
-    l->rtol = option_value(session->arguments, "--rtol")->number;
+    l->rtol = option_number(session, "--rtol");
     TRY(toy_run_open(session, &l->toys));
-    if (option_given(session->arguments, "--ntoys") == NULL) l->toys.options.n = PARITAS_LIMIT_TOYS;
+    if (!option_given(session, "--ntoys")) l->toys.options.n = PARITAS_LIMIT_TOYS;
     request.statistic = statistic_of(session);
     request.level = level_of(session);
     request.rtol = l->rtol;

@@ -1,18 +1,17 @@
 /* command_losscone_inject.c: fits of a known truth: errors of U and r, coverage of intervals. */
 #include "days/synthetic_sweeps.h"
+#include "sorting.h"
 #include "table.h"
 
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BATCH 1000 /* sweeps at a time: bounds memory */
 
 static const struct option options[] = {
-    {"--sweeps", 0, OPTION_COUNT, "N", "of each truth; default: 500"},
-    {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
-    {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs", "default: ratio"},
+    {"--sweeps", OPTION_COUNT, "N", "of each truth", "500"},
+    {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    {"--normalisation", OPTION_CHOICE, "ratio|max|pairs", "", "ratio"},
     {0},
 };
 
@@ -35,13 +34,12 @@ struct injection {
 
 static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
 {
-    double **arrays[] = {&tally->error, &tally->ratio_error, &tally->width, &tally->set_width,
-                         &tally->misfit};
-    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
-        *arrays[i] = numbers(session, n);
-        if (*arrays[i] == NULL) return PARITAS_OUT_OF_MEMORY;
-    }
-    return PARITAS_OK;
+    *tally = (struct tally){.error = numbers(session, n),
+                            .ratio_error = numbers(session, n),
+                            .width = numbers(session, n),
+                            .set_width = numbers(session, n),
+                            .misfit = numbers(session, n)};
+    return allocated(session);
 }
 
 static void take(struct tally *tally, const struct truth *truth, size_t n, size_t at,
@@ -57,7 +55,7 @@ static void take(struct tally *tally, const struct truth *truth, size_t n, size_
         tally->ratio_error[i] = r->ratio_centre - truth->ratio[k];
         tally->width[i] = r->potential_upper - r->potential_lower;
         tally->in_plateau += u >= r->potential_lower && u <= r->potential_upper;
-        if (sets == NULL) continue;
+        if (!sets) continue;
         bool inside = false;
         for (unsigned s = 0; s < sets[k].intervals; s++) {
             inside = inside || (u >= sets[k].lower[s] && u <= sets[k].upper[s]);
@@ -67,44 +65,46 @@ static void take(struct tally *tally, const struct truth *truth, size_t n, size_
     }
 }
 
+/* Fits n sweeps of a drawn day. */
+static paritas_status fit_day(struct injection *j, const struct truth *truth, const paritas_er_day *day,
+                              uint64_t first, struct losscone_answers *answers)
+{
+    struct session *session = j->session;
+    paritas_context *context = session->context;
+    const size_t n = day->n, rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
+    double *potential = numbers(session, rows * n), *cosine = numbers(session, cells * n),
+           *flux = numbers(session, cells * n);
+    TRY(allocated(session));
+    for (size_t i = 0; i < rows * n; i++) potential[i] = truth->spacecraft[i / rows];
+    TRY(paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine));
+    TRY(paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux));
+    TRY(paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux));
+    const paritas_sweeps sweeps = {.size = sizeof sweeps,
+                                   .n = n,
+                                   .energy = day->energy,
+                                   .potential = potential,
+                                   .cosine = cosine,
+                                   .flux = flux};
+    return losscone_answer(session, &j->plan, &sweeps, first, answers);
+}
+
 static paritas_status inject_some(struct injection *j, int kind, size_t at, size_t n)
 {
-    paritas_context *context = j->session->context;
-    struct arena arena;
+    struct session *session = j->session;
     struct truth truth;
     struct losscone_answers answers;
     paritas_er_day *day = NULL;
     struct synthetic_plan plan = j->truth;
-    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
     plan.folded = kind == 1;
-    arena_open(&arena, &context->allocator);
-    double *potential = arena_array(&arena, rows * n, sizeof(double)),
-           *cosine = arena_array(&arena, cells * n, sizeof(double)),
-           *flux = arena_array(&arena, cells * n, sizeof(double));
+    const struct arena outer = arena_begin(session);
     paritas_status status =
-        potential != NULL && cosine != NULL && flux != NULL ? PARITAS_OK : paritas_fail_memory(context);
-    if (status == PARITAS_OK)
-        status = synthetic_day(context, &plan, &j->plan.options, j->theta, n, at, 0.0, &arena, &truth, &day);
-    for (size_t i = 0; i < rows * n && status == PARITAS_OK; i++) potential[i] = truth.spacecraft[i / rows];
-    if (status == PARITAS_OK)
-        status =
-            paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine);
-    if (status == PARITAS_OK)
-        status = paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux);
-    if (status == PARITAS_OK)
-        status = paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux);
-    const paritas_sweeps sweeps = {.size = sizeof sweeps,
-                                   .n = n,
-                                   .energy = day != NULL ? day->energy : NULL,
-                                   .potential = potential,
-                                   .cosine = cosine,
-                                   .flux = flux};
-    if (status == PARITAS_OK) status = losscone_answer(context, &j->plan, &sweeps, at, &arena, &answers);
+        synthetic_day(session, &plan, &j->plan.options, j->theta, n, at, 0.0, &truth, &day);
+    if (status == PARITAS_OK) status = fit_day(j, &truth, day, at, &answers);
     for (int model = 0; model < 2 && status == PARITAS_OK; model++)
-        if (answers.results[model] != NULL)
+        if (answers.results[model])
             take(&j->tallies[kind][model], &truth, n, at, answers.results[model], answers.sets[model]);
     paritas_er_day_free(day);
-    arena_free(&arena);
+    arena_end(session, outer);
     return status;
 }
 
@@ -115,29 +115,20 @@ static paritas_status inject(struct injection *j)
     size_t done = 0;
     for (int kind = 0; kind < 2; kind++) {
         if (!j->truths[kind]) continue;
-        for (int model = 0; model < 2; model++) {
-            const paritas_status status = open_tally(session, j->sweeps, &j->tallies[kind][model]);
-            if (status != PARITAS_OK) return status;
-        }
+        struct tally *hard = &j->tallies[kind][0], *folded = &j->tallies[kind][1];
+        TRY(open_tally(session, j->sweeps, hard));
+        TRY(open_tally(session, j->sweeps, folded));
         for (size_t at = 0; at < j->sweeps; at += BATCH) {
             const size_t n = j->sweeps - at < BATCH ? j->sweeps - at : BATCH;
-            const paritas_status status = inject_some(j, kind, at, n);
-            if (status != PARITAS_OK) return status;
+            TRY(inject_some(j, kind, at, n));
             progress_estimate(&session->progress, done += n, total);
         }
-        struct tally *hard = &j->tallies[kind][0], *folded = &j->tallies[kind][1];
         for (size_t k = 0; k < j->sweeps && j->plan.hard && j->plan.folded; k++) {
             hard->lesser += hard->misfit[k] <= folded->misfit[k];
             folded->lesser += folded->misfit[k] < hard->misfit[k];
         }
     }
     return PARITAS_OK;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* In the order of JSON and table. */
@@ -202,10 +193,10 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     s.ratio_rmse = sqrt(s.ratio_rmse);
     for (size_t k = 0; k < j->sweeps; k++)
         if (!isnan(tally->misfit[k])) tally->misfit[known++] = tally->misfit[k];
-    qsort(tally->error, n, sizeof(double), by_number);
-    qsort(tally->width, n, sizeof(double), by_number);
-    qsort(tally->set_width, n, sizeof(double), by_number);
-    qsort(tally->misfit, known, sizeof(double), by_number);
+    sort_numbers(n, tally->error);
+    sort_numbers(n, tally->width);
+    sort_numbers(n, tally->set_width);
+    sort_numbers(known, tally->misfit);
     s.median_error = quantile(tally->error, n, 0.5);
     s.ninety_percent = quantile(tally->error, n, 0.9);
     s.largest = quantile(tally->error, n, 1.0);
@@ -220,33 +211,61 @@ static struct summary summarise(const struct injection *j, struct tally *tally)
     return s;
 }
 
+/* Calls `answer` for each truth and each model that was fitted. */
+static void each_fit(struct injection *j, struct table *table,
+                     void (*answer)(struct injection *j, struct table *table, int kind, int model,
+                                    const struct summary *summary))
+{
+    for (int kind = 0; kind < 2; kind++)
+        for (int model = 0; model < 2; model++) {
+            if (!j->truths[kind] || !(model == 0 ? j->plan.hard : j->plan.folded)) continue;
+            const struct summary summary = summarise(j, &j->tallies[kind][model]);
+            answer(j, table, kind, model, &summary);
+        }
+}
+
+static void fit_json(struct injection *j, struct table *table, int kind, int model,
+                     const struct summary *summary)
+{
+    struct writer *w = &j->session->writer;
+    (void)table;
+    write_object(w, NULL, false);
+    write_members(w, "truth:s response:s fitted:z", losscone_model_name(kind), losscone_model_name(model),
+                  j->tallies[kind][model].n);
+    for (size_t i = 0; i < SUMMARY_FIELDS; i++)
+        write_number(w, summary_fields[i].word, summary_value(summary, i));
+    write_close(w);
+}
+
 static void answer_json(struct injection *j)
 {
     struct writer *w = &j->session->writer;
     write_object(w, NULL, true);
     write_integer(w, "sweeps", j->sweeps);
     write_array(w, "fits", true);
-    for (int kind = 0; kind < 2; kind++)
-        for (int model = 0; model < 2 && j->truths[kind]; model++) {
-            if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
-            struct tally *tally = &j->tallies[kind][model];
-            const struct summary s = summarise(j, tally);
-            write_object(w, NULL, false);
-            write_string(w, "truth", losscone_model_name(kind));
-            write_string(w, "response", losscone_model_name(model));
-            write_integer(w, "fitted", tally->n);
-            for (size_t i = 0; i < SUMMARY_FIELDS; i++)
-                write_number(w, summary_fields[i].word, summary_value(&s, i));
-            write_close(w);
-        }
+    each_fit(j, NULL, fit_json);
     write_close(w);
     write_object(w, "options", true);
     losscone_plan_describe(&j->plan, w);
     synthetic_plan_describe(&j->truth, w);
     write_close(w);
-    write_string(w, "device", paritas_device_name(j->session->context));
-    write_string(w, "precision", paritas_precision_name(j->session->context));
+    write_device(j->session);
     write_close(w);
+}
+
+static void fit_row(struct injection *j, struct table *table, int kind, int model,
+                    const struct summary *summary)
+{
+    table_text(table, losscone_model_name(kind));
+    table_text(table, losscone_model_name(model));
+    table_format(table, "%zu", j->tallies[kind][model].n);
+    for (size_t i = 0; i < SUMMARY_FIELDS; i++) {
+        const int decimals = summary_fields[i].decimals;
+        if (decimals == FOUR_DIGITS)
+            table_number(table, summary_value(summary, i), 4);
+        else if (decimals != NOT_IN_TABLE)
+            table_decimal(table, summary_value(summary, i), decimals);
+    }
 }
 
 static void answer_table(struct injection *j)
@@ -259,47 +278,26 @@ static void answer_table(struct injection *j)
         &table, &session->out,
         "truth|fit|fitted|bias|RMSE|MAE|median|90 %|largest|r RMSE|plateau|holds|set|holds|misfit|lesser",
         "l l r r r r r r r r r r r r r r");
-    for (int kind = 0; kind < 2; kind++)
-        for (int model = 0; model < 2 && j->truths[kind]; model++) {
-            if (!(model == 0 ? j->plan.hard : j->plan.folded)) continue;
-            struct tally *tally = &j->tallies[kind][model];
-            const struct summary s = summarise(j, tally);
-            table_text(&table, losscone_model_name(kind));
-            table_text(&table, losscone_model_name(model));
-            table_format(&table, "%zu", tally->n);
-            for (size_t i = 0; i < SUMMARY_FIELDS; i++) {
-                const int decimals = summary_fields[i].decimals;
-                if (decimals == FOUR_DIGITS)
-                    table_number(&table, summary_value(&s, i), 4);
-                else if (decimals != NOT_IN_TABLE)
-                    table_decimal(&table, summary_value(&s, i), decimals);
-            }
-        }
+    each_fit(j, &table, fit_row);
     table_close(&table);
 }
 
 static int run(struct session *session)
 {
-    struct injection j;
-    memset(&j, 0, sizeof j);
-    j.session = session;
-    j.sweeps = option_count(session->arguments, "--sweeps", 500);
-    j.normalisation = (paritas_normalisation)option_constant(
-        session->arguments, "--normalisation", "paritas_normalisation", PARITAS_NORMALISATION_RATIO);
+    struct injection j = {.session = session, .sweeps = option_count(session, "--sweeps")};
+    j.normalisation =
+        (paritas_normalisation)option_constant(session, "--normalisation", "paritas_normalisation");
     session->context->progress = NULL;
     session->progress.unit = "sweeps";
-    paritas_status status = losscone_plan_open(session, &j.plan);
-    if (status == PARITAS_OK) status = synthetic_plan_open(session, &j.truth);
-    if (status == PARITAS_OK)
-        status =
-            paritas_er_theta(session->context, option_text(session->arguments, "--theta", NULL), j.theta);
-    const bool given = option_given(session->arguments, "--truth") != NULL;
-    j.truths[0] = !given || !j.truth.folded;
-    j.truths[1] = !given || j.truth.folded;
-    if (status == PARITAS_OK) status = inject(&j);
-    if (status == PARITAS_OK && session->json) answer_json(&j);
-    if (status == PARITAS_OK && !session->json) answer_table(&j);
-    return status;
+    TRY(losscone_plan_open(session, &j.plan));
+    TRY(synthetic_plan_open(session, &j.truth));
+    TRY(paritas_er_theta(session->context, option_text(session, "--theta"), j.theta));
+    const bool both = !option_given(session, "--truth");
+    j.truths[0] = both || !j.truth.folded;
+    j.truths[1] = both || j.truth.folded;
+    TRY(inject(&j));
+    (session->json ? answer_json : answer_table)(&j);
+    return PARITAS_OK;
 }
 
 const struct command command_losscone_inject = {
@@ -309,12 +307,6 @@ const struct command command_losscone_inject = {
     .description = "Draws sweeps of each truth and fits them by each model; the fits know the spacecraft's "
                    "potential. Prints bias, errors, and how often plateau and confidence set hold the true "
                    "U.",
-    .groups = {{"Options", options},
-               GROUP_TRUTH,
-               GROUP_LOSSCONE,
-               GROUP_CONFIDENCE,
-               GROUP_FIT_ENGINE,
-               GROUP_OUTPUT,
-               GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_FIT_ENGINE, GROUP_OUTPUT},
     .run = run,
 };

@@ -5,13 +5,12 @@
 #include "table.h"
 
 #include <math.h>
-#include <string.h>
 
 static const struct option options[] = {
-    {"--spectrum", 0, OPTION_WHOLE, "N", "spectrum number of the sweep"},
-    {"--start", 0, OPTION_NUMBER, "V", "first U of the profile, within the bounds; default: the lower bound"},
-    {"--stop", 0, OPTION_NUMBER, "V", "last; default: the upper bound"},
-    {"--points", 0, OPTION_COUNT, "N", "at most 100000; default: 102, 20 V apart"},
+    {"--spectrum", OPTION_WHOLE, "N", "spectrum number of the sweep"},
+    {"--start", OPTION_NUMBER, "V", "first U of the profile, within the bounds; default: the lower bound"},
+    {"--stop", OPTION_NUMBER, "V", "last; default: the upper bound"},
+    {"--points", OPTION_COUNT, "N", "at most 100000; default: 102, 20 V apart"},
     {0},
 };
 
@@ -28,31 +27,29 @@ struct profile {
     struct losscone_answers answers;
     /* NULL: the potential was given */
     const char *potential_status;
-    double start, stop;
+    struct range grid;
     size_t points;
     double *potentials, *misfit[2], *ratio[2], *amplitude[2];
 };
 
 static paritas_status open_grid(struct profile *p)
 {
-    const struct arguments *arguments = p->session->arguments;
-    const double lower = p->plan.options.potential_lower, upper = p->plan.options.potential_upper;
-    p->start = option_number(arguments, "--start", lower);
-    p->stop = option_number(arguments, "--stop", upper);
-    p->points = option_count(arguments, "--points", 102);
-    const struct {
-        const char *option;
-        double value;
-    } ends[] = {{"--start", p->start}, {"--stop", p->stop}};
-    for (size_t i = 0; i < COUNT_OF(ends); i++)
-        if (option_given(arguments, ends[i].option) != NULL &&
-            !(ends[i].value >= lower && ends[i].value <= upper))
-            return usage_failure(p->session, "%s takes a number within the bounds of U, %g to %g",
-                                 ends[i].option, lower, upper);
-    if (lower <= upper && !(p->start <= p->stop))
-        return usage_failure(p->session, "--start and --stop: the first value is above the last");
+    static const char *const ends[] = {"--start", "--stop"};
+    struct session *session = p->session;
+    const struct range bounds = {p->plan.options.potential_lower, p->plan.options.potential_upper};
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        const struct given *end = option_given(session, ends[i]);
+        if (end && !in_range(bounds, end->number))
+            return usage_failure(session, "%s takes a number within the bounds of U, %g to %g", ends[i],
+                                 bounds.lower, bounds.upper);
+    }
+    p->grid.lower = option_number_or(session, "--start", bounds.lower);
+    p->grid.upper = option_number_or(session, "--stop", bounds.upper);
+    p->points = option_given(session, "--points") ? option_count(session, "--points") : 102;
+    if (bounds.lower <= bounds.upper && !(p->grid.lower <= p->grid.upper))
+        return usage_failure(session, "--start and --stop: the first value is above the last");
     if (p->points > POINTS_MOST)
-        return usage_failure(p->session, "--points takes a whole number up to %d", POINTS_MOST);
+        return usage_failure(session, "--points takes a whole number up to %d", POINTS_MOST);
     return PARITAS_OK;
 }
 
@@ -60,26 +57,23 @@ static paritas_status load(struct profile *p)
 {
     struct session *session = p->session;
     struct days days;
-    paritas_status status = days_find(session, &days);
-    if (status == PARITAS_OK && days.n != 1)
-        status = usage_failure(session, "losscone profile takes one day file");
-    if (status == PARITAS_OK) status = sweeps_load(session->context, &p->sources, &days.days[0], &p->sweeps);
-    if (status != PARITAS_OK) return status;
-    const int64_t wanted = (int64_t)option_whole(session->arguments, "--spectrum", 0);
+    TRY(days_find(session, &days));
+    if (days.n != 1) return usage_failure(session, "losscone profile takes one day file");
+    TRY(sweeps_load(session->context, &p->sources, &days.days[0], &p->sweeps));
+    const int64_t wanted = (int64_t)option_whole(session, "--spectrum");
     const paritas_er_day *day = p->sweeps.day;
     while (p->at < p->sweeps.n && day->number[p->at] != wanted) p->at++;
     if (p->at == p->sweeps.n)
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s: there is no spectrum %lld among its %zu", session->arguments->operands[0],
                             (long long)wanted, p->sweeps.n);
-    struct plasma_answers plasma;
-    if (p->sources.potential == POTENTIAL_AUTO)
-        status = plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &session->arena, &plasma);
-    if (status == PARITAS_OK && p->sources.potential == POTENTIAL_AUTO)
+    if (p->sources.potential == POTENTIAL_AUTO) {
+        struct plasma_answers plasma;
+        TRY(plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &plasma));
         p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
-    if (status == PARITAS_OK)
-        status = paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method,
-                                       p->sweeps.cosine, day->flux, p->sweeps.flux);
+    }
+    TRY(paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method, p->sweeps.cosine,
+                              day->flux, p->sweeps.flux));
     const paritas_sweeps all = sweeps_of(&p->sweeps);
     const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
     p->data = (paritas_sweeps){.size = sizeof p->data,
@@ -88,11 +82,7 @@ static paritas_status load(struct profile *p)
                                .potential = all.potential + rows * p->at,
                                .cosine = all.cosine + cells * p->at,
                                .flux = all.flux + cells * p->at};
-    if (status == PARITAS_OK)
-        status = losscone_answer(session->context, &p->plan, &p->data,
-                                 ((uint64_t)days.days[0].files[0].date << 24) + p->at, &session->arena,
-                                 &p->answers);
-    return status;
+    return losscone_answer(session, &p->plan, &p->data, day_first_sweep(&days.days[0]) + p->at, &p->answers);
 }
 
 static bool has_fit(const struct profile *p)
@@ -110,34 +100,24 @@ static paritas_status make_profiles(struct profile *p)
     struct session *session = p->session;
     if (!has_fit(p)) p->points = 0;
     p->potentials = numbers(session, p->points);
-    if (p->potentials == NULL) return PARITAS_OUT_OF_MEMORY;
-    for (size_t i = 0; i < p->points; i++)
-        p->potentials[i] = i + 1 < p->points
-                               ? p->start + (p->stop - p->start) * ((double)i / (double)(p->points - 1))
-                               : p->stop;
-    if (p->points == 1) p->potentials[0] = p->start;
+    TRY(allocated(session));
+    for (size_t i = 0; i < p->points; i++) p->potentials[i] = range_value(p->grid, i, p->points);
     for (int model = 0; model < 2; model++) {
-        if (p->answers.results[model] == NULL) continue;
+        if (!p->answers.results[model]) continue;
         const paritas_losscone_options one = losscone_plan_options(&p->plan, model);
         p->misfit[model] = numbers(session, p->points);
         p->ratio[model] = numbers(session, p->points);
         p->amplitude[model] = numbers(session, p->points);
-        if (p->misfit[model] == NULL || p->ratio[model] == NULL || p->amplitude[model] == NULL)
-            return PARITAS_OUT_OF_MEMORY;
-        const paritas_status status =
-            paritas_losscone_profile(session->context, &p->data, &one, p->points, p->potentials,
-                                     p->misfit[model], p->ratio[model], p->amplitude[model]);
-        if (status != PARITAS_OK) return status;
+        TRY(allocated(session));
+        TRY(paritas_losscone_profile(session->context, &p->data, &one, p->points, p->potentials,
+                                     p->misfit[model], p->ratio[model], p->amplitude[model]));
     }
     return PARITAS_OK;
 }
 
 static void write_pair(struct writer *w, double a, double b)
 {
-    write_array(w, NULL, false);
-    write_number(w, NULL, a);
-    write_number(w, NULL, b);
-    write_close(w);
+    write_numbers(w, NULL, 2, (const double[2]){a, b});
 }
 
 static void model_json(const struct profile *p, int model, struct writer *w)
@@ -146,14 +126,13 @@ static void model_json(const struct profile *p, int model, struct writer *w)
     const paritas_confidence *set = p->answers.sets[model];
     const bool fitted = losscone_fitted(r);
     write_object(w, NULL, true);
-    write_string(w, "response", losscone_model_name(model));
-    write_string(w, "status", status_word(p, model));
+    write_members(w, "response:s status:s", losscone_model_name(model), status_word(p, model));
     write_fields(w, "paritas_losscone_result", r, "cells", "gap"); /* NaN without a fit */
     write_array(w, "plateau", false);
     for (unsigned i = 0; fitted && i < r->vertices && i < PARITAS_PLATEAU_VERTICES; i++)
         write_pair(w, r->vertex[i][0], r->vertex[i][1]);
     write_close(w);
-    if (set != NULL && fitted) {
+    if (set && fitted) {
         write_object(w, "confidence", false);
         write_number(w, "threshold", set->threshold);
         write_array(w, "intervals", false);
@@ -165,9 +144,8 @@ static void model_json(const struct profile *p, int model, struct writer *w)
     write_array(w, "profile", true);
     for (size_t i = 0; i < p->points; i++) {
         write_object(w, NULL, false);
-        write_number(w, "potential", p->potentials[i]);
-        write_number(w, "misfit", p->misfit[model][i]);
-        write_number(w, "ratio", p->ratio[model][i]);
+        write_members(w, "potential:n misfit:n ratio:n", p->potentials[i], p->misfit[model][i],
+                      p->ratio[model][i]);
         if (model == 0) write_number(w, "amplitude", p->amplitude[model][i]);
         write_close(w);
     }
@@ -180,19 +158,17 @@ static void answer_json(const struct profile *p)
     struct session *session = p->session;
     struct writer *w = &session->writer;
     write_object(w, NULL, true);
-    write_integer(w, "spectrum", (uint64_t)p->sweeps.day->number[p->at]);
-    write_string(w, "utc", p->sweeps.day->utc[p->at]);
-    write_number(w, "spacecraft_potential", p->sweeps.day->spacecraft_potential[p->at]);
-    if (p->potential_status != NULL) write_string(w, "spacecraft_potential_status", p->potential_status);
+    write_members(w, "spectrum:z utc:s spacecraft_potential:n", (size_t)p->sweeps.day->number[p->at],
+                  p->sweeps.day->utc[p->at], p->sweeps.day->spacecraft_potential[p->at]);
+    if (p->potential_status) write_string(w, "spacecraft_potential_status", p->potential_status);
     write_array(w, "models", true);
     for (int model = 0; model < 2; model++)
-        if (p->answers.results[model] != NULL) model_json(p, model, w);
+        if (p->answers.results[model]) model_json(p, model, w);
     write_close(w);
     write_object(w, "options", false);
     losscone_plan_describe(&p->plan, w);
     write_close(w);
-    write_string(w, "device", paritas_device_name(session->context));
-    write_string(w, "precision", paritas_precision_name(session->context));
+    write_device(session);
     write_close(w);
 }
 
@@ -208,7 +184,7 @@ static void describe_model(const struct profile *p, int model, struct text *out)
         if (model == 0) text_format(out, ", A %.4g", r->amplitude);
     }
     text_format(out, "\n");
-    if (set == NULL || !losscone_fitted(r)) return;
+    if (!set || !losscone_fitted(r)) return;
     text_format(out, "        misfit up to %.4g above:", set->threshold);
     for (unsigned i = 0; i < set->intervals; i++)
         text_format(out, "%s %.6g to %.6g V", i > 0 ? "," : "", set->lower[i], set->upper[i]);
@@ -226,10 +202,10 @@ static void answer_table(const struct profile *p)
     if (!isnan(potential))
         text_format(out, ", spacecraft at %.4g V\n", potential);
     else
-        text_format(out, ", no spacecraft potential%s%s\n", p->potential_status != NULL ? ": " : "",
-                    p->potential_status != NULL ? p->potential_status : "");
+        text_format(out, ", no spacecraft potential%s%s\n", p->potential_status ? ": " : "",
+                    p->potential_status ? p->potential_status : "");
     for (int model = 0; model < 2; model++)
-        if (p->answers.results[model] != NULL) describe_model(p, model, out);
+        if (p->answers.results[model]) describe_model(p, model, out);
     if (!has_fit(p)) return;
     text_format(out, "\n");
     const bool hard = p->plan.hard, folded = p->plan.folded;
@@ -240,7 +216,7 @@ static void answer_table(const struct profile *p)
     for (size_t i = 0; i < p->points; i++) {
         table_number(&table, p->potentials[i], 6);
         for (int model = 0; model < 2; model++) {
-            if (p->answers.results[model] == NULL) continue;
+            if (!p->answers.results[model]) continue;
             table_number(&table, p->misfit[model][i], 6);
             table_number(&table, p->ratio[model][i], 4);
             if (model == 0) table_number(&table, p->amplitude[model][i], 3);
@@ -249,23 +225,27 @@ static void answer_table(const struct profile *p)
     table_close(&table);
 }
 
+static paritas_status profile(struct profile *p)
+{
+    struct session *session = p->session;
+    TRY(losscone_plan_open(session, &p->plan));
+    if (p->plan.options.search != PARITAS_LOSSCONE_SEARCH_EXACT)
+        return usage_failure(session, "losscone profile searches exactly: there is no --search de");
+    TRY(plasma_plan_open(session, &p->plasma));
+    TRY(sources_open(session, &p->sources));
+    TRY(open_grid(p));
+    TRY(load(p));
+    TRY(make_profiles(p));
+    (session->json ? answer_json : answer_table)(p);
+    return PARITAS_OK;
+}
+
 static int run(struct session *session)
 {
-    struct profile p;
-    memset(&p, 0, sizeof p);
-    p.session = session;
-    if (option_given(session->arguments, "--spectrum") == NULL)
+    struct profile p = {.session = session};
+    if (!option_given(session, "--spectrum"))
         return usage_failure(session, "losscone profile needs --spectrum N");
-    paritas_status status = losscone_plan_open(session, &p.plan);
-    if (status == PARITAS_OK && p.plan.options.search != PARITAS_LOSSCONE_SEARCH_EXACT)
-        status = usage_failure(session, "losscone profile searches exactly: there is no --search de");
-    if (status == PARITAS_OK) status = plasma_plan_open(session, &p.plasma);
-    if (status == PARITAS_OK) status = sources_open(session, &p.sources);
-    if (status == PARITAS_OK) status = open_grid(&p);
-    if (status == PARITAS_OK) status = load(&p);
-    if (status == PARITAS_OK) status = make_profiles(&p);
-    if (status == PARITAS_OK && session->json) answer_json(&p);
-    if (status == PARITAS_OK && !session->json) answer_table(&p);
+    const paritas_status status = profile(&p);
     sweeps_free(&p.sweeps);
     sources_close(&p.sources);
     return status;
@@ -277,13 +257,7 @@ const struct command command_losscone_profile = {
     .summary = "the misfit of one sweep over the surface potential, its plateau and confidence set",
     .description = "The misfit is minimised over r and A at each U. On the plateau U and r have the same "
                    "misfit as at the minimum.",
-    .groups = {{"Options", options},
-               GROUP_LOSSCONE,
-               GROUP_CONFIDENCE,
-               GROUP_SOURCES,
-               GROUP_PLASMA,
-               GROUP_FIT_ENGINE,
-               GROUP_OUTPUT,
-               GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_LOSSCONE, GROUP_CONFIDENCE, GROUP_SOURCES, GROUP_PLASMA, GROUP_FIT_ENGINE,
+               GROUP_OUTPUT},
     .run = run,
 };

@@ -4,25 +4,24 @@
 #include "days/synthetic_sweeps.h"
 #include "table.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 static const struct option options[] = {
-    {"--output-folder", 'o', OPTION_TEXT, "DIR", "day files 3DYYMMDD.TAB and truth.csv are written there"},
-    {"--overwrite", 0, OPTION_FLAG, NULL, "files of these names are replaced; default: they are refused"},
-    {"--days", 0, OPTION_COUNT, "N", "default: 1"},
-    {"--sweeps", 0, OPTION_COUNT, "N", "a day, at most 1080; default: 970"},
-    {"--start", 0, OPTION_TEXT, "YYYY-MM-DD", "the first day; default: 1998-01-16"},
-    {"--seed", 0, OPTION_WHOLE, "N", "default: 42"},
-    {"--exact", 0, OPTION_FLAG, NULL,
-     "numbers that read back to the same bits; default: the archive's digits"},
-    {"--theta", 0, OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
-    {"--background", 0, OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
-    {"--beam-width", 0, OPTION_NUMBER, "EV", "default: 15"},
-    {"--beam-sigma", 0, OPTION_NUMBER, "DEGREES", "default: 7.5"},
-    {"--response-width", 0, OPTION_NUMBER, "W",
+    {"--output-folder", OPTION_TEXT, "DIR", "day files 3DYYMMDD.TAB and truth.csv are written there",
+     .letter = 'o'},
+    {"--overwrite", OPTION_FLAG, NULL, "files of these names are replaced; default: they are refused"},
+    {"--days", OPTION_COUNT, "N", "", "1"},
+    {"--sweeps", OPTION_COUNT, "N", "a day, at most 1080", "970"},
+    {"--start", OPTION_TEXT, "YYYY-MM-DD", "the first day", "1998-01-16"},
+    {"--seed", OPTION_WHOLE, "N", "", "42"},
+    {"--exact", OPTION_FLAG, NULL, "numbers that read back to the same bits; default: the archive's digits"},
+    {"--theta", OPTION_TEXT, "FILE", "theta.tab, inclinations of the cells; default: built in"},
+    {"--background", OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
+    {"--beam-width", OPTION_NUMBER, "EV", "default: 15"},
+    {"--beam-sigma", OPTION_NUMBER, "DEGREES", "default: 7.5"},
+    {"--response-width", OPTION_NUMBER, "W",
      "half width of the energy response, as a part of the energy; default: 0.25"},
     {0},
 };
@@ -39,33 +38,26 @@ struct synthesis {
 
 static paritas_status open_synthesis(struct session *session, struct synthesis *s)
 {
-    const struct arguments *arguments = session->arguments;
     const paritas_losscone_options options_default = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    const char *start = option_text(arguments, "--start", "1998-01-16");
+    const char *start = option_text(session, "--start");
     char utc[64];
-    *s = (struct synthesis){.session = session,
-                            .options = options_default,
-                            .folder = option_text(arguments, "--output-folder", NULL)};
-    s->days = option_count(arguments, "--days", 1);
-    s->sweeps = option_count(arguments, "--sweeps", 970);
-    s->options.background = option_number(arguments, "--background", s->options.background);
-    s->options.beam_width = option_number(arguments, "--beam-width", s->options.beam_width);
-    s->options.beam_sigma = option_number(arguments, "--beam-sigma", s->options.beam_sigma);
-    s->options.response_width = option_number(arguments, "--response-width", s->options.response_width);
+    *s = (struct synthesis){
+        .session = session, .options = options_default, .folder = option_text(session, "--output-folder")};
+    s->days = option_count(session, "--days");
+    s->sweeps = option_count(session, "--sweeps");
+    s->options.background = option_number_or(session, "--background", s->options.background);
+    s->options.beam_width = option_number_or(session, "--beam-width", s->options.beam_width);
+    s->options.beam_sigma = option_number_or(session, "--beam-sigma", s->options.beam_sigma);
+    s->options.response_width = option_number_or(session, "--response-width", s->options.response_width);
     snprintf(utc, sizeof utc, "%.40sT00:00:00", start);
-    if (s->folder == NULL)
-        return usage_failure(session, "losscone synthesize needs -o DIR, where its files go");
+    if (!s->folder) return usage_failure(session, "losscone synthesize needs -o DIR, where its files go");
     if (strlen(start) != 10 || !er_read_utc(utc, utc + strlen(utc), &s->start))
         return usage_failure(session, "--start takes YYYY-MM-DD, not '%s'", start);
     if (s->sweeps > 1080)
         return usage_failure(session, "--sweeps takes a number up to 1080: a day has no more of them");
-    if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
-        return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be made: %s", s->folder,
-                            strerror(errno));
-    const paritas_status status = synthetic_plan_open(session, &s->plan);
-    return status == PARITAS_OK
-               ? paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), s->theta)
-               : status;
+    TRY(make_folder(session, s->folder));
+    TRY(synthetic_plan_open(session, &s->plan));
+    return paritas_er_theta(session->context, option_text(session, "--theta"), s->theta);
 }
 
 struct truths {
@@ -76,68 +68,47 @@ struct truths {
 
 static paritas_status open_truths(struct synthesis *s, struct truths *all)
 {
-    struct arena *arena = &s->session->arena;
     const size_t n = s->days * s->sweeps;
-    double **arrays = (double **)&all->truth;
-    for (size_t i = 0; i < sizeof all->truth / sizeof *arrays; i++) {
-        arrays[i] = arena_array(arena, n + 1, sizeof(double));
-        if (arrays[i] == NULL) return paritas_fail_memory(s->session->context);
-    }
-    all->date = arena_array(arena, n + 1, sizeof *all->date);
-    all->utc = arena_array(arena, n + 1, sizeof *all->utc);
-    all->spectrum = arena_array(arena, n + 1, sizeof *all->spectrum);
-    return all->date != NULL && all->utc != NULL && all->spectrum != NULL
-               ? PARITAS_OK
-               : paritas_fail_memory(s->session->context);
+    all->date = elements(s->session, n, sizeof *all->date);
+    all->utc = elements(s->session, n, sizeof *all->utc);
+    all->spectrum = elements(s->session, n, sizeof *all->spectrum);
+    return truth_open(s->session, n, &all->truth);
 }
 
-static paritas_status take_truth(struct synthesis *s, size_t at, const struct truth *truth,
-                                 const paritas_er_day *day, struct truths *all)
+static void keep_truth(const struct synthesis *s, size_t at, const struct truth *truth, struct truths *all)
 {
-    double *const *from = (double *const *)truth, **to = (double **)&all->truth;
-    for (size_t i = 0; i < sizeof *truth / sizeof *from; i++)
-        memcpy(to[i] + at, from[i], s->sweeps * sizeof(double));
+#define KEEP(name, column) memcpy(all->truth.name + at, truth->name, s->sweeps * sizeof(double));
+    TRUTH_LIST(KEEP)
+#undef KEEP
+}
+
+static paritas_status keep_times(struct synthesis *s, size_t at, const paritas_er_day *day,
+                                 struct truths *all)
+{
     for (size_t k = 0; k < s->sweeps; k++) {
         char utc[PARITAS_ER_UTC_SIZE];
         paritas_er_utc(day->time[PARITAS_SWEEP_ROWS * k], utc);
-        all->utc[at + k] = arena_text(&s->session->arena, utc, strlen(utc));
-        all->date[at + k] = arena_text(&s->session->arena, utc, 10);
+        all->utc[at + k] = copied(s->session, utc, strlen(utc));
+        all->date[at + k] = copied(s->session, utc, 10);
         all->spectrum[at + k] = day->number[k];
-        if (all->utc[at + k] == NULL || all->date[at + k] == NULL)
-            return paritas_fail_memory(s->session->context);
     }
-    return PARITAS_OK;
+    return allocated(s->session);
 }
 
-/* Geometry columns are named as --geometry and --spacecraft-potential want. */
 static paritas_status write_truths(struct synthesis *s, const struct truths *all, const char *path)
 {
     const struct truth *t = &all->truth;
     const size_t n = s->days * s->sweeps;
-    const struct {
-        const char *name;
-        const double *values;
-    } numbers[] = {
-        {"potential", t->potential},
-        {"ratio", t->ratio},
-        {"amplitude", t->amplitude},
-        {"noise", t->noise},
-        {"spacecraft_potential", t->spacecraft},
-        {"polarity", t->polarity},
-        {"spacecraft_in_sun", t->sunlit},
-        {"density", t->density},
-        {"kappa", t->kappa},
-        {"theta", t->theta},
-        {"temperature", t->temperature},
+    const struct named_column columns[] = {{"date", COLUMN_TEXT, all->date},
+                                           {"spectrum", COLUMN_I64, all->spectrum},
+                                           {"start", COLUMN_TEXT, all->utc},
+#define COLUMN(name, column) {column, COLUMN_F64, t->name},
+                                           TRUTH_LIST(COLUMN)
+#undef COLUMN
     };
-    struct column_list list;
-    column_list_open(&list, &s->session->arena);
-    column_add(&list, "date", "", COLUMN_TEXT, n, 0, all->date);
-    column_add(&list, "spectrum", "", COLUMN_I64, n, 0, all->spectrum);
-    column_add(&list, "start", "", COLUMN_TEXT, n, 0, all->utc);
-    for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        column_add(&list, numbers[i].name, "", COLUMN_F64, n, 0, numbers[i].values);
-    if (list.failed) return paritas_fail_memory(s->session->context);
+    struct column_list list = {.session = s->session};
+    COLUMNS_ADD(&list, n, columns);
+    TRY(allocated(s->session));
     return csv_write(s->session->context, path, "", list.n, list.columns);
 }
 
@@ -154,37 +125,35 @@ static paritas_status day_path(const struct synthesis *s, size_t d, char path[40
 /* Before any writing: the files may be the archive's. */
 static paritas_status check_files(const struct synthesis *s)
 {
-    paritas_status status = PARITAS_OK;
-    for (size_t d = 0; d <= s->days && status == PARITAS_OK; d++) {
+    for (size_t d = 0; d <= s->days; d++) {
         char path[4096];
         struct stat info;
         if (d < s->days)
-            status = day_path(s, d, path);
+            TRY(day_path(s, d, path));
         else
             snprintf(path, sizeof path, "%s/truth.csv", s->folder);
-        if (status == PARITAS_OK && stat(path, &info) == 0)
-            status = paritas_fail(s->session->context, PARITAS_UNWRITABLE,
-                                  "%s: is there already; --overwrite replaces it", path);
+        if (stat(path, &info) == 0)
+            return paritas_fail(s->session->context, PARITAS_UNWRITABLE,
+                                "%s: is there already; --overwrite replaces it", path);
     }
-    return status;
+    return PARITAS_OK;
 }
 
 static paritas_status one_day(struct synthesis *s, size_t d, struct truths *all, char path[4096])
 {
     struct session *session = s->session;
-    struct arena arena;
     struct truth truth;
     paritas_er_day *day = NULL;
-    arena_open(&arena, &session->context->allocator);
-    paritas_status status = day_path(s, d, path);
+    TRY(day_path(s, d, path));
+    const struct arena outer = arena_begin(session);
+    paritas_status status = synthetic_day(session, &s->plan, &s->options, s->theta, s->sweeps, d * s->sweeps,
+                                          s->start + 86400.0 * (double)d, &truth, &day);
     if (status == PARITAS_OK)
-        status = synthetic_day(session->context, &s->plan, &s->options, s->theta, s->sweeps, d * s->sweeps,
-                               s->start + 86400.0 * (double)d, &arena, &truth, &day);
-    if (status == PARITAS_OK)
-        status = paritas_er_write(session->context, path, day, option_flag(session->arguments, "--exact"));
-    if (status == PARITAS_OK) status = take_truth(s, d * s->sweeps, &truth, day, all);
+        status = paritas_er_write(session->context, path, day, option_flag(session, "--exact"));
+    if (status == PARITAS_OK) keep_truth(s, d * s->sweeps, &truth, all);
+    arena_end(session, outer);
+    if (status == PARITAS_OK) status = keep_times(s, d * s->sweeps, day, all);
     paritas_er_day_free(day);
-    arena_free(&arena);
     progress_estimate(&session->progress, d + 1, s->days);
     return status;
 }
@@ -195,31 +164,28 @@ static int run(struct session *session)
     struct truths all;
     char path[4096];
     struct writer *w = &session->writer;
-    paritas_status status = open_synthesis(session, &s);
+    TRY(open_synthesis(session, &s));
     session->context->progress = NULL;
     session->progress.unit = "days";
-    if (status == PARITAS_OK && !option_flag(session->arguments, "--overwrite")) status = check_files(&s);
-    if (status == PARITAS_OK) status = open_truths(&s, &all);
-    if (status != PARITAS_OK) return status;
+    if (!option_flag(session, "--overwrite")) TRY(check_files(&s));
+    TRY(open_truths(&s, &all));
     if (session->json) {
         write_object(w, NULL, true);
         write_array(w, "files", true);
     }
-    for (size_t d = 0; d < s.days && status == PARITAS_OK; d++) {
-        status = one_day(&s, d, &all, path);
+    for (size_t d = 0; d < s.days; d++) {
+        TRY(one_day(&s, d, &all, path));
         if (session->json) write_string(w, NULL, path);
     }
-    if (status == PARITAS_OK && snprintf(path, sizeof path, "%s/truth.csv", s.folder) < (int)sizeof path)
-        status = write_truths(&s, &all, path);
-    if (status != PARITAS_OK) return status;
+    if (snprintf(path, sizeof path, "%s/truth.csv", s.folder) < (int)sizeof path)
+        TRY(write_truths(&s, &all, path));
     if (!session->json) {
         text_format(&session->out, "%zu day%s of %zu sweeps in %s, their truth in truth.csv\n", s.days,
                     s.days == 1 ? "" : "s", s.sweeps, s.folder);
         return PARITAS_OK;
     }
     write_close(w);
-    write_string(w, "truth", path);
-    write_integer(w, "sweeps", s.days * s.sweeps);
+    write_members(w, "truth:s sweeps:z", path, s.days * s.sweeps);
     write_object(w, "options", true);
     synthetic_plan_describe(&s.plan, w);
     write_number(w, "background", s.options.background);
@@ -235,6 +201,6 @@ const struct command command_losscone_synthesize = {
     .description = "Writes day files DIR/3DYYMMDD.TAB and the truth of every sweep, DIR/truth.csv, which is "
                    "also a table for --geometry, --polarity and --spacecraft-potential. "
                    "Sweep k depends on --seed and k alone.",
-    .groups = {{"Options", options}, GROUP_TRUTH, GROUP_ANSWER, GROUP_END},
+    .groups = {GROUP_OPTIONS, GROUP_TRUTH, GROUP_ANSWER},
     .run = run,
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--output", 'o', OPTION_TEXT, "FILE", "the pooled store; must not exist"},
+    {"--output", OPTION_TEXT, "FILE", "the pooled store; must not exist", .letter = 'o'},
     {0},
 };
 
@@ -61,7 +61,7 @@ static paritas_status read_test(struct session *session, struct pool *pool)
 {
     double q;
     const char *command = store_entry(pool->store, "command");
-    if (command == NULL || strcmp(command, "hypotest-toys") != 0) return PARITAS_OK;
+    if (!command || strcmp(command, "hypotest-toys") != 0) return PARITAS_OK;
     TRY(store_get_fact(pool->store, "q", &q, &pool->tested));
     if (!pool->tested) return PARITAS_OK;
     TRY(paritas_store_hypotest(session->context, pool->path, &pool->test));
@@ -72,9 +72,9 @@ static paritas_status read_test(struct session *session, struct pool *pool)
 static int run(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    struct pool pool = {.path = option_text(arguments, "--output", NULL),
+    struct pool pool = {.path = option_text(session, "--output"),
                         .test = PARITAS_INIT(paritas_hypotest_toys_result)};
-    if (pool.path == NULL) return usage_failure(session, "merge needs a name for the pooled store: -o FILE");
+    if (!pool.path) return usage_failure(session, "merge needs a name for the pooled store: -o FILE");
     session->progress.unit = "toys";
     paritas_status status =
         paritas_store_merge(session->context, arguments->n_operands, arguments->operands, pool.path);

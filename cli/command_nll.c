@@ -2,10 +2,10 @@
 #include "analysis.h"
 
 static const struct option options[] = {
-    {"--point", 0, OPTION_INPUT, "FILE",
+    {"--point", OPTION_INPUT, "FILE",
      "JSON array in parameter order, or object by name; default: the suggested start"},
-    {"--gradient", 0, OPTION_FLAG, NULL, "also the derivatives"},
-    {"--expected", 0, OPTION_FLAG, NULL, "also the expected main and auxiliary data"},
+    {"--gradient", OPTION_FLAG, NULL, "also the derivatives"},
+    {"--expected", OPTION_FLAG, NULL, "also the expected main and auxiliary data"},
     {0},
 };
 
@@ -17,16 +17,14 @@ struct likelihood {
 static paritas_status analyse(struct session *session, void *result)
 {
     struct likelihood *l = result;
-    const struct arguments *arguments = session->arguments;
     session->no_fits = true;
-    TRY(load_point(session, option_text(arguments, "--point", NULL), &l->point));
-    if (option_flag(arguments, "--gradient")) l->gradient = numbers(session, session->n_parameters);
-    if (option_flag(arguments, "--expected"))
-        l->expected = numbers(session, session->n_main + session->n_aux);
+    TRY(load_point(session, option_text(session, "--point"), &l->point));
+    if (option_flag(session, "--gradient")) l->gradient = numbers(session, session->n_parameters);
+    if (option_flag(session, "--expected")) l->expected = numbers(session, session->n_main + session->n_aux);
     TRY(allocated(session));
     TRY(paritas_evaluate(session->context, session->model, 1, l->point, 1, NULL, &l->twice_nll, l->gradient,
                          NULL));
-    if (l->expected == NULL) return PARITAS_OK;
+    if (!l->expected) return PARITAS_OK;
     return paritas_expected_data(session->context, session->model, 1, l->point, l->expected);
 }
 
@@ -34,8 +32,8 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 {
     const struct likelihood *l = result;
     write_number(w, "twice_nll", l->twice_nll);
-    if (l->gradient != NULL) write_numbers(w, "gradient", session->n_parameters, l->gradient);
-    if (l->expected != NULL) {
+    if (l->gradient) write_numbers(w, "gradient", session->n_parameters, l->gradient);
+    if (l->expected) {
         write_numbers(w, "expected_main", session->n_main, l->expected);
         write_numbers(w, "expected_aux", session->n_aux, l->expected + session->n_main);
     }
@@ -63,14 +61,14 @@ static void write_text(struct session *session, const void *result)
     struct text *out = &session->out;
     struct table table;
     text_format(out, "2 NLL  %.12g\n", l->twice_nll);
-    if (l->gradient != NULL) {
+    if (l->gradient) {
         text_format(out, "\n");
         table_open(&table, out, "parameter|value|d(2 NLL)", "l 6 6");
         for (size_t i = 0; i < session->n_parameters; i++)
             table_row(&table, parameter_name(session, i), l->point[i], l->gradient[i]);
         table_close(&table);
     }
-    if (l->expected == NULL) return;
+    if (!l->expected) return;
     text_format(out, "\n");
     write_expected(session, l->expected);
 }

@@ -10,10 +10,10 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--mu", 0, OPTION_NUMBER, "MU",
+    {"--mu", OPTION_NUMBER, "MU",
      "tested value of the parameter of interest; default: 1, or the middle of its bounds"},
-    {"--ntoys", 0, OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
-    {"--seed", 0, OPTION_WHOLE, "S", "seed of the toys", "0"},
+    {"--ntoys", OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
+    {"--seed", OPTION_WHOLE, "S", "seed of the toys", "0"},
     {0},
 };
 
@@ -174,9 +174,9 @@ static paritas_status kernel_distances(struct parity *p)
             slope = worse(slope, fabs(x_slopes[i] - y_slopes[i]) / largest);
     }
     TRY(hessian_distance(p, &curvature));
-    add_distance(p, "likelihood", "of 1 + deviance", nll, (double)NAN, RAW_NLL);
-    add_distance(p, "gradient", "of the largest slope", slope, (double)NAN, RAW_SLOPE);
-    add_distance(p, "Hessian", "of its rows' largest", curvature, (double)NAN, RAW_CURVATURE);
+    add_distance(p, "likelihood", "of 1 + deviance", nll, NAN, RAW_NLL);
+    add_distance(p, "gradient", "of the largest slope", slope, NAN, RAW_SLOPE);
+    add_distance(p, "Hessian", "of its rows' largest", curvature, NAN, RAW_CURVATURE);
     return PARITAS_OK;
 }
 
@@ -291,7 +291,7 @@ static void write_json(struct parity *p)
         write_close(w);
     }
     write_close(w);
-    if (p->exact != NULL) {
+    if (p->exact) {
         write_array(w, "against_f64", true);
         for (size_t k = 0; k < p->n_distances; k++) {
             const struct distance *d = &p->distances[k];
@@ -344,7 +344,15 @@ static void write_table(struct parity *p)
                                      : "DIFFERENT");
     }
     table_close(&table);
-    if (p->exact != NULL) write_distances(p);
+    if (p->exact) write_distances(p);
+}
+
+static paritas_status check_against_f64(struct parity *p)
+{
+    struct session *session = p->session;
+    TRY(contract_ask(session, p->exact, &p->plan, CONTRACT_NLL, CONTRACT_TOYS, &p->in_f64));
+    TRY(contract_ask(session, p->raw, &p->plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished));
+    return check_distances(p);
 }
 
 static paritas_status check(struct parity *p)
@@ -358,16 +366,14 @@ static paritas_status check(struct parity *p)
     TRY(contract_ask(session, p->reference, plan, CONTRACT_SCAN_OF_Q, CONTRACT_TOYS, &p->wanted));
     TRY(contract_ask(session, p->ours, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->answers));
     check_bits(p);
-    if (p->exact == NULL) return PARITAS_OK;
-    TRY(contract_ask(session, p->exact, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->in_f64));
-    TRY(contract_ask(session, p->raw, plan, CONTRACT_MINIMUM, CONTRACT_TOYS, &p->unpolished));
-    return check_distances(p);
+    if (p->exact) TRY(check_against_f64(p));
+    (session->json ? write_json : write_table)(p);
+    return PARITAS_OK;
 }
 
 static int run(struct session *session)
 {
-    const struct arguments *arguments = session->arguments;
-    if (option_flag(arguments, "--no-polish"))
+    if (option_flag(session, "--no-polish"))
         return usage_failure(
             session, "parity compares f32 fits before and after polish: --no-polish has no place here");
     TRY(load_model(session));
@@ -375,19 +381,15 @@ static int run(struct session *session)
     TRY(allocated(session));
     p->session = session;
     p->ok = true;
-    p->plan.ntoys = option_value(arguments, "--ntoys")->whole;
-    p->plan.seed = option_value(arguments, "--seed")->whole;
-    const ptrdiff_t poi = paritas_model_poi_index(session->model);
+    p->plan.ntoys = option_whole(session, "--ntoys");
+    p->plan.seed = option_whole(session, "--seed");
+    const ptrdiff_t poi = poi_of(session);
     if (poi >= 0) {
         const struct range bounds = bounds_of(session, (size_t)poi);
-        p->plan.mu = option_number(arguments, "--mu",
-                                   in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper));
+        p->plan.mu = option_number_or(session, "--mu",
+                                      in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper));
     }
     const paritas_status status = check(p);
-    if (status == PARITAS_OK && session->json)
-        write_json(p);
-    else if (status == PARITAS_OK)
-        write_table(p);
     session->not_converged = !p->ok;
     close_contexts(p);
     return status;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--name", 0, OPTION_TEXT, "NAME", "the patch, for extract and apply"},
-    {"--with-metadata", 0, OPTION_FLAG, NULL, "extract: the patch with its metadata"},
-    {"--without-metadata", 0, OPTION_FLAG, NULL, "extract: the patch alone; the default"},
+    {"--name", OPTION_TEXT, "NAME", "the patch, for extract and apply"},
+    {"--with-metadata", OPTION_FLAG, NULL, "extract: the patch with its metadata"},
+    {"--without-metadata", OPTION_FLAG, NULL, "extract: the patch alone; the default"},
     {0},
 };
 
@@ -28,11 +28,10 @@ static paritas_status find_patch(struct session *session, const paritas_workspac
 
 static paritas_status extract(struct session *session, const paritas_workspace *patchset)
 {
-    const struct arguments *arguments = session->arguments;
     const bool metadata =
-        option_flag(arguments, "--with-metadata") && !option_flag(arguments, "--without-metadata");
+        option_flag(session, "--with-metadata") && !option_flag(session, "--without-metadata");
     const struct json *patch;
-    TRY(find_patch(session, patchset, option_text(arguments, "--name", ""), &patch));
+    TRY(find_patch(session, patchset, option_text(session, "--name"), &patch));
     answer_document(session, metadata ? patch : json_get(patch, "patch"));
     return PARITAS_OK;
 }
@@ -41,7 +40,7 @@ static void write_values(struct table *table, const char *name, const struct jso
 {
     struct text text;
     text_open(&text, table->out->allocator);
-    if (values != NULL) json_write(&text, values, 0, false);
+    if (values) json_write(&text, values, 0, false);
     text_append(&text, "", 1);
     table_row(table, name, text.failed ? "" : text.bytes);
     text_free(&text);
@@ -100,7 +99,7 @@ static paritas_status inspect(struct session *session, const paritas_workspace *
 static paritas_status apply(struct session *session, const paritas_workspace *patchset)
 {
     paritas_workspace *patched = NULL;
-    const char *name = option_text(session->arguments, "--name", "");
+    const char *name = option_text(session, "--name");
     return answer_made(session,
                        paritas_patchset_apply(session->context, session->workspace, patchset, name, &patched),
                        patched);
@@ -135,7 +134,7 @@ static paritas_status run_action(struct session *session, const struct action *a
     if (arguments->n_operands != operands)
         return usage_failure(session, "patchset %s takes %s", action->name,
                              action->takes_workspace ? "WORKSPACE PATCHSET" : "PATCHSET");
-    if (action->takes_name && option_given(arguments, "--name") == NULL)
+    if (action->takes_name && !option_given(session, "--name"))
         return usage_failure(session, "patchset %s needs --name NAME", action->name);
     paritas_workspace *patchset = NULL;
     TRY(paritas_workspace_read(session->context, arguments->operands[operands - 1], &patchset));
@@ -150,7 +149,7 @@ static paritas_status run_action(struct session *session, const struct action *a
 static int run(struct session *session)
 {
     const char *name = session->arguments->operands[0];
-    for (size_t k = 0; k < sizeof actions / sizeof actions[0]; k++)
+    for (size_t k = 0; k < COUNT_OF(actions); k++)
         if (strcmp(name, actions[k].name) == 0) return run_action(session, &actions[k]);
     return usage_failure(session, "patchset knows extract, apply, verify and inspect, not '%s'", name);
 }

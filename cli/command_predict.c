@@ -3,7 +3,6 @@
 #include "record_output.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 struct yields {

@@ -2,12 +2,12 @@
 #include "document_output.h"
 
 static const struct option options[] = {
-    {"--channel", 'c', OPTION_TEXT, "NAME", "drop a channel and its observation (repeatable)"},
-    {"--sample", 's', OPTION_TEXT, "NAME", "drop a sample from all channels (repeatable)"},
-    {"--modifier", 'm', OPTION_TEXT, "NAME", "drop a modifier and its configuration (repeatable)"},
-    {"--modifier-type", 't', OPTION_CHOICE, "histosys|lumi|normfactor|normsys|shapefactor|shapesys|staterror",
-     "drop all modifiers of a type (repeatable)"},
-    {"--measurement", 0, OPTION_TEXT, "NAME", "drop a measurement (repeatable)"},
+    {"--channel", OPTION_TEXT, "NAME", "drop a channel and its observation (repeatable)", .letter = 'c'},
+    {"--sample", OPTION_TEXT, "NAME", "drop a sample from all channels (repeatable)", .letter = 's'},
+    {"--modifier", OPTION_TEXT, "NAME", "drop a modifier and its configuration (repeatable)", .letter = 'm'},
+    {"--modifier-type", OPTION_CHOICE, "histosys|lumi|normfactor|normsys|shapefactor|shapesys|staterror",
+     "drop all modifiers of a type (repeatable)", .letter = 't'},
+    {"--measurement", OPTION_TEXT, "NAME", "drop a measurement (repeatable)"},
     {0},
 };
 

@@ -3,7 +3,7 @@
 #include "record_output.h"
 
 static const struct option options[] = {
-    {"--top", 0, OPTION_COUNT, "N", "only the N largest"},
+    {"--top", OPTION_COUNT, "N", "only the N largest"},
     OPTION_ASIMOV("rank on Asimov data"),
     {0},
 };
@@ -25,8 +25,8 @@ static paritas_status analyse(struct session *session, void *result)
         note_status(session, r->entries[i].status);
         if (r->entries[i].status > r->worst) r->worst = r->entries[i].status;
     }
-    const size_t top = option_count(session->arguments, "--top", r->n);
-    r->shown = top < r->n ? top : r->n;
+    const size_t top = option_count(session, "--top");
+    r->shown = top > 0 && top < r->n ? top : r->n;
     return PARITAS_OK;
 }
 

@@ -2,11 +2,11 @@
 #include "document_output.h"
 
 static const struct option options[] = {
-    {"--channel", 'c', OPTION_PAIR, "OLD NEW", "rename a channel and its observation (repeatable)"},
-    {"--sample", 's', OPTION_PAIR, "OLD NEW", "rename a sample (repeatable)"},
-    {"--modifier", 'm', OPTION_PAIR, "OLD NEW",
-     "rename a modifier, its configuration and the parameter of interest (repeatable)"},
-    {"--measurement", 0, OPTION_PAIR, "OLD NEW", "rename a measurement (repeatable)"},
+    {"--channel", OPTION_PAIR, "OLD NEW", "rename a channel and its observation (repeatable)", .letter = 'c'},
+    {"--sample", OPTION_PAIR, "OLD NEW", "rename a sample (repeatable)", .letter = 's'},
+    {"--modifier", OPTION_PAIR, "OLD NEW",
+     "rename a modifier, its configuration and the parameter of interest (repeatable)", .letter = 'm'},
+    {"--measurement", OPTION_PAIR, "OLD NEW", "rename a measurement (repeatable)"},
     {0},
 };
 

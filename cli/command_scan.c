@@ -7,12 +7,11 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--start", 0, OPTION_NUMBER, "MU",
+    {"--start", OPTION_NUMBER, "MU",
      "first value of the parameter of interest; default: 3 errors below its best fit"},
-    {"--stop", 0, OPTION_NUMBER, "MU", "last value; default: 3 errors above"},
-    {"--points", 0, OPTION_COUNT, "N", "values", "21"},
-    {"--par", 0, OPTION_TEXT, "NAME=LO:HI:N",
-     "scan this parameter instead, or a grid of two (give it twice)"},
+    {"--stop", OPTION_NUMBER, "MU", "last value; default: 3 errors above"},
+    {"--points", OPTION_COUNT, "N", "values", "21"},
+    {"--par", OPTION_TEXT, "NAME=LO:HI:N", "scan this parameter instead, or a grid of two (give it twice)"},
     OPTION_ASIMOV("scan Asimov data"),
     {0},
 };
@@ -40,12 +39,12 @@ static paritas_status read_axis(struct session *session, const char *text, struc
 {
     paritas_context *context = session->context;
     char *copy = arena_text(&session->arena, text, strlen(text));
-    if (copy == NULL) return paritas_fail_memory(context);
-    char *equals = strrchr(copy, '='), *colon = equals != NULL ? strchr(equals, ':') : NULL,
-         *second = colon != NULL ? strchr(colon + 1, ':') : NULL;
+    if (!copy) return paritas_fail_memory(context);
+    char *equals = strrchr(copy, '='), *colon = equals ? strchr(equals, ':') : NULL,
+         *second = colon ? strchr(colon + 1, ':') : NULL;
     double n = 0.0;
-    if (second != NULL) *equals = *colon = *second = '\0';
-    if (second == NULL || !number_of_text(equals + 1, &axis->range.lower) ||
+    if (second) *equals = *colon = *second = '\0';
+    if (!second || !number_of_text(equals + 1, &axis->range.lower) ||
         !number_of_text(colon + 1, &axis->range.upper) || !number_of_text(second + 1, &n) ||
         !(n >= 1.0 && n <= 1e6) || n != floor(n))
         return usage_failure(session, "--par takes NAME=LO:HI:N, not '%s'", text);
@@ -68,10 +67,9 @@ static paritas_status default_range(struct session *session, struct axis *axis)
 
 static paritas_status read_axes(struct session *session, struct axis axes[2], size_t *k)
 {
-    const struct arguments *arguments = session->arguments;
     size_t at = 0;
     *k = 0;
-    for (const struct given *given; (given = option_next(arguments, "--par", &at)) != NULL;) {
+    for (const struct given *given; (given = option_next(session, "--par", &at));) {
         if (*k == 2) return usage_failure(session, "--par can be given once or twice");
         TRY(read_axis(session, given->text, &axes[(*k)++]));
     }
@@ -79,12 +77,12 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
     TRY(require_poi(session));
     *k = 1;
     struct axis *axis = &axes[0];
-    axis->parameter = (size_t)paritas_model_poi_index(session->model);
-    if (option_given(arguments, "--start") == NULL || option_given(arguments, "--stop") == NULL)
+    axis->parameter = (size_t)poi_of(session);
+    if (!option_given(session, "--start") || !option_given(session, "--stop"))
         TRY(default_range(session, axis));
-    axis->range.lower = option_number(arguments, "--start", axis->range.lower);
-    axis->range.upper = option_number(arguments, "--stop", axis->range.upper);
-    axis->n = (size_t)option_value(arguments, "--points")->number;
+    axis->range.lower = option_number_or(session, "--start", axis->range.lower);
+    axis->range.upper = option_number_or(session, "--stop", axis->range.upper);
+    axis->n = (size_t)option_number(session, "--points");
     return PARITAS_OK;
 }
 
@@ -129,9 +127,9 @@ static paritas_status analyse(struct session *session, void *result)
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct scan *scan = result;
-    const ptrdiff_t poi = paritas_model_poi_index(session->model);
+    const ptrdiff_t poi = poi_of(session);
     write_members(w, "status:s mu_hat:n twice_nll_min:n", paritas_fit_status_name(scan->best.status),
-                  poi >= 0 ? scan->best_parameters[poi] : (double)NAN, scan->best.twice_nll);
+                  poi >= 0 ? scan->best_parameters[poi] : NAN, scan->best.twice_nll);
     write_array(w, "parameters", false);
     for (size_t j = 0; j < scan->k; j++) write_string(w, NULL, axis_name(session, scan, j));
     write_close(w);

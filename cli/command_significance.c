@@ -5,7 +5,7 @@
 #include <math.h>
 
 static const struct option options[] = {
-    {"--calc", 0, OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
+    {"--calc", OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
     {0},
 };
 

@@ -5,15 +5,13 @@
 #include <string.h>
 
 static const struct option options[] = {
-    {"--point", 0, OPTION_INPUT, "FILE",
+    {"--point", OPTION_INPUT, "FILE",
      "draw toys at this point, a file as for `nll --point`; default: the best fit to the observed data"},
-    {"--expected-data", 0, OPTION_INPUT, "FILE",
+    {"--expected-data", OPTION_INPUT, "FILE",
      "draw toys around these data: a JSON array, main data then auxiliary, or an object {\"main\": [...], "
      "\"aux\": [...]}"},
-    {"--errors", 0, OPTION_FLAG, NULL,
-     "errors of each toy's fit, from its exact second derivatives, and pulls"},
-    {"--save-parameters", 0, OPTION_FLAG, NULL, "keep fitted parameters in the store",
-     .needs = "--store FILE"},
+    {"--errors", OPTION_FLAG, NULL, "errors of each toy's fit, from its exact second derivatives, and pulls"},
+    {"--save-parameters", OPTION_FLAG, NULL, "keep fitted parameters in the store", .needs = "--store FILE"},
     {0},
 };
 
@@ -22,17 +20,15 @@ static paritas_status read_numbers(struct session *session, const char *path, co
                                    const struct json *array, size_t n, double *values)
 {
     if (!json_is(array, JSON_ARRAY))
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: %s is %s, not an array of %zu numbers", path, place,
-                            array ? json_type_name(array) : "missing", n);
+        return wrong_input(session, "%s: %s is %s, not an array of %zu numbers", path, place,
+                           array ? json_type_name(array) : "missing", n);
     if (array->count != n)
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: %s has %u numbers; the model has %zu", path, place, array->count, n);
+        return wrong_input(session, "%s: %s has %u numbers; the model has %zu", path, place, array->count, n);
     size_t i = 0;
-    for (const struct json *one = array->first; one != NULL; one = one->next, i++) {
+    for (const struct json *one = array->first; one; one = one->next, i++) {
         if (!json_is(one, JSON_NUMBER))
-            return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: %s[%zu] is %s, not a number",
-                                path, place, i, json_type_name(one));
+            return wrong_input(session, "%s: %s[%zu] is %s, not a number", path, place, i,
+                               json_type_name(one));
         values[i] = one->number;
     }
     return PARITAS_OK;
@@ -47,22 +43,21 @@ static paritas_status read_expected(struct session *session, const char *path, c
         TRY(read_numbers(session, path, "the array", root, n_main + n_aux, expected));
     } else if (json_is(root, JSON_OBJECT)) {
         const struct json *aux = json_get(root, "aux");
-        for (const struct json *one = root->first; one != NULL; one = one->next)
+        for (const struct json *one = root->first; one; one = one->next)
             if (strcmp(one->key, "main") != 0 && strcmp(one->key, "aux") != 0)
-                return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                                    "%s: expected data have the keys main and aux, not '%s'", path, one->key);
+                return wrong_input(session, "%s: expected data have the keys main and aux, not '%s'", path,
+                                   one->key);
         TRY(read_numbers(session, path, "main", json_get(root, "main"), n_main, expected));
-        if (aux != NULL || n_aux > 0) TRY(read_numbers(session, path, "aux", aux, n_aux, expected + n_main));
+        if (aux || n_aux > 0) TRY(read_numbers(session, path, "aux", aux, n_aux, expected + n_main));
     } else {
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: expected data are an array, or an object with the keys main and aux, not %s",
-                            path, json_type_name(root));
+        return wrong_input(session,
+                           "%s: expected data are an array, or an object with the keys main and aux, not %s",
+                           path, json_type_name(root));
     }
     for (size_t i = 0; i < n_main; i++)
         if (expected[i] < 0.0)
-            return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                                "%s: main[%zu] is %.10g: an expected count cannot be negative", path, i,
-                                expected[i]);
+            return wrong_input(session, "%s: main[%zu] is %.10g: an expected count cannot be negative", path,
+                               i, expected[i]);
     return PARITAS_OK;
 }
 
@@ -81,20 +76,15 @@ static paritas_status start_at(struct session *session, const double *point)
 {
     double *start = numbers(session, session->n_parameters);
     TRY(allocated(session));
-    for (size_t i = 0; i < session->n_parameters; i++) {
-        const struct range bounds = bounds_of(session, i);
-        start[i] = session->job.fixed[i] || in_range(bounds, point[i]) ? point[i]
-                   : point[i] < bounds.lower                           ? bounds.lower
-                                                                       : bounds.upper;
-    }
+    for (size_t i = 0; i < session->n_parameters; i++)
+        start[i] = session->job.fixed[i] ? point[i] : clamped(bounds_of(session, i), point[i]);
     session->job.start = start;
     return read_starts(session, start, NULL);
 }
 
 static paritas_status check(struct session *session)
 {
-    const struct arguments *arguments = session->arguments;
-    if (option_given(arguments, "--point") != NULL && option_given(arguments, "--expected-data") != NULL)
+    if (option_given(session, "--point") && option_given(session, "--expected-data"))
         return usage_failure(
             session, "--point and --expected-data: toys are drawn at a point or around data, not both");
     return PARITAS_OK;
@@ -104,10 +94,10 @@ static paritas_status name_file(struct session *session, const char *path, parit
 {
     static const char lead[] = "toys cannot be drawn";
     const char *message = paritas_error_message(session->context);
-    if (status == PARITAS_OK || path == NULL || strncmp(message, lead, sizeof lead - 1) != 0) return status;
+    if (status == PARITAS_OK || !path || strncmp(message, lead, sizeof lead - 1) != 0) return status;
     char *copy = arena_text(&session->arena, message, strlen(message));
-    return copy == NULL ? paritas_fail_memory(session->context)
-                        : paritas_fail(session->context, status, "%s: %s", path, copy);
+    return !copy ? paritas_fail_memory(session->context)
+                 : paritas_fail(session->context, status, "%s: %s", path, copy);
 }
 
 struct drawn {
@@ -119,16 +109,14 @@ struct drawn {
 static paritas_status analyse(struct session *session, void *result)
 {
     struct drawn *d = result;
-    const struct arguments *arguments = session->arguments;
-    const char *at = option_text(arguments, "--point", NULL),
-               *around = option_text(arguments, "--expected-data", NULL);
+    const char *at = option_text(session, "--point"), *around = option_text(session, "--expected-data");
     double *point = NULL, *expected = NULL;
     d->result.size = sizeof d->result;
-    if (at != NULL) {
+    if (at) {
         TRY(load_point(session, at, &point));
         TRY(start_at(session, point));
     }
-    if (around != NULL) TRY(load_expected(session, around, &expected));
+    if (around) TRY(load_expected(session, around, &expected));
     TRY(toy_run_open(session, &d->toys));
     d->parameters = sized_records(session, session->n_parameters, sizeof *d->parameters);
     TRY(allocated(session));
@@ -136,10 +124,10 @@ static paritas_status analyse(struct session *session, void *result)
         .size = sizeof request,
         .point = point,
         .expected = expected,
-        .flags = (option_flag(arguments, "--save-parameters") ? PARITAS_TOYS_KEEP_PARAMETERS : 0) |
-                 (option_flag(arguments, "--errors") ? PARITAS_TOYS_ERRORS : 0),
+        .flags = (option_flag(session, "--save-parameters") ? PARITAS_TOYS_KEEP_PARAMETERS : 0) |
+                 (option_flag(session, "--errors") ? PARITAS_TOYS_ERRORS : 0),
         .parameters = d->parameters};
-    TRY(name_file(session, at != NULL ? at : around,
+    TRY(name_file(session, at ? at : around,
                   paritas_toys(session->context, session->model, &session->job, &request, &d->toys.options,
                                &d->result)));
     toy_run_close(session, &d->toys, &d->result.tally);

@@ -11,14 +11,14 @@ const struct command *const commands[] = {
 
 static bool is_option(const char *name, size_t length)
 {
-    for (size_t i = 0; commands[i] != NULL; i++)
-        if (find_option(commands[i], name, length, 0) != NULL) return true;
+    for (size_t i = 0; commands[i]; i++)
+        if (find_option(commands[i], name, length, 0)) return true;
     return false;
 }
 
 char *name_options(char *message)
 {
-    for (char *at = message; (at = strchr(at, '`')) != NULL; at++) {
+    for (char *at = message; (at = strchr(at, '`')); at++) {
         char option[64] = "--";
         const size_t length = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz_");
         if (at[1 + length] != '`' || length + 2 > sizeof option) continue;

@@ -21,7 +21,7 @@ paritas_status list_of(struct session *session, const char *option, paritas_name
     size_t at = 0;
     list->count = 0;
     list->items = items;
-    for (const struct given *given; (given = option_next(session->arguments, option, &at)) != NULL;) {
+    for (const struct given *given; (given = option_next(session, option, &at));) {
         items[list->count++] = given->text;
         if (given->option->kind == OPTION_PAIR) items[list->count++] = given->second;
     }

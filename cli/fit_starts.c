@@ -26,8 +26,7 @@ static void draw_start(const struct session *session, uint64_t k, double *start)
         double low = bounds.lower > start[i] - reach ? bounds.lower : start[i] - reach,
                high = bounds.upper < start[i] + reach ? bounds.upper : start[i] + reach;
         start[i] = isnan(widths[i]) ? low + u * (high - low) : start[i] + normal_quantile(u) * widths[i];
-        if (start[i] < bounds.lower) start[i] = bounds.lower;
-        if (start[i] > bounds.upper) start[i] = bounds.upper;
+        start[i] = clamped(bounds, start[i]);
     }
 }
 
@@ -65,7 +64,7 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
     const paritas_fit_answers answers = {.size = sizeof answers, .results = results};
     TRY(paritas_fit(session->context, session->model, options, n, jobs, &answers));
     *starts = (struct starts){.n = n, .winner = session->job.start};
-    starts->lowest = starts->highest = starts->first = (double)NAN;
+    starts->lowest = starts->highest = starts->first = NAN;
     if (results[0].status == PARITAS_FIT_CONVERGED) starts->first = results[0].twice_nll;
     for (size_t k = 0; k < n; k++) {
         double twice_nll = results[k].twice_nll;

@@ -16,7 +16,7 @@ static void write_overview(void)
     printf("usage: paritas COMMAND ... [options]\n\n"
            "Fits binned likelihoods in HistFactory form (pyhf JSON workspaces), and loss cones of electrons "
            "above the Moon.\n\nCommands:\n");
-    for (size_t i = 0; commands[i] != NULL; i++) write_summary(stdout, commands[i]);
+    for (size_t i = 0; commands[i]; i++) write_summary(stdout, commands[i]);
     printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
            "PARITAS_DEVICE=NAME stands for --device, PARITAS_CACHE=FOLDER names the folder of compiled "
            "kernels (empty: none).\n"
@@ -53,7 +53,7 @@ static bool options_agree(const struct arguments *arguments)
         usage_error(arguments->command, "standard input can be read once");
         return false;
     }
-    if (option_given(arguments, "--patch-name") != NULL && option_given(arguments, "--patchset") == NULL) {
+    if (argument_given(arguments, "--patch-name") && !argument_given(arguments, "--patchset")) {
         usage_error(arguments->command, "--patch-name needs --patchset FILE");
         return false;
     }
@@ -67,13 +67,14 @@ static bool options_agree(const struct arguments *arguments)
 
 static int run(const struct arguments *arguments)
 {
-    const char *path = option_text(arguments, "--output-file", NULL);
-    if (path != NULL && !output_check(path)) return EXIT_OUTPUT;
+    const struct given *file = argument_given(arguments, "--output-file");
+    const char *path = file ? file->text : NULL;
+    if (path && !output_check(path)) return EXIT_OUTPUT;
     struct session session;
     const struct command *command = arguments->command;
     paritas_status status = session_open(&session, arguments);
     if (status == PARITAS_OK)
-        status = command->run != NULL ? (paritas_status)command->run(&session) : analysis_run(&session);
+        status = command->run ? (paritas_status)command->run(&session) : analysis_run(&session);
     progress_close(&session.progress);
     if (status == PARITAS_OK) describe_provenance(&session);
     int code = exit_code_of(status);
@@ -82,7 +83,7 @@ static int run(const struct arguments *arguments)
         code = exit_code_of(status);
     }
     if (status != PARITAS_OK) {
-        const char *message = session.context != NULL ? name_options(session.context->message) : "";
+        const char *message = session.context ? name_options(session.context->message) : "";
         fprintf(stderr, "paritas: %s\n", message[0] != '\0' ? message : paritas_status_message(status));
     }
     if (session.wrong_usage) code = EXIT_USAGE;
@@ -108,11 +109,10 @@ static const char *action_of(const struct command *command, const char *name)
 /* *words: two if the command has actions, else one. */
 static const struct command *find_command(const char *name, const char *action, int *words)
 {
-    for (size_t i = 0; commands[i] != NULL; i++) {
+    for (size_t i = 0; commands[i]; i++) {
         const char *wanted = action_of(commands[i], name);
-        *words = wanted != NULL ? 2 : 1;
-        if (wanted != NULL ? strcmp(wanted, action) == 0 : strcmp(commands[i]->name, name) == 0)
-            return commands[i];
+        *words = wanted ? 2 : 1;
+        if (wanted ? strcmp(wanted, action) == 0 : strcmp(commands[i]->name, name) == 0) return commands[i];
     }
     return NULL;
 }
@@ -122,8 +122,8 @@ static int write_unknown(const char *name, const char *word)
     const bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
     FILE *file = help ? stdout : stderr;
     bool has_actions = false;
-    for (size_t i = 0; commands[i] != NULL; i++) {
-        if (action_of(commands[i], name) == NULL) continue;
+    for (size_t i = 0; commands[i]; i++) {
+        if (!action_of(commands[i], name)) continue;
         if (!has_actions) {
             if (word[0] == '\0')
                 fprintf(file, "paritas: %s needs an action\n", name);
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
         return 0;
     }
     const struct command *command = find_command(name, action, &words);
-    if (command == NULL) return write_unknown(name, action);
+    if (!command) return write_unknown(name, action);
     struct arguments arguments;
     int code = EXIT_USAGE;
     switch (arguments_parse(command, argc - 1 - words, argv + 1 + words, &arguments)) {

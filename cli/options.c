@@ -1,8 +1,6 @@
 /* options.c: the parser and the help text. */
 #include "options.h"
 
-#include "paritas_records.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -37,9 +35,9 @@ void usage_error(const struct command *command, const char *format, ...)
     fprintf(stderr, "; `paritas %s --help` lists them\n", command->name);
 }
 
-#define EACH_OPTION(command, group, option)                                                     \
-    for (const struct option_group *group = (command)->groups; group->options != NULL; group++) \
-        for (const struct option *option = group->options; option->name != NULL; option++)
+#define EACH_OPTION(command, group, option)                                             \
+    for (const struct option_group *group = (command)->groups; group->options; group++) \
+        for (const struct option *option = group->options; option->name; option++)
 
 const struct option *find_option(const struct command *command, const char *name, size_t length, char letter)
 {
@@ -92,7 +90,7 @@ static bool read_named(struct given *given, char *text)
 {
     char *equals = strrchr(text, '=');
     given->text = text;
-    if (equals == NULL || equals == text || !number_of_text(equals + 1, &given->number)) return false;
+    if (!equals || equals == text || !number_of_text(equals + 1, &given->number)) return false;
     *equals = '\0';
     return true;
 }
@@ -132,7 +130,7 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
     const bool is_long = word[1] == '-';
     const size_t length = is_long ? strcspn(word, "=") : 2;
     const struct option *option = find_option(command, word, length, is_long ? 0 : word[1]);
-    if (option == NULL) {
+    if (!option) {
         usage_error(command, "%s has no option %.*s", command->name, (int)length, word);
         return false;
     }
@@ -140,16 +138,16 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
     given->option = option;
     char *attached = word[length] == '\0' ? NULL : word + length + is_long;
     if (option->kind == OPTION_FLAG) {
-        if (attached != NULL) usage_error(command, "%s takes no value", option->name);
-        return attached == NULL;
+        if (attached) usage_error(command, "%s takes no value", option->name);
+        return !attached;
     }
-    const int wanted = option->kind == OPTION_PAIR ? 2 : attached == NULL;
+    const int wanted = option->kind == OPTION_PAIR ? 2 : !attached;
     if (*i + wanted >= argc || (wanted > 0 && strncmp(argv[*i + 1], "--", 2) == 0) ||
-        (attached != NULL && wanted == 2)) {
+        (attached && wanted == 2)) {
         usage_error(command, "%s needs a value: %s %s", option->name, option->name, option->value);
         return false;
     }
-    char *text = attached != NULL ? attached : argv[*i + 1];
+    char *text = attached ? attached : argv[*i + 1];
     if (wanted == 2) given->second = argv[*i + 2];
     *i += wanted;
     if (option->kind == OPTION_NAMED) {
@@ -158,8 +156,8 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
         return false;
     }
     const char *taken = read_value(given, text);
-    if (taken != NULL) usage_error(command, "%s takes %s, not '%s'", option->name, taken, text);
-    return taken == NULL;
+    if (taken) usage_error(command, "%s takes %s, not '%s'", option->name, taken, text);
+    return !taken;
 }
 
 static bool open_arguments(struct arguments *arguments, size_t n_words)
@@ -169,10 +167,10 @@ static bool open_arguments(struct arguments *arguments, size_t n_words)
     arguments->operands = calloc(n_words + 1, sizeof *arguments->operands);
     arguments->given = calloc(n_words + 1, sizeof *arguments->given);
     arguments->defaults = calloc(n, sizeof *arguments->defaults);
-    if (arguments->operands == NULL || arguments->given == NULL || arguments->defaults == NULL) return false;
+    if (!arguments->operands || !arguments->given || !arguments->defaults) return false;
     EACH_OPTION(arguments->command, group, option)
     {
-        if (option->otherwise == NULL) continue;
+        if (!option->otherwise) continue;
         struct given *given = &arguments->defaults[arguments->n_defaults++];
         given->option = option;
         read_value(given, option->otherwise);
@@ -213,20 +211,19 @@ static bool is_given(const struct arguments *arguments, const char *needs)
     char name[32];
     const char *value = strchr(needs, ' ');
     snprintf(name, sizeof name, "%.*s", (int)strcspn(needs, " "), needs);
-    const struct given *given = option_given(arguments, name);
-    return given != NULL &&
-           (value == NULL || (value[1] >= 'A' && value[1] <= 'Z') || strcmp(given->text, value + 1) == 0);
+    const struct given *given = argument_given(arguments, name);
+    return given && (!value || (value[1] >= 'A' && value[1] <= 'Z') || strcmp(given->text, value + 1) == 0);
 }
 
 bool options_complete(const struct arguments *arguments)
 {
     EACH_OPTION(arguments->command, group, option)
     {
-        const struct given *given = option_given(arguments, option->name);
+        const struct given *given = argument_given(arguments, option->name);
         const char *const needs[2] = {group->needs, option->needs};
-        if (given == NULL) continue;
+        if (!given) continue;
         for (int k = 0; k < 2; k++)
-            if (needs[k] != NULL && !is_given(arguments, needs[k])) {
+            if (needs[k] && !is_given(arguments, needs[k])) {
                 fprintf(stderr, "paritas: %s needs %s\n", option->name, needs[k]);
                 return false;
             }
@@ -239,64 +236,10 @@ bool options_complete(const struct arguments *arguments)
     return true;
 }
 
-const struct given *option_given(const struct arguments *arguments, const char *name)
+const struct given *argument_given(const struct arguments *arguments, const char *name)
 {
     for (size_t i = arguments->n_given; i-- > 0;)
         if (strcmp(arguments->given[i].option->name, name) == 0) return &arguments->given[i];
-    return NULL;
-}
-
-const struct given *option_value(const struct arguments *arguments, const char *name)
-{
-    const struct given *given = option_given(arguments, name);
-    for (size_t i = 0; i < arguments->n_defaults && given == NULL; i++)
-        if (strcmp(arguments->defaults[i].option->name, name) == 0) given = &arguments->defaults[i];
-    return given;
-}
-
-bool option_flag(const struct arguments *arguments, const char *name)
-{
-    return option_given(arguments, name) != NULL;
-}
-
-const char *option_text(const struct arguments *arguments, const char *name, const char *otherwise)
-{
-    const struct given *given = option_value(arguments, name);
-    return given != NULL ? given->text : otherwise;
-}
-
-double option_number(const struct arguments *arguments, const char *name, double otherwise)
-{
-    const struct given *given = option_value(arguments, name);
-    return given != NULL ? given->number : otherwise;
-}
-
-uint64_t option_whole(const struct arguments *arguments, const char *name, uint64_t otherwise)
-{
-    const struct given *given = option_value(arguments, name);
-    return given != NULL ? given->whole : otherwise;
-}
-
-size_t option_count(const struct arguments *arguments, const char *name, size_t otherwise)
-{
-    return (size_t)option_number(arguments, name, (double)otherwise);
-}
-
-int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
-                    int otherwise)
-{
-    int value = otherwise;
-    paritas_enumeration_value(paritas_enumeration_find(enumeration), option_text(arguments, name, ""),
-                              &value);
-    return value;
-}
-
-const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at)
-{
-    while (*at < arguments->n_given) {
-        const struct given *given = &arguments->given[(*at)++];
-        if (strcmp(given->option->name, name) == 0) return given;
-    }
     return NULL;
 }
 
@@ -332,9 +275,8 @@ static void write_option(const struct option *option)
     if (at >= HELP_COLUMN) at = printf("\n") - 1;
     printf("%*s", HELP_COLUMN - at, "");
     snprintf(help, sizeof help, "%s%s%s%s", option->help,
-             option->help[0] != '\0' && option->otherwise != NULL ? "; " : "",
-             option->otherwise != NULL ? "default: " : "",
-             option->otherwise != NULL ? option->otherwise : "");
+             option->help[0] != '\0' && option->otherwise ? "; " : "", option->otherwise ? "default: " : "",
+             option->otherwise ? option->otherwise : "");
     write_wrapped(help, HELP_COLUMN);
 }
 
@@ -343,14 +285,13 @@ void help_write(const struct command *command)
     write_usage(stdout, command);
     printf("\n\n");
     write_wrapped(command->summary, 0);
-    if (command->description != NULL) {
+    if (command->description) {
         putchar('\n');
         write_wrapped(command->description, 0);
     }
-    for (const struct option_group *group = command->groups; group->options != NULL; group++) {
+    for (const struct option_group *group = command->groups; group->options; group++) {
         printf("\n%s:\n", group->title);
-        for (const struct option *option = group->options; option->name != NULL; option++)
-            write_option(option);
+        for (const struct option *option = group->options; option->name; option++) write_option(option);
     }
     printf("\nExit codes: 0 answered; 1 a fit did not converge; 2 wrong command line; 3 wrong input; 4 no "
            "such device; 5 output not written.\n");

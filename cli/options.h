@@ -30,12 +30,12 @@ typedef enum option_kind {
 
 struct option {
     const char *name; /* "--mu"; NULL: end of table */
-    char letter;      /* 'j' for -j; 0: none */
     option_kind kind;
     const char *value; /* shown in help */
     const char *help;
     const char *otherwise; /* default in the help; NULL: none */
     const char *needs;     /* requires this option: "--store FILE" */
+    char letter;           /* 'j' for -j; 0: none */
 };
 
 struct option_group {
@@ -113,21 +113,8 @@ bool options_complete(const struct arguments *arguments);
 void usage_error(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Of several, the last counts. */
-const struct given *option_given(const struct arguments *arguments, const char *name); /* NULL: not given */
-/* As given, else the default; NULL: none. */
-const struct given *option_value(const struct arguments *arguments, const char *name);
-/* For options whose default is found at run time. */
-bool option_flag(const struct arguments *arguments, const char *name);
-const char *option_text(const struct arguments *arguments, const char *name, const char *otherwise);
-double option_number(const struct arguments *arguments, const char *name, double otherwise);
-uint64_t option_whole(const struct arguments *arguments, const char *name, uint64_t otherwise);
-size_t option_count(const struct arguments *arguments, const char *name, size_t otherwise);
-/* The constant of enumeration "paritas_minimizer" that a choice names. */
-int option_constant(const struct arguments *arguments, const char *name, const char *enumeration,
-                    int otherwise);
-/* The next repetition; start with *at = 0. NULL: no more. */
-const struct given *option_next(const struct arguments *arguments, const char *name, size_t *at);
+/* Of several, the last counts. NULL: not given. */
+const struct given *argument_given(const struct arguments *arguments, const char *name);
 
 /* Index, -1: none. */
 int option_choice(const char *choices, const char *text);

@@ -20,13 +20,13 @@ static bool failed(const char *path)
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    if (slash == NULL) return strdup(".");
+    if (!slash) return strdup(".");
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 static bool is_standard_output(const char *path)
 {
-    return path == NULL || strcmp(path, "-") == 0;
+    return !path || strcmp(path, "-") == 0;
 }
 
 bool output_check(const char *path)
@@ -40,8 +40,8 @@ bool output_check(const char *path)
         }
         if (!S_ISREG(info.st_mode)) return access(path, W_OK) == 0 || failed(path);
     }
-    char *real = realpath(path, NULL), *folder = folder_of(real != NULL ? real : path);
-    bool writable = folder != NULL && access(folder, W_OK | X_OK) == 0;
+    char *real = realpath(path, NULL), *folder = folder_of(real ? real : path);
+    bool writable = folder && access(folder, W_OK | X_OK) == 0;
     int error = errno;
     free(real);
     free(folder);
@@ -85,9 +85,9 @@ bool output_open(struct output_file *output, const char *path)
     output->target = exists ? realpath(path, NULL) : strdup(path);
     output->mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
     output->file = -1;
-    const size_t size = output->target != NULL ? strlen(output->target) + sizeof ".XXXXXX" : 0;
-    output->beside = output->target != NULL ? malloc(size) : NULL;
-    if (output->beside != NULL) {
+    const size_t size = output->target ? strlen(output->target) + sizeof ".XXXXXX" : 0;
+    output->beside = output->target ? malloc(size) : NULL;
+    if (output->beside) {
         snprintf(output->beside, size, "%s.XXXXXX", output->target);
         output->file = mkstemp(output->beside);
     }

@@ -26,16 +26,14 @@ paritas_status contract_plan_points(struct session *session, struct contract_pla
     TRY(allocated(session));
     for (size_t k = 0; k < CONTRACT_POINTS; k++)
         for (size_t i = 0; i < n; i++) {
-            const struct range bounds = bounds_of(session, i);
             double *x = &plan->points[k * n + i];
             *x = job->start[i];
             if (k == 0 || job->fixed[i]) continue;
             *x += uniform(k, i) * (isnan(width[i]) ? 0.2 * (fabs(*x) + 0.1) : 0.5 * width[i]);
-            if (*x < bounds.lower) *x = bounds.lower;
-            if (*x > bounds.upper) *x = bounds.upper;
+            *x = clamped(bounds_of(session, i), *x);
         }
     plan->poi = has_free_poi(session);
-    plan->scanned = plan->poi ? (size_t)paritas_model_poi_index(session->model) : 0;
+    plan->scanned = plan->poi ? (size_t)poi_of(session) : 0;
     while (plan->scanned < n && job->fixed[plan->scanned]) plan->scanned++;
     return PARITAS_OK;
 }
@@ -71,7 +69,7 @@ static paritas_status ask_likelihood(struct asking *a)
     double *nll = room(a, CONTRACT_NLL, CONTRACT_POINTS),
            *gradient = room(a, CONTRACT_GRADIENT, CONTRACT_POINTS * n),
            *hessian = room(a, CONTRACT_HESSIAN, CONTRACT_HESSIANS * n * n);
-    const double *data = a->session->job.data != NULL ? a->session->job.data : paritas_model_data(model);
+    const double *data = a->session->job.data ? a->session->job.data : paritas_model_data(model);
     TRY(allocated(a->session));
     TRY(paritas_evaluate(a->context, model, CONTRACT_POINTS, a->plan->points, 1, data, nll, gradient, NULL));
     return paritas_evaluate(a->context, model, CONTRACT_HESSIANS, a->plan->points, 1, data, NULL, NULL,

@@ -55,7 +55,7 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
 /* Without a context only this patch fails. */
 static paritas_status open_worker(struct session *session, const struct patch_worker *worker)
 {
-    if (worker->device != NULL) return session_open_beside(session, worker->run->first, worker->device);
+    if (worker->device) return session_open_beside(session, worker->run->first, worker->device);
     session_share(session, worker->run->first);
     return PARITAS_OK;
 }
@@ -68,7 +68,7 @@ static void *work(void *argument)
     for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->n;) {
         struct patch_outcome *outcome = &run->outcomes[i];
         const bool opened =
-            session.context != NULL || (outcome->status = open_worker(&session, worker)) == PARITAS_OK;
+            session.context || (outcome->status = open_worker(&session, worker)) == PARITAS_OK;
         if (opened) outcome->status = run_one(&session, run, outcome);
         if (outcome->status != PARITAS_OK)
             snprintf(outcome->error, sizeof outcome->error, "%s", name_options(session.context->message));
@@ -84,8 +84,9 @@ static void *work(void *argument)
 /* One a processor, or --threads. One on an accelerator: contexts there compete for memory. */
 static size_t worker_count(const struct session *session, size_t n_patches)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t n = option_count(session->arguments, "--threads", processors > 0 ? (size_t)processors : 1);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t n = option_count(session, "--threads");
+    if (n == 0) n = processors > 0 ? (size_t)processors : 1;
     if (strcmp(paritas_device_name(session->context), "cpu") != 0) n = 1;
     if (n > n_patches) n = n_patches;
     return n < WORKERS_MAX ? n : WORKERS_MAX;
@@ -192,17 +193,15 @@ static paritas_status run_all(struct session *session, const paritas_workspace *
         write_rows(session, run);
     if (n_failed == 0) return PARITAS_OK;
     session->partial = true;
-    return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                        "%s: %zu of %zu patches failed; their lines say why",
-                        option_text(session->arguments, "--patchset", NULL), n_failed, run->n);
+    return wrong_input(session, "%s: %zu of %zu patches failed; their lines say why",
+                       option_text(session, "--patchset"), n_failed, run->n);
 }
 
 paritas_status run_patches(struct session *session, const struct analysis *analysis)
 {
     struct patch_run run = {.analysis = analysis, .first = session};
     paritas_workspace *patchset = NULL;
-    TRY(paritas_workspace_read(session->context, option_text(session->arguments, "--patchset", NULL),
-                               &patchset));
+    TRY(paritas_workspace_read(session->context, option_text(session, "--patchset"), &patchset));
     const paritas_status status = run_all(session, patchset, &run);
     paritas_workspace_free(patchset);
     return status;

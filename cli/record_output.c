@@ -64,13 +64,13 @@ void write_fields(struct writer *writer, const char *type, const void *record, c
                   const char *last)
 {
     const paritas_record *described = paritas_record_find(type);
-    assert(described != NULL);
-    bool within = first == NULL;
+    assert(described);
+    bool within = !first;
     for (size_t i = 0; i < described->n_fields; i++) {
         const paritas_field *field = &described->fields[i];
         within = within || strcmp(field->word, first) == 0;
         if (within && field->word[0] != '\0') write_field(writer, field, record);
-        if (last != NULL && strcmp(field->word, last) == 0) return;
+        if (last && strcmp(field->word, last) == 0) return;
     }
 }
 
@@ -82,7 +82,7 @@ void write_record(struct writer *writer, const char *type, const void *record)
 void write_record_row(struct writer *writer, const char *name, const char *type, const void *record)
 {
     write_object(writer, NULL, false);
-    if (name != NULL) write_string(writer, "name", name);
+    if (name) write_string(writer, "name", name);
     write_record(writer, type, record);
     write_close(writer);
 }

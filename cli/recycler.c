@@ -20,10 +20,10 @@ _Static_assert(sizeof(struct kept_block) % 16 == 0, "pieces are aligned");
 static struct kept_block *take_kept(struct recycler *recycler, size_t size)
 {
     struct kept_block **best = NULL;
-    for (struct kept_block **at = &recycler->kept; *at != NULL; at = &(*at)->next)
-        if ((*at)->size >= size && (*at)->size / 2 <= size && (best == NULL || (*at)->size < (*best)->size))
+    for (struct kept_block **at = &recycler->kept; *at; at = &(*at)->next)
+        if ((*at)->size >= size && (*at)->size / 2 <= size && (!best || (*at)->size < (*best)->size))
             best = at;
-    if (best == NULL) return NULL;
+    if (!best) return NULL;
     struct kept_block *block = *best;
     *best = block->next;
     recycler->n_kept--;
@@ -40,9 +40,9 @@ static void *allocate(void *user, size_t size)
         block = take_kept(recycler, size);
         pthread_mutex_unlock(&recycler->lock);
     }
-    if (block == NULL) {
+    if (!block) {
         block = malloc(sizeof *block + size);
-        if (block == NULL) return NULL;
+        if (!block) return NULL;
         block->size = size;
     }
     return block + 1;
@@ -51,7 +51,7 @@ static void *allocate(void *user, size_t size)
 static void release(void *user, void *memory)
 {
     struct recycler *recycler = user;
-    if (memory == NULL) return;
+    if (!memory) return;
     struct kept_block *block = (struct kept_block *)memory - 1, *dropped = block;
     if (block->size >= KEPT_FROM) {
         pthread_mutex_lock(&recycler->lock);
@@ -60,7 +60,7 @@ static void release(void *user, void *memory)
         dropped = NULL;
         if (++recycler->n_kept > KEPT_MOST) { /* the oldest */
             struct kept_block **last = &recycler->kept;
-            while ((*last)->next != NULL) last = &(*last)->next;
+            while ((*last)->next) last = &(*last)->next;
             dropped = *last;
             *last = NULL;
             recycler->n_kept--;
@@ -72,17 +72,17 @@ static void release(void *user, void *memory)
 
 static void *reallocate(void *user, void *memory, size_t size)
 {
-    if (memory == NULL) return allocate(user, size);
+    if (!memory) return allocate(user, size);
     struct kept_block *block = (struct kept_block *)memory - 1;
     if (size <= block->size && block->size >= KEPT_FROM) return memory;
     if (block->size < KEPT_FROM && size < KEPT_FROM) {
         struct kept_block *moved = realloc(block, sizeof *block + size);
-        if (moved == NULL) return NULL;
+        if (!moved) return NULL;
         moved->size = size;
         return moved + 1;
     }
     void *larger = allocate(user, size);
-    if (larger == NULL) return NULL;
+    if (!larger) return NULL;
     memcpy(larger, memory, block->size < size ? block->size : size);
     release(user, memory);
     return larger;
@@ -96,7 +96,7 @@ void recycler_open(struct recycler *recycler)
 
 void recycler_close(struct recycler *recycler)
 {
-    while (recycler->kept != NULL) {
+    while (recycler->kept) {
         struct kept_block *block = recycler->kept;
         recycler->kept = block->next;
         free(block);

@@ -3,50 +3,45 @@
 #include "session.h"
 #include "infer/infer.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct option options_job[] = {
-    {"--fix", 0, OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},
-    {"--init", 0, OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},
+    {"--fix", OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},
+    {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},
     {0},
 };
 
 const struct option options_patches[] = {
-    {"--patch", 0, OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
-    {"--patchset", 0, OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
-    {"--patch-name", 0, OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
+    {"--patch", OPTION_INPUT, "FILE", "apply a JSON Patch to the workspace (repeatable)"},
+    {"--patchset", OPTION_INPUT, "FILE", "patch set of this workspace; its digests are checked"},
+    {"--patch-name", OPTION_TEXT, "NAME", "the patch of the patch set to apply"},
     {0},
 };
 
 const struct option options_model[] = {
-    {"--measurement", 0, OPTION_TEXT, "NAME", "measurement; default: the first"},
-    {"--poi", 0, OPTION_TEXT, "NAME", "parameter of interest; default: the measurement's; \"\": none"},
-    {"--normsys-code", 0, OPTION_CHOICE, "1|4", "interpolation of normsys", "4"},
-    {"--histosys-code", 0, OPTION_CHOICE, "0|2|4p", "interpolation of histosys", "4p"},
-    {"--clip-sample", 0, OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
-    {"--clip-bin", 0, OPTION_NUMBER, "RATE", "clip the rate of each bin from below"},
+    {"--measurement", OPTION_TEXT, "NAME", "measurement; default: the first"},
+    {"--poi", OPTION_TEXT, "NAME", "parameter of interest; default: the measurement's; \"\": none"},
+    {"--normsys-code", OPTION_CHOICE, "1|4", "interpolation of normsys", "4"},
+    {"--histosys-code", OPTION_CHOICE, "0|2|4p", "interpolation of histosys", "4p"},
+    {"--clip-sample", OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
+    {"--clip-bin", OPTION_NUMBER, "RATE", "clip the rate of each bin from below"},
     {0},
 };
 
 /* `fits`: f32 fits, ended by "; " */
-#define ENGINE_ROWS(fits)                                                                            \
-    {"--threads", 0, OPTION_COUNT, "N", "threads; default: one a processor"},                        \
-        {"--device", 0, OPTION_TEXT, "NAME",                                                         \
-         "auto, cpu or a device that `paritas devices` lists; default: auto"},                       \
-        {"--precision",                                                                              \
-         0,                                                                                          \
-         OPTION_CHOICE,                                                                              \
-         "f64|f32|auto",                                                                             \
-         "precision of the kernels; " fits "auto: f64 if the device is fast enough in it, else f32", \
-         "f64"}
+#define ENGINE_ROWS(fits)                                                      \
+    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},     \
+        {"--device", OPTION_TEXT, "NAME",                                      \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"}, \
+        {"--precision", OPTION_CHOICE, "f64|f32|auto",                         \
+         "precision of the kernels; " fits "auto: f64 if the device is fast enough in it, else f32", "f64"}
 
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
-    {"--no-polish", 0, OPTION_FLAG, NULL,
+    {"--no-polish", OPTION_FLAG, NULL,
      "keep f32 fits without the f64 polish, to test f32 itself: parameters may be 0.003 errors from the "
      "minimum, or worse. Differences of 2 NLL below 1e-4 are rounding"},
     {0},
@@ -57,15 +52,15 @@ const struct option options_fit_engine[] = {
     {0},
 };
 
-#define JSON_ROW {"--json", 0, OPTION_FLAG, NULL, "answer as one JSON document"}
-#define LAST_ROWS                                                       \
-    {"--quiet", 0, OPTION_FLAG, NULL, "no progress on standard error"}, \
-        {"--help", 'h', OPTION_FLAG, NULL, "this text"}, {0}
+#define JSON_ROW {"--json", OPTION_FLAG, NULL, "answer as one JSON document"}
+#define LAST_ROWS                                                    \
+    {"--quiet", OPTION_FLAG, NULL, "no progress on standard error"}, \
+        {"--help", OPTION_FLAG, NULL, "this text", .letter = 'h'}, {0}
 
 const struct option options_output[] = {
     JSON_ROW,
-    {"--output-file", 'o', OPTION_TEXT, "FILE",
-     "write the answer there, whole or not at all; -: standard output, the default"},
+    {"--output-file", OPTION_TEXT, "FILE",
+     "write the answer there, whole or not at all; -: standard output, the default", .letter = 'o'},
     LAST_ROWS,
 };
 
@@ -77,14 +72,14 @@ const struct option options_answer[] = {
 static const char *environment(const char *name)
 {
     const char *text = getenv(name);
-    return text != NULL && text[0] != '\0' ? text : NULL;
+    return text && text[0] != '\0' ? text : NULL;
 }
 
 /* PARITAS_LANES; 0: not set, or wrong (text in `wrong`). */
 static unsigned environment_lanes(const char **wrong)
 {
     const char *text = environment("PARITAS_LANES");
-    const int power = text != NULL ? option_choice("1|2|4|8|16", text) : -1;
+    const int power = text ? option_choice("1|2|4|8|16", text) : -1;
     *wrong = power < 0 ? text : NULL;
     return power < 0 ? 0 : 1u << power;
 }
@@ -96,17 +91,17 @@ const char *environment_device(void)
 
 static bool takes_device(const struct command *command)
 {
-    for (const struct option_group *group = command->groups; group->options != NULL; group++)
+    for (const struct option_group *group = command->groups; group->options; group++)
         if (group->options == options_engine || group->options == options_fit_engine) return true;
     return false;
 }
 
 /* NULL for commands that evaluate nothing, whatever the environment says. */
-static const char *device_of(const struct arguments *arguments)
+static const char *device_of(const struct session *session)
 {
-    if (!takes_device(arguments->command)) return "cpu";
-    const char *named = environment_device();
-    return option_text(arguments, "--device", named != NULL ? named : "auto");
+    const char *given = option_text(session, "--device"), *named = environment_device();
+    if (!takes_device(session->arguments->command)) return "cpu";
+    return given ? given : named ? named : "auto";
 }
 
 static void print_note(void *user, const char *message)
@@ -119,15 +114,15 @@ static void print_note(void *user, const char *message)
 static const char *cache_folder(char *path, size_t room)
 {
     const char *given = getenv("PARITAS_CACHE"), *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
-    if (given != NULL) return given[0] != '\0' ? given : NULL;
+    if (given) return given[0] != '\0' ? given : NULL;
 #if defined(__APPLE__)
     const char *below = "Library/Caches";
 #else
     const char *below = ".cache";
 #endif
-    if (xdg != NULL && xdg[0] == '/')
+    if (xdg && xdg[0] == '/')
         snprintf(path, room, "%s/paritas", xdg);
-    else if (home != NULL && home[0] == '/')
+    else if (home && home[0] == '/')
         snprintf(path, room, "%s/%s/paritas", home, below);
     else
         return NULL;
@@ -144,28 +139,27 @@ static void open_outputs(struct session *session)
 static paritas_status open_context(struct session *session)
 {
     paritas_status status = paritas_open(&session->options, &session->context);
-    if (session->context != NULL) open_outputs(session);
+    if (session->context) open_outputs(session);
     return status;
 }
 
 paritas_status session_open(struct session *session, const struct arguments *arguments)
 {
     static const unsigned precisions[] = {64, 32, PARITAS_PRECISION_AUTO};
-    const struct given *precision = option_value(arguments, "--precision");
-    const bool quiet = option_flag(arguments, "--quiet");
     const char *wrong_lanes;
-    *session = (struct session){.job = PARITAS_JOB_DEFAULT,
-                                .arguments = arguments,
-                                .json = option_flag(arguments, "--json"),
-                                .options = PARITAS_OPTIONS_DEFAULT};
+    *session = (struct session){
+        .job = PARITAS_JOB_DEFAULT, .arguments = arguments, .options = PARITAS_OPTIONS_DEFAULT};
+    const struct given *precision = option_value(session, "--precision");
+    const bool quiet = option_flag(session, "--quiet");
+    session->json = option_flag(session, "--json");
     paritas_options *options = &session->options;
-    options->threads = (unsigned)option_count(arguments, "--threads", 0);
+    options->threads = (unsigned)option_count(session, "--threads");
     options->isa = environment("PARITAS_ISA");
     options->lanes = environment_lanes(&wrong_lanes);
     options->cache = cache_folder(session->cache, sizeof session->cache);
-    options->device = device_of(arguments);
-    options->precision = precisions[precision != NULL ? precision->choice : 0];
-    options->no_polish = option_flag(arguments, "--no-polish");
+    options->device = device_of(session);
+    options->precision = precisions[precision ? precision->choice : 0];
+    options->no_polish = option_flag(session, "--no-polish");
     options->progress = progress_report;
     options->progress_user = &session->progress;
     if (!quiet) options->note = print_note;
@@ -175,10 +169,9 @@ paritas_status session_open(struct session *session, const struct arguments *arg
         options->allocator = &session->recycler.allocator;
     }
     TRY(open_context(session));
-    return wrong_lanes == NULL
-               ? PARITAS_OK
-               : paritas_refuse(session->context, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'",
-                                wrong_lanes);
+    return !wrong_lanes ? PARITAS_OK
+                        : paritas_refuse(session->context, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'",
+                                         wrong_lanes);
 }
 
 static void copy_options(struct session *session, const struct session *first)
@@ -213,7 +206,7 @@ paritas_status open_another(struct session *session, const paritas_options *opti
     const paritas_status status = paritas_open(options, context);
     if (status == PARITAS_OK) return status;
     return paritas_fail(session->context, status, "%s",
-                        *context != NULL ? paritas_error_message(*context) : paritas_status_message(status));
+                        *context ? paritas_error_message(*context) : paritas_status_message(status));
 }
 
 void session_clear(struct session *session)
@@ -231,7 +224,7 @@ void session_clear(struct session *session)
 
 void session_close(struct session *session)
 {
-    if (session->context == NULL) return;
+    if (!session->context) return;
     session_clear(session);
     text_free(&session->out);
     if (!session->shares) paritas_close(session->context);
@@ -242,7 +235,7 @@ void session_close(struct session *session)
 /* Notes a failed allocation for allocated(). */
 static void *noted(struct session *session, void *memory)
 {
-    if (memory == NULL) {
+    if (!memory) {
         paritas_fail_memory(session->context);
         session->short_of_memory = true;
     }
@@ -259,16 +252,38 @@ double *numbers(struct session *session, size_t n)
     return elements(session, n, sizeof(double));
 }
 
-void *arena_records(struct arena *arena, size_t n, size_t size)
+void *sized_records(struct session *session, size_t n, size_t size)
 {
-    char *records = arena_array(arena, n + 1, size);
-    for (size_t i = 0; i < n && records != NULL; i++) memcpy(records + i * size, &size, sizeof size);
+    char *records = elements(session, n, size);
+    for (size_t i = 0; i < n && records; i++) memcpy(records + i * size, &size, sizeof size);
     return records;
 }
 
-void *sized_records(struct session *session, size_t n, size_t size)
+void *grown(struct session *session, void *items, size_t n, size_t size)
 {
-    return noted(session, arena_records(&session->arena, n, size));
+    const size_t least = 16;
+    if (n > 0 && (n < least || (n & (n - 1)) != 0)) return items; /* doubles at powers of two */
+    void *more = elements(session, n > 0 ? 2 * n : least, size);
+    if (more && items) memcpy(more, items, n * size);
+    return more;
+}
+
+char *copied(struct session *session, const char *text, size_t length)
+{
+    return noted(session, arena_text(&session->arena, text, length));
+}
+
+struct arena arena_begin(struct session *session)
+{
+    const struct arena outer = session->arena;
+    arena_open(&session->arena, &session->context->allocator);
+    return outer;
+}
+
+void arena_end(struct session *session, struct arena outer)
+{
+    arena_free(&session->arena);
+    session->arena = outer;
 }
 
 paritas_status allocated(const struct session *session)
@@ -278,7 +293,7 @@ paritas_status allocated(const struct session *session)
 
 bool wants_patchset(const struct arguments *arguments)
 {
-    return option_given(arguments, "--patchset") != NULL && option_given(arguments, "--patch-name") == NULL;
+    return argument_given(arguments, "--patchset") && !argument_given(arguments, "--patch-name");
 }
 
 static paritas_status apply_patch(struct session *session, const char *path, const char *name)
@@ -287,8 +302,8 @@ static paritas_status apply_patch(struct session *session, const char *path, con
     paritas_workspace *patch = NULL, *patched = NULL;
     paritas_status status = paritas_workspace_read(context, path, &patch);
     if (status == PARITAS_OK)
-        status = name != NULL ? paritas_patchset_apply(context, session->workspace, patch, name, &patched)
-                              : paritas_workspace_patch(context, session->workspace, patch, &patched);
+        status = name ? paritas_patchset_apply(context, session->workspace, patch, name, &patched)
+                      : paritas_workspace_patch(context, session->workspace, patch, &patched);
     if (status == PARITAS_OK) {
         paritas_workspace_free(session->workspace);
         session->workspace = patched;
@@ -300,7 +315,7 @@ static paritas_status apply_patch(struct session *session, const char *path, con
 paritas_status apply_patches(struct session *session)
 {
     size_t at = 0;
-    for (const struct given *given; (given = option_next(session->arguments, "--patch", &at)) != NULL;)
+    for (const struct given *given; (given = option_next(session, "--patch", &at));)
         TRY(apply_patch(session, given->text, NULL));
     return PARITAS_OK;
 }
@@ -308,10 +323,9 @@ paritas_status apply_patches(struct session *session)
 paritas_status load_workspace(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
-    const char *patchset = option_text(arguments, "--patchset", NULL),
-               *name = option_text(arguments, "--patch-name", NULL);
+    const char *patchset = option_text(session, "--patchset"), *name = option_text(session, "--patch-name");
     TRY(paritas_workspace_read(session->context, arguments->operands[0], &session->workspace));
-    if (patchset != NULL && name != NULL) TRY(apply_patch(session, patchset, name));
+    if (patchset && name) TRY(apply_patch(session, patchset, name));
     return apply_patches(session);
 }
 
@@ -320,14 +334,14 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
     static const char *const options[2] = {"--init", "--fix"};
     for (int k = 0; k < 2; k++) {
         size_t at = 0, i;
-        for (const struct given *given; (given = option_next(session->arguments, options[k], &at)) != NULL;) {
+        for (const struct given *given; (given = option_next(session, options[k], &at));) {
             TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
             const struct range bounds = bounds_of(session, i);
             if (!in_range(bounds, given->number))
                 return paritas_refuse(session->context, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
                                       options[k], given->text, given->number, bounds.lower, bounds.upper);
             start[i] = given->number;
-            if (k == 1 && fixed != NULL) fixed[i] = 1;
+            if (k == 1 && fixed) fixed[i] = 1;
         }
     }
     return PARITAS_OK;
@@ -348,22 +362,21 @@ static paritas_status create_model(struct session *session)
 {
     static const int histosys_codes[] = {PARITAS_HISTOSYS_CODE_0, PARITAS_HISTOSYS_CODE_2,
                                          PARITAS_HISTOSYS_CODE_4P};
-    const struct arguments *arguments = session->arguments;
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
-    options.measurement = option_text(arguments, "--measurement", NULL);
-    options.poi = option_text(arguments, "--poi", NULL);
-    options.normsys_code = option_value(arguments, "--normsys-code")->choice == 0 ? 1 : 4;
-    options.histosys_code = histosys_codes[option_value(arguments, "--histosys-code")->choice];
-    options.clip_sample = option_given(arguments, "--clip-sample") != NULL;
-    options.clip_sample_at = option_number(arguments, "--clip-sample", 0.0);
-    options.clip_bin = option_given(arguments, "--clip-bin") != NULL;
-    options.clip_bin_at = option_number(arguments, "--clip-bin", 0.0);
+    options.measurement = option_text(session, "--measurement");
+    options.poi = option_text(session, "--poi");
+    options.normsys_code = option_value(session, "--normsys-code")->choice == 0 ? 1 : 4;
+    options.histosys_code = histosys_codes[option_value(session, "--histosys-code")->choice];
+    options.clip_sample = option_flag(session, "--clip-sample");
+    options.clip_sample_at = option_number_or(session, "--clip-sample", 0.0);
+    options.clip_bin = option_flag(session, "--clip-bin");
+    options.clip_bin_at = option_number_or(session, "--clip-bin", 0.0);
     return paritas_model_create(session->context, session->workspace, &options, &session->model);
 }
 
 paritas_status load_model(struct session *session)
 {
-    if (session->workspace == NULL) TRY(load_workspace(session));
+    if (!session->workspace) TRY(load_workspace(session));
     TRY(create_model(session));
     const paritas_model *model = session->model;
     session->n_parameters = paritas_model_parameter_count(model);
@@ -388,6 +401,11 @@ bool in_range(struct range range, double value)
     return value >= range.lower && value <= range.upper;
 }
 
+double clamped(struct range range, double value)
+{
+    return value < range.lower ? range.lower : value > range.upper ? range.upper : value;
+}
+
 struct range range_around(const struct session *session, size_t parameter, double best, double error,
                           double errors, double part)
 {
@@ -404,9 +422,14 @@ double range_value(struct range range, size_t k, size_t n)
                       : range.lower + (range.upper - range.lower) * ((double)k / (double)(n - 1));
 }
 
+ptrdiff_t poi_of(const struct session *session)
+{
+    return paritas_model_poi_index(session->model);
+}
+
 bool has_free_poi(const struct session *session)
 {
-    const ptrdiff_t poi = paritas_model_poi_index(session->model);
+    const ptrdiff_t poi = poi_of(session);
     return poi >= 0 && !session->job.fixed[poi];
 }
 
@@ -423,27 +446,27 @@ const char *parameter_name(const struct session *session, size_t parameter)
 
 const char *poi_name(const struct session *session)
 {
-    ptrdiff_t poi = paritas_model_poi_index(session->model);
+    ptrdiff_t poi = poi_of(session);
     return poi < 0 ? NULL : parameter_name(session, (size_t)poi);
 }
 
 paritas_status require_poi(struct session *session)
 {
-    if (paritas_model_poi_index(session->model) >= 0) return PARITAS_OK;
+    if (poi_of(session) >= 0) return PARITAS_OK;
     const char *command = session->arguments->command->name, *label = session->workspace->label;
-    const char *wanted = option_text(session->arguments, "--measurement", NULL);
+    const char *wanted = option_text(session, "--measurement");
     /* only --poi "" gets here: missing names are refused before */
-    if (option_given(session->arguments, "--poi") != NULL)
+    if (option_given(session, "--poi"))
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s needs a parameter of interest, and --poi says that there is none", command);
     const struct json *measurements = json_get(session->workspace->root, "measurements");
     size_t index = 0;
-    const struct json *measurement = measurements != NULL ? measurements->first : NULL;
-    for (; wanted != NULL && measurement != NULL && !json_text_is(json_get(measurement, "name"), wanted);
+    const struct json *measurement = measurements ? measurements->first : NULL;
+    for (; wanted && measurement && !json_text_is(json_get(measurement, "name"), wanted);
          measurement = measurement->next)
         index++;
     const struct json *poi = json_get(json_get(measurement, "config"), "poi");
-    if (poi == NULL || poi->length == 0)
+    if (!poi || poi->length == 0)
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s: measurements[%zu].config.poi: %s needs a parameter of interest, and none is "
                             "named; --poi NAME names one",
@@ -456,10 +479,10 @@ paritas_status require_poi(struct session *session)
 
 paritas_status load_asimov(struct session *session)
 {
-    const struct given *given = option_given(session->arguments, "--asimov");
-    if (given == NULL) return PARITAS_OK;
+    const struct given *given = option_given(session, "--asimov");
+    if (!given) return PARITAS_OK;
     TRY(require_poi(session));
-    const size_t n = session->n_parameters, poi = (size_t)paritas_model_poi_index(session->model);
+    const size_t n = session->n_parameters, poi = (size_t)poi_of(session);
     const struct range bounds = bounds_of(session, poi);
     if (!in_range(bounds, given->number))
         return paritas_refuse(session->context, "--asimov %.10g lies outside the bounds [%.10g, %.10g] of %s",
@@ -484,8 +507,8 @@ static paritas_status set_value(struct session *session, const char *path, const
 {
     size_t i;
     if (!json_is(value, JSON_NUMBER))
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: the value of '%s' is %s, not a number", path, name, json_type_name(value));
+        return wrong_input(session, "%s: the value of '%s' is %s, not a number", path, name,
+                           json_type_name(value));
     paritas_status status = paritas_model_parameter_index(session->context, session->model, name, &i);
     if (status == PARITAS_NOT_FOUND)
         return paritas_fail(session->context, status, "%s: the model has no parameter '%s'", path, name);
@@ -499,19 +522,16 @@ static paritas_status read_point(struct session *session, const char *path, cons
     const struct json *parameters = json_get(root, "parameters"), *one = root->first;
     const bool by_place = json_is(root, JSON_ARRAY), of_fit = json_is(parameters, JSON_ARRAY);
     if (by_place && root->count != session->n_parameters)
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: an array of %u values for a model of %zu parameters", path, root->count,
-                            session->n_parameters);
+        return wrong_input(session, "%s: an array of %u values for a model of %zu parameters", path,
+                           root->count, session->n_parameters);
     if (!by_place && !json_is(root, JSON_OBJECT))
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: a point is an array in parameter order or an object by name, not %s", path,
-                            json_type_name(root));
+        return wrong_input(session, "%s: a point is an array in parameter order or an object by name, not %s",
+                           path, json_type_name(root));
     if (of_fit) one = parameters->first;
-    for (size_t i = 0; one != NULL; one = one->next, i++) {
+    for (size_t i = 0; one; one = one->next, i++) {
         const struct json *named = json_get(one, "name");
         if (of_fit && !json_is(named, JSON_STRING))
-            return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                                "%s: an entry of parameters has no name", path);
+            return wrong_input(session, "%s: an entry of parameters has no name", path);
         const char *name = of_fit     ? named->text
                            : by_place ? paritas_model_parameter_name(session->model, i)
                                       : one->key;
@@ -525,7 +545,7 @@ paritas_status load_point(struct session *session, const char *path, double **po
     *point = numbers(session, session->n_parameters);
     TRY(allocated(session));
     memcpy(*point, session->job.start, session->n_parameters * sizeof **point);
-    if (path == NULL) return PARITAS_OK;
+    if (!path) return PARITAS_OK;
     struct paritas_workspace *document = NULL;
     TRY(json_read_file(session->context, path, &document));
     const paritas_status status = read_point(session, path, document->root, *point);
@@ -566,19 +586,25 @@ static const char *polish_of(const struct session *session)
     return session->no_fits ? "none" : paritas_polish_name(session->context);
 }
 
+void write_device(struct session *session)
+{
+    write_members(&session->writer, "device:s precision:s", paritas_device_name(session->context),
+                  paritas_precision_name(session->context));
+}
+
 void write_provenance(struct session *session)
 {
-    write_members(&session->writer, "poi:s device:s precision:s polish:s", poi_name(session),
-                  paritas_device_name(session->context), paritas_precision_name(session->context),
-                  polish_of(session));
+    write_string(&session->writer, "poi", poi_name(session));
+    write_device(session);
+    write_string(&session->writer, "polish", polish_of(session));
 }
 
 void describe_provenance(struct session *session)
 {
     const char *precision = paritas_precision_name(session->context),
                *device = paritas_device_name(session->context);
-    const bool chosen = strcmp(option_text(session->arguments, "--precision", ""), "auto") == 0;
-    if (session->json || session->model == NULL || !takes_device(session->arguments->command)) return;
+    if (session->json || !session->model || !takes_device(session->arguments->command)) return;
+    const bool chosen = strcmp(option_text(session, "--precision"), "auto") == 0;
     if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;
     text_format(&session->out, "\ndevice: %s, precision: %s", device, precision);
     if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish_of(session));

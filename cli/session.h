@@ -66,14 +66,32 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
  * the arena. */
 paritas_status load_point(struct session *session, const char *path, double **point);
 
+/* What the options say (option_values.c). Of several, the last counts. */
+const struct given *option_given(const struct session *session, const char *name); /* NULL: not given */
+/* As given, else the default of its row; without one NULL, NaN or 0. */
+const struct given *option_value(const struct session *session, const char *name);
+bool option_flag(const struct session *session, const char *name);
+const char *option_text(const struct session *session, const char *name);
+double option_number(const struct session *session, const char *name);
+uint64_t option_whole(const struct session *session, const char *name);
+size_t option_count(const struct session *session, const char *name);
+/* For a default that is found at run time. */
+double option_number_or(const struct session *session, const char *name, double otherwise);
+/* The constant of enumeration "paritas_minimizer" that a choice with a default names. */
+int option_constant(const struct session *session, const char *name, const char *enumeration);
+/* The next repetition; start with *at = 0. NULL: no more. */
+const struct given *option_next(const struct session *session, const char *name, size_t *at);
+
 /* --patchset without --patch-name. */
 bool wants_patchset(const struct arguments *arguments);
 
+ptrdiff_t poi_of(const struct session *session); /* -1: none */
 const char *poi_name(const struct session *session);
 const char *parameter_name(const struct session *session, size_t parameter);
 /* Fails with exit code 2. */
 paritas_status usage_failure(struct session *session, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+#define wrong_input(session, ...) paritas_fail((session)->context, PARITAS_INVALID_INPUT, __VA_ARGS__)
 /* For the exit code. */
 void note_status(struct session *session, paritas_fit_status status);
 /* Centres of constraints: pull = (value - centre) / width. NaN: no constraint. In the arena. */
@@ -86,12 +104,18 @@ paritas_status fit_job(struct session *session, paritas_fit_answers answers);
 double *numbers(struct session *session, size_t n);
 void *elements(struct session *session, size_t n, size_t size);
 void *sized_records(struct session *session, size_t n, size_t size);
+/* Room for one more than n elements: `items`, or a copy twice as large. */
+void *grown(struct session *session, void *items, size_t n, size_t size);
+char *copied(struct session *session, const char *text, size_t length);
 paritas_status allocated(const struct session *session);
-/* In another arena; sets no error. */
-void *arena_records(struct arena *arena, size_t n, size_t size);
+/* An arena for a part of the run. arena_end frees it and goes back to the outer one. */
+struct arena arena_begin(struct session *session);
+void arena_end(struct session *session, struct arena outer);
 
 struct range bounds_of(const struct session *session, size_t parameter);
 bool in_range(struct range range, double value);
+/* The nearest value of the range; NaN stays. */
+double clamped(struct range range, double value);
 /* `errors` errors around the best value, within bounds; without an error, `part` of the bounds. */
 struct range range_around(const struct session *session, size_t parameter, double best, double error,
                           double errors, double part);
@@ -111,15 +135,16 @@ extern const struct option options_patches[], options_model[], options_job[], op
 #define GROUP_OUTPUT {"Output", options_output}
 /* for commands whose -o is something else: they answer on standard output */
 #define GROUP_ANSWER {"Output", options_answer}
-#define OPTION_ASIMOV(what)              \
-    {"--asimov", 0, OPTION_NUMBER, "MU", \
+#define OPTION_ASIMOV(what)           \
+    {"--asimov", OPTION_NUMBER, "MU", \
      what ": expected at the fit to the data with the parameter of interest held at MU"}
 #define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT
 #define GROUPS_FIT GROUP_JOB, GROUPS_MODEL
-#define GROUP_END {NULL, NULL, NULL}
 
 /* Last keys of every answer: poi, device, precision, polish. */
 void write_provenance(struct session *session);
+/* device, precision */
+void write_device(struct session *session);
 /* As text; nothing for the CPU in f64, unless the program chose them. */
 void describe_provenance(struct session *session);
 

@@ -8,17 +8,17 @@
 #include <string.h>
 
 const struct option options_toys[] = {
-    {"--ntoys", 0, OPTION_WHOLE, "N",
+    {"--ntoys", OPTION_WHOLE, "N",
      "toys (of each hypothesis, for tests), over all shards; default: 2000. For a limit: the most of each "
      "tested value; default: 100000"},
-    {"--seed", 0, OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"},
-    {"--shard", 0, OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
-    {"--fix-aux", 0, OPTION_FLAG, NULL, "keep auxiliary data as observed"},
-    {"--store", 0, OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
-    {"--resume", 0, OPTION_FLAG, NULL, "continue a store that exists", .needs = "--store FILE"},
-    {"--minimizer", 0, OPTION_CHOICE, "auto|newton",
+    {"--seed", OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"},
+    {"--shard", OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
+    {"--fix-aux", OPTION_FLAG, NULL, "keep auxiliary data as observed"},
+    {"--store", OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
+    {"--resume", OPTION_FLAG, NULL, "continue a store that exists", .needs = "--store FILE"},
+    {"--minimizer", OPTION_CHOICE, "auto|newton",
      "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"},
-    {"--max-failed", 0, OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result",
+    {"--max-failed", OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result",
      "0.001"},
     {0},
 };
@@ -48,9 +48,9 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
     TRY(allocated(session));
     TRY(paritas_workspace_digest(session->context, session->workspace, digest));
     entries[options->n_entries++] = (paritas_key_entry){"workspace", digest};
-    for (size_t k = 0; k < sizeof named / sizeof named[0]; k++) {
-        const struct given *given = option_given(session->arguments, named[k]);
-        if (given != NULL) entries[options->n_entries++] = (paritas_key_entry){named[k] + 2, given->text};
+    for (size_t k = 0; k < COUNT_OF(named); k++) {
+        const struct given *given = option_given(session, named[k]);
+        if (given) entries[options->n_entries++] = (paritas_key_entry){named[k] + 2, given->text};
     }
     options->entries = entries;
     return PARITAS_OK;
@@ -58,21 +58,20 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
 
 paritas_status toy_run_open(struct session *session, struct toy_run *run)
 {
-    const struct arguments *arguments = session->arguments;
     *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = seconds_now()};
     paritas_toys_options *options = &run->options;
-    const char *shard = option_text(arguments, "--shard", NULL);
-    if (shard != NULL && !read_shard(shard, options))
+    const char *shard = option_text(session, "--shard");
+    if (shard && !read_shard(shard, options))
         return usage_failure(session, "--shard takes I/N with I from 1 to N, not '%s'", shard);
-    options->n = option_whole(arguments, "--ntoys", 2000);
+    options->n = option_given(session, "--ntoys") ? option_whole(session, "--ntoys") : 2000;
     if (options->n == 0) return usage_failure(session, "--ntoys takes a whole number from 1");
-    options->seed = option_value(arguments, "--seed")->whole;
-    options->fix_aux = option_flag(arguments, "--fix-aux");
-    options->store = option_text(arguments, "--store", NULL);
-    options->resume = option_flag(arguments, "--resume");
-    options->newton_only = option_value(arguments, "--minimizer")->choice == 1;
+    options->seed = option_whole(session, "--seed");
+    options->fix_aux = option_flag(session, "--fix-aux");
+    options->store = option_text(session, "--store");
+    options->resume = option_flag(session, "--resume");
+    options->newton_only = option_value(session, "--minimizer")->choice == 1;
     session->progress.unit = "toys";
-    return options->store != NULL ? write_key(session, options) : PARITAS_OK;
+    return options->store ? write_key(session, options) : PARITAS_OK;
 }
 
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally)
@@ -82,7 +81,7 @@ void toy_run_close(struct session *session, struct toy_run *run, const paritas_t
     run->tally = *tally;
     for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++) all += tally->counts[k];
     const double failed = (double)(all - tally->counts[PARITAS_FIT_CONVERGED]);
-    run->failed = failed > option_value(session->arguments, "--max-failed")->number * (double)all;
+    run->failed = failed > option_number(session, "--max-failed") * (double)all;
     session->not_converged = session->not_converged || run->failed;
 }
 
@@ -108,7 +107,7 @@ void toy_run_write(struct writer *w, const struct toy_run *run)
     write_close(w);
     write_integer(w, "iterations", r->iterations);
     write_number(w, "seconds", run->seconds);
-    write_number(w, "toys_per_second", r->fitted > 0 ? (double)r->fitted / run->seconds : (double)NAN);
+    write_number(w, "toys_per_second", r->fitted > 0 ? (double)r->fitted / run->seconds : NAN);
 }
 
 void toy_run_describe(struct text *out, const struct toy_run *run)

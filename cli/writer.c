@@ -30,7 +30,7 @@ static void write_lead(struct writer *writer, const char *key)
             text_append(writer->text, " ", 1);
         writer->filled[at] = true;
     }
-    if (key == NULL) return;
+    if (!key) return;
     text_quoted(writer->text, key, strlen(key));
     text_append(writer->text, ": ", 2);
 }
@@ -83,7 +83,7 @@ void write_bool(struct writer *writer, const char *key, bool value)
 void write_string(struct writer *writer, const char *key, const char *value)
 {
     write_lead(writer, key);
-    if (value != NULL)
+    if (value)
         text_quoted(writer->text, value, strlen(value));
     else
         text_append(writer->text, "null", 4);
@@ -145,7 +145,7 @@ void write_row(struct writer *writer, const char *keys, ...)
 void write_tree(struct writer *writer, const char *key, const struct json *node)
 {
     write_lead(writer, key);
-    if (node != NULL)
+    if (node)
         json_write(writer->text, node, 0, false);
     else
         text_append(writer->text, "null", 4);

@@ -1,59 +1,46 @@
 /* day_columns.c: columns that all tables share; counts and medians for the provenance. */
 #include "days/day_run.h"
+#include "sorting.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
 
-static int by_text(const void *a, const void *b)
+void write_counts(struct day_work *work, const char *key, size_t n, const char **words)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-void write_counts(struct writer *writer, const char *key, size_t n, const char **words)
-{
-    qsort(words, n, sizeof *words, by_text);
-    write_object(writer, key, false);
+    sort_texts(n, words);
+    write_object(work->writer, key, false);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && strcmp(words[i], words[end]) == 0; end++) {
         }
-        write_integer(writer, words[i], end - i);
+        write_integer(work->writer, words[i], end - i);
     }
-    write_close(writer);
+    write_close(work->writer);
 }
 
-static int by_number(const void *a, const void *b)
+void write_median(struct day_work *work, const char *key, const double *values)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-void write_median(struct writer *writer, const char *key, size_t n, const double *values, struct arena *arena)
-{
-    double *sorted = arena_array(arena, n + 1, sizeof *sorted);
+    const size_t n = work->sweeps->n;
+    double *sorted = numbers(work->session, n);
     size_t left = 0;
-    for (size_t i = 0; i < n && sorted != NULL && values != NULL; i++)
+    for (size_t i = 0; i < n && sorted; i++)
         if (!isnan(values[i])) sorted[left++] = values[i];
-    if (sorted != NULL) qsort(sorted, left, sizeof *sorted, by_number);
-    write_number(writer, key,
-                 left == 0       ? NAN
-                 : left % 2 == 1 ? sorted[left / 2]
-                                 : 0.5 * (sorted[left / 2 - 1] + sorted[left / 2]));
+    sort_numbers(left, sorted);
+    write_number(work->writer, key, sorted_median(left, sorted));
 }
 
 void write_reasons(struct writer *writer, const paritas_er_day *day)
 {
     write_object(writer, "reasons", true);
     for (unsigned i = 1; i < PARITAS_ER_REASON_COUNT; i++) {
+        const paritas_er_reason reason = (paritas_er_reason)i;
         if (day->counts[i].count == 0) continue;
-        write_object(writer, paritas_er_reason_name((paritas_er_reason)i), false);
-        write_integer(writer, "count", day->counts[i].count);
-        write_string(writer, "unit", paritas_er_unit_name(paritas_er_reason_unit((paritas_er_reason)i)));
-        write_integer(writer, "line", day->counts[i].line);
+        write_object(writer, paritas_er_reason_name(reason), false);
+        write_members(writer, "count:z unit:s line:z", (size_t)day->counts[i].count,
+                      paritas_er_unit_name(paritas_er_reason_unit(reason)), (size_t)day->counts[i].line);
         write_close(writer);
     }
     write_close(writer);
@@ -63,61 +50,46 @@ void write_reasons(struct writer *writer, const paritas_er_day *day)
     write_close(writer);
 }
 
-void column_add_both(struct day_tables *tables, const char *name, const char *suffix, enum column_kind kind,
-                     size_t n, const void *values)
+void column_add_both(struct day_work *work, const char *name, const char *suffix, enum column_kind kind,
+                     const void *values)
 {
     char prefixed[96];
     snprintf(prefixed, sizeof prefixed, "spec_%s", name);
-    column_add(&tables->rows, name, suffix, kind, n, 0, values);
-    column_add(&tables->arrays, prefixed, suffix, kind, n, 0, values);
+    column_add(&work->rows, name, suffix, kind, work->sweeps->n, 0, values);
+    column_add(&work->arrays, prefixed, suffix, kind, work->sweeps->n, 0, values);
 }
 
-/* Words of a field. The status word is kept for missing records. */
-static const char **record_words(struct column_list *list, const struct day_records *records, size_t size,
-                                 const paritas_field *field)
-{
-    const char **words = column_room(list, COLUMN_TEXT, records->n);
-    const bool always = strcmp(field->name, "status") == 0;
-    for (size_t k = 0; k < records->n && words != NULL; k++) {
-        int value;
-        memcpy(&value, (const char *)records->records + k * size + field->offset, sizeof value);
-        words[k] = always || records->exists[k] ? paritas_enumeration_word(field->enumeration, value) : "";
-    }
-    return words;
-}
-
-static const unsigned char *record_flags(struct column_list *list, const struct day_records *records,
-                                         size_t size, const paritas_field *field)
-{
-    unsigned char *flags = column_room(list, COLUMN_BOOL, records->n);
-    for (size_t k = 0; k < records->n && flags != NULL; k++) {
-        int value;
-        memcpy(&value, (const char *)records->records + k * size + field->offset, sizeof value);
-        flags[k] = value != 0;
-    }
-    return flags;
-}
-
-static void add_field(struct day_tables *tables, const char *suffix, const struct day_records *records,
+/* A field of each record. The status word is kept for missing records. */
+static void add_field(struct day_work *work, const char *suffix, const struct day_records *records,
                       size_t size, const paritas_field *field)
 {
-    struct column_list *list = &tables->rows;
-    const size_t n = records->n;
+    static const enum column_kind kinds[] = {[PARITAS_FIELD_REAL] = COLUMN_F64,
+                                             [PARITAS_FIELD_UNSIGNED] = COLUMN_U32,
+                                             [PARITAS_FIELD_TRUTH] = COLUMN_BOOL,
+                                             [PARITAS_FIELD_WORD] = COLUMN_TEXT};
+    const enum column_kind kind = kinds[field->type];
+    const bool always = strcmp(field->name, "status") == 0;
+    const size_t n = work->sweeps->n;
     char name[80];
-    snprintf(name, sizeof name, "%s%s", records->prefix != NULL ? records->prefix : "", field->word);
-    if (field->type == PARITAS_FIELD_REAL)
-        column_add_both(tables, name, suffix, COLUMN_F64, n,
-                        gather_f64(list, n, records->records, size, field->offset, records->exists));
-    else if (field->type == PARITAS_FIELD_UNSIGNED)
-        column_add_both(tables, name, suffix, COLUMN_U32, n,
-                        gather_u32(list, n, records->records, size, field->offset));
-    else if (field->type == PARITAS_FIELD_TRUTH)
-        column_add_both(tables, name, suffix, COLUMN_BOOL, n, record_flags(list, records, size, field));
-    else
-        column_add_both(tables, name, suffix, COLUMN_TEXT, n, record_words(list, records, size, field));
+    void *values = elements(work->session, n, column_size(kind));
+    for (size_t k = 0; k < n && values; k++) {
+        const void *at = (const char *)records->records + k * size + field->offset;
+        const bool exists = records->exists[k];
+        if (kind == COLUMN_F64)
+            ((double *)values)[k] = exists ? *(const double *)at : NAN;
+        else if (kind == COLUMN_U32)
+            ((uint32_t *)values)[k] = *(const uint32_t *)at;
+        else if (kind == COLUMN_BOOL)
+            ((unsigned char *)values)[k] = *(const int *)at != 0;
+        else
+            ((const char **)values)[k] =
+                always || exists ? paritas_enumeration_word(field->enumeration, *(const int *)at) : "";
+    }
+    snprintf(name, sizeof name, "%s%s", records->prefix ? records->prefix : "", field->word);
+    column_add_both(work, name, suffix, kind, values);
 }
 
-void column_add_records(struct day_tables *tables, const char *suffix, const struct day_records *records,
+void column_add_records(struct day_work *work, const char *suffix, const struct day_records *records,
                         const char *first, const char *last)
 {
     const paritas_record *described = paritas_record_find(records->type);
@@ -125,135 +97,135 @@ void column_add_records(struct day_tables *tables, const char *suffix, const str
     for (size_t i = 0; i < described->n_fields; i++) {
         const paritas_field *field = &described->fields[i];
         within = within || strcmp(field->word, first) == 0;
-        if (within && field->word[0] != '\0') add_field(tables, suffix, records, described->size, field);
+        if (within && field->word[0] != '\0') add_field(work, suffix, records, described->size, field);
         if (strcmp(field->word, last) == 0) return;
     }
 }
 
-/* UTC of rows as text or seconds; NULL: no row. */
-static const char **row_times(struct column_list *list, const paritas_er_day *day, bool utc)
+const void *values_of_rows(struct day_work *work, enum column_kind kind, const void *values)
 {
-    const char **texts = column_room(list, COLUMN_TEXT, ROWS * day->n);
-    for (size_t i = 0; i < ROWS * day->n && texts != NULL; i++) {
+    const size_t size = column_size(kind);
+    char *all = elements(work->session, work->sweeps->n * ROWS, size);
+    for (size_t i = 0; i < work->sweeps->n * ROWS && all && values; i++)
+        memcpy(all + i * size, (const char *)values + i / ROWS * size, size);
+    return all;
+}
+
+/* UTC of rows as text or seconds; NULL: no row. */
+static const char **row_times(struct day_work *work, bool utc)
+{
+    const paritas_er_day *day = work->sweeps->day;
+    const char **texts = elements(work->session, ROWS * day->n, sizeof *texts);
+    for (size_t i = 0; i < ROWS * day->n && texts; i++) {
         char text[PARITAS_ER_UTC_SIZE > 32 ? PARITAS_ER_UTC_SIZE : 32];
         if (isnan(day->time[i])) continue;
         if (utc)
             paritas_er_utc(day->time[i], text);
         else
             text[number_write(day->time[i], text)] = '\0';
-        texts[i] = arena_text(list->arena, text, strlen(text));
-        list->failed = list->failed || texts[i] == NULL;
+        texts[i] = copied(work->session, text, strlen(text));
     }
     return texts;
 }
 
-/* 1: the flag is known and set. */
-static const unsigned char *flags(struct column_list *list, size_t n, const double *values)
-{
-    unsigned char *set = column_room(list, COLUMN_BOOL, n);
-    for (size_t i = 0; i < n && set != NULL; i++) set[i] = values[i] == 1.0;
-    return set;
-}
-
-static const unsigned char *both_known(struct column_list *list, size_t n, const double *a, const double *b)
-{
-    unsigned char *known = column_room(list, COLUMN_BOOL, n);
-    for (size_t i = 0; i < n && known != NULL; i++) known[i] = !isnan(a[i]) && !isnan(b[i]);
-    return known;
-}
-
-/* A column with a value a sweep or a row. */
-struct day_column {
-    const char *name;
-    enum column_kind kind;
-    const void *values;
+/* What a sweep's rows have in common. */
+struct sweep_facts {
+    const char **utc; /* of rows */
+    const char **start, **end, **reason;
+    double *time, *polarity;
+    int64_t *rows;
 };
 
-static void add_columns(struct column_list *list, size_t rows, size_t n, const struct day_column *columns)
+static void find_facts(const struct sweeps *sweeps, const struct sweep_facts *facts)
 {
-    for (size_t i = 0; i < n; i++)
-        column_add(list, columns[i].name, "", columns[i].kind, rows, 0, columns[i].values);
+    const paritas_er_day *day = sweeps->day;
+    for (size_t k = 0; k < sweeps->n; k++) {
+        facts->time[k] = facts->polarity[k] = NAN;
+        facts->reason[k] = day->sweep_reason[k] != PARITAS_ER_KEPT
+                               ? paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k])
+                               : "";
+        for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) {
+            facts->rows[k] += day->line[i] != 0;
+            if (isnan(facts->polarity[k])) facts->polarity[k] = day->polarity[i];
+            if (isnan(day->time[i])) continue;
+            if (isnan(facts->time[k])) {
+                facts->time[k] = day->time[i];
+                facts->start[k] = facts->utc[i];
+            }
+            facts->end[k] = facts->utc[i];
+        }
+    }
 }
-#define ADD_COLUMNS(list, rows, columns) add_columns(list, rows, sizeof(columns) / sizeof *(columns), columns)
 
 #define TIME_WIDTH 64 /* width of times in arrays */
 
-static void add_arrays(struct column_list *list, const struct sweeps *sweeps, const char **utc,
-                       const char **start, const char **end, const char *const *reasons,
-                       const int64_t *row_counts, const unsigned char *known)
+static void add_arrays(struct day_work *work, const struct sweep_facts *facts)
 {
-    const paritas_er_day *day = sweeps->day;
-    const size_t n = sweeps->n, rows = ROWS * n;
-    const struct day_column repeated[] = {
-        {"rows_spacecraft_latitude", COLUMN_F64, day->spacecraft_latitude},
-        {"rows_spacecraft_longitude", COLUMN_F64, day->spacecraft_longitude},
-        {"rows_projection_latitude", COLUMN_F64, day->projection_latitude},
-        {"rows_projection_longitude", COLUMN_F64, day->projection_longitude},
-        {"rows_spacecraft_potential", COLUMN_F64, day->spacecraft_potential},
-        {"rows_spacecraft_in_sun", COLUMN_BOOL, flags(list, n, day->spacecraft_in_sun)},
-        {"rows_projection_in_sun", COLUMN_BOOL, flags(list, n, day->projection_in_sun)},
-        {"rows_illumination_known", COLUMN_BOOL, known},
-    };
-    int8_t *polarity = column_room(list, COLUMN_I8, rows);
-    for (size_t i = 0; i < rows && polarity != NULL; i++)
+    const paritas_er_day *day = work->sweeps->day;
+    const size_t n = work->sweeps->n, rows = ROWS * n;
+    unsigned char *lit = elements(work->session, n, 1), *below_lit = elements(work->session, n, 1),
+                  *known = elements(work->session, n, 1);
+    int8_t *polarity = elements(work->session, rows, sizeof *polarity);
+    if (!lit || !below_lit || !known || !polarity) return;
+    for (size_t k = 0; k < n; k++) {
+        lit[k] = day->spacecraft_in_sun[k] == 1.0;
+        below_lit[k] = day->projection_in_sun[k] == 1.0;
+        known[k] = !isnan(day->spacecraft_in_sun[k]) && !isnan(day->projection_in_sun[k]);
+    }
+    for (size_t i = 0; i < rows; i++)
         polarity[i] = (int8_t)((day->polarity[i] > 0.0) - (day->polarity[i] < 0.0));
-    column_add(list, "rows_spec_no", "", COLUMN_I64, rows, 0, repeat(list, COLUMN_I64, n, ROWS, day->number));
-    column_add(list, "rows_utc", "", COLUMN_TEXT, rows, TIME_WIDTH, utc);
-    column_add(list, "rows_time", "", COLUMN_TEXT, rows, TIME_WIDTH, row_times(list, day, false));
-    for (size_t i = 0; i < COUNT_OF(repeated); i++)
-        column_add(list, repeated[i].name, "", repeated[i].kind, rows, 0,
-                   repeat(list, repeated[i].kind, n, ROWS, repeated[i].values));
-    const struct day_column of_rows[] = {{"rows_projection_polarity", COLUMN_I8, polarity},
-                                         {"rows_energy", COLUMN_F64, day->energy},
-                                         {"rows_row_reason", COLUMN_U8, day->row_reason}};
-    ADD_COLUMNS(list, rows, of_rows);
-    column_add(list, "rows_reason", "", COLUMN_U8, rows, CELLS, day->cell_reason);
-    column_add(list, "spec_spec_no", "", COLUMN_I64, n, 0, day->number);
-    column_add(list, "spec_time_start", "", COLUMN_TEXT, n, TIME_WIDTH, start);
-    column_add(list, "spec_time_end", "", COLUMN_TEXT, n, TIME_WIDTH, end);
-    const struct day_column of_sweeps[] = {
-        {"spec_row_count", COLUMN_I64, row_counts},
-        {"spec_reason", COLUMN_TEXT, reasons},
-        {"spec_spacecraft_potential", COLUMN_F64, day->spacecraft_potential}};
-    ADD_COLUMNS(list, n, of_sweeps);
+#define OF_ROWS(kind, values) kind, values_of_rows(work, kind, values)
+    const struct named_column of_rows[] = {
+        {"rows_spec_no", OF_ROWS(COLUMN_I64, day->number)},
+        {"rows_utc", COLUMN_TEXT, facts->utc, TIME_WIDTH},
+        {"rows_time", COLUMN_TEXT, row_times(work, false), TIME_WIDTH},
+        {"rows_spacecraft_latitude", OF_ROWS(COLUMN_F64, day->spacecraft_latitude)},
+        {"rows_spacecraft_longitude", OF_ROWS(COLUMN_F64, day->spacecraft_longitude)},
+        {"rows_projection_latitude", OF_ROWS(COLUMN_F64, day->projection_latitude)},
+        {"rows_projection_longitude", OF_ROWS(COLUMN_F64, day->projection_longitude)},
+        {"rows_spacecraft_potential", OF_ROWS(COLUMN_F64, day->spacecraft_potential)},
+        {"rows_spacecraft_in_sun", OF_ROWS(COLUMN_BOOL, lit)},
+        {"rows_projection_in_sun", OF_ROWS(COLUMN_BOOL, below_lit)},
+        {"rows_illumination_known", OF_ROWS(COLUMN_BOOL, known)},
+        {"rows_projection_polarity", COLUMN_I8, polarity},
+        {"rows_energy", COLUMN_F64, day->energy},
+        {"rows_row_reason", COLUMN_U8, day->row_reason},
+        {"rows_reason", COLUMN_U8, day->cell_reason, CELLS},
+    };
+#undef OF_ROWS
+    const struct named_column of_sweeps[] = {
+        {"spec_spec_no", COLUMN_I64, day->number},
+        {"spec_time_start", COLUMN_TEXT, facts->start, TIME_WIDTH},
+        {"spec_time_end", COLUMN_TEXT, facts->end, TIME_WIDTH},
+        {"spec_row_count", COLUMN_I64, facts->rows},
+        {"spec_reason", COLUMN_TEXT, facts->reason},
+        {"spec_spacecraft_potential", COLUMN_F64, day->spacecraft_potential},
+    };
+    COLUMNS_ADD(&work->arrays, rows, of_rows);
+    COLUMNS_ADD(&work->arrays, n, of_sweeps);
 }
 
-void add_sweep_columns(struct day_tables *tables, const struct sweeps *sweeps)
+void add_sweep_columns(struct day_work *work)
 {
-    struct column_list *list = &tables->rows;
-    const paritas_er_day *day = sweeps->day;
-    const size_t n = sweeps->n;
-    const char **utc = row_times(list, day, true), **start = column_room(list, COLUMN_TEXT, n),
-               **end = column_room(list, COLUMN_TEXT, n), **reasons = column_room(list, COLUMN_TEXT, n);
-    double *time = column_room(list, COLUMN_F64, n), *polarity = column_room(list, COLUMN_F64, n);
-    int64_t *row_counts = column_room(list, COLUMN_I64, n);
-    const unsigned char *known = both_known(list, n, day->spacecraft_in_sun, day->projection_in_sun);
-    if (utc == NULL || start == NULL || end == NULL || reasons == NULL || time == NULL || polarity == NULL ||
-        row_counts == NULL)
-        return;
-    for (size_t k = 0; k < n; k++) {
-        time[k] = polarity[k] = NAN;
-        reasons[k] = day->sweep_reason[k] != PARITAS_ER_KEPT
-                         ? paritas_er_reason_name((paritas_er_reason)day->sweep_reason[k])
-                         : "";
-        for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) {
-            row_counts[k] += day->line[i] != 0;
-            if (isnan(polarity[k])) polarity[k] = day->polarity[i];
-            if (isnan(day->time[i])) continue;
-            if (isnan(time[k])) {
-                time[k] = day->time[i];
-                start[k] = utc[i];
-            }
-            end[k] = utc[i];
-        }
-    }
-    const struct day_column columns[] = {
+    struct session *session = work->session;
+    const paritas_er_day *day = work->sweeps->day;
+    const size_t n = work->sweeps->n;
+    const struct sweep_facts facts = {.utc = row_times(work, true),
+                                      .start = elements(session, n, sizeof *facts.start),
+                                      .end = elements(session, n, sizeof *facts.end),
+                                      .reason = elements(session, n, sizeof *facts.reason),
+                                      .time = numbers(session, n),
+                                      .polarity = numbers(session, n),
+                                      .rows = elements(session, n, sizeof *facts.rows)};
+    if (allocated(session) != PARITAS_OK) return;
+    find_facts(work->sweeps, &facts);
+    const struct named_column columns[] = {
         {"spectrum", COLUMN_I64, day->number},
-        {"utc", COLUMN_TEXT, start},
-        {"time", COLUMN_F64, time},
-        {"rows", COLUMN_I64, row_counts},
-        {"reason", COLUMN_TEXT, reasons},
-        {"polarity", COLUMN_F64, polarity},
+        {"utc", COLUMN_TEXT, facts.start},
+        {"time", COLUMN_F64, facts.time},
+        {"rows", COLUMN_I64, facts.rows},
+        {"reason", COLUMN_TEXT, facts.reason},
+        {"polarity", COLUMN_F64, facts.polarity},
         {"spacecraft_potential", COLUMN_F64, day->spacecraft_potential},
         {"spacecraft_latitude", COLUMN_F64, day->spacecraft_latitude},
         {"spacecraft_longitude", COLUMN_F64, day->spacecraft_longitude},
@@ -262,6 +234,6 @@ void add_sweep_columns(struct day_tables *tables, const struct sweeps *sweeps)
         {"spacecraft_in_sun", COLUMN_F64, day->spacecraft_in_sun},
         {"projection_in_sun", COLUMN_F64, day->projection_in_sun},
     };
-    ADD_COLUMNS(list, n, columns);
-    add_arrays(&tables->arrays, sweeps, utc, start, end, reasons, row_counts, known);
+    COLUMNS_ADD(&work->rows, n, columns);
+    add_arrays(work, &facts);
 }

@@ -12,6 +12,9 @@
 
 enum column_kind { COLUMN_F64, COLUMN_I64, COLUMN_U32, COLUMN_I8, COLUMN_U8, COLUMN_BOOL, COLUMN_TEXT };
 
+/* bytes of a value */
+size_t column_size(enum column_kind kind);
+
 struct column {
     const char *name;
     enum column_kind kind;

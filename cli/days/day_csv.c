@@ -10,7 +10,7 @@
 
 static void append_field(struct text *out, const char *field)
 {
-    if (field == NULL) return;
+    if (!field) return;
     if (field[strcspn(field, ",\"\r\n")] == '\0') {
         text_append(out, field, strlen(field));
         return;
@@ -136,8 +136,8 @@ paritas_status provenance_read(paritas_context *context, const char *path,
 {
     *document = NULL;
     FILE *file = fopen(path, "rb");
-    if (file == NULL && errno == ENOENT) return PARITAS_OK;
-    if (file == NULL) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    if (!file && errno == ENOENT) return PARITAS_OK;
+    if (!file) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     struct text text;
     text_open(&text, &context->allocator);
     const bool found = read(file, &text);

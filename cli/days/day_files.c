@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const struct option options_days[] = {
-    {"--year", 0, OPTION_COUNT, "YYYY", "only day files of this year"},
-    {"--month", 0, OPTION_COUNT, "MM", "only of this month"},
-    {"--day", 0, OPTION_COUNT, "DD", "only of this day of the month"},
+    {"--year", OPTION_COUNT, "YYYY", "only day files of this year"},
+    {"--month", OPTION_COUNT, "MM", "only of this month"},
+    {"--day", OPTION_COUNT, "DD", "only of this day of the month"},
     {0},
 };
 
@@ -21,22 +22,15 @@ struct search {
     struct session *session;
     int year, month, day; /* 0: any */
     struct day_file *files;
-    size_t n, room;
+    size_t n;
 };
 
 static paritas_status add_file(struct search *search, const char *path, int date)
 {
     struct session *session = search->session;
-    if (search->n == search->room) {
-        const size_t room = search->room > 0 ? 2 * search->room : 64;
-        struct day_file *files = arena_array(&session->arena, room, sizeof *files);
-        if (files == NULL) return paritas_fail_memory(session->context);
-        if (search->n > 0) memcpy(files, search->files, search->n * sizeof *files);
-        search->files = files;
-        search->room = room;
-    }
-    const char *copy = arena_text(&session->arena, path, strlen(path));
-    if (copy == NULL) return paritas_fail_memory(session->context);
+    search->files = grown(session, search->files, search->n, sizeof *search->files);
+    const char *copy = copied(session, path, strlen(path));
+    TRY(allocated(session));
     search->files[search->n++] = (struct day_file){copy, date};
     return PARITAS_OK;
 }
@@ -45,11 +39,11 @@ static paritas_status add_folder(struct search *search, const char *folder)
 {
     struct session *session = search->session;
     paritas_er_files *found = NULL;
-    paritas_status status =
-        paritas_er_find(session->context, folder, search->year, search->month, search->day, &found);
+    TRY(paritas_er_find(session->context, folder, search->year, search->month, search->day, &found));
+    paritas_status status = PARITAS_OK;
     for (size_t i = 0; status == PARITAS_OK && i < found->n; i++)
         status = add_file(search, found->path[i], found->date[i]);
-    if (status == PARITAS_OK) paritas_er_files_free(found);
+    paritas_er_files_free(found);
     return status;
 }
 
@@ -85,14 +79,14 @@ static paritas_status add_given(struct search *search, const char *path)
 {
     paritas_context *context = search->session->context;
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    if (!file)
         return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
     char piece[256];
     int date = 0;
     bool line_begins = true;
-    while (date == 0 && fgets(piece, sizeof piece, file) != NULL) {
+    while (date == 0 && fgets(piece, sizeof piece, file)) {
         if (line_begins) date = date_of_row(piece);
-        line_begins = strchr(piece, '\n') != NULL;
+        line_begins = strchr(piece, '\n');
     }
     const bool broken = ferror(file) != 0;
     fclose(file);
@@ -131,7 +125,7 @@ static paritas_status none_found(struct session *session)
     static const char *const options[3] = {"--year", "--month", "--day"};
     char wanted[64] = "";
     for (int k = 0; k < 3; k++) {
-        const size_t value = option_count(session->arguments, options[k], 0), length = strlen(wanted);
+        const size_t value = option_count(session, options[k]), length = strlen(wanted);
         if (value != 0)
             snprintf(wanted + length, sizeof wanted - length, "%s%s %zu", length > 0 ? ", " : " of ",
                      options[k] + 2, value);
@@ -140,44 +134,27 @@ static paritas_status none_found(struct session *session)
                         session->arguments->operands[0], wanted);
 }
 
-paritas_status days_find(struct session *session, struct days *days)
+/* Files of one date are one day. Of copies the first is kept. */
+static paritas_status sort_into_days(struct session *session, size_t n, struct day_file *files,
+                                     struct days *days)
 {
-    const struct arguments *arguments = session->arguments;
-    const size_t year = option_count(arguments, "--year", 0), month = option_count(arguments, "--month", 0),
-                 date = option_count(arguments, "--day", 0);
-    if (year > 9999) return usage_failure(session, "--year takes a year of four digits");
-    if (month > 12) return usage_failure(session, "--month takes a whole number from 1 to 12");
-    if (date > 31) return usage_failure(session, "--day takes a whole number from 1 to 31");
-    struct search search = {.session = session, .year = (int)year, .month = (int)month, .day = (int)date};
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < arguments->n_operands && status == PARITAS_OK; i++) {
-        struct stat info;
-        const char *path = arguments->operands[i];
-        status = stat(path, &info) == 0 && S_ISDIR(info.st_mode) ? add_folder(&search, path)
-                                                                 : add_given(&search, path);
-    }
-    if (status != PARITAS_OK) return status;
-    if (search.n == 0) return none_found(session);
-    qsort(search.files, search.n, sizeof *search.files, by_date_and_path);
-    if (search.files[search.n - 1].date == 0) return no_day_file(session->context, search.files[0].path);
-    days->days = arena_array(&session->arena, search.n, sizeof *days->days);
-    if (days->days == NULL) return paritas_fail_memory(session->context);
-    days->n = 0;
     size_t kept = 0, copies = 0;
     struct day_file copy = {NULL, 0}, original = {NULL, 0};
-    for (size_t i = 0; i < search.n; i++) {
-        const struct day_file file = search.files[i];
-        if (kept > 0 && by_date_and_path(&search.files[kept - 1], &file) == 0) continue; /* given twice */
-        const struct day_file *same = copy_of(session->context, search.files, kept, &file);
-        if (same != NULL && copies++ == 0) {
+    *days = (struct days){.days = elements(session, n, sizeof *days->days)};
+    TRY(allocated(session));
+    for (size_t i = 0; i < n; i++) {
+        const struct day_file file = files[i];
+        if (kept > 0 && by_date_and_path(&files[kept - 1], &file) == 0) continue; /* given twice */
+        const struct day_file *same = copy_of(session->context, files, kept, &file);
+        if (same && copies++ == 0) {
             copy = file;
             original = *same;
         }
-        if (same != NULL) continue;
-        search.files[kept] = file;
-        if (kept == 0 || file.date == 0 || search.files[kept - 1].date != file.date) {
+        if (same) continue;
+        files[kept] = file;
+        if (kept == 0 || file.date == 0 || files[kept - 1].date != file.date) {
             struct day *day = &days->days[days->n++];
-            *day = (struct day){.files = &search.files[kept]};
+            day->files = &files[kept];
             if (file.date != 0)
                 snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000,
                          (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
@@ -190,5 +167,45 @@ paritas_status days_find(struct session *session, struct days *days)
     else if (copies > 1)
         paritas_note(session->context, "%zu files are copies of others and left out; the first is %s, of %s",
                      copies, copy.path, original.path);
+    return PARITAS_OK;
+}
+
+paritas_status days_find(struct session *session, struct days *days)
+{
+    const struct arguments *arguments = session->arguments;
+    const size_t year = option_count(session, "--year"), month = option_count(session, "--month"),
+                 date = option_count(session, "--day");
+    if (year > 9999) return usage_failure(session, "--year takes a year of four digits");
+    if (month > 12) return usage_failure(session, "--month takes a whole number from 1 to 12");
+    if (date > 31) return usage_failure(session, "--day takes a whole number from 1 to 31");
+    struct search search = {.session = session, .year = (int)year, .month = (int)month, .day = (int)date};
+    for (size_t i = 0; i < arguments->n_operands; i++) {
+        struct stat info;
+        const char *path = arguments->operands[i];
+        const bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+        TRY((folder ? add_folder : add_given)(&search, path));
+    }
+    if (search.n == 0) return none_found(session);
+    qsort(search.files, search.n, sizeof *search.files, by_date_and_path);
+    if (search.files[search.n - 1].date == 0) return no_day_file(session->context, search.files[0].path);
+    return sort_into_days(session, search.n, search.files, days);
+}
+
+uint64_t day_first_sweep(const struct day *day)
+{
+    return (uint64_t)day->files[0].date << 24;
+}
+
+paritas_status make_folder(struct session *session, const char *folder)
+{
+    struct stat info;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be made: %s", folder,
+                            strerror(errno));
+    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+        return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: is no folder", folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", folder,
+                            strerror(errno));
     return PARITAS_OK;
 }

@@ -30,6 +30,10 @@ extern const struct option options_days[];
 /* Day files among the operands for the dates asked for; in the arena. NOT_FOUND with the reason if none is
  * left. A lone file without a date gives its own reason. */
 paritas_status days_find(struct session *session, struct days *days);
+/* Days are far apart: a sweep's number, and so its random numbers, are the same in any run. */
+uint64_t day_first_sweep(const struct day *day);
+/* Unless it is there. It must be writable. */
+paritas_status make_folder(struct session *session, const char *folder);
 /* INVALID_INPUT with the reason. */
 paritas_status no_day_file(paritas_context *context, const char *path);
 

@@ -10,58 +10,57 @@
 #define MOST_DRAWS 65536 /* limit of paritas_losscone_bootstrap */
 
 const struct option options_losscone[] = {
-    {"--method", 0, OPTION_CHOICE, "halekas|lillis",
-     "misfit of logarithms of the flux, or of the flux between 0.07 and 0.79 of the incident; default: "
-     "halekas"},
-    {"--response", 0, OPTION_CHOICE, "hard|folded|both",
+    {"--method", OPTION_CHOICE, "halekas|lillis",
+     "misfit of logarithms of the flux, or of the flux between 0.07 and 0.79 of the incident", "halekas"},
+    {"--response", OPTION_CHOICE, "hard|folded|both",
      "the cone's edge at the row's energy, averaged over the instrument's energy response, or both side by "
-     "side; default: both"},
-    {"--search", 0, OPTION_CHOICE, "exact|de",
-     "proven global minimum, or differential evolution; default: exact"},
-    {"--seed", 0, OPTION_WHOLE, "N", "of de and of the bootstrap; default: 42"},
-    {"--population", 0, OPTION_COUNT, "N", "of de; default: 50"},
-    {"--generations", 0, OPTION_COUNT, "N", "of de, at most; default: 500"},
-    {"--box-limit", 0, OPTION_COUNT, "N", "boxes of the exact search, a sweep; default: 20000"},
-    {"--potential-lower", 0, OPTION_NUMBER, "V", "bound of the surface potential U; default: -2000"},
-    {"--potential-upper", 0, OPTION_NUMBER, "V", "default: 20"},
-    {"--ratio-lower", 0, OPTION_NUMBER, "R",
+     "side",
+     "both"},
+    {"--search", OPTION_CHOICE, "exact|de", "proven global minimum, or differential evolution", "exact"},
+    {"--seed", OPTION_WHOLE, "N", "of de and of the bootstrap", "42"},
+    {"--population", OPTION_COUNT, "N", "of de", "50"},
+    {"--generations", OPTION_COUNT, "N", "of de, at most", "500"},
+    {"--box-limit", OPTION_COUNT, "N", "boxes of the exact search, a sweep", "20000"},
+    {"--potential-lower", OPTION_NUMBER, "V", "bound of the surface potential U; default: -2000"},
+    {"--potential-upper", OPTION_NUMBER, "V", "default: 20"},
+    {"--ratio-lower", OPTION_NUMBER, "R",
      "bound of the ratio r of the field at the spacecraft to that at the surface; default: 0.3"},
-    {"--ratio-upper", 0, OPTION_NUMBER, "R", "default: 1.1"},
-    {"--amplitude-lower", 0, OPTION_NUMBER, "A", "bound of the beam's amplitude; default: 0"},
-    {"--amplitude-upper", 0, OPTION_NUMBER, "A", "default: 5; 0: no beam"},
-    {"--beam-width", 0, OPTION_NUMBER, "EV", "default: 15"},
-    {"--beam-sigma", 0, OPTION_NUMBER, "DEGREES", "default: 7.5"},
-    {"--background", 0, OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
-    {"--response-width", 0, OPTION_NUMBER, "W",
+    {"--ratio-upper", OPTION_NUMBER, "R", "default: 1.1"},
+    {"--amplitude-lower", OPTION_NUMBER, "A", "bound of the beam's amplitude; default: 0"},
+    {"--amplitude-upper", OPTION_NUMBER, "A", "default: 5; 0: no beam"},
+    {"--beam-width", OPTION_NUMBER, "EV", "default: 15"},
+    {"--beam-sigma", OPTION_NUMBER, "DEGREES", "default: 7.5"},
+    {"--background", OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
+    {"--response-width", OPTION_NUMBER, "W",
      "half width of the energy response, as a part of the energy; default: 0.25"},
     {0},
 };
 
 const struct option options_losscone_confidence[] = {
-    {"--confidence", 0, OPTION_CHOICE, "none|residuals|bootstrap",
-     "sets of U around the minimum (exact search): at 4 times the mean square residual, or calibrated; "
-     "default: residuals"},
-    {"--threshold", 0, OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
-    {"--draws", 0, OPTION_COUNT, "N", "of the bootstrap, a sweep; default: 40"},
-    {"--level", 0, OPTION_NUMBER, "P", "coverage that the bootstrap aims at; default: 0.68"},
-    {"--step", 0, OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.2"},
+    {"--confidence", OPTION_CHOICE, "none|residuals|bootstrap",
+     "sets of U around the minimum (exact search): at 4 times the mean square residual, or calibrated",
+     "residuals"},
+    {"--threshold", OPTION_NUMBER, "C", "at this misfit above the minimum instead"},
+    {"--draws", OPTION_COUNT, "N", "of the bootstrap, a sweep", "40"},
+    {"--level", OPTION_NUMBER, "P", "coverage that the bootstrap aims at", "0.68"},
+    {"--step", OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.2"},
     {0},
 };
 
+enum { FOLDED = 1 };
+#define FIELD(name) offsetof(paritas_losscone_options, name)
 static const struct setting settings[] = {
-    {"--potential-lower", offsetof(paritas_losscone_options, potential_lower)},
-    {"--potential-upper", offsetof(paritas_losscone_options, potential_upper)},
-    {"--ratio-lower", offsetof(paritas_losscone_options, ratio_lower)},
-    {"--ratio-upper", offsetof(paritas_losscone_options, ratio_upper)},
-    {"--amplitude-lower", offsetof(paritas_losscone_options, amplitude_lower)},
-    {"--amplitude-upper", offsetof(paritas_losscone_options, amplitude_upper)},
-    {"--beam-width", offsetof(paritas_losscone_options, beam_width)},
-    {"--beam-sigma", offsetof(paritas_losscone_options, beam_sigma)},
-    {"--background", offsetof(paritas_losscone_options, background)},
-    {"--response-width",
-     offsetof(paritas_losscone_options, response_width)}, /* the last: only the folded model */
+    {"--potential-lower", FIELD(potential_lower)},
+    {"--potential-upper", FIELD(potential_upper)},
+    {"--ratio-lower", FIELD(ratio_lower)},
+    {"--ratio-upper", FIELD(ratio_upper)},
+    {"--amplitude-lower", FIELD(amplitude_lower)},
+    {"--amplitude-upper", FIELD(amplitude_upper)},
+    {"--beam-width", FIELD(beam_width)},
+    {"--beam-sigma", FIELD(beam_sigma)},
+    {"--background", FIELD(background)},
+    {"--response-width", FIELD(response_width), .part = FOLDED},
 };
-#define SETTINGS (COUNT_OF(settings))
 
 /* Refusals name the option. */
 static paritas_status check_options(struct session *session, const paritas_losscone_options *options)
@@ -82,62 +81,57 @@ static paritas_status check_options(struct session *session, const paritas_lossc
         if (length >= sizeof word) continue;
         for (size_t k = 0; k < length; k++) word[k] = name[2 + k] == '-' ? '_' : name[2 + k];
         word[length] = '\0';
-        if (strstr(message, word) != NULL) return usage_failure(session, "%s: %s", name, message);
+        if (strstr(message, word)) return usage_failure(session, "%s: %s", name, message);
     }
     return usage_failure(session, "%s", message);
 }
 
 paritas_status losscone_plan_open(struct session *session, struct losscone_plan *plan)
 {
-    const struct arguments *arguments = session->arguments;
     const paritas_losscone_options start = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
-    const char *response = option_text(arguments, "--response", "both"),
-               *confidence = option_text(arguments, "--confidence", "residuals");
-    *plan = (struct losscone_plan){.options = start};
+    const int response = option_value(session, "--response")->choice;
+    const bool asked = option_given(session, "--confidence");
+    *plan = (struct losscone_plan){.options = start,
+                                   .hard = response != 1,
+                                   .folded = response != 0,
+                                   .confidence =
+                                       (enum confidence_kind)option_value(session, "--confidence")->choice,
+                                   .threshold = option_number(session, "--threshold"),
+                                   .draws = (unsigned)option_count(session, "--draws"),
+                                   .level = option_number(session, "--level"),
+                                   .step = option_number_or(session, "--step", 0.0)};
     paritas_losscone_options *o = &plan->options;
-    o->method = (paritas_losscone_method)option_constant(arguments, "--method", "paritas_losscone_method",
-                                                         start.method);
-    o->search = (paritas_losscone_search)option_constant(arguments, "--search", "paritas_losscone_search",
-                                                         start.search);
-    o->seed = option_whole(arguments, "--seed", start.seed);
-    o->population = (unsigned)option_count(arguments, "--population", start.population);
-    o->generations = (unsigned)option_count(arguments, "--generations", start.generations);
-    o->box_limit = (unsigned)option_count(arguments, "--box-limit", start.box_limit);
-    settings_take(arguments, SETTINGS, settings, o);
-    plan->hard = strcmp(response, "folded") != 0;
-    plan->folded = strcmp(response, "hard") != 0;
-    plan->confidence = strcmp(confidence, "none") == 0        ? CONFIDENCE_NONE
-                       : strcmp(confidence, "bootstrap") == 0 ? CONFIDENCE_BOOTSTRAP
-                                                              : CONFIDENCE_RESIDUALS;
-    plan->threshold = option_number(arguments, "--threshold", NAN);
-    plan->draws = (unsigned)option_count(arguments, "--draws", 40);
-    plan->level = option_number(arguments, "--level", 0.68);
-    plan->step = option_number(arguments, "--step", 0.0);
+    o->method = (paritas_losscone_method)option_constant(session, "--method", "paritas_losscone_method");
+    o->search = (paritas_losscone_search)option_constant(session, "--search", "paritas_losscone_search");
+    o->seed = option_whole(session, "--seed");
+    o->population = (unsigned)option_count(session, "--population");
+    o->generations = (unsigned)option_count(session, "--generations");
+    o->box_limit = (unsigned)option_count(session, "--box-limit");
+    TRY(settings_take(session, COUNT_OF(settings), settings, o));
     if (!isnan(plan->threshold)) {
-        if (option_given(arguments, "--confidence") != NULL)
+        if (asked)
             return usage_failure(session,
                                  "--threshold and --confidence: the threshold is given, or found, not both");
+        if (!(plan->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
         plan->confidence = CONFIDENCE_THRESHOLD;
     }
-    if (plan->confidence == CONFIDENCE_THRESHOLD && !(plan->threshold >= 0.0))
-        return usage_failure(session, "--threshold takes a number from 0");
     if (plan->draws > MOST_DRAWS)
         return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
     if (!(plan->level > 0.0 && plan->level < 1.0))
         return usage_failure(session, "--level takes a number above 0 and below 1");
-    if (option_given(arguments, "--step") != NULL && !(plan->step > 0.0))
+    if (option_given(session, "--step") && !(plan->step > 0.0))
         return usage_failure(session, "--step takes a number above 0");
-    const bool sets_asked =
-        option_given(arguments, "--confidence") != NULL || plan->confidence == CONFIDENCE_THRESHOLD;
-    if (o->search == PARITAS_LOSSCONE_SEARCH_DE && sets_asked && plan->confidence != CONFIDENCE_NONE)
-        return usage_failure(session, "confidence sets need --search exact");
-    if (o->search == PARITAS_LOSSCONE_SEARCH_DE) plan->confidence = CONFIDENCE_NONE;
+    if (o->search == PARITAS_LOSSCONE_SEARCH_DE) {
+        if (plan->confidence == CONFIDENCE_THRESHOLD || (asked && plan->confidence != CONFIDENCE_NONE))
+            return usage_failure(session, "confidence sets need --search exact");
+        plan->confidence = CONFIDENCE_NONE;
+    }
     return check_options(session, o);
 }
 
 void losscone_plan_describe(const struct losscone_plan *plan, struct writer *writer)
 {
-    static const char *const kinds[] = {"none", "residuals", "threshold", "bootstrap"};
+    static const char *const kinds[] = {"none", "residuals", "bootstrap", "threshold"};
     const paritas_losscone_options *o = &plan->options;
     write_string(writer, "method", paritas_losscone_method_name(o->method));
     write_string(writer, "response", plan->hard && plan->folded ? "both" : losscone_model_name(!plan->hard));
@@ -150,7 +144,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     }
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
-    settings_write(writer, plan->folded ? SETTINGS : SETTINGS - 1, settings, o);
+    settings_write(writer, COUNT_OF(settings), settings, o, plan->folded ? FOLDED : 0);
     write_string(writer, "confidence", kinds[plan->confidence]);
     if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
     if (plan->confidence == CONFIDENCE_BOOTSTRAP) {
@@ -195,48 +189,41 @@ const char *losscone_status_word(const struct sweeps *sweeps, size_t k, const pa
                                                : paritas_sweep_status_name(result->status);
 }
 
-static paritas_status answer_sets(paritas_context *context, const struct losscone_plan *plan,
+static paritas_status answer_sets(struct session *session, const struct losscone_plan *plan,
                                   const paritas_sweeps *sweeps, const paritas_losscone_options *options,
-                                  const paritas_losscone_result *results, struct arena *arena,
-                                  paritas_confidence **sets)
+                                  const paritas_losscone_result *results, paritas_confidence **sets)
 {
-    double *thresholds = arena_array(arena, sweeps->n + 1, sizeof *thresholds);
-    *sets = arena_records(arena, sweeps->n, sizeof **sets);
-    if (*sets == NULL || thresholds == NULL) return paritas_fail_memory(context);
-    paritas_status status = PARITAS_OK;
+    double *thresholds = numbers(session, sweeps->n);
+    *sets = sized_records(session, sweeps->n, sizeof **sets);
+    TRY(allocated(session));
     for (size_t k = 0; k < sweeps->n; k++) thresholds[k] = plan->threshold;
     if (plan->confidence == CONFIDENCE_BOOTSTRAP)
-        status = paritas_losscone_bootstrap(context, sweeps, options, results, plan->draws, plan->level,
-                                            thresholds);
-    if (status != PARITAS_OK) return status;
-    return paritas_losscone_confidence(context, sweeps, options, results,
+        TRY(paritas_losscone_bootstrap(session->context, sweeps, options, results, plan->draws, plan->level,
+                                       thresholds));
+    return paritas_losscone_confidence(session->context, sweeps, options, results,
                                        plan->confidence == CONFIDENCE_RESIDUALS ? NULL : thresholds,
                                        plan->step, *sets);
 }
 
-paritas_status losscone_answer(paritas_context *context, const struct losscone_plan *plan,
-                               const paritas_sweeps *sweeps, uint64_t first, struct arena *arena,
-                               struct losscone_answers *answers)
+paritas_status losscone_answer(struct session *session, const struct losscone_plan *plan,
+                               const paritas_sweeps *sweeps, uint64_t first, struct losscone_answers *answers)
 {
     *answers = (struct losscone_answers){{NULL, NULL}, {NULL, NULL}};
     for (int model = 0; model < 2; model++) {
         if (!(model == 0 ? plan->hard : plan->folded)) continue;
         paritas_losscone_options options = losscone_plan_options(plan, model);
         options.first = first;
-        answers->results[model] = arena_records(arena, sweeps->n, sizeof *answers->results[model]);
-        if (answers->results[model] == NULL) return paritas_fail_memory(context);
+        paritas_losscone_result *results = sized_records(session, sweeps->n, sizeof *results);
+        TRY(allocated(session));
+        answers->results[model] = results;
         if (sweeps->n == 0) continue;
-        paritas_status status = paritas_losscone_fit(context, sweeps, &options, answers->results[model]);
-        for (size_t k = 0;
-             k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE && status == PARITAS_OK; k++) {
+        TRY(paritas_losscone_fit(session->context, sweeps, &options, results));
+        for (size_t k = 0; k < sweeps->n && options.search == PARITAS_LOSSCONE_SEARCH_DE; k++)
             /* a point, without a plateau */
-            paritas_losscone_result *r = &answers->results[model][k];
-            r->potential_lower = r->potential_upper = r->ratio_lower = r->ratio_upper = NAN;
-        }
-        if (status == PARITAS_OK && plan->confidence != CONFIDENCE_NONE)
-            status = answer_sets(context, plan, sweeps, &options, answers->results[model], arena,
-                                 &answers->sets[model]);
-        if (status != PARITAS_OK) return status;
+            results[k].potential_lower = results[k].potential_upper = results[k].ratio_lower =
+                results[k].ratio_upper = NAN;
+        if (plan->confidence != CONFIDENCE_NONE)
+            TRY(answer_sets(session, plan, sweeps, &options, results, &answers->sets[model]));
     }
     return PARITAS_OK;
 }

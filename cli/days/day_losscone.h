@@ -4,7 +4,8 @@
 
 #include "days/day_sweeps.h"
 
-enum confidence_kind { CONFIDENCE_NONE, CONFIDENCE_RESIDUALS, CONFIDENCE_THRESHOLD, CONFIDENCE_BOOTSTRAP };
+/* the choices of --confidence, and --threshold */
+enum confidence_kind { CONFIDENCE_NONE, CONFIDENCE_RESIDUALS, CONFIDENCE_BOOTSTRAP, CONFIDENCE_THRESHOLD };
 
 struct losscone_plan {
     paritas_losscone_options options; /* response: of `only` */
@@ -30,8 +31,8 @@ struct losscone_answers {
     paritas_confidence *sets[2];
 };
 /* first: number of the first sweep; keys random numbers. */
-paritas_status losscone_answer(paritas_context *context, const struct losscone_plan *plan,
-                               const paritas_sweeps *sweeps, uint64_t first, struct arena *arena,
+paritas_status losscone_answer(struct session *session, const struct losscone_plan *plan,
+                               const paritas_sweeps *sweeps, uint64_t first,
                                struct losscone_answers *answers);
 
 bool losscone_fitted(const paritas_losscone_result *result);

@@ -44,11 +44,20 @@ static uint32_t crc_of(const struct crc *crc, const char *bytes, size_t length)
     return ~c;
 }
 
-static size_t kind_size(enum column_kind kind)
+static const struct {
+    const char *name; /* of NumPy, without byte order */
+    size_t size;
+} types[] = {[COLUMN_F64] = {"f8", 8},
+             [COLUMN_I64] = {"i8", 8},
+             [COLUMN_U32] = {"u4", 4},
+             [COLUMN_I8] = {"i1", 1},
+             [COLUMN_U8] = {"u1", 1},
+             [COLUMN_BOOL] = {"b1", 1},
+             [COLUMN_TEXT] = {"U", sizeof(const char *)}};
+
+size_t column_size(enum column_kind kind)
 {
-    static const size_t sizes[] = {[COLUMN_F64] = 8, [COLUMN_I64] = 8, [COLUMN_U32] = 4,
-                                   [COLUMN_I8] = 1,  [COLUMN_U8] = 1,  [COLUMN_BOOL] = 1};
-    return sizes[kind];
+    return types[kind].size;
 }
 
 /* NPY names the machine's byte order. */
@@ -77,7 +86,7 @@ static size_t longest_of(size_t n, const char *const *texts, size_t least)
     size_t longest = least > 0 ? least : 1;
     for (size_t i = 0; i < n; i++) {
         size_t length = 0;
-        for (const char *at = texts[i]; at != NULL && *at != '\0'; length++) next_character(&at);
+        for (const char *at = texts[i]; at && *at != '\0'; length++) next_character(&at);
         if (length > longest) longest = length;
     }
     return longest;
@@ -88,7 +97,7 @@ static void append_texts(struct text *out, size_t n, const char *const *texts, s
     uint32_t row[64];
     const size_t room = COUNT_OF(row);
     for (size_t i = 0; i < n; i++) {
-        const char *at = texts[i] != NULL ? texts[i] : "";
+        const char *at = texts[i] ? texts[i] : "";
         for (size_t left = characters; left > 0;) {
             const size_t step = left < room ? left : room;
             for (size_t k = 0; k < step; k++) row[k] = *at != '\0' ? next_character(&at) : 0;
@@ -100,8 +109,6 @@ static void append_texts(struct text *out, size_t n, const char *const *texts, s
 
 static void append_array(struct text *out, const struct column *column)
 {
-    static const char *const types[] = {[COLUMN_F64] = "f8", [COLUMN_I64] = "i8", [COLUMN_U32] = "u4",
-                                        [COLUMN_I8] = "i1",  [COLUMN_U8] = "u1",  [COLUMN_BOOL] = "b1"};
     char type[40], shape[64], header[192];
     const bool text = column->kind == COLUMN_TEXT;
     const size_t characters = text ? longest_of(column->rows, column->values, column->width) : 0,
@@ -109,8 +116,8 @@ static void append_array(struct text *out, const struct column *column)
     if (text)
         snprintf(type, sizeof type, "%cU%zu", byte_order(), characters);
     else
-        snprintf(type, sizeof type, "%c%s", kind_size(column->kind) == 1 ? '|' : byte_order(),
-                 types[column->kind]);
+        snprintf(type, sizeof type, "%c%s", column_size(column->kind) == 1 ? '|' : byte_order(),
+                 types[column->kind].name);
     if (column->scalar)
         snprintf(shape, sizeof shape, "()");
     else if (width == 0)
@@ -128,27 +135,31 @@ static void append_array(struct text *out, const struct column *column)
     if (text)
         append_texts(out, column->rows, column->values, characters);
     else
-        text_append(out, column->values, column->rows * (width > 0 ? width : 1) * kind_size(column->kind));
+        text_append(out, column->values, column->rows * (width > 0 ? width : 1) * column_size(column->kind));
 }
 
-static void append_little(struct text *out, unsigned bytes, uint64_t value)
+/* Numbers of a header, least byte first. */
+struct little {
+    unsigned bytes;
+    uint64_t value;
+};
+#define APPEND(out, ...)                                     \
+    append_little(out, (const struct little[]){__VA_ARGS__}, \
+                  sizeof((const struct little[]){__VA_ARGS__}) / sizeof(struct little))
+
+static void append_little(struct text *out, const struct little *numbers, size_t n)
 {
-    for (unsigned i = 0; i < bytes; i++) text_append(out, (const char[1]){(char)(value >> 8 * i & 255)}, 1);
+    for (size_t k = 0; k < n; k++)
+        for (unsigned i = 0; i < numbers[k].bytes; i++)
+            text_append(out, (const char[1]){(char)(numbers[k].value >> 8 * i & 255)}, 1);
 }
 
-/* Common fields of local header and directory. Time: ZIP's earliest. */
+/* Common fields of local header and directory: version 2.0 is needed, names are UTF-8, stored, at ZIP's
+ * earliest time, no extra fields. */
 static void append_member(struct text *out, const char *name, uint32_t crc, size_t size)
 {
-    append_little(out, 2, 20);       /* version needed: 2.0 */
-    append_little(out, 2, 1u << 11); /* names are UTF-8 */
-    append_little(out, 2, 0);        /* stored */
-    append_little(out, 2, 0);
-    append_little(out, 2, 1u << 5 | 1);
-    append_little(out, 4, crc);
-    append_little(out, 4, size);
-    append_little(out, 4, size);
-    append_little(out, 2, strlen(name));
-    append_little(out, 2, 0); /* no extra fields */
+    APPEND(out, {2, 20}, {2, 1u << 11}, {2, 0}, {2, 0}, {2, 1u << 5 | 1}, {4, crc}, {4, size}, {4, size},
+           {2, strlen(name)}, {2, 0});
 }
 
 struct archive {
@@ -163,17 +174,13 @@ static void append_headers(struct archive *archive, const char *name, uint32_t c
 {
     struct text *directory = &archive->directory;
     archive->header.length = 0;
-    append_little(&archive->header, 4, 0x04034b50);
+    APPEND(&archive->header, {4, 0x04034b50});
     append_member(&archive->header, name, crc, size);
     text_append(&archive->header, name, strlen(name));
-    append_little(directory, 4, 0x02014b50);
-    append_little(directory, 2, 20); /* made by version 2.0 */
+    APPEND(directory, {4, 0x02014b50}, {2, 20}); /* made by version 2.0 */
     append_member(directory, name, crc, size);
-    append_little(directory, 2, 0); /* no comment, one disk, binary, no attributes */
-    append_little(directory, 2, 0);
-    append_little(directory, 2, 0);
-    append_little(directory, 4, 0);
-    append_little(directory, 4, archive->offset);
+    /* no comment, one disk, binary, no attributes */
+    APPEND(directory, {2, 0}, {2, 0}, {2, 0}, {4, 0}, {4, archive->offset});
     text_append(directory, name, strlen(name));
 }
 
@@ -208,13 +215,9 @@ static void append_end(struct archive *archive)
 {
     struct text *directory = &archive->directory;
     const size_t size = directory->length;
-    append_little(directory, 4, 0x06054b50);
-    append_little(directory, 4, 0); /* this disk, the directory's disk */
-    append_little(directory, 2, archive->members);
-    append_little(directory, 2, archive->members);
-    append_little(directory, 4, size);
-    append_little(directory, 4, archive->offset);
-    append_little(directory, 2, 0);
+    /* one disk; members, here and in all; no comment */
+    APPEND(directory, {4, 0x06054b50}, {4, 0}, {2, archive->members}, {2, archive->members}, {4, size},
+           {4, archive->offset}, {2, 0});
 }
 
 paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n,
@@ -293,11 +296,11 @@ static void read_bytes(paritas_context *context, const char *path, char **bytes,
 {
     FILE *file = fopen(path, "rb");
     *bytes = NULL;
-    if (file == NULL) return;
+    if (!file) return;
     const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
     *length = end > 0 ? (size_t)end : 0;
     if (end > 0 && fseek(file, 0, SEEK_SET) == 0) *bytes = paritas_allocate(context, *length, 1);
-    if (*bytes != NULL && fread(*bytes, 1, *length, file) != *length) {
+    if (*bytes && fread(*bytes, 1, *length, file) != *length) {
         paritas_release(&context->allocator, *bytes);
         *bytes = NULL;
     }
@@ -315,7 +318,7 @@ paritas_status npz_whole(paritas_context *context, const char *path, const char 
     text[0] = '\0';
     *whole = false;
     read_bytes(context, path, &bytes, &length);
-    if (bytes == NULL) return PARITAS_OK;
+    if (!bytes) return PARITAS_OK;
     crc_open(&archive.crc);
     text_open(&archive.header, &context->allocator);
     text_open(&archive.directory, &context->allocator);

@@ -9,62 +9,57 @@
 #define ROWS PARITAS_SWEEP_ROWS
 
 const struct option options_plasma[] = {
-    {"--weights", 0, OPTION_CHOICE, "counts|original|none",
-     "of kappa fits: likelihood of counts, or weighted logarithms for comparison; default: counts"},
-    {"--density", 0, OPTION_CHOICE, "fitted|estimate",
-     "fitted with the others, or held at the sum over the spectrum; default: fitted"},
-    {"--kappa-lower", 0, OPTION_NUMBER, "K", "bound of kappa; default: 2.5"},
-    {"--kappa-upper", 0, OPTION_NUMBER, "K", "default: 6"},
-    {"--speed-lower", 0, OPTION_NUMBER, "M/S", "bound of the thermal speed theta; default: 1e6"},
-    {"--speed-upper", 0, OPTION_NUMBER, "M/S", "default: 1e8"},
-    {"--channel-width", 0, OPTION_NUMBER, "W",
+    {"--weights", OPTION_CHOICE, "counts|original|none",
+     "of kappa fits: likelihood of counts, or weighted logarithms for comparison", "counts"},
+    {"--density", OPTION_CHOICE, "fitted|estimate",
+     "fitted with the others, or held at the sum over the spectrum", "fitted"},
+    {"--kappa-lower", OPTION_NUMBER, "K", "bound of kappa; default: 2.5"},
+    {"--kappa-upper", OPTION_NUMBER, "K", "default: 6"},
+    {"--speed-lower", OPTION_NUMBER, "M/S", "bound of the thermal speed theta; default: 1e6"},
+    {"--speed-upper", OPTION_NUMBER, "M/S", "default: 1e8"},
+    {"--channel-width", OPTION_NUMBER, "W",
      "relative width of the energy channels, with which the distribution is folded; 0: none; default: 0.5"},
-    {"--systematic", 0, OPTION_NUMBER, "S",
+    {"--systematic", OPTION_NUMBER, "S",
      "relative error of each row in addition to its counting error; default: 0.1118"},
-    {"--dead", 0, OPTION_NUMBER, "P",
-     "probability that a row without a count did not measure; default: 0.05"},
-    {"--currents", 0, OPTION_CHOICE, "converged|sums",
-     "integrals in shade: to rounding, or sums over 500 energies for comparison; default: converged"},
-    {"--refits", 0, OPTION_WHOLE, "N",
-     "in sunlight: fits, at most, with energies less the potential that the fit before gave; default: 20"},
-    {"--shift", 0, OPTION_CHOICE, "liouville|energies",
-     "fluxes of shifted spectra as the density in phase space asks, or energies alone are shifted; default: "
+    {"--dead", OPTION_NUMBER, "P", "probability that a row without a count did not measure; default: 0.05"},
+    {"--currents", OPTION_CHOICE, "converged|sums",
+     "integrals in shade: to rounding, or sums over 500 energies for comparison", "converged"},
+    {"--refits", OPTION_WHOLE, "N",
+     "in sunlight: fits, at most, with energies less the potential that the fit before gave", "20"},
+    {"--shift", OPTION_CHOICE, "liouville|energies",
+     "fluxes of shifted spectra as the density in phase space asks, or energies alone are shifted",
      "liouville"},
-    {"--illumination", 0, OPTION_CHOICE, "sun|shade",
-     "of the spacecraft, where the geometry does not tell; default: sun"},
+    {"--illumination", OPTION_CHOICE, "sun|shade", "of the spacecraft, where the geometry does not tell",
+     "sun"},
     {0},
 };
 
+#define FIELD(name) offsetof(paritas_kappa_options, name)
 static const struct setting settings[] = {
-    {"--kappa-lower", offsetof(paritas_kappa_options, kappa_lower)},
-    {"--kappa-upper", offsetof(paritas_kappa_options, kappa_upper)},
-    {"--speed-lower", offsetof(paritas_kappa_options, theta_lower)},
-    {"--speed-upper", offsetof(paritas_kappa_options, theta_upper)},
-    {"--channel-width", offsetof(paritas_kappa_options, response)},
-    {"--systematic", offsetof(paritas_kappa_options, systematic)},
-    {"--dead", offsetof(paritas_kappa_options, dead)},
+    {"--kappa-lower", FIELD(kappa_lower)},
+    {"--kappa-upper", FIELD(kappa_upper)},
+    {"--speed-lower", FIELD(theta_lower)},
+    {"--speed-upper", FIELD(theta_upper)},
+    {"--channel-width", FIELD(response)},
+    {"--systematic", FIELD(systematic)},
+    {"--dead", FIELD(dead)},
 };
-#define SETTINGS (COUNT_OF(settings))
 
 paritas_status plasma_plan_open(struct session *session, struct plasma_plan *plan)
 {
-    const struct arguments *arguments = session->arguments;
     const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
     const paritas_potential_options potential = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    *plan = (struct plasma_plan){kappa, potential,
-                                 strcmp(option_text(arguments, "--illumination", "sun"), "sun") == 0};
-    plan->kappa.weights = (paritas_kappa_weights)option_constant(arguments, "--weights",
-                                                                 "paritas_kappa_weights", kappa.weights);
-    plan->kappa.density = (paritas_kappa_density)option_constant(arguments, "--density",
-                                                                 "paritas_kappa_density", kappa.density);
-    settings_take(arguments, SETTINGS, settings, &plan->kappa);
-    plan->potential.currents =
-        (paritas_currents)option_constant(arguments, "--currents", "paritas_currents", potential.currents);
-    plan->potential.liouville = strcmp(option_text(arguments, "--shift", "liouville"), "liouville") == 0;
-    const uint64_t refits = option_whole(arguments, "--refits", potential.refits);
+    const uint64_t refits = option_whole(session, "--refits");
     if (refits > 100) return usage_failure(session, "--refits takes a whole number up to 100");
+    *plan = (struct plasma_plan){kappa, potential, option_value(session, "--illumination")->choice == 0};
+    plan->kappa.weights =
+        (paritas_kappa_weights)option_constant(session, "--weights", "paritas_kappa_weights");
+    plan->kappa.density =
+        (paritas_kappa_density)option_constant(session, "--density", "paritas_kappa_density");
+    plan->potential.currents = (paritas_currents)option_constant(session, "--currents", "paritas_currents");
+    plan->potential.liouville = option_value(session, "--shift")->choice == 0;
     plan->potential.refits = (unsigned)refits;
-    return PARITAS_OK;
+    return settings_take(session, COUNT_OF(settings), settings, &plan->kappa);
 }
 
 void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *sources,
@@ -72,7 +67,7 @@ void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *
 {
     write_string(writer, "weights", paritas_kappa_weights_name(plan->kappa.weights));
     write_string(writer, "density", paritas_kappa_density_name(plan->kappa.density));
-    settings_write(writer, SETTINGS, settings, &plan->kappa);
+    settings_write(writer, COUNT_OF(settings), settings, &plan->kappa, 0);
     write_string(writer, "shift", plan->potential.liouville ? "liouville" : "energies");
     if (sources->potential != POTENTIAL_AUTO) return;
     write_string(writer, "currents", paritas_currents_name(plan->potential.currents));
@@ -90,31 +85,25 @@ static void shift(const struct plasma_plan *plan, const struct sweeps *sweeps, d
 }
 
 paritas_status plasma_answer(struct session *session, const struct plasma_plan *plan,
-                             const struct sources *sources, struct sweeps *sweeps, struct arena *arena,
+                             const struct sources *sources, struct sweeps *sweeps,
                              struct plasma_answers *answers)
 {
     paritas_context *context = session->context;
     const paritas_er_day *day = sweeps->day;
     const size_t n = sweeps->n;
     const bool automatic = sources->potential == POTENTIAL_AUTO;
-    double *energy = arena_array(arena, ROWS * n + 1, sizeof(double)),
-           *omni = arena_array(arena, ROWS * n + 1, sizeof(double)),
-           *sensitivity = arena_array(arena, ROWS * n + 1, sizeof(double));
-    double *counts = arena_array(arena, ROWS * n + 1, sizeof(double));
-    memset(answers, 0, sizeof *answers);
-    answers->coverage = arena_array(arena, ROWS * n + 1, sizeof(double));
-    answers->fits = arena_records(arena, n, sizeof *answers->fits);
-    answers->sunlit = arena_array(arena, n + 1, 1);
-    if (automatic) answers->potentials = arena_records(arena, n, sizeof *answers->potentials);
-    if (energy == NULL || omni == NULL || sensitivity == NULL || counts == NULL ||
-        answers->coverage == NULL || answers->fits == NULL || answers->sunlit == NULL ||
-        (automatic && answers->potentials == NULL))
-        return paritas_fail_memory(context);
+    double *energy = numbers(session, ROWS * n), *omni = numbers(session, ROWS * n),
+           *sensitivity = numbers(session, ROWS * n), *counts = numbers(session, ROWS * n);
+    *answers = (struct plasma_answers){
+        .coverage = numbers(session, ROWS * n),
+        .fits = sized_records(session, n, sizeof *answers->fits),
+        .sunlit = elements(session, n, 1),
+        .potentials = automatic ? sized_records(session, n, sizeof *answers->potentials) : NULL};
+    TRY(allocated(session));
     if (n == 0) return PARITAS_OK;
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
     cells.theta = sources->theta;
-    paritas_status status =
-        paritas_kappa_spectrum(context, &(paritas_spectrum_request){.size = sizeof(paritas_spectrum_request),
+    TRY(paritas_kappa_spectrum(context, &(paritas_spectrum_request){.size = sizeof(paritas_spectrum_request),
                                                                     .cells = &cells,
                                                                     .n = n,
                                                                     .energy = day->energy,
@@ -123,8 +112,7 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
                                                                     .omni = omni,
                                                                     .coverage = answers->coverage,
                                                                     .sensitivity = sensitivity,
-                                                                    .counts = counts});
-    if (status != PARITAS_OK) return status;
+                                                                    .counts = counts}));
     memcpy(energy, day->energy, ROWS * n * sizeof *energy);
     if (!automatic) shift(plan, sweeps, energy, omni);
     const paritas_spectra spectra = {.size = sizeof spectra,
@@ -137,16 +125,13 @@ paritas_status plasma_answer(struct session *session, const struct plasma_plan *
         answers->sunlit[k] =
             isnan(day->spacecraft_in_sun[k]) ? plan->sunlit : day->spacecraft_in_sun[k] == 1.0;
     if (!automatic) return paritas_kappa_fit(context, &spectra, &plan->kappa, answers->fits);
-    status = paritas_spacecraft_potential_of_spectra(context, &spectra, answers->sunlit, &plan->kappa,
-                                                     &plan->potential, answers->fits, answers->potentials);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+    TRY(paritas_spacecraft_potential_of_spectra(context, &spectra, answers->sunlit, &plan->kappa,
+                                                &plan->potential, answers->fits, answers->potentials));
+    for (size_t k = 0; k < n; k++) {
         const paritas_potential *found = &answers->potentials[k];
-        sweeps->day->spacecraft_potential[k] =
-            found->status == PARITAS_POTENTIAL_FOUND ? found->potential : NAN;
-        for (size_t i = ROWS * k; i < ROWS * (k + 1); i++)
-            sweeps->potential[i] = sweeps->day->spacecraft_potential[k];
+        sweeps_set_potential(sweeps, k, found->status == PARITAS_POTENTIAL_FOUND ? found->potential : NAN);
     }
-    return status;
+    return PARITAS_OK;
 }
 
 int environment_class(double projection_in_sun, double temperature)
@@ -156,39 +141,36 @@ int environment_class(double projection_in_sun, double temperature)
     return temperature < 30.0 ? 1 : temperature < 80.0 ? 2 : temperature < 150.0 ? 3 : 4;
 }
 
-static void add_potentials(struct day_tables *tables, size_t n, const paritas_potential *potentials)
+static void add_potentials(struct day_work *work, const paritas_potential *potentials)
 {
-    unsigned char *found = column_room(&tables->rows, COLUMN_BOOL, n);
-    if (found == NULL) return;
-    for (size_t k = 0; k < n; k++) found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
-    const struct day_records records = {"paritas_potential", n, potentials, found, NULL};
-    column_add_records(tables, "", &records, "spacecraft_potential_status", "plasma_temperature");
+    unsigned char *found = elements(work->session, work->sweeps->n, 1);
+    for (size_t k = 0; k < work->sweeps->n && found; k++)
+        found[k] = potentials[k].status == PARITAS_POTENTIAL_FOUND;
+    const struct day_records records = {"paritas_potential", potentials, found, NULL};
+    if (found) column_add_records(work, "", &records, "spacecraft_potential_status", "plasma_temperature");
 }
 
-struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps *sweeps,
-                                 const struct plasma_answers *answers)
+struct plasma_columns add_plasma(struct day_work *work, const struct plasma_answers *answers)
 {
-    struct column_list *list = &tables->rows;
-    const size_t n = sweeps->n;
-    struct plasma_columns columns = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
-    unsigned char *fitted = column_room(list, COLUMN_BOOL, n);
-    columns.status = column_room(list, COLUMN_TEXT, n);
-    if (fitted == NULL || columns.status == NULL) return columns;
+    const size_t n = work->sweeps->n;
+    unsigned char *fitted = elements(work->session, n, 1);
+    struct plasma_columns columns = {.fitted = fitted,
+                                     .status = elements(work->session, n, sizeof *columns.status)};
+    if (!fitted || !columns.status) return columns;
     for (size_t k = 0; k < n; k++) {
         fitted[k] = answers->fits[k].status == PARITAS_SPECTRUM_FITTED;
         columns.status[k] = paritas_spectrum_status_name(answers->fits[k].status);
     }
-    columns.fitted = fitted;
-    column_add_both(tables, "plasma_status", "", COLUMN_TEXT, n, columns.status);
-    column_add_both(tables, "sunlit", "", COLUMN_BOOL, n, answers->sunlit);
-    const struct day_records records = {"paritas_kappa_result", n, answers->fits, fitted, NULL};
-    column_add_records(tables, "", &records, "density", "plasma_empty_rows");
-    columns.density = column_values(list, "density", "");
-    columns.kappa = column_values(list, "kappa", "");
-    columns.theta = column_values(list, "theta", "");
-    columns.temperature = column_values(list, "temperature", "");
-    columns.misfit = column_values(list, "plasma_misfit", "");
-    column_add(&tables->arrays, "rows_coverage", "", COLUMN_F64, ROWS * n, 0, answers->coverage);
-    if (answers->potentials != NULL) add_potentials(tables, n, answers->potentials);
+    column_add_both(work, "plasma_status", "", COLUMN_TEXT, columns.status);
+    column_add_both(work, "sunlit", "", COLUMN_BOOL, answers->sunlit);
+    const struct day_records records = {"paritas_kappa_result", answers->fits, fitted, NULL};
+    column_add_records(work, "", &records, "density", "plasma_empty_rows");
+    columns.density = column_values(&work->rows, "density", "");
+    columns.kappa = column_values(&work->rows, "kappa", "");
+    columns.theta = column_values(&work->rows, "theta", "");
+    columns.temperature = column_values(&work->rows, "temperature", "");
+    columns.misfit = column_values(&work->rows, "plasma_misfit", "");
+    column_add(&work->arrays, "rows_coverage", "", COLUMN_F64, ROWS * n, 0, answers->coverage);
+    if (answers->potentials) add_potentials(work, answers->potentials);
     return columns;
 }

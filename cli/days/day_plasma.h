@@ -28,7 +28,7 @@ struct plasma_answers {
 
 /* Fits every sweep. Spacecraft potentials are found and stored in the sweeps, or given and subtracted. */
 paritas_status plasma_answer(struct session *session, const struct plasma_plan *plan,
-                             const struct sources *sources, struct sweeps *sweeps, struct arena *arena,
+                             const struct sources *sources, struct sweeps *sweeps,
                              struct plasma_answers *answers);
 
 /* For other columns; NaN without a fit. */
@@ -37,8 +37,8 @@ struct plasma_columns {
     const char **status;
     const double *density, *kappa, *theta, *temperature, *misfit;
 };
-struct plasma_columns add_plasma(struct day_tables *tables, const struct sweeps *sweeps,
-                                 const struct plasma_answers *answers);
+/* Empty when memory is short. */
+struct plasma_columns add_plasma(struct day_work *work, const struct plasma_answers *answers);
 
 /* 5 wake: dark footpoint. Else by temperature (eV): 1 solar wind < 30, 2 magnetosheath < 80, 3 lobe < 150,
  * 4 plasma sheet. 0: unknown. */

@@ -3,11 +3,11 @@
 #include "days/day_provenance.h"
 #include "base/digest.h"
 #include "base/utf8.h"
+#include "sorting.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@ paritas_status file_digest(paritas_context *context, const char *path, char hex[
     char piece[1 << 14];
     struct sha256 digest;
     FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    if (!file)
         return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
     sha256_open(&digest);
     for (size_t length; (length = fread(piece, 1, sizeof piece, file)) > 0;)
@@ -28,67 +28,50 @@ paritas_status file_digest(paritas_context *context, const char *path, char hex[
     return PARITAS_OK;
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* Sorted, without subfolders; in the arena. */
-static paritas_status names_in(paritas_context *context, const char *folder, struct arena *arena, size_t *n,
-                               char ***names)
+static paritas_status names_in(struct session *session, const char *folder, size_t *n, const char ***names)
 {
     DIR *entries = opendir(folder);
-    if (entries == NULL)
-        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder, strerror(errno));
-    size_t room = 0;
-    *n = 0;
-    *names = NULL;
-    bool failed = false;
-    for (const struct dirent *entry; !failed && (entry = readdir(entries)) != NULL;) {
+    if (!entries)
+        return paritas_fail(session->context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder,
+                            strerror(errno));
+    for (const struct dirent *entry; (entry = readdir(entries));) {
         if (entry->d_name[0] == '.') continue;
-        if (*n == room) {
-            char **more = arena_array(arena, room = 2 * room + 16, sizeof *more);
-            if (more != NULL && *n > 0) memcpy(more, *names, *n * sizeof *more);
-            *names = more;
-        }
-        if (*names != NULL) (*names)[*n] = arena_text(arena, entry->d_name, strlen(entry->d_name));
-        failed = *names == NULL || (*names)[*n] == NULL;
-        *n += !failed;
+        *names = grown(session, *names, *n, sizeof **names);
+        if (*names) (*names)[(*n)++] = copied(session, entry->d_name, strlen(entry->d_name));
     }
     closedir(entries);
-    if (failed) return paritas_fail_memory(context);
-    if (*n > 0) qsort(*names, *n, sizeof **names, by_text);
+    TRY(allocated(session));
+    sort_texts(*n, *names);
     return PARITAS_OK;
 }
 
-paritas_status folder_digest(paritas_context *context, const char *folder, char hex[65])
+paritas_status folder_digest(struct session *session, const char *folder, char hex[65])
 {
-    struct arena arena;
     struct sha256 digest;
     size_t n = 0;
-    char **names = NULL, one[65];
-    arena_open(&arena, &context->allocator);
+    const char **names = NULL;
+    char one[65];
+    TRY(names_in(session, folder, &n, &names));
     sha256_open(&digest);
-    paritas_status status = names_in(context, folder, &arena, &n, &names);
-    for (size_t i = 0; status == PARITAS_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct stat info;
         char path[4096];
         if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path ||
             stat(path, &info) != 0 || !S_ISREG(info.st_mode))
             continue;
-        status = file_digest(context, path, one);
+        TRY(file_digest(session->context, path, one));
         sha256_append(&digest, names[i], strlen(names[i]) + 1);
         sha256_append(&digest, one, sizeof one);
     }
     sha256_close(&digest, hex);
-    arena_free(&arena);
-    return status;
+    return PARITAS_OK;
 }
 
 const char *file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return slash ? slash + 1 : path;
 }
 
 void write_path(struct writer *writer, const char *key, const char *path)
@@ -110,86 +93,80 @@ void write_path(struct writer *writer, const char *key, const char *path)
     write_string(writer, key, clean);
 }
 
-static void value_text(const struct json *node, char *out, size_t room, paritas_context *context)
+#define VALUE_MOST 79 /* characters of a shown value */
+
+static void append_value(struct text *out, const struct json *node)
 {
-    struct text text;
-    if (node == NULL) {
-        snprintf(out, room, "nothing");
-        return;
-    }
-    text_open(&text, &context->allocator);
-    json_write(&text, node, 0, false);
-    text_append(&text, "", 1);
-    if (text.failed)
-        snprintf(out, room, "another value");
-    else if (strlen(text.bytes) >= room)
-        snprintf(out, room, "%.*s...", (int)room - 4, text.bytes);
+    const size_t start = out->length;
+    if (node)
+        json_write(out, node, 0, false);
     else
-        snprintf(out, room, "%s", text.bytes);
-    text_free(&text);
+        text_format(out, "nothing");
+    if (out->failed || out->length - start <= VALUE_MOST) return;
+    out->length = start + VALUE_MOST - 3;
+    text_format(out, "...");
 }
 
-static void tell(paritas_context *context, const char *name, const struct json *found,
-                 const struct json *wanted, char *difference, size_t room)
+/* Returns true. */
+static bool tell(struct text *difference, const char *name, const struct json *found,
+                 const struct json *wanted)
 {
-    char there[80], here[80];
-    value_text(found, there, sizeof there, context);
-    value_text(wanted, here, sizeof here, context);
-    snprintf(difference, room, "%s is %s there, %s here", name, there, here);
+    text_format(difference, "%s is ", name);
+    append_value(difference, found);
+    text_format(difference, " there, ");
+    append_value(difference, wanted);
+    text_format(difference, " here");
+    return true;
 }
 
 /* The first member of `one` with another value in `two`; `absent`: the first that `two` lacks. */
 static const struct json *first_other(const struct json *one, const struct json *two, bool absent)
 {
-    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member != NULL;
+    for (const struct json *member = json_is(one, JSON_OBJECT) ? one->first : NULL; member;
          member = member->next) {
         const struct json *there = json_get(two, member->key);
-        if (absent ? there == NULL : there != NULL && !json_equal(there, member)) return member;
+        if (absent ? !there : there && !json_equal(there, member)) return member;
     }
     return NULL;
 }
 
 /* Compares common options first: the others follow from them. */
-static bool objects_differ(paritas_context *context, const struct json *found, const struct json *wanted,
-                           char *difference, size_t room)
+static bool options_differ(const struct json *found, const struct json *wanted, struct text *difference)
 {
-    const struct json *other = first_other(wanted, found, false),
-                      *here = other == NULL ? first_other(wanted, found, true) : NULL;
-    const struct json *there = other == NULL && here == NULL ? first_other(found, wanted, true) : NULL;
-    if (other != NULL)
-        tell(context, other->key, json_get(found, other->key), other, difference, room);
-    else if (here != NULL)
-        tell(context, here->key, NULL, here, difference, room);
-    else if (there != NULL)
-        tell(context, there->key, there, NULL, difference, room);
-    return other != NULL || here != NULL || there != NULL;
+    const struct json *other = first_other(wanted, found, false);
+    if (!other) other = first_other(wanted, found, true);
+    if (other) return tell(difference, other->key, json_get(found, other->key), other);
+    other = first_other(found, wanted, true);
+    return other && tell(difference, other->key, other, NULL);
 }
 
-bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted,
-                        char *difference, size_t room)
+static bool inputs_differ(const struct json *there, const struct json *here, struct text *difference)
 {
-    static const char *const single[] = {"paritas", "command"};
-    for (size_t i = 0; i < COUNT_OF(single); i++) {
-        const struct json *there = json_get(found, single[i]), *here = json_get(wanted, single[i]);
-        if (there != NULL && json_equal(there, here)) continue;
-        tell(context, i == 0 ? "the version of paritas" : single[i], there, here, difference, room);
-        return true;
-    }
-    if (!json_is(json_get(found, "options"), JSON_OBJECT)) {
-        snprintf(difference, room, "no options are there");
-        return true;
-    }
-    if (objects_differ(context, json_get(found, "options"), json_get(wanted, "options"), difference, room))
-        return true;
-    const struct json *there = json_get(found, "inputs"), *here = json_get(wanted, "inputs");
-    if (here == NULL || (there != NULL && json_equal(there, here))) return false;
-    for (const struct json *a = json_at(there, 0), *b = json_at(here, 0); a != NULL && b != NULL;
-         a = a->next, b = b->next) {
+    if (!here || (there && json_equal(there, here))) return false;
+    for (const struct json *a = json_at(there, 0), *b = json_at(here, 0); a && b; a = a->next, b = b->next) {
         if (json_equal(a, b)) continue;
         const struct json *name = json_get(b, "file");
-        snprintf(difference, room, "the input %s is another", json_is(name, JSON_STRING) ? name->text : "");
+        text_format(difference, "the input %s is another", json_is(name, JSON_STRING) ? name->text : "");
         return true;
     }
-    snprintf(difference, room, "the number of inputs is another");
+    text_format(difference, "the number of inputs is another");
     return true;
+}
+
+bool provenance_differs(const struct json *found, const struct json *wanted, struct text *difference)
+{
+    static const struct {
+        const char *key, *name;
+    } single[] = {{"paritas", "the version of paritas"}, {"command", "command"}};
+    for (size_t i = 0; i < COUNT_OF(single); i++) {
+        const struct json *there = json_get(found, single[i].key), *here = json_get(wanted, single[i].key);
+        if (!there || !json_equal(there, here)) return tell(difference, single[i].name, there, here);
+    }
+    const struct json *options = json_get(found, "options");
+    if (!json_is(options, JSON_OBJECT)) {
+        text_format(difference, "no options are there");
+        return true;
+    }
+    return options_differ(options, json_get(wanted, "options"), difference) ||
+           inputs_differ(json_get(found, "inputs"), json_get(wanted, "inputs"), difference);
 }

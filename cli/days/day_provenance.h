@@ -13,15 +13,14 @@
 /* 64 hexadecimal digits. */
 paritas_status file_digest(paritas_context *context, const char *path, char hex[65]);
 /* Of names and digests of its files. */
-paritas_status folder_digest(paritas_context *context, const char *folder, char hex[65]);
+paritas_status folder_digest(struct session *session, const char *folder, char hex[65]);
 /* Without folders: the digest identifies a file. */
 const char *file_name(const char *path);
 /* Replaces invalid UTF-8 by '?'. */
 void write_path(struct writer *writer, const char *key, const char *path);
 
-/* Do parts differ that decide numbers? `difference` (`room` bytes): the first one, an option by its name.
+/* Do parts differ that decide numbers? `difference` (an open text): the first one, an option by its name.
  * Inputs are compared if `wanted` has some. */
-bool provenance_differs(paritas_context *context, const struct json *found, const struct json *wanted,
-                        char *difference, size_t room);
+bool provenance_differs(const struct json *found, const struct json *wanted, struct text *difference);
 
 #endif

@@ -1,15 +1,24 @@
-/* day_settings.h: named numbers of a plan: option "--beam-width", key "beam_width". */
+/* day_settings.h: options that set a plan's fields and stand in its description: "--beam-width" is the key
+ * "beam_width". */
 #ifndef PARITAS_DAY_SETTINGS_H
 #define PARITAS_DAY_SETTINGS_H
 
 #include "session.h"
 
+enum setting_kind { SETTING_NUMBER, SETTING_RANGE, SETTING_FLAG };
+
 struct setting {
     const char *option;
-    size_t offset; /* of a double in the plan */
+    size_t offset; /* in the plan: of a double, a struct range or a bool */
+    enum setting_kind kind;
+    double least, most; /* most = 0: no check; of a range, `least` alone */
+    unsigned part;      /* 0: always described */
 };
 
-void settings_take(const struct arguments *arguments, size_t n, const struct setting *settings, void *plan);
-void settings_write(struct writer *writer, size_t n, const struct setting *settings, const void *plan);
+/* Fields without option and default stay as they are. Wrong values: exit code 2. */
+paritas_status settings_take(struct session *session, size_t n, const struct setting *settings, void *plan);
+/* `parts`: bits of the parts that are described. */
+void settings_write(struct writer *writer, size_t n, const struct setting *settings, const void *plan,
+                    unsigned parts);
 
 #endif

@@ -12,27 +12,27 @@
 #define CELLS PARITAS_SWEEP_CELLS
 
 const struct option options_sources[] = {
-    {"--theta", 0, OPTION_TEXT, "FILE",
+    {"--theta", OPTION_TEXT, "FILE",
      "theta.tab, inclinations of the 88 cells; default: the instrument's rings in an order that need not be "
      "the archive's"},
-    {"--polarity", 0, OPTION_TEXT, "+1|-1|FILE",
+    {"--polarity", OPTION_TEXT, "+1|-1|FILE",
      "is the Moon along the field (+1) or against it (-1)? For all sweeps, or a table with the column "
      "polarity; default: --geometry, --spice, else -1"},
-    {"--geometry", 0, OPTION_TEXT, "FILE",
+    {"--geometry", OPTION_TEXT, "FILE",
      "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC "
      "(CSV)"},
-    {"--spice", 0, OPTION_TEXT, "DIR",
+    {"--spice", OPTION_TEXT, "DIR",
      "the same from SPICE kernels, where libcspice is installed; needs --attitude"},
-    {"--attitude", 0, OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
-    {"--spacecraft-potential", 0, OPTION_TEXT, "auto|V|FILE",
+    {"--attitude", OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
+    {"--spacecraft-potential", OPTION_TEXT, "auto|V|FILE",
      "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
-     "spacecraft_potential; default: auto"},
-    {"--sunlight", 0, OPTION_NUMBER, "DEGREES",
-     "cells this near the Sun are masked, where its direction is known; 0: none; default: 14"},
-    {"--normalisation", 0, OPTION_CHOICE, "ratio|max|pairs",
-     "flux over the mean or the largest of the row's incident cells, or over the mirrored cell; default: "
-     "ratio"},
-    {"--strict", 0, OPTION_FLAG, NULL,
+     "spacecraft_potential",
+     "auto"},
+    {"--sunlight", OPTION_NUMBER, "DEGREES",
+     "cells this near the Sun are masked, where its direction is known; 0: none", "14"},
+    {"--normalisation", OPTION_CHOICE, "ratio|max|pairs",
+     "flux over the mean or the largest of the row's incident cells, or over the mirrored cell", "ratio"},
+    {"--strict", OPTION_FLAG, NULL,
      "a damaged day file is refused; default: its damaged rows are masked and counted"},
     {0},
 };
@@ -42,9 +42,9 @@ const char *const sources_options[SOURCES_TABLES] = {"--geometry", "--polarity",
 static paritas_status open_table(struct session *session, const char *path, const char *column,
                                  paritas_er_geometry **table)
 {
-    const paritas_status status = paritas_er_geometry_read(session->context, path, table);
-    if (status != PARITAS_OK || column == NULL || paritas_er_geometry_has(*table, column)) return status;
-    return paritas_fail(session->context, PARITAS_INVALID_INPUT, "%s: has no column %s", path, column);
+    TRY(paritas_er_geometry_read(session->context, path, table));
+    if (!column || paritas_er_geometry_has(*table, column)) return PARITAS_OK;
+    return wrong_input(session, "%s: has no column %s", path, column);
 }
 
 /* The same for options that also take words or numbers. */
@@ -59,23 +59,21 @@ static paritas_status open_named(struct session *session, const char *option, co
 
 static paritas_status open_spice(struct session *session, struct sources *sources)
 {
-    const char *folder = option_text(session->arguments, "--spice", NULL),
-               *attitude = option_text(session->arguments, "--attitude", NULL);
-    if (folder == NULL && attitude == NULL) return PARITAS_OK;
-    if (folder == NULL) return usage_failure(session, "--attitude needs --spice DIR");
-    if (attitude == NULL) return usage_failure(session, "--spice needs --attitude FILE");
-    const paritas_status status = paritas_er_attitude_read(session->context, attitude, &sources->attitude);
-    return status == PARITAS_OK ? paritas_er_spice_open(session->context, NULL, folder, &sources->spice)
-                                : status;
+    const char *folder = option_text(session, "--spice"), *attitude = option_text(session, "--attitude");
+    if (!folder && !attitude) return PARITAS_OK;
+    if (!folder) return usage_failure(session, "--attitude needs --spice DIR");
+    if (!attitude) return usage_failure(session, "--spice needs --attitude FILE");
+    TRY(paritas_er_attitude_read(session->context, attitude, &sources->attitude));
+    return paritas_er_spice_open(session->context, NULL, folder, &sources->spice);
 }
 
 static paritas_status open_polarity(struct session *session, struct sources *sources)
 {
-    const char *text = option_text(session->arguments, "--polarity", NULL);
+    const char *text = option_text(session, "--polarity");
     const bool known =
-        sources->spice != NULL || (sources->tables[SOURCES_GEOMETRY] != NULL &&
-                                   paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
-    if (text == NULL) {
+        sources->spice || (sources->tables[SOURCES_GEOMETRY] &&
+                           paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
+    if (!text) {
         sources->polarity = known ? 0.0 : -1.0;
         if (!known)
             paritas_note(session->context,
@@ -94,7 +92,7 @@ static paritas_status open_polarity(struct session *session, struct sources *sou
 
 static paritas_status open_potential(struct session *session, struct sources *sources)
 {
-    const char *text = option_text(session->arguments, "--spacecraft-potential", "auto");
+    const char *text = option_text(session, "--spacecraft-potential");
     if (strcmp(text, "auto") == 0)
         sources->potential = POTENTIAL_AUTO;
     else if (number_of_text(text, &sources->potential_value))
@@ -102,7 +100,7 @@ static paritas_status open_potential(struct session *session, struct sources *so
     else
         sources->potential = POTENTIAL_TABLE;
     const paritas_er_geometry *geometry = sources->tables[SOURCES_GEOMETRY];
-    if (option_given(session->arguments, "--spacecraft-potential") == NULL && geometry != NULL &&
+    if (!option_given(session, "--spacecraft-potential") && geometry &&
         paritas_er_geometry_has(geometry, "spacecraft_potential"))
         paritas_note(session->context, "the column spacecraft_potential of --geometry is not used: "
                                        "potentials are found from the plasma (--spacecraft-potential FILE)");
@@ -113,23 +111,19 @@ static paritas_status open_potential(struct session *session, struct sources *so
 
 paritas_status sources_open(struct session *session, struct sources *sources)
 {
-    const struct arguments *arguments = session->arguments;
-    const char *geometry = option_text(arguments, "--geometry", NULL);
+    const char *geometry = option_text(session, "--geometry");
     memset(sources, 0, sizeof *sources);
-    sources->strict = option_flag(arguments, "--strict");
-    sources->sunlight = option_number(arguments, "--sunlight", 14.0);
-    sources->normalisation = (paritas_normalisation)option_constant(
-        arguments, "--normalisation", "paritas_normalisation", PARITAS_NORMALISATION_RATIO);
+    sources->strict = option_flag(session, "--strict");
+    sources->sunlight = option_number(session, "--sunlight");
+    sources->normalisation =
+        (paritas_normalisation)option_constant(session, "--normalisation", "paritas_normalisation");
     if (sources->sunlight < 0.0 || sources->sunlight > 180.0)
         return usage_failure(session, "--sunlight takes degrees from 0 to 180");
-    paritas_status status =
-        paritas_er_theta(session->context, option_text(arguments, "--theta", NULL), sources->theta);
-    if (status == PARITAS_OK && geometry != NULL)
-        status = open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]);
-    if (status == PARITAS_OK) status = open_spice(session, sources);
-    if (status == PARITAS_OK) status = open_polarity(session, sources);
-    if (status == PARITAS_OK) status = open_potential(session, sources);
-    return status;
+    TRY(paritas_er_theta(session->context, option_text(session, "--theta"), sources->theta));
+    if (geometry) TRY(open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]));
+    TRY(open_spice(session, sources));
+    TRY(open_polarity(session, sources));
+    return open_potential(session, sources);
 }
 
 void sources_close(struct sources *sources)
@@ -143,13 +137,13 @@ paritas_status sources_check_days(struct session *session, const struct sources 
 {
     for (size_t i = 0; i < SOURCES_TABLES; i++) {
         const paritas_er_geometry *table = sources->tables[i];
-        if (days < 2 || table == NULL || paritas_er_geometry_has(table, "date") ||
+        if (days < 2 || !table || paritas_er_geometry_has(table, "date") ||
             paritas_er_geometry_has(table, "utc"))
             continue;
-        return paritas_fail(session->context, PARITAS_INVALID_INPUT,
-                            "%s: has neither a column date nor utc, and there are %zu days: which sweeps it "
-                            "means is not known",
-                            option_text(session->arguments, sources_options[i], ""), days);
+        return wrong_input(session,
+                           "%s: has neither a column date nor utc, and there are %zu days: which sweeps it "
+                           "means is not known",
+                           option_text(session, sources_options[i]), days);
     }
     return PARITAS_OK;
 }
@@ -159,38 +153,35 @@ static paritas_status describe_file(struct session *session, struct writer *writ
 {
     struct stat info;
     char labelled[80] = "sha256:";
-    if (path == NULL) {
+    if (!path) {
         write_string(writer, key, otherwise);
         return PARITAS_OK;
     }
+    char *hex = labelled + strlen(labelled);
     const bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-    const paritas_status status =
-        (folder ? folder_digest : file_digest)(session->context, path, labelled + strlen(labelled));
-    if (status == PARITAS_OK) write_string(writer, key, labelled);
-    return status;
+    TRY(folder ? folder_digest(session, path, hex) : file_digest(session->context, path, hex));
+    write_string(writer, key, labelled);
+    return PARITAS_OK;
 }
 
 paritas_status sources_describe(struct session *session, const struct sources *sources, struct writer *writer)
 {
-    const struct arguments *arguments = session->arguments;
     static const char *const files[] = {"--theta", "--geometry", "--attitude", "--spice"};
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; i < COUNT_OF(files) && status == PARITAS_OK; i++)
-        status = describe_file(session, writer, files[i] + 2, option_text(arguments, files[i], NULL),
-                               i == 0 ? "built-in" : NULL);
-    const char *polarity = option_text(arguments, "--polarity", NULL),
-               *potential = option_text(arguments, "--spacecraft-potential", "auto");
-    if (sources->tables[SOURCES_POLARITY] != NULL && status == PARITAS_OK)
-        status = describe_file(session, writer, "polarity", polarity, NULL);
-    else if (sources->polarity == 0.0)
-        write_string(writer, "polarity", "of the geometry");
+    for (size_t i = 0; i < COUNT_OF(files); i++)
+        TRY(describe_file(session, writer, files[i] + 2, option_text(session, files[i]),
+                          i == 0 ? "built-in" : NULL));
+    const char *polarity = option_text(session, "--polarity"),
+               *potential = option_text(session, "--spacecraft-potential");
+    if (sources->tables[SOURCES_POLARITY])
+        TRY(describe_file(session, writer, "polarity", polarity, NULL));
     else
         write_string(writer, "polarity",
-                     sources->polarity > 0.0 ? "+1"
-                     : polarity != NULL      ? "-1"
-                                             : "-1, not known and taken so");
-    if (sources->tables[SOURCES_POTENTIAL] != NULL && status == PARITAS_OK)
-        status = describe_file(session, writer, "spacecraft_potential", potential, NULL);
+                     sources->polarity == 0.0  ? "of the geometry"
+                     : sources->polarity > 0.0 ? "+1"
+                     : polarity                ? "-1"
+                                               : "-1, not known and taken so");
+    if (sources->potential == POTENTIAL_TABLE)
+        TRY(describe_file(session, writer, "spacecraft_potential", potential, NULL));
     else if (sources->potential == POTENTIAL_VALUE)
         write_number(writer, "spacecraft_potential", sources->potential_value);
     else
@@ -198,7 +189,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     write_number(writer, "sunlight", sources->sunlight);
     write_string(writer, "normalisation", paritas_normalisation_name(sources->normalisation));
     write_bool(writer, "strict", sources->strict);
-    return status;
+    return PARITAS_OK;
 }
 
 /* Spectrum numbers of `part` start above `above`. */
@@ -219,7 +210,7 @@ static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *p
 /* Frees `part`. *whole may be NULL. */
 static paritas_status join(paritas_context *context, paritas_er_day **whole, paritas_er_day *part)
 {
-    if (*whole == NULL) {
+    if (!*whole) {
         *whole = part;
         return PARITAS_OK;
     }
@@ -240,6 +231,20 @@ static paritas_status join(paritas_context *context, paritas_er_day **whole, par
     return status;
 }
 
+/* Matches a file's sweeps with the sources. */
+static paritas_status apply_sources(paritas_context *context, const struct sources *sources,
+                                    paritas_er_day *part, struct sweeps *sweeps)
+{
+    for (size_t k = 0; k < SOURCES_TABLES; k++) {
+        size_t matched = 0;
+        if (sources->tables[k]) TRY(paritas_er_geometry_apply(context, sources->tables[k], part, &matched));
+        sweeps->matched[k] += matched;
+        if (k == SOURCES_GEOMETRY && sources->spice)
+            TRY(paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL));
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status read_files(paritas_context *context, const struct sources *sources,
                                  const struct day *day, struct sweeps *sweeps)
 {
@@ -247,26 +252,17 @@ static paritas_status read_files(paritas_context *context, const struct sources 
     options.digest = 1;
     options.strict = sources->strict;
     sweeps->digests = paritas_allocate_clear(context, day->n, sizeof *sweeps->digests);
-    if (sweeps->digests == NULL) return paritas_fail_memory(context);
+    if (!sweeps->digests) return paritas_fail_memory(context);
     for (size_t i = 0; i < day->n; i++) {
         paritas_er_day *part = NULL;
-        paritas_status status = paritas_er_read(context, day->files[i].path, &options, &part);
-        if (status != PARITAS_OK) return status;
+        TRY(paritas_er_read(context, day->files[i].path, &options, &part));
         memcpy(sweeps->digests[i], part->digest + strlen("sha256:"), 64);
-        for (size_t k = 0; k < SOURCES_TABLES && status == PARITAS_OK; k++) {
-            size_t matched = 0;
-            if (sources->tables[k] != NULL)
-                status = paritas_er_geometry_apply(context, sources->tables[k], part, &matched);
-            sweeps->matched[k] += matched;
-            if (k == 0 && status == PARITAS_OK && sources->spice != NULL)
-                status = paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL);
-        }
+        const paritas_status status = apply_sources(context, sources, part, sweeps);
         if (status != PARITAS_OK) {
             paritas_er_day_free(part);
             return status;
         }
-        status = join(context, &sweeps->day, part);
-        if (status != PARITAS_OK) return status;
+        TRY(join(context, &sweeps->day, part));
     }
     return PARITAS_OK;
 }
@@ -276,37 +272,39 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
 {
     memset(sweeps, 0, sizeof *sweeps);
     sweeps->allocator = context->allocator;
-    paritas_status status = read_files(context, sources, files, sweeps);
-    if (status != PARITAS_OK) return status;
+    TRY(read_files(context, sources, files, sweeps));
     paritas_er_day *day = sweeps->day;
     const size_t n = sweeps->n = day->n;
     for (size_t i = 0; i < ROWS * n && sources->polarity != 0.0; i++) day->polarity[i] = sources->polarity;
     if (sources->sunlight > 0.0)
-        status = paritas_er_mask_sunlight(context, day, sources->theta, sources->sunlight);
-    if (status == PARITAS_OK) status = paritas_er_mask_polarity(context, day);
-    if (status != PARITAS_OK) return status;
+        TRY(paritas_er_mask_sunlight(context, day, sources->theta, sources->sunlight));
+    TRY(paritas_er_mask_polarity(context, day));
     sweeps->potential = paritas_allocate(context, ROWS * n + 1, sizeof(double));
     sweeps->cosine = paritas_allocate(context, ROWS * CELLS * n + 1, sizeof(double));
     sweeps->flux = paritas_allocate(context, ROWS * CELLS * n + 1, sizeof(double));
-    if (sweeps->potential == NULL || sweeps->cosine == NULL || sweeps->flux == NULL)
-        return paritas_fail_memory(context);
-    for (size_t k = 0; k < n; k++) {
-        if (sources->potential == POTENTIAL_VALUE) day->spacecraft_potential[k] = sources->potential_value;
-        if (sources->potential == POTENTIAL_AUTO) day->spacecraft_potential[k] = NAN;
-        for (size_t i = 0; i < ROWS; i++) sweeps->potential[ROWS * k + i] = day->spacecraft_potential[k];
-    }
+    if (!sweeps->potential || !sweeps->cosine || !sweeps->flux) return paritas_fail_memory(context);
+    for (size_t k = 0; k < n; k++)
+        sweeps_set_potential(sweeps, k,
+                             sources->potential == POTENTIAL_VALUE  ? sources->potential_value
+                             : sources->potential == POTENTIAL_AUTO ? NAN
+                                                                    : day->spacecraft_potential[k]);
     if (n == 0) return PARITAS_OK;
-    status = paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth,
-                                      sweeps->cosine);
-    return status == PARITAS_OK ? paritas_losscone_normalise(context, n, sources->normalisation,
-                                                             sweeps->cosine, day->flux, sweeps->flux)
-                                : status;
+    TRY(paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth,
+                                 sweeps->cosine));
+    return paritas_losscone_normalise(context, n, sources->normalisation, sweeps->cosine, day->flux,
+                                      sweeps->flux);
+}
+
+void sweeps_set_potential(struct sweeps *sweeps, size_t k, double potential)
+{
+    sweeps->day->spacecraft_potential[k] = potential;
+    for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) sweeps->potential[i] = potential;
 }
 
 void sweeps_free(struct sweeps *sweeps)
 {
     paritas_er_day_free(sweeps->day);
-    if (sweeps->allocator.release == NULL && sweeps->digests == NULL) return;
+    if (!sweeps->allocator.release && !sweeps->digests) return;
     paritas_release(&sweeps->allocator, sweeps->digests);
     paritas_release(&sweeps->allocator, sweeps->potential);
     paritas_release(&sweeps->allocator, sweeps->cosine);

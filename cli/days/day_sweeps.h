@@ -52,6 +52,8 @@ struct sweeps {
 paritas_status sweeps_load(paritas_context *context, const struct sources *sources, const struct day *day,
                            struct sweeps *sweeps);
 void sweeps_free(struct sweeps *sweeps);
+/* Of the spacecraft, for sweep k and its rows. */
+void sweeps_set_potential(struct sweeps *sweeps, size_t k, double potential);
 paritas_sweeps sweeps_of(const struct sweeps *sweeps);
 
 #endif

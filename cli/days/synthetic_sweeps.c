@@ -1,10 +1,12 @@
 /* synthetic_sweeps.c: draws sweeps of known truth. */
 #include "days/synthetic_sweeps.h"
+#include "days/day_settings.h"
 #include "base/host_math.h"
 #include "infer/probability.h"
 #include "paritas_kappa.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
@@ -13,133 +15,72 @@
 #define ROW_TIME 2.5
 
 const struct option options_truth[] = {
-    {"--true-potential", 0, OPTION_TEXT, "LO:HI", "range of the surface potential U, V; default: -400:-10"},
-    {"--true-ratio", 0, OPTION_TEXT, "LO:HI", "of r; default: 0.4:1.05"},
-    {"--beams", 0, OPTION_NUMBER, "P", "part of the sweeps with a beam; default: 0.5"},
-    {"--true-amplitude", 0, OPTION_TEXT, "LO:HI", "of the beam; default: 0:2"},
-    {"--noise", 0, OPTION_TEXT, "LO:HI",
-     "standard deviation of the flux's logarithm, drawn for each sweep; default: 0.1:0.3"},
-    {"--true-spacecraft", 0, OPTION_TEXT, "LO:HI",
+    {"--true-potential", OPTION_TEXT, "LO:HI", "range of the surface potential U, V", "-400:-10"},
+    {"--true-ratio", OPTION_TEXT, "LO:HI", "of r", "0.4:1.05"},
+    {"--beams", OPTION_NUMBER, "P", "part of the sweeps with a beam", "0.5"},
+    {"--true-amplitude", OPTION_TEXT, "LO:HI", "of the beam", "0:2"},
+    {"--noise", OPTION_TEXT, "LO:HI", "standard deviation of the flux's logarithm, drawn for each sweep",
+     "0.1:0.3"},
+    {"--true-spacecraft", OPTION_TEXT, "LO:HI",
      "spacecraft potential, V; default: 5:15, or with --plasma from the currents"},
-    {"--plasma", 0, OPTION_FLAG, NULL, "spectra of kappa distributions; default: a power law"},
-    {"--true-density", 0, OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3; default: 1e5:1e7"},
-    {"--true-kappa", 0, OPTION_TEXT, "LO:HI", "default: 3:6"},
-    {"--true-temperature", 0, OPTION_TEXT, "LO:HI", "eV; default: 10:200"},
-    {"--channel-width", 0, OPTION_NUMBER, "W",
+    {"--plasma", OPTION_FLAG, NULL, "spectra of kappa distributions; default: a power law"},
+    {"--true-density", OPTION_TEXT, "LO:HI", "of the plasma, 1/m^3", "1e5:1e7"},
+    {"--true-kappa", OPTION_TEXT, "LO:HI", "", "3:6"},
+    {"--true-temperature", OPTION_TEXT, "LO:HI", "eV", "10:200"},
+    {"--channel-width", OPTION_NUMBER, "W",
      "relative width of the energy channels, with which spectra of --plasma are folded, as kappa fits fold "
-     "theirs; 0: none; default: 0.5"},
-    {"--missing-cells", 0, OPTION_NUMBER, "P",
-     "part of the cells with a sentinel instead of flux or azimuth; default: 0"},
-    {"--missing-rows", 0, OPTION_NUMBER, "P", "part of the rows that are left out; default: 0"},
-    {"--bad-fields", 0, OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0; default: 0"},
-    {"--low-energies", 0, OPTION_FLAG, NULL,
+     "theirs; 0: none",
+     "0.5"},
+    {"--missing-cells", OPTION_NUMBER, "P", "part of the cells with a sentinel instead of flux or azimuth",
+     "0"},
+    {"--missing-rows", OPTION_NUMBER, "P", "part of the rows that are left out", "0"},
+    {"--bad-fields", OPTION_NUMBER, "P", "part of the sweeps whose magnetic field is 0", "0"},
+    {"--low-energies", OPTION_FLAG, NULL,
      "every second sweep has the instrument's other table of energies, from 7 eV"},
-    {"--true-polarity", 0, OPTION_CHOICE, "+1|-1|drawn", "default: -1"},
-    {"--truth", 0, OPTION_CHOICE, "hard|folded", "edge of the cone; default: hard, of injection tests both"},
+    {"--true-polarity", OPTION_CHOICE, "+1|-1|drawn", "", "-1"},
+    {"--truth", OPTION_CHOICE, "hard|folded", "edge of the cone; default: hard, of injection tests both"},
     {0},
 };
 
-/* LO:HI, or one number. */
-static bool read_range(const char *text, struct range *range)
-{
-    char lower[64];
-    const char *colon = strchr(text, ':');
-    if (colon == NULL) {
-        if (!number_of_text(text, &range->lower)) return false;
-        range->upper = range->lower;
-        return true;
-    }
-    const size_t length = (size_t)(colon - text);
-    if (length >= sizeof lower) return false;
-    memcpy(lower, text, length);
-    lower[length] = '\0';
-    return number_of_text(lower, &range->lower) && number_of_text(colon + 1, &range->upper) &&
-           range->lower <= range->upper;
-}
+enum { POWER_LAWS = 1, PLASMA = 2 };
+#define FIELD(name) offsetof(struct synthetic_plan, name)
+static const struct setting settings[] = {
+    {"--true-potential", FIELD(potential), SETTING_RANGE, -INFINITY},
+    {"--true-ratio", FIELD(ratio), SETTING_RANGE, 1e-6},
+    {"--beams", FIELD(beams), SETTING_NUMBER, 0.0, 1.0},
+    {"--true-amplitude", FIELD(amplitude), SETTING_RANGE, 0.0},
+    {"--noise", FIELD(noise), SETTING_RANGE, 0.0},
+    {"--plasma", FIELD(plasma), SETTING_FLAG},
+    {"--true-spacecraft", FIELD(spacecraft), SETTING_RANGE, -INFINITY, .part = POWER_LAWS},
+    {"--true-density", FIELD(density), SETTING_RANGE, 1e-3, .part = PLASMA},
+    {"--true-kappa", FIELD(kappa), SETTING_RANGE, 1.6, .part = PLASMA},
+    {"--true-temperature", FIELD(temperature), SETTING_RANGE, 1e-3, .part = PLASMA},
+    {"--channel-width", FIELD(channel_width), SETTING_NUMBER, 0.0, 10.0, .part = PLASMA},
+    {"--missing-cells", FIELD(missing_cells), SETTING_NUMBER, 0.0, 1.0},
+    {"--missing-rows", FIELD(missing_rows), SETTING_NUMBER, 0.0, 1.0},
+    {"--bad-fields", FIELD(bad_fields), SETTING_NUMBER, 0.0, 1.0},
+    {"--low-energies", FIELD(low_energies), SETTING_FLAG},
+};
 
 paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan)
 {
-    const struct arguments *arguments = session->arguments;
-    *plan = (struct synthetic_plan){
-        {-400.0, -10.0}, {0.4, 1.05}, {0.0, 2.0}, {0.1, 0.3}, {5.0, 15.0}, {1e5, 1e7}, {3.0, 6.0},
-        {10.0, 200.0},   0.5,         0.0,        0.0,        0.0,         0.5,        false,
-        false,           -1.0,        false,      42};
-    const struct {
-        const char *option;
-        struct range *range;
-        double least;
-    } ranges[] = {
-        {"--true-potential", &plan->potential, -INFINITY},
-        {"--true-ratio", &plan->ratio, 1e-6},
-        {"--true-amplitude", &plan->amplitude, 0.0},
-        {"--noise", &plan->noise, 0.0},
-        {"--true-spacecraft", &plan->spacecraft, -INFINITY},
-        {"--true-density", &plan->density, 1e-3},
-        {"--true-kappa", &plan->kappa, 1.6},
-        {"--true-temperature", &plan->temperature, 1e-3},
-    };
-    for (size_t i = 0; i < COUNT_OF(ranges); i++) {
-        const char *text = option_text(arguments, ranges[i].option, NULL);
-        if (text != NULL && (!read_range(text, ranges[i].range) || ranges[i].range->lower < ranges[i].least))
-            return usage_failure(session, "%s takes LO:HI, not '%s'", ranges[i].option, text);
-    }
-    const struct {
-        const char *option;
-        double *value;
-    } parts[] = {{"--beams", &plan->beams},
-                 {"--missing-cells", &plan->missing_cells},
-                 {"--missing-rows", &plan->missing_rows},
-                 {"--bad-fields", &plan->bad_fields}};
-    for (size_t i = 0; i < COUNT_OF(parts); i++) {
-        *parts[i].value = option_number(arguments, parts[i].option, *parts[i].value);
-        if (!(*parts[i].value >= 0.0 && *parts[i].value <= 1.0))
-            return usage_failure(session, "%s takes a number from 0 to 1", parts[i].option);
-    }
-    const paritas_kappa_options kappa = PARITAS_KAPPA_OPTIONS_DEFAULT;
-    plan->channel_width = option_number(arguments, "--channel-width", kappa.response);
-    if (!(plan->channel_width >= 0.0 && plan->channel_width <= 10.0))
-        return usage_failure(session, "--channel-width takes a number from 0 to 10");
-    const char *polarity = option_text(arguments, "--true-polarity", "-1");
-    plan->polarity = strcmp(polarity, "drawn") == 0 ? 0.0 : strcmp(polarity, "+1") == 0 ? 1.0 : -1.0;
-    plan->plasma = option_flag(arguments, "--plasma");
-    plan->low_energies = option_flag(arguments, "--low-energies");
-    plan->folded = strcmp(option_text(arguments, "--truth", "hard"), "folded") == 0;
-    plan->seed = option_whole(arguments, "--seed", plan->seed);
-    return PARITAS_OK;
-}
-
-static void describe_range(struct writer *writer, const char *key, const struct range *range)
-{
-    write_array(writer, key, false);
-    write_number(writer, NULL, range->lower);
-    write_number(writer, NULL, range->upper);
-    write_close(writer);
+    static const double polarities[] = {1.0, -1.0, 0.0};
+    const struct given *truth = option_given(session, "--truth");
+    *plan = (struct synthetic_plan){.spacecraft = {5.0, 15.0},
+                                    .polarity = polarities[option_value(session, "--true-polarity")->choice],
+                                    .folded = truth && truth->choice == 1,
+                                    .seed = option_whole(session, "--seed")};
+    return settings_take(session, COUNT_OF(settings), settings, plan);
 }
 
 void synthetic_plan_describe(const struct synthetic_plan *plan, struct writer *writer)
 {
-    describe_range(writer, "true_potential", &plan->potential);
-    describe_range(writer, "true_ratio", &plan->ratio);
-    write_number(writer, "beams", plan->beams);
-    describe_range(writer, "true_amplitude", &plan->amplitude);
-    describe_range(writer, "noise", &plan->noise);
-    write_bool(writer, "plasma", plan->plasma);
-    if (!plan->plasma) describe_range(writer, "true_spacecraft", &plan->spacecraft);
-    if (plan->plasma) {
-        describe_range(writer, "true_density", &plan->density);
-        describe_range(writer, "true_kappa", &plan->kappa);
-        describe_range(writer, "true_temperature", &plan->temperature);
-        write_number(writer, "channel_width", plan->channel_width);
-    }
-    write_number(writer, "missing_cells", plan->missing_cells);
-    write_number(writer, "missing_rows", plan->missing_rows);
-    write_number(writer, "bad_fields", plan->bad_fields);
-    write_bool(writer, "low_energies", plan->low_energies);
+    settings_write(writer, COUNT_OF(settings), settings, plan, plan->plasma ? PLASMA : POWER_LAWS);
     if (plan->polarity == 0.0)
         write_string(writer, "true_polarity", "drawn");
     else
         write_number(writer, "true_polarity", plan->polarity);
-    write_string(writer, "truth", plan->folded ? "folded" : "hard");
+    write_string(writer, "truth", losscone_model_name(plan->folded));
     write_integer(writer, "seed", plan->seed);
 }
 
@@ -184,16 +125,18 @@ static double rounded(double value, double scale)
     return (double)(int64_t)(scaled + (scaled < 0.0 ? -0.5 : 0.5)) / scale;
 }
 
-static paritas_status draw_truth(paritas_context *context, const struct synthetic_plan *plan, size_t n,
-                                 uint64_t first, struct arena *arena, struct truth *truth)
+paritas_status truth_open(struct session *session, size_t n, struct truth *truth)
 {
-    double **arrays[] = {&truth->potential,  &truth->ratio,    &truth->amplitude,  &truth->noise,
-                         &truth->spacecraft, &truth->polarity, &truth->sunlit,     &truth->density,
-                         &truth->kappa,      &truth->theta,    &truth->temperature};
-    for (size_t i = 0; i < COUNT_OF(arrays); i++) {
-        *arrays[i] = arena_array(arena, n + 1, sizeof(double));
-        if (*arrays[i] == NULL) return paritas_fail_memory(context);
-    }
+#define OPEN(name, column) truth->name = numbers(session, n);
+    TRUTH_LIST(OPEN)
+#undef OPEN
+    return allocated(session);
+}
+
+static paritas_status draw_truth(struct session *session, const struct synthetic_plan *plan, size_t n,
+                                 uint64_t first, struct truth *truth)
+{
+    TRY(truth_open(session, n, truth));
     for (size_t k = 0; k < n; k++) {
         struct dice dice;
         dice_open(&dice, plan->seed, 2 * (first + k));
@@ -215,18 +158,18 @@ static paritas_status draw_truth(paritas_context *context, const struct syntheti
     }
     if (!plan->plasma) return PARITAS_OK;
     /* the plasma sets the spacecraft's potential */
-    paritas_kappa_plasma *plasma = arena_array(arena, n + 1, sizeof *plasma);
-    paritas_potential *found = arena_records(arena, n, sizeof *found);
-    unsigned char *sunlit = arena_array(arena, n + 1, 1);
-    if (plasma == NULL || found == NULL || sunlit == NULL) return paritas_fail_memory(context);
+    paritas_kappa_plasma *plasma = elements(session, n, sizeof *plasma);
+    paritas_potential *found = sized_records(session, n, sizeof *found);
+    unsigned char *sunlit = elements(session, n, 1);
+    TRY(allocated(session));
     for (size_t k = 0; k < n; k++) {
         plasma[k] = (paritas_kappa_plasma){truth->density[k], truth->kappa[k], truth->theta[k]};
         sunlit[k] = 1;
     }
-    const paritas_status status = paritas_spacecraft_potential(context, n, plasma, NULL, sunlit, NULL, found);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++)
+    TRY(paritas_spacecraft_potential(session->context, n, plasma, NULL, sunlit, NULL, found));
+    for (size_t k = 0; k < n; k++)
         truth->spacecraft[k] = found[k].status == PARITAS_POTENTIAL_FOUND ? found[k].potential : 0.0;
-    return status;
+    return PARITAS_OK;
 }
 
 /* Rounded as in files: the model sees what will be read. */
@@ -284,14 +227,13 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
         for (size_t i = 0; i < ROWS; i++)
             energy[i] = measured[i] - truth->spacecraft[k] > 1.0 ? measured[i] - truth->spacecraft[k] : 1.0;
         double arriving[ROWS], response[ROWS * ROWS] = {0.0};
-        paritas_status status = paritas_kappa_flux(context, 1, &plasma, ROWS, energy, arriving);
+        TRY(paritas_kappa_flux(context, 1, &plasma, ROWS, energy, arriving));
         for (size_t i = 0; i < ROWS; i++) {
             arriving[i] *= measured[i] / (energy[i] * 4.0 * pi);
             response[ROWS * i + i] = 1.0;
         }
-        if (status == PARITAS_OK && plan->channel_width > 0.0)
-            status = paritas_kappa_response(context, plan->channel_width, ROWS, measured, response);
-        if (status != PARITAS_OK) return status;
+        if (plan->channel_width > 0.0)
+            TRY(paritas_kappa_response(context, plan->channel_width, ROWS, measured, response));
         for (size_t i = 0; i < ROWS; i++) {
             flux[ROWS * k + i] = 0.0;
             for (size_t j = 0; j < ROWS; j++) flux[ROWS * k + i] += response[ROWS * i + j] * arriving[j];
@@ -332,58 +274,42 @@ static void spoil(const struct synthetic_plan *plan, uint64_t number, double noi
     }
 }
 
-paritas_status synthetic_day(paritas_context *context, const struct synthetic_plan *plan,
+paritas_status synthetic_day(struct session *session, const struct synthetic_plan *plan,
                              const paritas_losscone_options *options, const double *theta, size_t n,
-                             uint64_t first, double time, struct arena *arena, struct truth *truth,
-                             paritas_er_day **day)
+                             uint64_t first, double time, struct truth *truth, paritas_er_day **made)
 {
+    paritas_context *context = session->context;
     const double apart = 86400.0 / (double)(n > 0 ? n : 1) < CADENCE ? 86400.0 / (double)n : CADENCE;
-    const size_t cells = ROWS * CELLS * n;
-    double *potential = arena_array(arena, ROWS * n + 1, sizeof(double)),
-           *incident = arena_array(arena, ROWS * n + 1, sizeof(double)),
-           *points = arena_array(arena, 3 * n + 1, sizeof(double));
-    double *model = paritas_allocate(context, cells + 1, sizeof(double)),
-           *cosine = paritas_allocate(context, cells + 1, sizeof(double));
-    *day = NULL;
-    paritas_status status =
-        potential != NULL && incident != NULL && points != NULL && model != NULL && cosine != NULL
-            ? PARITAS_OK
-            : paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = draw_truth(context, plan, n, first, arena, truth);
-    if (status == PARITAS_OK) status = paritas_er_day_create(context, n, day);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
-        draw_geometry(plan, theta, first + k, time + apart * (double)k, k, *day);
-        (*day)->spacecraft_potential[k] = truth->spacecraft[k];
-        (*day)->sweep_reason[k] = PARITAS_ER_KEPT;
+    double *potential = numbers(session, ROWS * n), *incident = numbers(session, ROWS * n),
+           *points = numbers(session, 3 * n), *model = numbers(session, ROWS * CELLS * n),
+           *cosine = numbers(session, ROWS * CELLS * n);
+    TRY(draw_truth(session, plan, n, first, truth));
+    TRY(paritas_er_day_create(context, n, made));
+    paritas_er_day *day = *made;
+    for (size_t k = 0; k < n; k++) {
+        draw_geometry(plan, theta, first + k, time + apart * (double)k, k, day);
+        day->spacecraft_potential[k] = truth->spacecraft[k];
+        day->sweep_reason[k] = PARITAS_ER_KEPT;
         for (size_t i = ROWS * k; i < ROWS * (k + 1); i++) {
-            (*day)->polarity[i] = truth->polarity[k];
+            day->polarity[i] = truth->polarity[k];
             potential[i] = truth->spacecraft[k];
         }
         const double point[3] = {truth->potential[k], truth->ratio[k], truth->amplitude[k]};
         memcpy(points + 3 * k, point, sizeof point);
     }
+    TRY(spectra(context, plan, n, truth, day, incident));
+    if (n == 0) return PARITAS_OK;
     paritas_losscone_options truly = *options;
     truly.response = plan->folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
     if (plan->folded) truly.amplitude_lower = truly.amplitude_upper = 0.0;
-    if (status == PARITAS_OK) status = spectra(context, plan, n, truth, *day, incident);
-    if (status == PARITAS_OK && n > 0)
-        status = paritas_losscone_cosines(context, n, theta, (*day)->field, (*day)->polarity, (*day)->azimuth,
-                                          cosine);
+    TRY(paritas_losscone_cosines(context, n, theta, day->field, day->polarity, day->azimuth, cosine));
     const paritas_sweeps sweeps = {.size = sizeof sweeps,
                                    .n = n,
-                                   .energy = status == PARITAS_OK ? (*day)->energy : NULL,
+                                   .energy = day->energy,
                                    .potential = potential,
                                    .cosine = cosine,
                                    .flux = cosine};
-    if (status == PARITAS_OK && n > 0)
-        status = paritas_losscone_model(context, &sweeps, &truly, points, model, NULL);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++)
-        spoil(plan, first + k, truth->noise[k], incident, k, model, *day);
-    paritas_release(&context->allocator, model);
-    paritas_release(&context->allocator, cosine);
-    if (status != PARITAS_OK) {
-        paritas_er_day_free(*day);
-        *day = NULL;
-    }
-    return status;
+    TRY(paritas_losscone_model(context, &sweeps, &truly, points, model, NULL));
+    for (size_t k = 0; k < n; k++) spoil(plan, first + k, truth->noise[k], incident, k, model, day);
+    return PARITAS_OK;
 }

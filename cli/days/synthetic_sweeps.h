@@ -24,17 +24,33 @@ extern const struct option options_truth[];
 paritas_status synthetic_plan_open(struct session *session, struct synthetic_plan *plan);
 void synthetic_plan_describe(const struct synthetic_plan *plan, struct writer *writer);
 
+/* Of each sweep, with its column of truth.csv; geometry columns are named as --geometry and
+ * --spacecraft-potential want. The plasma's are NaN for power laws. */
+#define TRUTH_LIST(ITEM)                     \
+    ITEM(potential, "potential")             \
+    ITEM(ratio, "ratio")                     \
+    ITEM(amplitude, "amplitude")             \
+    ITEM(noise, "noise")                     \
+    ITEM(spacecraft, "spacecraft_potential") \
+    ITEM(polarity, "polarity")               \
+    ITEM(sunlit, "spacecraft_in_sun")        \
+    ITEM(density, "density")                 \
+    ITEM(kappa, "kappa")                     \
+    ITEM(theta, "theta")                     \
+    ITEM(temperature, "temperature")
 struct truth {
-    double *potential, *ratio, *amplitude, *noise, *spacecraft, *polarity, *sunlit;
-    double *density, *kappa, *theta, *temperature; /* NaN: power law */
+#define MEMBER(name, column) double *name;
+    TRUTH_LIST(MEMBER)
+#undef MEMBER
 };
+/* Room for n sweeps, in the session's arena. */
+paritas_status truth_open(struct session *session, size_t n, struct truth *truth);
 
 /* Draws `n` sweeps from number `first`, the first at `time` (Unix seconds). Spacing: 80 s, or 86400 s / n
  * if less. `theta`: of the cells. `options`: beam and response; bounds are not used. Truth in the arena;
- * free the day with paritas_er_day_free. */
-paritas_status synthetic_day(paritas_context *context, const struct synthetic_plan *plan,
+ * free the day with paritas_er_day_free, also after a failure. */
+paritas_status synthetic_day(struct session *session, const struct synthetic_plan *plan,
                              const paritas_losscone_options *options, const double *theta, size_t n,
-                             uint64_t first, double time, struct arena *arena, struct truth *truth,
-                             paritas_er_day **day);
+                             uint64_t first, double time, struct truth *truth, paritas_er_day **made);
 
 #endif

@@ -102,13 +102,13 @@ static paritas_status read_options(paritas_context *context, const struct frozen
     if ((unsigned)options->minimizer >= PARITAS_MINIMIZER_COUNT)
         return paritas_refuse(context, "minimizer %d: there is none of this number", (int)options->minimizer);
     if (options->population && (options->population < 4 || options->population > 65536))
-        return paritas_refuse(context, "population %u: takes 4 to 65536 members", options->population);
+        return paritas_refuse(context, "`population` %u: takes 4 to 65536 members", options->population);
     *method = method_of(context, model, options);
     const uint32_t members = method->args[FIT_ARG_MEMBERS];
     if (options->minimizer == PARITAS_MINIMIZER_DE &&
         model->slab + DE_MEMORY(model->n_slots, (size_t)members) > UINT32_MAX)
         return paritas_fail(context, PARITAS_OUT_OF_MEMORY,
-                            "population %u: one fit would need more than 2^32 numbers", members);
+                            "`population` %u: one fit would need more than 2^32 numbers", members);
     return PARITAS_OK;
 }
 
