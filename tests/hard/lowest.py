@@ -1,0 +1,105 @@
+"""The lowest minima that many starts find, by the Python package: what a program's answers are held against.
+
+A point counts by its value alone, whatever its fit's status says: any point in the domain and within bounds is an
+upper bound of the minimum."""
+
+import math
+
+import numpy as np
+
+from paritas import Model
+from paritas.starts import draw_starts
+
+
+class Lowest:
+    """Points found for one data set and one value of the parameter of interest (or none), lowest first."""
+
+    def __init__(self, values, points, tolerance, feasible_starts):
+        order = np.argsort(values, kind="stable")
+        self.values, self.points, self.tolerance = values[order], points[order], tolerance
+        self.feasible_starts = feasible_starts
+
+    @property
+    def value(self):
+        """Twice the NLL; infinite where no start found a point of the domain."""
+        return float(self.values[0]) if len(self.values) else math.inf
+
+    def equals(self):
+        """All points as low as the lowest."""
+        return self.points[self.values <= self.value + self.tolerance]
+
+    def distinct(self, most=8):
+        """One point of each value that was met."""
+        found = []
+        for value, point in zip(self.values, self.points):
+            if len(found) < most and all(abs(value - other) > 1e-4 for other, _ in found):
+                found.append((value, point))
+        return [point for _, point in found]
+
+
+class Reference:
+    """Lowest minima of a model. The starts are those of `paritas fit --starts N`; starts outside the domain are
+    replaced by further draws that lie in it, where there are some."""
+
+    def __init__(self, path, codes, starts):
+        self.model = Model.from_workspace(path, **codes)
+        self.starts = starts
+        self.poi = self.model.poi_index
+        self.data = np.array(self.model.data)
+        self.start = np.array(self.model.suggested_init)
+        self.lower, self.upper = np.array(self.model.lower_bounds), np.array(self.model.upper_bounds)
+        self.fixed = np.array(self.model.suggested_fixed, dtype=bool)
+
+    def noise(self, data):
+        """Rounding of twice the NLL, in proportion to its largest terms."""
+        n = np.abs(data[: self.model.main_count])
+        return 1e-6 + 4e-16 * float(np.sum(2.0 * n * (1.0 + np.log1p(n))))
+
+    def _draw(self, n, lower, upper):
+        """Starts (n, parameters): those of the program, then wider ones."""
+        rows = draw_starts(self.model, self.starts, self.start, lower, upper, self.fixed)
+        random, free = np.random.default_rng(0), ~self.fixed
+        more = np.tile(self.start, (n - len(rows), 1))
+        reach = 3.0 * np.maximum(np.abs(self.start), 1.0)
+        flat = random.uniform(
+            np.maximum(lower, self.start - reach), np.minimum(upper, self.start + reach), more.shape
+        )
+        widths = np.asarray(self.model.constraint_widths)
+        near = self.start + np.nan_to_num(widths) * random.normal(size=more.shape)
+        more[:, free] = np.where(np.isnan(widths), flat, near)[:, free]
+        return np.clip(np.concatenate([rows, more]), lower, upper)
+
+    def _starts(self, mu, data, lower, upper):
+        """(starts, how many of all draws were in the domain)"""
+        rows = self._draw(20 * self.starts, lower, upper)
+        if mu is not None:
+            rows[:, self.poi] = mu
+        inside = np.isfinite(self.model.twice_nll_batch(rows, data, device="cpu", threads=1)[:, 0])
+        order = np.argsort(~inside, kind="stable")  # those inside first
+        count = int(inside.sum())
+        return np.concatenate([rows[:1], rows[order[: self.starts - 1]]]), count
+
+    def lowest(self, mu=None, data=None, hints=()):
+        """Of the data (None: observed), with the parameter of interest held at mu. hints: further starts."""
+        data = self.data if data is None else data
+        fixed, lower, upper = self.fixed.copy(), self.lower.copy(), self.upper.copy()
+        if mu is not None:
+            fixed[self.poi], lower[self.poi], upper[self.poi] = (
+                True,
+                min(lower[self.poi], mu),
+                max(upper[self.poi], mu),
+            )
+        rows, feasible = self._starts(mu, data, lower, upper)
+        if len(hints):
+            hints = np.clip(np.array(hints), lower, upper)
+            if mu is not None:
+                hints[:, self.poi] = mu
+            rows = np.concatenate([rows, hints])
+        bounds = np.stack([lower, upper], axis=1)
+        fits = self.model.fit_batch(data, init=rows, bounds=bounds, fixed=fixed, device="cpu", threads=1)
+        values = self.model.twice_nll_batch(fits.values, data, device="cpu", threads=1)[:, 0]
+        kept = np.isfinite(values) & np.all((fits.values >= lower) & (fits.values <= upper), axis=1)
+        return Lowest(values[kept], fits.values[kept], self.noise(data), feasible)
+
+    def expected(self, point):
+        return np.array(self.model.expected_data(point, device="cpu", threads=1))
