@@ -4,10 +4,10 @@
   tests/hard/generate.py ordinary -o FOLDER --n 100     what a usual analysis looks like
   tests/hard/generate.py hard -o FOLDER --seed 7 --n 1  what breaks fits, one trait or several at once
 
-`generate(family, seed)` does the same in memory. Both families are legal in paritas and in pyhf, and small: a fit
-takes far less than 10 ms. Numbers have six digits, so that no rounding of a mathematical library shows.
-FOLDER/index.json lists for each file its seed, its options for the command line, and its traits. Python's standard
-library only."""
+`generate(family, seed)` does the same in memory. Both families are legal in paritas and in pyhf, and small: a
+fit takes less than 10 ms. Numbers have six digits: no rounding of a mathematical library shows.
+FOLDER/index.json lists each file with its seed, its options for the command line, and its traits. Python's
+standard library only."""
 
 import argparse
 import json
@@ -108,8 +108,8 @@ def lumi_parameter(width):
 
 
 def rates(samples, truth):
-    """Expected rates of a channel. truth(kind, name): the value of a parameter, by bin for shapes. Interpolation is
-    piecewise: data drawn with it need not follow the polynomials between."""
+    """Expected rates of a channel. truth(kind, name): the value of a parameter, by bin for shapes. Interpolation
+    is piecewise: data that are drawn need not follow the polynomials between."""
     total = [0.0] * len(samples[0]["data"])
     for one in samples:
         rate, factor = list(one["data"]), [1.0] * len(total)
@@ -132,8 +132,8 @@ def rates(samples, truth):
 
 
 def truths(draw, spread, factors):
-    """truth() of rates(): standard normal deviates times `spread`, drawn when first asked for; normalisation factors
-    by name, else 1."""
+    """truth() of rates(): standard normal deviates times `spread`, drawn when first asked for; normalisation
+    factors by name, else 1."""
     known = {}
 
     def truth(kind, name):
@@ -158,7 +158,7 @@ def workspace(channels, observed, parameters):
     }
 
 
-# ---- ordinary ----------------------------------------------------------------------------------------------------------
+# ---- ordinary ------------------------------------------------------------------------------------------------
 
 
 def falling(draw, bins, total):
@@ -251,7 +251,11 @@ def ordinary(seed):
     return Generated(f"ordinary_{seed}", workspace(channels, observed, parameters), {}, [])
 
 
-# ---- hard --------------------------------------------------------------------------------------------------------------
+# ---- hard ----------------------------------------------------------------------------------------------------
+
+
+def has(one, name):
+    return any(change["name"] == name for change in one["modifiers"])
 
 
 class Hard:
@@ -263,19 +267,17 @@ class Hard:
         self.names = [f"alpha{k}" for k in range(draw.whole(1, 4))]
         self.factors = [f"k{k}" for k in range(draw.pick(0, 0, 1, 2, 3))]
         self.size = draw.pick(0.3, 1.0, 3.0)  # most that a variation changes
-        self.scale = (
-            self.trait(0.1, "tiny rates")
-            and -4.0
-            or self.trait(0.1, "huge rates")
-            and 7.0
-            or draw.uniform(0, 3)
-        )
+        self.scale = draw.uniform(0, 3)  # of the rates, as exponent of ten
+        if self.trait(0.1, "tiny rates"):
+            self.scale = -4.0
+        elif self.trait(0.1, "huge rates"):
+            self.scale = 7.0
         self.one_side = draw.pick(
             0.0, 0.0, 0.3
         )  # part of the variations that go to the same side up and down
         self.empty = draw.pick(0.0, 0.0, 0.1, 0.4)  # part of the bins of a sample that are empty
         self.channels = [self.channel(c) for c in range(draw.pick(1, 1, 2, 3))]
-        self.attach_signal()
+        self.unusual_signal()
 
     def trait(self, probability, word):
         found = self.draw.chance(probability)
@@ -283,16 +285,25 @@ class Hard:
             self.traits.add(word)
         return found
 
-    def template(self, bins):
+    def template(self, bins, may_be_empty):
         draw = self.draw
         scale = self.scale + draw.normal() * 0.7
         if self.trait(0.08, "rates of all sizes"):
             scale = draw.uniform(-6.0, 9.0)
         data = [10.0 ** min(9.0, max(-6.0, scale + 0.3 * draw.normal())) for _ in range(bins)]
-        if self.empty and draw.chance(0.5):
+        if may_be_empty and self.empty and draw.chance(0.5):
             self.traits.add("empty bins")
             data = [0.0 if draw.chance(self.empty) else n for n in data]
         return data
+
+    def interference(self, templates):
+        """A template below zero in some bins, down to minus twice the sum of the others."""
+        draw = self.draw
+        part, deep = draw.pick(0.3, 1.0), draw.pick(0.5, 1.0, 1.5, 2.0)
+        return [
+            sum(column) * (-deep * draw.random() if draw.chance(part) else 0.1 * draw.random())
+            for column in zip(*templates)
+        ]
 
     def variation(self):
         """Relative changes up and down."""
@@ -329,14 +340,14 @@ class Hard:
         return modifier("shapesys", name, shorten(abs(n) * draw.powers(low, high) for n in data))
 
     def channel(self, number):
+        """The last sample but interference is a background: mu does not scale it, and it is seldom empty."""
         draw = self.draw
-        bins = draw.pick(1, 2, 2, 3, 4, 6)
+        bins, n = draw.pick(1, 2, 2, 3, 4, 6), draw.pick(1, 2, 2, 3) + (number == 0)
+        templates = [self.template(bins, k < n - 1 or draw.chance(0.2)) for k in range(n)]
+        if self.trait(0.12, "negative templates"):
+            templates.append(self.interference(templates))
         samples = []
-        for k in range(draw.pick(1, 2, 2, 3)):
-            data = self.template(bins)
-            if k and self.trait(0.08, "negative templates"):
-                some = draw.pick(0.3, 1.0)
-                data = [-0.5 * n if draw.chance(some) else n for n in data]
+        for k, data in enumerate(templates):
             one = sample(f"s{k}", data, *self.systematics(data))
             if draw.chance(0.25):
                 one["modifiers"].append(self.shapesys(f"shape_{number}_{k}", data))
@@ -344,35 +355,42 @@ class Hard:
                 one["modifiers"].append(modifier("lumi", "lumi"))
             if self.factors and draw.chance(0.5):
                 one["modifiers"].append(modifier("normfactor", draw.pick(*self.factors)))
+            if number == k == 0 or (k != n - 1 and draw.chance(0.3)):
+                one["modifiers"].append(modifier("normfactor", "mu"))
             samples.append(one)
         if draw.chance(0.3):
-            size = draw.powers(-3.0, 0.3)
-            for one in samples:
-                widths = shorten(abs(n) * size * draw.uniform(0.5, 1.5) for n in one["data"])
-                one["modifiers"].append(modifier("staterror", f"staterror_{number}", widths))
+            self.staterror(f"staterror_{number}", samples)
         if self.trait(0.03, "shapefactor"):
-            samples[-1]["modifiers"].append(modifier("shapefactor", f"free_{number}"))
+            samples[0]["modifiers"].append(modifier("shapefactor", f"free_{number}"))
         return {"name": f"c{number}", "samples": samples}
 
-    def attach_signal(self):
-        """mu scales the first sample of the first channel and some others; or is degenerate; or does nothing."""
-        draw = self.draw
+    def staterror(self, name, samples):
+        size = self.draw.powers(-3.0, 0.3)
+        for one in samples:
+            widths = shorten(abs(n) * size * self.draw.uniform(0.5, 1.5) for n in one["data"])
+            one["modifiers"].append(modifier("staterror", name, widths))
+
+    def unusual_signal(self):
+        """mu is degenerate with another factor, does nothing, or scales all there is."""
         everything = [one for channel in self.channels for one in channel["samples"]]
-        chosen = [one for one in everything[1:] if draw.chance(0.2)] + everything[:1]
-        if self.trait(0.06, "degenerate factors"):
-            chosen = everything
-            if not self.factors:
-                self.factors.append("k0")
+        scaled = [one for one in everything if has(one, "mu")]
+        if self.trait(0.05, "degenerate factors"):
+            self.factors = self.factors or ["k0"]
+            for one in scaled:
+                if not has(one, self.factors[0]):
+                    one["modifiers"].append(modifier("normfactor", self.factors[0]))
+        elif self.trait(0.03, "a parameter of interest that does nothing"):
+            for one in scaled:
+                zero = [0.0] * len(one["data"])
+                stays = [modifier("normfactor", "mu")]
+                for change in one["modifiers"]:
+                    if change["type"] == "staterror":  # all samples of a channel have it, or the same ones
+                        stays.append(modifier("staterror", change["name"], zero))
+                one.update(data=zero, modifiers=stays)
+        elif self.trait(0.02, "all is signal"):
             for one in everything:
-                names = [change["name"] for change in one["modifiers"]]
-                one["modifiers"] += [modifier("normfactor", "k0")] if "k0" not in names else []
-        elif self.trait(0.04, "a parameter of interest that does nothing"):
-            chosen = everything[:1]
-            zero = [0.0] * len(chosen[0]["data"])
-            stays = [change for change in chosen[0]["modifiers"] if change["type"] == "staterror"]
-            chosen[0].update(data=zero, modifiers=[modifier("staterror", one["name"], zero) for one in stays])
-        for one in chosen:
-            one["modifiers"].append(modifier("normfactor", "mu"))
+                if one not in scaled:
+                    one["modifiers"].append(modifier("normfactor", "mu"))
 
     def observed(self):
         draw = self.draw

@@ -14,9 +14,10 @@ from paritas.starts import draw_starts
 class Lowest:
     """Points found for one data set and one value of the parameter of interest (or none), lowest first."""
 
-    def __init__(self, values, points, tolerance, feasible_starts):
+    def __init__(self, values, points, edm, tolerance, feasible_starts):
         order = np.argsort(values, kind="stable")
         self.values, self.points, self.tolerance = values[order], points[order], tolerance
+        self.edm = edm[order]
         self.feasible_starts = feasible_starts
 
     @property
@@ -25,8 +26,9 @@ class Lowest:
         return float(self.values[0]) if len(self.values) else math.inf
 
     def equals(self):
-        """All points as low as the lowest."""
-        return self.points[self.values <= self.value + self.tolerance]
+        """All points as low as the lowest, the most precise one first."""
+        equal = self.values <= self.value + self.tolerance
+        return self.points[equal][np.argsort(np.nan_to_num(self.edm[equal], nan=np.inf), kind="stable")]
 
     def distinct(self, most=8):
         """One point of each value that was met."""
@@ -99,7 +101,7 @@ class Reference:
         fits = self.model.fit_batch(data, init=rows, bounds=bounds, fixed=fixed, device="cpu", threads=1)
         values = self.model.twice_nll_batch(fits.values, data, device="cpu", threads=1)[:, 0]
         kept = np.isfinite(values) & np.all((fits.values >= lower) & (fits.values <= upper), axis=1)
-        return Lowest(values[kept], fits.values[kept], self.noise(data), feasible)
+        return Lowest(values[kept], fits.values[kept], fits.edm[kept], self.noise(data), feasible)
 
     def expected(self, point):
         return np.array(self.model.expected_data(point, device="cpu", threads=1))

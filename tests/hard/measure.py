@@ -84,7 +84,7 @@ class Examined:
         self.counts[category] += 1
         self.short.append((category, " ".join(command), words))
 
-    # ---- what is known -------------------------------------------------------------------------------------------
+    # ---- what is known ---------------------------------------------------------------------------------------
 
     def lowest(self, mu=None):
         """Of the observed data. Conditional fits also start where the free one ended."""
@@ -100,10 +100,7 @@ class Examined:
             for point in self.lowest(0.0).equals():
                 data = self.reference.expected(point)
                 scale = abs(data) + 1e-9
-                if (
-                    all((abs(data - other) > 1e-3 * scale).any() for other, _ in self._sets)
-                    and (data >= 0).all()
-                ):
+                if all((abs(data - other) > 1e-3 * scale).any() for other, _ in self._sets):
                     self._sets.append((data, point))
             self._sets = self._sets[:4]
         return self._sets
@@ -143,7 +140,7 @@ def cls(q, q_asimov):
     return NormalDist().cdf(-(t + a)) / clb if clb else None
 
 
-# ---- one thing that is measured ----------------------------------------------------------------------------------------
+# ---- one thing that is measured --------------------------------------------------------------------------
 
 
 def tested_values(seen):
@@ -332,7 +329,7 @@ def toys(seen):
         seen.counts["toy runs, observed fit not converged"] += 1
 
 
-# ---- all models --------------------------------------------------------------------------------------------------------
+# ---- all models ------------------------------------------------------------------------------------------
 
 MEASURE = {function.__name__: function for function in (hypotest, limit, scan, starts, nonfinite, toys)}
 
