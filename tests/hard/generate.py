@@ -14,7 +14,7 @@ import json
 import math
 import os
 import random
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 FAMILIES = ("ordinary", "hard")
 
@@ -26,10 +26,12 @@ class Generated(NamedTuple):
     workspace: dict
     codes: dict  # normsys_code, histosys_code; empty: the usual ones
     traits: list
+    poi: Optional[str] = None  # None: the measurement's
 
     def options(self):
-        """The codes as options of the program."""
-        return [
+        """The codes and the parameter of interest as options of the program."""
+        poi = ["--poi", self.poi] if self.poi else []
+        return poi + [
             part for key, value in self.codes.items() for part in ("--" + key.replace("_", "-"), str(value))
         ]
 
@@ -108,8 +110,8 @@ def lumi_parameter(width):
 
 
 def rates(samples, truth):
-    """Expected rates of a channel. truth(kind, name): the value of a parameter, by bin for shapes. Interpolation
-    is piecewise: data that are drawn need not follow the polynomials between."""
+    """Expected rates of a channel. truth(kind, name): the value of a parameter, by bin for shapes.
+    Interpolation is piecewise: data that are drawn need not follow the polynomials between."""
     total = [0.0] * len(samples[0]["data"])
     for one in samples:
         rate, factor = list(one["data"]), [1.0] * len(total)
@@ -158,7 +160,7 @@ def workspace(channels, observed, parameters):
     }
 
 
-# ---- ordinary ------------------------------------------------------------------------------------------------
+# ---- ordinary --------------------------------------------------------------------------------------------
 
 
 def falling(draw, bins, total):
@@ -251,7 +253,7 @@ def ordinary(seed):
     return Generated(f"ordinary_{seed}", workspace(channels, observed, parameters), {}, [])
 
 
-# ---- hard ----------------------------------------------------------------------------------------------------
+# ---- hard ------------------------------------------------------------------------------------------------
 
 
 def has(one, name):

@@ -1,9 +1,10 @@
 """The lowest minima that many starts find, by the Python package: what a program's answers are held against.
 
-A point counts by its value alone, whatever its fit's status says: any point in the domain and within bounds is an
-upper bound of the minimum."""
+A point counts by its value alone, whatever the status of its fit: any point in the domain and within bounds
+is an upper bound of the minimum."""
 
 import math
+from statistics import NormalDist
 
 import numpy as np
 
@@ -40,11 +41,11 @@ class Lowest:
 
 
 class Reference:
-    """Lowest minima of a model. The starts are those of `paritas fit --starts N`; starts outside the domain are
-    replaced by further draws that lie in it, where there are some."""
+    """Lowest minima of a model. The starts are those of `paritas fit --starts N`. Further draws replace those
+    outside the domain, where some lie in it."""
 
-    def __init__(self, path, codes, starts):
-        self.model = Model.from_workspace(path, **codes)
+    def __init__(self, path, codes, starts, poi=None):
+        self.model = Model.from_workspace(path, poi=poi, **codes)
         self.starts = starts
         self.poi = self.model.poi_index
         self.data = np.array(self.model.data)
@@ -105,3 +106,71 @@ class Reference:
 
     def expected(self, point):
         return np.array(self.model.expected_data(point, device="cpu", threads=1))
+
+    def upper_poi(self):
+        return float(self.upper[self.poi])
+
+    def allows(self, mu):
+        return mu is None or self.lower[self.poi] <= mu <= self.upper[self.poi]
+
+
+class Known:
+    """The lowest points of all that a test needs, each searched once. They know of each other: a conditional
+    fit also starts where the free one ended, and the free fit where a conditional one ended lower."""
+
+    def __init__(self, reference):
+        self.reference = reference
+        self._data, self._asimov, self._sets = {}, {}, None
+
+    def lowest(self, mu=None):
+        """Of the observed data."""
+        if mu not in self._data:
+            hints = () if mu is None else self.lowest().distinct()
+            found = self._data[mu] = self.reference.lowest(mu, hints=hints)
+            if found.value < self.lowest().value - found.tolerance and self.reference.allows(mu):
+                self._data[None] = self.reference.lowest(hints=found.distinct())
+        return self._data[mu]
+
+    def asimov_sets(self):
+        """(expected data of background alone, their point), of each conditional minimum as low as the
+        lowest."""
+        if self._sets is None:
+            self._sets = []
+            for point in self.lowest(0.0).equals():
+                data = self.reference.expected(point)
+                scale = abs(data) + 1e-9
+                if all((abs(data - other) > 1e-3 * scale).any() for other, _ in self._sets):
+                    self._sets.append((data, point))
+            self._sets = self._sets[:4]
+        return self._sets
+
+    def asimov(self, k, mu=None):
+        """Of the k-th Asimov data."""
+        if (k, mu) not in self._asimov:
+            data, point = self.asimov_sets()[k]
+            hints = [point] if mu is None else [point, *self.asimov(k).distinct()]
+            self._asimov[k, mu] = self.reference.lowest(mu, data, hints)
+        return self._asimov[k, mu]
+
+    def statistics(self, mu, free, fixed):
+        """q-tilde of the lowest minima; two values where equal minima lie on both sides of mu."""
+        q = max(0.0, fixed.value - free.value)
+        return sorted({0.0 if point[self.reference.poi] > mu else q for point in free.equals()})
+
+    def q(self, mu):
+        fixed = self.lowest(mu)
+        return self.statistics(mu, self.lowest(), fixed)
+
+    def q_asimov(self, mu):
+        sets = range(len(self.asimov_sets()))
+        return sorted({q for k in sets for q in self.statistics(mu, self.asimov(k), self.asimov(k, mu))})
+
+    def cls(self, mu):
+        """CLs of the lowest minima (eqs. 59 and 67 of arXiv:1007.1727); None where it does not exist."""
+        q, q_asimov = self.q(mu), self.q_asimov(mu)
+        if not q or not q_asimov:
+            return None
+        u, a = q[0] ** 0.5, q_asimov[0] ** 0.5
+        t = (u * u - a * a) / (2 * a) if u > a > 0 else u - a
+        clb = NormalDist().cdf(-t)
+        return NormalDist().cdf(-(t + a)) / clb if clb else None
