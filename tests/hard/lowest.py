@@ -3,6 +3,7 @@
 A point counts by its value alone, whatever the status of its fit: any point in the domain and within bounds
 is an upper bound of the minimum."""
 
+import copy
 import math
 from statistics import NormalDist
 
@@ -110,6 +111,13 @@ class Reference:
     def upper_poi(self):
         return float(self.upper[self.poi])
 
+    def widened(self, upper):
+        """The same with another upper bound of the parameter of interest."""
+        found = copy.copy(self)
+        found.upper = self.upper.copy()
+        found.upper[self.poi] = upper
+        return found
+
     def allows(self, mu):
         return mu is None or self.lower[self.poi] <= mu <= self.upper[self.poi]
 
@@ -138,8 +146,9 @@ class Known:
             self._sets = []
             for point in self.lowest(0.0).equals():
                 data = self.reference.expected(point)
-                scale = abs(data) + 1e-9
-                if all((abs(data - other) > 1e-3 * scale).any() for other, _ in self._sets):
+                scale = abs(data)
+                scale[self.reference.model.main_count :] += 1.0
+                if all((abs(data - other) > 1e-4 * scale).any() for other, _ in self._sets):
                     self._sets.append((data, point))
             self._sets = self._sets[:4]
         return self._sets

@@ -5,7 +5,7 @@
   tests/hard/measure.py build/release/bin/paritas --family ordinary --n 100 --what hypotest,limit
 
 Models come from generate.py, or are FILES. Each answer of the program is held against the lowest points that
---starts starts of the Python package find (lowest.py). Prints a table of counts beside what is asked, and writes
+--starts starts of the Python package find (lowest.py). Prints a table of counts beside what is asked. Writes
 the models that fell short to FAILURES/FAMILY/CATEGORY, with the commands that show it. The package is the one
 that Python imports, else python/ of this checkout."""
 
@@ -77,7 +77,17 @@ class Examined:
         self.made, self.counts, self.short = made, Counter(), []
         self.run = Program(program, path, made.options())
         self.known = Known(Reference(path, made.codes, starts, made.poi))
+        self.beyond = {}
         self.poi = self.known.reference.model.poi_name
+
+    def known_at(self, mu):
+        """What is known for a test of mu. A lower bound is widened to mu; to more gives the same q-tilde."""
+        reference = self.known.reference
+        if mu <= reference.upper_poi():
+            return self.known
+        if mu not in self.beyond:
+            self.beyond[mu] = Known(reference.widened(mu))
+        return self.beyond[mu]
 
     def fell_short(self, category, command, words):
         self.counts[category] += 1
@@ -100,7 +110,7 @@ def tested_values(seen):
 def hypotest(seen):
     unanswered = False
     for mu in tested_values(seen):
-        if not all(len(seen.known.lowest(at).values) for at in (None, 0.0, mu)):
+        if not all(len(seen.known_at(mu).lowest(at).values) for at in (None, 0.0, mu)):
             seen.counts["tests without a finite point"] += 1
             continue
         command = seen.run.command("hypotest", "--mu", repr(mu))
@@ -128,7 +138,7 @@ def judge_test(seen, mu, answer, command):
 
 def judge_statistics(seen, mu, answer, command):
     """Holds q and q_A of an answer against the lowest minima."""
-    known, wrong = seen.known, []
+    known, wrong = seen.known_at(mu), []
     tolerance = known.lowest().tolerance
     q, q_asimov = known.q(mu), known.q_asimov(mu)
     gap = gap_of(answer["q"], q)
@@ -162,8 +172,8 @@ def gap_of(value, allowed):
 
 
 def asimov_tolerance(tolerance, q):
-    """Asimov data stand where a fit ended, near its minimum; q_A is linear in the distance. Equal minima agree
-    to 1e-7 on generated models."""
+    """Asimov data stand where a fit ended, near its minimum; q_A is linear in the distance. Two fits of one
+    minimum agree to 1e-7 on generated models."""
     return tolerance + 1e-6 * q**0.5
 
 
@@ -185,7 +195,7 @@ def limit(seen):
     if answer["limit_obs"] is None:
         missed(seen, command, answer)
     elif answer["status"] == "converged":
-        known = seen.known.cls(answer["limit_obs"])
+        known = seen.known_at(answer["limit_obs"]).cls(answer["limit_obs"])
         if known is not None and abs(known - 0.05) > 1e-3:
             words = f"CLs of the lowest minima at {answer['limit_obs']:.8g} is {known:.6g}"
             seen.fell_short("observed limit from other minima", command, words)
@@ -217,7 +227,7 @@ def missed(seen, command, answer):
         return
     top = answer["upper_bound"]
     for mu in (top * x for x in (0.01, 0.03, 0.1, 0.3, 1.0)):
-        level = seen.known.cls(mu)
+        level = seen.known_at(mu).cls(mu)
         if level is not None and level < 0.05:
             seen.fell_short(
                 "limit not found, CLs crosses", command, f"CLs of the lowest minima at {mu:.8g}: {level:.4g}"

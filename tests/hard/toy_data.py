@@ -1,5 +1,5 @@
 """The data of toys, drawn anew from seed and number, as docs/numerics.md says: Philox4x32-10, counts by
-inversion or Hoermann's PTRS, measurements by the normal quantile. Last digits may differ from the kernels'."""
+inversion or Hoermann's PTRS, measurements by the normal quantile. Last digits may differ."""
 
 import math
 from statistics import NormalDist
@@ -79,8 +79,8 @@ def log_probability(n, rate):
 
 
 def widths(model, workspace):
-    """For each datum None where it is a count, else the width of its measurement. Auxiliary data of shapesys are
-    counts."""
+    """For each datum None where it is a count, else the width of its measurement. Of auxiliary data, those of
+    shapesys are counts."""
     counted = {
         modifier["name"]
         for channel in workspace["channels"]
@@ -96,8 +96,8 @@ def widths(model, workspace):
 
 
 def draw(expected, widths, seed, purpose, toy):
-    """Data of a toy, main then auxiliary. purpose: 0 for toys at the tested value, 1 for those at the other one,
-    2 for plain toys."""
+    """Data of a toy, main then auxiliary. purpose: 0 for toys at the tested value, 1 for those at the other
+    one, 2 for plain toys."""
     data = []
     for item, (mean, width) in enumerate(zip(expected, widths)):
         stream = Stream(seed, purpose, toy, item)
