@@ -73,18 +73,20 @@ class Reference:
         more[:, free] = np.where(np.isnan(widths), flat, near)[:, free]
         return np.clip(np.concatenate([rows, more]), lower, upper)
 
-    def _starts(self, mu, data, lower, upper):
+    def _starts(self, mu, data, lower, upper, replace):
         """(starts, how many of all draws were in the domain)"""
-        rows = self._draw(20 * self.starts, lower, upper)
+        rows = self._draw(self.starts * (20 if replace else 1), lower, upper)
         if mu is not None:
             rows[:, self.poi] = mu
+        if not replace:
+            return rows, 0
         inside = np.isfinite(self.model.twice_nll_batch(rows, data, device="cpu", threads=1)[:, 0])
-        order = np.argsort(~inside, kind="stable")  # those inside first
-        count = int(inside.sum())
-        return np.concatenate([rows[:1], rows[order[: self.starts - 1]]]), count
+        order = 1 + np.argsort(~inside[1:], kind="stable")  # those inside first
+        return rows[np.concatenate([[0], order[: self.starts - 1]])], int(inside.sum())
 
-    def lowest(self, mu=None, data=None, hints=()):
-        """Of the data (None: observed), with the parameter of interest held at mu. hints: further starts."""
+    def lowest(self, mu=None, data=None, hints=(), replace=True):
+        """Of the data (None: observed), with the parameter of interest held at mu. hints: further starts.
+        replace: starts outside the domain."""
         data = self.data if data is None else data
         fixed, lower, upper = self.fixed.copy(), self.lower.copy(), self.upper.copy()
         if mu is not None:
@@ -93,7 +95,7 @@ class Reference:
                 min(lower[self.poi], mu),
                 max(upper[self.poi], mu),
             )
-        rows, feasible = self._starts(mu, data, lower, upper)
+        rows, feasible = self._starts(mu, data, lower, upper, replace)
         if len(hints):
             hints = np.clip(np.array(hints), lower, upper)
             if mu is not None:
@@ -104,6 +106,12 @@ class Reference:
         values = self.model.twice_nll_batch(fits.values, data, device="cpu", threads=1)[:, 0]
         kept = np.isfinite(values) & np.all((fits.values >= lower) & (fits.values <= upper), axis=1)
         return Lowest(values[kept], fits.values[kept], fits.edm[kept], self.noise(data), feasible)
+
+    def met(self, n, mu=None):
+        """The lowest value at which `fit --starts n` ends, from its own starts alone."""
+        few = copy.copy(self)
+        few.starts = n
+        return few.lowest(mu, replace=False).value
 
     def expected(self, point):
         return np.array(self.model.expected_data(point, device="cpu", threads=1))
