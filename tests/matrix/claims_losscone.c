@@ -66,18 +66,19 @@ CLAIM(answers_are_the_cpus)
 
 /* ---- questions: of loss cones, and of plasmas ---- */
 
-#define BOTH(name, ...)                                                             \
+#define BOTH(name, words, ...)                                                      \
     static const struct question name##_cones = {.parts = LOSS_CONES, __VA_ARGS__}, \
                                  name##_plasmas = {.parts = PLASMAS, __VA_ARGS__};  \
-    static const struct subject name[] = {{"loss cones, " #name, &name##_cones},    \
-                                          {"plasmas, " #name, &name##_plasmas}};
+    static const struct subject name[] = {{"loss cones" words, &name##_cones},      \
+                                          {"plasmas" words, &name##_plasmas}};
 enum { SOME_SWEEPS = SHARE > 1 ? 3 : 0 };
-BOTH(limited, .wish = {.n = SOME_SWEEPS, .box_limit = 400})
-BOTH(limited_in_tens, .wish = {.n = SOME_SWEEPS, .box_limit = 400, .chunk = 10}, .every_entry = true)
-BOTH(few, .wish = {.n = 8, .box_limit = 400, .few = true})
-BOTH(whole, .every_entry = false)
-BOTH(whole_by_every_entry, .every_entry = true)
-BOTH(whole_in_tens, .wish = {.chunk = 10})
+BOTH(limited, ", short searches", .wish = {.n = SOME_SWEEPS, .box_limit = 400})
+BOTH(limited_in_tens, ", short searches in tens", .wish = {.n = SOME_SWEEPS, .box_limit = 400, .chunk = 10},
+     .every_entry = true)
+BOTH(few, ", a few", .wish = {.n = 8, .box_limit = 400, .few = true})
+BOTH(whole, "", .every_entry = false)
+BOTH(whole_by_every_entry, " by every entry", .every_entry = true)
+BOTH(whole_in_tens, " in tens", .wish = {.chunk = 10})
 
 static const struct question all_at_once = {.parts = ANSWERS_ALL},
                              all_in_fives = {.parts = ANSWERS_ALL, .wish = {.chunk = 5}},

@@ -117,7 +117,7 @@ paritas_context *target_open(const struct target *target)
     const bool cuda_text = is_device(target, CUDA_TEXT), metal_text = is_device(target, METAL_TEXT),
                stand_in = is_device(target, CUDA_STAND_IN);
     if (!prepare_stand_in(target)) return NULL;
-    options.device = cuda_text ? "cpu" : metal_text ? "metal" : stand_in ? "cuda" : target->device;
+    options.device = cuda_text ? "cpu" : metal_text ? "metal" : stand_in ? "cuda:0" : target->device;
     options.isa = target->isa;
     options.precision = target->precision;
     options.workers = cuda_text ? 0 : target->workers;
