@@ -25,6 +25,13 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
+/* PARITAS_INIT in C++. */
+extern "C++" template <typename Record> inline Record paritas_init()
+{
+    Record record = Record();
+    record.size = sizeof(Record);
+    return record;
+}
 extern "C" {
 #endif
 
@@ -36,7 +43,7 @@ extern "C" {
 
 /* A struct with its size set and everything else 0. Options have a PARITAS_..._DEFAULT as well. */
 #ifdef __cplusplus
-#define PARITAS_INIT(type) {sizeof(type)}
+#define PARITAS_INIT(type) paritas_init<type>()
 #else
 #define PARITAS_INIT(type) {.size = sizeof(type)}
 #endif

@@ -412,6 +412,7 @@ paritas_status paritas_fit(paritas_context *context, const paritas_model *model,
     paritas_fit_options own = PARITAS_FIT_OPTIONS_DEFAULT;
     paritas_fit_answers into = PARITAS_FIT_ANSWERS_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_fit_options, "options", options, &own));
+    TRY(SIZED_CHECK(context, paritas_fit_answers, "answers", n, answers));
     TRY(SIZED_TAKE(context, paritas_fit_answers, "answers", answers, &into));
     TRY(SIZED_CHECK(context, paritas_job, "jobs", n, jobs));
     TRY(SIZED_CHECK(context, paritas_fit_result, "results", n, into.results));

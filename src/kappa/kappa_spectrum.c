@@ -41,8 +41,8 @@ struct sensor {
 static paritas_status open_sensor(paritas_context *context, const paritas_cells *given, struct sensor *sensor)
 {
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
-    const paritas_status status = SIZED_TAKE(context, paritas_cells, "cells", given, &cells);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_CHECK(context, paritas_cells, "cells", 1, given));
+    TRY(SIZED_TAKE(context, paritas_cells, "cells", given, &cells));
     if (!cells.theta) return paritas_refuse(context, "cells: theta is NULL");
     if (!(cells.geometric_factor > 0.0 && cells.geometric_factor < INFINITY))
         return paritas_refuse(context, "geometric_factor %g: must be above 0", cells.geometric_factor);

@@ -7,9 +7,6 @@
 #include "fit/fit_testing.h"
 #include "parity/results.h"
 
-/* folder of the tests' own, since compilers take seconds over a fit; NULL: none */
-static const char *kept_kernels;
-
 /* A context on a device (NULL: the CPU). NULL: it cannot be opened; then *reason holds why. */
 static inline paritas_context *open_on(const char *device, unsigned precision, unsigned workers,
                                        char reason[512])
@@ -19,19 +16,11 @@ static inline paritas_context *open_on(const char *device, unsigned precision, u
     options.precision = precision;
     options.workers = workers;
     options.threads = 1;
-    options.cache = kept_kernels;
     paritas_context *context = NULL;
     if (paritas_open(&options, &context) == PARITAS_OK) return context;
     if (reason) snprintf(reason, 512, "%s", paritas_error_message(context));
     paritas_close(context);
     return NULL;
-}
-
-/* Covariances there too, which otherwise run on the CPU in f64. */
-static inline void all_on_device(paritas_context *context)
-{
-    if (context->host != context->device) device_close(context->host);
-    context->host = context->device;
 }
 
 static inline void collect(paritas_context *context, const struct fixture *f, unsigned parts, uint64_t seed,
@@ -61,9 +50,5 @@ static inline void compare_with_cpu(paritas_context *context, const struct fixtu
     }
     paritas_close(cpu);
 }
-
-#define PARTS_OF_FITS \
-    (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB)
-#define ALL_PARTS ((1u << RESULTS_PART_COUNT) - 1)
 
 #endif

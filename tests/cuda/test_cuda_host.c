@@ -1,98 +1,37 @@
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
-/* test_host.c: the host's part of the CUDA device, against libraries that stand in for NVIDIA's (fake.h):
- * results, order of calls, what is held and released, and every failure that a driver or compiler can
- * answer. */
+/* test_cuda_host.c: the host's part of the CUDA device, against libraries that stand in for NVIDIA's
+ * (cuda_fake.h): order of calls, what is held and released, and every failure that a driver or compiler can
+ * answer. Results are claims of tests/matrix. */
 #include "cuda/compare.h"
-#include "cuda/cuda_fake.h"
+#include "cuda/stand_in.h"
 #include "device/cuda/cuda.h"
-#include "losscone/devices.h"
 #include "opencl/workspace.h"
 
 static struct fake_cuda *fake;
 static struct cuda_api direct; /* of it, as another library in the process would call it */
 
-/* Finds what stands in for the driver; false where another driver comes first. */
+/* False where another driver comes first. */
 static bool find_fake(void)
 {
     static const char *const functions[] = {CUDA_FUNCTIONS(LIBRARY_NAME) NULL};
     void *library = library_open("libcuda.so.1");
-    fake_cuda_function function;
-    if (!library || !library_find(library, "fake_cuda", &function, sizeof function)) return false;
-    fake = function();
-    return !library_find_all(&library, 1, functions, &direct);
+    fake = stand_in_find();
+    return fake && !library_find_all(&library, 1, functions, &direct);
 }
 
-/* The machine as it is at first. */
 static void set_up(void)
 {
-    *fake = (struct fake_cuda){.devices = 1,
-                               .driver = 13000,
-                               .major = 9,
-                               .ratio = 2,
-                               .memory = (size_t)1 << 30,
-                               .threads_most = 1024,
-                               .order = NATIVE_SHUFFLED};
+    stand_in_reset(fake);
 }
 
-/* Everything was given back, and nothing was done that a driver leaves undefined. */
 static void look_back(void)
 {
-    if (fake->fault[0]) fail_msg("%s", fake->fault);
-    assert_int_equal(fake->in_use, 0);
-    assert_null(fake->current);
+    stand_in_look_back(fake);
 }
 
 static struct fixture small_model(void)
 {
     return make_fixture(small_workspace, NULL, NULL);
-}
-
-/* ---- results ---- */
-
-TEST(results_are_the_cpus)
-{
-    static const unsigned blocks[] = {0, 1, 7, 64};
-    set_up();
-    struct fixture f = small_model();
-    for (size_t b = 0; b < COUNT(blocks); b++) {
-        paritas_context *context = open_on("cuda", 64, blocks[b], NULL);
-        assert_non_null(context);
-        all_on_device(context);
-        compare_with_cpu(context, &f, "small model",
-                         PARTS_OF_FITS | (b == 0 ? 1u << RESULTS_HYPOTEST | 1u << RESULTS_DE : 0), b);
-        paritas_close(context);
-        look_back();
-    }
-    free_fixture(&f);
-}
-
-TEST(results_in_single_precision_are_the_cpus)
-{
-    set_up();
-    struct fixture f = small_model();
-    paritas_context *context = open_on("cuda:0", 32, 0, NULL);
-    assert_non_null(context);
-    compare_with_cpu(context, &f, "small model", PARTS_OF_FITS, 2);
-    paritas_close(context);
-    look_back();
-    free_fixture(&f);
-}
-
-TEST(loss_cones_and_plasmas_are_the_cpus)
-{
-    struct sample *sample = make_sample();
-    const struct answers_wish wish = {.n = 8, .box_limit = 400, .few = true};
-    for (unsigned precision = 32; precision <= 64; precision += 32) {
-        struct answers wanted = reference(sample, precision, DEVICE_PARTS, &wish);
-        set_up();
-        paritas_context *context = open_as("cuda", NULL, precision, 0, 1, precision == 64 ? 7 : 0);
-        assert_non_null(context);
-        compare_answers(context, sample, DEVICE_PARTS, &wish, &wanted, "stand-in");
-        paritas_close(context);
-        look_back();
-        answers_free(&wanted);
-    }
-    free(sample);
 }
 
 /* The NLL at the suggested start. */
@@ -497,9 +436,6 @@ int main(void)
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_the_cpus),
-        cmocka_unit_test(results_in_single_precision_are_the_cpus),
-        cmocka_unit_test(loss_cones_and_plasmas_are_the_cpus),
         cmocka_unit_test(the_newest_nvrtc_that_the_driver_can_follow_compiles),
         cmocka_unit_test(a_device_that_the_newest_nvrtc_has_forgotten_gets_an_older_one),
         cmocka_unit_test(an_nvrtc_older_than_the_device_makes_ptx),

@@ -1,5 +1,5 @@
-/* test_cuda_kernels.c: the kernels' CUDA text, run natively in teams of several workers, answers the CPU's
- * bits, in whatever order the workers take their turns; and a barrier that is missing shows. */
+/* test_cuda_kernels.c: a barrier that is missing in the kernels' CUDA text shows, where the text runs natively in
+ * teams of several workers (the claims of tests/matrix). */
 #include "cuda/native_device.h"
 #include "fit/fit_testing.h"
 #include "opencl/workspace.h"
@@ -21,106 +21,6 @@ static paritas_context *open_native(unsigned precision)
     paritas_context *context = open_portable(precision);
     use_native_device(context);
     return context;
-}
-
-/* ---- the same bits ---- */
-
-static void compare(const struct fixture *f, const char *name, unsigned parts, unsigned precision,
-                    uint64_t seed, size_t n_teams)
-{
-    for (int part = 0; part < RESULTS_PART_COUNT; part++) {
-        if (!(parts >> part & 1)) continue;
-        struct results reference = {0};
-        paritas_context *context = open_portable(precision), *native = open_native(precision);
-        assert_true(results_collect(context, f->model, (enum results_part)part, seed, &reference));
-        for (size_t t = 0; t < n_teams; t++) {
-            struct results results = {0};
-            use_native_team(&native_teams[t], seed + t);
-            assert_true(results_collect(native, f->model, (enum results_part)part, seed, &results));
-            if (native_fault[0])
-                fail_msg("%s, f%u, %s, %s: %s", name, precision, results_part_names[part],
-                         native_teams[t].name, native_fault);
-            if (results.length != reference.length ||
-                memcmp(results.bytes, reference.bytes, results.length) != 0)
-                fail_msg("%s, f%u, %s, %s: not the CPU's bits", name, precision, results_part_names[part],
-                         native_teams[t].name);
-            results_free(&results);
-        }
-        results_free(&reference);
-        paritas_close(native);
-        paritas_close(context);
-    }
-}
-
-#define ALL_PARTS ((1u << RESULTS_PART_COUNT) - 1)
-
-TEST(all_results_of_random_models_are_the_cpus)
-{
-    for (uint64_t seed = 0; seed < 2; seed += SHARE) {
-        char *text = random_workspace(seed, TRAIT_ALL);
-        struct fixture f = make_fixture(text, NULL, NULL);
-        if (seed == 0)
-            compare(&f, "random model", ALL_PARTS, 64, seed, SHARE > 1 ? 1 : 2);
-        else
-            compare(&f, "random model", 1u << RESULTS_EVALUATE | 1u << RESULTS_FIT | 1u << RESULTS_EXPECTED,
-                    64, seed, NATIVE_TEAMS);
-        free_fixture(&f);
-        free(text);
-    }
-}
-
-TEST(all_results_in_single_precision_are_the_cpus)
-{
-    char *text = random_workspace(200, TRAIT_ALL);
-    struct fixture f = make_fixture(text, NULL, NULL);
-    compare(&f, "random model",
-            1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB, 32,
-            200, SHARE > 1 ? 1 : NATIVE_TEAMS);
-    free_fixture(&f);
-    free(text);
-}
-
-/* ---- toys: drawn and fitted by queues ---- */
-
-enum { TOYS = 12 };
-
-static int keep(void *user, size_t n, const paritas_toy *toys)
-{
-    struct results *kept = user;
-    memcpy(kept->bytes + kept->length, toys, n * sizeof *toys);
-    kept->length += n * sizeof *toys;
-    return 0;
-}
-
-TEST(toys_are_the_cpus)
-{
-    struct fixture f = make_fixture(small_workspace, NULL, NULL);
-    paritas_context *cpu = open_portable(64), *native = open_native(64);
-    struct results kept[2] = {{0}, {0}};
-    for (size_t t = 0; t <= NATIVE_TEAMS; t++) {
-        struct results *into = &kept[t > 0];
-        paritas_toys_options options = PARITAS_TOYS_OPTIONS_DEFAULT;
-        paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
-        options.n = TOYS;
-        options.seed = 12;
-        options.take = keep;
-        options.user = into;
-        if (!into->bytes) into->bytes = calloc(2 * TOYS, sizeof(paritas_toy));
-        into->length = 0;
-        paritas_context *context = t > 0 ? native : cpu;
-        if (t > 0) use_native_team(&native_teams[t - 1], t);
-        ASSERT_OK(context, paritas_hypotest_toys(context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1.0,
-                                                 &options, &result));
-        assert_int_equal(into->length, 2 * TOYS * sizeof(paritas_toy));
-        assert_true(result.tally.by_quasi_newton > TOYS / 2);
-        if (native_fault[0]) fail_msg("%s", native_fault);
-        if (t > 0) assert_memory_equal(into->bytes, kept[0].bytes, into->length);
-    }
-    results_free(&kept[0]);
-    results_free(&kept[1]);
-    paritas_close(cpu);
-    paritas_close(native);
-    free_fixture(&f);
 }
 
 /* ---- a missing barrier shows ---- */
@@ -228,9 +128,6 @@ TEST(a_barrier_that_is_missing_shows)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_results_of_random_models_are_the_cpus),
-        cmocka_unit_test(all_results_in_single_precision_are_the_cpus),
-        cmocka_unit_test(toys_are_the_cpus),
         cmocka_unit_test(a_block_waits_at_its_barrier),
         cmocka_unit_test(a_barrier_that_is_missing_shows),
     };

@@ -363,6 +363,9 @@ TEST(an_answer_without_a_place_is_refused_by_its_name)
     const paritas_job job = PARITAS_JOB_DEFAULT;
     const paritas_fit_answers answers = PARITAS_FIT_ANSWERS_DEFAULT;
     assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &job, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(f.context), "answers: must not be NULL");
+    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 0, NULL, NULL));
+    assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, &job, &answers), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(f.context), "results: must not be NULL");
     assert_int_equal(paritas_fit(f.context, f.model, NULL, 1, NULL, &answers), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(f.context), "jobs: must not be NULL");
@@ -374,12 +377,14 @@ TEST(an_answer_without_a_place_is_refused_by_its_name)
     assert_int_equal(paritas_limit(f.context, f.model, NULL, NULL, NULL), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(f.context), "result: must not be NULL");
     assert_int_equal(paritas_scan(f.context, f.model, NULL, NULL), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(f.context), "request: must not be NULL");
+    paritas_scan_request scan = PARITAS_SCAN_REQUEST_DEFAULT;
+    assert_int_equal(paritas_scan(f.context, f.model, NULL, &scan), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(f.context), "best: must not be NULL");
     const paritas_minos_request minos = PARITAS_INIT(paritas_minos_request);
     assert_int_equal(paritas_minos(f.context, f.model, NULL, &minos, offsets), PARITAS_INVALID_ARGUMENT);
     assert_string_equal(paritas_error_message(f.context), "best: must not be NULL");
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
-    paritas_scan_request scan = PARITAS_SCAN_REQUEST_DEFAULT;
     scan.best = &best;
     scan.n_parameters = 1;
     assert_int_equal(paritas_scan(f.context, f.model, NULL, &scan), PARITAS_INVALID_ARGUMENT);

@@ -213,6 +213,7 @@ TEST(bad_arguments_are_named)
                                         .cosine = s.cosine,
                                         .omni = a.omni};
     assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(paritas_error_message(context), "cells: must not be NULL");
     request.cells = &s.cells;
     s.theta[5] = 91;
     assert_int_equal(paritas_kappa_spectrum(context, &request), PARITAS_INVALID_ARGUMENT);

@@ -1,46 +1,6 @@
-/* test_losscone_devices.c: loss cones, kappa distributions and potentials have the same bits however they are
- * asked for: on every instruction set, in lanes and packs of every width, by any number of threads, in
- * batches of any size. */
+/* test_losscone_devices.c: polished answers, and searches that are cut short, have the same bits in batches of
+ * any size. Whole answers on every device and instruction set are claims of tests/matrix. */
 #include "losscone/devices.h"
-#include "share.h"
-
-static void every_way_is_the_same(unsigned precision)
-{
-    static const char *const sets[] = {"portable", "scalar", "avx2", "avx512", "neon"};
-    static const struct {
-        unsigned lanes, threads;
-        size_t chunk;
-    } ways[] = {{0, 3, 5}, {4, 2, 7}, {1, 1, 0}};
-    struct sample *sample = make_sample();
-    const struct answers_wish all = {0};
-    struct answers wanted = reference(sample, precision, ANSWERS_ALL, &all);
-    size_t found = 0;
-    for (size_t i = 0; i < COUNT(sets); i++)
-        for (size_t w = 0; w < COUNT(ways); w += SHARE) {
-            paritas_context *context = open_as("cpu", sets[i], precision, ways[w].lanes, ways[w].threads, 0);
-            if (!context) break;
-            char name[96];
-            snprintf(name, sizeof name, "f%u, %s, %u lanes, %u threads, batches of %zu", precision, sets[i],
-                     ways[w].lanes, ways[w].threads, ways[w].chunk);
-            const struct answers_wish wish = {.chunk = ways[w].chunk};
-            compare_answers(context, sample, ANSWERS_ALL, &wish, &wanted, name);
-            paritas_close(context);
-            found += w == 0;
-        }
-    print_message("f%u: %zu numbers, %zu instruction sets\n", precision, wanted.n, found);
-    assert_true(found > 0 && wanted.n > 100000);
-    answers_free(&wanted);
-    free(sample);
-}
-
-TEST(every_way_has_the_same_bits_in_f64)
-{
-    every_way_is_the_same(64);
-}
-TEST(every_way_has_the_same_bits_in_f32)
-{
-    every_way_is_the_same(32);
-}
 
 /* f32 finished in f64 on the host: the f64 minimum, the same in every batch. */
 TEST(polished_answers_do_not_depend_on_batches)
@@ -85,8 +45,6 @@ TEST(a_search_cut_short_does_not_depend_on_batches)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_way_has_the_same_bits_in_f64),
-        cmocka_unit_test(every_way_has_the_same_bits_in_f32),
         cmocka_unit_test(polished_answers_do_not_depend_on_batches),
         cmocka_unit_test(a_search_cut_short_does_not_depend_on_batches),
     };

@@ -1,0 +1,38 @@
+/* stand_in.h: the libraries that stand in for NVIDIA's (cuda_fake.h), where a program finds them first. */
+#ifndef PARITAS_TESTS_CUDA_STAND_IN_H
+#define PARITAS_TESTS_CUDA_STAND_IN_H
+
+#include "common.h"
+#include "cuda/cuda_fake.h"
+#include "device/dynamic_library.h"
+
+/* NULL: another driver comes first, or there is none. */
+static inline struct fake_cuda *stand_in_find(void)
+{
+    void *library = library_open("libcuda.so.1");
+    fake_cuda_function function;
+    if (!library || !library_find(library, "fake_cuda", &function, sizeof function)) return NULL;
+    return function();
+}
+
+/* The machine as it is at first. */
+static inline void stand_in_reset(struct fake_cuda *fake)
+{
+    *fake = (struct fake_cuda){.devices = 1,
+                               .driver = 13000,
+                               .major = 9,
+                               .ratio = 2,
+                               .memory = (size_t)1 << 30,
+                               .threads_most = 1024,
+                               .order = NATIVE_SHUFFLED};
+}
+
+/* Everything was given back, and nothing was done that a driver leaves undefined. */
+static inline void stand_in_look_back(const struct fake_cuda *fake)
+{
+    if (fake->fault[0]) fail_msg("%s", fake->fault);
+    assert_int_equal(fake->in_use, 0);
+    assert_null(fake->current);
+}
+
+#endif
