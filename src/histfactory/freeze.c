@@ -1,49 +1,11 @@
 /* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
-#include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
-#include "entry/histfactory_entries.h"
 #include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum {
-#define X(name) ENTRY_##name,
-    MODULE_ENTRIES(X)
-#undef X
-};
-extern const struct kernel_module paritas_module_histfactory;
-
-const struct paritas_family hf_family = {
-    .name = "histfactory",
-    .module = &paritas_module_histfactory,
-    .evaluate = ENTRY_hf_evaluate,
-    .expected = ENTRY_hf_expected,
-    .hessian = ENTRY_hf_hessian,
-    .jacobian = ENTRY_hf_jacobian,
-    .covariance = ENTRY_hf_covariance,
-    .profile = ENTRY_hf_profile,
-    .draw = ENTRY_hf_draw,
-    .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de},
-    .tangent = ENTRY_hf_tangent_rows,
-    .free = hf_model_free,
-    .expected_data = hf_expected_data,
-    .expected_jacobian = hf_expected_jacobian,
-    .expected_by_sample = hf_expected_by_sample,
-    .channel_count = hf_channel_count,
-    .channel_name = hf_channel_name,
-    .channel_bins = hf_channel_bins,
-    .sample_count = hf_sample_count,
-    .sample_name = hf_sample_name,
-    .check_templates = hf_check_templates,
-    .put_templates = hf_put_templates,
-    .suggest_aux = hf_suggest_aux,
-    .constraint_widths = hf_constraint_widths,
-    .data_derivatives = hf_data_derivatives,
-    .expected_pullback = hf_expected_pullback,
-};
 
 /* At multiples of 8; returns the total size. */
 static size_t place_vectors(struct freezer *f)
@@ -213,8 +175,8 @@ static bool write_maps(struct freezer *f)
     frozen->n_templates = f->n_templates;
     frozen->n_data = (size_t)f->spec->n_main + f->spec->n_aux + f->n_templates;
     frozen->n_places = HEADER(f, HF_DATA);
-    f->model->n_panels = (uint32_t)f->n.panels;
-    f->model->n_cells = (uint32_t)f->n.cells;
+    f->model->n_bins = panels;
+    f->model->n_cells = 8 * f->n.cells;
     size_launches(f, frozen);
     if (!frozen_make_maps(frozen, &f->model->arena, &maps)) return false;
     for (size_t i = 0; i < panels; i++) maps.place_template[i] = 1.0;

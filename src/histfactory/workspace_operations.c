@@ -107,21 +107,19 @@ paritas_status paritas_workspace_sort(paritas_context *context, const paritas_wo
 
 static bool type_in_use(const struct hf_raw *raw, hf_type type)
 {
-    for (uint32_t i = 0; type != HF_TYPE_COUNT && i < raw->names.count; i++)
-        if (raw->names.items[i].modifier_in[type] != 0) return true;
+    for (uint32_t i = 0; type != HF_TYPE_COUNT && i < raw->names.size; i++)
+        if (raw->names.table[i] && raw->names.table[i]->modifier_in[type] != 0) return true;
     return false;
 }
 
 static bool is_there(const struct hf_raw *raw, kind what, const char *text)
 {
     if (what == MODIFIER_TYPE) return type_in_use(raw, hf_type_of(text));
-    uint32_t id = hf_names_find(&raw->names, text);
-    if (id == HF_NONE) return false;
-    const struct hf_name *name = &raw->names.items[id];
-    return (what == CHANNEL    ? name->channel
-            : what == SAMPLE   ? name->sample_in
-            : what == MODIFIER ? hf_name_types(name)
-                               : name->measurement) != 0;
+    const struct hf_name *name = hf_names_find(&raw->names, text);
+    return name && (what == CHANNEL    ? name->channel
+                    : what == SAMPLE   ? name->sample_in
+                    : what == MODIFIER ? hf_name_types(name)
+                                       : name->measurement) != 0;
 }
 
 static bool is_utf8(const char *text)

@@ -26,7 +26,7 @@ static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modi
                                     const struct hf_use *use)
 {
     const struct hf_modifier_kind *kind = hf_kind(modifier->type);
-    struct hf_name *name = &raw->names.items[modifier->name];
+    struct hf_name *name = modifier->name;
     if (name->types == 0) name->first_use = *use;
     const uint32_t refused = name->types & ~kind->shares;
     const bool mixed = (refused & ~HF_BIT(modifier->type)) != 0;
@@ -89,7 +89,7 @@ static paritas_status check_observations(const struct hf_raw *raw)
     const struct hf_place root = hf_root(&raw->source), observations = hf_member(&root, "observations");
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         const struct hf_raw_channel *channel = &raw->channels[c];
-        const struct hf_name *name = &raw->names.items[channel->name];
+        const struct hf_name *name = channel->name;
         const uint32_t n_bins = channel->samples[0].data.n;
         if (name->observation == 0)
             return hf_refuse(&observations, "none for the channel \"%.200s\" (channels[%u])", name->text, c);
@@ -112,15 +112,13 @@ static paritas_status check_observations(const struct hf_raw *raw)
 static bool layout_sample(const struct hf_raw *raw, const struct hf_raw_sample *source,
                           struct hf_sample *sample)
 {
-    const struct hf_name *name = &raw->names.items[source->name];
-    sample->name = arena_text(raw->keep, name->text, name->length);
+    sample->name = source->name->text;
     sample->data = source->data.at;
     sample->n_modifiers = source->n_modifiers;
-    sample->modifiers = arena_allocate(raw->keep, (source->n_modifiers != 0 ? source->n_modifiers : 1) *
-                                                      sizeof *sample->modifiers);
-    if (!sample->name || !sample->modifiers) return false;
+    sample->modifiers = arena_array(raw->keep, source->n_modifiers, sizeof *sample->modifiers);
+    if (!sample->modifiers) return false;
     for (uint32_t m = 0; m < source->n_modifiers; m++) {
-        const struct hf_raw_modifier *from = &source->modifiers[source->order[m]];
+        const struct hf_raw_modifier *from = &source->modifiers[m];
         sample->modifiers[m] = (struct hf_modifier){.type = from->type,
                                                     .hi = from->hi,
                                                     .lo = from->lo,
@@ -137,18 +135,17 @@ static bool layout_channels(const struct hf_raw *raw, struct hf_spec *spec)
     spec->channels = arena_array(raw->keep, raw->n_channels, sizeof *spec->channels);
     if (!spec->channels) return false;
     for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *source = &raw->channels[raw->order[c]];
-        const struct hf_name *name = &raw->names.items[source->name];
+        const struct hf_raw_channel *source = &raw->channels[c];
         struct hf_channel *channel = &spec->channels[c];
-        channel->name = arena_text(raw->keep, name->text, name->length);
+        channel->name = source->name->text;
         channel->n_samples = source->n_samples;
         channel->n_bins = source->samples[0].data.n;
         channel->first_bin = spec->n_main;
-        channel->observed = raw->observations[name->observation - 1].data.at;
+        channel->observed = raw->observations[source->name->observation - 1].data.at;
         channel->samples = arena_array(raw->keep, source->n_samples, sizeof *channel->samples);
-        if (!channel->name || !channel->samples) return false;
+        if (!channel->samples) return false;
         for (uint32_t s = 0; s < source->n_samples; s++)
-            if (!layout_sample(raw, &source->samples[source->order[s]], &channel->samples[s])) return false;
+            if (!layout_sample(raw, &source->samples[s], &channel->samples[s])) return false;
         spec->n_main += channel->n_bins;
     }
     return true;
@@ -158,15 +155,15 @@ static paritas_status find_measurement(const struct hf_raw *raw, const char *mea
 {
     *index = 0;
     if (!measurement) return PARITAS_OK;
-    uint32_t name = hf_names_find(&raw->names, measurement);
-    if (name != HF_NONE && raw->names.items[name].measurement != 0) {
-        *index = raw->names.items[name].measurement - 1;
+    const struct hf_name *name = hf_names_find(&raw->names, measurement);
+    if (name && name->measurement != 0) {
+        *index = name->measurement - 1;
         return PARITAS_OK;
     }
     struct text list;
     text_open(&list, &raw->source.context->allocator);
     for (uint32_t i = 0; i < raw->n_measurements; i++)
-        text_format(&list, "%s\"%s\"", i != 0 ? ", " : "", raw->names.items[raw->measurements[i].name].text);
+        text_format(&list, "%s\"%s\"", i != 0 ? ", " : "", raw->measurements[i].name->text);
     text_append(&list, "", 1);
     paritas_status status = list.failed ? paritas_fail_memory(raw->source.context)
                                         : paritas_fail(raw->source.context, PARITAS_NOT_FOUND,
@@ -182,9 +179,8 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
     const char *text = asked ? asked : raw->measurements[measurement].poi;
     spec->poi = -1;
     if (text[0] == '\0') return PARITAS_OK;
-    uint32_t name = hf_names_find(&raw->names, text),
-             index = name != HF_NONE ? raw->names.items[name].set : HF_NONE;
-    if (index == HF_NONE) {
+    const struct hf_name *name = hf_names_find(&raw->names, text);
+    if (!name || name->set == 0) {
         if (asked)
             return paritas_fail(raw->source.context, PARITAS_NOT_FOUND,
                                 "%s: the model has no parameter \"%.200s\" to be the parameter of interest",
@@ -192,7 +188,7 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
         spec->unused_poi = arena_text(raw->keep, text, strlen(text));
         return spec->unused_poi ? PARITAS_OK : paritas_fail_memory(raw->source.context);
     }
-    const struct hf_set *set = &spec->sets[index];
+    const struct hf_set *set = &spec->sets[name->set - 1];
     if (set->size != 1) {
         const struct hf_place root = hf_root(&raw->source),
                               at = hf_member_at(&root, "measurements", measurement),
@@ -216,7 +212,7 @@ static paritas_status read_into(paritas_context *context, const paritas_workspac
     TRY(find_measurement(&raw, measurement, &chosen));
     TRY(check_channels(&raw));
     TRY(check_observations(&raw));
-    if (!hf_raw_order(&raw) || !layout_channels(&raw, spec)) return paritas_fail_memory(context);
+    if (!hf_raw_sort(&raw) || !layout_channels(&raw, spec)) return paritas_fail_memory(context);
     TRY(hf_sets_build(&raw, chosen, spec));
     return find_poi(&raw, chosen, poi, spec);
 }
