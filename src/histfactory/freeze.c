@@ -33,7 +33,7 @@ static bool lay_out_slab(struct freezer *f)
     f->n.minimiser = MINIMISER_VECTORS * slots + MINIMISER_SCALARS;
     const size_t slab = place_vectors(f);
     size_t columns = 0;
-    hf_channel_record *records = (hf_channel_record *)(f->ints.at + HEADER(f, HF_I_CHANNELS));
+    hf_channel_record *records = RECORDS(f, channel, CHANNELS);
     for (size_t c = 0; c < f->n.channels; c++) {
         records[c] = f->channels[c].record;
         records[c].local_l += HEADER(f, HF_S_LOCAL_L);
@@ -203,14 +203,11 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
 paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options,
                          struct hf_model **made)
 {
-    uint32_t n_templates;
-    const paritas_status found = hf_templates_find(context, spec, options, &n_templates);
     struct hf_model *model = paritas_allocate_clear(context, 1, sizeof *model);
     *made = NULL;
-    if (!model || found != PARITAS_OK) {
-        paritas_release(&context->allocator, model);
+    if (!model) {
         hf_spec_free(spec);
-        return found != PARITAS_OK ? found : paritas_fail_memory(context);
+        return paritas_fail_memory(context);
     }
     model->allocator = context->allocator;
     model->spec = spec;
@@ -218,8 +215,12 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     model->frozen.serial = device_model_serial();
     model->frozen.constant = likelihood_constant;
     arena_open(&model->arena, &context->allocator);
-    struct freezer f = {
-        .context = context, .spec = spec, .options = options, .model = model, .n_templates = n_templates};
+    struct freezer f = {.context = context, .spec = spec, .options = options, .model = model};
+    const paritas_status found = hf_templates_find(&f);
+    if (found != PARITAS_OK) {
+        hf_model_free((paritas_model *)model);
+        return found;
+    }
     arena_open(&f.arena, &context->allocator);
     bool done = hf_templates_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
     const bool fits = !done || lay_out_slab(&f);

@@ -14,29 +14,13 @@ enum {
 };
 extern const struct kernel_module paritas_module_histfactory;
 
-#define CODE(name, value, ...) case name:
-static bool is_normsys_code(int code)
-{
-    switch (code) {
-        PARITAS_NORMSYS_CODE_LIST(CODE)
-        return true;
-    }
-    return false;
-}
-static bool is_histosys_code(int code)
-{
-    switch (code) {
-        PARITAS_HISTOSYS_CODE_LIST(CODE)
-        return true;
-    }
-    return false;
-}
-
 static paritas_status check_options(paritas_context *context, const paritas_model_options *options)
 {
-    if (!is_normsys_code(options->normsys_code))
+#define NORMSYS(name, ...) || options->normsys_code == name
+#define HISTOSYS(name, ...) || options->histosys_code == name
+    if (!(false PARITAS_NORMSYS_CODE_LIST(NORMSYS)))
         return paritas_refuse(context, "normsys code %d: there are 1 and 4", options->normsys_code);
-    if (!is_histosys_code(options->histosys_code))
+    if (!(false PARITAS_HISTOSYS_CODE_LIST(HISTOSYS)))
         return paritas_refuse(context, "histosys code: there are PARITAS_HISTOSYS_CODE_0, _2 and _4P");
     if (options->clip_sample && !(options->clip_sample_at - options->clip_sample_at == 0.0))
         return paritas_refuse(context, "clip of samples at %g: must be a finite number",

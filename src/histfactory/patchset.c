@@ -154,7 +154,7 @@ static paritas_status check_patch(void *user, const struct hf_place *place, cons
     return hf_each(place, "patch", patch, check_operation, NULL);
 }
 
-static paritas_status check_all(struct walk *walk, const struct json *document)
+static paritas_status check_document(struct walk *walk, const struct json *document)
 {
     const struct json *patches, *metadata, *version;
     const struct hf_place root = hf_root(&walk->source), at = hf_member(&root, "metadata");
@@ -165,39 +165,24 @@ static paritas_status check_all(struct walk *walk, const struct json *document)
     return hf_each(&root, "patches", patches, check_patch, walk);
 }
 
-paritas_status hf_patchset_check(paritas_context *context, const paritas_workspace *patchset)
+static paritas_status check(paritas_context *context, const paritas_workspace *patchset)
 {
     struct walk walk = {.source = {context, patchset->label},
                         .keys = {.scratch = &walk.arena, .keep = &walk.arena}};
     arena_open(&walk.arena, &context->allocator);
-    paritas_status status = check_all(&walk, patchset->root);
+    paritas_status status = check_document(&walk, patchset->root);
     arena_free(&walk.arena);
     return status;
 }
 
-const struct json *hf_patchset_patches(const paritas_workspace *patchset)
+static const struct json *patches_of(const paritas_workspace *patchset)
 {
     return json_get(patchset->root, "patches");
 }
 
-const struct json *hf_patchset_metadata(const paritas_workspace *patchset)
-{
-    return json_get(patchset->root, "metadata");
-}
-
-const char *hf_patchset_entry_name(const struct json *entry)
+static const char *name_of(const struct json *entry)
 {
     return json_get(json_get(entry, "metadata"), "name")->text;
-}
-
-const struct json *hf_patchset_entry_values(const struct json *entry)
-{
-    return json_get(json_get(entry, "metadata"), "values");
-}
-
-const struct json *hf_patchset_entry_patch(const struct json *entry)
-{
-    return json_get(entry, "patch");
 }
 
 static bool same_hex(const char *a, const char *b, size_t length)
@@ -209,10 +194,11 @@ static bool same_hex(const char *a, const char *b, size_t length)
     return true;
 }
 
-paritas_status hf_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
-                                  const paritas_workspace *patchset)
+/* Against digests of `workspace`. */
+static paritas_status verify(paritas_context *context, const paritas_workspace *workspace,
+                             const paritas_workspace *patchset)
 {
-    for (const struct json *digest = json_get(hf_patchset_metadata(patchset), "digests")->first; digest;
+    for (const struct json *digest = json_get(json_get(patchset->root, "metadata"), "digests")->first; digest;
          digest = digest->next) {
         char hex[65];
         TRY(json_digest(context, workspace->root, digest->key, hex));
@@ -233,13 +219,12 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_w
     paritas_workspace *made;
     struct text place;
     *patched = NULL;
-    TRY(json_copy_as(context, workspace, &made, "patched by %s", hf_patchset_entry_name(entry)));
+    TRY(json_copy_as(context, workspace, &made, "patched by %s", name_of(entry)));
     text_open(&place, &context->allocator);
     text_format(&place, "%s: patches[%zu].patch", patchset->label, index);
     text_append(&place, "", 1);
-    paritas_status status = place.failed
-                                ? paritas_fail_memory(context)
-                                : json_patch(context, made, hf_patchset_entry_patch(entry), place.bytes);
+    paritas_status status = place.failed ? paritas_fail_memory(context)
+                                         : json_patch(context, made, json_get(entry, "patch"), place.bytes);
     text_free(&place);
     return json_hand_out(status, made, patched);
 }
@@ -249,8 +234,8 @@ paritas_status paritas_patchset_verify(paritas_context *context, const paritas_w
 {
     if (!context) return PARITAS_INVALID_ARGUMENT;
     if (!workspace || !patchset) return paritas_refuse(context, "a workspace and a patch set are needed");
-    TRY(hf_patchset_check(context, patchset));
-    return hf_patchset_verify(context, workspace, patchset);
+    TRY(check(context, patchset));
+    return verify(context, workspace, patchset);
 }
 
 paritas_status paritas_patchset_count(paritas_context *context, const paritas_workspace *patchset,
@@ -260,8 +245,8 @@ paritas_status paritas_patchset_count(paritas_context *context, const paritas_wo
     if (!patchset || !count)
         return paritas_refuse(context, "a patch set and a place for its count are needed");
     *count = 0;
-    TRY(hf_patchset_check(context, patchset));
-    *count = hf_patchset_patches(patchset)->count;
+    TRY(check(context, patchset));
+    *count = patches_of(patchset)->count;
     return PARITAS_OK;
 }
 
@@ -271,12 +256,12 @@ paritas_status paritas_patchset_name(paritas_context *context, const paritas_wor
     if (!context) return PARITAS_INVALID_ARGUMENT;
     if (!patchset || !name) return paritas_refuse(context, "a patch set and a place for a name are needed");
     *name = NULL;
-    TRY(hf_patchset_check(context, patchset));
-    const struct json *entry = json_at(hf_patchset_patches(patchset), index);
+    TRY(check(context, patchset));
+    const struct json *entry = json_at(patches_of(patchset), index);
     if (!entry)
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%zu], only %u patches",
-                            patchset->label, index, hf_patchset_patches(patchset)->count);
-    *name = hf_patchset_entry_name(entry);
+                            patchset->label, index, patches_of(patchset)->count);
+    *name = name_of(entry);
     return PARITAS_OK;
 }
 
@@ -290,8 +275,8 @@ paritas_status paritas_patchset_apply(paritas_context *context, const paritas_wo
         return paritas_refuse(context, "a workspace, a patch set and the name of a patch are needed");
     TRY(paritas_patchset_verify(context, workspace, patchset));
     size_t index = 0;
-    const struct json *entry = hf_patchset_patches(patchset)->first;
-    for (; entry && strcmp(hf_patchset_entry_name(entry), name) != 0; entry = entry->next) index++;
+    const struct json *entry = patches_of(patchset)->first;
+    for (; entry && strcmp(name_of(entry), name) != 0; entry = entry->next) index++;
     if (!entry)
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patch \"%.200s\"", patchset->label,
                             name);
