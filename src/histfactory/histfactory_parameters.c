@@ -149,15 +149,16 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     return kind->fill ? kind->fill(raw, set, from->spreads) : PARITAS_OK;
 }
 
+/* The measurement's configuration of a parameter; HF_NONE: all of them. */
+#define CONFIG_PLACE(build, config)                                                                  \
+    HF_MEMBER_AT(HF_MEMBER_AT(HF_ROOT(&(build)->raw->source), "measurements", (build)->measurement), \
+                 "config.parameters", config)
+
 /* Element HF_NONE: the whole member. */
 static paritas_status refuse_config(const struct build *build, uint32_t config, const char *member,
                                     uint32_t element, const char *reason, const char *found)
 {
-    const struct hf_place root = hf_root(&build->raw->source),
-                          measurement = hf_member_at(&root, "measurements", build->measurement),
-                          parameter = hf_member_at(&measurement, "config.parameters", config),
-                          at = hf_member_at(&parameter, member, element);
-    return hf_refuse(&at, "%s%s", reason, found);
+    return hf_refuse(HF_MEMBER_AT(CONFIG_PLACE(build, config), member, element), "%s%s", reason, found);
 }
 
 /* A configured list replaces a default. */
@@ -238,18 +239,16 @@ static paritas_status check_all_given(const struct build *build, const struct hf
 {
     static const enum hf_setting needed[] = {HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA,
                                              HF_GIVEN_SIGMAS};
-    const struct hf_place root = hf_root(&build->raw->source),
-                          measurement = hf_member_at(&root, "measurements", build->measurement),
-                          at = hf_member_at(&measurement, "config.parameters", index);
+    const struct hf_place *at = CONFIG_PLACE(build, index);
     if (!set->kind->all_given) return PARITAS_OK;
     if (!config)
-        return hf_refuse(&at,
+        return hf_refuse(at,
                          "the model has a %s modifier, so \"%s\" must be configured with inits, bounds, "
                          "auxdata and sigmas",
                          set->kind->name, set->name);
     for (size_t k = 0; k < COUNT_OF(needed); k++)
         if (config->settings[needed[k]].at == NULL)
-            return hf_refuse(&at, "\"%s\" has no defaults, and its %s are missing", set->name,
+            return hf_refuse(at, "\"%s\" has no defaults, and its %s are missing", set->name,
                              hf_setting_names[needed[k]]);
     return PARITAS_OK;
 }

@@ -36,11 +36,11 @@ static paritas_status check_references(const struct hf_place *place, const struc
 {
     const struct json *id;
     TRY(HF_FIELDS(place, node, false, {"hepdata", HF_STRING, &id}));
-    const struct hf_place at = hf_member(place, "hepdata");
     char found[64];
     if (id->length == 10 && memcmp(id->text, "ins", 3) == 0 && all_in(id->text + 3, 7, DIGITS))
         return PARITAS_OK;
-    return hf_refuse(&at, "must be \"ins\" and seven digits, found %s", hf_describe(id, found));
+    return hf_refuse(HF_MEMBER(place, "hepdata"), "must be \"ins\" and seven digits, found %s",
+                     hf_describe(id, found));
 }
 
 static paritas_status check_digests(const struct hf_place *place, const struct json *node)
@@ -52,9 +52,9 @@ static paritas_status check_digests(const struct hf_place *place, const struct j
     for (int i = 0; i < 2; i++) {
         const struct json *digest = i == 0 ? md5 : sha256;
         const uint32_t length = i == 0 ? 32 : 64;
-        const struct hf_place at = hf_member(place, i == 0 ? "md5" : "sha256");
         if (digest && (digest->length != length || !all_in(digest->text, length, HEX)))
-            return hf_refuse(&at, "must be %u hexadecimal digits", length);
+            return hf_refuse(HF_MEMBER(place, i == 0 ? "md5" : "sha256"), "must be %u hexadecimal digits",
+                             length);
     }
     return PARITAS_OK;
 }
@@ -63,13 +63,11 @@ static paritas_status check_set_metadata(struct walk *walk, const struct hf_plac
                                          const struct json *node)
 {
     const struct json *description, *references, *digests, *labels;
-    const struct hf_place at_references = hf_member(place, "references"),
-                          at_digests = hf_member(place, "digests");
     TRY(HF_FIELDS(place, node, true, {"description", HF_STRING, &description},
                   {"references", HF_ANY, &references}, {"digests", HF_ANY, &digests},
                   {"labels", HF_FILLED_ARRAY, &labels}));
-    TRY(check_references(&at_references, references));
-    TRY(check_digests(&at_digests, digests));
+    TRY(check_references(HF_MEMBER(place, "references"), references));
+    TRY(check_digests(HF_MEMBER(place, "digests"), digests));
     walk->n_labels = labels->count;
     return hf_each(place, "labels", labels, check_word, NULL);
 }
@@ -88,8 +86,7 @@ static paritas_status check_operation(void *unused, const struct hf_place *place
         if (json_text_is(op, operations[i].name))
             return HF_FIELDS(place, node, true, {operations[i].needs, operations[i].shape, &needed});
     char found[64];
-    const struct hf_place at = hf_member(place, "op");
-    return hf_refuse(&at, "unknown operation %s", hf_describe(op, found));
+    return hf_refuse(HF_MEMBER(place, "op"), "unknown operation %s", hf_describe(op, found));
 }
 
 /* Values as text, to find equal ones. Numbers by value: 1 is 1.0. */
@@ -144,25 +141,24 @@ static paritas_status check_patch(void *user, const struct hf_place *place, cons
 {
     struct walk *walk = user;
     const struct json *metadata, *patch, *name, *values;
-    const struct hf_place at = hf_member(place, "metadata"), at_name = hf_member(&at, "name"),
-                          at_values = hf_member(&at, "values");
+    const struct hf_place *at = HF_MEMBER(place, "metadata"), *at_name = HF_MEMBER(at, "name");
     TRY(HF_FIELDS(place, node, false, {"metadata", HF_ANY, &metadata}, {"patch", HF_ARRAY, &patch}));
-    TRY(HF_FIELDS(&at, metadata, true, {"name", HF_ANY, &name}, {"values", HF_ANY, &values}));
-    TRY(check_word(NULL, &at_name, name));
-    TRY(enter_key(walk, &at_name, name->text, name->length, place->index));
-    TRY(check_values(walk, &at_values, values, place->index));
+    TRY(HF_FIELDS(at, metadata, true, {"name", HF_ANY, &name}, {"values", HF_ANY, &values}));
+    TRY(check_word(NULL, at_name, name));
+    TRY(enter_key(walk, at_name, name->text, name->length, place->index));
+    TRY(check_values(walk, HF_MEMBER(at, "values"), values, place->index));
     return hf_each(place, "patch", patch, check_operation, NULL);
 }
 
 static paritas_status check_document(struct walk *walk, const struct json *document)
 {
     const struct json *patches, *metadata, *version;
-    const struct hf_place root = hf_root(&walk->source), at = hf_member(&root, "metadata");
-    TRY(HF_FIELDS(&root, document, false, {"patches", HF_FILLED_ARRAY, &patches},
+    const struct hf_place *root = HF_ROOT(&walk->source);
+    TRY(HF_FIELDS(root, document, false, {"patches", HF_FILLED_ARRAY, &patches},
                   {"metadata", HF_ANY, &metadata}, {"version", HF_ANY, &version}));
-    TRY(hf_check_version(&root, version));
-    TRY(check_set_metadata(walk, &at, metadata));
-    return hf_each(&root, "patches", patches, check_patch, walk);
+    TRY(hf_check_version(root, version));
+    TRY(check_set_metadata(walk, HF_MEMBER(root, "metadata"), metadata));
+    return hf_each(root, "patches", patches, check_patch, walk);
 }
 
 static paritas_status check(paritas_context *context, const paritas_workspace *patchset)

@@ -19,23 +19,11 @@ struct hf_place {
     const char *key;           /* "": the root, or an element of `up` */
     uint32_t index;            /* HF_NONE: no element */
 };
-static inline struct hf_place hf_root(const struct hf_source *source)
-{
-    return (struct hf_place){source, NULL, "", HF_NONE};
-}
-static inline struct hf_place hf_member(const struct hf_place *up, const char *key)
-{
-    return (struct hf_place){up->source, up, key, HF_NONE};
-}
+/* Pointers to places that live as long as the block around them. */
+#define HF_ROOT(source) (&(const struct hf_place){source, NULL, "", HF_NONE})
+#define HF_MEMBER(up, key) HF_MEMBER_AT(up, key, HF_NONE)
 /* Element `index` of array `key` of `up`; HF_NONE: the array. */
-static inline struct hf_place hf_member_at(const struct hf_place *up, const char *key, uint32_t index)
-{
-    return (struct hf_place){up->source, up, key, index};
-}
-static inline struct hf_place hf_element(const struct hf_place *up, uint32_t index)
-{
-    return hf_member_at(up, "", index);
-}
+#define HF_MEMBER_AT(up, key, index) (&(const struct hf_place){(up)->source, up, key, index})
 
 /* The root's path is left out. */
 paritas_status hf_refuse(const struct hf_place *place, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -79,31 +79,31 @@ static paritas_status check_channels(struct hf_raw *raw)
             n_modifiers += sample->n_modifiers;
         }
     }
-    const struct hf_place root = hf_root(&raw->source), at = hf_member(&root, "channels");
     return n_modifiers != 0 ? PARITAS_OK
-                            : hf_refuse(&at, "no sample has a modifier, so the model has no parameter");
+                            : hf_refuse(HF_MEMBER(HF_ROOT(&raw->source), "channels"),
+                                        "no sample has a modifier, so the model has no parameter");
 }
 
 static paritas_status check_observations(const struct hf_raw *raw)
 {
-    const struct hf_place root = hf_root(&raw->source), observations = hf_member(&root, "observations");
+    const struct hf_place *root = HF_ROOT(&raw->source);
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         const struct hf_raw_channel *channel = &raw->channels[c];
         const struct hf_name *name = channel->name;
         const uint32_t n_bins = channel->samples[0].data.n;
         if (name->observation == 0)
-            return hf_refuse(&observations, "none for the channel \"%.200s\" (channels[%u])", name->text, c);
+            return hf_refuse(HF_MEMBER(root, "observations"),
+                             "none for the channel \"%.200s\" (channels[%u])", name->text, c);
         const struct hf_list *data = &raw->observations[name->observation - 1].data;
-        const struct hf_place at = hf_element(&observations, name->observation - 1),
-                              whole = hf_member(&at, "data");
+        const struct hf_place *at = HF_MEMBER_AT(root, "observations", name->observation - 1);
         if (data->n != n_bins)
-            return hf_refuse(&whole, "must have %u bins, as the channel \"%.200s\", found %u", n_bins,
-                             name->text, data->n);
+            return hf_refuse(HF_MEMBER(at, "data"), "must have %u bins, as the channel \"%.200s\", found %u",
+                             n_bins, name->text, data->n);
         for (uint32_t k = 0; k < n_bins; k++) {
             char found[32];
-            const struct hf_place bin = hf_member_at(&at, "data", k);
             if (data->at[k] < 0.0)
-                return hf_refuse(&bin, "must not be negative, found %s", hf_number(data->at[k], found));
+                return hf_refuse(HF_MEMBER_AT(at, "data", k), "must not be negative, found %s",
+                                 hf_number(data->at[k], found));
         }
     }
     return PARITAS_OK;
@@ -190,10 +190,9 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
     }
     const struct hf_set *set = &spec->sets[name->set - 1];
     if (set->size != 1) {
-        const struct hf_place root = hf_root(&raw->source),
-                              at = hf_member_at(&root, "measurements", measurement),
-                              poi = hf_member(&at, "config.poi");
-        return hf_refuse(asked ? &root : &poi,
+        const struct hf_place *root = HF_ROOT(&raw->source),
+                              *at = HF_MEMBER_AT(root, "measurements", measurement);
+        return hf_refuse(asked ? root : HF_MEMBER(at, "config.poi"),
                          "\"%.200s\" is a set of %u parameters and cannot be the parameter of interest",
                          set->name, set->size);
     }

@@ -12,12 +12,12 @@ paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use,
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    const struct hf_place root = hf_root(&raw->source),
-                          channel = hf_member_at(&root, "channels", use->channel),
-                          sample = hf_member_at(&channel, "samples", use->sample),
-                          modifier = hf_member_at(&sample, "modifiers", use->modifier),
-                          at = hf_member_at(use->modifier != HF_NONE ? &modifier : &sample, member, element);
-    return hf_refuse(&at, "%s", reason);
+    const struct hf_place *root = HF_ROOT(&raw->source),
+                          *channel = HF_MEMBER_AT(root, "channels", use->channel),
+                          *sample = HF_MEMBER_AT(channel, "samples", use->sample),
+                          *modifier = HF_MEMBER_AT(sample, "modifiers", use->modifier);
+    return hf_refuse(HF_MEMBER_AT(use->modifier != HF_NONE ? modifier : sample, member, element), "%s",
+                     reason);
 }
 
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
@@ -38,10 +38,7 @@ static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *pl
     if (!copy) return paritas_fail_memory(raw->source.context);
     *list = (struct hf_list){copy, 0};
     for (const struct json *item = node->first; item; item = item->next) {
-        if (item->type != JSON_NUMBER) {
-            const struct hf_place at = hf_element(place, list->n);
-            return hf_expect(&at, item, HF_NUMBER);
-        }
+        if (item->type != JSON_NUMBER) return hf_expect(HF_MEMBER_AT(place, "", list->n), item, HF_NUMBER);
         copy[list->n++] = item->number;
     }
     return PARITAS_OK;
@@ -51,8 +48,7 @@ static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *pl
 static paritas_status read_list(struct hf_raw *raw, const struct hf_place *place, const char *key,
                                 const struct json *node, struct hf_list *list)
 {
-    const struct hf_place at = hf_member(place, key);
-    return node ? read_numbers(raw, &at, node, list) : PARITAS_OK;
+    return node ? read_numbers(raw, HF_MEMBER(place, key), node, list) : PARITAS_OK;
 }
 
 static paritas_status read_name(struct hf_raw *raw, const struct json *node, struct hf_name **name)
@@ -120,8 +116,7 @@ static paritas_status read_modifier(void *user, const struct hf_place *place, co
     const hf_type type = modifier->type = hf_type_of(type_node->text);
     if (type == HF_TYPE_COUNT) {
         char found[64];
-        const struct hf_place at = hf_member(place, "type");
-        return hf_refuse(&at, "unknown modifier type %s", hf_describe(type_node, found));
+        return hf_refuse(HF_MEMBER(place, "type"), "unknown modifier type %s", hf_describe(type_node, found));
     }
     const struct hf_modifier_kind *kind = hf_kind(type);
     struct hf_name *name = modifier->name;
@@ -130,13 +125,11 @@ static paritas_status read_modifier(void *user, const struct hf_place *place, co
                          kind->name, name->text, name->modifier_at[type]);
     name->modifier_in[type] = raw->n_samples;
     name->modifier_at[type] = place->index;
-    if (kind->only_name && strcmp(name->text, kind->only_name) != 0) {
-        const struct hf_place at = hf_member(place, "name");
-        return hf_refuse(&at, "a modifier of type %s must be named \"%s\", found \"%.200s\"", kind->name,
+    if (kind->only_name && strcmp(name->text, kind->only_name) != 0)
+        return hf_refuse(HF_MEMBER(place, "name"),
+                         "a modifier of type %s must be named \"%s\", found \"%.200s\"", kind->name,
                          kind->only_name, name->text);
-    }
-    const struct hf_place data = hf_member(place, "data");
-    return read_data(raw, &data, data_node, modifier);
+    return read_data(raw, HF_MEMBER(place, "data"), data_node, modifier);
 }
 
 static paritas_status read_sample(void *user, const struct hf_place *place, const struct json *node)
@@ -193,14 +186,14 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
     *list = (struct hf_list){bounds, 0};
     for (const struct json *item = node->first; item; item = item->next) {
         char found[64];
-        const struct hf_place at = hf_member_at(place, "bounds", list->n++);
+        const struct hf_place *at = HF_MEMBER_AT(place, "bounds", list->n);
+        list->n++;
         if (item->type != JSON_ARRAY)
-            return hf_refuse(&at, "must be a pair [lower, upper], found %s", hf_describe(item, found));
+            return hf_refuse(at, "must be a pair [lower, upper], found %s", hf_describe(item, found));
         if (item->count != 2)
-            return hf_refuse(&at, "must be a pair [lower, upper], found an array of %u", item->count);
-        const struct hf_place lower = hf_element(&at, 0), upper = hf_element(&at, 1);
-        TRY(hf_expect(&lower, item->first, HF_NUMBER));
-        TRY(hf_expect(&upper, item->last, HF_NUMBER));
+            return hf_refuse(at, "must be a pair [lower, upper], found an array of %u", item->count);
+        TRY(hf_expect(HF_MEMBER_AT(at, "", 0), item->first, HF_NUMBER));
+        TRY(hf_expect(HF_MEMBER_AT(at, "", 1), item->last, HF_NUMBER));
         *bounds++ = item->first->number;
         *bounds++ = item->last->number;
     }
@@ -241,13 +234,13 @@ static paritas_status read_measurement(void *user, const struct hf_place *place,
     struct hf_raw *raw = user;
     struct hf_raw_measurement *measurement = &raw->measurements[place->index];
     const struct json *name, *config, *poi, *parameters;
-    const struct hf_place at = hf_member(place, "config");
+    const struct hf_place *at = HF_MEMBER(place, "config");
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"config", HF_ANY, &config}));
     TRY(read_name(raw, name, &measurement->name));
     TRY(refuse_twice(place, measurement->name, &measurement->name->measurement));
-    TRY(HF_FIELDS(&at, config, false, {"poi", HF_STRING, &poi}, {"parameters", HF_ARRAY, &parameters}));
+    TRY(HF_FIELDS(at, config, false, {"poi", HF_STRING, &poi}, {"parameters", HF_ARRAY, &parameters}));
     measurement->poi = poi->text;
-    return read_array(raw, &at, "parameters", parameters, read_config, sizeof *measurement->configs,
+    return read_array(raw, at, "parameters", parameters, read_config, sizeof *measurement->configs,
                       &measurement->configs, &measurement->n_configs);
 }
 
@@ -259,16 +252,16 @@ paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *wo
                            .keep = keep,
                            .names = {.scratch = scratch, .keep = keep}};
     const struct json *channels, *observations, *measurements, *version;
-    const struct hf_place root = hf_root(&raw->source);
-    TRY(HF_FIELDS(&root, workspace->root, false, {"channels", HF_FILLED_ARRAY, &channels},
+    const struct hf_place *root = HF_ROOT(&raw->source);
+    TRY(HF_FIELDS(root, workspace->root, false, {"channels", HF_FILLED_ARRAY, &channels},
                   {"observations", HF_FILLED_ARRAY, &observations},
                   {"measurements", HF_FILLED_ARRAY, &measurements}, {"version", HF_ANY, &version}));
-    TRY(hf_check_version(&root, version));
-    TRY(read_array(raw, &root, "channels", channels, read_channel, sizeof *raw->channels, &raw->channels,
+    TRY(hf_check_version(root, version));
+    TRY(read_array(raw, root, "channels", channels, read_channel, sizeof *raw->channels, &raw->channels,
                    &raw->n_channels));
-    TRY(read_array(raw, &root, "observations", observations, read_observation, sizeof *raw->observations,
+    TRY(read_array(raw, root, "observations", observations, read_observation, sizeof *raw->observations,
                    &raw->observations, &raw->n_observations));
-    return read_array(raw, &root, "measurements", measurements, read_measurement, sizeof *raw->measurements,
+    return read_array(raw, root, "measurements", measurements, read_measurement, sizeof *raw->measurements,
                       &raw->measurements, &raw->n_measurements);
 }
 
