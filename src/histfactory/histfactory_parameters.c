@@ -40,9 +40,9 @@ static void make_sets(struct build *build, hf_type type)
     const struct hf_raw *raw = build->raw;
     for (uint32_t c = 0; c < raw->n_channels; c++)
         for (uint32_t s = 0; s < raw->channels[c].n_samples; s++) {
-            const struct hf_raw_sample *sample = &raw->channels[c].samples[s];
+            const struct hf_sample *sample = &raw->channels[c].samples[s];
             for (uint32_t m = 0; m < sample->n_modifiers; m++)
-                if (sample->modifiers[m].type == type) make_set(build, sample->modifiers[m].name, type);
+                if (sample->modifiers[m].type == type) make_set(build, sample->modifiers[m].key, type);
         }
 }
 
@@ -100,18 +100,16 @@ static paritas_status add_spread(struct build *build, const struct hf_spread *sp
 static paritas_status place_modifiers(struct build *build)
 {
     for (uint32_t c = 0; c < build->spec->n_channels; c++) {
-        const struct hf_raw_channel *channel = &build->raw->channels[c];
-        const struct hf_channel *placed = &build->spec->channels[c];
+        const struct hf_channel *channel = &build->spec->channels[c];
         for (uint32_t s = 0; s < channel->n_samples; s++)
             for (uint32_t m = 0; m < channel->samples[s].n_modifiers; m++) {
-                const struct hf_raw_modifier *from = &channel->samples[s].modifiers[m];
-                struct hf_modifier *modifier = &placed->samples[s].modifiers[m];
-                const struct hf_use use = {channel->index, channel->samples[s].index, from->index};
-                modifier->set = from->name->set - 1;
+                const struct hf_sample *sample = &channel->samples[s];
+                struct hf_modifier *modifier = &sample->modifiers[m];
+                const struct hf_use use = {channel->index, sample->index, modifier->index};
+                modifier->set = modifier->key->set - 1;
                 TRY(place_modifier(build, modifier, c, &use));
                 if (hf_kind(modifier->type)->fill)
-                    TRY(add_spread(build,
-                                   &(struct hf_spread){modifier, &placed->samples[s], placed, use, NULL}));
+                    TRY(add_spread(build, &(struct hf_spread){modifier, sample, channel, use, NULL}));
             }
     }
     return PARITAS_OK;

@@ -82,7 +82,7 @@ static void add_names(struct inspect *inspect, struct json *root)
         if (name->channel != 0) {
             struct json *pair = make(inspect, JSON_ARRAY);
             append_text(inspect, pair, name->text);
-            append(inspect, pair, make_count(inspect, raw->channels[name->channel - 1].samples[0].data.n));
+            append(inspect, pair, make_count(inspect, raw->channels[name->channel - 1].n_bins));
             append(inspect, channels, pair);
         }
         if (name->sample_in != 0) append_text(inspect, samples, name->text);

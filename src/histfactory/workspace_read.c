@@ -5,11 +5,11 @@
 
 /* `member` of a modifier (sample) needs as many bins as the sample (channel). */
 static paritas_status check_length(const struct hf_raw *raw, const struct hf_use *use, const char *member,
-                                   const struct hf_list *list, uint32_t wanted)
+                                   uint32_t n, uint32_t wanted)
 {
-    if (list->n == wanted) return PARITAS_OK;
+    if (n == wanted) return PARITAS_OK;
     return hf_refuse_use(raw, use, member, HF_NONE, "must have %u bins, as %s, found %u", wanted,
-                         use->modifier != HF_NONE ? "its sample" : "the channel's first sample", list->n);
+                         use->modifier != HF_NONE ? "its sample" : "the channel's first sample", n);
 }
 
 static paritas_status check_positive(const struct hf_raw *raw, const struct hf_use *use, const char *member,
@@ -22,11 +22,11 @@ static paritas_status check_positive(const struct hf_raw *raw, const struct hf_u
 }
 
 /* Only some modifiers may share a name, hence a parameter set. */
-static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
+static paritas_status check_sharing(struct hf_raw *raw, const struct hf_modifier *modifier,
                                     const struct hf_use *use)
 {
     const struct hf_modifier_kind *kind = hf_kind(modifier->type);
-    struct hf_name *name = modifier->name;
+    struct hf_name *name = modifier->key;
     if (name->types == 0) name->first_use = *use;
     const uint32_t refused = name->types & ~kind->shares;
     const bool mixed = (refused & ~HF_BIT(modifier->type)) != 0;
@@ -42,7 +42,7 @@ static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modi
                          mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
 }
 
-static paritas_status check_modifier(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
+static paritas_status check_modifier(struct hf_raw *raw, const struct hf_modifier *modifier,
                                      const struct hf_use *use, uint32_t n_bins)
 {
     switch (hf_kind(modifier->type)->data) {
@@ -51,11 +51,11 @@ static paritas_status check_modifier(struct hf_raw *raw, const struct hf_raw_mod
         TRY(check_positive(raw, use, "data.lo", modifier->lo));
         break;
     case HF_DATA_HI_LO_BINS:
-        TRY(check_length(raw, use, "data.hi_data", &modifier->highs, n_bins));
-        TRY(check_length(raw, use, "data.lo_data", &modifier->lows, n_bins));
+        TRY(check_length(raw, use, "data.hi_data", modifier->n_hi, n_bins));
+        TRY(check_length(raw, use, "data.lo_data", modifier->n_lo, n_bins));
         break;
     case HF_DATA_BINS:
-        TRY(check_length(raw, use, "data", &modifier->values, n_bins));
+        TRY(check_length(raw, use, "data", modifier->n_hi, n_bins));
         break;
     case HF_DATA_NONE:
         break;
@@ -67,14 +67,14 @@ static paritas_status check_channels(struct hf_raw *raw)
 {
     uint64_t n_modifiers = 0;
     for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *channel = &raw->channels[c];
+        const struct hf_channel *channel = &raw->channels[c];
         for (uint32_t s = 0; s < channel->n_samples; s++) {
-            const struct hf_raw_sample *sample = &channel->samples[s];
+            const struct hf_sample *sample = &channel->samples[s];
             const struct hf_use sample_use = {c, s, HF_NONE};
-            TRY(check_length(raw, &sample_use, "data", &sample->data, channel->samples[0].data.n));
+            TRY(check_length(raw, &sample_use, "data", sample->n_bins, channel->n_bins));
             for (uint32_t m = 0; m < sample->n_modifiers; m++) {
                 const struct hf_use use = {c, s, m};
-                TRY(check_modifier(raw, &sample->modifiers[m], &use, sample->data.n));
+                TRY(check_modifier(raw, &sample->modifiers[m], &use, sample->n_bins));
             }
             n_modifiers += sample->n_modifiers;
         }
@@ -88,9 +88,9 @@ static paritas_status check_observations(const struct hf_raw *raw)
 {
     const struct hf_place *root = HF_ROOT(&raw->source);
     for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *channel = &raw->channels[c];
-        const struct hf_name *name = channel->name;
-        const uint32_t n_bins = channel->samples[0].data.n;
+        const struct hf_channel *channel = &raw->channels[c];
+        const struct hf_name *name = channel->key;
+        const uint32_t n_bins = channel->n_bins;
         if (name->observation == 0)
             return hf_refuse(HF_MEMBER(root, "observations"),
                              "none for the channel \"%.200s\" (channels[%u])", name->text, c);
@@ -109,46 +109,16 @@ static paritas_status check_observations(const struct hf_raw *raw)
     return PARITAS_OK;
 }
 
-static bool layout_sample(const struct hf_raw *raw, const struct hf_raw_sample *source,
-                          struct hf_sample *sample)
+static void place_channels(const struct hf_raw *raw, struct hf_spec *spec)
 {
-    sample->name = source->name->text;
-    sample->data = source->data.at;
-    sample->n_modifiers = source->n_modifiers;
-    sample->modifiers = arena_array(raw->keep, source->n_modifiers, sizeof *sample->modifiers);
-    if (!sample->modifiers) return false;
-    for (uint32_t m = 0; m < source->n_modifiers; m++) {
-        const struct hf_raw_modifier *from = &source->modifiers[m];
-        sample->modifiers[m] = (struct hf_modifier){.type = from->type,
-                                                    .hi = from->hi,
-                                                    .lo = from->lo,
-                                                    .hi_data = from->highs.at,
-                                                    .lo_data = from->lows.at,
-                                                    .uncertainty = from->values.at};
-    }
-    return true;
-}
-
-static bool layout_channels(const struct hf_raw *raw, struct hf_spec *spec)
-{
+    spec->channels = raw->channels;
     spec->n_channels = raw->n_channels;
-    spec->channels = arena_array(raw->keep, raw->n_channels, sizeof *spec->channels);
-    if (!spec->channels) return false;
-    for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *source = &raw->channels[c];
-        struct hf_channel *channel = &spec->channels[c];
-        channel->name = source->name->text;
-        channel->n_samples = source->n_samples;
-        channel->n_bins = source->samples[0].data.n;
+    for (struct hf_channel *channel = spec->channels; channel < spec->channels + spec->n_channels;
+         channel++) {
         channel->first_bin = spec->n_main;
-        channel->observed = raw->observations[source->name->observation - 1].data.at;
-        channel->samples = arena_array(raw->keep, source->n_samples, sizeof *channel->samples);
-        if (!channel->samples) return false;
-        for (uint32_t s = 0; s < source->n_samples; s++)
-            if (!layout_sample(raw, &source->samples[s], &channel->samples[s])) return false;
+        channel->observed = raw->observations[channel->key->observation - 1].data.at;
         spec->n_main += channel->n_bins;
     }
-    return true;
 }
 
 static paritas_status find_measurement(const struct hf_raw *raw, const char *measurement, uint32_t *index)
@@ -211,7 +181,8 @@ static paritas_status read_into(paritas_context *context, const paritas_workspac
     TRY(find_measurement(&raw, measurement, &chosen));
     TRY(check_channels(&raw));
     TRY(check_observations(&raw));
-    if (!hf_raw_sort(&raw) || !layout_channels(&raw, spec)) return paritas_fail_memory(context);
+    if (!hf_raw_sort(&raw)) return paritas_fail_memory(context);
+    place_channels(&raw, spec);
     TRY(hf_sets_build(&raw, chosen, spec));
     return find_poi(&raw, chosen, poi, spec);
 }

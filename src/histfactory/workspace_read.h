@@ -27,7 +27,7 @@ struct hf_spread {
 
 /* A name of channels, samples, modifiers, observations or measurements. Stamps tell where it was last met. */
 struct hf_name {
-    const char *text; /* in the arena `keep` of the names */
+    const char *text;
     uint32_t length;
     uint32_t hash;
     uint32_t rank;                 /* order of texts, by hf_names_rank */
@@ -54,7 +54,7 @@ static inline uint32_t hf_name_types(const struct hf_name *name)
 }
 
 struct hf_names {
-    struct arena *scratch, *keep; /* of the table; of the texts */
+    struct arena *scratch, *keep; /* of the table; of names */
     struct hf_name **table;       /* open addressing; NULL: empty */
     uint32_t count, size;
 };
@@ -63,28 +63,6 @@ struct hf_names {
 struct hf_list {
     const double *at;
     uint32_t n;
-};
-
-struct hf_raw_modifier {
-    struct hf_name *name;
-    uint32_t index; /* in the file, here and below */
-    hf_type type;
-    double hi, lo;              /* HF_DATA_HI_LO */
-    struct hf_list values;      /* HF_DATA_BINS */
-    struct hf_list highs, lows; /* HF_DATA_HI_LO_BINS */
-};
-
-struct hf_raw_sample {
-    struct hf_name *name;
-    uint32_t index, n_modifiers;
-    struct hf_list data;
-    struct hf_raw_modifier *modifiers;
-};
-
-struct hf_raw_channel {
-    struct hf_name *name;
-    uint32_t index, n_samples;
-    struct hf_raw_sample *samples;
 };
 
 struct hf_raw_observation {
@@ -117,10 +95,10 @@ struct hf_raw_measurement {
 /* A checked document, in file order until hf_raw_sort. */
 struct hf_raw {
     struct hf_source source;
-    struct arena *scratch; /* tables of the reader */
-    struct arena *keep;    /* numbers */
+    struct arena *scratch; /* of the reader */
+    struct arena *keep;    /* of what it reads */
     struct hf_names names;
-    struct hf_raw_channel *channels;
+    struct hf_channel *channels;
     struct hf_raw_observation *observations;
     struct hf_raw_measurement *measurements;
     uint32_t n_channels, n_observations, n_measurements;
@@ -128,7 +106,7 @@ struct hf_raw {
     struct hf_name **ranked; /* all names by text, by hf_raw_sort */
 };
 
-/* Checks the shape. Numbers and names go to `keep`, tables to `scratch`. INVALID_INPUT: file,
+/* Checks the shape. All but tables goes to `keep`. INVALID_INPUT: file,
  * path, reason. */
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);

@@ -50,7 +50,7 @@ struct hf_name *hf_names_enter(struct hf_names *names, const char *text, uint32_
     const uint32_t hash = hash_text(text, length);
     struct hf_name **slot = slot_of(names, text, length, hash);
     if (*slot) return *slot;
-    struct hf_name *name = arena_array(names->scratch, 1, sizeof *name);
+    struct hf_name *name = arena_array(names->keep, 1, sizeof *name);
     const char *copy = arena_text(names->keep, text, length);
     if (!name || !copy) return NULL;
     name->text = copy;
@@ -84,7 +84,7 @@ struct hf_name **hf_names_rank(const struct hf_names *names)
     return sorted;
 }
 
-/* Of raw channels, samples, modifiers: all begin with the name. */
+/* Of channels, samples, modifiers: all begin with the name. */
 static int by_rank(const void *a, const void *b)
 {
     const uint32_t left = (*(struct hf_name *const *)a)->rank, right = (*(struct hf_name *const *)b)->rank;
@@ -94,9 +94,9 @@ static int by_rank(const void *a, const void *b)
 static int by_rank_and_type(const void *a, const void *b)
 {
     const int order = by_rank(a, b);
-    return order != 0 ? order
-                      : (int)((const struct hf_raw_modifier *)a)->type -
-                            (int)((const struct hf_raw_modifier *)b)->type;
+    return order != 0
+               ? order
+               : (int)((const struct hf_modifier *)a)->type - (int)((const struct hf_modifier *)b)->type;
 }
 
 /* Files are mostly sorted. */
@@ -114,8 +114,7 @@ bool hf_raw_sort(struct hf_raw *raw)
 {
     raw->ranked = hf_names_rank(&raw->names);
     if (!raw->ranked) return false;
-    for (struct hf_raw_channel *channel = raw->channels; channel < raw->channels + raw->n_channels;
-         channel++) {
+    for (struct hf_channel *channel = raw->channels; channel < raw->channels + raw->n_channels; channel++) {
         for (uint32_t s = 0; s < channel->n_samples; s++)
             sort(channel->samples[s].modifiers, channel->samples[s].n_modifiers,
                  sizeof *channel->samples[s].modifiers, by_rank_and_type);

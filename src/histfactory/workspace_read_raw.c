@@ -32,23 +32,24 @@ paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread
 
 /* one number or more, checked */
 static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                   struct hf_list *list)
+                                   const double **numbers, uint32_t *n)
 {
     double *copy = arena_allocate(raw->keep, (size_t)node->count * sizeof *copy);
     if (!copy) return paritas_fail_memory(raw->source.context);
-    *list = (struct hf_list){copy, 0};
+    *numbers = copy;
+    *n = 0;
     for (const struct json *item = node->first; item; item = item->next) {
-        if (item->type != JSON_NUMBER) return hf_expect(HF_MEMBER_AT(place, "", list->n), item, HF_NUMBER);
-        copy[list->n++] = item->number;
+        if (item->type != JSON_NUMBER) return hf_expect(HF_MEMBER_AT(place, "", *n), item, HF_NUMBER);
+        copy[(*n)++] = item->number;
     }
     return PARITAS_OK;
 }
 
 /* Member `key`, if there is one. */
 static paritas_status read_list(struct hf_raw *raw, const struct hf_place *place, const char *key,
-                                const struct json *node, struct hf_list *list)
+                                const struct json *node, const double **numbers, uint32_t *n)
 {
-    return node ? read_numbers(raw, HF_MEMBER(place, key), node, list) : PARITAS_OK;
+    return node ? read_numbers(raw, HF_MEMBER(place, key), node, numbers, n) : PARITAS_OK;
 }
 
 static paritas_status read_name(struct hf_raw *raw, const struct json *node, struct hf_name **name)
@@ -62,7 +63,7 @@ static paritas_status read_array(struct hf_raw *raw, const struct hf_place *up, 
                                  const struct json *node, hf_check *read, size_t size, void *made,
                                  uint32_t *n)
 {
-    void *array = arena_array(raw->scratch, node->count, size);
+    void *array = arena_array(raw->keep, node->count, size);
     if (!array) return paritas_fail_memory(raw->source.context);
     memcpy(made, &array, sizeof array);
     *n = node->count;
@@ -80,7 +81,7 @@ static paritas_status refuse_twice(const struct hf_place *place, const struct hf
 }
 
 static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                struct hf_raw_modifier *modifier)
+                                struct hf_modifier *modifier)
 {
     const struct json *hi, *lo;
     switch (hf_kind(modifier->type)->data) {
@@ -91,12 +92,12 @@ static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place
         return PARITAS_OK;
     case HF_DATA_BINS:
         TRY(hf_expect(place, node, HF_FILLED_ARRAY));
-        return read_numbers(raw, place, node, &modifier->values);
+        return read_numbers(raw, place, node, &modifier->uncertainty, &modifier->n_hi);
     case HF_DATA_HI_LO_BINS:
         TRY(HF_FIELDS(place, node, false, {"hi_data", HF_FILLED_ARRAY, &hi},
                       {"lo_data", HF_FILLED_ARRAY, &lo}));
-        TRY(read_list(raw, place, "hi_data", hi, &modifier->highs));
-        return read_list(raw, place, "lo_data", lo, &modifier->lows);
+        TRY(read_list(raw, place, "hi_data", hi, &modifier->hi_data, &modifier->n_hi));
+        return read_list(raw, place, "lo_data", lo, &modifier->lo_data, &modifier->n_lo);
     case HF_DATA_NONE:
         break;
     }
@@ -106,12 +107,12 @@ static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place
 static paritas_status read_modifier(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
-    struct hf_raw_modifier *modifier =
+    struct hf_modifier *modifier =
         &raw->channels[place->up->up->index].samples[place->up->index].modifiers[place->index];
     const struct json *name_node, *type_node, *data_node;
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name_node}, {"type", HF_STRING, &type_node},
                   {"data", HF_ANY, &data_node}));
-    TRY(read_name(raw, name_node, &modifier->name));
+    TRY(read_name(raw, name_node, &modifier->key));
     modifier->index = place->index;
     const hf_type type = modifier->type = hf_type_of(type_node->text);
     if (type == HF_TYPE_COUNT) {
@@ -119,7 +120,7 @@ static paritas_status read_modifier(void *user, const struct hf_place *place, co
         return hf_refuse(HF_MEMBER(place, "type"), "unknown modifier type %s", hf_describe(type_node, found));
     }
     const struct hf_modifier_kind *kind = hf_kind(type);
-    struct hf_name *name = modifier->name;
+    struct hf_name *name = modifier->key;
     if (name->modifier_in[type] == raw->n_samples)
         return hf_refuse(place, "the %s \"%.200s\" is given twice in this sample, first as modifiers[%u]",
                          kind->name, name->text, name->modifier_at[type]);
@@ -136,14 +137,15 @@ static paritas_status read_sample(void *user, const struct hf_place *place, cons
 {
     struct hf_raw *raw = user;
     const uint32_t channel = place->up->index;
-    struct hf_raw_sample *sample = &raw->channels[channel].samples[place->index];
+    struct hf_sample *sample = &raw->channels[channel].samples[place->index];
     const struct json *name_node, *data, *modifiers;
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name_node}, {"data", HF_FILLED_ARRAY, &data},
                   {"modifiers", HF_ARRAY, &modifiers}));
-    TRY(read_name(raw, name_node, &sample->name));
+    TRY(read_name(raw, name_node, &sample->key));
     sample->index = place->index;
-    TRY(read_list(raw, place, "data", data, &sample->data));
-    struct hf_name *name = sample->name;
+    TRY(read_list(raw, place, "data", data, &sample->data, &sample->n_bins));
+    struct hf_name *name = sample->key;
+    sample->name = name->text;
     if (name->sample_in == channel + 1)
         return hf_refuse(place, "the name \"%.200s\" is also that of samples[%u]", name->text,
                          name->sample_at);
@@ -157,14 +159,17 @@ static paritas_status read_sample(void *user, const struct hf_place *place, cons
 static paritas_status read_channel(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
-    struct hf_raw_channel *channel = &raw->channels[place->index];
+    struct hf_channel *channel = &raw->channels[place->index];
     const struct json *name, *samples;
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"samples", HF_FILLED_ARRAY, &samples}));
-    TRY(read_name(raw, name, &channel->name));
+    TRY(read_name(raw, name, &channel->key));
     channel->index = place->index;
-    TRY(refuse_twice(place, channel->name, &channel->name->channel));
-    return read_array(raw, place, "samples", samples, read_sample, sizeof *channel->samples,
-                      &channel->samples, &channel->n_samples);
+    channel->name = channel->key->text;
+    TRY(refuse_twice(place, channel->key, &channel->key->channel));
+    TRY(read_array(raw, place, "samples", samples, read_sample, sizeof *channel->samples, &channel->samples,
+                   &channel->n_samples));
+    channel->n_bins = channel->samples[0].n_bins;
+    return PARITAS_OK;
 }
 
 static paritas_status read_observation(void *user, const struct hf_place *place, const struct json *node)
@@ -174,7 +179,7 @@ static paritas_status read_observation(void *user, const struct hf_place *place,
     const struct json *name, *data;
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"data", HF_FILLED_ARRAY, &data}));
     TRY(read_name(raw, name, &observation->name));
-    TRY(read_list(raw, place, "data", data, &observation->data));
+    TRY(read_list(raw, place, "data", data, &observation->data.at, &observation->data.n));
     return refuse_twice(place, observation->name, &observation->name->observation);
 }
 
@@ -216,7 +221,8 @@ static paritas_status read_config(void *user, const struct hf_place *place, cons
     TRY(read_name(raw, name_node, &config->name));
     for (int k = 0; k < HF_SETTINGS; k++)
         if (k != HF_GIVEN_BOUNDS)
-            TRY(read_list(raw, place, hf_setting_names[k], settings[k], &config->settings[k]));
+            TRY(read_list(raw, place, hf_setting_names[k], settings[k], &config->settings[k].at,
+                          &config->settings[k].n));
     if (settings[HF_GIVEN_BOUNDS])
         TRY(read_bounds(raw, place, settings[HF_GIVEN_BOUNDS], &config->settings[HF_GIVEN_BOUNDS]));
     config->fixed = fixed ? json_is(fixed, JSON_TRUE) : -1;
