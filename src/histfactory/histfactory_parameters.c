@@ -11,8 +11,8 @@
 
 struct set_build {
     const struct hf_name *name;
-    uint32_t last_channel; /* index + 1 of the newest channel using the set */
-    uint32_t offset;       /* its element for that channel's bin 0 */
+    const struct hf_channel *last_channel; /* the newest that uses the set */
+    uint32_t offset;                       /* its element for that channel's bin 0 */
     const struct hf_spread *spreads, **end;
     bool configured;
 };
@@ -60,16 +60,16 @@ static paritas_status find_sets(struct build *build)
 }
 
 /* Grows the set if needed. */
-static paritas_status place_modifier(struct build *build, struct hf_modifier *modifier, uint32_t channel,
-                                     const struct hf_use *use)
+static paritas_status place_modifier(struct build *build, const struct hf_use *use)
 {
+    struct hf_modifier *modifier = use->modifier;
     const struct hf_modifier_kind *kind = hf_kind(modifier->type);
-    const uint32_t n_bins = build->spec->channels[channel].n_bins;
+    const uint32_t n_bins = use->channel->n_bins;
     struct hf_set *set = &build->spec->sets[modifier->set];
     struct set_build *from = &build->sets[modifier->set];
     if (kind->extent == HF_EACH_BIN_OF_EACH) {
-        if (from->last_channel != channel + 1) {
-            from->last_channel = channel + 1;
+        if (from->last_channel != use->channel) {
+            from->last_channel = use->channel;
             from->offset = set->size;
             set->size += n_bins;
         }
@@ -86,14 +86,14 @@ static paritas_status place_modifier(struct build *build, struct hf_modifier *mo
 }
 
 /* Notes a modifier that decides widths of its set. */
-static paritas_status add_spread(struct build *build, const struct hf_spread *spread)
+static paritas_status add_spread(struct build *build, const struct hf_use *use)
 {
-    struct set_build *set = &build->sets[spread->modifier->set];
-    struct hf_spread *kept = arena_allocate(build->raw->scratch, sizeof *kept);
-    if (!kept) return paritas_fail_memory(build->raw->source.context);
-    *kept = *spread;
-    *set->end = kept;
-    set->end = &kept->next;
+    struct set_build *set = &build->sets[use->modifier->set];
+    struct hf_spread *spread = arena_array(build->raw->scratch, 1, sizeof *spread);
+    if (!spread) return paritas_fail_memory(build->raw->source.context);
+    spread->use = *use;
+    *set->end = spread;
+    set->end = &spread->next;
     return PARITAS_OK;
 }
 
@@ -103,13 +103,10 @@ static paritas_status place_modifiers(struct build *build)
         const struct hf_channel *channel = &build->spec->channels[c];
         for (uint32_t s = 0; s < channel->n_samples; s++)
             for (uint32_t m = 0; m < channel->samples[s].n_modifiers; m++) {
-                const struct hf_sample *sample = &channel->samples[s];
-                struct hf_modifier *modifier = &sample->modifiers[m];
-                const struct hf_use use = {channel->index, sample->index, modifier->index};
-                modifier->set = modifier->key->set - 1;
-                TRY(place_modifier(build, modifier, c, &use));
-                if (hf_kind(modifier->type)->fill)
-                    TRY(add_spread(build, &(struct hf_spread){modifier, sample, channel, use, NULL}));
+                const struct hf_use use = {channel, &channel->samples[s], &channel->samples[s].modifiers[m]};
+                use.modifier->set = use.modifier->key->set - 1;
+                TRY(place_modifier(build, &use));
+                if (hf_kind(use.modifier->type)->fill) TRY(add_spread(build, &use));
             }
     }
     return PARITAS_OK;

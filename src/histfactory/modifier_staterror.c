@@ -11,7 +11,7 @@ static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_s
     return hf_refuse_use(raw, &carrier->use, "", HF_NONE,
                          "the staterror \"%.200s\" is carried by this sample here but not in channels[%u] "
                          "(\"%.200s\"), where it is used too",
-                         set->name, there->use.channel, there->channel->name);
+                         set->name, there->use.channel->index, there->use.channel->name);
 }
 
 /* All channels of a set need the same carriers. A channel's spreads are sorted by sample. */
@@ -19,15 +19,16 @@ static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_s
                                      const struct hf_spread *spreads)
 {
     const struct hf_spread *others = spreads;
-    while (others && others->channel == spreads->channel) others = others->next;
+    while (others && others->use.channel == spreads->use.channel) others = others->next;
     const struct hf_spread *const end = others;
     while (others) {
         const struct hf_spread *wanted = spreads, *const there = others;
-        for (; wanted != end || (others && others->channel == there->channel); wanted = wanted->next) {
-            const bool here = others && others->channel == there->channel;
+        for (; wanted != end || (others && others->use.channel == there->use.channel);
+             wanted = wanted->next) {
+            const bool here = others && others->use.channel == there->use.channel;
             const int order = wanted == end ? 1
                               : !here       ? -1
-                                            : strcmp(wanted->sample->name, others->sample->name);
+                                            : strcmp(wanted->use.sample->name, others->use.sample->name);
             if (order > 0) return refuse_carrier(raw, set, others, spreads);
             if (order < 0) return refuse_carrier(raw, set, wanted, there);
             others = others->next;
@@ -44,13 +45,13 @@ static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const s
     if (!total) return paritas_fail_memory(raw->source.context);
     double *relative = total + set->size;
     for (const struct hf_spread *spread = spreads; spread; spread = spread->next)
-        for (uint32_t k = 0; k < spread->channel->n_bins; k++)
-            total[spread->modifier->first + k] += spread->sample->data[k];
+        for (uint32_t k = 0; k < spread->use.channel->n_bins; k++)
+            total[spread->use.modifier->first + k] += spread->use.sample->data[k];
     for (const struct hf_spread *spread = spreads; spread; spread = spread->next)
-        for (uint32_t k = 0; k < spread->channel->n_bins; k++) {
-            const uint32_t element = spread->modifier->first + k;
-            const double sum =
-                relative[element] + hf_square_of_relative(spread->modifier->uncertainty[k], total[element]);
+        for (uint32_t k = 0; k < spread->use.channel->n_bins; k++) {
+            const uint32_t element = spread->use.modifier->first + k;
+            const double sum = relative[element] +
+                               hf_square_of_relative(spread->use.modifier->uncertainty[k], total[element]);
             if (!hf_is_variance(sum)) return hf_refuse_spread(raw, spread, k, "the relative uncertainty");
             relative[element] = sum;
             set->fixed[element] = !(sum > 0.0);

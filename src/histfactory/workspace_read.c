@@ -9,7 +9,7 @@ static paritas_status check_length(const struct hf_raw *raw, const struct hf_use
 {
     if (n == wanted) return PARITAS_OK;
     return hf_refuse_use(raw, use, member, HF_NONE, "must have %u bins, as %s, found %u", wanted,
-                         use->modifier != HF_NONE ? "its sample" : "the channel's first sample", n);
+                         use->modifier ? "its sample" : "the channel's first sample", n);
 }
 
 static paritas_status check_positive(const struct hf_raw *raw, const struct hf_use *use, const char *member,
@@ -22,29 +22,28 @@ static paritas_status check_positive(const struct hf_raw *raw, const struct hf_u
 }
 
 /* Only some modifiers may share a name, hence a parameter set. */
-static paritas_status check_sharing(struct hf_raw *raw, const struct hf_modifier *modifier,
-                                    const struct hf_use *use)
+static paritas_status check_sharing(const struct hf_raw *raw, const struct hf_use *use)
 {
-    const struct hf_modifier_kind *kind = hf_kind(modifier->type);
-    struct hf_name *name = modifier->key;
+    const hf_type type = use->modifier->type;
+    struct hf_name *name = use->modifier->key;
     if (name->types == 0) name->first_use = *use;
-    const uint32_t refused = name->types & ~kind->shares;
-    const bool mixed = (refused & ~HF_BIT(modifier->type)) != 0;
-    name->types |= HF_BIT(modifier->type);
+    const uint32_t refused = name->types & ~hf_kind(type)->shares;
+    const bool mixed = (refused & ~HF_BIT(type)) != 0;
+    name->types |= HF_BIT(type);
     if (refused == 0) return PARITAS_OK;
     const struct hf_use *first = &name->first_use;
-    hf_type before = raw->channels[first->channel].samples[first->sample].modifiers[first->modifier].type;
     return hf_refuse_use(raw, use, "", HF_NONE,
                          "the name \"%.200s\" of this %s is also that of the %s "
                          "channels[%u].samples[%u].modifiers[%u]; %s",
-                         name->text, kind->name, hf_kind(before)->name, first->channel, first->sample,
-                         first->modifier,
+                         name->text, hf_kind(type)->name, hf_kind(first->modifier->type)->name,
+                         first->channel->index, first->sample->index, first->modifier->index,
                          mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
 }
 
-static paritas_status check_modifier(struct hf_raw *raw, const struct hf_modifier *modifier,
-                                     const struct hf_use *use, uint32_t n_bins)
+static paritas_status check_modifier(const struct hf_raw *raw, const struct hf_use *use)
 {
+    const struct hf_modifier *modifier = use->modifier;
+    const uint32_t n_bins = use->sample->n_bins;
     switch (hf_kind(modifier->type)->data) {
     case HF_DATA_HI_LO:
         TRY(check_positive(raw, use, "data.hi", modifier->hi));
@@ -60,23 +59,22 @@ static paritas_status check_modifier(struct hf_raw *raw, const struct hf_modifie
     case HF_DATA_NONE:
         break;
     }
-    return check_sharing(raw, modifier, use);
+    return check_sharing(raw, use);
 }
 
-static paritas_status check_channels(struct hf_raw *raw)
+static paritas_status check_channels(const struct hf_raw *raw)
 {
     uint64_t n_modifiers = 0;
     for (uint32_t c = 0; c < raw->n_channels; c++) {
         const struct hf_channel *channel = &raw->channels[c];
         for (uint32_t s = 0; s < channel->n_samples; s++) {
-            const struct hf_sample *sample = &channel->samples[s];
-            const struct hf_use sample_use = {c, s, HF_NONE};
-            TRY(check_length(raw, &sample_use, "data", sample->n_bins, channel->n_bins));
-            for (uint32_t m = 0; m < sample->n_modifiers; m++) {
-                const struct hf_use use = {c, s, m};
-                TRY(check_modifier(raw, &sample->modifiers[m], &use, sample->n_bins));
+            struct hf_use use = {channel, &channel->samples[s], NULL};
+            TRY(check_length(raw, &use, "data", use.sample->n_bins, channel->n_bins));
+            for (uint32_t m = 0; m < use.sample->n_modifiers; m++) {
+                use.modifier = &use.sample->modifiers[m];
+                TRY(check_modifier(raw, &use));
             }
-            n_modifiers += sample->n_modifiers;
+            n_modifiers += use.sample->n_modifiers;
         }
     }
     return n_modifiers != 0 ? PARITAS_OK

@@ -11,16 +11,15 @@
 #include "histfactory/schema_check.h"
 #include "histfactory/workspace_spec.h"
 
-/* A modifier in file order; modifier HF_NONE: the sample. */
+/* A modifier where it is used; modifier NULL: the sample. */
 struct hf_use {
-    uint32_t channel, sample, modifier;
+    const struct hf_channel *channel;
+    const struct hf_sample *sample;
+    struct hf_modifier *modifier;
 };
 
-/* A modifier that decides widths of its set, in the ordered model. */
+/* A modifier that decides widths of its set. */
 struct hf_spread {
-    const struct hf_modifier *modifier;
-    const struct hf_sample *sample;
-    const struct hf_channel *channel;
     struct hf_use use;
     const struct hf_spread *next; /* in the set, by channel and sample */
 };

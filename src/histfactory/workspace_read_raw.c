@@ -13,11 +13,10 @@ paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use,
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     const struct hf_place *root = HF_ROOT(&raw->source),
-                          *channel = HF_MEMBER_AT(root, "channels", use->channel),
-                          *sample = HF_MEMBER_AT(channel, "samples", use->sample),
-                          *modifier = HF_MEMBER_AT(sample, "modifiers", use->modifier);
-    return hf_refuse(HF_MEMBER_AT(use->modifier != HF_NONE ? modifier : sample, member, element), "%s",
-                     reason);
+                          *channel = HF_MEMBER_AT(root, "channels", use->channel->index),
+                          *at = HF_MEMBER_AT(channel, "samples", use->sample->index);
+    if (use->modifier) at = HF_MEMBER_AT(at, "modifiers", use->modifier->index);
+    return hf_refuse(HF_MEMBER_AT(at, member, element), "%s", reason);
 }
 
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
@@ -26,8 +25,8 @@ paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread
     char rate[32], uncertainty[32];
     return hf_refuse_use(raw, &spread->use, "data", bin,
                          "%s is out of range for an uncertainty of %s on a rate of %s", what,
-                         hf_number(spread->modifier->uncertainty[bin], uncertainty),
-                         hf_number(spread->sample->data[bin], rate));
+                         hf_number(spread->use.modifier->uncertainty[bin], uncertainty),
+                         hf_number(spread->use.sample->data[bin], rate));
 }
 
 /* one number or more, checked */
