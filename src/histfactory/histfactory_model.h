@@ -21,7 +21,7 @@ extern const struct paritas_family hf_family;
 
 void hf_model_free(paritas_model *model);
 
-/* Evaluations at points: `take` gets the kernels' answer for each. Arrays in the user's order, a row a point. */
+/* Evaluations at points. `take` gets the kernels' answer for each. Arrays: user's order, a row a point. */
 struct hf_points {
     const struct hf_model *model;
     size_t n;
