@@ -44,11 +44,11 @@ struct bench {
 
 static void run_nll(struct bench *b)
 {
-    hf_value(b->mi, b->mr, b->s, 0);
+    model_value(b->mi, b->mr, b->s, 0);
 }
 static void run_gradient(struct bench *b)
 {
-    hf_value(b->mi, b->mr, b->s, 1);
+    model_value(b->mi, b->mr, b->s, 1);
 }
 static void run_hessian(struct bench *b)
 {
@@ -63,7 +63,7 @@ static void run_solve(struct bench *b)
 {
     real *v = b->s + b->mi[HF_S_MINIMISER];
     for (u32 i = 0; i < b->mi[HF_SLOTS]; i++) v[i] = 1.0;
-    hf_solve(b->mi, b->mr, b->s, v);
+    model_solve(b->mi, b->mr, b->s, v);
 }
 static void run_fit(struct bench *b)
 {

@@ -1,4 +1,5 @@
-/* custom_likelihood.h: likelihood of a user's model, gradient, Hessian, factor.
+/* custom_likelihood.h: likelihood of a user's model, gradient, Hessian, factor; the words for
+ * minimise/newton.h, entry/entry_jobs.h and entry/entry_draw.h.
  *
  *   counts        n D(lambda / n - 1)                 D(x) = x - ln(1 + x)
  *   measurements  (mu - d)^2 / 2 sigma^2, also constraints
@@ -12,8 +13,7 @@
 #define CUSTOM_HUGE R(1e30)
 #define CUSTOM_IS_PRESENT PK(-1.5) /* kinds above: no padding */
 #define CUSTOM_IS_TERM PK(-0.5)    /* kinds below: terms, padding */
-#define CUSTOM_SLOTS ((u32)CUSTOM_SLOTS_OF(PARAMETERS))
-#define CUSTOM_BLOCKS (CUSTOM_SLOTS / 8)
+#define CUSTOM_BLOCKS (MODEL_SLOTS / 8)
 #define CUSTOM_PAIRS ((u32)CUSTOM_PAIRS_OF(PARAMETERS))
 #if F64
 #define CUSTOM_PIVOT_LEAST R(1e-13)
@@ -21,23 +21,40 @@
 #define CUSTOM_PIVOT_LEAST R(1e-5)
 #endif
 
-#define CUSTOM_ARGUMENTS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
-#define CUSTOM mi, mr, s
 #define CUSTOM_S(name) (s + mi[CUSTOM_S_##name])
 
-FN expectation custom_expect(CUSTOM_ARGUMENTS, u32 i)
+#define MODEL_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s
+#define MODEL mi, mr, s
+#define MODEL_SLOTS ((u32)CUSTOM_SLOTS_OF(PARAMETERS))
+#define MODEL_DENSE MODEL_SLOTS
+#define MODEL_X (CUSTOM_S(X))
+#define MODEL_GRADIENT (CUSTOM_S(GRADIENT))
+#define MODEL_ACTIVE (CUSTOM_S(ACTIVE))
+#define MODEL_TILES (CUSTOM_S(TILES))
+#define MODEL_WORK (CUSTOM_S(MINIMISER))
+#define MODEL_MEMORY (CUSTOM_S(MEMORY))
+#define MODEL_HUGE CUSTOM_HUGE
+#define MODEL_LEAST (mi[CUSTOM_TERMS] ? -CUSTOM_HUGE : R(0.0)) /* else a deviance */
+#define MODEL_FLAT (s[mi[CUSTOM_S_SCALARS] + 3])
+#define MODEL_DIAGONAL(i) LOADP(CUSTOM_S(DIAGONAL), i)
+#define MODEL_DATA mi[CUSTOM_DATA]
+#define MODEL_MAIN (CUSTOM_S(MAIN))
+#define MODEL_WEIGHT(i) LOADM(mr + mi[CUSTOM_R_PRECISION], i)
+#define MODEL_SCALE(i) s[mi[CUSTOM_S_SCALE] + (i)]
+
+FN expectation custom_expect(MODEL_PARAMETERS, u32 i)
 {
     return custom_expectation(i, mi[CUSTOM_MAIN], CUSTOM_S(X), CUSTOM_S(MAIN), mi + CUSTOM_HEADER,
                               mr + mi[CUSTOM_R_OWN]);
 }
 
 /* At S_X. Leaves what custom_curvature needs. */
-FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
+FN_LARGE real model_value(MODEL_PARAMETERS, u32 derivatives)
 {
     const u32 places = mi[CUSTOM_PLACES];
     const pack zero = PK(0.0), one = PK(1.0);
     TEAM_FOR_PACK(i, places) {
-        const expectation y = custom_expect(CUSTOM, i);
+        const expectation y = custom_expect(MODEL, i);
         const pack kind = LOADM(mr, i), n = LOADP(CUSTOM_S(MAIN), i);
         const pmask present = kind > CUSTOM_IS_PRESENT, term = kind<CUSTOM_IS_TERM, measured = kind> zero;
         const pack value = PSELECT(present, pflush(y.value), zero);
@@ -53,7 +70,7 @@ FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
         }
     }
     GLOBAL const real *x = CUSTOM_S(X), *aux = CUSTOM_S(AUX);
-    TEAM_FOR_PACK(j, CUSTOM_SLOTS) {
+    TEAM_FOR_PACK(j, MODEL_SLOTS) {
         const pack distance = pflush(LOADP(x, j) - LOADP(aux, j));
         STOREP(CUSTOM_S(PENALTY), j,
                pflush(pflush(PK(0.5) * LOADM(mr + mi[CUSTOM_R_PRECISION], j) * distance) * distance));
@@ -61,11 +78,11 @@ FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
     TEAM_BARRIER();
     ONE_WORKER
     {
-        const real sum = sum8(CUSTOM_S(TERM), places) + sum8(CUSTOM_S(PENALTY), CUSTOM_SLOTS);
+        const real sum = sum8(CUSTOM_S(TERM), places) + sum8(CUSTOM_S(PENALTY), MODEL_SLOTS);
         s[mi[CUSTOM_S_SCALARS]] = SELECT(sum < CUSTOM_HUGE, sum, CUSTOM_HUGE);
     }
     if (derivatives)
-        TEAM_FOR(j, CUSTOM_SLOTS) {
+        TEAM_FOR(j, MODEL_SLOTS) {
             real g = R(0.0);
             if (j < PARAMETERS) g = dot8(CUSTOM_S(SLOPE), CUSTOM_S(FIRST) + j * places, places);
             s[mi[CUSTOM_S_GRADIENT] + j] =
@@ -76,7 +93,7 @@ FN_LARGE real custom_value(CUSTOM_ARGUMENTS, u32 derivatives)
 }
 
 /* `exact`: also second derivatives, in lanes with kap > 0. */
-FN void custom_weights(CUSTOM_ARGUMENTS, real kap, u32 exact)
+FN void custom_weights(MODEL_PARAMETERS, real kap, u32 exact)
 {
     const u32 places = mi[CUSTOM_PLACES];
     const pack zero = PK(0.0), one = PK(1.0);
@@ -91,7 +108,7 @@ FN void custom_weights(CUSTOM_ARGUMENTS, real kap, u32 exact)
         STOREP(CUSTOM_S(FISHER), i, fisher);
         STOREP(CUSTOM_S(WEIGHT), i, PSELECT(PACK_OF(kap) > zero, own, fisher));
         if (exact) {
-            const expectation y = custom_expect(CUSTOM, i);
+            const expectation y = custom_expect(MODEL, i);
             const pack slope = LOADP(CUSTOM_S(SLOPE), i);
             for (u32 k = 0; k < CUSTOM_PAIRS; k++)
                 STOREP(CUSTOM_S(SECOND) + k * places, i,
@@ -101,7 +118,7 @@ FN void custom_weights(CUSTOM_ARGUMENTS, real kap, u32 exact)
 }
 
 /* Adds second derivatives if `exact`; zeros in other lanes, whose bits must not depend on neighbours. */
-FN real custom_element(CUSTOM_ARGUMENTS, GLOBAL const real *weight, u32 j, u32 k, u32 exact)
+FN real custom_element(MODEL_PARAMETERS, GLOBAL const real *weight, u32 j, u32 k, u32 exact)
 {
     const u32 places = mi[CUSTOM_PLACES];
     GLOBAL const real *a = CUSTOM_S(FIRST) + j * places, *b = CUSTOM_S(FIRST) + k * places,
@@ -118,26 +135,26 @@ FN real custom_element(CUSTOM_ARGUMENTS, GLOBAL const real *weight, u32 j, u32 k
     return acc8_total(sum);
 }
 
-/* kap 1: Hessian, 0: Fisher matrix; damped; 1 in inactive slots. After custom_value at S_X. */
-FN_LARGE void custom_curvature(CUSTOM_ARGUMENTS, real kap, real damping)
+/* kap 1: Hessian, 0: Fisher matrix; damped; 1 in inactive slots. After model_value at S_X. */
+FN_LARGE void custom_curvature(MODEL_PARAMETERS, real kap, real damping)
 {
     const u32 exact = ANY(kap > R(0.0));
     GLOBAL real *tiles = CUSTOM_S(TILES);
     GLOBAL const real *active = CUSTOM_S(ACTIVE);
     TEAM_FOR_PACK(i, TILE_OFFSET(CUSTOM_BLOCKS, 0)) STOREP(tiles, i, PK(0.0));
-    custom_weights(CUSTOM, kap, exact);
+    custom_weights(MODEL, kap, exact);
     TEAM_BARRIER();
-    TEAM_FOR(e, CUSTOM_SLOTS * CUSTOM_SLOTS) {
-        const u32 j = e / CUSTOM_SLOTS, k = e % CUSTOM_SLOTS;
+    TEAM_FOR(e, MODEL_SLOTS * MODEL_SLOTS) {
+        const u32 j = e / MODEL_SLOTS, k = e % MODEL_SLOTS;
         if (k > j || (k != j && j >= PARAMETERS)) continue;
         const mask both = AND(active[j] > R(0.0), active[k] > R(0.0));
         real h = R(0.0);
-        if (j < PARAMETERS) h = custom_element(CUSTOM, CUSTOM_S(WEIGHT), j, k, exact);
+        if (j < PARAMETERS) h = custom_element(MODEL, CUSTOM_S(WEIGHT), j, k, exact);
         h = SELECT(both, h, R(0.0));
         if (j == k) {
             const real precision = LOADM1(mr + mi[CUSTOM_R_PRECISION], j);
             real scale = precision;
-            if (j < PARAMETERS) scale = scale + custom_element(CUSTOM, CUSTOM_S(FISHER), j, j, 0);
+            if (j < PARAMETERS) scale = scale + custom_element(MODEL, CUSTOM_S(FISHER), j, j, 0);
             h = SELECT(both, (h + precision) * (R(1.0) + damping), R(1.0));
             s[mi[CUSTOM_S_SCALE] + j] = scale;
             s[mi[CUSTOM_S_DIAGONAL] + j] = h;
@@ -148,7 +165,7 @@ FN_LARGE void custom_curvature(CUSTOM_ARGUMENTS, real kap, real damping)
 }
 
 /* `doubt`, `flat`: see tile_factor. Returns the lanes with a negative pivot. */
-FN_LARGE mask custom_factor(CUSTOM_ARGUMENTS, real doubt, real flat)
+FN_LARGE mask custom_factor(MODEL_PARAMETERS, real doubt, real flat)
 {
     GLOBAL real *found = CUSTOM_S(SCALARS) + 1;
     tiles_factor(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_S(SCALE), CUSTOM_BLOCKS, CUSTOM_PIVOT_LEAST,
@@ -159,20 +176,44 @@ FN_LARGE mask custom_factor(CUSTOM_ARGUMENTS, real doubt, real flat)
     return bad;
 }
 
-FN_LARGE void custom_solve(CUSTOM_ARGUMENTS, GLOBAL real *v)
+FN_LARGE void model_solve(MODEL_PARAMETERS, GLOBAL real *v)
 {
-    TEAM_FOR_PACK(i, CUSTOM_SLOTS) STOREP(v, i, LOADP(v, i) * LOADP(CUSTOM_S(ACTIVE), i));
+    TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(v, i, LOADP(v, i) * LOADP(CUSTOM_S(ACTIVE), i));
     TEAM_BARRIER();
     tiles_solve_lower(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, v);
     tiles_solve_upper(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, v);
 }
 
 /* As tiles_negative_direction. Returns the curvature; 0: v is 0. */
-FN_LARGE real custom_negative_direction(CUSTOM_ARGUMENTS, GLOBAL real *v)
+FN_LARGE real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
 {
     GLOBAL const real *found = CUSTOM_S(SCALARS) + 1;
-    tiles_negative_direction(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, found, v, CUSTOM_SLOTS);
+    tiles_negative_direction(CUSTOM_S(TILES), CUSTOM_S(RDIAG), CUSTOM_BLOCKS, found, v, MODEL_SLOTS);
     return found[1];
+}
+
+FN void model_prepare(MODEL_PARAMETERS) {} /* padding comes with the data */
+
+FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
+{
+    custom_curvature(MODEL, kap, damping);
+    return custom_factor(MODEL, doubt, flat);
+}
+FN void model_matrix(MODEL_PARAMETERS, real kap)
+{
+    custom_curvature(MODEL, kap, R(0.0));
+}
+
+FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,
+                    PRIVATE pmask *measured, PRIVATE pack *precision)
+{
+    const u32 first_aux = mi[CUSTOM_PLACES];
+    const pack zero = PK(0.0);
+    if (i >= first_aux && fixed) drawn = zero > zero;
+    *precision = i < first_aux ? LOADM(mr, i) : LOADM(mr + mi[CUSTOM_R_PRECISION], i - first_aux);
+    *measured = AND(drawn, *precision > zero);
+    /* kinds: custom/custom_arrays.h */
+    *counted = AND(drawn, AND(*precision <= zero, *precision > CUSTOM_IS_TERM));
 }
 
 #endif

@@ -3,39 +3,12 @@
 #ifndef PARITAS_ENTRY_CUSTOM_H
 #define PARITAS_ENTRY_CUSTOM_H
 
-#include "custom/custom_words.h"
+#include "custom/custom_likelihood.h"
 #include "entry/entry_covariance.h"
 #include "entry/entry_draw.h"
-#include "entry/entry_jobs.h"
 
-KERNEL(custom_evaluate)
-{
-    job_evaluate(CUSTOM, args, in, out, TEAM_INDEX);
-}
-KERNEL(custom_hessian)
-{
-    job_hessian(CUSTOM, args, in, out, TEAM_INDEX);
-}
-KERNEL(custom_fit)
-{
-    job_fit(CUSTOM, args, in, out, TEAM_INDEX);
-}
-KERNEL(custom_fit_lbfgsb)
-{
-    job_fit_lbfgsb(CUSTOM, args, in, out, TEAM_INDEX);
-}
-KERNEL(custom_fit_de)
-{
-    job_fit_de(CUSTOM, args, in, out, TEAM_INDEX);
-}
-KERNEL(custom_profile)
-{
-    job_profile(CUSTOM, args, in, out, TEAM_INDEX);
-}
-KERNEL(custom_draw)
-{
-    job_draw(CUSTOM, args, in, out, TEAM_INDEX);
-}
+JOB_ENTRIES(custom)
+JOB_ENTRY(custom, hessian)
 
 KERNEL(custom_about)
 {
@@ -48,10 +21,10 @@ KERNEL(custom_about)
 }
 
 /* Points without data: expectations see zeros. */
-FN void custom_load_points(CUSTOM_ARGUMENTS, GLOBAL const elem *points, lane_rows rows)
+FN void custom_load_points(MODEL_PARAMETERS, GLOBAL const elem *points, lane_rows rows)
 {
-    TEAM_FOR(i, mi[CUSTOM_DATA]) s[mi[CUSTOM_S_MAIN] + i] = R(0.0);
-    job_load_point(CUSTOM, points, rows, CUSTOM_SLOTS);
+    TEAM_FOR(i, MODEL_DATA) (MODEL_MAIN)[i] = R(0.0);
+    job_load_point(MODEL, points, rows, MODEL_SLOTS);
     TEAM_BARRIER();
 }
 
@@ -60,18 +33,18 @@ KERNEL(custom_expected)
 {
     const u32 places = mi[CUSTOM_PLACES];
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
-    custom_load_points(CUSTOM, in, rows);
-    custom_value(CUSTOM, 0);
+    custom_load_points(MODEL, in, rows);
+    model_value(MODEL, 0);
     TEAM_FOR(i, places) STORE_ROWS(out, rows, places, i, s[mi[CUSTOM_S_VALUE] + i]);
 }
 
 /* out: derivatives of main data (P rows) by slot. */
 KERNEL(custom_jacobian)
 {
-    const u32 n = CUSTOM_SLOTS, places = mi[CUSTOM_PLACES];
+    const u32 n = MODEL_SLOTS, places = mi[CUSTOM_PLACES];
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
-    custom_load_points(CUSTOM, in, rows);
-    custom_value(CUSTOM, 1);
+    custom_load_points(MODEL, in, rows);
+    model_value(MODEL, 1);
     TEAM_FOR(e, places * n) {
         real derivative = R(0.0);
         if (e % n < PARAMETERS) derivative = s[mi[CUSTOM_S_FIRST] + e % n * places + e / n];
@@ -81,12 +54,12 @@ KERNEL(custom_jacobian)
 
 KERNEL(custom_covariance)
 {
-    const u32 whole = args[FIT_ARG_WHOLE], n = CUSTOM_SLOTS, stride = COVARIANCE_SIZE(n, whole);
+    const u32 whole = args[FIT_ARG_WHOLE], n = MODEL_SLOTS, stride = COVARIANCE_SIZE(n, whole);
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[FIT_ARG_JOBS]);
-    const job_minimum minimum = job_factor_at_point(CUSTOM, args, in, rows);
+    const job_minimum minimum = job_factor_at_point(MODEL, args, in, rows);
     GLOBAL real *rest = MODEL_MEMORY;
-    job_unit_rows(CUSTOM, rest, n);
-    job_solve_rows(CUSTOM, rest, n, CUSTOM_S(RDIAG));
+    job_unit_rows(MODEL, rest, n);
+    job_solve_rows(MODEL, rest, n, CUSTOM_S(RDIAG));
     TEAM_FOR(I, CUSTOM_BLOCKS)
         for (u32 i = 0; i < 8; i += PACK) {
             pack sum = PK(0.0);
@@ -97,8 +70,8 @@ KERNEL(custom_covariance)
             STOREP(NEWTON_TEMP, 8 * I + i, pflush(sum));
         }
     TEAM_BARRIER();
-    TEAM_IF(whole) job_store_square(CUSTOM, rest, n, rest + n * n, out, rows, stride);
-    job_store_errors(CUSTOM, minimum, out, rows, stride);
+    TEAM_IF(whole) job_store_square(MODEL, rest, n, rest + n * n, out, rows, stride);
+    job_store_errors(MODEL, minimum, out, rows, stride);
 }
 
 #endif

@@ -8,11 +8,11 @@
 #ifndef PARITAS_ENTRY_DRAW_H
 #define PARITAS_ENTRY_DRAW_H
 
-#include "entry/entry_rows.h"
+#include "entry/entry_jobs.h"
 #include "numeric/rng.h"
 
 /* Expected counts < 0 or > RNG_POISSON_LARGEST give NaN. In f32 the entry copies `in`. */
-FN void job_draw(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
+FN void job_draw(JOB_PARAMETERS)
 {
     const u32 places = MODEL_DATA;
     const lane_rows rows = rows_of_team(team, args[DRAW_ARG_TOYS]);

@@ -9,32 +9,8 @@
 #include "histfactory/histfactory_tangent.h"
 #include "entry/entry_covariance.h"
 #include "entry/entry_draw.h"
-#include "entry/entry_jobs.h"
 
-KERNEL(hf_evaluate)
-{
-    job_evaluate(HF, args, in, out, TEAM_INDEX);
-}
-KERNEL(hf_fit)
-{
-    job_fit(HF, args, in, out, TEAM_INDEX);
-}
-KERNEL(hf_fit_lbfgsb)
-{
-    job_fit_lbfgsb(HF, args, in, out, TEAM_INDEX);
-}
-KERNEL(hf_fit_de)
-{
-    job_fit_de(HF, args, in, out, TEAM_INDEX);
-}
-KERNEL(hf_profile)
-{
-    job_profile(HF, args, in, out, TEAM_INDEX);
-}
-KERNEL(hf_draw)
-{
-    job_draw(HF, args, in, out, TEAM_INDEX);
-}
+JOB_ENTRIES(hf)
 
 /* ---- expected data ---- */
 
@@ -61,10 +37,9 @@ KERNEL(hf_expected)
     const u32 bins = 8 * mi[HF_PANELS], stride = HF_EXPECTED_SIZE(bins, 8 * mi[HF_CELLS]);
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
     hf_load_points(HF, args, in, rows, mi[HF_SLOTS]);
-    hf_value(HF, 0);
+    model_value(HF, 0);
     TEAM_FOR(i, bins) STORE_ROWS(out, rows, stride, i, s[mi[HF_S_LAMBDA] + i]);
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
+    HF_FOR_CHANNELS(ch) {
         TEAM_FOR(k, 8 * ch->units * ch->panels) {
             const u32 at = 8 * ch->first_cell + k, panel = k / 8 / ch->units;
             real rate = flush(s[mi[HF_S_XE] + at] * hf_common_gamma(HF, ch, panel, k % 8));
@@ -120,9 +95,8 @@ KERNEL(hf_jacobian)
     hf_load_points(HF, args, in, rows, mi[HF_SLOTS]);
     TEAM_FOR(i, stride) STORE_ROWS(out, rows, stride, i, R(0.0));
     TEAM_BARRIER();
-    hf_value(HF, 1);
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
+    model_value(HF, 1);
+    HF_FOR_CHANNELS(ch) {
         const u32 panels = ch->panels;
         for (u32 panel = 0; panel < panels; panel++) hf_store_panel_jacobian(HF, ch, panel, out, rows);
     }
@@ -187,8 +161,7 @@ KERNEL(hf_hessian)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS] * args[POINT_ARG_SETS]);
     job_hessian(HF, args, in, out, TEAM_INDEX);
     TEAM_BARRIER();
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
+    HF_FOR_CHANNELS(ch) {
         TEAM_FOR(k, 8 * ch->panels * ch->sets) {
             const u32 set = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;
             if (b < hf_bins(ch, panel)) hf_store_local_row(HF, ch, set, panel, b, out, rows);
@@ -278,8 +251,7 @@ KERNEL(hf_covariance)
     GLOBAL real *rest = MODEL_MEMORY, *columns = rest + n * dense,
                 *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
     job_unit_rows(HF, rest, dense);
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
+    HF_FOR_CHANNELS(ch) {
         TEAM_FOR(k, 8 * ch->panels) {
             if (k % 8 < hf_bins(ch, k / 8)) hf_local_rest(HF, ch, k / 8, k % 8, rest);
         }
@@ -287,8 +259,7 @@ KERNEL(hf_covariance)
     job_solve_rows(HF, rest, dense, HF_S(RDIAG));
     hf_square_rest(HF, rest);
     TEAM_IF(whole) job_store_square(HF, rest, dense, square, out, rows, stride);
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
+    HF_FOR_CHANNELS(ch) {
         const u32 sets = ch->sets;
         TEAM_FOR(k, 8 * ch->panels * sets) {
             const u32 column = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;

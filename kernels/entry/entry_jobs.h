@@ -10,7 +10,7 @@
  *   model_matrix(MODEL, kap)   Hessian (kap 1) or Fisher matrix (kap 0), not eliminated or factored;
  *                              diagonal in MODEL_DIAGONAL
  *
- * An entry calls its namesake here, or builds on others. */
+ * An entry calls its namesake here (JOB_ENTRIES), or builds on others. */
 #ifndef PARITAS_ENTRY_JOBS_H
 #define PARITAS_ENTRY_JOBS_H
 
@@ -25,6 +25,21 @@
 #else
 #define JOB_EDM_TOLERANCE R(EDM_TOLERANCE_F32)
 #endif
+
+#define JOB_PARAMETERS MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team
+#define JOB_ENTRY(family, job)                       \
+    KERNEL(family##_##job)                           \
+    {                                                \
+        job_##job(MODEL, args, in, out, TEAM_INDEX); \
+    }
+/* The entries that are the same for every family. */
+#define JOB_ENTRIES(family)       \
+    JOB_ENTRY(family, evaluate)   \
+    JOB_ENTRY(family, profile)    \
+    JOB_ENTRY(family, draw)       \
+    JOB_ENTRY(family, fit)        \
+    JOB_ENTRY(family, fit_lbfgsb) \
+    JOB_ENTRY(family, fit_de)
 
 /* ---- rows in ---- */
 
@@ -69,18 +84,23 @@ FN void job_load_jobs(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *i
     TEAM_BARRIER();
 }
 
-FN void job_evaluate(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
+FN void job_store_value(MODEL_PARAMETERS, real value, u32 gradient, GLOBAL elem *out, lane_rows rows,
+                        u32 stride)
 {
-    const u32 gradient = args[POINT_ARG_GRADIENT], n = MODEL_SLOTS, stride = VALUE_SIZE(n, gradient);
-    const lane_rows rows = rows_of_team(team, args[POINT_ARG_POINTS] * args[POINT_ARG_SETS]);
-    job_load_pairs(MODEL, args, in, rows);
-    const real value = model_value(MODEL, gradient);
     ONE_WORKER
     {
         STORE_ROWS(out, rows, stride, VALUE_VALUE, value);
     }
     if (gradient)
-        TEAM_FOR(i, n) STORE_ROWS(out, rows, stride, VALUE_GRADIENT + i, (MODEL_GRADIENT)[i]);
+        TEAM_FOR(i, MODEL_SLOTS) STORE_ROWS(out, rows, stride, VALUE_GRADIENT + i, (MODEL_GRADIENT)[i]);
+}
+
+FN void job_evaluate(JOB_PARAMETERS)
+{
+    const u32 gradient = args[POINT_ARG_GRADIENT], n = MODEL_SLOTS;
+    const lane_rows rows = rows_of_team(team, args[POINT_ARG_POINTS] * args[POINT_ARG_SETS]);
+    job_load_pairs(MODEL, args, in, rows);
+    job_store_value(MODEL, model_value(MODEL, gradient), gradient, out, rows, VALUE_SIZE(n, gradient));
 }
 
 FN real job_dense_element(MODEL_PARAMETERS, u32 i, u32 j)
@@ -90,7 +110,7 @@ FN real job_dense_element(MODEL_PARAMETERS, u32 i, u32 j)
 }
 
 /* Value, gradient, dense Hessian; 0 elsewhere. */
-FN void job_hessian(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
+FN void job_hessian(JOB_PARAMETERS)
 {
     const u32 n = MODEL_SLOTS, stride = VALUE_SIZE_HESSIAN(n);
     const lane_rows rows = rows_of_team(team, args[POINT_ARG_POINTS] * args[POINT_ARG_SETS]);
@@ -99,15 +119,10 @@ FN void job_hessian(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
     TEAM_BARRIER();
     const real value = model_value(MODEL, 1);
     model_matrix(MODEL, R(1.0));
-    ONE_WORKER
-    {
-        STORE_ROWS(out, rows, stride, VALUE_VALUE, value);
-    }
-    TEAM_FOR(i, n) {
-        STORE_ROWS(out, rows, stride, VALUE_GRADIENT + i, (MODEL_GRADIENT)[i]);
+    job_store_value(MODEL, value, 1, out, rows, stride);
+    TEAM_FOR(i, n)
         for (u32 j = 0; j < n; j++)
             STORE_ROWS(out, rows, stride, VALUE_HESSIAN(n) + i * n + j, job_dense_element(MODEL, i, j));
-    }
 }
 
 /* ---- fits ---- */
@@ -136,7 +151,7 @@ FN void job_step_caps(MODEL_PARAMETERS)
     TEAM_BARRIER();
 }
 
-FN void job_fit(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
+FN void job_fit(JOB_PARAMETERS)
 {
     const lane_rows rows = rows_of_team(team, args[FIT_ARG_JOBS]);
     const u32 flags = args[FIT_ARG_FLAGS];
@@ -165,8 +180,7 @@ FN void job_error_units(MODEL_PARAMETERS, GLOBAL real *unit)
     TEAM_BARRIER();
 }
 
-FN void job_fit_lbfgsb(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out,
-                       u32 team)
+FN void job_fit_lbfgsb(JOB_PARAMETERS)
 {
     const lane_rows rows = rows_of_team(team, args[FIT_ARG_JOBS]);
     const real part = args[FIT_ARG_FLAGS] & FIT_TO_CLOSER ? R(1e-6) : R(1e-2);
@@ -180,7 +194,7 @@ FN void job_fit_lbfgsb(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *
 #define JOB_REACH R(5.0)
 #define JOB_REACH_NEAR R(0.1)
 
-FN void job_fit_de(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
+FN void job_fit_de(JOB_PARAMETERS)
 {
     const lane_rows rows = rows_of_team(team, args[FIT_ARG_JOBS]);
     const real part = args[FIT_ARG_FLAGS] & FIT_TO_CLOSER ? R(1e-4) : R(1e-1),
@@ -192,7 +206,7 @@ FN void job_fit_de(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, 
     job_store_fit(MODEL, out, rows);
 }
 
-FN void job_profile(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team)
+FN void job_profile(JOB_PARAMETERS)
 {
     const real part = args[PROFILE_ARG_FLAGS] & PROFILE_CLOSEST ? R(EDM_CLOSEST) : R(0.01);
     job_prepare(MODEL);

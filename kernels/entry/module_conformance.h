@@ -17,6 +17,7 @@
 #define CONFORM_W (CONFORM_V + CONFORM_SHARED)
 #define CONFORM_SUMS (CONFORM_W + CONFORM_SHARED)
 #define CONFORM_AT(group) (CONFORM_Y + 8 * CONFORM_##group)
+#define CONFORM(group, i, pack) STOREP(CONFORM_AT(group), i, pack)
 #define CONFORM_ONE(group, i) ((CONFORM_Y)[8 * CONFORM_##group + (i)])
 
 #define CONFORM_PARAMETERS CONSTANT u32 *mi UNUSED, CONSTANT elem *mr UNUSED, GLOBAL real *s
@@ -51,39 +52,38 @@ FN void conform_words(CONFORM_PARAMETERS, u32 eight)
         const pack a = LOADP(CONFORM_A, i), b = LOADP(CONFORM_B, i), c = LOADP(CONFORM_C, i), zero = PK(0.0),
                    one = PK(1.0);
         const plint ia = PBITS(a), ib = PBITS(b), low = PLI(0xfffff);
-        STOREP(CONFORM_AT(SUM), i, a + b);
-        STOREP(CONFORM_AT(DIFFERENCE), i, a - b);
-        STOREP(CONFORM_AT(PRODUCT), i, a * b);
-        STOREP(CONFORM_AT(QUOTIENT), i, PDIVIDE(a, b));
-        STOREP(CONFORM_AT(ROOT), i, PSQRT(m_abs(a)));
-        STOREP(CONFORM_AT(FMA), i, PFMA(a, b, c));
-        STOREP(CONFORM_AT(TWO_ROUNDINGS), i, a * b + c);
+        CONFORM(SUM, i, a + b);
+        CONFORM(DIFFERENCE, i, a - b);
+        CONFORM(PRODUCT, i, a * b);
+        CONFORM(QUOTIENT, i, PDIVIDE(a, b));
+        CONFORM(ROOT, i, PSQRT(m_abs(a)));
+        CONFORM(FMA, i, PFMA(a, b, c));
+        CONFORM(TWO_ROUNDINGS, i, a * b + c);
         const pmask less = a<b, positive = c> zero;
         pack chosen = PSELECT(AND(less, PNOT(positive)), one, PSELECT(OR(less, positive), PK(2.0), PK(3.0)));
         if (PANY(a >= c)) chosen = PSELECT(a >= c, -chosen, chosen);
-        STOREP(CONFORM_AT(SELECT), i, chosen);
-        STOREP(CONFORM_AT(INTEGERS), i,
-               conform_number(((ia ^ (ib >> 3)) & low) + ((ia & low) << 2) - ((ib | PLI(5)) & low)));
-        STOREP(CONFORM_AT(LSELECT), i, conform_number(PLSELECT(less, ia, ib) & PLI(0xffff)));
+        CONFORM(SELECT, i, chosen);
+        CONFORM(INTEGERS, i,
+                conform_number(((ia ^ (ib >> 3)) & low) + ((ia & low) << 2) - ((ib | PLI(5)) & low)));
+        CONFORM(LSELECT, i, conform_number(PLSELECT(less, ia, ib) & PLI(0xffff)));
 #if F64
-        STOREP(CONFORM_AT(SHIFTS), i, conform_number(SHIFT_RIGHT(ia, 9) ^ MULTIPLY32(ia, ib)));
+        CONFORM(SHIFTS, i, conform_number(SHIFT_RIGHT(ia, 9) ^ MULTIPLY32(ia, ib)));
 #endif
         /* NaN and infinity by operations; comparisons of zeros */
         const pack infinity = PDIVIDE(one, zero * c), none = infinity - infinity;
-        STOREP(CONFORM_AT(COMPARISONS), i,
-               PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) +
-                   PSELECT(-zero < zero, PK(4.0), PK(8.0)));
+        CONFORM(COMPARISONS, i,
+                PSELECT(none == none, one, PSELECT(infinity > a, PK(2.0), PK(3.0))) +
+                    PSELECT(-zero < zero, PK(4.0), PK(8.0)));
         /* what devices flush on the way must not show */
         const pack tiny = a * PK(1e-30);
 #if F64
-        STOREP(CONFORM_AT(SUBNORMAL), i, tiny * PK(1e-280)); /* f64 uses subnormals in full */
+        CONFORM(SUBNORMAL, i, tiny * PK(1e-280)); /* f64 uses subnormals in full */
 #else
-        STOREP(CONFORM_AT(SUBNORMAL), i, pflush(tiny * PK(1e-7)));
+        CONFORM(SUBNORMAL, i, pflush(tiny * PK(1e-7)));
 #endif
-        STOREP(CONFORM_AT(SUBNORMAL_SUM), i,
-               PFMA(tiny, b * PK(1e-10), c) + pflush(PFMA(tiny, b * PK(1e-10), tiny)));
+        CONFORM(SUBNORMAL_SUM, i, PFMA(tiny, b * PK(1e-10), c) + pflush(PFMA(tiny, b * PK(1e-10), tiny)));
         /* nearest number in this precision */
-        STOREP(CONFORM_AT(LITERAL), i, a * PK(0.1) + PK(1.0000001192092896) * b);
+        CONFORM(LITERAL, i, a * PK(0.1) + PK(1.0000001192092896) * b);
     }
     TEAM_FOR(i, eight) CONFORM_ONE(TABLE, i) = REAL_OF(conform_table[i]) * REAL_OF(i + 1);
 }
@@ -94,19 +94,18 @@ FN void conform_functions(CONFORM_PARAMETERS, u32 eight)
     TEAM_FOR_PACK(i, eight) {
         const pack a = LOADP(CONFORM_A, i), size = m_abs(a);
         const pack part = PDIVIDE(size, PK(1.0) + size); /* in (0, 1) */
-        STOREP(CONFORM_AT(EXP), i, m_exp(a));
-        STOREP(CONFORM_AT(LOG), i, m_log(size));
-        STOREP(CONFORM_AT(LOG1P), i, m_log1p(a));
-        STOREP(CONFORM_AT(DEVIANCE), i, m_deviance(part - PK(0.5)));
-        STOREP(CONFORM_AT(ERF), i, m_erf(a));
-        STOREP(CONFORM_AT(ERFC), i, m_erfc(a));
-        STOREP(CONFORM_AT(LGAMMA), i, m_lgamma(size));
-        STOREP(CONFORM_AT(NORMAL_CDF), i, m_normal_cdf(a));
+        CONFORM(EXP, i, m_exp(a));
+        CONFORM(LOG, i, m_log(size));
+        CONFORM(LOG1P, i, m_log1p(a));
+        CONFORM(DEVIANCE, i, m_deviance(part - PK(0.5)));
+        CONFORM(ERF, i, m_erf(a));
+        CONFORM(ERFC, i, m_erfc(a));
+        CONFORM(LGAMMA, i, m_lgamma(size));
+        CONFORM(NORMAL_CDF, i, m_normal_cdf(a));
     }
     /* log1p below -1 gives NaN, whose bits differ */
     TEAM_FOR_PACK(i, eight)
-        STOREP(CONFORM_AT(LOG1P), i,
-               PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(CONFORM_AT(LOG1P), i), PK(0.0)));
+        CONFORM(LOG1P, i, PSELECT(LOADP(CONFORM_A, i) > PK(-1.0), LOADP(CONFORM_AT(LOG1P), i), PK(0.0)));
 }
 
 /* PACKS to TEAM_SUM; n: rows */
@@ -117,11 +116,11 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
     CONSTANT u32 *whole = mi + CONFORM_SHARED;
     /* packs, tables, tables by index, lane numbers */
     TEAM_FOR_PACK(i, eight) {
-        STOREP(CONFORM_AT(PACKS), i,
-               LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) +
-                   PACK_OF(FIRST(LOADP(b, i)) - FIRST(LOADP(b, i))));
-        STOREP(CONFORM_AT(LOADI), i, conform_number(LOADI(whole, i)));
-        STOREP(CONFORM_AT(GATHERP), i, GATHERP(a, whole, i) - GATHERP(c, whole, i));
+        CONFORM(PACKS, i,
+                LOADP(a, i) * LOADM(mr, i) + PACK_OF(LOADM1(mr, 3)) +
+                    PACK_OF(FIRST(LOADP(b, i)) - FIRST(LOADP(b, i))));
+        CONFORM(LOADI, i, conform_number(LOADI(whole, i)));
+        CONFORM(GATHERP, i, GATHERP(a, whole, i) - GATHERP(c, whole, i));
     }
     TEAM_FOR(i, eight) {
         const lint at = LINT_OF(REAL_OF(i)) & LI(7), other = LSELECT(a[i] < b[i], at, LI(7) - at);
@@ -189,8 +188,8 @@ FN void conform_random(CONFORM_PARAMETERS, u32 eight, lane_rows rows)
     TEAM_FOR_PACK(i, eight) {
         stream.item = LOADI(mi, i);
         const pack rate = m_abs(LOADP(CONFORM_B, i)) * PK(9.0);
-        STOREP(CONFORM_AT(NORMAL), i, rng_normal(stream));
-        STOREP(CONFORM_AT(POISSON), i, rng_poisson(stream, rate, rate >= PK(0.0)));
+        CONFORM(NORMAL, i, rng_normal(stream));
+        CONFORM(POISSON, i, rng_poisson(stream, rate, rate >= PK(0.0)));
     }
 #endif
 }
@@ -201,10 +200,10 @@ FN void conform_angles(CONFORM_PARAMETERS, u32 eight)
     TEAM_FOR_PACK(i, eight) {
         /* in (-1, 1) */
         const pack a = LOADP(CONFORM_A, i), size = m_abs(a), part = PDIVIDE(a, PK(1.0) + size);
-        STOREP(CONFORM_AT(SIN), i, m_sin_degrees(a * PK(5.0)));
-        STOREP(CONFORM_AT(COS), i, m_cos_degrees(a * PK(5.0)));
-        STOREP(CONFORM_AT(ACOS), i, m_acos_degrees(part));
-        STOREP(CONFORM_AT(ASIN_ROOT), i, m_asin_root_degrees(m_abs(part)));
+        CONFORM(SIN, i, m_sin_degrees(a * PK(5.0)));
+        CONFORM(COS, i, m_cos_degrees(a * PK(5.0)));
+        CONFORM(ACOS, i, m_acos_degrees(part));
+        CONFORM(ASIN_ROOT, i, m_asin_root_degrees(m_abs(part)));
     }
 }
 

@@ -171,8 +171,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     hf_curvature_begin(HF);
     if (exact) hf_normsys_curvature(HF);
     TEAM_BARRIER();
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
+    HF_FOR_CHANNELS(ch) {
         TEAM_IF(exact) {
             hf_histosys_sums(HF, ch, HF_S(BENT), 1);
             TEAM_BARRIER();
@@ -210,10 +209,9 @@ FN_LARGE mask hf_factor(HF_PARAMETERS, real doubt, real flat)
 }
 
 /* v := H^-1 v over all slots */
-FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
+FN_LARGE void model_solve(HF_PARAMETERS, GLOBAL real *v)
 {
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
+    HF_FOR_CHANNELS(ch) {
         const u32 panels = ch->sets > 0 ? ch->panels : 0;
         for (u32 panel = 0; panel < panels; panel++) hf_solve_panel(HF, ch, panel, v);
     }
@@ -226,7 +224,7 @@ FN_LARGE void hf_solve(HF_PARAMETERS, GLOBAL real *v)
 }
 
 /* As tiles_negative_direction. Returns the curvature; 0: v is 0. */
-FN_LARGE real hf_negative_direction(HF_PARAMETERS, GLOBAL real *v)
+FN_LARGE real model_negative_direction(HF_PARAMETERS, GLOBAL real *v)
 {
     GLOBAL const real *scalars = HF_S(SCALARS_OF_FIT);
     tiles_negative_direction(HF_S(TILES), HF_S(RDIAG), mi[HF_BLOCKS], scalars + HF_FIT_BAD_DENSE, v,

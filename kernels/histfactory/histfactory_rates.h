@@ -258,9 +258,9 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
     GLOBAL const real *x = HF_S(X), *aux = HF_S(AUX);
     TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(gradient, i, PK(0.0));
     TEAM_BARRIER();
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_unit_sums(HF, hf_channel_of(mi, c));
-        hf_channel_gradient(HF, hf_channel_of(mi, c), gradient);
+    HF_FOR_CHANNELS(ch) {
+        hf_unit_sums(HF, ch);
+        hf_channel_gradient(HF, ch, gradient);
     }
     TEAM_FOR_PACK(i, mi[HF_DENSE])
         STOREP(gradient, i,
@@ -270,7 +270,7 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
 }
 
 /* For every worker; HF_HUGE outside the domain. */
-FN_LARGE real hf_value(HF_PARAMETERS, u32 derivatives)
+FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
 {
     hf_interpolate(HF);
     hf_units(HF, derivatives);

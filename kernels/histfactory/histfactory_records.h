@@ -26,6 +26,8 @@ FN hf_channel hf_channel_of(CONSTANT u32 *mi, u32 c)
 {
     return (hf_channel)(HF_I(CHANNELS)) + c;
 }
+#define HF_FOR_CHANNELS(ch) \
+    for (hf_channel ch = hf_channel_of(mi, 0); ch < hf_channel_of(mi, mi[HF_CHANNELS]); ch++)
 FN hf_panel hf_panel_of(CONSTANT u32 *mi, u32 panel)
 {
     return (hf_panel)(HF_I(PANELS)) + panel;

@@ -74,8 +74,7 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
     TEAM_BARRIER();
     hf_panels(HF);
     TEAM_BARRIER();
-    for (u32 c = 0; c < mi[HF_CHANNELS]; c++) {
-        hf_channel ch = hf_channel_of(mi, c);
+    HF_FOR_CHANNELS(ch) {
         GLOBAL real *relative = HF_S(CELL_TEMP), *scalars = relative + ch->units;
         hf_tangent_units(HF, ch, direction, relative, scalars);
         TEAM_BARRIER();

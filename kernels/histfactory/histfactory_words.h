@@ -41,10 +41,6 @@ FN void model_prepare(MODEL_PARAMETERS) /* padding bins */
 {
     TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(HF_S(DEVIANCE), i, PK(0.0));
 }
-FN real model_value(MODEL_PARAMETERS, u32 derivatives)
-{
-    return hf_value(HF, derivatives);
-}
 FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
 {
     hf_curvature(HF, kap, damping, 1);
@@ -53,14 +49,6 @@ FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, re
 FN void model_matrix(MODEL_PARAMETERS, real kap)
 {
     hf_curvature(HF, kap, R(0.0), 0);
-}
-FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v)
-{
-    hf_solve(HF, v);
-}
-FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
-{
-    return hf_negative_direction(HF, v);
 }
 
 FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,

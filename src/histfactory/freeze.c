@@ -1,49 +1,11 @@
 /* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
-#include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
-#include "entry/histfactory_entries.h"
 #include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum {
-#define X(name) ENTRY_##name,
-    MODULE_ENTRIES(X)
-#undef X
-};
-extern const struct kernel_module paritas_module_histfactory;
-
-const struct paritas_family hf_family = {
-    .name = "histfactory",
-    .module = &paritas_module_histfactory,
-    .evaluate = ENTRY_hf_evaluate,
-    .expected = ENTRY_hf_expected,
-    .hessian = ENTRY_hf_hessian,
-    .jacobian = ENTRY_hf_jacobian,
-    .covariance = ENTRY_hf_covariance,
-    .profile = ENTRY_hf_profile,
-    .draw = ENTRY_hf_draw,
-    .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de},
-    .tangent = ENTRY_hf_tangent_rows,
-    .free = hf_model_free,
-    .expected_data = hf_expected_data,
-    .expected_jacobian = hf_expected_jacobian,
-    .expected_by_sample = hf_expected_by_sample,
-    .channel_count = hf_channel_count,
-    .channel_name = hf_channel_name,
-    .channel_bins = hf_channel_bins,
-    .sample_count = hf_sample_count,
-    .sample_name = hf_sample_name,
-    .check_templates = hf_check_templates,
-    .put_templates = hf_put_templates,
-    .suggest_aux = hf_suggest_aux,
-    .constraint_widths = hf_constraint_widths,
-    .data_derivatives = hf_data_derivatives,
-    .expected_pullback = hf_expected_pullback,
-};
 
 /* At multiples of 8; returns the total size. */
 static size_t place_vectors(struct freezer *f)
@@ -71,7 +33,7 @@ static bool lay_out_slab(struct freezer *f)
     f->n.minimiser = MINIMISER_VECTORS * slots + MINIMISER_SCALARS;
     const size_t slab = place_vectors(f);
     size_t columns = 0;
-    hf_channel_record *records = (hf_channel_record *)(f->ints.at + HEADER(f, HF_I_CHANNELS));
+    hf_channel_record *records = RECORDS(f, channel, CHANNELS);
     for (size_t c = 0; c < f->n.channels; c++) {
         records[c] = f->channels[c].record;
         records[c].local_l += HEADER(f, HF_S_LOCAL_L);
@@ -213,8 +175,8 @@ static bool write_maps(struct freezer *f)
     frozen->n_templates = f->n_templates;
     frozen->n_data = (size_t)f->spec->n_main + f->spec->n_aux + f->n_templates;
     frozen->n_places = HEADER(f, HF_DATA);
-    f->model->n_panels = (uint32_t)f->n.panels;
-    f->model->n_cells = (uint32_t)f->n.cells;
+    f->model->n_bins = panels;
+    f->model->n_cells = 8 * f->n.cells;
     size_launches(f, frozen);
     if (!frozen_make_maps(frozen, &f->model->arena, &maps)) return false;
     for (size_t i = 0; i < panels; i++) maps.place_template[i] = 1.0;
@@ -241,14 +203,11 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
 paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options,
                          struct hf_model **made)
 {
-    uint32_t n_templates;
-    const paritas_status found = hf_templates_find(context, spec, options, &n_templates);
     struct hf_model *model = paritas_allocate_clear(context, 1, sizeof *model);
     *made = NULL;
-    if (!model || found != PARITAS_OK) {
-        paritas_release(&context->allocator, model);
+    if (!model) {
         hf_spec_free(spec);
-        return found != PARITAS_OK ? found : paritas_fail_memory(context);
+        return paritas_fail_memory(context);
     }
     model->allocator = context->allocator;
     model->spec = spec;
@@ -256,8 +215,12 @@ paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const p
     model->frozen.serial = device_model_serial();
     model->frozen.constant = likelihood_constant;
     arena_open(&model->arena, &context->allocator);
-    struct freezer f = {
-        .context = context, .spec = spec, .options = options, .model = model, .n_templates = n_templates};
+    struct freezer f = {.context = context, .spec = spec, .options = options, .model = model};
+    const paritas_status found = hf_templates_find(&f);
+    if (found != PARITAS_OK) {
+        hf_model_free((paritas_model *)model);
+        return found;
+    }
     arena_open(&f.arena, &context->allocator);
     bool done = hf_templates_list_widths(&f) && freeze_layout(&f) && freeze_tables(&f);
     const bool fits = !done || lay_out_slab(&f);

@@ -90,6 +90,7 @@ struct freezer {
 
 #define NONE UINT32_MAX
 #define HEADER(f, name) ((f)->ints.at[name])
+#define RECORDS(f, type, name) ((hf_##type##_record *)((f)->ints.at + HEADER(f, HF_I_##name)))
 #define ROUND8(n) (((n) + 7u) & ~7u)
 
 void freeze_push(struct freezer *f, struct ints *table, size_t value);

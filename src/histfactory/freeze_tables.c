@@ -155,7 +155,7 @@ static void write_cells(struct freezer *f, const struct channel *ch, uint32_t u)
     for (uint32_t panel = 0; panel < ch->record.panels; panel++) {
         const uint32_t cell = ch->record.first_cell + panel * ch->record.units + u - ch->record.first_unit,
                        first = 8 * panel, bins = ch->n_bins - first < 8 ? ch->n_bins - first : 8;
-        hf_cell_record *ce = (hf_cell_record *)(f->ints.at + HEADER(f, HF_I_CELLS)) + cell;
+        hf_cell_record *ce = RECORDS(f, cell, CELLS) + cell;
         *ce = (hf_cell_record){.unit = u,
                                .histosys_data = un->histosys_data + panel * un->histosys_count * 16,
                                .bins = bins,
@@ -198,7 +198,7 @@ static bool write_units(struct freezer *f)
             pair_scalars(f, u);
         }
     }
-    hf_unit_record *records = (hf_unit_record *)(f->ints.at + HEADER(f, HF_I_UNITS));
+    hf_unit_record *records = RECORDS(f, unit, UNITS);
     for (size_t u = 0; u < f->n.units; u++) records[u] = f->units[u].record;
     return !f->pairs.failed;
 }
@@ -283,7 +283,7 @@ static bool list_works(struct freezer *f, const struct channel *ch)
 static void write_panels(struct freezer *f, uint32_t c)
 {
     const hf_channel_record *record = &f->channels[c].record;
-    hf_panel_record *panels = (hf_panel_record *)(f->ints.at + HEADER(f, HF_I_PANELS)) + record->first_panel;
+    hf_panel_record *panels = RECORDS(f, panel, PANELS) + record->first_panel;
     double *lambda = f->reals.at + HEADER(f, HF_R_LAMBDA0) + 8 * record->first_panel;
     for (uint32_t p = 0; p < record->panels; p++) {
         const uint32_t bins = p + 1 < record->panels ? 8 : record->last_bins;
@@ -389,7 +389,7 @@ bool freeze_tables(struct freezer *f)
     write_header(f);
     f->reals.at[HEADER(f, HF_R_CLIPS)] = f->options->clip_sample_at;
     f->reals.at[HEADER(f, HF_R_CLIPS) + 1] = f->options->clip_bin_at;
-    hf_set_record *sets = (hf_set_record *)(f->ints.at + HEADER(f, HF_I_SETS));
+    hf_set_record *sets = RECORDS(f, set, SETS);
     for (size_t l = 0; l < f->n.sets; l++) sets[l] = f->sets[l].record;
     return write_units(f) && place_channels(f) && write_works(f) && write_pairs(f);
 }

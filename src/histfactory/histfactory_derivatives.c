@@ -3,9 +3,8 @@
  * Per cell, kernels answer the part of its base that arrives in its bin (G) and its change along the
  * direction (G', histfactory_tangent.h). base = nominal + sum of S s(a) + A t(a), S = (hi - lo) / 2, A =
  * (hi + lo - 2 nominal) / 16. sigma goes as 1 / (sum of rates), tau as rate squared. */
-#include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
-#include "fit/fit_rows.h"
+#include "entry/entry_rows.h"
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_model.h"
 
@@ -16,16 +15,9 @@ struct tangent {
     const double *lambda, *lambda1, *g, *g1, *s, *t, *t1, *direction;
 };
 
-static size_t tangent_size(const struct hf_model *model)
-{
-    return HF_TANGENT_SIZE(8 * (size_t)model->n_panels, 8 * (size_t)model->n_cells,
-                           (size_t)model->frozen.tables.ints[HF_DENSE]);
-}
-
 static struct tangent tangent_of(const struct hf_model *model, const double *point, const double *answer)
 {
-    const size_t bins = 8 * (size_t)model->n_panels, cells = 8 * (size_t)model->n_cells,
-                 dense = model->frozen.tables.ints[HF_DENSE];
+    const size_t bins = model->n_bins, cells = model->n_cells, dense = model->frozen.tables.ints[HF_DENSE];
     const double *s = answer + HF_TANGENT_S(bins, cells);
     return (struct tangent){answer,
                             answer + HF_TANGENT_LAMBDA1(bins),
@@ -150,16 +142,9 @@ static bool derive(const struct hf_model *model, const struct tangent *at, const
     return true;
 }
 
-struct derivatives {
-    const struct hf_model *model;
-    const double *points, *data, *directions, *weights;
-    double *to, *along; /* NULL: not wanted */
-    double *room;       /* two of main data, then a data row */
-};
-
 static void take_derivatives(void *user, size_t k, const double *point, const double *answer)
 {
-    const struct derivatives *d = user;
+    const struct hf_points *d = user;
     const struct frozen *frozen = &d->model->frozen;
     const size_t p = frozen->n_parameters, row = frozen->n_data;
     const struct tangent at = tangent_of(d->model, point, answer);
@@ -173,21 +158,12 @@ static void take_derivatives(void *user, size_t k, const double *point, const do
     }
 }
 
-static paritas_status run_points(paritas_context *context, unsigned entry, size_t answer, size_t n,
-                                 void (*take)(void *user, size_t k, const double *point,
-                                              const double *answer),
-                                 struct derivatives *d)
+static paritas_status run_tangent(paritas_context *context, struct hf_points *points)
 {
-    return rows_points_run(context, context->host,
-                           &(struct rows_points){.model = &d->model->frozen,
-                                                 .entry = entry,
-                                                 .n = n,
-                                                 .points = d->points,
-                                                 .directions = d->directions,
-                                                 .data = d->data,
-                                                 .answer = answer,
-                                                 .take = take,
-                                                 .user = d});
+    const struct hf_model *model = points->model;
+    const size_t dense = model->frozen.tables.ints[HF_DENSE];
+    return hf_points_run(context, context->host, model->frozen.family->tangent,
+                         HF_TANGENT_SIZE(model->n_bins, model->n_cells, dense), points);
 }
 
 paritas_status hf_data_derivatives(paritas_context *context, const paritas_model *given, size_t n,
@@ -198,15 +174,17 @@ paritas_status hf_data_derivatives(paritas_context *context, const paritas_model
     double *room =
         paritas_allocate(context, 2 * model->frozen.n_main + model->frozen.n_data + 1, sizeof *room);
     if (!room) return paritas_fail_memory(context);
-    struct derivatives d = {.model = model,
-                            .points = points,
-                            .data = data,
-                            .directions = directions,
-                            .to = gradient,
-                            .along = along,
-                            .room = room};
-    const paritas_status status =
-        run_points(context, model->frozen.family->tangent, tangent_size(model), n, take_derivatives, &d);
+    /* two of main data, then a data row */
+    struct hf_points d = {.model = model,
+                          .n = n,
+                          .points = points,
+                          .data = data,
+                          .directions = directions,
+                          .to = gradient,
+                          .along = along,
+                          .room = room,
+                          .take = take_derivatives};
+    const paritas_status status = run_tangent(context, &d);
     paritas_release(&context->allocator, room);
     return status;
 }
@@ -252,7 +230,7 @@ static void pull_points(const struct hf_model *model, const double *jacobian, co
 
 static void take_templates(void *user, size_t k, const double *point, const double *answer)
 {
-    const struct derivatives *d = user;
+    const struct hf_points *d = user;
     const struct frozen *frozen = &d->model->frozen;
     const struct tangent at = tangent_of(d->model, point, answer);
     pull_templates(d->model, &at, d->points + k * frozen->n_parameters, d->data + k * frozen->n_data,
@@ -261,7 +239,7 @@ static void take_templates(void *user, size_t k, const double *point, const doub
 
 static void take_points(void *user, size_t k, const double *point, const double *answer)
 {
-    const struct derivatives *d = user;
+    const struct hf_points *d = user;
     const struct frozen *frozen = &d->model->frozen;
     (void)point;
     pull_points(d->model, answer, d->data + k * frozen->n_data, d->weights + k * frozen->n_data,
@@ -272,15 +250,14 @@ paritas_status hf_expected_pullback(paritas_context *context, const paritas_mode
                                     const double *points, const double *data, const double *weights,
                                     double *by_points, double *by_templates)
 {
-    const struct hf_model *model = (const struct hf_model *)given;
-    const struct frozen *frozen = &model->frozen;
-    struct derivatives d = {.model = model, .points = points, .data = data, .weights = weights};
+    struct hf_points d = {
+        .model = (const struct hf_model *)given, .n = n, .points = points, .data = data, .weights = weights};
     if (by_templates) {
         d.to = by_templates;
-        TRY(run_points(context, frozen->family->tangent, tangent_size(model), n, take_templates, &d));
+        d.take = take_templates;
+        TRY(run_tangent(context, &d));
     }
     d.to = by_points;
-    return by_points ? run_points(context, frozen->family->jacobian,
-                                  8 * (size_t)model->n_panels * frozen->n_slots, n, take_points, &d)
-                     : PARITAS_OK;
+    d.take = take_points;
+    return by_points ? hf_jacobian_run(context, context->host, &d) : PARITAS_OK;
 }

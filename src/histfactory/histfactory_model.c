@@ -2,33 +2,25 @@
 #include "histfactory/histfactory_model.h"
 #include "base/sized.h"
 #include "base/json.h"
+#include "entry/histfactory_entries.h"
 #include "fit/fit_rows.h"
 
 #include <string.h>
 
-#define CODE(name, value, ...) case name:
-static bool is_normsys_code(int code)
-{
-    switch (code) {
-        PARITAS_NORMSYS_CODE_LIST(CODE)
-        return true;
-    }
-    return false;
-}
-static bool is_histosys_code(int code)
-{
-    switch (code) {
-        PARITAS_HISTOSYS_CODE_LIST(CODE)
-        return true;
-    }
-    return false;
-}
+enum {
+#define X(name) ENTRY_##name,
+    MODULE_ENTRIES(X)
+#undef X
+};
+extern const struct kernel_module paritas_module_histfactory;
 
 static paritas_status check_options(paritas_context *context, const paritas_model_options *options)
 {
-    if (!is_normsys_code(options->normsys_code))
+#define NORMSYS(name, ...) || options->normsys_code == name
+#define HISTOSYS(name, ...) || options->histosys_code == name
+    if (!(false PARITAS_NORMSYS_CODE_LIST(NORMSYS)))
         return paritas_refuse(context, "normsys code %d: there are 1 and 4", options->normsys_code);
-    if (!is_histosys_code(options->histosys_code))
+    if (!(false PARITAS_HISTOSYS_CODE_LIST(HISTOSYS)))
         return paritas_refuse(context, "histosys code: there are PARITAS_HISTOSYS_CODE_0, _2 and _4P");
     if (options->clip_sample && !(options->clip_sample_at - options->clip_sample_at == 0.0))
         return paritas_refuse(context, "clip of samples at %g: must be a finite number",
@@ -69,58 +61,53 @@ static const struct hf_spec *spec_of(const paritas_model *model)
     return ((const struct hf_model *)model)->spec;
 }
 
-size_t hf_channel_count(const paritas_model *model)
+static size_t channel_count(const paritas_model *model)
 {
     return spec_of(model)->n_channels;
 }
-const char *hf_channel_name(const paritas_model *model, size_t channel)
+static const char *channel_name(const paritas_model *model, size_t channel)
 {
     return spec_of(model)->channels[channel].name;
 }
-size_t hf_channel_bins(const paritas_model *model, size_t channel)
+static size_t channel_bins(const paritas_model *model, size_t channel)
 {
     return spec_of(model)->channels[channel].n_bins;
 }
-size_t hf_sample_count(const paritas_model *model, size_t channel)
+static size_t sample_count(const paritas_model *model, size_t channel)
 {
     return spec_of(model)->channels[channel].n_samples;
 }
-const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sample)
+static const char *sample_name(const paritas_model *model, size_t channel, size_t sample)
 {
     return spec_of(model)->channels[channel].samples[sample].name;
 }
 
-struct expectation {
-    const struct hf_model *model;
-    const double *points, *data;
-    double *to;
-};
-
-static paritas_status run_points(paritas_context *context, unsigned entry, size_t answer, size_t n,
-                                 void (*take)(void *user, size_t k, const double *point,
-                                              const double *answer),
-                                 struct expectation *e)
+paritas_status hf_points_run(paritas_context *context, struct paritas_device *device, unsigned entry,
+                             size_t answer, struct hf_points *points)
 {
-    return rows_points_run(context, context->device,
-                           &(struct rows_points){.model = &e->model->frozen,
+    return rows_points_run(context, device,
+                           &(struct rows_points){.model = &points->model->frozen,
                                                  .entry = entry,
-                                                 .n = n,
-                                                 .points = e->points,
-                                                 .data = e->data,
+                                                 .n = points->n,
+                                                 .points = points->points,
+                                                 .directions = points->directions,
+                                                 .data = points->data,
                                                  .answer = answer,
-                                                 .take = take,
-                                                 .user = e});
+                                                 .take = points->take,
+                                                 .user = points});
 }
 
-/* Expected rates a point. */
-static size_t rates_of(const struct hf_model *model)
+paritas_status hf_jacobian_run(paritas_context *context, struct paritas_device *device,
+                               struct hf_points *points)
 {
-    return HF_EXPECTED_SIZE(8 * (size_t)model->n_panels, 8 * (size_t)model->n_cells);
+    const struct frozen *frozen = &points->model->frozen;
+    return hf_points_run(context, device, frozen->family->jacobian, points->model->n_bins * frozen->n_slots,
+                         points);
 }
 
 static void take_data(void *user, size_t k, const double *point_row, const double *rates)
 {
-    const struct expectation *e = user;
+    const struct hf_points *e = user;
     const struct hf_model *model = e->model;
     const struct hf_spec *spec = model->spec;
     const struct frozen *frozen = &model->frozen;
@@ -140,33 +127,47 @@ static void take_data(void *user, size_t k, const double *point_row, const doubl
         memmove(row + (frozen->n_data - frozen->n_templates), numbers, frozen->n_templates * sizeof *row);
 }
 
-paritas_status hf_expected_data(paritas_context *context, const paritas_model *given, size_t n_points,
-                                const double *points, const double *data, double *expected)
+/* Expected rates of each point. */
+static paritas_status run_rates(paritas_context *context, struct hf_points *points)
 {
-    const struct hf_model *model = (const struct hf_model *)given;
-    struct expectation e = {model, points, data, expected};
-    return run_points(context, model->frozen.family->expected, rates_of(model), n_points, take_data, &e);
+    const struct hf_model *model = points->model;
+    return hf_points_run(context, context->device, model->frozen.family->expected,
+                         HF_EXPECTED_SIZE(model->n_bins, model->n_cells), points);
+}
+
+static paritas_status expected_data(paritas_context *context, const paritas_model *model, size_t n_points,
+                                    const double *points, const double *data, double *expected)
+{
+    return run_rates(context, &(struct hf_points){.model = (const struct hf_model *)model,
+                                                  .n = n_points,
+                                                  .points = points,
+                                                  .data = data,
+                                                  .to = expected,
+                                                  .take = take_data});
 }
 
 static void take_rates(void *user, size_t k, const double *point_row, const double *rates)
 {
-    const struct expectation *e = user;
-    const double *cells = rates + HF_EXPECTED_RATES(8 * (size_t)e->model->n_panels);
+    const struct hf_points *e = user;
+    const double *cells = rates + HF_EXPECTED_RATES(e->model->n_bins);
     (void)k, (void)point_row;
     for (size_t i = 0; i < e->model->n_rates; i++) e->to[i] = cells[e->model->cell_of[i]];
 }
 
-paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *given,
-                                     const double *point, const double *data, double *expected)
+static paritas_status expected_by_sample(paritas_context *context, const paritas_model *model,
+                                         const double *point, const double *data, double *expected)
 {
-    const struct hf_model *model = (const struct hf_model *)given;
-    struct expectation e = {model, point, data, expected};
-    return run_points(context, model->frozen.family->expected, rates_of(model), 1, take_rates, &e);
+    return run_rates(context, &(struct hf_points){.model = (const struct hf_model *)model,
+                                                  .n = 1,
+                                                  .points = point,
+                                                  .data = data,
+                                                  .to = expected,
+                                                  .take = take_rates});
 }
 
 static void take_jacobian(void *user, size_t k, const double *point_row, const double *answer)
 {
-    const struct expectation *e = user;
+    const struct hf_points *e = user;
     const struct frozen *frozen = &e->model->frozen;
     (void)k, (void)point_row;
     for (size_t i = 0; i < e->model->spec->n_main; i++)
@@ -175,11 +176,43 @@ static void take_jacobian(void *user, size_t k, const double *point_row, const d
                 answer[frozen->place_of[i] * frozen->n_slots + frozen->slot_of[p]];
 }
 
-paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *given, const double *point,
-                                    const double *data, double *jacobian)
+static paritas_status expected_jacobian(paritas_context *context, const paritas_model *model,
+                                        const double *point, const double *data, double *jacobian)
 {
-    const struct hf_model *model = (const struct hf_model *)given;
-    struct expectation e = {model, point, data, jacobian};
-    return run_points(context, model->frozen.family->jacobian,
-                      8 * (size_t)model->n_panels * model->frozen.n_slots, 1, take_jacobian, &e);
+    struct hf_points points = {.model = (const struct hf_model *)model,
+                               .n = 1,
+                               .points = point,
+                               .data = data,
+                               .to = jacobian,
+                               .take = take_jacobian};
+    return hf_jacobian_run(context, context->device, &points);
 }
+
+const struct paritas_family hf_family = {
+    .name = "histfactory",
+    .module = &paritas_module_histfactory,
+    .evaluate = ENTRY_hf_evaluate,
+    .expected = ENTRY_hf_expected,
+    .hessian = ENTRY_hf_hessian,
+    .jacobian = ENTRY_hf_jacobian,
+    .covariance = ENTRY_hf_covariance,
+    .profile = ENTRY_hf_profile,
+    .draw = ENTRY_hf_draw,
+    .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de},
+    .tangent = ENTRY_hf_tangent_rows,
+    .free = hf_model_free,
+    .expected_data = expected_data,
+    .expected_jacobian = expected_jacobian,
+    .expected_by_sample = expected_by_sample,
+    .channel_count = channel_count,
+    .channel_name = channel_name,
+    .channel_bins = channel_bins,
+    .sample_count = sample_count,
+    .sample_name = sample_name,
+    .check_templates = hf_check_templates,
+    .put_templates = hf_put_templates,
+    .suggest_aux = hf_suggest_aux,
+    .constraint_widths = hf_constraint_widths,
+    .data_derivatives = hf_data_derivatives,
+    .expected_pullback = hf_expected_pullback,
+};

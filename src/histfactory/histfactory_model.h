@@ -12,25 +12,36 @@ struct hf_model {
     /* element of the cell array, by channel, sample, bin */
     uint32_t *cell_of;
     size_t n_rates;
-    double gauss_constant; /* sum over Gaussians of ln(sigma sqrt(2 pi)) */
-    uint32_t n_panels, n_cells;
+    double gauss_constant;         /* sum over Gaussians of ln(sigma sqrt(2 pi)) */
+    size_t n_bins, n_cells;        /* with padding: elements of an array by bin, by cell */
     struct hf_templates templates; /* if any */
 };
 
 extern const struct paritas_family hf_family;
 
 void hf_model_free(paritas_model *model);
-paritas_status hf_expected_data(paritas_context *context, const paritas_model *model, size_t n_points,
-                                const double *points, const double *data, double *expected);
-paritas_status hf_expected_jacobian(paritas_context *context, const paritas_model *model, const double *point,
-                                    const double *data, double *jacobian);
-paritas_status hf_expected_by_sample(paritas_context *context, const paritas_model *model,
-                                     const double *point, const double *data, double *expected);
-size_t hf_channel_count(const paritas_model *model);
-const char *hf_channel_name(const paritas_model *model, size_t channel);
-size_t hf_channel_bins(const paritas_model *model, size_t channel);
-size_t hf_sample_count(const paritas_model *model, size_t channel);
-const char *hf_sample_name(const paritas_model *model, size_t channel, size_t sample);
+
+/* Evaluations at points. `take` gets the kernels' answer for each. Arrays: user's order, a row a point. */
+struct hf_points {
+    const struct hf_model *model;
+    size_t n;
+    const double *points, *data, *directions, *weights;
+    double *to, *along; /* NULL: not wanted */
+    double *room;
+    void (*take)(void *points, size_t k, const double *point_row, const double *answer);
+};
+paritas_status hf_points_run(paritas_context *context, struct paritas_device *device, unsigned entry,
+                             size_t answer, struct hf_points *points);
+paritas_status hf_jacobian_run(paritas_context *context, struct paritas_device *device,
+                               struct hf_points *points);
+
+/* Public functions of these names + `_of` (fit/family.h). */
+paritas_status hf_data_derivatives(paritas_context *context, const paritas_model *model, size_t n,
+                                   const double *points, const double *data, const double *directions,
+                                   double *gradient, double *along);
+paritas_status hf_expected_pullback(paritas_context *context, const paritas_model *model, size_t n,
+                                    const double *points, const double *data, const double *weights,
+                                    double *by_points, double *by_templates);
 
 /* Freezes `spec` and takes it over, also on failure. */
 paritas_status hf_freeze(paritas_context *context, struct hf_spec *spec, const paritas_model_options *options,

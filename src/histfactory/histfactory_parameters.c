@@ -10,9 +10,9 @@
 #include <string.h>
 
 struct set_build {
-    uint32_t name;
-    uint32_t last_channel; /* index + 1 of the newest channel using the set */
-    uint32_t offset;       /* its element for that channel's bin 0 */
+    const struct hf_name *name;
+    const struct hf_channel *last_channel; /* the newest that uses the set */
+    uint32_t offset;                       /* its element for that channel's bin 0 */
     const struct hf_spread *spreads, **end;
     bool configured;
 };
@@ -24,78 +24,52 @@ struct build {
     uint32_t measurement;
 };
 
-static void make_set(struct build *build, uint32_t name, hf_type type)
+/* A new set, unless the name has one. */
+static void make_set(struct build *build, struct hf_name *name, hf_type type)
 {
-    uint32_t index = build->spec->n_sets++;
-    build->raw->names.items[name].set = index;
-    build->sets[index].name = name;
-    build->sets[index].end = &build->sets[index].spreads;
-    build->spec->sets[index].kind = hf_kind(type);
+    if (name->set != 0) return;
+    struct set_build *set = &build->sets[build->spec->n_sets];
+    build->spec->sets[build->spec->n_sets].kind = hf_kind(type);
+    set->name = name;
+    set->end = &set->spreads;
+    name->set = ++build->spec->n_sets;
 }
 
-/* Names of each type in the order of the sorted walk; returns their number. check_sharing has filled
- * `types`; a listed name loses its bit. */
-static uint32_t list_names(const struct hf_raw *raw, uint32_t *lists[], uint32_t counts[])
+static void make_sets(struct build *build, hf_type type)
 {
-    uint32_t met = 0;
-    for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *channel = &raw->channels[raw->order[c]];
-        for (uint32_t s = 0; s < channel->n_samples; s++) {
-            const struct hf_raw_sample *sample = &channel->samples[channel->order[s]];
-            for (uint32_t m = 0; m < sample->n_modifiers; m++) {
-                const struct hf_raw_modifier *modifier = &sample->modifiers[sample->order[m]];
-                struct hf_name *name = &raw->names.items[modifier->name];
-                if ((name->types & HF_BIT(modifier->type)) == 0) continue;
-                name->types &= ~HF_BIT(modifier->type);
-                lists[modifier->type][counts[modifier->type]++] = modifier->name;
-                met++;
-            }
+    const struct hf_raw *raw = build->raw;
+    for (uint32_t c = 0; c < raw->n_channels; c++)
+        for (uint32_t s = 0; s < raw->channels[c].n_samples; s++) {
+            const struct hf_sample *sample = &raw->channels[c].samples[s];
+            for (uint32_t m = 0; m < sample->n_modifiers; m++)
+                if (sample->modifiers[m].type == type) make_set(build, sample->modifiers[m].key, type);
         }
-    }
-    return met;
-}
-
-/* False: out of memory. */
-static bool sort_names(const struct hf_raw *raw, uint32_t *names, uint32_t n)
-{
-    uint64_t *keys = arena_array(raw->scratch, n, 2 * sizeof *keys);
-    if (!keys) return false;
-    for (uint32_t i = 0; i < n; i++) keys[i] = (uint64_t)raw->names.items[names[i]].rank << 32 | names[i];
-    hf_sort(keys, keys + n, n);
-    for (uint32_t i = 0; i < n; i++) names[i] = (uint32_t)keys[i];
-    return true;
 }
 
 static paritas_status find_sets(struct build *build)
 {
     struct hf_raw *raw = build->raw;
-    uint32_t *lists[HF_TYPE_COUNT], counts[HF_TYPE_COUNT] = {0};
-    for (int type = 0; type < HF_TYPE_COUNT; type++) {
-        lists[type] = arena_array(raw->scratch, raw->names.count, sizeof *lists[type]);
-        if (!lists[type]) return paritas_fail_memory(raw->source.context);
-    }
-    const uint32_t met = list_names(raw, lists, counts);
-    build->sets = arena_array(raw->scratch, met, sizeof *build->sets);
-    build->spec->sets = arena_array(raw->keep, met, sizeof *build->spec->sets);
-    if (!build->sets || !build->spec->sets || !sort_names(raw, lists[HF_STATERROR], counts[HF_STATERROR]))
-        return paritas_fail_memory(raw->source.context);
+    build->sets = arena_array(raw->scratch, raw->names.count, sizeof *build->sets);
+    build->spec->sets = arena_array(raw->keep, raw->names.count, sizeof *build->spec->sets);
+    if (!build->sets || !build->spec->sets) return paritas_fail_memory(raw->source.context);
     for (int type = 0; type < HF_TYPE_COUNT; type++)
-        for (uint32_t i = 0; i < counts[type]; i++)
-            if (raw->names.items[lists[type][i]].set == HF_NONE)
-                make_set(build, lists[type][i], (hf_type)type);
+        if (type != HF_STATERROR) make_sets(build, (hf_type)type);
+    for (uint32_t i = 0; i < raw->names.count; i++)
+        if (raw->ranked[i]->modifier_in[HF_STATERROR] != 0) make_set(build, raw->ranked[i], HF_STATERROR);
     return PARITAS_OK;
 }
 
 /* Grows the set if needed. */
-static paritas_status place_modifier(struct build *build, struct hf_modifier *modifier, uint32_t channel,
-                                     uint32_t n_bins, const struct hf_use *use)
+static paritas_status place_modifier(struct build *build, const struct hf_use *use)
 {
+    struct hf_modifier *modifier = use->modifier;
     const struct hf_modifier_kind *kind = hf_kind(modifier->type);
+    const uint32_t n_bins = use->channel->n_bins;
     struct hf_set *set = &build->spec->sets[modifier->set];
     struct set_build *from = &build->sets[modifier->set];
     if (kind->extent == HF_EACH_BIN_OF_EACH) {
-        if (from->last_channel != channel + 1) {
-            from->last_channel = channel + 1;
+        if (from->last_channel != use->channel) {
+            from->last_channel = use->channel;
             from->offset = set->size;
             set->size += n_bins;
         }
@@ -106,41 +80,34 @@ static paritas_status place_modifier(struct build *build, struct hf_modifier *mo
         return hf_refuse_use(build->raw, use, "", HF_NONE,
                              "the %s \"%.200s\" has %u parameters, from the first channel by name that uses "
                              "it, and cannot serve the %u bins of this one",
-                             kind->name, hf_use_name(build->raw, use), set->size, n_bins);
+                             kind->name, from->name->text, set->size, n_bins);
     }
     return PARITAS_OK;
 }
 
 /* Notes a modifier that decides widths of its set. */
-static paritas_status add_spread(struct build *build, const struct hf_spread *spread)
+static paritas_status add_spread(struct build *build, const struct hf_use *use)
 {
-    struct set_build *set = &build->sets[spread->modifier->set];
-    struct hf_spread *kept = arena_allocate(build->raw->scratch, sizeof *kept);
-    if (!kept) return paritas_fail_memory(build->raw->source.context);
-    *kept = *spread;
-    *set->end = kept;
-    set->end = &kept->next;
+    struct set_build *set = &build->sets[use->modifier->set];
+    struct hf_spread *spread = arena_array(build->raw->scratch, 1, sizeof *spread);
+    if (!spread) return paritas_fail_memory(build->raw->source.context);
+    spread->use = *use;
+    *set->end = spread;
+    set->end = &spread->next;
     return PARITAS_OK;
 }
 
 static paritas_status place_modifiers(struct build *build)
 {
-    struct hf_raw *raw = build->raw;
-    for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *channel = &raw->channels[raw->order[c]];
-        const struct hf_channel *placed = &build->spec->channels[c];
-        for (uint32_t s = 0; s < channel->n_samples; s++) {
-            const struct hf_raw_sample *sample = &channel->samples[channel->order[s]];
-            for (uint32_t m = 0; m < sample->n_modifiers; m++) {
-                struct hf_modifier *modifier = &placed->samples[s].modifiers[m];
-                const struct hf_use use = {raw->order[c], channel->order[s], sample->order[m]};
-                modifier->set = raw->names.items[sample->modifiers[use.modifier].name].set;
-                TRY(place_modifier(build, modifier, c, sample->data.n, &use));
-                if (hf_kind(modifier->type)->fill)
-                    TRY(add_spread(build, &(struct hf_spread){modifier, &placed->samples[s], sample->data.n,
-                                                              use, NULL}));
+    for (uint32_t c = 0; c < build->spec->n_channels; c++) {
+        const struct hf_channel *channel = &build->spec->channels[c];
+        for (uint32_t s = 0; s < channel->n_samples; s++)
+            for (uint32_t m = 0; m < channel->samples[s].n_modifiers; m++) {
+                const struct hf_use use = {channel, &channel->samples[s], &channel->samples[s].modifiers[m]};
+                use.modifier->set = use.modifier->key->set - 1;
+                TRY(place_modifier(build, &use));
+                if (hf_kind(use.modifier->type)->fill) TRY(add_spread(build, &use));
             }
-        }
     }
     return PARITAS_OK;
 }
@@ -150,9 +117,8 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     struct hf_raw *raw = build->raw;
     struct hf_spec *spec = build->spec;
     const struct hf_modifier_kind *kind = set->kind;
-    const struct hf_name *name = &raw->names.items[from->name];
     const size_t n = set->size;
-    set->name = arena_text(raw->keep, name->text, name->length);
+    set->name = from->name->text;
     set->constraint = kind->constraint;
     set->scalar = kind->extent == HF_ONE;
     set->first = spec->n_parameters;
@@ -161,7 +127,7 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     spec->n_aux += set->constraint != HF_UNCONSTRAINED ? set->size : 0;
     double *numbers = arena_array(raw->keep, n, 5 * sizeof *numbers);
     set->fixed = arena_array(raw->keep, n, sizeof *set->fixed);
-    if (!set->name || !numbers || !set->fixed) return paritas_fail_memory(raw->source.context);
+    if (!numbers || !set->fixed) return paritas_fail_memory(raw->source.context);
     set->init = numbers;
     set->lower = numbers + n;
     set->upper = numbers + 2 * n;
@@ -178,15 +144,16 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     return kind->fill ? kind->fill(raw, set, from->spreads) : PARITAS_OK;
 }
 
+/* The measurement's configuration of a parameter; HF_NONE: all of them. */
+#define CONFIG_PLACE(build, config)                                                                  \
+    HF_MEMBER_AT(HF_MEMBER_AT(HF_ROOT(&(build)->raw->source), "measurements", (build)->measurement), \
+                 "config.parameters", config)
+
 /* Element HF_NONE: the whole member. */
 static paritas_status refuse_config(const struct build *build, uint32_t config, const char *member,
                                     uint32_t element, const char *reason, const char *found)
 {
-    const struct hf_place root = hf_root(&build->raw->source),
-                          measurement = hf_member_at(&root, "measurements", build->measurement),
-                          parameter = hf_member_at(&measurement, "config.parameters", config),
-                          at = hf_member_at(&parameter, member, element);
-    return hf_refuse(&at, "%s%s", reason, found);
+    return hf_refuse(HF_MEMBER_AT(CONFIG_PLACE(build, config), member, element), "%s%s", reason, found);
 }
 
 /* A configured list replaces a default. */
@@ -267,18 +234,16 @@ static paritas_status check_all_given(const struct build *build, const struct hf
 {
     static const enum hf_setting needed[] = {HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA,
                                              HF_GIVEN_SIGMAS};
-    const struct hf_place root = hf_root(&build->raw->source),
-                          measurement = hf_member_at(&root, "measurements", build->measurement),
-                          at = hf_member_at(&measurement, "config.parameters", index);
+    const struct hf_place *at = CONFIG_PLACE(build, index);
     if (!set->kind->all_given) return PARITAS_OK;
     if (!config)
-        return hf_refuse(&at,
+        return hf_refuse(at,
                          "the model has a %s modifier, so \"%s\" must be configured with inits, bounds, "
                          "auxdata and sigmas",
                          set->kind->name, set->name);
     for (size_t k = 0; k < COUNT_OF(needed); k++)
         if (config->settings[needed[k]].at == NULL)
-            return hf_refuse(&at, "\"%s\" has no defaults, and its %s are missing", set->name,
+            return hf_refuse(at, "\"%s\" has no defaults, and its %s are missing", set->name,
                              hf_setting_names[needed[k]]);
     return PARITAS_OK;
 }
@@ -308,10 +273,10 @@ static paritas_status apply_measurement(struct build *build)
     struct hf_raw *raw = build->raw;
     const struct hf_raw_measurement *measurement = &raw->measurements[build->measurement];
     for (uint32_t i = 0; i < measurement->n_configs; i++) {
-        uint32_t index = raw->names.items[measurement->configs[i].name].set;
-        if (index == HF_NONE) continue; /* unknown name: pyhf accepts it */
-        build->sets[index].configured = true;
-        TRY(apply_config(build, &build->spec->sets[index], i, &measurement->configs[i]));
+        const uint32_t set = measurement->configs[i].name->set;
+        if (set == 0) continue; /* unknown name: pyhf accepts it */
+        build->sets[set - 1].configured = true;
+        TRY(apply_config(build, &build->spec->sets[set - 1], i, &measurement->configs[i]));
     }
     for (uint32_t i = 0; i < build->spec->n_sets; i++)
         if (!build->sets[i].configured) TRY(check_all_given(build, &build->spec->sets[i], NULL, HF_NONE));

@@ -26,53 +26,58 @@ static struct hf_modifier *find_histosys(const struct hf_spec *spec, const struc
     return NULL;
 }
 
-static paritas_status find_template(paritas_context *context, const struct hf_spec *spec, size_t t,
-                                    const paritas_template *wanted, const struct hf_channel **channel,
+/* Template t: what it replaces, and the mark there. */
+static paritas_status find_template(const struct freezer *f, size_t t, struct hf_listed_template *found,
                                     uint32_t **mark)
 {
+    const paritas_template *wanted = &f->options->templates[t];
     const bool up = wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP,
                shift = up || wanted->kind == PARITAS_TEMPLATE_HISTOSYS_DOWN;
     if (!shift && wanted->kind != PARITAS_TEMPLATE_NOMINAL)
-        return paritas_refuse(context, "templates[%zu]: kind %d: there is none of this number", t,
+        return paritas_refuse(f->context, "templates[%zu]: kind %d: there is none of this number", t,
                               (int)wanted->kind);
+    found->kind = paritas_template_kind_name(wanted->kind);
     if (!wanted->channel || !wanted->sample || !wanted->modifier != !shift)
-        return paritas_refuse(context, "templates[%zu]: a %s takes a channel, a sample and %s", t,
-                              paritas_template_kind_name(wanted->kind), shift ? "a modifier" : "no modifier");
-    *channel = find_channel(spec, wanted->channel);
-    if (!*channel)
-        return paritas_fail(context, PARITAS_NOT_FOUND, "templates[%zu]: the model has no channel '%.200s'",
-                            t, wanted->channel);
-    struct hf_sample *sample = find_sample(*channel, wanted->sample);
+        return paritas_refuse(f->context, "templates[%zu]: a %s takes a channel, a sample and %s", t,
+                              found->kind, shift ? "a modifier" : "no modifier");
+    found->channel = find_channel(f->spec, wanted->channel);
+    if (!found->channel)
+        return paritas_fail(f->context, PARITAS_NOT_FOUND,
+                            "templates[%zu]: the model has no channel '%.200s'", t, wanted->channel);
+    struct hf_sample *sample = find_sample(found->channel, wanted->sample);
     if (!sample)
-        return paritas_fail(context, PARITAS_NOT_FOUND,
+        return paritas_fail(f->context, PARITAS_NOT_FOUND,
                             "templates[%zu]: the channel '%.200s' has no sample '%.200s'", t, wanted->channel,
                             wanted->sample);
-    struct hf_modifier *modifier = shift ? find_histosys(spec, sample, wanted->modifier) : NULL;
+    struct hf_modifier *modifier = shift ? find_histosys(f->spec, sample, wanted->modifier) : NULL;
     if (shift && !modifier)
         return paritas_fail(
-            context, PARITAS_NOT_FOUND,
+            f->context, PARITAS_NOT_FOUND,
             "templates[%zu]: the sample '%.200s' has no histosys '%.200s' in the channel '%.200s'", t,
             wanted->sample, wanted->modifier, wanted->channel);
+    found->sample = sample;
+    found->numbers = !shift ? sample->data : up ? modifier->hi_data : modifier->lo_data;
     *mark = !shift ? &sample->data_template : up ? &modifier->hi_template : &modifier->lo_template;
-    if (**mark)
-        return paritas_refuse(context, "templates[%zu]: this %s is given twice", t,
-                              paritas_template_kind_name(wanted->kind));
+    if (**mark) return paritas_refuse(f->context, "templates[%zu]: this %s is given twice", t, found->kind);
     return PARITAS_OK;
 }
 
-paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
-                                 const paritas_model_options *options, uint32_t *count)
+paritas_status hf_templates_find(struct freezer *f)
 {
+    struct hf_templates *made = &f->model->templates;
     size_t n = 0;
-    for (size_t t = 0; t < options->n_templates; t++) {
-        const struct hf_channel *channel = NULL;
+    made->list = arena_array(&f->model->arena, f->options->n_templates, sizeof *made->list);
+    if (!made->list) return paritas_fail_memory(f->context);
+    for (; made->n_list < f->options->n_templates; made->n_list++) {
+        struct hf_listed_template *found = &made->list[made->n_list];
         uint32_t *mark = NULL;
-        TRY(find_template(context, spec, t, &options->templates[t], &channel, &mark));
+        TRY(find_template(f, made->n_list, found, &mark));
+        found->first = (uint32_t)n;
         *mark = (uint32_t)n + 1;
-        n += channel->n_bins;
-        if (n >= UINT32_MAX) return paritas_fail_memory(context);
+        n += found->channel->n_bins;
+        if (n >= UINT32_MAX) return paritas_fail_memory(f->context);
     }
-    *count = (uint32_t)n;
+    f->n_templates = (uint32_t)n;
     return PARITAS_OK;
 }
 
@@ -232,37 +237,16 @@ static bool list_units(struct freezer *f)
     return true;
 }
 
-static bool list_templates(struct freezer *f)
-{
-    struct hf_templates *made = &f->model->templates;
-    made->n_list = (uint32_t)f->options->n_templates;
-    made->list = arena_array(&f->model->arena, made->n_list, sizeof *made->list);
-    double *observed = arena_array(&f->model->arena, f->n_templates, sizeof *observed);
-    made->observed = observed;
-    if (!made->list || !observed) return false;
-    uint32_t first = 0;
-    for (uint32_t t = 0; t < made->n_list; t++) {
-        const paritas_template *given = &f->options->templates[t];
-        const struct hf_channel *channel = find_channel(f->spec, given->channel);
-        const struct hf_sample *sample = find_sample(channel, given->sample);
-        const struct hf_modifier *m =
-            given->modifier ? find_histosys(f->spec, sample, given->modifier) : NULL;
-        const double *numbers = !m                                            ? sample->data
-                                : given->kind == PARITAS_TEMPLATE_HISTOSYS_UP ? m->hi_data
-                                                                              : m->lo_data;
-        made->list[t] = (struct hf_listed_template){paritas_template_kind_name(given->kind), channel->name,
-                                                    sample->name, first, channel->n_bins};
-        memcpy(observed + first, numbers, channel->n_bins * sizeof *observed);
-        first += channel->n_bins;
-    }
-    return true;
-}
-
 bool hf_templates_freeze(struct freezer *f)
 {
     struct hf_templates *made = &f->model->templates;
     const struct hf_spec *spec = f->spec;
-    if (!list_units(f) || !list_templates(f)) return false;
+    double *observed = arena_array(&f->model->arena, f->n_templates, sizeof *observed);
+    if (!list_units(f) || !observed) return false;
+    made->observed = observed;
+    for (uint32_t t = 0; t < made->n_list; t++)
+        memcpy(observed + made->list[t].first, made->list[t].numbers,
+               made->list[t].channel->n_bins * sizeof *observed);
     made->width_of = arena_array(&f->model->arena, spec->n_parameters, sizeof *made->width_of);
     made->gauss_terms = arena_array(&f->model->arena, spec->n_parameters, sizeof *made->gauss_terms);
     if (!made->width_of || !made->gauss_terms) return false;
@@ -289,12 +273,12 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
     const struct hf_templates *templates = &((const struct hf_model *)given)->templates;
     for (uint32_t t = 0; t < templates->n_list; t++) {
         const struct hf_listed_template *list = &templates->list[t];
-        for (uint32_t b = 0; b < list->n_bins; b++)
+        for (uint32_t b = 0; b < list->channel->n_bins; b++)
             if (!(numbers[list->first + b] - numbers[list->first + b] == 0.0))
                 return paritas_refuse(context,
                                       "%s: the template %s of sample '%.200s' in channel '%.200s', bin %u: "
                                       "must be a finite number",
-                                      where, list->kind, list->sample, list->channel, b);
+                                      where, list->kind, list->sample->name, list->channel->name, b);
     }
     for (uint32_t i = 0; i < templates->n_widths; i++) {
         const struct hf_varied_width *w = &templates->widths[i];

@@ -35,8 +35,11 @@ struct hf_varied_width {
 };
 
 struct hf_listed_template {
-    const char *kind, *channel, *sample;
-    uint32_t first, n_bins;
+    const char *kind;
+    const struct hf_channel *channel;
+    const struct hf_sample *sample;
+    const double *numbers; /* the workspace's, one a bin */
+    uint32_t first;
 };
 
 struct hf_templates {
@@ -51,10 +54,9 @@ struct hf_templates {
     size_t precision, tau; /* in the data row; 0: in the table */
 };
 
-/* Marks in the spec what templates replace. NOT_FOUND or INVALID_ARGUMENT, with index and reason. `count`:
- * of all their numbers. */
-paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
-                                 const paritas_model_options *options, uint32_t *count);
+/* Marks in the spec what templates replace, lists and counts them. NOT_FOUND or INVALID_ARGUMENT, with index
+ * and reason. */
+paritas_status hf_templates_find(struct freezer *f);
 /* Runs before the tables are made. False: out of memory. */
 bool hf_templates_list_widths(struct freezer *f);
 bool hf_templates_freeze(struct freezer *f);

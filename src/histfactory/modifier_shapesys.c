@@ -4,8 +4,8 @@
 
 static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const struct hf_spread *spread)
 {
-    for (uint32_t k = 0; k < spread->n_bins; k++) {
-        const double rate = spread->sample->data[k], uncertainty = spread->modifier->uncertainty[k],
+    for (uint32_t k = 0; k < spread->use.channel->n_bins; k++) {
+        const double rate = spread->use.sample->data[k], uncertainty = spread->use.modifier->uncertainty[k],
                      tau = hf_tau_of(rate, uncertainty);
         if (!hf_is_tau(tau)) return hf_refuse_spread(raw, spread, k, "tau = (rate / uncertainty)^2");
         set->tau[k] = set->aux[k] = tau;

@@ -4,34 +4,33 @@
 
 #include <string.h>
 
-/* `lacking`: a channel of the set without this sample. */
-static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_spread *carrier,
-                                     uint32_t lacking)
+/* `there`: of a channel of the set without the carrier's sample. */
+static paritas_status refuse_carrier(const struct hf_raw *raw, const struct hf_set *set,
+                                     const struct hf_spread *carrier, const struct hf_spread *there)
 {
-    const char *name = raw->names.items[raw->channels[lacking].name].text;
     return hf_refuse_use(raw, &carrier->use, "", HF_NONE,
                          "the staterror \"%.200s\" is carried by this sample here but not in channels[%u] "
                          "(\"%.200s\"), where it is used too",
-                         hf_use_name(raw, &carrier->use), lacking, name);
+                         set->name, there->use.channel->index, there->use.channel->name);
 }
 
 /* All channels of a set need the same carriers. A channel's spreads are sorted by sample. */
-static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_spread *spreads)
+static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_set *set,
+                                     const struct hf_spread *spreads)
 {
-    const uint32_t first_channel = spreads->use.channel;
     const struct hf_spread *others = spreads;
-    while (others && others->use.channel == first_channel) others = others->next;
+    while (others && others->use.channel == spreads->use.channel) others = others->next;
     const struct hf_spread *const end = others;
     while (others) {
-        const uint32_t channel = others->use.channel;
-        const struct hf_spread *wanted = spreads;
-        for (; wanted != end || (others && others->use.channel == channel); wanted = wanted->next) {
-            const bool here = others && others->use.channel == channel;
+        const struct hf_spread *wanted = spreads, *const there = others;
+        for (; wanted != end || (others && others->use.channel == there->use.channel);
+             wanted = wanted->next) {
+            const bool here = others && others->use.channel == there->use.channel;
             const int order = wanted == end ? 1
                               : !here       ? -1
-                                            : strcmp(wanted->sample->name, others->sample->name);
-            if (order > 0) return refuse_carrier(raw, others, first_channel);
-            if (order < 0) return refuse_carrier(raw, wanted, channel);
+                                            : strcmp(wanted->use.sample->name, others->use.sample->name);
+            if (order > 0) return refuse_carrier(raw, set, others, spreads);
+            if (order < 0) return refuse_carrier(raw, set, wanted, there);
             others = others->next;
         }
     }
@@ -41,18 +40,18 @@ static paritas_status check_carriers(const struct hf_raw *raw, const struct hf_s
 /* Sums in the order of sample names, as pyhf. */
 static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const struct hf_spread *spreads)
 {
-    TRY(check_carriers(raw, spreads));
+    TRY(check_carriers(raw, set, spreads));
     double *total = arena_array(raw->scratch, set->size, 2 * sizeof *total);
     if (!total) return paritas_fail_memory(raw->source.context);
     double *relative = total + set->size;
     for (const struct hf_spread *spread = spreads; spread; spread = spread->next)
-        for (uint32_t k = 0; k < spread->n_bins; k++)
-            total[spread->modifier->first + k] += spread->sample->data[k];
+        for (uint32_t k = 0; k < spread->use.channel->n_bins; k++)
+            total[spread->use.modifier->first + k] += spread->use.sample->data[k];
     for (const struct hf_spread *spread = spreads; spread; spread = spread->next)
-        for (uint32_t k = 0; k < spread->n_bins; k++) {
-            const uint32_t element = spread->modifier->first + k;
-            const double sum =
-                relative[element] + hf_square_of_relative(spread->modifier->uncertainty[k], total[element]);
+        for (uint32_t k = 0; k < spread->use.channel->n_bins; k++) {
+            const uint32_t element = spread->use.modifier->first + k;
+            const double sum = relative[element] +
+                               hf_square_of_relative(spread->use.modifier->uncertainty[k], total[element]);
             if (!hf_is_variance(sum)) return hf_refuse_spread(raw, spread, k, "the relative uncertainty");
             relative[element] = sum;
             set->fixed[element] = !(sum > 0.0);

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define VERSION "1.0.0"
-
 struct walk {
     struct hf_source source;
     struct arena arena;
@@ -36,28 +34,27 @@ static paritas_status check_word(void *unused, const struct hf_place *place, con
 
 static paritas_status check_references(const struct hf_place *place, const struct json *node)
 {
-    struct hf_field fields[] = {{.key = "hepdata", .shape = HF_STRING}};
-    TRY(hf_fields(place, node, fields, 1, false));
-    const struct json *id = fields[0].node;
-    const struct hf_place at = hf_member(place, "hepdata");
+    const struct json *id;
+    TRY(HF_FIELDS(place, node, false, {"hepdata", HF_STRING, &id}));
     char found[64];
     if (id->length == 10 && memcmp(id->text, "ins", 3) == 0 && all_in(id->text + 3, 7, DIGITS))
         return PARITAS_OK;
-    return hf_refuse(&at, "must be \"ins\" and seven digits, found %s", hf_describe(id, found));
+    return hf_refuse(HF_MEMBER(place, "hepdata"), "must be \"ins\" and seven digits, found %s",
+                     hf_describe(id, found));
 }
 
 static paritas_status check_digests(const struct hf_place *place, const struct json *node)
 {
-    struct hf_field fields[] = {{.key = "md5", .shape = HF_STRING, .optional = true},
-                                {.key = "sha256", .shape = HF_STRING, .optional = true}};
-    const uint32_t lengths[] = {32, 64};
-    TRY(hf_fields(place, node, fields, 2, false));
+    const struct json *md5, *sha256;
+    TRY(HF_FIELDS(place, node, false, {"md5", HF_STRING | HF_OPTIONAL, &md5},
+                  {"sha256", HF_STRING | HF_OPTIONAL, &sha256}));
     if (node->count == 0) return hf_refuse(place, "must name md5 or sha256");
-    for (size_t i = 0; i < 2; i++) {
-        const struct hf_place at = hf_member(place, fields[i].key);
-        const struct json *digest = fields[i].node;
-        if (digest && (digest->length != lengths[i] || !all_in(digest->text, digest->length, HEX)))
-            return hf_refuse(&at, "must be %u hexadecimal digits", lengths[i]);
+    for (int i = 0; i < 2; i++) {
+        const struct json *digest = i == 0 ? md5 : sha256;
+        const uint32_t length = i == 0 ? 32 : 64;
+        if (digest && (digest->length != length || !all_in(digest->text, length, HEX)))
+            return hf_refuse(HF_MEMBER(place, i == 0 ? "md5" : "sha256"), "must be %u hexadecimal digits",
+                             length);
     }
     return PARITAS_OK;
 }
@@ -65,39 +62,31 @@ static paritas_status check_digests(const struct hf_place *place, const struct j
 static paritas_status check_set_metadata(struct walk *walk, const struct hf_place *place,
                                          const struct json *node)
 {
-    struct hf_field fields[] = {{.key = "description", .shape = HF_STRING},
-                                {.key = "references"},
-                                {.key = "digests"},
-                                {.key = "labels", .shape = HF_FILLED_ARRAY}};
-    const struct hf_place references = hf_member(place, "references"), digests = hf_member(place, "digests");
-    TRY(hf_fields(place, node, fields, 4, true));
-    TRY(check_references(&references, fields[1].node));
-    TRY(check_digests(&digests, fields[2].node));
-    walk->n_labels = fields[3].node->count;
-    return hf_each(place, "labels", fields[3].node, check_word, NULL);
+    const struct json *description, *references, *digests, *labels;
+    TRY(HF_FIELDS(place, node, true, {"description", HF_STRING, &description},
+                  {"references", HF_ANY, &references}, {"digests", HF_ANY, &digests},
+                  {"labels", HF_FILLED_ARRAY, &labels}));
+    TRY(check_references(HF_MEMBER(place, "references"), references));
+    TRY(check_digests(HF_MEMBER(place, "digests"), digests));
+    walk->n_labels = labels->count;
+    return hf_each(place, "labels", labels, check_word, NULL);
 }
 
 static paritas_status check_operation(void *unused, const struct hf_place *place, const struct json *node)
 {
     (void)unused;
     static const struct {
-        const char *name;
-        struct hf_field needs;
-    } operations[] = {{"add", {.key = "value"}},     {"remove", {.key = "path"}},
-                      {"replace", {.key = "value"}}, {"move", {.key = "from", .shape = HF_STRING}},
-                      {"test", {.key = "value"}},    {"copy", {.key = "from", .shape = HF_STRING}}};
-    struct hf_field fields[] = {{.key = "op", .shape = HF_STRING}, {.key = "path", .shape = HF_STRING}};
-    TRY(hf_fields(place, node, fields, 2, true));
-    const struct json *op = fields[0].node;
-    size_t i = 0, n = COUNT_OF(operations);
-    while (i < n && !json_text_is(op, operations[i].name)) i++;
-    if (i == n) {
-        char found[64];
-        const struct hf_place at = hf_member(place, "op");
-        return hf_refuse(&at, "unknown operation %s", hf_describe(op, found));
-    }
-    struct hf_field needed = operations[i].needs;
-    return hf_fields(place, node, &needed, 1, true);
+        const char *name, *needs;
+        int shape;
+    } operations[] = {{"add", "value", HF_ANY},    {"remove", "path", HF_ANY}, {"replace", "value", HF_ANY},
+                      {"move", "from", HF_STRING}, {"test", "value", HF_ANY},  {"copy", "from", HF_STRING}};
+    const struct json *op, *path, *needed;
+    TRY(HF_FIELDS(place, node, true, {"op", HF_STRING, &op}, {"path", HF_STRING, &path}));
+    for (size_t i = 0; i < COUNT_OF(operations); i++)
+        if (json_text_is(op, operations[i].name))
+            return HF_FIELDS(place, node, true, {operations[i].needs, operations[i].shape, &needed});
+    char found[64];
+    return hf_refuse(HF_MEMBER(place, "op"), "unknown operation %s", hf_describe(op, found));
 }
 
 /* Values as text, to find equal ones. Numbers by value: 1 is 1.0. */
@@ -117,12 +106,10 @@ static void write_values(struct text *text, const struct json *values)
 static paritas_status enter_key(struct walk *walk, const struct hf_place *place, const char *key,
                                 size_t length, uint32_t index)
 {
-    const char *copy = arena_text(&walk->arena, key, length);
-    uint32_t id = copy ? hf_names_enter(&walk->keys, &walk->arena, copy, (uint32_t)length) : HF_NONE;
-    if (id == HF_NONE) return paritas_fail_memory(walk->source.context);
-    uint32_t *first = &walk->keys.items[id].channel;
-    if (*first != 0) return hf_refuse(place, "the same as those of patches[%u]", *first - 1);
-    *first = index + 1;
+    struct hf_name *name = hf_names_enter(&walk->keys, key, (uint32_t)length);
+    if (!name) return paritas_fail_memory(walk->source.context);
+    if (name->channel != 0) return hf_refuse(place, "the same as those of patches[%u]", name->channel - 1);
+    name->channel = index + 1;
     return PARITAS_OK;
 }
 
@@ -153,65 +140,45 @@ static paritas_status check_values(struct walk *walk, const struct hf_place *pla
 static paritas_status check_patch(void *user, const struct hf_place *place, const struct json *node)
 {
     struct walk *walk = user;
-    struct hf_field fields[] = {{.key = "metadata"}, {.key = "patch", .shape = HF_ARRAY}},
-                    inner[] = {{.key = "name"}, {.key = "values"}};
-    const struct hf_place metadata = hf_member(place, "metadata"), name_place = hf_member(&metadata, "name"),
-                          values_place = hf_member(&metadata, "values");
-    TRY(hf_fields(place, node, fields, 2, false));
-    TRY(hf_fields(&metadata, fields[0].node, inner, 2, true));
-    const struct json *name = inner[0].node;
-    TRY(check_word(NULL, &name_place, name));
-    TRY(enter_key(walk, &name_place, name->text, name->length, place->index));
-    TRY(check_values(walk, &values_place, inner[1].node, place->index));
-    return hf_each(place, "patch", fields[1].node, check_operation, NULL);
+    const struct json *metadata, *patch, *name, *values;
+    const struct hf_place *at = HF_MEMBER(place, "metadata"), *at_name = HF_MEMBER(at, "name");
+    TRY(HF_FIELDS(place, node, false, {"metadata", HF_ANY, &metadata}, {"patch", HF_ARRAY, &patch}));
+    TRY(HF_FIELDS(at, metadata, true, {"name", HF_ANY, &name}, {"values", HF_ANY, &values}));
+    TRY(check_word(NULL, at_name, name));
+    TRY(enter_key(walk, at_name, name->text, name->length, place->index));
+    TRY(check_values(walk, HF_MEMBER(at, "values"), values, place->index));
+    return hf_each(place, "patch", patch, check_operation, NULL);
 }
 
-static paritas_status check_all(struct walk *walk, const struct json *document)
+static paritas_status check_document(struct walk *walk, const struct json *document)
 {
-    struct hf_field fields[] = {
-        {.key = "patches", .shape = HF_FILLED_ARRAY}, {.key = "metadata"}, {.key = "version"}};
-    const struct hf_place root = hf_root(&walk->source), metadata = hf_member(&root, "metadata"),
-                          version = hf_member(&root, "version");
-    char found[64];
-    TRY(hf_fields(&root, document, fields, 3, false));
-    if (!json_text_is(fields[2].node, VERSION))
-        return hf_refuse(&version, "must be \"" VERSION "\", found %s", hf_describe(fields[2].node, found));
-    TRY(check_set_metadata(walk, &metadata, fields[1].node));
-    return hf_each(&root, "patches", fields[0].node, check_patch, walk);
+    const struct json *patches, *metadata, *version;
+    const struct hf_place *root = HF_ROOT(&walk->source);
+    TRY(HF_FIELDS(root, document, false, {"patches", HF_FILLED_ARRAY, &patches},
+                  {"metadata", HF_ANY, &metadata}, {"version", HF_ANY, &version}));
+    TRY(hf_check_version(root, version));
+    TRY(check_set_metadata(walk, HF_MEMBER(root, "metadata"), metadata));
+    return hf_each(root, "patches", patches, check_patch, walk);
 }
 
-paritas_status hf_patchset_check(paritas_context *context, const paritas_workspace *patchset)
+static paritas_status check(paritas_context *context, const paritas_workspace *patchset)
 {
-    struct walk walk = {.source = {context, patchset->label}};
+    struct walk walk = {.source = {context, patchset->label},
+                        .keys = {.scratch = &walk.arena, .keep = &walk.arena}};
     arena_open(&walk.arena, &context->allocator);
-    paritas_status status = check_all(&walk, patchset->root);
+    paritas_status status = check_document(&walk, patchset->root);
     arena_free(&walk.arena);
     return status;
 }
 
-const struct json *hf_patchset_patches(const paritas_workspace *patchset)
+static const struct json *patches_of(const paritas_workspace *patchset)
 {
     return json_get(patchset->root, "patches");
 }
 
-const struct json *hf_patchset_metadata(const paritas_workspace *patchset)
-{
-    return json_get(patchset->root, "metadata");
-}
-
-const char *hf_patchset_entry_name(const struct json *entry)
+static const char *name_of(const struct json *entry)
 {
     return json_get(json_get(entry, "metadata"), "name")->text;
-}
-
-const struct json *hf_patchset_entry_values(const struct json *entry)
-{
-    return json_get(json_get(entry, "metadata"), "values");
-}
-
-const struct json *hf_patchset_entry_patch(const struct json *entry)
-{
-    return json_get(entry, "patch");
 }
 
 static bool same_hex(const char *a, const char *b, size_t length)
@@ -223,10 +190,11 @@ static bool same_hex(const char *a, const char *b, size_t length)
     return true;
 }
 
-paritas_status hf_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
-                                  const paritas_workspace *patchset)
+/* Against digests of `workspace`. */
+static paritas_status verify(paritas_context *context, const paritas_workspace *workspace,
+                             const paritas_workspace *patchset)
 {
-    for (const struct json *digest = json_get(hf_patchset_metadata(patchset), "digests")->first; digest;
+    for (const struct json *digest = json_get(json_get(patchset->root, "metadata"), "digests")->first; digest;
          digest = digest->next) {
         char hex[65];
         TRY(json_digest(context, workspace->root, digest->key, hex));
@@ -247,13 +215,12 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_w
     paritas_workspace *made;
     struct text place;
     *patched = NULL;
-    TRY(json_copy_as(context, workspace, &made, "patched by %s", hf_patchset_entry_name(entry)));
+    TRY(json_copy_as(context, workspace, &made, "patched by %s", name_of(entry)));
     text_open(&place, &context->allocator);
     text_format(&place, "%s: patches[%zu].patch", patchset->label, index);
     text_append(&place, "", 1);
-    paritas_status status = place.failed
-                                ? paritas_fail_memory(context)
-                                : json_patch(context, made, hf_patchset_entry_patch(entry), place.bytes);
+    paritas_status status = place.failed ? paritas_fail_memory(context)
+                                         : json_patch(context, made, json_get(entry, "patch"), place.bytes);
     text_free(&place);
     return json_hand_out(status, made, patched);
 }
@@ -263,8 +230,8 @@ paritas_status paritas_patchset_verify(paritas_context *context, const paritas_w
 {
     if (!context) return PARITAS_INVALID_ARGUMENT;
     if (!workspace || !patchset) return paritas_refuse(context, "a workspace and a patch set are needed");
-    TRY(hf_patchset_check(context, patchset));
-    return hf_patchset_verify(context, workspace, patchset);
+    TRY(check(context, patchset));
+    return verify(context, workspace, patchset);
 }
 
 paritas_status paritas_patchset_count(paritas_context *context, const paritas_workspace *patchset,
@@ -274,8 +241,8 @@ paritas_status paritas_patchset_count(paritas_context *context, const paritas_wo
     if (!patchset || !count)
         return paritas_refuse(context, "a patch set and a place for its count are needed");
     *count = 0;
-    TRY(hf_patchset_check(context, patchset));
-    *count = hf_patchset_patches(patchset)->count;
+    TRY(check(context, patchset));
+    *count = patches_of(patchset)->count;
     return PARITAS_OK;
 }
 
@@ -285,12 +252,12 @@ paritas_status paritas_patchset_name(paritas_context *context, const paritas_wor
     if (!context) return PARITAS_INVALID_ARGUMENT;
     if (!patchset || !name) return paritas_refuse(context, "a patch set and a place for a name are needed");
     *name = NULL;
-    TRY(hf_patchset_check(context, patchset));
-    const struct json *entry = json_at(hf_patchset_patches(patchset), index);
+    TRY(check(context, patchset));
+    const struct json *entry = json_at(patches_of(patchset), index);
     if (!entry)
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%zu], only %u patches",
-                            patchset->label, index, hf_patchset_patches(patchset)->count);
-    *name = hf_patchset_entry_name(entry);
+                            patchset->label, index, patches_of(patchset)->count);
+    *name = name_of(entry);
     return PARITAS_OK;
 }
 
@@ -304,8 +271,8 @@ paritas_status paritas_patchset_apply(paritas_context *context, const paritas_wo
         return paritas_refuse(context, "a workspace, a patch set and the name of a patch are needed");
     TRY(paritas_patchset_verify(context, workspace, patchset));
     size_t index = 0;
-    const struct json *entry = hf_patchset_patches(patchset)->first;
-    for (; entry && strcmp(hf_patchset_entry_name(entry), name) != 0; entry = entry->next) index++;
+    const struct json *entry = patches_of(patchset)->first;
+    for (; entry && strcmp(name_of(entry), name) != 0; entry = entry->next) index++;
     if (!entry)
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patch \"%.200s\"", patchset->label,
                             name);

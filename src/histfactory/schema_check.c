@@ -62,7 +62,7 @@ static const struct {
               [HF_OBJECT] = {"an object", JSON_OBJECT},
               [HF_FILLED_ARRAY] = {"an array", JSON_ARRAY}};
 
-paritas_status hf_expect(const struct hf_place *place, const struct json *node, enum hf_shape shape)
+paritas_status hf_expect(const struct hf_place *place, const struct json *node, int shape)
 {
     if (shape == HF_ANY || (shape == HF_BOOLEAN && node->type == JSON_FALSE)) return PARITAS_OK;
     char found[64];
@@ -72,33 +72,39 @@ paritas_status hf_expect(const struct hf_place *place, const struct json *node, 
     return PARITAS_OK;
 }
 
-paritas_status hf_fields(const struct hf_place *place, const struct json *object, struct hf_field *fields,
-                         size_t n, bool open)
+paritas_status hf_fields(const struct hf_place *place, const struct json *object, bool open,
+                         const struct hf_field *fields, size_t n)
 {
     TRY(hf_expect(place, object, HF_OBJECT));
+    for (size_t i = 0; i < n; i++) *fields[i].node = NULL;
     for (const struct json *member = object->first; member; member = member->next) {
         size_t i = 0;
         while (i < n && !hf_same(member->key, fields[i].key)) i++;
         if (i < n)
-            fields[i].node = member;
+            *fields[i].node = member;
         else if (!open)
             return hf_refuse(place, "unknown key \"%.200s\"", member->key);
     }
-    for (size_t i = 0; i < n; i++) {
-        const struct hf_place at = hf_member(place, fields[i].key);
-        if (!fields[i].node && !fields[i].optional) return hf_refuse(&at, "is missing");
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct hf_place at = hf_member(place, fields[i].key);
-        if (fields[i].node) TRY(hf_expect(&at, fields[i].node, fields[i].shape));
-    }
+    for (size_t i = 0; i < n; i++)
+        if (!*fields[i].node && !(fields[i].shape & HF_OPTIONAL))
+            return hf_refuse(HF_MEMBER(place, fields[i].key), "is missing");
+    for (size_t i = 0; i < n; i++)
+        if (*fields[i].node)
+            TRY(hf_expect(HF_MEMBER(place, fields[i].key), *fields[i].node, fields[i].shape & ~HF_OPTIONAL));
     return PARITAS_OK;
+}
+
+paritas_status hf_check_version(const struct hf_place *root, const struct json *version)
+{
+    char found[64];
+    if (json_text_is(version, "1.0.0")) return PARITAS_OK;
+    return hf_refuse(HF_MEMBER(root, "version"), "must be \"1.0.0\", found %s", hf_describe(version, found));
 }
 
 paritas_status hf_each(const struct hf_place *up, const char *key, const struct json *array, hf_check *check,
                        void *user)
 {
-    struct hf_place at = hf_member_at(up, key, 0);
+    struct hf_place at = {up->source, up, key, 0};
     for (const struct json *item = array->first; item; item = item->next, at.index++)
         TRY(check(user, &at, item));
     return PARITAS_OK;

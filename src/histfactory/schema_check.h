@@ -19,23 +19,11 @@ struct hf_place {
     const char *key;           /* "": the root, or an element of `up` */
     uint32_t index;            /* HF_NONE: no element */
 };
-static inline struct hf_place hf_root(const struct hf_source *source)
-{
-    return (struct hf_place){source, NULL, "", HF_NONE};
-}
-static inline struct hf_place hf_member(const struct hf_place *up, const char *key)
-{
-    return (struct hf_place){up->source, up, key, HF_NONE};
-}
+/* Pointers to places that live as long as the block around them. */
+#define HF_ROOT(source) (&(const struct hf_place){source, NULL, "", HF_NONE})
+#define HF_MEMBER(up, key) HF_MEMBER_AT(up, key, HF_NONE)
 /* Element `index` of array `key` of `up`; HF_NONE: the array. */
-static inline struct hf_place hf_member_at(const struct hf_place *up, const char *key, uint32_t index)
-{
-    return (struct hf_place){up->source, up, key, index};
-}
-static inline struct hf_place hf_element(const struct hf_place *up, uint32_t index)
-{
-    return hf_member_at(up, "", index);
-}
+#define HF_MEMBER_AT(up, key, index) (&(const struct hf_place){(up)->source, up, key, index})
 
 /* The root's path is left out. */
 paritas_status hf_refuse(const struct hf_place *place, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -48,19 +36,26 @@ enum hf_shape {
     HF_STRING,
     HF_ARRAY,
     HF_OBJECT,
-    HF_FILLED_ARRAY /* not empty */
+    HF_FILLED_ARRAY, /* not empty */
+    HF_OPTIONAL = 16 /* added: may be absent */
 };
-paritas_status hf_expect(const struct hf_place *place, const struct json *node, enum hf_shape shape);
+paritas_status hf_expect(const struct hf_place *place, const struct json *node, int shape);
 
+/* A member of an object; *node becomes NULL if it is absent. */
 struct hf_field {
     const char *key;
-    enum hf_shape shape;
-    bool optional;
-    const struct json *node; /* NULL: absent */
+    int shape;
+    const struct json **node;
 };
-/* Sorts members into fields[0..n), checks shapes. Refuses missing keys, and unknown ones unless `open`. */
-paritas_status hf_fields(const struct hf_place *place, const struct json *object, struct hf_field *fields,
-                         size_t n, bool open);
+/* Finds members, checks shapes. Refuses missing keys, and unknown ones unless `open`:
+ * HF_FIELDS(place, object, false, {"name", HF_STRING, &name}, ...) */
+#define HF_FIELDS(place, object, open, ...)                                \
+    hf_fields(place, object, open, (const struct hf_field[]){__VA_ARGS__}, \
+              COUNT_OF(((const struct hf_field[]){__VA_ARGS__})))
+paritas_status hf_fields(const struct hf_place *place, const struct json *object, bool open,
+                         const struct hf_field *fields, size_t n);
+/* Refuses a version other than 1.0.0, of pyhf's schemas. */
+paritas_status hf_check_version(const struct hf_place *root, const struct json *version);
 
 /* For every element of array `key` of `up`; stops at a failure. */
 typedef paritas_status hf_check(void *user, const struct hf_place *place, const struct json *node);

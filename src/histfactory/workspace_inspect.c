@@ -82,7 +82,7 @@ static void add_names(struct inspect *inspect, struct json *root)
         if (name->channel != 0) {
             struct json *pair = make(inspect, JSON_ARRAY);
             append_text(inspect, pair, name->text);
-            append(inspect, pair, make_count(inspect, raw->channels[name->channel - 1].samples[0].data.n));
+            append(inspect, pair, make_count(inspect, raw->channels[name->channel - 1].n_bins));
             append(inspect, channels, pair);
         }
         if (name->sample_in != 0) append_text(inspect, samples, name->text);
@@ -113,21 +113,21 @@ static void add_measurements(struct inspect *inspect, struct json *root)
                 *parameters = add_array(inspect, unused, "parameters"),
                 *pois = add_array(inspect, unused, "pois");
     for (uint32_t i = 0; i < raw->n_observations; i++) {
-        const struct hf_name *name = &raw->names.items[raw->observations[i].name];
+        const struct hf_name *name = raw->observations[i].name;
         if (name->channel == 0) append_text(inspect, observations, name->text);
     }
     for (uint32_t i = 0; inspect->good && i < raw->n_measurements; i++) {
         const struct hf_raw_measurement *measurement = &raw->measurements[i];
-        const char *text = raw->names.items[measurement->name].text;
+        const char *text = measurement->name->text;
         struct json *names = make(inspect, JSON_ARRAY);
         append(inspect, append_pair(inspect, measurements, text, measurement->poi), names);
         for (uint32_t k = 0; k < measurement->n_configs; k++) {
-            const struct hf_name *name = &raw->names.items[measurement->configs[k].name];
+            const struct hf_name *name = measurement->configs[k].name;
             append_text(inspect, names, name->text);
             if (hf_name_types(name) == 0) append_pair(inspect, parameters, text, name->text);
         }
-        uint32_t poi = hf_names_find(&raw->names, measurement->poi);
-        if (measurement->poi[0] != '\0' && (poi == HF_NONE || hf_name_types(&raw->names.items[poi]) == 0))
+        const struct hf_name *poi = hf_names_find(&raw->names, measurement->poi);
+        if (measurement->poi[0] != '\0' && (!poi || hf_name_types(poi) == 0))
             append_pair(inspect, pois, text, measurement->poi);
     }
 }
@@ -145,7 +145,7 @@ paritas_status paritas_workspace_inspect(paritas_context *context, const paritas
     arena_open(&arena, &context->allocator);
     paritas_status status = hf_raw_read(context, workspace, &arena, &arena, &raw);
     if (status == PARITAS_OK) {
-        inspect.sorted = hf_names_rank(&raw.names, &arena);
+        inspect.sorted = hf_names_rank(&raw.names);
         if (!inspect.sorted) status = paritas_fail_memory(context);
     }
     if (status == PARITAS_OK) status = json_copy(context, &empty, workspace->label, &inspect.out);

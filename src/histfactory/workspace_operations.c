@@ -94,34 +94,21 @@ static bool sort_children(struct visit *visit, struct json *array, kind what)
     return true;
 }
 
-paritas_status paritas_workspace_sort(paritas_context *context, const paritas_workspace *workspace,
-                                      paritas_workspace **out)
-{
-    struct visit visit = {.array = sort_children, .context = context};
-    TRY(check_arguments(context, workspace, out));
-    TRY(hf_workspace_check(context, workspace));
-    TRY(json_copy_as(context, workspace, &visit.document, "sorted"));
-    const bool sorted = visit_arrays(&visit);
-    return finish(context, sorted ? PARITAS_OK : paritas_fail_memory(context), visit.document, out);
-}
-
 static bool type_in_use(const struct hf_raw *raw, hf_type type)
 {
-    for (uint32_t i = 0; type != HF_TYPE_COUNT && i < raw->names.count; i++)
-        if (raw->names.items[i].modifier_in[type] != 0) return true;
+    for (uint32_t i = 0; type != HF_TYPE_COUNT && i < raw->names.size; i++)
+        if (raw->names.table[i] && raw->names.table[i]->modifier_in[type] != 0) return true;
     return false;
 }
 
 static bool is_there(const struct hf_raw *raw, kind what, const char *text)
 {
     if (what == MODIFIER_TYPE) return type_in_use(raw, hf_type_of(text));
-    uint32_t id = hf_names_find(&raw->names, text);
-    if (id == HF_NONE) return false;
-    const struct hf_name *name = &raw->names.items[id];
-    return (what == CHANNEL    ? name->channel
-            : what == SAMPLE   ? name->sample_in
-            : what == MODIFIER ? hf_name_types(name)
-                               : name->measurement) != 0;
+    const struct hf_name *name = hf_names_find(&raw->names, text);
+    return name && (what == CHANNEL    ? name->channel
+                    : what == SAMPLE   ? name->sample_in
+                    : what == MODIFIER ? hf_name_types(name)
+                                       : name->measurement) != 0;
 }
 
 static bool is_utf8(const char *text)
@@ -164,6 +151,25 @@ static paritas_status check_lists(const struct visit *visit, const paritas_works
     return status;
 }
 
+/* A copy labelled `what`, with the names in the visitor's lists checked and its arrays visited. */
+static paritas_status transform(struct visit *visit, const paritas_workspace *workspace, size_t step,
+                                const char *what, paritas_workspace **out)
+{
+    TRY(check_lists(visit, workspace, step));
+    TRY(json_copy_as(visit->context, workspace, &visit->document, "%s", what));
+    const bool done = visit_arrays(visit);
+    return finish(visit->context, done ? PARITAS_OK : paritas_fail_memory(visit->context), visit->document,
+                  out);
+}
+
+paritas_status paritas_workspace_sort(paritas_context *context, const paritas_workspace *workspace,
+                                      paritas_workspace **out)
+{
+    struct visit visit = {.array = sort_children, .context = context};
+    TRY(check_arguments(context, workspace, out));
+    return transform(&visit, workspace, 1, "sorted", out);
+}
+
 static bool in_list(const paritas_names *list, const char *text)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -198,10 +204,7 @@ paritas_status paritas_workspace_prune(paritas_context *context, const paritas_w
                                     [MEASUREMENT] = &prune.measurements}};
     TRY(check_arguments(context, workspace, out));
     TRY(SIZED_TAKE(context, paritas_prune_options, "options", given, &prune));
-    TRY(check_lists(&visit, workspace, 1));
-    TRY(json_copy_as(context, workspace, &visit.document, "pruned"));
-    visit_arrays(&visit);
-    return finish(context, PARITAS_OK, visit.document, out);
+    return transform(&visit, workspace, 1, "pruned", out);
 }
 
 /* Of two pairs with one old name the last counts. */
@@ -217,21 +220,16 @@ static bool rename_node(paritas_workspace *document, struct json *node, const pa
     return true;
 }
 
+/* Also the parameter of interest of a measurement. */
 static bool rename_children(struct visit *visit, struct json *array, kind what)
 {
     bool good = true;
-    for (struct json *child = array->first; good && child; child = child->next)
+    for (struct json *child = array->first; good && child; child = child->next) {
         good = rename_node(visit->document, member(child, "name"), visit->lists[what]);
-    return good;
-}
-
-static bool rename_pois(struct visit *visit)
-{
-    bool good = true;
-    struct json *measurement = member(visit->document->root, "measurements")->first;
-    for (; good && measurement; measurement = measurement->next)
-        good = rename_node(visit->document, member(member(measurement, "config"), "poi"),
-                           visit->lists[MODIFIER]);
+        if (good && what == MEASUREMENT)
+            good =
+                rename_node(visit->document, member(member(child, "config"), "poi"), visit->lists[MODIFIER]);
+    }
     return good;
 }
 
@@ -247,10 +245,7 @@ paritas_status paritas_workspace_rename(paritas_context *context, const paritas_
                                     [MEASUREMENT] = &rename.measurements}};
     TRY(check_arguments(context, workspace, out));
     TRY(SIZED_TAKE(context, paritas_rename_options, "options", given, &rename));
-    TRY(check_lists(&visit, workspace, 2));
-    TRY(json_copy_as(context, workspace, &visit.document, "renamed"));
-    const bool renamed = visit_arrays(&visit) && rename_pois(&visit);
-    return finish(context, renamed ? PARITAS_OK : paritas_fail_memory(context), visit.document, out);
+    return transform(&visit, workspace, 2, "renamed", out);
 }
 
 enum join { NONE, OUTER, LEFT_OUTER, RIGHT_OUTER };

@@ -5,11 +5,11 @@
 
 /* `member` of a modifier (sample) needs as many bins as the sample (channel). */
 static paritas_status check_length(const struct hf_raw *raw, const struct hf_use *use, const char *member,
-                                   const struct hf_list *list, uint32_t wanted)
+                                   uint32_t n, uint32_t wanted)
 {
-    if (list->n == wanted) return PARITAS_OK;
+    if (n == wanted) return PARITAS_OK;
     return hf_refuse_use(raw, use, member, HF_NONE, "must have %u bins, as %s, found %u", wanted,
-                         use->modifier != HF_NONE ? "its sample" : "the channel's first sample", list->n);
+                         use->modifier ? "its sample" : "the channel's first sample", n);
 }
 
 static paritas_status check_positive(const struct hf_raw *raw, const struct hf_use *use, const char *member,
@@ -22,151 +22,116 @@ static paritas_status check_positive(const struct hf_raw *raw, const struct hf_u
 }
 
 /* Only some modifiers may share a name, hence a parameter set. */
-static paritas_status check_sharing(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
-                                    const struct hf_use *use)
+static paritas_status check_sharing(const struct hf_raw *raw, const struct hf_use *use)
 {
-    const struct hf_modifier_kind *kind = hf_kind(modifier->type);
-    struct hf_name *name = &raw->names.items[modifier->name];
+    const hf_type type = use->modifier->type;
+    struct hf_name *name = use->modifier->key;
     if (name->types == 0) name->first_use = *use;
-    const uint32_t refused = name->types & ~kind->shares;
-    const bool mixed = (refused & ~HF_BIT(modifier->type)) != 0;
-    name->types |= HF_BIT(modifier->type);
+    const uint32_t refused = name->types & ~hf_kind(type)->shares;
+    const bool mixed = (refused & ~HF_BIT(type)) != 0;
+    name->types |= HF_BIT(type);
     if (refused == 0) return PARITAS_OK;
     const struct hf_use *first = &name->first_use;
-    hf_type before = raw->channels[first->channel].samples[first->sample].modifiers[first->modifier].type;
     return hf_refuse_use(raw, use, "", HF_NONE,
                          "the name \"%.200s\" of this %s is also that of the %s "
                          "channels[%u].samples[%u].modifiers[%u]; %s",
-                         name->text, kind->name, hf_kind(before)->name, first->channel, first->sample,
-                         first->modifier,
+                         name->text, hf_kind(type)->name, hf_kind(first->modifier->type)->name,
+                         first->channel->index, first->sample->index, first->modifier->index,
                          mixed ? "only normsys and histosys may share one" : "a shapesys cannot be shared");
 }
 
-static paritas_status check_modifier(struct hf_raw *raw, const struct hf_raw_modifier *modifier,
-                                     const struct hf_use *use, uint32_t n_bins)
+static paritas_status check_modifier(const struct hf_raw *raw, const struct hf_use *use)
 {
+    const struct hf_modifier *modifier = use->modifier;
+    const uint32_t n_bins = use->sample->n_bins;
     switch (hf_kind(modifier->type)->data) {
     case HF_DATA_HI_LO:
         TRY(check_positive(raw, use, "data.hi", modifier->hi));
         TRY(check_positive(raw, use, "data.lo", modifier->lo));
         break;
     case HF_DATA_HI_LO_BINS:
-        TRY(check_length(raw, use, "data.hi_data", &modifier->highs, n_bins));
-        TRY(check_length(raw, use, "data.lo_data", &modifier->lows, n_bins));
+        TRY(check_length(raw, use, "data.hi_data", modifier->n_hi, n_bins));
+        TRY(check_length(raw, use, "data.lo_data", modifier->n_lo, n_bins));
         break;
     case HF_DATA_BINS:
-        TRY(check_length(raw, use, "data", &modifier->values, n_bins));
+        TRY(check_length(raw, use, "data", modifier->n_hi, n_bins));
         break;
     case HF_DATA_NONE:
         break;
     }
-    return check_sharing(raw, modifier, use);
+    return check_sharing(raw, use);
 }
 
-static paritas_status check_channels(struct hf_raw *raw)
+static paritas_status check_channels(const struct hf_raw *raw)
 {
     uint64_t n_modifiers = 0;
     for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *channel = &raw->channels[c];
+        const struct hf_channel *channel = &raw->channels[c];
         for (uint32_t s = 0; s < channel->n_samples; s++) {
-            const struct hf_raw_sample *sample = &channel->samples[s];
-            const struct hf_use sample_use = {c, s, HF_NONE};
-            TRY(check_length(raw, &sample_use, "data", &sample->data, channel->samples[0].data.n));
-            for (uint32_t m = 0; m < sample->n_modifiers; m++) {
-                const struct hf_use use = {c, s, m};
-                TRY(check_modifier(raw, &sample->modifiers[m], &use, sample->data.n));
+            struct hf_use use = {channel, &channel->samples[s], NULL};
+            TRY(check_length(raw, &use, "data", use.sample->n_bins, channel->n_bins));
+            for (uint32_t m = 0; m < use.sample->n_modifiers; m++) {
+                use.modifier = &use.sample->modifiers[m];
+                TRY(check_modifier(raw, &use));
             }
-            n_modifiers += sample->n_modifiers;
+            n_modifiers += use.sample->n_modifiers;
         }
     }
-    const struct hf_place root = hf_root(&raw->source), at = hf_member(&root, "channels");
     return n_modifiers != 0 ? PARITAS_OK
-                            : hf_refuse(&at, "no sample has a modifier, so the model has no parameter");
+                            : hf_refuse(HF_MEMBER(HF_ROOT(&raw->source), "channels"),
+                                        "no sample has a modifier, so the model has no parameter");
 }
 
 static paritas_status check_observations(const struct hf_raw *raw)
 {
-    const struct hf_place root = hf_root(&raw->source), observations = hf_member(&root, "observations");
+    const struct hf_place *root = HF_ROOT(&raw->source);
     for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *channel = &raw->channels[c];
-        const struct hf_name *name = &raw->names.items[channel->name];
-        const uint32_t n_bins = channel->samples[0].data.n;
+        const struct hf_channel *channel = &raw->channels[c];
+        const struct hf_name *name = channel->key;
+        const uint32_t n_bins = channel->n_bins;
         if (name->observation == 0)
-            return hf_refuse(&observations, "none for the channel \"%.200s\" (channels[%u])", name->text, c);
+            return hf_refuse(HF_MEMBER(root, "observations"),
+                             "none for the channel \"%.200s\" (channels[%u])", name->text, c);
         const struct hf_list *data = &raw->observations[name->observation - 1].data;
-        const struct hf_place at = hf_element(&observations, name->observation - 1),
-                              whole = hf_member(&at, "data");
+        const struct hf_place *at = HF_MEMBER_AT(root, "observations", name->observation - 1);
         if (data->n != n_bins)
-            return hf_refuse(&whole, "must have %u bins, as the channel \"%.200s\", found %u", n_bins,
-                             name->text, data->n);
+            return hf_refuse(HF_MEMBER(at, "data"), "must have %u bins, as the channel \"%.200s\", found %u",
+                             n_bins, name->text, data->n);
         for (uint32_t k = 0; k < n_bins; k++) {
             char found[32];
-            const struct hf_place bin = hf_member_at(&at, "data", k);
             if (data->at[k] < 0.0)
-                return hf_refuse(&bin, "must not be negative, found %s", hf_number(data->at[k], found));
+                return hf_refuse(HF_MEMBER_AT(at, "data", k), "must not be negative, found %s",
+                                 hf_number(data->at[k], found));
         }
     }
     return PARITAS_OK;
 }
 
-static bool layout_sample(const struct hf_raw *raw, const struct hf_raw_sample *source,
-                          struct hf_sample *sample)
+static void place_channels(const struct hf_raw *raw, struct hf_spec *spec)
 {
-    const struct hf_name *name = &raw->names.items[source->name];
-    sample->name = arena_text(raw->keep, name->text, name->length);
-    sample->data = source->data.at;
-    sample->n_modifiers = source->n_modifiers;
-    sample->modifiers = arena_allocate(raw->keep, (source->n_modifiers != 0 ? source->n_modifiers : 1) *
-                                                      sizeof *sample->modifiers);
-    if (!sample->name || !sample->modifiers) return false;
-    for (uint32_t m = 0; m < source->n_modifiers; m++) {
-        const struct hf_raw_modifier *from = &source->modifiers[source->order[m]];
-        sample->modifiers[m] = (struct hf_modifier){.type = from->type,
-                                                    .hi = from->hi,
-                                                    .lo = from->lo,
-                                                    .hi_data = from->highs.at,
-                                                    .lo_data = from->lows.at,
-                                                    .uncertainty = from->values.at};
-    }
-    return true;
-}
-
-static bool layout_channels(const struct hf_raw *raw, struct hf_spec *spec)
-{
+    spec->channels = raw->channels;
     spec->n_channels = raw->n_channels;
-    spec->channels = arena_array(raw->keep, raw->n_channels, sizeof *spec->channels);
-    if (!spec->channels) return false;
-    for (uint32_t c = 0; c < raw->n_channels; c++) {
-        const struct hf_raw_channel *source = &raw->channels[raw->order[c]];
-        const struct hf_name *name = &raw->names.items[source->name];
-        struct hf_channel *channel = &spec->channels[c];
-        channel->name = arena_text(raw->keep, name->text, name->length);
-        channel->n_samples = source->n_samples;
-        channel->n_bins = source->samples[0].data.n;
+    for (struct hf_channel *channel = spec->channels; channel < spec->channels + spec->n_channels;
+         channel++) {
         channel->first_bin = spec->n_main;
-        channel->observed = raw->observations[name->observation - 1].data.at;
-        channel->samples = arena_array(raw->keep, source->n_samples, sizeof *channel->samples);
-        if (!channel->name || !channel->samples) return false;
-        for (uint32_t s = 0; s < source->n_samples; s++)
-            if (!layout_sample(raw, &source->samples[source->order[s]], &channel->samples[s])) return false;
+        channel->observed = raw->observations[channel->key->observation - 1].data.at;
         spec->n_main += channel->n_bins;
     }
-    return true;
 }
 
 static paritas_status find_measurement(const struct hf_raw *raw, const char *measurement, uint32_t *index)
 {
     *index = 0;
     if (!measurement) return PARITAS_OK;
-    uint32_t name = hf_names_find(&raw->names, measurement);
-    if (name != HF_NONE && raw->names.items[name].measurement != 0) {
-        *index = raw->names.items[name].measurement - 1;
+    const struct hf_name *name = hf_names_find(&raw->names, measurement);
+    if (name && name->measurement != 0) {
+        *index = name->measurement - 1;
         return PARITAS_OK;
     }
     struct text list;
     text_open(&list, &raw->source.context->allocator);
     for (uint32_t i = 0; i < raw->n_measurements; i++)
-        text_format(&list, "%s\"%s\"", i != 0 ? ", " : "", raw->names.items[raw->measurements[i].name].text);
+        text_format(&list, "%s\"%s\"", i != 0 ? ", " : "", raw->measurements[i].name->text);
     text_append(&list, "", 1);
     paritas_status status = list.failed ? paritas_fail_memory(raw->source.context)
                                         : paritas_fail(raw->source.context, PARITAS_NOT_FOUND,
@@ -182,9 +147,8 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
     const char *text = asked ? asked : raw->measurements[measurement].poi;
     spec->poi = -1;
     if (text[0] == '\0') return PARITAS_OK;
-    uint32_t name = hf_names_find(&raw->names, text),
-             index = name != HF_NONE ? raw->names.items[name].set : HF_NONE;
-    if (index == HF_NONE) {
+    const struct hf_name *name = hf_names_find(&raw->names, text);
+    if (!name || name->set == 0) {
         if (asked)
             return paritas_fail(raw->source.context, PARITAS_NOT_FOUND,
                                 "%s: the model has no parameter \"%.200s\" to be the parameter of interest",
@@ -192,12 +156,11 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
         spec->unused_poi = arena_text(raw->keep, text, strlen(text));
         return spec->unused_poi ? PARITAS_OK : paritas_fail_memory(raw->source.context);
     }
-    const struct hf_set *set = &spec->sets[index];
+    const struct hf_set *set = &spec->sets[name->set - 1];
     if (set->size != 1) {
-        const struct hf_place root = hf_root(&raw->source),
-                              at = hf_member_at(&root, "measurements", measurement),
-                              poi = hf_member(&at, "config.poi");
-        return hf_refuse(asked ? &root : &poi,
+        const struct hf_place *root = HF_ROOT(&raw->source),
+                              *at = HF_MEMBER_AT(root, "measurements", measurement);
+        return hf_refuse(asked ? root : HF_MEMBER(at, "config.poi"),
                          "\"%.200s\" is a set of %u parameters and cannot be the parameter of interest",
                          set->name, set->size);
     }
@@ -216,7 +179,8 @@ static paritas_status read_into(paritas_context *context, const paritas_workspac
     TRY(find_measurement(&raw, measurement, &chosen));
     TRY(check_channels(&raw));
     TRY(check_observations(&raw));
-    if (!hf_raw_order(&raw) || !layout_channels(&raw, spec)) return paritas_fail_memory(context);
+    if (!hf_raw_sort(&raw)) return paritas_fail_memory(context);
+    place_channels(&raw, spec);
     TRY(hf_sets_build(&raw, chosen, spec));
     return find_poi(&raw, chosen, poi, spec);
 }

@@ -11,23 +11,22 @@
 #include "histfactory/schema_check.h"
 #include "histfactory/workspace_spec.h"
 
-/* A modifier in file order; modifier HF_NONE: the sample. */
+/* A modifier where it is used; modifier NULL: the sample. */
 struct hf_use {
-    uint32_t channel, sample, modifier;
+    const struct hf_channel *channel;
+    const struct hf_sample *sample;
+    struct hf_modifier *modifier;
 };
 
-/* A modifier that decides widths of its set, in the ordered model. */
+/* A modifier that decides widths of its set. */
 struct hf_spread {
-    const struct hf_modifier *modifier;
-    const struct hf_sample *sample;
-    uint32_t n_bins;
     struct hf_use use;
     const struct hf_spread *next; /* in the set, by channel and sample */
 };
 
 /* A name of channels, samples, modifiers, observations or measurements. Stamps tell where it was last met. */
 struct hf_name {
-    const char *text; /* borrowed */
+    const char *text;
     uint32_t length;
     uint32_t hash;
     uint32_t rank;                 /* order of texts, by hf_names_rank */
@@ -40,7 +39,7 @@ struct hf_name {
     uint32_t modifier_in[HF_TYPE_COUNT]; /* serial number of the sample with this (name, type) */
     uint32_t modifier_at[HF_TYPE_COUNT];
     uint32_t types;          /* hf_name_types, while meaning is checked */
-    uint32_t set;            /* index of the set; HF_NONE: not met */
+    uint32_t set;            /* index of the set + 1; 0: none */
     struct hf_use first_use; /* first in file order that filled `types` */
 };
 
@@ -54,9 +53,9 @@ static inline uint32_t hf_name_types(const struct hf_name *name)
 }
 
 struct hf_names {
-    struct hf_name *items;
-    uint32_t *table; /* open addressing: id + 1; 0: empty */
-    uint32_t count, capacity, table_size;
+    struct arena *scratch, *keep; /* of the table; of names */
+    struct hf_name **table;       /* open addressing; NULL: empty */
+    uint32_t count, size;
 };
 
 /* Absent: NULL, n 0. */
@@ -65,31 +64,8 @@ struct hf_list {
     uint32_t n;
 };
 
-struct hf_raw_modifier {
-    uint32_t name;
-    hf_type type;
-    double hi, lo;              /* HF_DATA_HI_LO */
-    struct hf_list values;      /* HF_DATA_BINS */
-    struct hf_list highs, lows; /* HF_DATA_HI_LO_BINS */
-};
-
-struct hf_raw_sample {
-    uint32_t name;
-    uint32_t n_modifiers;
-    struct hf_list data;
-    struct hf_raw_modifier *modifiers;
-    uint32_t *order; /* modifiers by (name, type), by hf_raw_order */
-};
-
-struct hf_raw_channel {
-    uint32_t name;
-    uint32_t n_samples;
-    struct hf_raw_sample *samples;
-    uint32_t *order; /* samples by name, by hf_raw_order */
-};
-
 struct hf_raw_observation {
-    uint32_t name;
+    struct hf_name *name;
     struct hf_list data;
 };
 
@@ -102,34 +78,34 @@ enum hf_setting {
     HF_SETTINGS
 };
 struct hf_raw_config {
-    uint32_t name;
+    struct hf_name *name;
     struct hf_list settings[HF_SETTINGS]; /* bounds: pairs lower, upper */
     int fixed;                            /* -1: absent */
 };
 extern const char *const hf_setting_names[HF_SETTINGS];
 
 struct hf_raw_measurement {
-    uint32_t name;
+    struct hf_name *name;
     uint32_t n_configs;
     struct hf_raw_config *configs;
     const char *poi;
 };
 
-/* A checked document, in file order. */
+/* A checked document, in file order until hf_raw_sort. */
 struct hf_raw {
     struct hf_source source;
-    struct arena *scratch; /* tables of the reader */
-    struct arena *keep;    /* numbers */
+    struct arena *scratch; /* of the reader */
+    struct arena *keep;    /* of what it reads */
     struct hf_names names;
-    struct hf_raw_channel *channels;
+    struct hf_channel *channels;
     struct hf_raw_observation *observations;
     struct hf_raw_measurement *measurements;
     uint32_t n_channels, n_observations, n_measurements;
-    uint32_t n_samples; /* so far; serial numbers of hf_name.modifier_in */
-    uint32_t *order;    /* channels by name, by hf_raw_order */
+    uint32_t n_samples;      /* so far; serial numbers of hf_name.modifier_in */
+    struct hf_name **ranked; /* all names by text, by hf_raw_sort */
 };
 
-/* Checks the shape. Numbers go to `keep`, tables to `scratch`; names are borrowed. INVALID_INPUT: file,
+/* Checks the shape. All but tables goes to `keep`. INVALID_INPUT: file,
  * path, reason. */
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
@@ -141,21 +117,18 @@ paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use,
 /* A bin's uncertainty puts `what` out of range. */
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
                                 const char *what);
-const char *hf_use_name(const struct hf_raw *raw, const struct hf_use *use);
 
-/* Id of a text, new or not; HF_NONE: out of memory. */
-uint32_t hf_names_enter(struct hf_names *names, struct arena *arena, const char *text, uint32_t length);
-/* HF_NONE: unknown. */
-uint32_t hf_names_find(const struct hf_names *names, const char *text);
+/* The name of a text, new or not; NULL: out of memory. */
+struct hf_name *hf_names_enter(struct hf_names *names, const char *text, uint32_t length);
+/* NULL: unknown. */
+struct hf_name *hf_names_find(const struct hf_names *names, const char *text);
 /* Fills `rank`; returns names in that order. NULL: out of memory. */
-struct hf_name **hf_names_rank(struct hf_names *names, struct arena *arena);
-/* Ascending; `scratch` has n places. */
-void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n);
-/* Fills `rank` and `order` arrays. False: out of memory. */
-bool hf_raw_order(struct hf_raw *raw);
+struct hf_name **hf_names_rank(const struct hf_names *names);
+/* Sorts channels and samples by name, modifiers by (name, type). False: out of memory. */
+bool hf_raw_sort(struct hf_raw *raw);
 
 /* Fills spec->sets: defaults, then measurements[measurement]. Also `set` and `first` of all modifiers of
- * spec->channels, which are ordered as `raw`. */
+ * spec->channels. `raw`: sorted. */
 paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf_spec *spec);
 
 #endif

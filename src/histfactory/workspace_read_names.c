@@ -1,5 +1,5 @@
-/* workspace_read_names.c: names as integers. Open addressing: a look-up takes a few ns. Distinct texts are
- * sorted once; all else sorts integers. */
+/* workspace_read_names.c: names as pointers. Open addressing: a look-up takes a few ns. Distinct texts are
+ * sorted once; all else compares ranks. */
 #include "histfactory/workspace_read.h"
 
 #include <stdlib.h>
@@ -22,52 +22,48 @@ static uint32_t hash_text(const char *text, uint32_t length)
     return (uint32_t)(hash >> 32);
 }
 
-static uint32_t slot_of(const struct hf_names *names, const char *text, uint32_t length, uint32_t hash)
+static struct hf_name **slot_of(const struct hf_names *names, const char *text, uint32_t length,
+                                uint32_t hash)
 {
-    uint32_t mask = names->table_size - 1, slot = hash & mask;
-    while (names->table[slot] != 0) {
-        const struct hf_name *name = &names->items[names->table[slot] - 1];
+    const uint32_t mask = names->size - 1;
+    uint32_t slot = hash & mask;
+    for (const struct hf_name *name; (name = names->table[slot]) != NULL; slot = (slot + 1) & mask)
         if (name->hash == hash && name->length == length && memcmp(name->text, text, length) == 0) break;
-        slot = (slot + 1) & mask;
-    }
-    return slot;
+    return &names->table[slot];
 }
 
-/* Doubles at half load. Old arrays stay in the arena. */
-static bool grow(struct hf_names *names, struct arena *arena)
+/* Doubles at half load. The old table stays in the arena. */
+static bool grow(struct hf_names *names)
 {
-    uint32_t capacity = names->capacity != 0 ? 2 * names->capacity : 256, size = 2 * capacity;
-    struct hf_name *items = arena_array(arena, capacity, sizeof *items);
-    uint32_t *table = arena_array(arena, size, sizeof *table);
-    if (!items || !table) return false;
-    if (names->count != 0) memcpy(items, names->items, names->count * sizeof *items);
-    names->items = items;
-    names->table = table;
-    names->capacity = capacity;
-    names->table_size = size;
-    for (uint32_t i = 0; i < names->count; i++)
-        table[slot_of(names, items[i].text, items[i].length, items[i].hash)] = i + 1;
-    return true;
+    const struct hf_names old = *names;
+    names->size = old.size != 0 ? 2 * old.size : 512;
+    names->table = arena_array(names->scratch, names->size, sizeof *names->table);
+    for (uint32_t i = 0; names->table && i < old.size; i++)
+        if (old.table[i])
+            *slot_of(names, old.table[i]->text, old.table[i]->length, old.table[i]->hash) = old.table[i];
+    return names->table;
 }
 
-uint32_t hf_names_enter(struct hf_names *names, struct arena *arena, const char *text, uint32_t length)
+struct hf_name *hf_names_enter(struct hf_names *names, const char *text, uint32_t length)
 {
-    if (names->count == names->capacity && !grow(names, arena)) return HF_NONE;
-    uint32_t hash = hash_text(text, length), slot = slot_of(names, text, length, hash);
-    if (names->table[slot] == 0) {
-        names->items[names->count] =
-            (struct hf_name){.text = text, .length = length, .hash = hash, .set = HF_NONE};
-        names->table[slot] = ++names->count;
-    }
-    return names->table[slot] - 1;
+    if (2 * names->count >= names->size && !grow(names)) return NULL;
+    const uint32_t hash = hash_text(text, length);
+    struct hf_name **slot = slot_of(names, text, length, hash);
+    if (*slot) return *slot;
+    struct hf_name *name = arena_array(names->keep, 1, sizeof *name);
+    const char *copy = arena_text(names->keep, text, length);
+    if (!name || !copy) return NULL;
+    name->text = copy;
+    name->length = length;
+    name->hash = hash;
+    names->count++;
+    return *slot = name;
 }
 
-uint32_t hf_names_find(const struct hf_names *names, const char *text)
+struct hf_name *hf_names_find(const struct hf_names *names, const char *text)
 {
-    uint32_t length = (uint32_t)strlen(text);
-    if (names->count == 0) return HF_NONE;
-    uint32_t slot = slot_of(names, text, length, hash_text(text, length));
-    return names->table[slot] != 0 ? names->table[slot] - 1 : HF_NONE;
+    const uint32_t length = (uint32_t)strlen(text);
+    return names->count != 0 ? *slot_of(names, text, length, hash_text(text, length)) : NULL;
 }
 
 /* UTF-8 bytes sort as code points, as Python's strings. */
@@ -76,79 +72,54 @@ static int by_text(const void *a, const void *b)
     return strcmp((*(struct hf_name *const *)a)->text, (*(struct hf_name *const *)b)->text);
 }
 
-struct hf_name **hf_names_rank(struct hf_names *names, struct arena *arena)
+struct hf_name **hf_names_rank(const struct hf_names *names)
 {
-    struct hf_name **sorted = arena_array(arena, names->count, sizeof *sorted);
+    struct hf_name **sorted = arena_array(names->scratch, names->count, sizeof *sorted);
+    uint32_t n = 0;
     if (!sorted) return NULL;
-    for (size_t i = 0; i < names->count; i++) sorted[i] = &names->items[i];
-    qsort(sorted, names->count, sizeof *sorted, by_text);
-    for (size_t i = 0; i < names->count; i++) sorted[i]->rank = (uint32_t)i;
+    for (uint32_t i = 0; i < names->size; i++)
+        if (names->table[i]) sorted[n++] = names->table[i];
+    qsort(sorted, n, sizeof *sorted, by_text);
+    for (uint32_t i = 0; i < n; i++) sorted[i]->rank = i;
     return sorted;
 }
 
-void hf_sort(uint64_t *keys, uint64_t *scratch, size_t n)
+/* Of channels, samples, modifiers: all begin with the name. */
+static int by_rank(const void *a, const void *b)
 {
-    /* files are mostly sorted */
-    size_t sorted = 1;
-    while (sorted < n && keys[sorted - 1] <= keys[sorted]) sorted++;
-    if (sorted >= n) return;
-    if (n <= 24) {
-        for (size_t i = 1; i < n; i++) {
-            uint64_t key = keys[i];
-            size_t k = i;
-            for (; k > 0 && keys[k - 1] > key; k--) keys[k] = keys[k - 1];
-            keys[k] = key;
-        }
-        return;
-    }
-    size_t half = n / 2, a = 0, b = half;
-    hf_sort(keys, scratch, half);
-    hf_sort(keys + half, scratch, n - half);
-    memcpy(scratch, keys, n * sizeof *keys);
-    for (size_t k = 0; k < n; k++)
-        keys[k] = a == half || (b < n && scratch[b] < scratch[a]) ? scratch[b++] : scratch[a++];
+    const uint32_t left = (*(struct hf_name *const *)a)->rank, right = (*(struct hf_name *const *)b)->rank;
+    return (left > right) - (left < right);
 }
 
-static uint32_t *order_of(struct arena *arena, uint64_t *keys, uint64_t *scratch, uint32_t n)
+static int by_rank_and_type(const void *a, const void *b)
 {
-    uint32_t *order = arena_allocate(arena, (n != 0 ? n : 1) * sizeof *order);
-    if (!order) return NULL;
-    hf_sort(keys, scratch, n);
-    for (uint32_t i = 0; i < n; i++) order[i] = (uint32_t)keys[i];
-    return order;
+    const int order = by_rank(a, b);
+    return order != 0
+               ? order
+               : (int)((const struct hf_modifier *)a)->type - (int)((const struct hf_modifier *)b)->type;
 }
 
-bool hf_raw_order(struct hf_raw *raw)
+/* Files are mostly sorted. */
+static void sort(void *array, uint32_t n, size_t size, int (*compare)(const void *a, const void *b))
 {
-    const struct hf_name *names = raw->names.items;
-    uint32_t most = raw->n_channels;
-    for (uint32_t c = 0; c < raw->n_channels; c++) {
-        if (raw->channels[c].n_samples > most) most = raw->channels[c].n_samples;
-        for (uint32_t s = 0; s < raw->channels[c].n_samples; s++)
-            if (raw->channels[c].samples[s].n_modifiers > most)
-                most = raw->channels[c].samples[s].n_modifiers;
-    }
-    uint64_t *keys = arena_array(raw->scratch, most, sizeof *keys),
-             *scratch = arena_array(raw->scratch, most, sizeof *scratch);
-    if (!keys || !scratch || !hf_names_rank(&raw->names, raw->scratch)) return false;
-    for (uint32_t c = 0; c < raw->n_channels; c++) {
-        struct hf_raw_channel *channel = &raw->channels[c];
-        for (uint32_t s = 0; s < channel->n_samples; s++) {
-            struct hf_raw_sample *sample = &channel->samples[s];
-            for (uint32_t m = 0; m < sample->n_modifiers; m++) {
-                const struct hf_raw_modifier *modifier = &sample->modifiers[m];
-                keys[m] = ((uint64_t)names[modifier->name].rank * 8 + (uint64_t)modifier->type) << 32 | m;
-            }
-            sample->order = order_of(raw->scratch, keys, scratch, sample->n_modifiers);
-            if (!sample->order) return false;
+    const char *item = array;
+    for (uint32_t i = 1; i < n; i++, item += size)
+        if (compare(item, item + size) > 0) {
+            qsort(array, n, size, compare);
+            return;
         }
+}
+
+bool hf_raw_sort(struct hf_raw *raw)
+{
+    raw->ranked = hf_names_rank(&raw->names);
+    if (!raw->ranked) return false;
+    for (struct hf_channel *channel = raw->channels; channel < raw->channels + raw->n_channels; channel++) {
         for (uint32_t s = 0; s < channel->n_samples; s++)
-            keys[s] = (uint64_t)names[channel->samples[s].name].rank << 32 | s;
-        channel->order = order_of(raw->scratch, keys, scratch, channel->n_samples);
-        if (!channel->order) return false;
+            sort(channel->samples[s].modifiers, channel->samples[s].n_modifiers,
+                 sizeof *channel->samples[s].modifiers, by_rank_and_type);
+        sort(channel->samples, channel->n_samples, sizeof *channel->samples, by_rank);
     }
-    for (uint32_t c = 0; c < raw->n_channels; c++)
-        keys[c] = (uint64_t)names[raw->channels[c].name].rank << 32 | c;
-    raw->order = order_of(raw->scratch, keys, scratch, raw->n_channels);
-    return raw->order;
+    sort(raw->channels, raw->n_channels, sizeof *raw->channels, by_rank);
+    return true;
 }

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VERSION "1.0.0"
-
 paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use, const char *member,
                              uint32_t element, const char *format, ...)
 {
@@ -14,12 +12,11 @@ paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use,
     va_start(arguments, format);
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
-    const struct hf_place root = hf_root(&raw->source),
-                          channel = hf_member_at(&root, "channels", use->channel),
-                          sample = hf_member_at(&channel, "samples", use->sample),
-                          modifier = hf_member_at(&sample, "modifiers", use->modifier),
-                          at = hf_member_at(use->modifier != HF_NONE ? &modifier : &sample, member, element);
-    return hf_refuse(&at, "%s", reason);
+    const struct hf_place *root = HF_ROOT(&raw->source),
+                          *channel = HF_MEMBER_AT(root, "channels", use->channel->index),
+                          *at = HF_MEMBER_AT(channel, "samples", use->sample->index);
+    if (use->modifier) at = HF_MEMBER_AT(at, "modifiers", use->modifier->index);
+    return hf_refuse(HF_MEMBER_AT(at, member, element), "%s", reason);
 }
 
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
@@ -28,87 +25,78 @@ paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread
     char rate[32], uncertainty[32];
     return hf_refuse_use(raw, &spread->use, "data", bin,
                          "%s is out of range for an uncertainty of %s on a rate of %s", what,
-                         hf_number(spread->modifier->uncertainty[bin], uncertainty),
-                         hf_number(spread->sample->data[bin], rate));
-}
-
-const char *hf_use_name(const struct hf_raw *raw, const struct hf_use *use)
-{
-    const struct hf_raw_sample *sample = &raw->channels[use->channel].samples[use->sample];
-    return raw->names.items[sample->modifiers[use->modifier].name].text;
+                         hf_number(spread->use.modifier->uncertainty[bin], uncertainty),
+                         hf_number(spread->use.sample->data[bin], rate));
 }
 
 /* one number or more, checked */
 static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                   struct hf_list *list)
+                                   const double **numbers, uint32_t *n)
 {
     double *copy = arena_allocate(raw->keep, (size_t)node->count * sizeof *copy);
     if (!copy) return paritas_fail_memory(raw->source.context);
-    *list = (struct hf_list){copy, 0};
+    *numbers = copy;
+    *n = 0;
     for (const struct json *item = node->first; item; item = item->next) {
-        if (item->type != JSON_NUMBER) {
-            const struct hf_place at = hf_element(place, list->n);
-            return hf_expect(&at, item, HF_NUMBER);
-        }
-        copy[list->n++] = item->number;
+        if (item->type != JSON_NUMBER) return hf_expect(HF_MEMBER_AT(place, "", *n), item, HF_NUMBER);
+        copy[(*n)++] = item->number;
     }
     return PARITAS_OK;
 }
 
-static paritas_status read_field(struct hf_raw *raw, const struct hf_place *place,
-                                 const struct hf_field *field, struct hf_list *list)
+/* Member `key`, if there is one. */
+static paritas_status read_list(struct hf_raw *raw, const struct hf_place *place, const char *key,
+                                const struct json *node, const double **numbers, uint32_t *n)
 {
-    const struct hf_place at = hf_member(place, field->key);
-    return field->node ? read_numbers(raw, &at, field->node, list) : PARITAS_OK;
+    return node ? read_numbers(raw, HF_MEMBER(place, key), node, numbers, n) : PARITAS_OK;
 }
 
-static paritas_status read_name(struct hf_raw *raw, const struct json *node, uint32_t *name)
+static paritas_status read_name(struct hf_raw *raw, const struct json *node, struct hf_name **name)
 {
-    *name = hf_names_enter(&raw->names, raw->scratch, node->text, node->length);
-    return *name != HF_NONE ? PARITAS_OK : paritas_fail_memory(raw->source.context);
+    *name = hf_names_enter(&raw->names, node->text, node->length);
+    return *name ? PARITAS_OK : paritas_fail_memory(raw->source.context);
 }
 
 /* *made: a cleared array, set before; *n counts. */
-static paritas_status read_array(struct hf_raw *raw, const struct hf_place *up, const struct hf_field *field,
-                                 hf_check *read, size_t size, void *made, uint32_t *n)
+static paritas_status read_array(struct hf_raw *raw, const struct hf_place *up, const char *key,
+                                 const struct json *node, hf_check *read, size_t size, void *made,
+                                 uint32_t *n)
 {
-    void *array = arena_array(raw->scratch, field->node->count, size);
+    void *array = arena_array(raw->keep, node->count, size);
     if (!array) return paritas_fail_memory(raw->source.context);
     memcpy(made, &array, sizeof array);
-    *n = field->node->count;
-    return hf_each(up, field->key, field->node, read, raw);
+    *n = node->count;
+    return hf_each(up, key, node, read, raw);
 }
 
 /* `seen`: the name's stamp in this array, index + 1. */
-static paritas_status refuse_twice(struct hf_raw *raw, const struct hf_place *place, uint32_t name,
-                                   uint32_t *seen)
+static paritas_status refuse_twice(const struct hf_place *place, const struct hf_name *name, uint32_t *seen)
 {
     if (*seen != 0)
-        return hf_refuse(place, "the name \"%.200s\" is also that of %s[%u]", raw->names.items[name].text,
-                         place->key, *seen - 1);
+        return hf_refuse(place, "the name \"%.200s\" is also that of %s[%u]", name->text, place->key,
+                         *seen - 1);
     *seen = place->index + 1;
     return PARITAS_OK;
 }
 
 static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
-                                struct hf_raw_modifier *modifier)
+                                struct hf_modifier *modifier)
 {
-    struct hf_field numbers[] = {{.key = "hi", .shape = HF_NUMBER}, {.key = "lo", .shape = HF_NUMBER}},
-                    arrays[] = {{.key = "hi_data", .shape = HF_FILLED_ARRAY},
-                                {.key = "lo_data", .shape = HF_FILLED_ARRAY}};
+    const struct json *hi, *lo;
     switch (hf_kind(modifier->type)->data) {
     case HF_DATA_HI_LO:
-        TRY(hf_fields(place, node, numbers, 2, false));
-        modifier->hi = numbers[0].node->number;
-        modifier->lo = numbers[1].node->number;
+        TRY(HF_FIELDS(place, node, false, {"hi", HF_NUMBER, &hi}, {"lo", HF_NUMBER, &lo}));
+        modifier->hi = hi->number;
+        modifier->lo = lo->number;
         return PARITAS_OK;
     case HF_DATA_BINS:
         TRY(hf_expect(place, node, HF_FILLED_ARRAY));
-        return read_numbers(raw, place, node, &modifier->values);
+        return read_numbers(raw, place, node, &modifier->uncertainty, &modifier->n_hi);
     case HF_DATA_HI_LO_BINS:
-        TRY(hf_fields(place, node, arrays, 2, false));
-        TRY(read_field(raw, place, &arrays[0], &modifier->highs));
-        return read_field(raw, place, &arrays[1], &modifier->lows);
+        TRY(HF_FIELDS(place, node, false, {"hi_data", HF_FILLED_ARRAY, &hi},
+                      {"lo_data", HF_FILLED_ARRAY, &lo}));
+        TRY(read_list(raw, place, "hi_data", hi, &modifier->hi_data, &modifier->n_hi));
+        return read_list(raw, place, "lo_data", lo, &modifier->lo_data, &modifier->n_lo);
     case HF_DATA_NONE:
         break;
     }
@@ -118,79 +106,80 @@ static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place
 static paritas_status read_modifier(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
-    struct hf_raw_modifier *modifier =
+    struct hf_modifier *modifier =
         &raw->channels[place->up->up->index].samples[place->up->index].modifiers[place->index];
-    struct hf_field fields[] = {
-        {.key = "name", .shape = HF_STRING}, {.key = "type", .shape = HF_STRING}, {.key = "data"}};
-    TRY(hf_fields(place, node, fields, 3, false));
-    TRY(read_name(raw, fields[0].node, &modifier->name));
-    const hf_type type = modifier->type = hf_type_of(fields[1].node->text);
+    const struct json *name_node, *type_node, *data_node;
+    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name_node}, {"type", HF_STRING, &type_node},
+                  {"data", HF_ANY, &data_node}));
+    TRY(read_name(raw, name_node, &modifier->key));
+    modifier->index = place->index;
+    const hf_type type = modifier->type = hf_type_of(type_node->text);
     if (type == HF_TYPE_COUNT) {
         char found[64];
-        const struct hf_place at = hf_member(place, "type");
-        return hf_refuse(&at, "unknown modifier type %s", hf_describe(fields[1].node, found));
+        return hf_refuse(HF_MEMBER(place, "type"), "unknown modifier type %s", hf_describe(type_node, found));
     }
     const struct hf_modifier_kind *kind = hf_kind(type);
-    struct hf_name *name = &raw->names.items[modifier->name];
+    struct hf_name *name = modifier->key;
     if (name->modifier_in[type] == raw->n_samples)
         return hf_refuse(place, "the %s \"%.200s\" is given twice in this sample, first as modifiers[%u]",
                          kind->name, name->text, name->modifier_at[type]);
     name->modifier_in[type] = raw->n_samples;
     name->modifier_at[type] = place->index;
-    if (kind->only_name && strcmp(name->text, kind->only_name) != 0) {
-        const struct hf_place at = hf_member(place, "name");
-        return hf_refuse(&at, "a modifier of type %s must be named \"%s\", found \"%.200s\"", kind->name,
+    if (kind->only_name && strcmp(name->text, kind->only_name) != 0)
+        return hf_refuse(HF_MEMBER(place, "name"),
+                         "a modifier of type %s must be named \"%s\", found \"%.200s\"", kind->name,
                          kind->only_name, name->text);
-    }
-    const struct hf_place data = hf_member(place, "data");
-    return read_data(raw, &data, fields[2].node, modifier);
+    return read_data(raw, HF_MEMBER(place, "data"), data_node, modifier);
 }
 
 static paritas_status read_sample(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
     const uint32_t channel = place->up->index;
-    struct hf_raw_sample *sample = &raw->channels[channel].samples[place->index];
-    struct hf_field fields[] = {{.key = "name", .shape = HF_STRING},
-                                {.key = "data", .shape = HF_FILLED_ARRAY},
-                                {.key = "modifiers", .shape = HF_ARRAY}};
-    TRY(hf_fields(place, node, fields, 3, false));
-    TRY(read_name(raw, fields[0].node, &sample->name));
-    TRY(read_field(raw, place, &fields[1], &sample->data));
-    struct hf_name *name = &raw->names.items[sample->name];
+    struct hf_sample *sample = &raw->channels[channel].samples[place->index];
+    const struct json *name_node, *data, *modifiers;
+    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name_node}, {"data", HF_FILLED_ARRAY, &data},
+                  {"modifiers", HF_ARRAY, &modifiers}));
+    TRY(read_name(raw, name_node, &sample->key));
+    sample->index = place->index;
+    TRY(read_list(raw, place, "data", data, &sample->data, &sample->n_bins));
+    struct hf_name *name = sample->key;
+    sample->name = name->text;
     if (name->sample_in == channel + 1)
         return hf_refuse(place, "the name \"%.200s\" is also that of samples[%u]", name->text,
                          name->sample_at);
     name->sample_in = channel + 1;
     name->sample_at = place->index;
     raw->n_samples++;
-    return read_array(raw, place, &fields[2], read_modifier, sizeof *sample->modifiers, &sample->modifiers,
-                      &sample->n_modifiers);
+    return read_array(raw, place, "modifiers", modifiers, read_modifier, sizeof *sample->modifiers,
+                      &sample->modifiers, &sample->n_modifiers);
 }
 
 static paritas_status read_channel(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
-    struct hf_raw_channel *channel = &raw->channels[place->index];
-    struct hf_field fields[] = {{.key = "name", .shape = HF_STRING},
-                                {.key = "samples", .shape = HF_FILLED_ARRAY}};
-    TRY(hf_fields(place, node, fields, 2, false));
-    TRY(read_name(raw, fields[0].node, &channel->name));
-    TRY(refuse_twice(raw, place, channel->name, &raw->names.items[channel->name].channel));
-    return read_array(raw, place, &fields[1], read_sample, sizeof *channel->samples, &channel->samples,
-                      &channel->n_samples);
+    struct hf_channel *channel = &raw->channels[place->index];
+    const struct json *name, *samples;
+    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"samples", HF_FILLED_ARRAY, &samples}));
+    TRY(read_name(raw, name, &channel->key));
+    channel->index = place->index;
+    channel->name = channel->key->text;
+    TRY(refuse_twice(place, channel->key, &channel->key->channel));
+    TRY(read_array(raw, place, "samples", samples, read_sample, sizeof *channel->samples, &channel->samples,
+                   &channel->n_samples));
+    channel->n_bins = channel->samples[0].n_bins;
+    return PARITAS_OK;
 }
 
 static paritas_status read_observation(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
     struct hf_raw_observation *observation = &raw->observations[place->index];
-    struct hf_field fields[] = {{.key = "name", .shape = HF_STRING},
-                                {.key = "data", .shape = HF_FILLED_ARRAY}};
-    TRY(hf_fields(place, node, fields, 2, false));
-    TRY(read_name(raw, fields[0].node, &observation->name));
-    TRY(read_field(raw, place, &fields[1], &observation->data));
-    return refuse_twice(raw, place, observation->name, &raw->names.items[observation->name].observation);
+    const struct json *name, *data;
+    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"data", HF_FILLED_ARRAY, &data}));
+    TRY(read_name(raw, name, &observation->name));
+    TRY(read_list(raw, place, "data", data, &observation->data.at, &observation->data.n));
+    return refuse_twice(place, observation->name, &observation->name->observation);
 }
 
 static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
@@ -201,14 +190,14 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
     *list = (struct hf_list){bounds, 0};
     for (const struct json *item = node->first; item; item = item->next) {
         char found[64];
-        const struct hf_place at = hf_member_at(place, "bounds", list->n++);
+        const struct hf_place *at = HF_MEMBER_AT(place, "bounds", list->n);
+        list->n++;
         if (item->type != JSON_ARRAY)
-            return hf_refuse(&at, "must be a pair [lower, upper], found %s", hf_describe(item, found));
+            return hf_refuse(at, "must be a pair [lower, upper], found %s", hf_describe(item, found));
         if (item->count != 2)
-            return hf_refuse(&at, "must be a pair [lower, upper], found an array of %u", item->count);
-        const struct hf_place lower = hf_element(&at, 0), upper = hf_element(&at, 1);
-        TRY(hf_expect(&lower, item->first, HF_NUMBER));
-        TRY(hf_expect(&upper, item->last, HF_NUMBER));
+            return hf_refuse(at, "must be a pair [lower, upper], found an array of %u", item->count);
+        TRY(hf_expect(HF_MEMBER_AT(at, "", 0), item->first, HF_NUMBER));
+        TRY(hf_expect(HF_MEMBER_AT(at, "", 1), item->last, HF_NUMBER));
         *bounds++ = item->first->number;
         *bounds++ = item->last->number;
     }
@@ -222,19 +211,21 @@ static paritas_status read_config(void *user, const struct hf_place *place, cons
     struct hf_raw *raw = user;
     const uint32_t measurement = place->up->up->index;
     struct hf_raw_config *config = &raw->measurements[measurement].configs[place->index];
-    enum { NAME = HF_SETTINGS, FIXED, FIELDS };
-    struct hf_field fields[FIELDS] = {[NAME] = {.key = "name", .shape = HF_STRING},
-                                      [FIXED] = {.key = "fixed", .shape = HF_BOOLEAN, .optional = true}};
+    const struct json *name_node, *fixed, *settings[HF_SETTINGS];
+    struct hf_field fields[HF_SETTINGS + 2] = {{"name", HF_STRING, &name_node},
+                                               {"fixed", HF_BOOLEAN | HF_OPTIONAL, &fixed}};
     for (int k = 0; k < HF_SETTINGS; k++)
-        fields[k] = (struct hf_field){.key = hf_setting_names[k], .shape = HF_FILLED_ARRAY, .optional = true};
-    TRY(hf_fields(place, node, fields, FIELDS, false));
-    TRY(read_name(raw, fields[NAME].node, &config->name));
+        fields[k + 2] = (struct hf_field){hf_setting_names[k], HF_FILLED_ARRAY | HF_OPTIONAL, &settings[k]};
+    TRY(hf_fields(place, node, false, fields, COUNT_OF(fields)));
+    TRY(read_name(raw, name_node, &config->name));
     for (int k = 0; k < HF_SETTINGS; k++)
-        if (k != HF_GIVEN_BOUNDS) TRY(read_field(raw, place, &fields[k], &config->settings[k]));
-    if (fields[HF_GIVEN_BOUNDS].node)
-        TRY(read_bounds(raw, place, fields[HF_GIVEN_BOUNDS].node, &config->settings[HF_GIVEN_BOUNDS]));
-    config->fixed = fields[FIXED].node ? json_is(fields[FIXED].node, JSON_TRUE) : -1;
-    struct hf_name *name = &raw->names.items[config->name];
+        if (k != HF_GIVEN_BOUNDS)
+            TRY(read_list(raw, place, hf_setting_names[k], settings[k], &config->settings[k].at,
+                          &config->settings[k].n));
+    if (settings[HF_GIVEN_BOUNDS])
+        TRY(read_bounds(raw, place, settings[HF_GIVEN_BOUNDS], &config->settings[HF_GIVEN_BOUNDS]));
+    config->fixed = fixed ? json_is(fixed, JSON_TRUE) : -1;
+    struct hf_name *name = config->name;
     if (name->config_in == measurement + 1)
         return hf_refuse(place, "the parameter \"%.200s\" is configured twice, first in parameters[%u]",
                          name->text, name->config_at);
@@ -247,37 +238,36 @@ static paritas_status read_measurement(void *user, const struct hf_place *place,
 {
     struct hf_raw *raw = user;
     struct hf_raw_measurement *measurement = &raw->measurements[place->index];
-    struct hf_field fields[] = {{.key = "name", .shape = HF_STRING}, {.key = "config"}},
-                    inner[] = {{.key = "poi", .shape = HF_STRING}, {.key = "parameters", .shape = HF_ARRAY}};
-    const struct hf_place config = hf_member(place, "config");
-    TRY(hf_fields(place, node, fields, 2, false));
-    TRY(read_name(raw, fields[0].node, &measurement->name));
-    TRY(refuse_twice(raw, place, measurement->name, &raw->names.items[measurement->name].measurement));
-    TRY(hf_fields(&config, fields[1].node, inner, 2, false));
-    measurement->poi = inner[0].node->text;
-    return read_array(raw, &config, &inner[1], read_config, sizeof *measurement->configs,
+    const struct json *name, *config, *poi, *parameters;
+    const struct hf_place *at = HF_MEMBER(place, "config");
+    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"config", HF_ANY, &config}));
+    TRY(read_name(raw, name, &measurement->name));
+    TRY(refuse_twice(place, measurement->name, &measurement->name->measurement));
+    TRY(HF_FIELDS(at, config, false, {"poi", HF_STRING, &poi}, {"parameters", HF_ARRAY, &parameters}));
+    measurement->poi = poi->text;
+    return read_array(raw, at, "parameters", parameters, read_config, sizeof *measurement->configs,
                       &measurement->configs, &measurement->n_configs);
 }
 
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw)
 {
-    *raw = (struct hf_raw){.source = {context, workspace->label}, .scratch = scratch, .keep = keep};
-    struct hf_field fields[] = {{.key = "channels", .shape = HF_FILLED_ARRAY},
-                                {.key = "observations", .shape = HF_FILLED_ARRAY},
-                                {.key = "measurements", .shape = HF_FILLED_ARRAY},
-                                {.key = "version"}};
-    const struct hf_place root = hf_root(&raw->source), version = hf_member(&root, "version");
-    TRY(hf_fields(&root, workspace->root, fields, 4, false));
-    char found[64];
-    if (!json_text_is(fields[3].node, VERSION))
-        return hf_refuse(&version, "must be \"" VERSION "\", found %s", hf_describe(fields[3].node, found));
-    TRY(read_array(raw, &root, &fields[0], read_channel, sizeof *raw->channels, &raw->channels,
+    *raw = (struct hf_raw){.source = {context, workspace->label},
+                           .scratch = scratch,
+                           .keep = keep,
+                           .names = {.scratch = scratch, .keep = keep}};
+    const struct json *channels, *observations, *measurements, *version;
+    const struct hf_place *root = HF_ROOT(&raw->source);
+    TRY(HF_FIELDS(root, workspace->root, false, {"channels", HF_FILLED_ARRAY, &channels},
+                  {"observations", HF_FILLED_ARRAY, &observations},
+                  {"measurements", HF_FILLED_ARRAY, &measurements}, {"version", HF_ANY, &version}));
+    TRY(hf_check_version(root, version));
+    TRY(read_array(raw, root, "channels", channels, read_channel, sizeof *raw->channels, &raw->channels,
                    &raw->n_channels));
-    TRY(read_array(raw, &root, &fields[1], read_observation, sizeof *raw->observations, &raw->observations,
-                   &raw->n_observations));
-    return read_array(raw, &root, &fields[2], read_measurement, sizeof *raw->measurements, &raw->measurements,
-                      &raw->n_measurements);
+    TRY(read_array(raw, root, "observations", observations, read_observation, sizeof *raw->observations,
+                   &raw->observations, &raw->n_observations));
+    return read_array(raw, root, "measurements", measurements, read_measurement, sizeof *raw->measurements,
+                      &raw->measurements, &raw->n_measurements);
 }
 
 paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace)

@@ -9,7 +9,12 @@
 
 #include "histfactory/histfactory_modifiers.h"
 
+struct hf_name; /* workspace_read.h */
+
+/* Channels, samples and modifiers begin with what the reader knows: the name, and the place in the file. */
 struct hf_modifier {
+    struct hf_name *key;
+    uint32_t index;
     hf_type type;
     uint32_t set;                    /* in hf_spec.sets */
     uint32_t first;                  /* element for bin 0 of this channel */
@@ -18,17 +23,22 @@ struct hf_modifier {
     /* HISTOSYS: place among template numbers + 1; 0: the arrays above */
     uint32_t hi_template, lo_template;
     const double *uncertainty; /* SHAPESYS, STATERROR: absolute, one a bin */
+    uint32_t n_hi, n_lo;       /* lengths as read; n_hi: also of `uncertainty` */
 };
 
 struct hf_sample {
+    struct hf_name *key;
+    uint32_t index;
     const char *name;
     const double *data;            /* nominal, one a bin */
     struct hf_modifier *modifiers; /* sorted by (name, type) */
-    uint32_t n_modifiers;
+    uint32_t n_bins, n_modifiers;
     uint32_t data_template; /* as hi_template */
 };
 
 struct hf_channel {
+    struct hf_name *key;
+    uint32_t index;
     const char *name;
     struct hf_sample *samples; /* sorted by name */
     const double *observed;

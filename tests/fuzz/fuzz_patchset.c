@@ -15,12 +15,14 @@ static void apply_all(paritas_context *context, const paritas_workspace *workspa
     paritas_workspace *patched;
     struct hf_spec *spec;
     size_t index = 0;
-    for (const struct json *entry = hf_patchset_patches(set)->first; entry != NULL;
+    for (const struct json *entry = json_get(set->root, "patches")->first; entry != NULL;
          entry = entry->next, index++) {
-        check(hf_patchset_entry_values(entry)->count == json_get(hf_patchset_metadata(set), "labels")->count);
+        const struct json *metadata = json_get(entry, "metadata");
+        check(json_get(metadata, "values")->count ==
+              json_get(json_get(set->root, "metadata"), "labels")->count);
         if (index < 4) {
             check(paritas_patchset_name(context, set, index, &name) == PARITAS_OK);
-            check(name != NULL && strcmp(name, hf_patchset_entry_name(entry)) == 0);
+            check(name != NULL && strcmp(name, json_get(metadata, "name")->text) == 0);
         }
         paritas_status status = hf_patchset_apply_entry(context, workspace, set, entry, index, &patched);
         check((status == PARITAS_OK) == (patched != NULL));
@@ -49,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(json_copy(&context, pair->last, "set", &set) == PARITAS_OK);
         paritas_status status = paritas_patchset_count(&context, set, &count);
         if (status == PARITAS_OK) {
-            check(count == hf_patchset_patches(set)->count);
+            check(count == json_get(set->root, "patches")->count);
             status = paritas_patchset_verify(&context, workspace, set);
             check(status == PARITAS_OK || (status == PARITAS_INVALID_INPUT &&
                                            strncmp(context.message, "set: metadata.digests.", 22) == 0));
