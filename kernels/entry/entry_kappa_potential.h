@@ -4,28 +4,34 @@
 
 #include "kappa/kappa_potential.h"
 
+/* Of a job; some plasma if it has none. */
+FN kappa_plasma charging_plasma(GLOBAL const elem *in, lane_rows rows, u32 stride)
+{
+    const real density = LOAD_ROWS(in, rows, stride, CHARGING_DENSITY);
+    const mask some = density > R(0.0);
+    const kappa_plasma plasma = {SELECT(some, density, R(1e6)),
+                                 SELECT(some, LOAD_ROWS(in, rows, stride, CHARGING_KAPPA), R(5.0)),
+                                 SELECT(some, LOAD_ROWS(in, rows, stride, CHARGING_THETA), R(1e7))};
+    return plasma;
+}
+
 /* in: charging_job each. out: charging_answer. */
 KERNEL(kappa_potential)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[CHARGING_ARG_JOBS]);
     const u32 rule = args[CHARGING_ARG_RULE];
     const real zero = R(0.0);
-    real density = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_DENSITY),
-         kappa = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_KAPPA),
-         theta = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_THETA);
     const mask sunlit = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_SUNLIT) > zero;
-    const mask some = density > zero;
-    density = SELECT(some, density, R(1e6));
-    kappa = SELECT(some, kappa, R(5.0));
-    theta = SELECT(some, theta, R(1e7));
+    const kappa_plasma plasma = charging_plasma(in, rows, CHARGING_JOB);
+    const mask some = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_DENSITY) > zero;
     real answer[CHARGING_ANSWER];
     for (u32 i = 0; i < CHARGING_ANSWER; i++) answer[i] = zero;
     TEAM_IF(ANY(sunlit)) {
         const real lower = LOADM1(mr, CHARGING_SUN_LOWER), upper = LOADM1(mr, CHARGING_SUN_UPPER);
-        const real current = current_electrons(current_plasma_at(density, kappa, theta, zero), lower, upper);
+        const real current = current_electrons(current_plasma_at(plasma, zero), lower, upper);
         real status;
         const real u = potential_in_sun(current, &status);
-        const potential_slopes by = potential_slopes_in_sun(current, kappa, theta, density, u, lower, upper);
+        const potential_slopes by = potential_slopes_in_sun(current, plasma, u, lower, upper);
         answer[CHARGING_POTENTIAL] = u;
         answer[CHARGING_STATUS] = status;
         answer[CHARGING_BY_DENSITY] = by.by_density;
@@ -35,9 +41,9 @@ KERNEL(kappa_potential)
         answer[CHARGING_EMITTED] = current_photoelectrons(u);
     }
     TEAM_IF(ANY(NOT(sunlit))) {
-        const potential_balance p = potential_in_shade(mr, s, rule, density, kappa, theta);
-        const potential_slopes by = potential_slopes_in_shade(mr, s, density, kappa, theta, p.potential);
-        const currents c = currents_at(mr, s, rule, density, kappa, theta, p.potential);
+        const potential_balance p = potential_in_shade(mr, s, rule, plasma);
+        const potential_slopes by = potential_slopes_in_shade(mr, s, plasma, p.potential);
+        const currents c = currents_at(mr, s, rule, plasma, p.potential);
         answer[CHARGING_POTENTIAL] = SELECT(sunlit, answer[CHARGING_POTENTIAL], p.potential);
         answer[CHARGING_STATUS] = SELECT(sunlit, answer[CHARGING_STATUS], p.status);
         answer[CHARGING_HAS_SECOND] = SELECT(sunlit, zero, p.has_second);
@@ -67,12 +73,8 @@ KERNEL(kappa_currents)
     const u32 all = CURRENTS_SIZE * n;
     for (u32 i = 0; i < n; i++) {
         const u32 at = CURRENTS_SIZE * i;
-        const real density = LOAD_ROWS(in, rows, CHARGING_PLASMA, CHARGING_DENSITY),
-                   kappa = LOAD_ROWS(in, rows, CHARGING_PLASMA, CHARGING_KAPPA),
-                   theta = LOAD_ROWS(in, rows, CHARGING_PLASMA, CHARGING_THETA);
-        const mask some = density > R(0.0);
-        const currents c = currents_at(mr, s, rule, SELECT(some, density, R(1e6)),
-                                       SELECT(some, kappa, R(5.0)), SELECT(some, theta, R(1e7)),
+        const mask some = LOAD_ROWS(in, rows, CHARGING_PLASMA, CHARGING_DENSITY) > R(0.0);
+        const currents c = currents_at(mr, s, rule, charging_plasma(in, rows, CHARGING_PLASMA),
                                        REAL_OF(in[CHARGING_PLASMA * args[CHARGING_ARG_JOBS] + i]));
         ONE_WORKER
         {
