@@ -168,8 +168,11 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
     GLOBAL real *terms = s + KAPPA_S_TERMS;
     const u32 folded = mi[KAPPA_FOLDED];
     pack m[KAPPA_MODELS];
-    UNROLL for (u32 k = 0; k < KAPPA_MODELS; k++) m[k] =
-        folded ? response_fold(response, model + k * SWEEP_SLOTS, i) : LOADP(model, k * SWEEP_SLOTS + i);
+    UNROLL for (u32 k = 0; k < KAPPA_MODELS; k++)
+    {
+        m[k] = LOADP(model, k * SWEEP_SLOTS + i);
+        if (folded) m[k] = response_fold(response, model + k * SWEEP_SLOTS, i);
+    }
     pack flux = m[0], by_kappa = m[1], by_t = m[2], kappa_kappa = m[3], kappa_t = m[4], t_t = m[5];
     if (folded) {
         const pack inverse = PDIVIDE(PK(1.0), PSELECT(flux > PK(MISFIT_LEAST_MEAN), flux, PK(1.0)));

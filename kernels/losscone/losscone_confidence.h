@@ -45,7 +45,7 @@ FN void confidence_mark(GLOBAL real *s, confidence_grid grid, real low, real hig
 FN void confidence_push_halves(GLOBAL real *s, search_box box, u32 in_r)
 {
     const u32 depth = U32_OF(s[SEARCH_STACKED]);
-    for (u32 half = 0; half < 2; half++) put_box(STACKED_BOX(depth + half), box_half(box, in_r, half));
+    for (u32 w = 0; w < 2; w++) put_box(STACKED_BOX(depth + w), box_half(box, in_r, w));
     s[SEARCH_STACKED] = REAL_OF(depth + 2);
 }
 

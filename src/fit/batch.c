@@ -13,16 +13,14 @@ static paritas_status fill(void *user, struct launch_rows *rows)
     rows->args[BATCH_ARG_FIRST_HIGH] = (uint32_t)(first >> 32);
     if (batch->n_shared)
         memcpy(rows->in + rows->n * batch->n_in, batch->shared, batch->n_shared * sizeof *rows->in);
-    for (size_t k = 0; k < rows->n; k++)
-        batch->fill(batch->user, rows->at + k, rows->in + k * batch->n_in);
+    for (size_t k = 0; k < rows->n; k++) batch->fill(batch->user, rows->at + k, rows->in + k * batch->n_in);
     return PARITAS_OK;
 }
 
 static paritas_status take(void *user, const struct launch_rows *rows)
 {
     const struct batch *batch = user;
-    for (size_t k = 0; k < rows->n; k++)
-        batch->take(batch->user, rows->at + k, rows->out + k * batch->n_out);
+    for (size_t k = 0; k < rows->n; k++) batch->take(batch->user, rows->at + k, rows->out + k * batch->n_out);
     return PARITAS_OK;
 }
 

@@ -171,7 +171,7 @@ static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *res
 static paritas_status refit(const struct task *task, struct arena *arena, bool first, size_t *open)
 {
     const paritas_spectra *all = &task->spectra;
-    struct shifted shifted;
+    struct shifted shifted = {0};
     size_t n = 0;
     *open = 0;
     for (size_t k = 0; k < all->n; k++) *open += is_open(&task->searches[k], &task->results[k]);
