@@ -4,21 +4,15 @@
 
 #include "kappa/kappa_potential.h"
 
-/* Without a density: not `some`, and a plasma that every function takes. */
-typedef struct {
-    mask some;
-    real density, kappa, theta;
-} charging_plasma;
-
-FN charging_plasma charging_plasma_of(GLOBAL const elem *in, lane_rows rows, u32 stride)
+/* Of a job. Without a density: not `some`, and a plasma that every function takes. */
+FN kappa_plasma charging_plasma(GLOBAL const elem *in, lane_rows rows, u32 stride, PRIVATE mask *some)
 {
-    charging_plasma p;
-    p.density = LOAD_ROWS(in, rows, stride, CHARGING_DENSITY);
-    p.some = p.density > R(0.0);
-    p.density = SELECT(p.some, p.density, R(1e6));
-    p.kappa = SELECT(p.some, LOAD_ROWS(in, rows, stride, CHARGING_KAPPA), R(5.0));
-    p.theta = SELECT(p.some, LOAD_ROWS(in, rows, stride, CHARGING_THETA), R(1e7));
-    return p;
+    const real density = LOAD_ROWS(in, rows, stride, CHARGING_DENSITY);
+    *some = density > R(0.0);
+    const kappa_plasma plasma = {SELECT(*some, density, R(1e6)),
+                                 SELECT(*some, LOAD_ROWS(in, rows, stride, CHARGING_KAPPA), R(5.0)),
+                                 SELECT(*some, LOAD_ROWS(in, rows, stride, CHARGING_THETA), R(1e7))};
+    return plasma;
 }
 
 /* in: charging_job each. out: charging_answer. */
@@ -27,17 +21,17 @@ KERNEL(kappa_potential)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[CHARGING_ARG_JOBS]);
     const u32 rule = args[CHARGING_ARG_RULE];
     const real zero = R(0.0);
-    const charging_plasma plasma = charging_plasma_of(in, rows, CHARGING_JOB);
-    const real density = plasma.density, kappa = plasma.kappa, theta = plasma.theta;
     const mask sunlit = LOAD_ROWS(in, rows, CHARGING_JOB, CHARGING_SUNLIT) > zero;
+    mask some;
+    const kappa_plasma plasma = charging_plasma(in, rows, CHARGING_JOB, &some);
     real answer[CHARGING_ANSWER];
     for (u32 i = 0; i < CHARGING_ANSWER; i++) answer[i] = zero;
     TEAM_IF(ANY(sunlit)) {
         const real lower = LOADM1(mr, CHARGING_SUN_LOWER), upper = LOADM1(mr, CHARGING_SUN_UPPER);
-        const real current = current_electrons(current_plasma_at(density, kappa, theta, zero), lower, upper);
+        const real current = current_electrons(current_plasma_at(plasma, zero), lower, upper);
         real status;
         const real u = potential_in_sun(current, &status);
-        const potential_slopes by = potential_slopes_in_sun(current, kappa, theta, density, u, lower, upper);
+        const potential_slopes by = potential_slopes_in_sun(current, plasma, u, lower, upper);
         answer[CHARGING_POTENTIAL] = u;
         answer[CHARGING_STATUS] = status;
         answer[CHARGING_BY_DENSITY] = by.by_density;
@@ -47,9 +41,9 @@ KERNEL(kappa_potential)
         answer[CHARGING_EMITTED] = current_photoelectrons(u);
     }
     TEAM_IF(ANY(NOT(sunlit))) {
-        const potential_balance p = potential_in_shade(mr, s, rule, density, kappa, theta);
-        const potential_slopes by = potential_slopes_in_shade(mr, s, density, kappa, theta, p.potential);
-        const currents c = currents_at(mr, s, rule, density, kappa, theta, p.potential);
+        const potential_balance p = potential_in_shade(mr, s, rule, plasma);
+        const potential_slopes by = potential_slopes_in_shade(mr, s, plasma, p.potential);
+        const currents c = currents_at(mr, s, rule, plasma, p.potential);
         real shade[CHARGING_ANSWER];
         shade[CHARGING_POTENTIAL] = p.potential;
         shade[CHARGING_STATUS] = p.status;
@@ -63,7 +57,7 @@ KERNEL(kappa_potential)
         shade[CHARGING_IONS] = c.ions;
         for (u32 i = 0; i < CHARGING_ANSWER; i++) answer[i] = SELECT(sunlit, answer[i], shade[i]);
     }
-    answer[CHARGING_STATUS] = SELECT(plasma.some, answer[CHARGING_STATUS], R(CHARGING_NO_DISTRIBUTION));
+    answer[CHARGING_STATUS] = SELECT(some, answer[CHARGING_STATUS], R(CHARGING_NO_DISTRIBUTION));
     ONE_WORKER
     {
         const mask found = answer[CHARGING_STATUS] == zero;
@@ -79,18 +73,18 @@ KERNEL(kappa_currents)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[CHARGING_ARG_JOBS]);
     const u32 rule = args[CHARGING_ARG_RULE], n = args[CHARGING_ARG_POTENTIALS];
     const u32 all = CURRENTS_SIZE * n;
-    const charging_plasma plasma = charging_plasma_of(in, rows, CHARGING_PLASMA);
+    mask some;
+    const kappa_plasma plasma = charging_plasma(in, rows, CHARGING_PLASMA, &some);
     for (u32 i = 0; i < n; i++) {
         const u32 at = CURRENTS_SIZE * i;
-        const currents c = currents_at(mr, s, rule, plasma.density, plasma.kappa, plasma.theta,
-                                       REAL_OF(in[CHARGING_PLASMA * args[CHARGING_ARG_JOBS] + i]));
+        const currents c =
+            currents_at(mr, s, rule, plasma, REAL_OF(in[CHARGING_PLASMA * args[CHARGING_ARG_JOBS] + i]));
         ONE_WORKER
         {
             STORE_ROWS(out, rows, all, at + CURRENTS_ELECTRONS, c.electrons);
             STORE_ROWS(out, rows, all, at + CURRENTS_SECONDARIES, c.secondaries);
             STORE_ROWS(out, rows, all, at + CURRENTS_IONS, c.ions);
-            STORE_ROWS(out, rows, all, at + CURRENTS_KNOWN,
-                       SELECT(AND(plasma.some, c.there), R(1.0), R(0.0)));
+            STORE_ROWS(out, rows, all, at + CURRENTS_KNOWN, SELECT(AND(some, c.there), R(1.0), R(0.0)));
         }
     }
 }

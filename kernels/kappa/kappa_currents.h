@@ -39,33 +39,35 @@ TABLE(elem, current_nodes,
                          ELEM(0.71689675381302254),   ELEM(0.77271073569441984),  ELEM(0.82404682596848777),
                          ELEM(0.87006209578927718),   ELEM(0.91000099298695147),  ELEM(0.94320776350220048),
                          ELEM(0.96913727600136634),   ELEM(0.98736427798565474),  ELEM(0.99759360999851066)};
-TABLE(elem, current_weights, CHARGING_NODES) = {
+/* Of the first half; the others mirror them. */
+TABLE(elem, current_weights, CHARGING_NODES / 2) = {
     ELEM(0.0061706148999943452), ELEM(0.01426569431446678),  ELEM(0.022138719408709706),
     ELEM(0.02964929245771818),   ELEM(0.036673240705540081), ELEM(0.043095080765976602),
     ELEM(0.048809326052056963),  ELEM(0.053722135057982782), ELEM(0.057752834026862758),
-    ELEM(0.060835236463901647),  ELEM(0.062918728173414123), ELEM(0.06396909767337601),
-    ELEM(0.06396909767337601),   ELEM(0.062918728173414123), ELEM(0.060835236463901647),
-    ELEM(0.057752834026862758),  ELEM(0.053722135057982782), ELEM(0.048809326052056963),
-    ELEM(0.043095080765976602),  ELEM(0.036673240705540081), ELEM(0.02964929245771818),
-    ELEM(0.022138719408709706),  ELEM(0.01426569431446678),  ELEM(0.0061706148999943452)};
+    ELEM(0.060835236463901647),  ELEM(0.062918728173414123), ELEM(0.06396909767337601)};
 
+typedef struct {
+    real density, kappa, theta;
+} kappa_plasma;
+
+/* Shifted by a potential. */
 typedef struct {
     real density, kappa, temperature, scale; /* scale: E_0, eV */
     real flux;                               /* e n theta kappa^2 A / (2 sqrt(pi)) */
     mask there;                              /* else other members are placeholders */
 } current_plasma;
 
-FN current_plasma current_plasma_at(real density, real kappa, real theta, real potential)
+FN current_plasma current_plasma_at(kappa_plasma plasma, real potential)
 {
     current_plasma p;
-    const real above = kappa - R(1.5);
-    const real temperature = kappa_temperature(kappa, theta) + DIVIDE(potential, above);
+    const real kappa = plasma.kappa, above = kappa - R(1.5);
+    const real temperature = kappa_temperature(kappa, plasma.theta) + DIVIDE(potential, above);
     p.there = temperature > R(0.0);
-    p.density = density;
+    p.density = plasma.density;
     p.kappa = kappa;
     p.temperature = SELECT(p.there, temperature, R(1.0));
     p.scale = above * p.temperature;
-    p.flux = flush(flush(flush(R(CURRENT_UNIT) * density) * kappa_theta_of(kappa, p.temperature)) *
+    p.flux = flush(flush(flush(R(CURRENT_UNIT) * p.density) * kappa_theta_of(kappa, p.temperature)) *
                    ((kappa * kappa) * kappa_normalise(kappa).value));
     return p;
 }
@@ -96,6 +98,15 @@ FN real current_photoelectrons(real potential)
                R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * potential));
 }
 
+/* Its derivative; *value: the current, rounded once more. */
+FN real current_photo_slope(real potential, PRIVATE real *value)
+{
+    const real cold = R(CURRENT_PHOTO_COLD) * kappa_exp(R(CURRENT_PHOTO_COLD_SLOPE) * potential),
+               hot = R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * potential);
+    *value = cold + hot;
+    return FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot);
+}
+
 /* Only those that escape. */
 FN real current_secondaries(GLOBAL real *s, current_plasma p, real potential, real lower, real upper,
                             real secondary_energy)
@@ -115,7 +126,11 @@ FN real current_secondaries(GLOBAL real *s, current_plasma p, real potential, re
         const real y = spectrum * (kappa_exp(t2) - R(1.0));
         const real z = SELECT(y > zero, y * R(CURRENT_YIELD_UNIT), zero);
         const real part = kappa_exp(FMA(-kappa, t2 + shift, R(-2.0) * SQRT(z)));
-        s[i] = flush(flush(flush((REAL_OF(current_weights[i]) * t) * z) * (y - potential)) * part);
+        s[i] = flush(
+            flush(flush((REAL_OF(current_weights[i < CHARGING_NODES / 2 ? i : CHARGING_NODES - 1 - i]) * t) *
+                        z) *
+                  (y - potential)) *
+            part);
     }
     TEAM_BARRIER();
     const real sum = sum8(s, CHARGING_NODES);
@@ -165,11 +180,11 @@ FN void current_sums(CONSTANT elem *mr, GLOBAL real *s, current_plasma p, real p
     *secondaries = flush(p.flux * sum8(s + CHARGING_GRID_TERMS, CHARGING_GRID_TERMS));
 }
 
-FN_LARGE currents currents_at(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real density, real kappa,
-                              real theta, real potential)
+FN_LARGE currents currents_at(CONSTANT elem *mr, GLOBAL real *s, u32 rule, kappa_plasma plasma,
+                              real potential)
 {
     const real zero = R(0.0);
-    const current_plasma p = current_plasma_at(density, kappa, theta, potential);
+    const current_plasma p = current_plasma_at(plasma, potential);
     currents c;
     real electrons = zero, secondaries = zero;
     TEAM_IF(rule == CHARGING_SUMS) current_sums(mr, s, p, potential, &electrons, &secondaries);

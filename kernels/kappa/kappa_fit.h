@@ -12,17 +12,10 @@
 #include "kappa/kappa_misfit.h"
 #include "minimise/fit_tolerances.h"
 
-#if F64
-#define KAPPA_TOLERANCE R(EDM_TOLERANCE_F64)
-#define KAPPA_NOISE R(1e-14) /* rounding of a value, of 1 + |value| */
-#define KAPPA_PIVOT R(1e-13) /* least pivot, of the diagonal */
-#define KAPPA_PERFECT R(1e-12)
-#else
-#define KAPPA_TOLERANCE R(EDM_TOLERANCE_F32)
-#define KAPPA_NOISE R(1e-6)
-#define KAPPA_PIVOT R(1e-6)
-#define KAPPA_PERFECT R(1e-5)
-#endif
+#define KAPPA_TOLERANCE LIMIT(EDM_TOLERANCE_F64, EDM_TOLERANCE_F32)
+#define KAPPA_NOISE LIMIT(1e-14, 1e-6) /* rounding of a value, of 1 + |value| */
+#define KAPPA_PIVOT LIMIT(1e-13, 1e-6) /* least pivot, of the diagonal */
+#define KAPPA_PERFECT LIMIT(1e-12, 1e-5)
 #define KAPPA_HUGE R(1e30)
 
 #define KAPPA_CONVERGED R(0.0) /* the public enum; running: below 0 */
@@ -69,12 +62,10 @@ FN vector3 matrix3_times(matrix3 m, vector3 x)
 /* Outside `in`: the unit matrix. */
 FN matrix3 matrix3_within(matrix3 m, mask3 in)
 {
-    m.v[0] = SELECT(in.of[0], m.v[0], R(1.0));
-    m.v[1] = SELECT(AND(in.of[0], in.of[1]), m.v[1], R(0.0));
-    m.v[2] = SELECT(AND(in.of[0], in.of[2]), m.v[2], R(0.0));
-    m.v[3] = SELECT(in.of[1], m.v[3], R(1.0));
-    m.v[4] = SELECT(AND(in.of[1], in.of[2]), m.v[4], R(0.0));
-    m.v[5] = SELECT(in.of[2], m.v[5], R(1.0));
+    u32 at = 0;
+    for (u32 a = 0; a < 3; a++)
+        for (u32 b = a; b < 3; b++, at++)
+            m.v[at] = SELECT(AND(in.of[a], in.of[b]), m.v[at], a == b ? R(1.0) : R(0.0));
     return m;
 }
 
@@ -238,6 +229,14 @@ FN fit_bounds fit_bounds_of(FIT_PARAMETERS)
     return b;
 }
 
+FN vector3 fit_limited(fit_bounds b, vector3 x)
+{
+    for (u32 k = 0; k < 3; k++)
+        x.v[k] =
+            SELECT(x.v[k] < b.lower.v[k], b.lower.v[k], SELECT(x.v[k] > b.upper.v[k], b.upper.v[k], x.v[k]));
+    return x;
+}
+
 FN mask3 fit_active(fit_bounds b, fit_point p)
 {
     mask3 a;
@@ -291,6 +290,26 @@ FN vector3 fit_step(fit_bounds b, fit_point p, matrix3 m, mask3 active)
     return d;
 }
 
+/* The Hessian if it is `good`, else the Fisher matrix with a floor; damped. */
+FN matrix3 fit_damped(fit_point p, mask good, real damping)
+{
+    matrix3 m = matrix3_select(good, p.hessian, p.fisher);
+    const real floor = R(1e-3) * KAPPA_NOISE * (R(1.0) + p.fisher.v[0] + p.fisher.v[3] + p.fisher.v[5]),
+               more = SELECT(good, R(0.0), SELECT(damping > R(1e-3), R(0.0), R(1e-3))) + damping;
+    for (u32 k = 0; k < 3; k++) {
+        const u32 at = k == 0 ? 0 : 2 * k + 1; /* of the diagonal */
+        m.v[at] = FMA(more, p.fisher.v[at], m.v[at] + SELECT(good, R(0.0), floor));
+    }
+    return m;
+}
+
+/* Unweighted misfits have their own size as unit. */
+FN real fit_unit(CONSTANT u32 *mi, real value, real rows)
+{
+    const real mean = DIVIDE(value, rows);
+    return mi[KAPPA_WEIGHTS] == 2 ? SELECT(mean > KAPPA_PERFECT, mean, KAPPA_PERFECT) : R(1.0);
+}
+
 typedef struct {
     fit_point point;
     real status, edm, iterations;
@@ -300,10 +319,7 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
 {
     const fit_bounds bounds = fit_bounds_of(FIT_ARGUMENTS);
     fit_outcome o;
-    for (u32 k = 0; k < 3; k++)
-        x.v[k] = SELECT(x.v[k] < bounds.lower.v[k], bounds.lower.v[k],
-                        SELECT(x.v[k] > bounds.upper.v[k], bounds.upper.v[k], x.v[k]));
-    o.point = fit_evaluate(FIT_ARGUMENTS, x);
+    o.point = fit_evaluate(FIT_ARGUMENTS, fit_limited(bounds, x));
     o.status = SELECT(o.point.value < KAPPA_HUGE, R(-1.0), KAPPA_NON_FINITE);
     o.edm = KAPPA_HUGE;
     o.iterations = R(0.0);
@@ -317,31 +333,18 @@ FN_LARGE fit_outcome fit_newton(FIT_PARAMETERS, vector3 x, mask runs, real rows)
         const factor3 factor = matrix3_factor(exact);
         const vector3 slope = vector3_within(o.point.gradient, active);
         const real edm = flush(vector3_dot(slope, factor3_solve(factor, slope)));
-        /* unweighted misfits have their own size as unit */
-        const real mean = DIVIDE(o.point.value, rows),
-                   unit = mi[KAPPA_WEIGHTS] == 2 ? SELECT(mean > KAPPA_PERFECT, mean, KAPPA_PERFECT) : R(1.0);
         o.edm = SELECT(AND(on, factor.good), edm, o.edm);
-        const mask done = AND(AND(on, factor.good), edm <= KAPPA_TOLERANCE * unit);
+        const mask done =
+            AND(AND(on, factor.good), edm <= KAPPA_TOLERANCE * fit_unit(mi, o.point.value, rows));
         o.status = SELECT(done, KAPPA_CONVERGED, o.status);
         on = AND(on, NOT(done));
         o.status = SELECT(AND(on, last), KAPPA_AT_LIMIT, o.status);
         on = AND(on, NOT(last));
-        matrix3 m = matrix3_select(factor.good, o.point.hessian, o.point.fisher);
-        const real floor = R(1e-3) * KAPPA_NOISE *
-                           (R(1.0) + o.point.fisher.v[0] + o.point.fisher.v[3] + o.point.fisher.v[5]);
-        const real more = SELECT(factor.good, R(0.0), SELECT(damping > R(1e-3), R(0.0), R(1e-3))) + damping;
-        m.v[0] = FMA(more, o.point.fisher.v[0], m.v[0] + SELECT(factor.good, R(0.0), floor));
-        m.v[3] = FMA(more, o.point.fisher.v[3], m.v[3] + SELECT(factor.good, R(0.0), floor));
-        m.v[5] = FMA(more, o.point.fisher.v[5], m.v[5] + SELECT(factor.good, R(0.0), floor));
+        const matrix3 m = fit_damped(o.point, factor.good, damping);
         const vector3 d = fit_step(bounds, o.point, m, active);
-        vector3 to;
-        for (u32 k = 0; k < 3; k++) {
-            const real next = o.point.x.v[k] + d.v[k];
-            to.v[k] = SELECT(on,
-                             SELECT(next < bounds.lower.v[k], bounds.lower.v[k],
-                                    SELECT(next > bounds.upper.v[k], bounds.upper.v[k], next)),
-                             o.point.x.v[k]);
-        }
+        vector3 to = o.point.x;
+        for (u32 k = 0; k < 3; k++) to.v[k] = to.v[k] + d.v[k];
+        to = vector3_select(on, fit_limited(bounds, to), o.point.x);
         const real gain = -FMA(R(0.5), vector3_dot(d, matrix3_times(m, d)), vector3_dot(o.point.gradient, d));
         const fit_point there = fit_evaluate(FIT_ARGUMENTS, to);
         const real noise = KAPPA_NOISE * (R(1.0) + o.point.value), fell = o.point.value - there.value;

@@ -154,12 +154,10 @@ FN void misfit_model(FIT_PARAMETERS, real y, real kappa, real t)
             kappa_t = PFMA(by_kappa, by_t, kappa_t);
             t_t = PFMA(by_t, by_t, t_t);
         }
+        const pack d[KAPPA_MODELS - 1] = {by_kappa, by_t, kappa_kappa, kappa_t, t_t};
         STOREP(model, i, flux);
-        STOREP(model, SWEEP_SLOTS + i, pflush(weight * by_kappa));
-        STOREP(model, 2 * SWEEP_SLOTS + i, pflush(weight * by_t));
-        STOREP(model, 3 * SWEEP_SLOTS + i, pflush(weight * kappa_kappa));
-        STOREP(model, 4 * SWEEP_SLOTS + i, pflush(weight * kappa_t));
-        STOREP(model, 5 * SWEEP_SLOTS + i, pflush(weight * t_t));
+        UNROLL for (u32 k = 1; k < KAPPA_MODELS; k++)
+            STOREP(model, k * SWEEP_SLOTS + i, pflush(weight * d[k - 1]));
     }
     TEAM_BARRIER();
 }
@@ -168,22 +166,21 @@ FN void misfit_rows(FIT_PARAMETERS, u32 i)
 {
     GLOBAL const real *model = s + KAPPA_S_MODEL, *response = s + KAPPA_S_RESPONSE;
     GLOBAL real *terms = s + KAPPA_S_TERMS;
-    pack flux = LOADP(model, i), by_kappa, by_t, kappa_kappa, kappa_t, t_t;
-    if (mi[KAPPA_FOLDED]) {
-        flux = response_fold(response, model, i);
+    const u32 folded = mi[KAPPA_FOLDED];
+    pack m[KAPPA_MODELS];
+    UNROLL for (u32 k = 0; k < KAPPA_MODELS; k++)
+    {
+        m[k] = LOADP(model, k * SWEEP_SLOTS + i);
+        if (folded) m[k] = response_fold(response, model + k * SWEEP_SLOTS, i);
+    }
+    pack flux = m[0], by_kappa = m[1], by_t = m[2], kappa_kappa = m[3], kappa_t = m[4], t_t = m[5];
+    if (folded) {
         const pack inverse = PDIVIDE(PK(1.0), PSELECT(flux > PK(MISFIT_LEAST_MEAN), flux, PK(1.0)));
-        by_kappa = pflush(response_fold(response, model + SWEEP_SLOTS, i) * inverse);
-        by_t = pflush(response_fold(response, model + 2 * SWEEP_SLOTS, i) * inverse);
-        kappa_kappa =
-            PFMA(response_fold(response, model + 3 * SWEEP_SLOTS, i), inverse, -by_kappa * by_kappa);
-        kappa_t = PFMA(response_fold(response, model + 4 * SWEEP_SLOTS, i), inverse, -by_kappa * by_t);
-        t_t = PFMA(response_fold(response, model + 5 * SWEEP_SLOTS, i), inverse, -by_t * by_t);
-    } else {
-        by_kappa = LOADP(model, SWEEP_SLOTS + i);
-        by_t = LOADP(model, 2 * SWEEP_SLOTS + i);
-        kappa_kappa = LOADP(model, 3 * SWEEP_SLOTS + i);
-        kappa_t = LOADP(model, 4 * SWEEP_SLOTS + i);
-        t_t = LOADP(model, 5 * SWEEP_SLOTS + i);
+        by_kappa = pflush(by_kappa * inverse);
+        by_t = pflush(by_t * inverse);
+        kappa_kappa = PFMA(kappa_kappa, inverse, -by_kappa * by_kappa);
+        kappa_t = PFMA(kappa_t, inverse, -by_kappa * by_t);
+        t_t = PFMA(t_t, inverse, -by_t * by_t);
     }
     const pack gain = LOADP(s, KAPPA_S_DATA + SPECTRUM_GAIN + i), expected = LOADP(s, KAPPA_S_EXPECTED + i),
                zero = PK(0.0);

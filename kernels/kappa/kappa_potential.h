@@ -18,15 +18,9 @@
 #define POTENTIAL_LOWEST 1500.0
 #define POTENTIAL_BRACKETS 24
 #define POTENTIAL_STEPS 100
-#if F64
-#define POTENTIAL_TOLERANCE R(1e-9) /* V */
-#define POTENTIAL_RELATIVE R(8.881784197001252e-16)
-#define POTENTIAL_DIFFERENCE R(1e-5) /* steps of derivatives */
-#else
-#define POTENTIAL_TOLERANCE R(1e-5)
-#define POTENTIAL_RELATIVE R(4.76837158e-7)
-#define POTENTIAL_DIFFERENCE R(1e-2)
-#endif
+#define POTENTIAL_TOLERANCE LIMIT(1e-9, 1e-5) /* V */
+#define POTENTIAL_RELATIVE LIMIT(8.881784197001252e-16, 4.76837158e-7)
+#define POTENTIAL_DIFFERENCE LIMIT(1e-5, 1e-2) /* steps of derivatives */
 /* V; sums jump: where a method stops matters */
 #define POTENTIAL_SUMS_TOLERANCE R(1e-3)
 
@@ -50,10 +44,8 @@ FN real potential_in_sun(real current, PRIVATE real *status)
     real u = R(0.0);
     mask moving = inside;
     for (u32 k = 0; k < POTENTIAL_STEPS && ANY(moving); k++) {
-        const real cold = R(CURRENT_PHOTO_COLD) * kappa_exp(R(CURRENT_PHOTO_COLD_SLOPE) * u),
-                   hot = R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * u);
-        const real slope = -FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot),
-                   both = cold + hot;
+        real both;
+        const real slope = -current_photo_slope(u, &both);
         const real step = (kappa_log(both) - wanted) * DIVIDE(both, slope);
         u = SELECT(moving, u + step, u);
         /* quadratic: the error is below step^2 */
@@ -66,16 +58,15 @@ FN real potential_in_sun(real current, PRIVATE real *status)
 }
 
 /* The highest interval below 0 V where electrons cease to prevail. net: at 0 V. */
-FN potential_bracket potential_below(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa, real theta,
-                                     real net)
+FN potential_bracket potential_below(CONSTANT elem *mr, GLOBAL real *s, kappa_plasma plasma, real net)
 {
-    const real edge = (kappa - R(1.5)) * kappa_temperature(kappa, theta);
+    const real edge = (plasma.kappa - R(1.5)) * kappa_temperature(plasma.kappa, plasma.theta);
     potential_bracket b = {R(0.0), R(0.0), net, net, net != net};
     real before = R(0.0);
     for (u32 k = 1; k <= POTENTIAL_BRACKETS; k++) {
         const real part = DIVIDE(REAL_OF((elem)k), REAL_OF((elem)POTENTIAL_BRACKETS));
         const real u = edge * (part * part) * R(-0.99993896484375); /* short of the edge */
-        const currents c = currents_at(mr, s, CHARGING_CONVERGED, density, kappa, theta, u);
+        const currents c = currents_at(mr, s, CHARGING_CONVERGED, plasma, u);
         const mask here = AND(NOT(b.found), AND(net < R(0.0), c.net >= R(0.0)));
         b.low = SELECT(here, u, b.low);
         b.net_low = SELECT(here, c.net, b.net_low);
@@ -89,8 +80,8 @@ FN potential_bracket potential_below(CONSTANT elem *mr, GLOBAL real *s, real den
 }
 
 /* 0 without bracket. unit: brings currents to order 1 for f32. */
-FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real density, real kappa,
-                             real theta, real unit, potential_bracket b)
+FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, kappa_plasma plasma, real unit,
+                             potential_bracket b)
 {
     const real zero = R(0.0),
                tolerance = rule == CHARGING_SUMS ? POTENTIAL_SUMS_TOLERANCE : POTENTIAL_TOLERANCE;
@@ -137,19 +128,18 @@ FN_LARGE real potential_root(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real d
         last = now;
         last_net = net;
         now = now + SELECT(potential_size(step) > near, step, SELECT(middle > zero, near, -near));
-        TEAM_IF(ANY(open)) net = currents_at(mr, s, rule, density, kappa, theta, now).net * unit;
+        TEAM_IF(ANY(open)) net = currents_at(mr, s, rule, plasma, now).net * unit;
     }
     return root;
 }
 
-FN potential_bracket potential_below_of_sums(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa,
-                                             real theta, real net)
+FN potential_bracket potential_below_of_sums(CONSTANT elem *mr, GLOBAL real *s, kappa_plasma plasma, real net)
 {
     potential_bracket b = {R(-POTENTIAL_LOWEST), R(0.0), net, net, net != net};
     mask seeking = net == net;
     for (u32 k = 0; k <= 10 && ANY(seeking); k++) {
         b.low = SELECT(seeking, k ? R(1.5) * b.low : b.low, b.low);
-        const currents c = currents_at(mr, s, CHARGING_SUMS, density, kappa, theta, b.low);
+        const currents c = currents_at(mr, s, CHARGING_SUMS, plasma, b.low);
         b.net_low = SELECT(seeking, c.net, b.net_low);
         const mask opposite = OR(AND(net > R(0.0), c.net <= R(0.0)), AND(net <= R(0.0), c.net >= R(0.0)));
         b.found = OR(b.found, AND(seeking, opposite));
@@ -162,28 +152,27 @@ typedef struct {
     real potential, second, status, has_second;
 } potential_balance;
 
-FN potential_balance potential_in_shade(CONSTANT elem *mr, GLOBAL real *s, u32 rule, real density, real kappa,
-                                        real theta)
+FN potential_balance potential_in_shade(CONSTANT elem *mr, GLOBAL real *s, u32 rule, kappa_plasma plasma)
 {
     const real zero = R(0.0);
-    const currents at_zero = currents_at(mr, s, rule, density, kappa, theta, zero);
+    const currents at_zero = currents_at(mr, s, rule, plasma, zero);
     const real unit =
         DIVIDE(R(1.0), SELECT(at_zero.electrons > at_zero.ions, at_zero.electrons, at_zero.ions));
     potential_balance p;
     potential_bracket below;
-    TEAM_IF(rule == CHARGING_SUMS) below = potential_below_of_sums(mr, s, density, kappa, theta, at_zero.net);
-    TEAM_IF(rule != CHARGING_SUMS) below = potential_below(mr, s, density, kappa, theta, at_zero.net);
-    const real down = potential_root(mr, s, rule, density, kappa, theta, unit, below);
+    TEAM_IF(rule == CHARGING_SUMS) below = potential_below_of_sums(mr, s, plasma, at_zero.net);
+    TEAM_IF(rule != CHARGING_SUMS) below = potential_below(mr, s, plasma, at_zero.net);
+    const real down = potential_root(mr, s, rule, plasma, unit, below);
     p.potential = down;
     p.second = zero;
     p.has_second = zero;
     mask found = below.found;
     const mask up = AND(at_zero.net >= zero, rule != CHARGING_SUMS ? zero == zero : zero != zero);
     TEAM_IF(ANY(up)) {
-        const currents highest = currents_at(mr, s, rule, density, kappa, theta, R(POTENTIAL_HIGHEST));
+        const currents highest = currents_at(mr, s, rule, plasma, R(POTENTIAL_HIGHEST));
         const potential_bracket above = {zero, R(POTENTIAL_HIGHEST), at_zero.net, highest.net,
                                          AND(up, highest.net <= zero)};
-        const real root = potential_root(mr, s, rule, density, kappa, theta, unit, above);
+        const real root = potential_root(mr, s, rule, plasma, unit, above);
         p.second = SELECT(AND(above.found, found), down, zero);
         p.has_second = SELECT(AND(above.found, found), R(1.0), zero);
         p.potential = SELECT(above.found, root, down);
@@ -198,21 +187,24 @@ typedef struct {
     real by_density, by_kappa, by_theta;
 } potential_slopes;
 
-FN potential_slopes potential_slopes_in_sun(real current, real kappa, real theta, real density,
-                                            real potential, real lower, real upper)
+/* Up (even k) or down: kappa by `move` (k = 0, 1), theta by its part h (k = 2, 3), else the same. */
+FN kappa_plasma plasma_moved(kappa_plasma plasma, u32 k, real move, real h)
 {
-    const real h = POTENTIAL_DIFFERENCE, one = R(1.0), move = h * (kappa - R(1.5));
-    const real cold = R(CURRENT_PHOTO_COLD) * kappa_exp(R(CURRENT_PHOTO_COLD_SLOPE) * potential),
-               hot = R(CURRENT_PHOTO_HOT) * kappa_exp(R(CURRENT_PHOTO_HOT_SLOPE) * potential);
-    const real inverse =
-        DIVIDE(one, FMA(R(CURRENT_PHOTO_COLD_SLOPE), cold, R(CURRENT_PHOTO_HOT_SLOPE) * hot));
-    real found[4];
-    for (u32 k = 0; k < 4; k++) {
-        const real side = k & 1 ? R(-1.0) : one;
-        found[k] = current_electrons(current_plasma_at(density, k < 2 ? FMA(side, move, kappa) : kappa,
-                                                       k < 2 ? theta : theta * FMA(side, h, one), R(0.0)),
-                                     lower, upper);
-    }
+    const real side = k & 1 ? R(-1.0) : R(1.0);
+    if (k / 2 == 0) plasma.kappa = FMA(side, move, plasma.kappa);
+    if (k / 2 == 1) plasma.theta = plasma.theta * FMA(side, h, R(1.0));
+    return plasma;
+}
+
+FN potential_slopes potential_slopes_in_sun(real current, kappa_plasma plasma, real potential, real lower,
+                                            real upper)
+{
+    const real h = POTENTIAL_DIFFERENCE, one = R(1.0), move = h * (plasma.kappa - R(1.5));
+    real ignored, found[4];
+    const real inverse = DIVIDE(one, current_photo_slope(potential, &ignored));
+    for (u32 k = 0; k < 4; k++)
+        found[k] =
+            current_electrons(current_plasma_at(plasma_moved(plasma, k, move, h), R(0.0)), lower, upper);
     potential_slopes d;
     d.by_density = current * inverse;
     d.by_kappa = flush(DIVIDE(found[0] - found[1], R(2.0) * move)) * inverse;
@@ -220,23 +212,19 @@ FN potential_slopes potential_slopes_in_sun(real current, real kappa, real theta
     return d;
 }
 
-FN potential_slopes potential_slopes_in_shade(CONSTANT elem *mr, GLOBAL real *s, real density, real kappa,
-                                              real theta, real potential)
+FN potential_slopes potential_slopes_in_shade(CONSTANT elem *mr, GLOBAL real *s, kappa_plasma plasma,
+                                              real potential)
 {
     const real one = R(1.0), two = R(2.0), size = potential_size(potential), least = R(1e-3),
-               above = kappa - R(1.5);
+               above = plasma.kappa - R(1.5);
     /* keeps the temperature positive */
-    const real part = one + DIVIDE(potential, above * kappa_temperature(kappa, theta));
+    const real part = one + DIVIDE(potential, above * kappa_temperature(plasma.kappa, plasma.theta));
     const real h = POTENTIAL_DIFFERENCE * SELECT(part < one, part, one), move = h * above,
                rise = h * SELECT(size > least, size, least);
     real found[6];
     for (u32 k = 0; k < 6; k++) {
-        const real side = k & 1 ? R(-1.0) : one;
-        const real at_kappa = k / 2 == 0 ? FMA(side, move, kappa) : kappa,
-                   at_theta = k / 2 == 1 ? theta * FMA(side, h, one) : theta;
-        found[k] = currents_at(mr, s, CHARGING_CONVERGED, density, at_kappa, at_theta,
-                               k / 2 == 2 ? FMA(side, rise, potential) : potential)
-                       .net;
+        const real at = k < 4 ? potential : FMA(k & 1 ? R(-1.0) : one, rise, potential);
+        found[k] = currents_at(mr, s, CHARGING_CONVERGED, plasma_moved(plasma, k, move, h), at).net;
     }
     const real by_potential = found[4] - found[5],
                inverse = flush(DIVIDE(

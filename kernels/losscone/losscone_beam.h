@@ -12,15 +12,9 @@
 #include "losscone/losscone_direct.h"
 #include "losscone/losscone_plateau.h"
 
-#if F64
-#define BEAM_LEAST_PROFILE R(1e-12)
-#define BEAM_REACH R(28.0) /* amplitudes below e^-28 of the largest are ignored */
-#define BEAM_FAR R(7.5)    /* BEAM_REACH in widths */
-#else
-#define BEAM_LEAST_PROFILE R(1e-7)
-#define BEAM_REACH R(16.0)
-#define BEAM_FAR R(5.7)
-#endif
+#define BEAM_LEAST_PROFILE LIMIT(1e-12, 1e-7)
+#define BEAM_REACH LIMIT(28.0, 16.0) /* amplitudes below e^-28 of the largest are ignored */
+#define BEAM_FAR LIMIT(7.5, 5.7)     /* BEAM_REACH in widths */
 
 enum beam_knowledge { BEAM_UNKNOWN, BEAM_LEARNT, BEAM_TABULATED };
 /* BEAM_FREE: the whole row's misfit. BEAM_BY_TABLE + t: table t. */
@@ -80,7 +74,7 @@ FN_LARGE u32 beam_notice(LOSSCONE_PARAMETERS, u32 row)
 {
     const real sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA);
     const u32 reflected = U32_OF((s + CELLS_COUNT)[row]), at = row * SWEEP_CELLS;
-    GLOBAL real *profile = BEAM_PROFILE(row), *data = s + CELLS_DATA + at;
+    GLOBAL real *profile = BEAM_PROFILE(row), *data = CELLS_DATA_OF(row);
     u32 n = 0, m = reflected;
     for (u32 j = 0; j < reflected && n == j; j += 8) {
         for (u32 l = 0; l < 8; l += PACK)
@@ -118,7 +112,7 @@ FN_LARGE void beam_learn(LOSSCONE_PARAMETERS, u32 row)
     const real one = LOADM1(mr, LOSSCONE_LEVEL), low = LOADM1(mr, LOSSCONE_LEVEL + 1),
                floor = lillis ? R(0.0) : R(LOSSCONE_FLOOR), base_one = R(1.0) + floor,
                base_low = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
-    GLOBAL const real *profile = BEAM_PROFILE(row), *data = s + CELLS_DATA + row * SWEEP_CELLS;
+    GLOBAL const real *profile = BEAM_PROFILE(row), *data = CELLS_DATA_OF(row);
     GLOBAL real *exact = BEAM_EXACT(row), *slope = BEAM_SLOPE(row);
     real sum = R(0.0), steepness = R(0.0);
     for (u32 j = 0; j < n; j++) {
@@ -185,8 +179,7 @@ FN void beam_tabulate_closed(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
 /* Halekas: each cell's least contribution on each interval, in the cone and outside. */
 FN void beam_tabulate_nodes(LOSSCONE_PARAMETERS, u32 row, u32 n, u32 inside)
 {
-    GLOBAL const real *exact = BEAM_EXACT(row), *profile = BEAM_PROFILE(row),
-                      *data = s + CELLS_DATA + row * SWEEP_CELLS;
+    GLOBAL const real *exact = BEAM_EXACT(row), *profile = BEAM_PROFILE(row), *data = CELLS_DATA_OF(row);
     GLOBAL real *low_one = BEAM_SPARE(row, 0), *low_cone = BEAM_SPARE(row, 1), *cost = BEAM_SPARE(row, 2),
                 *change = BEAM_SPARE(row, 3);
     const pack wider = PK(ROUGH_LOG), one = PK(1.0) + PK(LOSSCONE_FLOOR),

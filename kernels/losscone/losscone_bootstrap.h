@@ -123,7 +123,7 @@ FN acc8 bootstrap_cells(LOSSCONE_PARAMETERS, bootstrap_draw draw, u32 row, u32 c
 FN void bootstrap_sums(GLOBAL real *s, u32 row)
 {
     const u32 levels = U32_OF(s[CELLS_LEVELS]), most = U32_OF((s + CELLS_MOST)[row]);
-    GLOBAL const real *data = s + CELLS_DATA + row * SWEEP_CELLS;
+    GLOBAL const real *data = CELLS_DATA_OF(row);
     real sum = R(0.0);
     u32 j = 0;
     CELLS_STEP(0)[row] = sum;

@@ -18,29 +18,45 @@ typedef struct {
 
 FN search_box box_at(GLOBAL const real *entry)
 {
-    search_box box;
-    box.u0 = entry[BOX_U0];
-    box.u1 = entry[BOX_U1];
-    box.r0 = entry[BOX_R0];
-    box.r1 = entry[BOX_R1];
+    const search_box box = {entry[BOX_U0], entry[BOX_U1], entry[BOX_R0], entry[BOX_R1]};
     return box;
 }
 
-FN void put_box(GLOBAL real *entry, real u0, real u1, real r0, real r1)
+FN void put_box(GLOBAL real *entry, search_box box)
 {
-    entry[BOX_U0] = u0;
-    entry[BOX_U1] = u1;
-    entry[BOX_R0] = r0;
-    entry[BOX_R1] = r1;
+    entry[BOX_U0] = box.u0;
+    entry[BOX_U1] = box.u1;
+    entry[BOX_R0] = box.r0;
+    entry[BOX_R1] = box.r1;
 }
 
 FN search_box box_of_options(CONSTANT elem *mr)
 {
-    search_box box;
-    box.u0 = LOADM1(mr, LOSSCONE_U_LOWER);
-    box.u1 = LOADM1(mr, LOSSCONE_U_UPPER);
-    box.r0 = LOADM1(mr, LOSSCONE_R_LOWER);
-    box.r1 = LOADM1(mr, LOSSCONE_R_UPPER);
+    const search_box box = {LOADM1(mr, LOSSCONE_U_LOWER), LOADM1(mr, LOSSCONE_U_UPPER),
+                            LOADM1(mr, LOSSCONE_R_LOWER), LOADM1(mr, LOSSCONE_R_UPPER)};
+    return box;
+}
+
+FN real box_middle_u(search_box box)
+{
+    return R(0.5) * (box.u0 + box.u1);
+}
+FN real box_middle_r(search_box box)
+{
+    return R(0.5) * (box.r0 + box.r1);
+}
+
+/* The lower (0) or upper (1) half of a box cut in r, or in U. */
+FN search_box box_half(search_box box, u32 in_r, u32 upper)
+{
+    const real u = box_middle_u(box), r = box_middle_r(box);
+    if (upper) {
+        box.u0 = in_r ? box.u0 : u;
+        box.r0 = in_r ? r : box.r0;
+    } else {
+        box.u1 = in_r ? box.u1 : u;
+        box.r1 = in_r ? r : box.r1;
+    }
     return box;
 }
 
@@ -50,8 +66,8 @@ FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
     const u32 families = losscone_families(mi), reversed = families_reversed(mi, box.u1);
     const pack zero = PK(0.0), one = PK(1.0), u0 = PACK_OF(box.u0), u1 = PACK_OF(box.u1),
                r0 = PACK_OF(box.r0), r1 = PACK_OF(box.r1);
-    const pack middle_u = PACK_OF(R(0.5) * (box.u0 + box.u1)), middle_r = PACK_OF(R(0.5) * (box.r0 + box.r1)),
-               side_u = u1 - u0, side_r = r1 - r0;
+    const pack middle_u = PACK_OF(box_middle_u(box)), middle_r = PACK_OF(box_middle_r(box)), side_u = u1 - u0,
+               side_r = r1 - r0;
     TEAM_FOR_PACK(f, families) {
         const u32 n = f / SWEEP_SLOTS, row = f % SWEEP_SLOTS;
         const pack c =

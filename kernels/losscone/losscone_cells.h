@@ -22,14 +22,11 @@
 #define LOSSCONE_PARAMETERS CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const elem *sweep, GLOBAL real *s
 #define LOSSCONE mi, mr, sweep, s
 
-#define NO_THRESHOLD R(1e30) /* no x reaches it */
-#if F64
-#define SAME_THRESHOLD R(4e-12) /* rounding of cosines */
-#else
-#define SAME_THRESHOLD R(1e-6)
-#endif
+#define NO_THRESHOLD R(1e30)              /* no x reaches it */
+#define SAME_THRESHOLD LIMIT(4e-12, 1e-6) /* rounding of cosines */
 
 #define CELLS_STEP(n) (s + CELLS_STEPS + (n) * CELLS_TABLE)
+#define CELLS_DATA_OF(row) (s + CELLS_DATA + (row) * SWEEP_CELLS)
 
 FN u32 losscone_families(CONSTANT u32 *mi)
 {
@@ -124,7 +121,7 @@ FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
 FN void cells_sort(GLOBAL real *s, u32 row)
 {
     const u32 at = row * SWEEP_CELLS, n = U32_OF((s + CELLS_COUNT)[row]);
-    GLOBAL real *data = s + CELLS_DATA + at, *sine = s + CELLS_SINE + at, *place = CELLS_STEP(1) + at;
+    GLOBAL real *data = CELLS_DATA_OF(row), *sine = s + CELLS_SINE + at, *place = CELLS_STEP(1) + at;
     GLOBAL const real *from_data = CELLS_STEP(3) + at, *from_sine = CELLS_STEP(2) + at;
     for (u32 i = 0; i < n; i += PACK) {
         const pack own = LOADP(from_sine, i);

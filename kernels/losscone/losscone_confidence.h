@@ -42,19 +42,17 @@ FN void confidence_mark(GLOBAL real *s, confidence_grid grid, real low, real hig
         if (flags[i] < REAL_OF(flag)) flags[i] = REAL_OF(flag);
 }
 
-FN void confidence_push(GLOBAL real *s, real u0, real u1, real r0, real r1)
+FN void confidence_push_halves(GLOBAL real *s, search_box box, u32 in_r)
 {
-    put_box(STACKED_BOX(U32_OF(s[SEARCH_STACKED])), u0, u1, r0, r1);
-    s[SEARCH_STACKED] = s[SEARCH_STACKED] + R(1.0);
+    const u32 depth = U32_OF(s[SEARCH_STACKED]);
+    for (u32 w = 0; w < 2; w++) put_box(STACKED_BOX(depth + w), box_half(box, in_r, w));
+    s[SEARCH_STACKED] = REAL_OF(depth + 2);
 }
 
 FN void confidence_take(GLOBAL real *s)
 {
     u32 depth = U32_OF(s[SEARCH_STACKED]), pending = 0;
-    for (; pending < 2 && depth > 0; pending++) {
-        const search_box box = box_at(STACKED_BOX(--depth));
-        put_box(PENDING_BOX(pending), box.u0, box.u1, box.r0, box.r1);
-    }
+    for (; pending < 2 && depth > 0; pending++) put_box(PENDING_BOX(pending), box_at(STACKED_BOX(--depth)));
     s[SEARCH_STACKED] = REAL_OF(depth);
     s[SEARCH_PENDING] = REAL_OF(pending);
 }
@@ -63,18 +61,12 @@ FN void confidence_take(GLOBAL real *s)
 FN void confidence_begin(CONSTANT elem *mr, GLOBAL real *s)
 {
     search_begin(mr, s, UNBOUNDED);
-    const search_box domain = box_of_options(mr);
-    const real middle = R(0.5) * (domain.r0 + domain.r1);
-    for (u32 slice = U32_OF(s[SEARCH_SLICES]); slice > 0; slice--) {
-        const real u0 = (s + SEARCH_EDGE)[slice - 1], u1 = (s + SEARCH_EDGE)[slice];
-        confidence_push(s, u0, u1, domain.r0, middle);
-        confidence_push(s, u0, u1, middle, domain.r1);
-    }
+    for (u32 slice = U32_OF(s[SEARCH_SLICES]); slice > 0; slice--)
+        confidence_push_halves(s, search_slice_box(mr, s, slice - 1), 1);
     confidence_take(s);
 }
 
-FN void confidence_judge(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 w, confidence_grid grid,
-                         real limit)
+FN void confidence_judge(LOSSCONE_PARAMETERS, u32 w, confidence_grid grid, real limit)
 {
     const search_box box = box_at(PENDING_BOX(w));
     if (pending_least(mi, s, w) > limit) return;
@@ -85,19 +77,13 @@ FN void confidence_judge(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u3
     /* no unflagged potential */
     if (first == grid.count || grid_potential(grid, first) > box.u1) return;
     const u32 few = first + 2 >= grid.count || grid_potential(grid, first + 2) > box.u1;
-    if (pending_lines(mi, s, w) == R(0.0) && !has_beam(mr))
+    if (pending_sum(mi, s, w, BOUND_LINES) == R(0.0) && !has_beam(mr))
         confidence_mark(s, grid, box.u0, box.u1, FLAG_IN);
     else if (few || U32_OF(s[SEARCH_STACKED]) + 2 > SEARCH_STACK_MOST)
         confidence_mark(s, grid, box.u0, box.u1, FLAG_OPEN);
-    else if (pending_lean(mi, s, w) > R(0.0) && box.r1 - box.r0 > BOX_LEAST_R) {
-        const real middle = R(0.5) * (box.r0 + box.r1);
-        confidence_push(s, box.u0, box.u1, box.r0, middle);
-        confidence_push(s, box.u0, box.u1, middle, box.r1);
-    } else {
-        const real middle = R(0.5) * (box.u0 + box.u1);
-        confidence_push(s, box.u0, middle, box.r0, box.r1);
-        confidence_push(s, middle, box.u1, box.r0, box.r1);
-    }
+    else
+        confidence_push_halves(s, box,
+                               pending_sum(mi, s, w, BOUND_LEAN) > R(0.0) && box.r1 - box.r0 > BOX_LEAST_R);
 }
 
 /* ---- intervals, by one worker ---- */
@@ -143,7 +129,7 @@ FN void confidence_narrow(LOSSCONE_PARAMETERS, confidence_grid grid, real limit)
         ONE_WORKER
         {
             const u32 pending = U32_OF(s[SEARCH_PENDING]);
-            for (u32 w = 0; w < pending; w++) confidence_judge(mi, mr, s, w, grid, limit);
+            for (u32 w = 0; w < pending; w++) confidence_judge(LOSSCONE, w, grid, limit);
             confidence_take(s);
         }
         TEAM_BARRIER();

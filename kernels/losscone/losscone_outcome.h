@@ -4,12 +4,8 @@
 
 #include "losscone/losscone_search.h"
 
-#if F64
 /* of 1 + misfit: a centre above the minimum by less counts as minimum */
-#define SEARCH_CENTRAL R(1e-7)
-#else
-#define SEARCH_CENTRAL R(1e-5)
-#endif
+#define SEARCH_CENTRAL LIMIT(1e-7, 1e-5)
 
 #define BEAM_NOTHING 1e-20 /* changes no bit of a model */
 
@@ -65,7 +61,7 @@ FN void search_misfit(LOSSCONE_PARAMETERS, GLOBAL const real *point, GLOBAL real
 }
 
 /* The domain, or the side of U = 0 that the plateau was found on if its folded families depend on it. */
-FN search_box plateau_domain(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const real *s)
+FN search_box plateau_domain(LOSSCONE_PARAMETERS)
 {
     GLOBAL const real *chosen = s + SEARCH_CHOSEN;
     search_box domain = box_of_options(mr);
@@ -79,7 +75,7 @@ FN search_box plateau_domain(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL const r
 /* The middle in r at potential u, which is the line b = u a. */
 FN real plateau_ratio(GLOBAL const real *polygon, u32 n, search_box extent, real u)
 {
-    if (!(extent.u0 < extent.u1)) return R(0.5) * (extent.r0 + extent.r1);
+    if (!(extent.u0 < extent.u1)) return box_middle_r(extent);
     real least = UNBOUNDED, most = -UNBOUNDED;
     for (u32 i = 0; i < n; i++) {
         const u32 last = i ? i - 1 : n - 1;
@@ -99,7 +95,7 @@ FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLO
 {
     const real a0 = VERTEX_A(polygon, 0), b0 = VERTEX_B(polygon, 0),
                room = (extent.r1 - extent.r0) * flush(extent.r1 * (extent.u1 - extent.u0));
-    real area = R(0.0), a = R(0.0), b = R(0.0), u = R(0.5) * (extent.u0 + extent.u1);
+    real area = R(0.0), a = R(0.0), b = R(0.0), u = box_middle_u(extent);
     for (u32 i = 2; i < n; i++) {
         const real p = VERTEX_A(polygon, i - 1) - a0, q = VERTEX_B(polygon, i - 1) - b0,
                    x = VERTEX_A(polygon, i) - a0, y = VERTEX_B(polygon, i) - b0, part = FMA(p, y, -q * x);
@@ -118,16 +114,14 @@ FN void plateau_centre(GLOBAL const real *polygon, u32 n, search_box extent, GLO
 }
 
 /* Returns the number of vertices. */
-FN u32 search_plateau(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, GLOBAL real *to,
-                      PRIVATE search_box *extent)
+FN u32 search_plateau(LOSSCONE_PARAMETERS, GLOBAL real *to, PRIVATE search_box *extent)
 {
-    const search_box domain = plateau_domain(mi, mr, s);
+    const search_box domain = plateau_domain(LOSSCONE);
     GLOBAL real *polygon = s + SEARCH_POLYGON;
     u32 n = plateau_clip(mi, s, s + SEARCH_CHOSEN, domain, s[SEARCH_SIDE] > R(0.0), polygon);
     if (n == 0) { /* a sliver was all of the domain */
-        search_box middle;
-        middle.u0 = middle.u1 = R(0.5) * (domain.u0 + domain.u1);
-        middle.r0 = middle.r1 = R(0.5) * (domain.r0 + domain.r1);
+        const real u = box_middle_u(domain), r = box_middle_r(domain);
+        const search_box middle = {u, u, r, r};
         n = polygon_of_box(middle, polygon);
     }
     *extent = polygon_extent(polygon, n, domain);
@@ -149,7 +143,7 @@ FN u32 search_plateau(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, GLOBA
 FN_LARGE void search_answer(LOSSCONE_PARAMETERS, GLOBAL real *to)
 {
     search_box extent;
-    const u32 n = search_plateau(mi, mr, s, to, &extent);
+    const u32 n = search_plateau(LOSSCONE, to, &extent);
     const real u = to[OUTCOME_CENTRE_U];
     GLOBAL real *point = to + OUTCOME_POINT;
     point[LOSSCONE_U] = u;

@@ -9,11 +9,7 @@
 
 #include "losscone/losscone_bound.h"
 
-#if F64
-#define SLIVER R(1e-11)
-#else
-#define SLIVER R(1e-6)
-#endif
+#define SLIVER LIMIT(1e-11, 1e-6)
 
 #define VERTEX_A(polygon, i) (polygon)[2 * (i)]
 #define VERTEX_B(polygon, i) (polygon)[2 * (i) + 1]

@@ -9,13 +9,8 @@
 
 #include "losscone/losscone_search.h"
 
-#if F64
-#define PROFILE_CLOSE R(1e-11) /* relative to 1 + misfit */
-#define PROFILE_SLIVER R(1e-12)
-#else
-#define PROFILE_CLOSE R(4e-6)
-#define PROFILE_SLIVER R(2e-6)
-#endif
+#define PROFILE_CLOSE LIMIT(1e-11, 4e-6) /* relative to 1 + misfit */
+#define PROFILE_SLIVER LIMIT(1e-12, 2e-6)
 /* The least bound is halved first; from PROFILE_WIDE on, the newest. So only one chain of halvings adds
  * more. */
 #define PROFILE_WIDE 64
@@ -64,20 +59,15 @@ FN real profile_move(CONSTANT elem *mr, GLOBAL real *s, u32 f, real k)
     return (s + PROFILE_STEP)[f] - before;
 }
 
-/* The family of event i passes its threshold, or comes back. */
-FN real profile_pass(CONSTANT elem *mr, GLOBAL real *s, u32 i)
+/* The family of event i passes its threshold (by 1), or comes back (by -1). */
+FN real profile_pass(CONSTANT elem *mr, GLOBAL real *s, u32 i, real by)
 {
     const u32 f = U32_OF((s + PROFILE_WHOSE)[i]);
-    return profile_move(mr, s, f, (s + PROFILE_K)[f] + R(1.0));
-}
-FN void profile_return(CONSTANT elem *mr, GLOBAL real *s, u32 i)
-{
-    const u32 f = U32_OF((s + PROFILE_WHOSE)[i]);
-    profile_move(mr, s, f, (s + PROFILE_K)[f] - R(1.0));
+    return profile_move(mr, s, f, (s + PROFILE_K)[f] + by);
 }
 
 /* Starts at the lower end of interval w. Returns the number of thresholds inside, sorted by r. */
-FN u32 profile_events(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 w, real u)
+FN u32 profile_events(LOSSCONE_PARAMETERS, u32 w, real u)
 {
     GLOBAL const real *known = PENDING_BOUND(w);
     GLOBAL real *event = s + PROFILE_EVENT, *whose = s + PROFILE_WHOSE;
@@ -103,7 +93,7 @@ FN u32 profile_events(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 w
 }
 
 /* Bounds between n thresholds; leaves all families at the upper end. */
-FN void profile_pieces(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 n, real low, real high)
+FN void profile_pieces(LOSSCONE_PARAMETERS, u32 n, real low, real high)
 {
     GLOBAL const real *event = s + PROFILE_EVENT;
     real sum = s[CELLS_BASE] + sum8(s + PROFILE_STEP, losscone_families(mi)), from = low;
@@ -111,7 +101,7 @@ FN void profile_pieces(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 
         const real to = i < n && event[i] < high ? event[i] : high;
         (s + PROFILE_PIECE)[i] =
             to - from > PROFILE_SLIVER || n == 0 || high - low <= PROFILE_SLIVER ? sum : UNBOUNDED;
-        if (i < n) sum = sum + profile_pass(mr, s, i);
+        if (i < n) sum = sum + profile_pass(mr, s, i, R(1.0));
         from = to > from ? to : from;
     }
 }
@@ -120,18 +110,18 @@ FN void profile_pieces(CONSTANT u32 *mi, CONSTANT elem *mr, GLOBAL real *s, u32 
 FN_LARGE void profile_visit(LOSSCONE_PARAMETERS, u32 w, real u, real most)
 {
     const real low = PENDING_BOX(w)[BOX_R0], high = PENDING_BOX(w)[BOX_R1];
-    const u32 n = profile_events(mi, mr, s, w, u);
+    const u32 n = profile_events(LOSSCONE, w, u);
     GLOBAL const real *event = s + PROFILE_EVENT;
     GLOBAL real *piece = s + PROFILE_PIECE;
-    profile_pieces(mi, mr, s, n, low, high);
+    profile_pieces(LOSSCONE, n, low, high);
     u32 at = n; /* the piece of PROFILE_K */
     for (;;) {
         u32 least = 0;
         for (u32 i = 1; i <= n; i++) least = piece[i] < piece[least] ? i : least;
         if (!(piece[least] < profile_ceiling(s, most))) return;
         piece[least] = UNBOUNDED;
-        for (; at < least; at++) profile_pass(mr, s, at);
-        for (; at > least; at--) profile_return(mr, s, at - 1);
+        for (; at < least; at++) profile_pass(mr, s, at, R(1.0));
+        for (; at > least; at--) profile_pass(mr, s, at - 1, R(-1.0));
         profile_try(LOSSCONE, u, least > 0 && event[least - 1] > low ? event[least - 1] : low,
                     least < n && event[least] < high ? event[least] : high);
     }
@@ -144,12 +134,12 @@ FN void profile_judge(LOSSCONE_PARAMETERS, u32 w, real u, real most)
     const u32 waiting = U32_OF(s[PROFILE_WAITING]);
     const real r0 = PENDING_BOX(w)[BOX_R0], r1 = PENDING_BOX(w)[BOX_R1], bound = pending_least(mi, s, w);
     if (!(bound < profile_ceiling(s, most))) return;
-    if (pending_lines(mi, s, w) <= REAL_OF(PROFILE_LINES)) {
+    if (pending_sum(mi, s, w, BOUND_LINES) <= REAL_OF(PROFILE_LINES)) {
         profile_visit(LOSSCONE, w, u, most);
         return;
     }
     if (!(r1 - r0 > PROFILE_SLIVER && waiting < PROFILE_WAITING_MOST)) return;
-    put_box(POOLED_BOX(waiting), u, u, r0, r1);
+    put_box(POOLED_BOX(waiting), box_at(PENDING_BOX(w)));
     POOLED_BOX(waiting)[BOX_BOUND] = bound;
     s[PROFILE_WAITING] = REAL_OF(waiting + 1);
 }
@@ -165,17 +155,14 @@ FN void profile_halve(GLOBAL real *s, real most)
     for (u32 i = 0; i < BOX_SIZE; i++) POOLED_BOX(next)[i] = POOLED_BOX(waiting - 1)[i];
     s[PROFILE_WAITING] = REAL_OF(waiting - 1);
     if (over && orderly) return; /* the least bound is too large */
-    const real middle = R(0.5) * (box.r0 + box.r1);
-    put_box(PENDING_BOX(0), box.u0, box.u1, box.r0, middle);
-    put_box(PENDING_BOX(1), box.u0, box.u1, middle, box.r1);
-    s[SEARCH_PENDING] = R(2.0);
+    pending_halves(s, box, 1);
 }
 
 FN void profile_next(LOSSCONE_PARAMETERS, real u, real most, real enough)
 {
     const u32 pending = U32_OF(s[SEARCH_PENDING]),
-              second_first = pending == 2 && sum8(PENDING_BOUND(1) + BOUND_LEAST, losscone_families(mi)) <
-                                                 sum8(PENDING_BOUND(0) + BOUND_LEAST, losscone_families(mi));
+              second_first =
+                  pending == 2 && pending_sum(mi, s, 1, BOUND_LEAST) < pending_sum(mi, s, 0, BOUND_LEAST);
     for (u32 i = 0; i < pending; i++) profile_judge(LOSSCONE, second_first ? 1 - i : i, u, most);
     s[SEARCH_PENDING] = R(0.0);
     if (s[PROFILE_WAITING] > R(0.0) && s[PROFILE_BEST] > enough) profile_halve(s, most);
@@ -190,9 +177,12 @@ FN void profile_begin(CONSTANT elem *mr, GLOBAL real *s, real u)
     s[PROFILE_A] = LOADM1(mr, LOSSCONE_A_LOWER);
     s[PROFILE_WAITING] = s[SEARCH_REMEMBERED] = R(0.0);
     s[SEARCH_PENDING] = domain.r0 < domain.r1 ? REAL_OF(SEARCH_PENDING_MOST) : R(1.0);
-    for (u32 w = 0; w < SEARCH_PENDING_MOST; w++)
-        put_box(PENDING_BOX(w), u, u, FMA(quarter, REAL_OF(w), domain.r0),
-                w + 1 < SEARCH_PENDING_MOST ? FMA(quarter, REAL_OF(w + 1), domain.r0) : domain.r1);
+    for (u32 w = 0; w < SEARCH_PENDING_MOST; w++) {
+        const search_box box = {u, u, FMA(quarter, REAL_OF(w), domain.r0),
+                                w + 1 < SEARCH_PENDING_MOST ? FMA(quarter, REAL_OF(w + 1), domain.r0)
+                                                            : domain.r1};
+        put_box(PENDING_BOX(w), box);
+    }
 }
 
 /* Answers in PROFILE_BEST, _R, _A; UNBOUNDED if not below `most`. Stops once not above `enough`. After

@@ -11,20 +11,12 @@
 
 #include "losscone/losscone_solve.h"
 
-#if F64
-#define SEARCH_CLOSE R(1e-9) /* relative to the misfit */
+#define SEARCH_CLOSE LIMIT(1e-9, 4e-6) /* relative to the misfit */
 /* looser: a beam's amplitude comes from iteration */
-#define SEARCH_CLOSE_BEAM R(1e-7)
-#define SEARCH_ROUNDING R(1e-14)
-#define BOX_LEAST_R R(1e-11)
-#define BOX_LEAST_U R(1e-9)
-#else
-#define SEARCH_CLOSE R(4e-6)
-#define SEARCH_CLOSE_BEAM R(4e-6)
-#define SEARCH_ROUNDING R(4e-6)
-#define BOX_LEAST_R R(1e-6)
-#define BOX_LEAST_U R(1e-3)
-#endif
+#define SEARCH_CLOSE_BEAM LIMIT(1e-7, 4e-6)
+#define SEARCH_ROUNDING LIMIT(1e-14, 4e-6)
+#define BOX_LEAST_R LIMIT(1e-11, 1e-6)
+#define BOX_LEAST_U LIMIT(1e-9, 1e-3)
 #define VISIT_LINES_HARD 12.0 /* VISIT_LINES */
 #define VISIT_LINES_BEAM 7.0
 
@@ -57,18 +49,22 @@ FN void pending_bound(LOSSCONE_PARAMETERS, u32 roughly)
     }
 }
 
-/* The least misfit in box w; the lines across it; its lean. */
+/* Of box w over its families: BOUND_LEAST, BOUND_LINES or BOUND_LEAN. */
+FN real pending_sum(CONSTANT u32 *mi, GLOBAL const real *s, u32 w, u32 which)
+{
+    return sum8(PENDING_BOUND(w) + which, losscone_families(mi));
+}
+/* The least misfit in it. */
 FN real pending_least(CONSTANT u32 *mi, GLOBAL const real *s, u32 w)
 {
-    return s[CELLS_BASE] + sum8(PENDING_BOUND(w) + BOUND_LEAST, losscone_families(mi));
+    return s[CELLS_BASE] + pending_sum(mi, s, w, BOUND_LEAST);
 }
-FN real pending_lines(CONSTANT u32 *mi, GLOBAL const real *s, u32 w)
+
+/* Boxes 0 and 1: the halves of a box. */
+FN void pending_halves(GLOBAL real *s, search_box box, u32 in_r)
 {
-    return sum8(PENDING_BOUND(w) + BOUND_LINES, losscone_families(mi));
-}
-FN real pending_lean(CONSTANT u32 *mi, GLOBAL const real *s, u32 w)
-{
-    return sum8(PENDING_BOUND(w) + BOUND_LEAN, losscone_families(mi));
+    for (u32 w = 0; w < 2; w++) put_box(PENDING_BOX(w), box_half(box, in_r, w));
+    s[SEARCH_PENDING] = R(2.0);
 }
 
 /* ---- heap, least bound on top ---- */
@@ -142,14 +138,13 @@ FN GLOBAL real *search_place(GLOBAL real *s, real bound, u32 kind)
 /* Drops box w if its bound is too large. */
 FN void search_keep(CONSTANT u32 *mi, GLOBAL real *s, u32 w)
 {
-    const search_box box = box_at(PENDING_BOX(w));
     const real bound = pending_least(mi, s, w);
     s[SEARCH_BOXES] = s[SEARCH_BOXES] + R(1.0);
     if (bound >= search_limit(s)) return;
     GLOBAL real *entry = search_place(s, bound, s[SEARCH_ROUGH] > R(0.0) ? SEARCH_ROUGH_BOX : SEARCH_BOX);
-    put_box(entry, box.u0, box.u1, box.r0, box.r1);
-    entry[BOX_LINES] = pending_lines(mi, s, w);
-    entry[BOX_LEAN] = pending_lean(mi, s, w);
+    put_box(entry, box_at(PENDING_BOX(w)));
+    entry[BOX_LINES] = pending_sum(mi, s, w, BOUND_LINES);
+    entry[BOX_LEAN] = pending_sum(mi, s, w, BOUND_LEAN);
 }
 
 FN void search_improve(CONSTANT u32 *mi, GLOBAL real *s, real misfit, u32 reversed)
@@ -273,7 +268,7 @@ FN void search_point(LOSSCONE_PARAMETERS, real u, real r)
 
 FN void search_middle(LOSSCONE_PARAMETERS, search_box box)
 {
-    search_point(LOSSCONE, R(0.5) * (box.u0 + box.u1), R(0.5) * (box.r0 + box.r1));
+    search_point(LOSSCONE, box_middle_u(box), box_middle_r(box));
 }
 
 /* ---- what comes next, by one worker ---- */
@@ -282,10 +277,9 @@ FN void search_middle(LOSSCONE_PARAMETERS, search_box box)
 FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry)
 {
     const search_box box = box_at(entry);
-    const real lines = entry[BOX_LINES], middle_u = R(0.5) * (box.u0 + box.u1),
-               middle_r = R(0.5) * (box.r0 + box.r1);
+    const real lines = entry[BOX_LINES], middle_u = box_middle_u(box), middle_r = box_middle_r(box);
     const u32 rough = entry[BOX_KIND] == REAL_OF(SEARCH_ROUGH_BOX);
-    put_box(PENDING_BOX(0), box.u0, box.u1, box.r0, box.r1);
+    put_box(PENDING_BOX(0), box);
     s[SEARCH_PENDING] = R(1.0);
     s[SEARCH_ROUGH] = R(0.0);
     s[SEARCH_ACTION] = REAL_OF(rough ? SEARCH_BOUND : SEARCH_VISIT);
@@ -294,30 +288,28 @@ FN u32 search_divide(CONSTANT elem *mr, GLOBAL real *s, GLOBAL const real *entry
     const u32 no_u = middle_u <= box.u0 || middle_u >= box.u1,
               no_r = middle_r <= box.r0 || middle_r >= box.r1;
     if (no_u && no_r) return 0;
-    s[SEARCH_PENDING] = R(2.0);
     s[SEARCH_ACTION] = REAL_OF(SEARCH_BOUND);
-    if (no_u || (!no_r && entry[BOX_LEAN] > R(0.0))) {
-        put_box(PENDING_BOX(0), box.u0, box.u1, box.r0, middle_r);
-        put_box(PENDING_BOX(1), box.u0, box.u1, middle_r, box.r1);
-    } else {
-        put_box(PENDING_BOX(0), box.u0, middle_u, box.r0, box.r1);
-        put_box(PENDING_BOX(1), middle_u, box.u1, box.r0, box.r1);
-    }
+    pending_halves(s, box, no_u || (!no_r && entry[BOX_LEAN] > R(0.0)));
     return 1;
+}
+
+FN search_box search_slice_box(CONSTANT elem *mr, GLOBAL const real *s, u32 slice)
+{
+    search_box box = box_of_options(mr);
+    box.u0 = (s + SEARCH_EDGE)[slice];
+    box.u1 = (s + SEARCH_EDGE)[slice + 1];
+    return box;
 }
 
 FN void search_slice(CONSTANT elem *mr, GLOBAL real *s)
 {
     const u32 slice = U32_OF(s[SEARCH_SLICE]);
-    const search_box domain = box_of_options(mr);
-    const real u0 = (s + SEARCH_EDGE)[slice], u1 = (s + SEARCH_EDGE)[slice + 1],
-               middle = R(0.5) * (domain.r0 + domain.r1);
+    const search_box box = search_slice_box(mr, s, slice);
     s[SEARCH_SLICE] = REAL_OF(slice + 1);
     s[SEARCH_ACTION] = REAL_OF(SEARCH_BOUND);
     s[SEARCH_ROUGH] = has_beam(mr) ? R(1.0) : R(0.0);
-    s[SEARCH_PENDING] = domain.r0 < domain.r1 ? R(2.0) : R(1.0);
-    put_box(PENDING_BOX(0), u0, u1, domain.r0, middle);
-    put_box(PENDING_BOX(1), u0, u1, middle, domain.r1);
+    pending_halves(s, box, 1);
+    if (!(box.r0 < box.r1)) s[SEARCH_PENDING] = R(1.0);
 }
 
 /* At the limit of boxes: any answer, and what the remaining bounds could gain. */

@@ -16,12 +16,11 @@
 /* ---- losscone_direct.h ---- */
 
 #define MISFIT_POINTS 16
-#define MISFIT_ROWS (MISFIT_POINTS * SWEEP_ROWS)
 enum misfit_slab {
     PLACE8(DIRECT_SINE, SWEEP_ALL),    /* sin^2 of the pitch angle; 2: never in the cone */
     PLACE8(DIRECT_PROFILE, SWEEP_ALL), /* the beam's, by pitch angle */
     PLACE8(DIRECT_DATUM, SWEEP_ALL),   /* DIRECT_NONE: not compared */
-    PLACE8(MISFIT_SUMS, MISFIT_ROWS),
+    PLACE8(MISFIT_SUMS, (MISFIT_POINTS * SWEEP_ROWS)),
     MISFIT_CELLS,
     MISFIT_SLAB
 };
@@ -30,19 +29,18 @@ enum misfit_slab {
 
 /* [k][row], k = 0 .. SWEEP_CELLS, and an end */
 #define CELLS_TABLE ((SWEEP_CELLS + 2) * SWEEP_SLOTS)
-#define CELLS_TABLES (LOSSCONE_ENERGIES * CELLS_TABLE)
 enum cells_slab {
-    CELLS_BASE,                            /* misfit with no cell in the cone */
-    CELLS_NUMBER,                          /* valid cells */
-    CELLS_LEVELS,                          /* most thresholds of a row */
-    PLACE8(CELLS_INVERSE, SWEEP_FAMILIES), /* c of each family, by falling energy */
-    PLACE8(CELLS_COUNT, SWEEP_SLOTS),      /* reflected valid cells */
-    PLACE8(CELLS_MOST, SWEEP_SLOTS),       /* thresholds */
-    PLACE8(CELLS_PART, SWEEP_SLOTS),       /* of CELLS_BASE */
-    PLACE8(CELLS_VALID, SWEEP_SLOTS),      /* of CELLS_NUMBER */
-    PLACE8(CELLS_THRESHOLD, CELLS_TABLE),  /* ascending, then NO_THRESHOLD */
-    PLACE8(CELLS_STEPS, CELLS_TABLES),     /* STEP or G_1 .. G_5 of k */
-    PLACE8(CELLS_BELOW, CELLS_TABLE),      /* cells in the first k thresholds */
+    CELLS_BASE,                                             /* misfit with no cell in the cone */
+    CELLS_NUMBER,                                           /* valid cells */
+    CELLS_LEVELS,                                           /* most thresholds of a row */
+    PLACE8(CELLS_INVERSE, SWEEP_FAMILIES),                  /* c of each family, by falling energy */
+    PLACE8(CELLS_COUNT, SWEEP_SLOTS),                       /* reflected valid cells */
+    PLACE8(CELLS_MOST, SWEEP_SLOTS),                        /* thresholds */
+    PLACE8(CELLS_PART, SWEEP_SLOTS),                        /* of CELLS_BASE */
+    PLACE8(CELLS_VALID, SWEEP_SLOTS),                       /* of CELLS_NUMBER */
+    PLACE8(CELLS_THRESHOLD, CELLS_TABLE),                   /* ascending, then NO_THRESHOLD */
+    PLACE8(CELLS_STEPS, (LOSSCONE_ENERGIES * CELLS_TABLE)), /* STEP or G_1 .. G_5 of k */
+    PLACE8(CELLS_BELOW, CELLS_TABLE),                       /* cells in the first k thresholds */
     /* reflected cells by threshold: ln(flux + 1e-6) (Lillis: flux), sin^2 of the pitch angle */
     PLACE8(CELLS_DATA, SWEEP_SLOT_CELLS),
     PLACE8(CELLS_SINE, SWEEP_SLOT_CELLS),
@@ -73,22 +71,14 @@ enum search_cell_entry { CELL_U, CELL_R };
 #define SEARCH_STACK_MOST 128
 #define SEARCH_PENDING_MOST 4
 #define SEARCH_REMEMBERED_MOST 64
-#define SEARCH_POOL_ROOM (SEARCH_HEAP_MOST * BOX_SIZE)
-#define SEARCH_STACK_ROOM (SEARCH_STACK_MOST * BOX_SIZE)
-#define SEARCH_BOXES_ROOM (SEARCH_PENDING_MOST * BOX_SIZE)
-#define SEARCH_BOUNDS_ROOM (SEARCH_PENDING_MOST * BOUND_SIZE)
-#define SEARCH_MEMORY (SEARCH_REMEMBERED_MOST * SWEEP_SLOTS)
 
 #define VISIT_LINES 12 /* most, in a visited box */
 #define VISIT_ROOM (8 + 4 * (VISIT_LINES + 1))
-#define VISIT_ALL (VISIT_ROOM * (VISIT_LINES + 2))
 
 #define BEAM_NODES 10
 #define BEAM_STRIDE 96 /* of tables by a row's cells in the cone */
 #define BEAM_TABLE (SWEEP_SLOTS * BEAM_STRIDE)
-#define BEAM_TABLES (BEAM_NODES * BEAM_TABLE)
 #define BEAM_SPARES 4
-#define BEAM_SPARE_ROOM (BEAM_SPARES * SWEEP_SLOT_CELLS)
 
 #define SOLVE_PASSING 5u /* samples where the beam passes a row */
 #define SOLVE_SAMPLES (SWEEP_SLOTS * SOLVE_PASSING + 2)
@@ -115,14 +105,14 @@ enum search_slab {
     SEARCH_BEST_U,     /* with a beam */
     SEARCH_BEST_A,
     PLACE8(SEARCH_EDGE, SEARCH_EDGES + 2),
-    PLACE8(SEARCH_PENDING_BOX, SEARCH_BOXES_ROOM),
-    PLACE8(SEARCH_PENDING_BOUND, SEARCH_BOUNDS_ROOM),
+    PLACE8(SEARCH_PENDING_BOX, (SEARCH_PENDING_MOST * BOX_SIZE)),
+    PLACE8(SEARCH_PENDING_BOUND, (SEARCH_PENDING_MOST * BOUND_SIZE)),
     PLACE8(SEARCH_KEY, SEARCH_HEAP_MOST),   /* heap: bounds */
     PLACE8(SEARCH_PLACE, SEARCH_HEAP_MOST), /* their boxes in the pool */
     PLACE8(SEARCH_GIVEN_BACK, SEARCH_HEAP_MOST),
-    PLACE8(SEARCH_POOLED, SEARCH_POOL_ROOM),
-    PLACE8(SEARCH_DEEP, SEARCH_STACK_ROOM),
-    PLACE8(SEARCH_SOLVED_CELL, SEARCH_MEMORY), /* k of rows */
+    PLACE8(SEARCH_POOLED, (SEARCH_HEAP_MOST * BOX_SIZE)),
+    PLACE8(SEARCH_DEEP, (SEARCH_STACK_MOST * BOX_SIZE)),
+    PLACE8(SEARCH_SOLVED_CELL, (SEARCH_REMEMBERED_MOST * SWEEP_SLOTS)), /* k of rows */
     /* families that lines cross, their k, sums so far, least of the rest */
     PLACE8(VISIT_FAMILY, VISIT_LINES),
     PLACE8(VISIT_K, VISIT_LINES),
@@ -130,7 +120,7 @@ enum search_slab {
     PLACE8(VISIT_REST, VISIT_LINES),
     PLACE8(VISIT_MODE, SWEEP_SLOTS), /* beam bounds of the box */
     PLACE8(VISIT_FACTOR, SWEEP_SLOTS),
-    PLACE8(VISIT_POLYGONS, VISIT_ALL),
+    PLACE8(VISIT_POLYGONS, (VISIT_ROOM * (VISIT_LINES + 2))),
     PLACE8(SEARCH_TRIED, SWEEP_FAMILIES),  /* k at the visited cell */
     PLACE8(SEARCH_CHOSEN, SWEEP_FAMILIES), /* k at the best */
     PLACE8(SEARCH_VALUES, SWEEP_FAMILIES),
@@ -144,8 +134,8 @@ enum search_slab {
     PLACE8(BEAM_PROFILES, SWEEP_SLOT_CELLS),
     PLACE8(BEAM_EXACTS, BEAM_TABLE), /* misfit without beam */
     PLACE8(BEAM_SLOPES, BEAM_TABLE),
-    PLACE8(BEAM_GAINS, BEAM_TABLES),
-    PLACE8(BEAM_SPARE_CELLS, BEAM_SPARE_ROOM),
+    PLACE8(BEAM_GAINS, (BEAM_NODES * BEAM_TABLE)),
+    PLACE8(BEAM_SPARE_CELLS, (BEAM_SPARES * SWEEP_SLOT_CELLS)),
 
     SOLVE_REST,  /* misfit outside the beam */
     SOLVE_COUNT, /* rows in the beam */
@@ -203,14 +193,13 @@ enum bootstrap_slab {
 #define POINT_STRIDE 136 /* buckets, and one for x >= 1 */
 #define POINT_ENTRY 8    /* a threshold and its steps */
 #define POINT_THRESHOLDS 96
-#define POINT_STARTS (SWEEP_SLOTS * POINT_STRIDE)
-#define POINT_TABLES (SWEEP_SLOTS * POINT_ENTRY * POINT_THRESHOLDS)
 #define EVOLVE_PATIENCE 10 /* generations without gain before the end */
 enum evolve_slab {
     EVOLVE_BEGIN = CELLS_SIZE,
     PLACE8(EVOLVE_LEAST, EVOLVE_PATIENCE + 1), /* after each generation, cyclic */
-    PLACE8(POINT_START, POINT_STARTS),
-    PLACE8(POINT_TABLE, POINT_TABLES), /* threshold k, then STEP or G_1 .. G_5 */
+    PLACE8(POINT_START, (SWEEP_SLOTS * POINT_STRIDE)),
+    PLACE8(POINT_TABLE,
+           (SWEEP_SLOTS * POINT_ENTRY * POINT_THRESHOLDS)), /* threshold k, then STEP or G_1 .. G_5 */
     /* the beam's, padded with 0 */
     PLACE8(POINT_PROFILE, SWEEP_SLOT_CELLS),
     PLACE8(POINT_SINE, SWEEP_SLOT_CELLS), /* sin^2; 2: never in the cone */

@@ -8,15 +8,9 @@
 
 #include "losscone/losscone_beam.h"
 
-#if F64
-#define SOLVE_INSET R(1e-8)  /* from the plateau's ends, of its extent in U */
-#define SOLVE_ENOUGH R(1e-9) /* relative to the misfit */
-#define SOLVE_ROUNDING R(1e-20)
-#else
-#define SOLVE_INSET R(1e-3)
-#define SOLVE_ENOUGH R(1e-6)
-#define SOLVE_ROUNDING R(1e-6)
-#endif
+#define SOLVE_INSET LIMIT(1e-8, 1e-3)  /* from the plateau's ends, of its extent in U */
+#define SOLVE_ENOUGH LIMIT(1e-9, 1e-6) /* relative to the misfit */
+#define SOLVE_ROUNDING LIMIT(1e-20, 1e-6)
 #define SOLVE_STEPS 40
 #define SOLVE_SPACING R(0.27) /* in beam widths */
 #define SOLVE_EVEN 48u        /* samples; wider plateaus are sampled where the beam passes a row */
@@ -54,7 +48,7 @@ FN void solve_gather(LOSSCONE_PARAMETERS, GLOBAL const real *k, real u0, real u1
         for (u32 j = 0; j < ((U32_OF(cells) + 7) & ~7u); j++) {
             const real base = REAL_OF(j) < inside ? inner : outer, height = BEAM_PROFILE(row)[j];
             SOLVE_BASE(count)[j] = base;
-            pull = FMA(height, (s + CELLS_DATA)[row * SWEEP_CELLS + j] - base, pull);
+            pull = FMA(height, CELLS_DATA_OF(row)[j] - base, pull);
             square = FMA(height, height, square);
         }
         (s + SOLVE_PULL)[count] = flush(pull);
@@ -106,8 +100,7 @@ FN_LARGE solve_point solve_at(LOSSCONE_PARAMETERS, real u, real a)
             at.value = at.value + (s + SOLVE_EXACT)[i];
             continue;
         }
-        GLOBAL const real *profile = BEAM_PROFILE(row), *data = s + CELLS_DATA + row * SWEEP_CELLS,
-                          *base = SOLVE_BASE(i);
+        GLOBAL const real *profile = BEAM_PROFILE(row), *data = CELLS_DATA_OF(row), *base = SOLVE_BASE(i);
         acc8 square = acc8_zero(), slope = acc8_zero(), steep = acc8_zero();
         for (u32 j = 0; j < cells; j += 8)
             for (u32 l = 0; l < 8; l += PACK) {
@@ -199,8 +192,7 @@ FN_LARGE void solve_scan(LOSSCONE_PARAMETERS, real u, u32 sample)
     for (u32 i = 0; i < count; i++) {
         const u32 row = U32_OF((s + SOLVE_ROW)[i]), cells = U32_OF((s + SOLVE_CELLS)[i]);
         const real height = (s + SOLVE_HEIGHT)[i];
-        GLOBAL const real *profile = BEAM_PROFILE(row), *data = s + CELLS_DATA + row * SWEEP_CELLS,
-                          *base = SOLVE_BASE(i);
+        GLOBAL const real *profile = BEAM_PROFILE(row), *data = CELLS_DATA_OF(row), *base = SOLVE_BASE(i);
         if (!(height > R(1e-7))) {
             for (u32 t = 0; t < SOLVE_AMPLITUDES; t++) values[t] = values[t] + (s + SOLVE_EXACT)[i];
             continue;

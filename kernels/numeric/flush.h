@@ -8,6 +8,13 @@
 
 #include "numeric/least.h"
 
+/* A limit of accuracy as `real`: in f64, in f32. */
+#if F64
+#define LIMIT(f64, f32) R(f64)
+#else
+#define LIMIT(f64, f32) R(f32)
+#endif
+
 /* Keeps NaN. */
 FN real flush(real x)
 {

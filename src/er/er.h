@@ -65,8 +65,6 @@ paritas_status er_sweeps_lose(struct er_sweeps *sweeps, paritas_er_reason reason
 /* Masks sweeps, names missing ones, counts. */
 paritas_status er_sweeps_close(struct er_sweeps *sweeps);
 
-/* Date by days since 1970-01-01; days of a month. */
-void er_date_of_days(int64_t days, int *year, int *month, int *day);
 int er_month_days(int year, int month);
 /* [at, end) is YYYY-MM-DDThh:mm:ss[.decimals][Z] in UTC; *time: Unix seconds. False: it is not. */
 bool er_read_utc(const char *at, const char *end, double *time);
@@ -77,8 +75,18 @@ bool er_meets_moon(const double position[3], const double direction[3], double p
 /* In IAU_MOON, degrees; longitude -180 to 180. */
 void er_coordinates(const double point[3], double *latitude, double *longitude);
 
+/* UNREADABLE, UNWRITABLE: "PATH: reason", from errno. */
+paritas_status er_unreadable(paritas_context *context, const char *path);
+paritas_status er_unwritable(paritas_context *context, const char *path);
+/* FOLDER/NAME in an arena; NULL: out of memory. */
+char *er_path(struct arena *arena, const char *folder, const char *name);
+
+/* What is wrong with a line of that many fields, or ER_TOO_LONG. */
+void er_fields_text(size_t fields, char out[64]);
 /* Does `strict` refuse it? */
 bool er_is_damage(paritas_er_reason reason);
+/* Masks n rows from `first` on; data but fluxes stay. */
+void er_mask_rows(paritas_er_day *day, size_t first, size_t n, paritas_er_reason reason);
 /* Counts a reason `times` times, at a line and field. */
 void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column);
 

@@ -1,9 +1,11 @@
 /* er_day.c: memory of a day, kinds of reasons, dates. */
+#define _POSIX_C_SOURCE 200809L
 #include "er/er.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #define CELLS ((size_t)PARITAS_SWEEP_ROWS * PARITAS_SWEEP_CELLS)
 #define DAY 86400
@@ -37,6 +39,14 @@ paritas_er_unit paritas_er_reason_unit(paritas_er_reason reason)
 bool er_is_damage(paritas_er_reason reason)
 {
     return kinds[reason].damage;
+}
+
+void er_mask_rows(paritas_er_day *day, size_t first, size_t n, paritas_er_reason reason)
+{
+    memset(day->row_reason + first, reason, n);
+    memset(day->cell_reason + first * PARITAS_SWEEP_CELLS, reason, n * PARITAS_SWEEP_CELLS);
+    for (size_t cell = first * PARITAS_SWEEP_CELLS; cell < (first + n) * PARITAS_SWEEP_CELLS; cell++)
+        day->flux[cell] = NAN;
 }
 
 void er_count(paritas_er_day *day, paritas_er_reason reason, uint64_t times, uint64_t line, unsigned column)
@@ -143,7 +153,7 @@ paritas_status er_day_add(paritas_context *context, struct er_day *day, int64_t 
         char *memory = (char *)array_get(day, k) + n * bytes;
         if (arrays[k].real) {
             double *values = (double *)(void *)memory;
-            for (size_t i = 0; i < bytes / sizeof *values; i++) values[i] = (double)NAN;
+            for (size_t i = 0; i < bytes / sizeof *values; i++) values[i] = NAN;
         } else {
             memset(memory, 0, bytes);
         }
@@ -193,16 +203,6 @@ static int64_t days_of_date(int64_t year, int64_t month, int64_t day)
     const int64_t y = month > 2 ? year : year - 1, m = month > 2 ? month - 3 : month + 9;
     const int64_t era = y / 400, of_era = y % 400;
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * m + 2) / 5 + day - 1 - 719468;
-}
-
-void er_date_of_days(int64_t days, int *year, int *month, int *day)
-{
-    const int64_t shifted = days + 719468, era = shifted / 146097, d = shifted % 146097;
-    const int64_t y = (d - d / 1460 + d / 36524 - d / 146096) / 365;
-    const int64_t of_year = d - (365 * y + y / 4 - y / 100), m = (5 * of_year + 2) / 153;
-    *day = (int)(of_year - (153 * m + 2) / 5 + 1);
-    *month = (int)(m < 10 ? m + 3 : m - 9);
-    *year = (int)(y + era * 400 + (*month <= 2));
 }
 
 /* -1: not `count` digits. */
@@ -259,25 +259,15 @@ void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE])
 {
     utc[0] = '\0';
     if (!(time >= -62135596800.0 && time < 253402300800.0)) return; /* years 1 to 9999 */
-    int64_t seconds = (int64_t)time;
+    time_t seconds = (time_t)time;
     if ((double)seconds > time) seconds--;
-    int64_t days = seconds / DAY, of_day = seconds % DAY;
-    if (of_day < 0) {
-        of_day += DAY;
-        days--;
+    struct tm date;
+    gmtime_r(&seconds, &date);
+    const int parts[] = {date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec};
+    char *at = put_digits(utc, date.tm_year + 1900, 4);
+    for (size_t k = 0; k < COUNT_OF(parts); k++) {
+        *at++ = "--T::"[k];
+        at = put_digits(at, parts[k], 2);
     }
-    int year, month, day;
-    er_date_of_days(days, &year, &month, &day);
-    char *at = put_digits(utc, year, 4);
-    *at++ = '-';
-    at = put_digits(at, month, 2);
-    *at++ = '-';
-    at = put_digits(at, day, 2);
-    *at++ = 'T';
-    at = put_digits(at, (int)(of_day / 3600), 2);
-    *at++ = ':';
-    at = put_digits(at, (int)(of_day / 60 % 60), 2);
-    *at++ = ':';
-    at = put_digits(at, (int)(of_day % 60), 2);
     *at = '\0';
 }

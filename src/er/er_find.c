@@ -7,30 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #define DEEPEST 16 /* nested folders */
-
-static int digit(char byte)
-{
-    return byte >= '0' && byte <= '9' ? byte - '0' : -1;
-}
-static char lower(char byte)
-{
-    return byte >= 'A' && byte <= 'Z' ? (char)(byte + 32) : byte;
-}
 
 int paritas_er_file_date(const char *path)
 {
     const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
     const size_t length = strlen(name);
-    if (length < 4 || lower(name[length - 4]) != '.' || lower(name[length - 3]) != 't' ||
-        lower(name[length - 2]) != 'a' || lower(name[length - 1]) != 'b')
-        return 0;
+    if (length < 4 || strcasecmp(name + length - 4, ".tab") != 0) return 0;
     for (const char *at = name; *at; at++) {
-        if (at[0] != '3' || lower(at[1]) != 'd') continue;
+        if (at[0] != '3' || (at[1] != 'D' && at[1] != 'd')) continue;
         int date = 0, digits = 0;
-        for (; digits < 9 && digit(at[2 + digits]) >= 0; digits++) date = date * 10 + digit(at[2 + digits]);
+        for (const char *d = at + 2; digits < 9 && *d >= '0' && *d <= '9'; d++, digits++)
+            date = date * 10 + (*d - '0');
         if (digits == 6)
             date += date / 10000 > 50 ? 19000000 : 20000000;
         else if (digits != 8)
@@ -43,7 +34,7 @@ int paritas_er_file_date(const char *path)
 }
 
 struct dated {
-    char *path;
+    char *path; /* in the arena */
     int date;
 };
 struct folder {
@@ -53,9 +44,9 @@ struct folder {
 
 struct files {
     paritas_er_files open;
-    paritas_allocator allocator;
+    struct arena paths;
     int year, month, day;
-    struct dated *found; /* own the paths */
+    struct dated *found;
     size_t n, room;
     struct folder *entered; /* links may lead to folders entered before */
     size_t n_entered, entered_room;
@@ -65,12 +56,12 @@ void paritas_er_files_free(paritas_er_files *open)
 {
     if (!open) return;
     struct files *files = (struct files *)(void *)open;
-    const paritas_allocator allocator = files->allocator;
-    for (size_t k = 0; k < files->n; k++) paritas_release(&allocator, files->found[k].path);
+    const paritas_allocator allocator = files->paths.allocator;
     paritas_release(&allocator, files->found);
     paritas_release(&allocator, open->path);
     paritas_release(&allocator, open->date);
     paritas_release(&allocator, files->entered);
+    arena_free(&files->paths);
     paritas_release(&allocator, files);
 }
 
@@ -80,24 +71,21 @@ static bool wanted(const struct files *files, int date)
            (!files->month || date / 100 % 100 == files->month) && (!files->day || date % 100 == files->day);
 }
 
-/* Owns the path afterwards. */
+/* A path in the arena; NULL: out of memory. */
 static paritas_status add(paritas_context *context, struct files *files, char *path, int date)
 {
+    if (!path) return paritas_fail_memory(context);
     struct dated *found = er_grow(context, files->found, files->n, &files->room, 64, sizeof *found);
-    if (!found) {
-        paritas_release(&context->allocator, path);
-        return PARITAS_OUT_OF_MEMORY;
-    }
+    if (!found) return PARITAS_OUT_OF_MEMORY;
     files->found = found;
     found[files->n++] = (struct dated){path, date};
     return PARITAS_OK;
 }
 
-/* FOLDER/NAME; NULL: out of memory. */
-static char *join(paritas_context *context, const char *folder, const char *name)
+char *er_path(struct arena *arena, const char *folder, const char *name)
 {
     const size_t length = strlen(folder), room = length + strlen(name) + 2;
-    char *path = paritas_allocate(context, room, 1);
+    char *path = arena_allocate(arena, room);
     if (path) snprintf(path, room, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", name);
     return path;
 }
@@ -123,36 +111,24 @@ static paritas_status search(paritas_context *context, struct files *files, cons
                              unsigned depth)
 {
     DIR *entries = opendir(folder);
-    if (!entries) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
+    if (!entries) return er_unreadable(context, folder);
     paritas_status status = PARITAS_OK;
-    for (;;) {
-        errno = 0;
-        const struct dirent *entry = readdir(entries);
-        if (!entry) {
-            if (errno) status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
-            break;
-        }
-        if (entry->d_name[0] == '.') continue;
+    errno = 0;
+    for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL; errno = 0) {
         struct stat found;
-        char *path = join(context, folder, entry->d_name);
-        if (!path) {
-            status = paritas_fail_memory(context);
-            break;
-        }
-        const int date = paritas_er_file_date(path);
-        const bool there = stat(path, &found) == 0;
-        if (there && S_ISDIR(found.st_mode)) {
+        const int date = paritas_er_file_date(entry->d_name);
+        if (entry->d_name[0] == '.' || fstatat(dirfd(entries), entry->d_name, &found, 0) != 0) continue;
+        if (S_ISDIR(found.st_mode)) {
             bool first = false;
             if (depth < DEEPEST) status = enter(context, files, &found, &first);
-            if (!status && first) status = search(context, files, path, depth + 1);
-            paritas_release(&context->allocator, path);
-        } else if (there && date && wanted(files, date)) {
-            status = add(context, files, path, date);
-        } else {
-            paritas_release(&context->allocator, path);
+            if (status || !first) continue;
+            const char *path = er_path(&files->paths, folder, entry->d_name);
+            status = path ? search(context, files, path, depth + 1) : paritas_fail_memory(context);
+        } else if (date && wanted(files, date)) {
+            status = add(context, files, er_path(&files->paths, folder, entry->d_name), date);
         }
-        if (status) break;
     }
+    if (!status && errno) status = er_unreadable(context, folder);
     closedir(entries);
     return status;
 }
@@ -186,11 +162,10 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
     if (year < 0 || year > 9999 || month < 0 || month > 12 || day < 0 || day > 31)
         return paritas_refuse(context, "year, month, day: %d-%d-%d is no date, nor a part of one", year,
                               month, day);
-    if (stat(path, &found) != 0)
-        return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    if (stat(path, &found) != 0) return er_unreadable(context, path);
     struct files *files = paritas_allocate_clear(context, 1, sizeof *files);
     if (!files) return paritas_fail_memory(context);
-    files->allocator = context->allocator;
+    arena_open(&files->paths, &context->allocator);
     files->year = year;
     files->month = month;
     files->day = day;
@@ -201,10 +176,7 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
         status = enter(context, files, &found, &first);
         if (!status) status = search(context, files, path, 0);
     } else if (!date || wanted(files, date)) {
-        const size_t length = strlen(path) + 1;
-        char *copy = paritas_allocate(context, length, 1);
-        if (copy) memcpy(copy, path, length);
-        status = copy ? add(context, files, copy, date) : paritas_fail_memory(context);
+        status = add(context, files, arena_text(&files->paths, path, strlen(path)), date);
     }
     if (!status) status = publish(context, files);
     if (status)

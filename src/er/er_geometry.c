@@ -1,4 +1,5 @@
 /* er_geometry.c: geometry tables: a row a sweep, by spectrum number and date, or by UTC. */
+#include "er/er_number.h"
 #include "er/er_text.h"
 
 #include <math.h>
@@ -47,17 +48,18 @@ struct paritas_er_geometry {
     bool has[KINDS];  /* columns present */
 };
 
-static int compare(int64_t number, int64_t time, const struct row *row)
+static int key_order(const void *a, const void *b)
 {
-    if (number != row->number) return number < row->number ? -1 : 1;
-    return time < row->time ? -1 : time > row->time;
+    const struct row *const one = a, *const other = b;
+    if (one->number != other->number) return one->number < other->number ? -1 : 1;
+    return one->time < other->time ? -1 : one->time > other->time;
 }
 
 /* Key, then line. */
 static int row_order(const void *a, const void *b)
 {
     const struct row *const one = a, *const other = b;
-    const int order = compare(one->number, one->time, other);
+    const int order = key_order(a, b);
     return order ? order : one->line < other->line ? -1 : one->line > other->line;
 }
 
@@ -84,7 +86,7 @@ static paritas_status read_header(const struct er_text *text, struct er_piece li
     struct er_piece field;
     unsigned values = 0;
     *count = 0;
-    while (er_piece_field(&line, &field)) {
+    while (er_piece_field(&line, ",", &field)) {
         unsigned kind = 0;
         if (*count == MOST_COLUMNS)
             return er_text_refuse(text, "there are more than %d columns", MOST_COLUMNS);
@@ -110,7 +112,7 @@ static paritas_status read_value(const struct er_text *text, const struct column
     const bool flag = column->lower == 0.0 && column->whole,
                set = flag && (er_piece_is(field, "true") || er_piece_is(field, "True")),
                unset = flag && (er_piece_is(field, "false") || er_piece_is(field, "False"));
-    *value = set ? 1.0 : unset ? 0.0 : (double)NAN;
+    *value = set ? 1.0 : unset ? 0.0 : NAN;
     if (set || unset || field.length == 0 || er_piece_is(field, "nan") || er_piece_is(field, "NaN"))
         return PARITAS_OK;
     if (!er_piece_number(field, value))
@@ -143,8 +145,7 @@ static paritas_status read_field(const struct er_text *text, unsigned kind, stru
     char date[32];
     switch (kind) {
     case SPECTRUM:
-        if (!er_piece_number(field, &value) || !(value >= 0.0 && value <= 9007199254740992.0) ||
-            value != (double)(int64_t)value)
+        if (!er_piece_number(field, &value) || !er_is_spectrum(value))
             return er_text_refuse(text, "column spectrum: a spectrum number is expected");
         row->number = (int64_t)value;
         return PARITAS_OK;
@@ -175,11 +176,10 @@ static paritas_status read_row(const struct er_text *text, struct er_piece line,
     double time = 0.0;
     unsigned n = 0;
     *row = (struct row){.number = -1, .time = NO_DAY, .line = text->line};
-    for (unsigned k = 0; k < VALUES; k++) row->value[k] = (double)NAN;
-    for (; er_piece_field(&line, &field); n++) {
+    for (unsigned k = 0; k < VALUES; k++) row->value[k] = NAN;
+    for (; er_piece_field(&line, ",", &field); n++) {
         if (n == count) return er_text_refuse(text, "more fields than the header's %u", count);
-        const paritas_status status = read_field(text, kinds[n], field, row, &time);
-        if (status) return status;
+        TRY(read_field(text, kinds[n], field, row, &time));
     }
     if (n < count) return er_text_refuse(text, "%u fields instead of the header's %u", n, count);
     if (!geometry->has[SPECTRUM])
@@ -196,7 +196,7 @@ static paritas_status order_rows(struct er_text *text, paritas_er_geometry *geom
     qsort(geometry->rows, geometry->n, sizeof *geometry->rows, row_order);
     for (size_t k = 1; k < geometry->n; k++) { /* reports the earliest in the file */
         const struct row *row = &geometry->rows[k];
-        if (compare(row->number, row->time, row - 1) == 0 && (!twice || row->line < twice->line)) twice = row;
+        if (key_order(row, row - 1) == 0 && (!twice || row->line < twice->line)) twice = row;
     }
     if (!twice) return PARITAS_OK;
     text->line = twice->line;
@@ -224,15 +224,10 @@ paritas_status paritas_er_geometry_read(paritas_context *context, const char *pa
 {
     struct er_text text;
     *out = NULL;
-    paritas_status status = er_text_open(context, path, &text);
-    if (status) return status;
+    TRY(er_text_open(context, path, &text));
     paritas_er_geometry *geometry = paritas_allocate_clear(context, 1, sizeof *geometry);
-    if (geometry) {
-        geometry->allocator = context->allocator;
-        status = read_table(&text, geometry);
-    } else {
-        status = paritas_fail_memory(context);
-    }
+    if (geometry) geometry->allocator = context->allocator;
+    const paritas_status status = geometry ? read_table(&text, geometry) : paritas_fail_memory(context);
     er_text_close(&text);
     if (status)
         paritas_er_geometry_free(geometry);
@@ -248,21 +243,6 @@ int paritas_er_geometry_has(const paritas_er_geometry *geometry, const char *col
     return 0;
 }
 
-static const struct row *find(const paritas_er_geometry *geometry, int64_t number, int64_t time)
-{
-    size_t low = 0, high = geometry->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int order = compare(number, time, &geometry->rows[middle]);
-        if (order == 0) return &geometry->rows[middle];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
-}
-
 paritas_status paritas_er_geometry_apply(paritas_context *context, const paritas_er_geometry *geometry,
                                          paritas_er_day *day, size_t *matched)
 {
@@ -271,12 +251,13 @@ paritas_status paritas_er_geometry_apply(paritas_context *context, const paritas
     for (size_t k = 0; k < day->n; k++) {
         double time;
         const char *const utc = day->utc[k];
-        int64_t at = NO_DAY;
+        struct row key = {.number = geometry->has[SPECTRUM] ? day->number[k] : -1, .time = NO_DAY};
         const bool timed = geometry->has[DATE] || geometry->has[UTC],
                    known = er_read_utc(utc, utc + strlen(utc), &time);
         if (timed && !known) continue; /* no row of the sweep was sound */
-        if (timed) at = geometry->has[SPECTRUM] ? day_of(time) : floor_of(time);
-        const struct row *const row = find(geometry, geometry->has[SPECTRUM] ? day->number[k] : -1, at);
+        if (timed) key.time = geometry->has[SPECTRUM] ? day_of(time) : floor_of(time);
+        const struct row *const row =
+            geometry->n ? bsearch(&key, geometry->rows, geometry->n, sizeof key, key_order) : NULL;
         if (!row) continue;
         found++;
         for (unsigned c = 0; c < VALUES; c++) {

@@ -24,17 +24,12 @@ paritas_status paritas_er_theta(paritas_context *context, const char *path, doub
     }
     struct er_text text;
     struct er_piece line, field;
-    paritas_status status = er_text_open(context, path, &text);
-    if (status) return status;
+    paritas_status status = PARITAS_OK;
+    TRY(er_text_open(context, path, &text));
     while (!status && er_text_line(&text, &line)) {
-        while (!status && line.length) { /* blanks or commas between numbers */
-            size_t length = 0;
-            while (length < line.length && !strchr(" \t\r,", line.at[length])) length++;
-            field = (struct er_piece){line.at, length};
-            line.at += length < line.length ? length + 1 : length;
-            line.length -= length < line.length ? length + 1 : length;
-            if (length == 0) continue;
+        while (!status && er_piece_field(&line, " \t\r,", &field)) {
             double value;
+            if (field.length == 0) continue;
             if (n == PARITAS_SWEEP_CELLS)
                 status = er_text_refuse(&text, "there are more than 88 inclinations");
             else if (!er_piece_number(field, &value))
@@ -55,17 +50,16 @@ paritas_status paritas_er_theta(paritas_context *context, const char *path, doub
 void paritas_er_solid_angles(const double theta[PARITAS_SWEEP_CELLS], double solid_angle[PARITAS_SWEEP_CELLS])
 {
     for (size_t j = 0; j < PARITAS_SWEEP_CELLS; j++) {
-        const double magnitude = theta[j] < 0.0 ? -theta[j] : theta[j];
-        solid_angle[j] = (double)NAN;
+        solid_angle[j] = NAN;
         for (size_t k = 0; k < BELTS; k++)
-            if (magnitude == belts[k].inclination) solid_angle[j] = belts[k].solid_angle;
+            if (fabs(theta[j]) == belts[k].inclination) solid_angle[j] = belts[k].solid_angle;
     }
 }
 
 struct attitude {
     paritas_er_attitude open;
     paritas_allocator allocator;
-    size_t room;
+    size_t room[3]; /* of each array */
 };
 
 void paritas_er_attitude_free(paritas_er_attitude *attitude)
@@ -78,17 +72,18 @@ void paritas_er_attitude_free(paritas_er_attitude *attitude)
     paritas_release(&allocator, attitude);
 }
 
-static paritas_status attitude_grow(paritas_context *context, struct attitude *attitude)
+static paritas_status attitude_add(paritas_context *context, struct attitude *attitude, const double row[3])
 {
     double **const arrays[3] = {&attitude->open.time, &attitude->open.right_ascension,
                                 &attitude->open.declination};
-    const size_t room = attitude->room ? 2 * attitude->room : 256;
     for (size_t k = 0; k < 3; k++) {
-        double *memory = paritas_reallocate(context, *arrays[k], room, sizeof *memory);
-        if (!memory) return paritas_fail_memory(context);
-        *arrays[k] = memory;
+        double *grown =
+            er_grow(context, *arrays[k], attitude->open.n, &attitude->room[k], 256, sizeof *grown);
+        if (!grown) return PARITAS_OUT_OF_MEMORY;
+        *arrays[k] = grown;
+        grown[attitude->open.n] = row[k];
     }
-    attitude->room = room;
+    attitude->open.n++;
     return PARITAS_OK;
 }
 
@@ -98,8 +93,8 @@ static paritas_status attitude_line(const struct er_text *text, struct er_piece 
     struct er_piece field[4], more;
     double spin;
     size_t n = 0;
-    while (n < 4 && er_piece_field(&line, &field[n])) n++;
-    if (n < 4 || er_piece_field(&line, &more))
+    while (n < 4 && er_piece_field(&line, ",", &field[n])) n++;
+    if (n < 4 || er_piece_field(&line, ",", &more))
         return er_text_refuse(text, "4 fields are expected: UTC, RPM, RA, DEC");
     if (!er_read_utc(field[0].at, field[0].at + field[0].length, &row[0]))
         return er_text_refuse(text, "column UTC: YYYY-MM-DDThh:mm:ss is expected");
@@ -116,24 +111,17 @@ paritas_status paritas_er_attitude_read(paritas_context *context, const char *pa
     struct er_text text;
     struct er_piece line;
     *out = NULL;
-    paritas_status status = er_text_open(context, path, &text);
-    if (status) return status;
+    TRY(er_text_open(context, path, &text));
     struct attitude *attitude = paritas_allocate_clear(context, 1, sizeof *attitude);
-    if (!attitude)
-        status = paritas_fail_memory(context);
-    else
-        attitude->allocator = context->allocator;
+    paritas_status status = attitude ? PARITAS_OK : paritas_fail_memory(context);
+    if (attitude) attitude->allocator = context->allocator;
     while (!status && er_text_line(&text, &line)) {
-        paritas_er_attitude *open = &attitude->open;
+        const paritas_er_attitude *open = &attitude->open;
         double row[3];
         status = attitude_line(&text, line, row);
         if (!status && open->n && !(row[0] > open->time[open->n - 1]))
             status = er_text_refuse(&text, "times must ascend");
-        if (!status && open->n == attitude->room) status = attitude_grow(context, attitude);
-        if (status) break;
-        open->time[open->n] = row[0];
-        open->right_ascension[open->n] = row[1];
-        open->declination[open->n++] = row[2];
+        if (!status) status = attitude_add(context, attitude, row);
     }
     if (!status && attitude->open.n == 0) status = er_text_refuse(&text, "there is no attitude");
     er_text_close(&text);
@@ -158,7 +146,7 @@ void paritas_er_attitude_at(const paritas_er_attitude *attitude, double time, do
                             double *declination)
 {
     const size_t n = attitude->n;
-    *right_ascension = *declination = (double)NAN;
+    *right_ascension = *declination = NAN;
     if (n == 0 || !(time >= attitude->time[0] && time <= attitude->time[n - 1])) return;
     size_t low = 0, high = n - 1; /* time is in [time[low], time[high]] */
     while (high - low > 1) {
@@ -189,7 +177,7 @@ void paritas_er_despun_axes(double right_ascension, double declination, const do
                          host_sin_degrees(right_ascension) * across, host_sin_degrees(declination)};
     const double length = host_sqrt(er_dot(sun, sun));
     double x[3], direction[3], y[3];
-    for (int i = 0; i < 9; i++) matrix[i] = (double)NAN;
+    for (int i = 0; i < 9; i++) matrix[i] = NAN;
     if (!(length > 1e-8)) return;
     for (int i = 0; i < 3; i++) direction[i] = sun[i] / length;
     const double along = er_dot(direction, z);
@@ -227,7 +215,7 @@ void er_coordinates(const double point[3], double *latitude, double *longitude)
 {
     const double across = host_sqrt(point[0] * point[0] + point[1] * point[1]),
                  length = host_sqrt(er_dot(point, point));
-    const double x = point[0] < 0.0 ? -point[0] : point[0], y = point[1] < 0.0 ? -point[1] : point[1];
+    const double x = fabs(point[0]), y = fabs(point[1]);
     *latitude = 90.0 - host_acos_degrees(point[2] / length);
     /* the arc cosine is steep near 0 and 180 degrees: use the nearer axis's normal */
     double angle = 0.0;
@@ -240,10 +228,10 @@ void paritas_er_footpoint(const double position[3], const double field[3], doubl
                           double *latitude, double *longitude)
 {
     const double against[3] = {-field[0], -field[1], -field[2]};
-    double behind[3], where[2] = {(double)NAN, (double)NAN};
+    double behind[3], where[2] = {NAN, NAN};
     const bool ahead = er_meets_moon(position, field, point), back = er_meets_moon(position, against, behind);
     *polarity = (ahead ? 1 : 0) - (back ? 1 : 0);
-    for (int i = 0; i < 3; i++) point[i] = *polarity > 0 ? point[i] : *polarity < 0 ? behind[i] : (double)NAN;
+    for (int i = 0; i < 3; i++) point[i] = *polarity > 0 ? point[i] : *polarity < 0 ? behind[i] : NAN;
     if (*polarity) er_coordinates(point, &where[0], &where[1]);
     if (latitude) *latitude = where[0];
     if (longitude) *longitude = where[1];

@@ -3,7 +3,6 @@
 
 #include "base/host_math.h"
 #include <math.h>
-#include <string.h>
 
 #define ROWS ((size_t)PARITAS_SWEEP_ROWS)
 #define CELLS ((size_t)PARITAS_SWEEP_CELLS)
@@ -39,7 +38,7 @@ static size_t mask_row(paritas_er_day *day, size_t row, double azimuth, const do
         if (!(apart <= width[j])) continue;
         if (masked++ == 0) *first = j;
         day->cell_reason[cell] = PARITAS_ER_SUNLIGHT;
-        day->flux[cell] = (double)NAN;
+        day->flux[cell] = NAN;
     }
     return masked;
 }
@@ -79,9 +78,7 @@ paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day
         if (day->row_reason[row] != PARITAS_ER_KEPT || day->polarity[row] == 1.0 ||
             day->polarity[row] == -1.0)
             continue;
-        day->row_reason[row] = PARITAS_ER_POLARITY;
-        memset(day->cell_reason + row * CELLS, PARITAS_ER_POLARITY, CELLS);
-        for (size_t cell = row * CELLS; cell < (row + 1) * CELLS; cell++) day->flux[cell] = (double)NAN;
+        er_mask_rows(day, row, 1, PARITAS_ER_POLARITY);
         er_count(day, PARITAS_ER_POLARITY, 1, day->line[row], 0);
     }
     return PARITAS_OK;

@@ -15,13 +15,14 @@
 
 /* [at, end) as a number, `end` anywhere; false: none, or too large. */
 bool er_number_within(const char *at, const char *end, double *value);
+/* Is it a spectrum number: whole, from 0 to 2^53? */
+static inline bool er_is_spectrum(double value)
+{
+    return value >= 0.0 && value <= 9007199254740992.0 && value == (double)(int64_t)value;
+}
 /* er_number for any form. */
 const char *er_number_general(const char *at, double *value);
 
-static inline bool er_is_blank(char byte)
-{
-    return byte == ' ' || byte == '\t';
-}
 static inline bool er_is_end(char byte)
 {
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';

@@ -8,15 +8,11 @@
 
 #include "base/digest.h"
 #include "base/sized.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define ROW_BYTES 1400 /* of a short row; estimates the room of a day */
-#define LARGEST_NUMBER 9007199254740992.0
 
 struct reader {
     paritas_context *context;
@@ -93,8 +89,7 @@ static const char *read_row(struct reader *r, const char *at)
         if (*at != '\n') return NULL;
     }
     const double number = value[ER_AT_NUMBER];
-    if (!(number >= 0.0 && number <= LARGEST_NUMBER) || number != (double)(int64_t)number) return NULL;
-    return at;
+    return er_is_spectrum(number) ? at : NULL;
 }
 
 /* Why read_row refused a line. `cut`: the file's last, without end. */
@@ -120,8 +115,7 @@ static paritas_status lose_row(struct reader *r, const char *at, bool cut)
         at = er_skip_blanks(end);
         double value;
         bool good = er_number(at, &value) != NULL;
-        if (k == ER_AT_NUMBER && good)
-            good = value >= 0.0 && value <= LARGEST_NUMBER && value == (double)(int64_t)value;
+        if (k == ER_AT_NUMBER && good) good = er_is_spectrum(value);
         if (k == ER_AT_NUMBER && good) number = value;
         if (!good && !wrong) wrong = k + 1;
         end = field_end(at);
@@ -144,7 +138,6 @@ static paritas_status read_lines(struct reader *r, const char *at, const char *e
         }
         r->day->rows++;
         line_end = read_row(r, at);
-        paritas_status status;
         const bool last =
             unended &&
             (line_end ? line_end + 1 : (const char *)memchr(at, '\n', (size_t)(end - at)) + 1) == end;
@@ -160,38 +153,32 @@ static paritas_status read_lines(struct reader *r, const char *at, const char *e
         if (line_end) {
             r->row.line = r->line;
             r->whole++;
-            status = er_sweeps_add(r->sweeps, &r->row);
+            TRY(er_sweeps_add(r->sweeps, &r->row));
         } else {
-            status = lose_row(r, start, last);
+            TRY(lose_row(r, start, last));
             line_end = memchr(at, '\n', (size_t)(end - at));
         }
-        if (status) return status;
         at = line_end + 1;
     }
     return PARITAS_OK;
 }
 
+/* `left` bytes of memory, or of a file. */
 struct source {
-    int file; /* -1: memory */
+    FILE *file;
     const char *text;
-    size_t left;
+    uint64_t left;
 };
 
-/* Up to `room` bytes; 0: end; negative: errno. */
-static ptrdiff_t take_bytes(struct source *source, char *out, size_t room)
+/* Up to `room` bytes; 0: end, or a failure of the file. */
+static size_t take_bytes(struct source *source, char *out, size_t room)
 {
-    if (source->file < 0) {
-        const size_t taken = source->left < room ? source->left : room;
-        if (taken) memcpy(out, source->text, taken);
-        source->text += taken;
-        source->left -= taken;
-        return (ptrdiff_t)taken;
-    }
-    for (;;) {
-        const ssize_t got = read(source->file, out, room);
-        if (got >= 0) return got;
-        if (errno != EINTR) return -1;
-    }
+    if (source->file) return fread(out, 1, room, source->file);
+    const size_t taken = source->left < room ? (size_t)source->left : room;
+    if (taken) memcpy(out, source->text, taken);
+    source->text += taken;
+    source->left -= taken;
+    return taken;
 }
 
 /* Too long for the buffer: fields cannot be counted. */
@@ -213,11 +200,11 @@ static paritas_status read_source(struct reader *r, struct source *source, char 
     size_t used = 0;
     bool skipping = false; /* in a line that is too long */
     for (;;) {
-        const ptrdiff_t got = take_bytes(source, buffer + used, ER_BUFFER - used);
-        if (got < 0) return paritas_fail(r->context, PARITAS_UNREADABLE, "%s: %s", r->label, strerror(errno));
-        if (digest) sha256_append(digest, buffer + used, (size_t)got);
-        r->day->bytes += (uint64_t)got;
-        used += (size_t)got;
+        const size_t got = take_bytes(source, buffer + used, ER_BUFFER - used);
+        if (got == 0 && source->file && ferror(source->file)) return er_unreadable(r->context, r->label);
+        if (digest) sha256_append(digest, buffer + used, got);
+        r->day->bytes += got;
+        used += got;
         const bool unended = got == 0 && used != 0;
         if (unended) buffer[used++] = '\n';
         memset(buffer + used, 0, ER_PADDING);
@@ -228,15 +215,12 @@ static paritas_status read_source(struct reader *r, struct source *source, char 
             from = (size_t)((char *)memchr(buffer, '\n', whole) - buffer) + 1;
             skipping = false;
         }
-        const paritas_status status =
-            from < whole ? read_lines(r, buffer + from, buffer + whole, unended) : PARITAS_OK;
-        if (status) return status;
+        if (from < whole) TRY(read_lines(r, buffer + from, buffer + whole, unended));
         if (got == 0) return PARITAS_OK;
         if (skipping) whole = used;
         used -= whole;
         if (used == ER_BUFFER) {
-            const paritas_status lost = lose_long_line(r);
-            if (lost) return lost;
+            TRY(lose_long_line(r));
             skipping = true;
             used = 0;
         } else if (used && whole) {
@@ -245,35 +229,38 @@ static paritas_status read_source(struct reader *r, struct source *source, char 
     }
 }
 
-static const char *refusal(const struct reader *r, char out[96])
+void er_fields_text(size_t fields, char out[64])
 {
-    if (r->first_line == 0) return "there are no rows";
-    if (r->first_fields == ER_TOO_LONG)
-        snprintf(out, 96, "line %llu: a line of more than %zu bytes", (unsigned long long)r->first_line,
-                 ER_BUFFER);
+    if (fields == ER_TOO_LONG)
+        snprintf(out, 64, "a line of more than %zu bytes", ER_BUFFER);
     else
-        snprintf(out, 96, "line %llu: %zu fields instead of 183", (unsigned long long)r->first_line,
-                 r->first_fields);
-    return out;
+        snprintf(out, 64, "%zu fields instead of 183", fields);
+}
+
+static paritas_status refuse_file(const struct reader *r)
+{
+    char reason[64];
+    if (r->first_line == 0)
+        return paritas_fail(r->context, PARITAS_INVALID_INPUT, "%s: there are no rows: this is no day file",
+                            r->label);
+    er_fields_text(r->first_fields, reason);
+    return paritas_fail(r->context, PARITAS_INVALID_INPUT, "%s: line %llu: %s: this is no day file", r->label,
+                        (unsigned long long)r->first_line, reason);
 }
 
 static paritas_status read_day(struct reader *r, struct source *source, const paritas_er_options *options,
                                struct er_day *day)
 {
     struct sha256 digest;
-    char text[96];
-    paritas_status status = er_sweeps_open(r->context, r->label, options, day, &r->sweeps);
-    if (status) return status;
+    TRY(er_sweeps_open(r->context, r->label, options, day, &r->sweeps));
     char *buffer = paritas_allocate(r->context, ER_BUFFER + 1 + ER_PADDING, 1);
-    if (!buffer) status = paritas_fail_memory(r->context);
+    paritas_status status = buffer ? PARITAS_OK : paritas_fail_memory(r->context);
     if (!status) {
         sha256_open(&digest);
         r->day = &day->open;
         status = read_source(r, source, buffer, options->digest ? &digest : NULL);
     }
-    if (!status && r->whole == 0)
-        status = paritas_fail(r->context, PARITAS_INVALID_INPUT, "%s: %s: this is no day file", r->label,
-                              refusal(r, text));
+    if (!status && r->whole == 0) status = refuse_file(r);
     if (!status) status = er_sweeps_close(r->sweeps);
     if (!status && options->digest) {
         memcpy(day->open.digest, "sha256:", 7);
@@ -284,22 +271,19 @@ static paritas_status read_day(struct reader *r, struct source *source, const pa
     return status;
 }
 
-/* `size`: approximate. */
-static paritas_status read_from(paritas_context *context, const char *label, struct source *source,
-                                uint64_t size, const paritas_er_options *given, paritas_er_day **out)
+static paritas_status read_from(paritas_context *context, const char *label, struct source source,
+                                const paritas_er_options *given, paritas_er_day **out)
 {
     paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_er_options, "options", given, &options);
-    if (status) return status;
+    TRY(SIZED_TAKE(context, paritas_er_options, "options", given, &options));
     if (!(options.field_lower >= 0.0) || !(options.field_upper > options.field_lower))
         return paritas_refuse(context, "options: the limits of the field are no interval above 0: %g to %g",
                               options.field_lower, options.field_upper);
     struct reader reader = {.context = context, .label = label};
     struct er_day *day;
-    const uint64_t sweeps = size / (PARITAS_SWEEP_ROWS * ROW_BYTES) + 1;
-    status = er_day_open(context, sweeps < 8192 ? (size_t)sweeps : 8192, &day);
-    if (status) return status;
-    status = read_day(&reader, source, &options, day);
+    const uint64_t sweeps = source.left / (PARITAS_SWEEP_ROWS * ROW_BYTES) + 1;
+    TRY(er_day_open(context, sweeps < 8192 ? (size_t)sweeps : 8192, &day));
+    const paritas_status status = read_day(&reader, &source, &options, day);
     if (status)
         paritas_er_day_free(&day->open);
     else
@@ -310,9 +294,8 @@ static paritas_status read_from(paritas_context *context, const char *label, str
 paritas_status paritas_er_parse(paritas_context *context, const char *text, size_t length, const char *label,
                                 const paritas_er_options *options, paritas_er_day **day)
 {
-    struct source source = {-1, text, length};
     *day = NULL;
-    return read_from(context, label, &source, length, options, day);
+    return read_from(context, label, (struct source){NULL, text, length}, options, day);
 }
 
 paritas_status paritas_er_read(paritas_context *context, const char *path, const paritas_er_options *options,
@@ -320,14 +303,11 @@ paritas_status paritas_er_read(paritas_context *context, const char *path, const
 {
     struct stat found;
     *day = NULL;
-    struct source source = {.file = open(path, O_RDONLY | O_CLOEXEC)};
-    if (source.file < 0 || fstat(source.file, &found) != 0) {
-        const int reason = errno;
-        if (source.file >= 0) close(source.file);
-        return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(reason));
-    }
-    const paritas_status status =
-        read_from(context, path, &source, found.st_size > 0 ? (uint64_t)found.st_size : 0, options, day);
-    close(source.file);
+    FILE *file = fopen(path, "rbe");
+    if (!file) return er_unreadable(context, path);
+    const bool sized = fstat(fileno(file), &found) == 0 && found.st_size > 0;
+    const struct source source = {.file = file, .left = sized ? (uint64_t)found.st_size : 0};
+    const paritas_status status = read_from(context, path, source, options, day);
+    fclose(file);
     return status;
 }

@@ -19,39 +19,37 @@
 #define MOON "301"
 #define SUN "10"
 
+/* The toolkit's functions that are called: name without _c, result, arguments. */
+#define FUNCTIONS(FUNCTION)                                                                      \
+    FUNCTION(furnsh, void, (const char *file))                                                   \
+    FUNCTION(unload, void, (const char *file))                                                   \
+    FUNCTION(str2et, void, (const char *text, double *et))                                       \
+    FUNCTION(spkpos, void,                                                                       \
+             (const char *target, double et, const char *frame, const char *correction,          \
+              const char *observer, double position[3], double *light_time))                     \
+    FUNCTION(pxform, void, (const char *from, const char *to, double et, double rotation[3][3])) \
+    FUNCTION(failed, int, (void))                                                                \
+    FUNCTION(getmsg, void, (const char *option, int length, char *message))                      \
+    FUNCTION(reset, void, (void))                                                                \
+    FUNCTION(erract, void, (const char *operation, int length, char *action))                    \
+    FUNCTION(errprt, void, (const char *operation, int length, char *list))
+
 struct paritas_er_spice {
-    paritas_allocator allocator;
     void *library;
-    void (*furnsh)(const char *file);
-    void (*unload)(const char *file);
-    void (*str2et)(const char *text, double *et);
-    void (*spkpos)(const char *target, double et, const char *frame, const char *correction,
-                   const char *observer, double position[3], double *light_time);
-    void (*pxform)(const char *from, const char *to, double et, double rotation[3][3]);
-    int (*failed)(void);
-    void (*getmsg)(const char *option, int length, char *message);
-    void (*reset)(void);
-    void (*erract)(const char *operation, int length, char *action);
-    void (*errprt)(const char *operation, int length, char *list);
-    size_t n, room;
+#define MEMBER(name, result, arguments) result(*name) arguments;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+    struct arena paths;
+    size_t n, room, loaded;
     char **kernels; /* in loading order */
 };
 
 /* NULL: all found. */
 static const char *find_functions(struct paritas_er_spice *s)
 {
-#define FIND(name) \
-    if (!library_find(s->library, #name "_c", &s->name, sizeof s->name)) return #name "_c"
-    FIND(furnsh);
-    FIND(unload);
-    FIND(str2et);
-    FIND(spkpos);
-    FIND(pxform);
-    FIND(failed);
-    FIND(getmsg);
-    FIND(reset);
-    FIND(erract);
-    FIND(errprt);
+#define FIND(name, result, arguments) \
+    if (!library_find(s->library, #name "_c", &s->name, sizeof s->name)) return #name "_c";
+    FUNCTIONS(FIND)
 #undef FIND
     return NULL;
 }
@@ -105,24 +103,19 @@ static paritas_status add_kernel(paritas_context *context, struct paritas_er_spi
     char **kernels = er_grow(context, s->kernels, s->n, &s->room, 16, sizeof *kernels);
     if (!kernels) return PARITAS_OUT_OF_MEMORY;
     s->kernels = kernels;
-    const size_t room = strlen(folder) + strlen(name) + 2;
-    char *path = paritas_allocate(context, room, 1);
-    if (!path) return paritas_fail_memory(context);
-    snprintf(path, room, "%s/%s", folder, name);
-    s->kernels[s->n++] = path;
-    return PARITAS_OK;
+    kernels[s->n] = er_path(&s->paths, folder, name);
+    return kernels[s->n++] ? PARITAS_OK : paritas_fail_memory(context);
 }
 
 static paritas_status list_kernels(paritas_context *context, struct paritas_er_spice *s, const char *folder)
 {
     DIR *entries = opendir(folder);
-    if (!entries) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
+    if (!entries) return er_unreadable(context, folder);
     paritas_status status = PARITAS_OK;
     errno = 0;
     for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL; errno = 0)
         if (is_kernel(entry->d_name)) status = add_kernel(context, s, folder, entry->d_name);
-    if (!status && errno)
-        status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", folder, strerror(errno));
+    if (!status && errno) status = er_unreadable(context, folder);
     closedir(entries);
     if (!status && s->n == 0)
         status = paritas_fail(context, PARITAS_INVALID_INPUT,
@@ -131,18 +124,13 @@ static paritas_status list_kernels(paritas_context *context, struct paritas_er_s
     return status;
 }
 
-/* A failure drops kernels not loaded. */
 static paritas_status load_kernels(paritas_context *context, struct paritas_er_spice *s)
 {
     char message[256];
-    for (size_t k = 0; k < s->n; k++) {
-        s->furnsh(s->kernels[k]);
-        if (!has_failed(s, message)) continue;
-        const paritas_status status =
-            paritas_fail(context, PARITAS_INVALID_INPUT, "%s: %s", s->kernels[k], message);
-        for (size_t j = k; j < s->n; j++) paritas_release(&s->allocator, s->kernels[j]);
-        s->n = k;
-        return status;
+    for (; s->loaded < s->n; s->loaded++) {
+        s->furnsh(s->kernels[s->loaded]);
+        if (has_failed(s, message))
+            return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: %s", s->kernels[s->loaded], message);
     }
     return PARITAS_OK;
 }
@@ -153,16 +141,10 @@ paritas_status paritas_er_spice_open(paritas_context *context, const char *libra
     *out = NULL;
     struct paritas_er_spice *s = paritas_allocate_clear(context, 1, sizeof *s);
     if (!s) return paritas_fail_memory(context);
-    s->allocator = context->allocator;
+    arena_open(&s->paths, &context->allocator);
     paritas_status status = open_library(context, s, library);
-    if (!status) {
-        status = list_kernels(context, s, folder);
-        if (!status) {
-            status = load_kernels(context, s);
-        } else { /* none is loaded */
-            while (s->n) paritas_release(&s->allocator, s->kernels[--s->n]);
-        }
-    }
+    if (!status) status = list_kernels(context, s, folder);
+    if (!status) status = load_kernels(context, s);
     if (status)
         paritas_er_spice_close(s);
     else
@@ -174,14 +156,14 @@ void paritas_er_spice_close(paritas_er_spice *s)
 {
     if (!s) return;
     char ignored[256];
-    const paritas_allocator allocator = s->allocator;
-    while (s->n) {
-        s->unload(s->kernels[--s->n]);
+    const paritas_allocator allocator = s->paths.allocator;
+    while (s->loaded) {
+        s->unload(s->kernels[--s->loaded]);
         has_failed(s, ignored);
-        paritas_release(&allocator, s->kernels[s->n]);
     }
-    paritas_release(&allocator, s->kernels);
     if (s->library) dlclose(s->library);
+    paritas_release(&allocator, s->kernels);
+    arena_free(&s->paths);
     paritas_release(&allocator, s);
 }
 
@@ -242,9 +224,8 @@ static double footpoint(const struct scene *scene, const double field[3], double
 /* Values of the whole sweep, at row `row`. */
 static void fill_sweep(const struct scene *scene, paritas_er_day *day, size_t k, size_t row)
 {
-    double point[3], ignored[3];
+    double point[3], ignored[3], sun[3];
     const double length = host_sqrt(er_dot(scene->sun_direction, scene->sun_direction));
-    double sun[3];
     er_coordinates(scene->probe, &day->spacecraft_latitude[k], &day->spacecraft_longitude[k]);
     day->spacecraft_in_sun[k] = er_meets_moon(scene->probe, scene->sun_of_probe, ignored) ? 0.0 : 1.0;
     if (footpoint(scene, day->field + 3 * row, point, &day->projection_latitude[k],

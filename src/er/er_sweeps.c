@@ -52,55 +52,32 @@ void er_sweeps_free(struct er_sweeps *sweeps)
     paritas_release(allocator, sweeps);
 }
 
-/* For reasons that refuse a file. */
-static const char *sentence(paritas_er_reason reason)
-{
-    switch (reason) {
-    case PARITAS_ER_ROW_MISSING:
-        return "a sweep begins that has fewer rows than 15";
-    case PARITAS_ER_NUMBER:
-        return "a number is expected";
-    case PARITAS_ER_BAD_UTC:
-        return "a UTC is expected, YYYY-MM-DDThh:mm:ss";
-    case PARITAS_ER_EPOCH:
-        return "the time is that of a clock that was not set";
-    case PARITAS_ER_ENERGY:
-        return "an energy above 0 is expected";
-    case PARITAS_ER_DUPLICATE:
-        return "the row is there twice";
-    case PARITAS_ER_ENERGY_ORDER:
-        return "a sweep begins whose energies neither ascend nor descend";
-    case PARITAS_ER_TOO_MANY_ROWS:
-        return "the sweep has more rows than 15";
-    case PARITAS_ER_TIME_SPAN:
-        return "the spectrum number was used before, more than 160 s away";
-    default:
-        return paritas_er_reason_name(reason);
-    }
-}
+/* Why a reason refuses a file; others: their name. */
+static const char *const sentences[PARITAS_ER_REASON_COUNT] = {
+    [PARITAS_ER_ROW_MISSING] = "a sweep begins that has fewer rows than 15",
+    [PARITAS_ER_FIELD_COUNT] = "",
+    [PARITAS_ER_FILE_CUT] = "the file ends within this row",
+    [PARITAS_ER_NUMBER] = "a number is expected",
+    [PARITAS_ER_BAD_UTC] = "a UTC is expected, YYYY-MM-DDThh:mm:ss",
+    [PARITAS_ER_EPOCH] = "the time is that of a clock that was not set",
+    [PARITAS_ER_ENERGY] = "an energy above 0 is expected",
+    [PARITAS_ER_DUPLICATE] = "the row is there twice",
+    [PARITAS_ER_ENERGY_ORDER] = "a sweep begins whose energies neither ascend nor descend",
+    [PARITAS_ER_TOO_MANY_ROWS] = "the sweep has more rows than 15",
+    [PARITAS_ER_TIME_SPAN] = "the spectrum number was used before, more than 160 s away",
+};
 
 static paritas_status refuse(struct er_sweeps *s, paritas_er_reason reason, uint64_t line, unsigned column,
                              size_t fields)
 {
     char where[64] = "";
-    if (reason == PARITAS_ER_FIELD_COUNT && fields == ER_TOO_LONG)
-        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: a line of more than %zu bytes",
-                            s->label, (unsigned long long)line, ER_BUFFER);
-    if (column) snprintf(where, sizeof where, "field %u: ", column);
     if (reason == PARITAS_ER_FIELD_COUNT)
-        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: %zu fields instead of 183",
-                            s->label, (unsigned long long)line, fields);
-    if (reason == PARITAS_ER_FILE_CUT)
-        return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: the file ends within this row",
-                            s->label, (unsigned long long)line);
+        er_fields_text(fields, where);
+    else if (column)
+        snprintf(where, sizeof where, "field %u: ", column);
     return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: line %llu: %s%s", s->label,
-                        (unsigned long long)line, where, sentence(reason));
-}
-
-static void count(struct er_sweeps *s, paritas_er_reason reason, uint64_t times, uint64_t line,
-                  unsigned column)
-{
-    er_count(&s->day->open, reason, times, line, column);
+                        (unsigned long long)line, where,
+                        sentences[reason] ? sentences[reason] : paritas_er_reason_name(reason));
 }
 
 static size_t hash(int64_t number, size_t size)
@@ -122,16 +99,14 @@ static paritas_status reserve(struct er_sweeps *s)
     if (n >= UINT32_MAX / 4)
         return paritas_fail(s->context, PARITAS_INVALID_INPUT, "%s: there are more sweeps than can be held",
                             s->label);
-    const size_t room = n ? 2 * n : 512;
-    struct sweep *sweeps = paritas_reallocate(s->context, s->sweeps, room, sizeof *sweeps);
-    if (!sweeps) return paritas_fail_memory(s->context);
+    struct sweep *sweeps = er_grow(s->context, s->sweeps, n, &s->room, 512, sizeof *sweeps);
+    if (!sweeps) return PARITAS_OUT_OF_MEMORY;
     s->sweeps = sweeps;
-    uint32_t *table = paritas_allocate_clear(s->context, 2 * room, sizeof *table);
-    if (!table) return paritas_fail_memory(s->context);
     paritas_release(&s->context->allocator, s->table);
-    s->table = table;
-    s->table_size = 2 * room;
-    s->room = room;
+    s->table_size = 0;
+    s->table = paritas_allocate_clear(s->context, 2 * s->room, sizeof *s->table);
+    if (!s->table) return paritas_fail_memory(s->context);
+    s->table_size = 2 * s->room;
     for (size_t k = 0; k < n; k++) enter(s, k);
     return PARITAS_OK;
 }
@@ -140,20 +115,16 @@ static paritas_status select_sweep(struct er_sweeps *s, int64_t number)
 {
     const paritas_er_day *day = &s->day->open;
     if (day->n && day->number[s->current] == number) return PARITAS_OK;
-    if (s->table_size) {
-        for (size_t at = hash(number, s->table_size); s->table[at] != 0;
-             at = (at + 1) & (s->table_size - 1)) {
-            if (day->number[s->table[at] - 1] == number) {
-                s->current = s->table[at] - 1;
-                return PARITAS_OK;
-            }
-        }
+    for (size_t at = hash(number, s->table_size); s->table_size && s->table[at] != 0;
+         at = (at + 1) & (s->table_size - 1)) {
+        if (day->number[s->table[at] - 1] != number) continue;
+        s->current = s->table[at] - 1;
+        return PARITAS_OK;
     }
-    paritas_status status = reserve(s);
-    if (!status) status = er_day_add(s->context, s->day, number);
-    if (status) return status;
+    TRY(reserve(s));
+    TRY(er_day_add(s->context, s->day, number));
     s->current = day->n - 1;
-    s->sweeps[s->current] = (struct sweep){.first = (double)INFINITY, .last = -(double)INFINITY};
+    s->sweeps[s->current] = (struct sweep){.first = INFINITY, .last = -INFINITY};
     enter(s, s->current);
     return PARITAS_OK;
 }
@@ -162,7 +133,7 @@ static paritas_status select_sweep(struct er_sweeps *s, int64_t number)
 static void take_cells(const double *value, double *restrict flux_out, double *restrict azimuth_out,
                        uint8_t *restrict reasons)
 {
-    const double *flux = value + ER_AT_FLUX, *azimuth = value + ER_AT_AZIMUTH, nan = (double)NAN;
+    const double *flux = value + ER_AT_FLUX, *azimuth = value + ER_AT_AZIMUTH, nan = NAN;
     for (size_t j = 0; j < CELLS; j++) {
         const double f = flux[j], a = azimuth[j];
         unsigned reason = f == 0.0 ? PARITAS_ER_NO_COUNTS : PARITAS_ER_KEPT;
@@ -212,13 +183,12 @@ paritas_status er_sweeps_add(struct er_sweeps *s, const struct er_row *row)
         return er_sweeps_lose(s, PARITAS_ER_EPOCH, number, row->line, ER_AT_TIME + 1, 0);
     if (!(row->value[ER_AT_ENERGY] > 0.0))
         return er_sweeps_lose(s, PARITAS_ER_ENERGY, number, row->line, ER_AT_ENERGY + 1, 0);
-    const paritas_status status = select_sweep(s, number);
-    if (status) return status;
+    TRY(select_sweep(s, number));
     struct sweep *sweep = &s->sweeps[s->current];
     const size_t first = s->current * ROWS;
     for (size_t k = 0; k < sweep->kept; k++) {
         if (day->energy[first + k] == row->value[ER_AT_ENERGY] && same_row(day, first + k, row)) {
-            count(s, PARITAS_ER_DUPLICATE, 1, row->line, 0);
+            er_count(day, PARITAS_ER_DUPLICATE, 1, row->line, 0);
             return s->options->strict ? refuse(s, PARITAS_ER_DUPLICATE, row->line, 0, 0) : PARITAS_OK;
         }
     }
@@ -243,17 +213,16 @@ paritas_status er_sweeps_lose(struct er_sweeps *s, paritas_er_reason reason, int
                               unsigned column, size_t fields)
 {
     if (s->options->strict) return refuse(s, reason, line, column, fields);
-    count(s, reason, 1, line, column);
+    paritas_er_day *day = &s->day->open;
+    er_count(day, reason, 1, line, column);
     if (number < 0) return PARITAS_OK;
-    const paritas_status status = select_sweep(s, number);
-    if (status) return status;
+    TRY(select_sweep(s, number));
     struct sweep *sweep = &s->sweeps[s->current];
     if (sweep->kept + sweep->lost == ROWS) return PARITAS_OK;
     const size_t row = s->current * ROWS + (size_t)(ROWS - 1 - sweep->lost);
     sweep->lost++;
-    s->day->open.row_reason[row] = (uint8_t)reason;
-    s->day->open.line[row] = line;
-    memset(s->day->open.cell_reason + row * CELLS, reason, CELLS);
+    er_mask_rows(day, row, 1, reason);
+    day->line[row] = line;
     return PARITAS_OK;
 }
 
@@ -279,19 +248,8 @@ static paritas_er_reason judge(const struct sweep *sweep, const paritas_er_day *
     return PARITAS_ER_ENERGY_ORDER;
 }
 
-/* Masks all rows; other data stay. */
-static void mask_sweep(paritas_er_day *day, size_t k, unsigned kept, paritas_er_reason reason)
+static void count_cells(paritas_er_day *day, size_t first, unsigned kept)
 {
-    const size_t first = k * ROWS;
-    day->sweep_reason[k] = (uint8_t)reason;
-    memset(day->row_reason + first, reason, kept);
-    memset(day->cell_reason + first * CELLS, reason, (size_t)kept * CELLS);
-    for (size_t i = first * CELLS; i < (first + kept) * CELLS; i++) day->flux[i] = (double)NAN;
-}
-
-static void count_cells(struct er_sweeps *s, size_t first, unsigned kept)
-{
-    const paritas_er_day *day = &s->day->open;
     for (size_t row = first; row < first + kept; row++) {
         for (size_t j = 0; j < CELLS; j++) {
             const uint8_t reason = day->cell_reason[row * CELLS + j];
@@ -299,7 +257,7 @@ static void count_cells(struct er_sweeps *s, size_t first, unsigned kept)
             const unsigned before = reason >= PARITAS_ER_AZIMUTH_MISSING && reason <= PARITAS_ER_AZIMUTH_RANGE
                                         ? ER_AT_AZIMUTH
                                         : ER_AT_FLUX;
-            count(s, (paritas_er_reason)reason, 1, day->line[row], before + (unsigned)j + 1);
+            er_count(day, (paritas_er_reason)reason, 1, day->line[row], before + (unsigned)j + 1);
         }
     }
 }
@@ -314,13 +272,14 @@ paritas_status er_sweeps_close(struct er_sweeps *s)
         const paritas_er_reason reason = judge(sweep, day, k, &line);
         const unsigned missing = ROWS - sweep->kept - sweep->lost;
         if (reason != PARITAS_ER_KEPT) {
-            count(s, reason, 1, line, 0);
-            mask_sweep(day, k, sweep->kept, reason);
+            er_count(day, reason, 1, line, 0);
+            day->sweep_reason[k] = (uint8_t)reason;
+            er_mask_rows(day, first, sweep->kept, reason);
         } else {
             if (missing)
-                count(s, PARITAS_ER_ROW_MISSING, missing, day->line[sweep->kept ? first : first + ROWS - 1],
-                      0);
-            count_cells(s, first, sweep->kept);
+                er_count(day, PARITAS_ER_ROW_MISSING, missing,
+                         day->line[sweep->kept ? first : first + ROWS - 1], 0);
+            count_cells(day, first, sweep->kept);
         }
     }
     if (!s->options->strict) return PARITAS_OK;

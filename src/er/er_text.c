@@ -1,4 +1,4 @@
-/* er_text.c: reads lines and fields. */
+/* er_text.c: lines and fields of small files; failures of files. */
 #include "er/er_text.h"
 #include "er/er_number.h"
 
@@ -6,29 +6,33 @@
 #include <stdio.h>
 #include <string.h>
 
+paritas_status er_unreadable(paritas_context *context, const char *path)
+{
+    return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+}
+paritas_status er_unwritable(paritas_context *context, const char *path)
+{
+    return paritas_fail(context, PARITAS_UNWRITABLE, "%s: %s", path, strerror(errno));
+}
+
 paritas_status er_text_open(paritas_context *context, const char *path, struct er_text *text)
 {
     *text = (struct er_text){.context = context, .path = path};
     FILE *file = fopen(path, "rb");
-    if (!file) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    if (!file) return er_unreadable(context, path);
     paritas_status status = PARITAS_OK;
-    size_t room = 0;
-    for (;;) {
-        if (text->length == room) {
-            room = room ? 2 * room : 16384;
-            char *bytes = paritas_reallocate(context, text->bytes, room, 1);
-            if (!bytes) {
-                status = paritas_fail_memory(context);
-                break;
-            }
+    size_t room = 0, got = 1;
+    while (got && !status) {
+        char *bytes = er_grow(context, text->bytes, text->length, &room, 16384, 1);
+        if (bytes) {
             text->bytes = bytes;
+            got = fread(bytes + text->length, 1, room - text->length, file);
+            text->length += got;
+        } else {
+            status = PARITAS_OUT_OF_MEMORY;
         }
-        const size_t got = fread(text->bytes + text->length, 1, room - text->length, file);
-        text->length += got;
-        if (got == 0) break;
     }
-    if (!status && ferror(file))
-        status = paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
+    if (!status && ferror(file)) status = er_unreadable(context, path);
     fclose(file);
     text->at = text->bytes;
     /* UTF-8 mark of spreadsheets */
@@ -69,12 +73,13 @@ bool er_text_line(struct er_text *text, struct er_piece *line)
     return false;
 }
 
-bool er_piece_field(struct er_piece *line, struct er_piece *field)
+bool er_piece_field(struct er_piece *line, const char *separators, struct er_piece *field)
 {
     if (!line->at) return false;
-    const char *const end = line->at + line->length, *comma = memchr(line->at, ',', line->length);
-    *field = trim(line->at, comma ? comma : end);
-    *line = comma ? (struct er_piece){comma + 1, (size_t)(end - comma - 1)} : (struct er_piece){NULL, 0};
+    const char *const end = line->at + line->length, *at = line->at;
+    while (at < end && !memchr(separators, *at, strlen(separators))) at++;
+    *field = trim(line->at, at);
+    *line = at < end ? (struct er_piece){at + 1, (size_t)(end - at - 1)} : (struct er_piece){NULL, 0};
     return true;
 }
 

@@ -23,15 +23,11 @@ paritas_status er_text_open(paritas_context *context, const char *path, struct e
 void er_text_close(struct er_text *text);
 /* The next line that is not blank; false: none. */
 bool er_text_line(struct er_text *text, struct er_piece *line);
-/* Cuts the next field, up to a comma; false: none left. */
-bool er_piece_field(struct er_piece *line, struct er_piece *field);
+/* Cuts the next field, up to one of the separators; false: none left. */
+bool er_piece_field(struct er_piece *line, const char *separators, struct er_piece *field);
 bool er_piece_is(struct er_piece piece, const char *word);
 bool er_piece_number(struct er_piece piece, double *value);
 /* INVALID_INPUT: "PATH: line N: REASON". */
-paritas_status er_text_refuse(const struct er_text *text, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
+paritas_status er_text_refuse(const struct er_text *text, const char *format, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -7,77 +7,33 @@
 #include "er/er_number.h"
 
 #include "base/json.h"
-#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #define FLUSH_AT ((size_t)1 << 20)
 #define FLUX_DIGITS 4
+#define FLUX_LEAST 1000u
+#define FLUX_BEYOND 10000u
 
-/* (-1)^negative * digits * 10^exponent in the fewest digits that identify a finite number. */
-struct shortest {
-    char digits[20]; /* no leading zero; zero: "0" */
-    int count, exponent;
-    bool negative;
-};
-
-static void shorten(double value, struct shortest *out)
+/* A finite number >= 0 in the fewest digits that identify it. */
+static struct decimal shortest(double value)
 {
     char text[32];
-    const int length = number_write(value, text);
-    int at = 0, exponent = 0, written = 0;
-    bool behind = false, started = false;
-    out->negative = text[0] == '-';
-    out->count = 0;
-    for (at += out->negative; at < length && text[at] != 'e'; at++) {
-        if (text[at] == '.') {
-            behind = true;
-            continue;
-        }
-        exponent -= behind;
-        started = started || text[at] != '0';
-        if (started) out->digits[out->count++] = text[at];
-    }
-    if (at < length) {
-        const bool down = text[at + 1] == '-';
-        for (at += 1 + (text[at + 1] == '-' || text[at + 1] == '+'); at < length; at++)
-            written = written * 10 + (text[at] - '0');
-        exponent += down ? -written : written;
-    }
-    while (out->count > 1 && out->digits[out->count - 1] == '0') {
-        out->count--;
-        exponent++;
-    }
-    if (out->count == 0) {
-        out->digits[out->count++] = '0';
-        exponent = 0;
-    }
-    out->exponent = exponent;
+    const char *reason;
+    struct decimal number;
+    number_scan(text, text + number_write(value, text), &number, &reason);
+    return number;
 }
 
-/* Keeps `kept` leading digits; a carry may add a place. */
-static void round_digits(struct shortest *number, int kept)
+/* digits / 10^count to the nearest integer, half to even. */
+static uint64_t drop_digits(uint64_t digits, int count)
 {
-    if (kept >= number->count) return;
-    bool up = false;
-    if (kept >= 0) {
-        const char *rest = number->digits + kept;
-        bool beyond = false;
-        for (int k = kept + 1; k < number->count; k++) beyond = beyond || number->digits[k] != '0';
-        up = *rest > '5' ||
-             (*rest == '5' && (beyond || (kept > 0 && (number->digits[kept - 1] - '0') % 2 == 1)));
-    }
-    number->exponent += number->count - (kept > 0 ? kept : 0);
-    number->count = kept > 0 ? kept : 0;
-    int k = number->count;
-    while (up && k > 0 && number->digits[k - 1] == '9') number->digits[--k] = '0';
-    if (up && k > 0) {
-        number->digits[k - 1]++;
-    } else if (up) { /* all nines, or none kept: 1 and zeros */
-        memmove(number->digits + 1, number->digits, (size_t)number->count);
-        number->digits[0] = '1';
-        number->count++;
-    }
+    uint64_t unit = 1;
+    if (count > 19) return 0;
+    for (int k = 0; k < count; k++) unit *= 10;
+    const uint64_t whole = digits / unit, rest = digits % unit;
+    return whole + (rest > unit - rest || (rest == unit - rest && whole % 2 == 1));
 }
 
 static char *pad(char *out, const char *text, int length, int width)
@@ -114,46 +70,37 @@ static char *put_digits(char *end, uint64_t value, int least)
 /* `decimals` decimals, right-aligned in `width` after a blank. */
 static char *put_fixed(char *out, double value, int decimals, int width)
 {
-    char text[400];
+    char text[400], *const end = text + sizeof text;
+    const double size = value < 0.0 ? -value : value;
     uint64_t whole;
-    *out++ = ' ';
-    if (scale(value < 0.0 ? -value : value, decimals, &whole)) {
-        char *at = put_digits(text + 40, whole, decimals + 1);
-        const int before = (int)(text + 40 - at) - decimals;
-        memmove(at - 1, at, (size_t)before);
-        at[before - 1] = '.';
-        at--;
-        if (value < 0.0 && whole != 0) *--at = '-';
-        return pad(out, at, (int)(text + 40 - at), width - 1);
+    int zeros = 0; /* behind `whole` */
+    if (!scale(size, decimals, &whole)) {
+        const struct decimal number = shortest(size);
+        const int surplus = -(int)number.exponent - decimals;
+        whole = drop_digits(number.digits, surplus);
+        zeros = surplus < 0 ? -surplus : 0;
+        memset(end - zeros, '0', (size_t)zeros);
     }
-    struct shortest number;
-    int length = 0;
-    shorten(value, &number);
-    round_digits(&number, number.count + number.exponent + decimals);
-    /* digits before the point, if positive */
-    const int before = number.count ? number.count + number.exponent : 0;
-    const bool zero = number.count == 0 || number.digits[0] == '0';
-    if (number.negative && !zero) text[length++] = '-';
-    for (int k = 0; k < before; k++) text[length++] = k < number.count ? number.digits[k] : '0';
-    if (before <= 0) text[length++] = '0';
-    text[length++] = '.';
-    for (int k = before; k < before + decimals; k++)
-        text[length++] = k >= 0 && k < number.count ? number.digits[k] : '0';
-    return pad(out, text, length, width - 1);
+    char *at = put_digits(end - zeros, whole, decimals + 1 - zeros) - 1;
+    const size_t before = (size_t)(end - at) - 1 - (size_t)decimals;
+    memmove(at, at + 1, before);
+    at[before] = '.';
+    if (value < 0.0 && whole != 0) *--at = '-';
+    *out++ = ' ';
+    return pad(out, at, (int)(end - at), width - 1);
 }
 
 /* First FLUX_DIGITS digits of a positive number as an integer; decimal exponent of the first. False: one
  * product does not decide. */
 static bool take_first_digits(double value, uint64_t *digits, int *exponent)
 {
-    static const uint64_t least = 1000, beyond = 10000;
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     int power = (((int)(bits >> 52) - 1023) * 315653) >> 20; /* log10(2); at most one too small */
     if (!scale(value, FLUX_DIGITS - 1 - power, digits)) return false;
-    if (*digits >= beyond && !scale(value, FLUX_DIGITS - 1 - ++power, digits)) return false;
+    if (*digits >= FLUX_BEYOND && !scale(value, FLUX_DIGITS - 1 - ++power, digits)) return false;
     *exponent = power;
-    return *digits >= least && *digits < beyond;
+    return *digits >= FLUX_LEAST && *digits < FLUX_BEYOND;
 }
 
 /* d.dddE+dd, likewise. */
@@ -166,13 +113,18 @@ static char *put_scientific(char *out, double value, int width)
     if (size == 0.0) {
         first = 0;
     } else if (!take_first_digits(size, &first, &exponent)) {
-        struct shortest number;
-        shorten(size, &number);
-        round_digits(&number, FLUX_DIGITS);
-        exponent = number.exponent + number.count - 1;
-        first = 0;
-        for (int k = 0; k < FLUX_DIGITS; k++)
-            first = first * 10 + (k < number.count ? (uint64_t)(number.digits[k] - '0') : 0);
+        const struct decimal number = shortest(size);
+        first = number.digits;
+        exponent = (int)number.exponent + FLUX_DIGITS - 1;
+        for (; first < FLUX_LEAST; exponent--) first *= 10;
+        int surplus = 0;
+        for (uint64_t rest = first; rest >= FLUX_BEYOND; rest /= 10) surplus++;
+        first = drop_digits(first, surplus);
+        exponent += surplus;
+        if (first == FLUX_BEYOND) {
+            first = FLUX_LEAST;
+            exponent++;
+        }
     }
     if (value < 0.0) text[length++] = '-';
     put_digits(text + length + FLUX_DIGITS + 1, first, FLUX_DIGITS);
@@ -200,17 +152,13 @@ static char *put_text(char *out, const char *text, int width)
     return pad(out, text, (int)strlen(text), width - 1);
 }
 
-static bool is_number(double value)
-{
-    return value - value == 0.0;
-}
-
 #define ROW_ROOM ((size_t)64 * 1024) /* largest numbers in fixed form: 95 of 320 characters */
 
 static char *put_row(char *out, const paritas_er_day *day, size_t k, size_t row, bool exact)
 {
     char utc[PARITAS_ER_UTC_SIZE], number[24];
     const double *field = day->field + 3 * row;
+    const size_t first = row * PARITAS_SWEEP_CELLS, end = first + PARITAS_SWEEP_CELLS;
     if (day->utc[k][0] && day->time[row] == day->time[k * PARITAS_SWEEP_ROWS])
         memcpy(utc, day->utc[k], sizeof utc);
     else
@@ -222,26 +170,24 @@ static char *put_row(char *out, const paritas_er_day *day, size_t k, size_t row,
     snprintf(number, sizeof number, "%lld", (long long)day->number[k]);
     out = put_text(out, number, 6);
     for (size_t i = 0; i < 3; i++) out = exact ? put_exact(out, field[i]) : put_fixed(out, field[i], 6, 12);
-    for (size_t j = row * PARITAS_SWEEP_CELLS; j < (row + 1) * PARITAS_SWEEP_CELLS; j++) {
-        const double flux = day->flux[j];
-        if (day->cell_reason[j] == PARITAS_ER_FLUX_ERROR)
-            out = put_text(out, "-9.99E-99", 10);
-        else if (!is_number(flux))
-            out = put_text(out, "9.999E-99", 10);
+    for (size_t j = first; j < end; j++)
+        if (day->cell_reason[j] == PARITAS_ER_FLUX_ERROR || !isfinite(day->flux[j]))
+            out = put_text(out, day->cell_reason[j] == PARITAS_ER_FLUX_ERROR ? "-9.99E-99" : "9.999E-99", 10);
         else
-            out = exact ? put_exact(out, flux) : put_scientific(out, flux, 10);
-    }
-    for (size_t j = row * PARITAS_SWEEP_CELLS; j < (row + 1) * PARITAS_SWEEP_CELLS; j++) {
-        const double azimuth = day->azimuth[j];
-        if (day->cell_reason[j] == PARITAS_ER_AZIMUTH_ERROR)
-            out = put_text(out, "998.99", 8);
-        else if (!is_number(azimuth))
-            out = put_text(out, "999.99", 8);
+            out = exact ? put_exact(out, day->flux[j]) : put_scientific(out, day->flux[j], 10);
+    for (size_t j = first; j < end; j++)
+        if (day->cell_reason[j] == PARITAS_ER_AZIMUTH_ERROR || !isfinite(day->azimuth[j]))
+            out = put_text(out, day->cell_reason[j] == PARITAS_ER_AZIMUTH_ERROR ? "998.99" : "999.99", 8);
         else
-            out = exact ? put_exact(out, azimuth) : put_fixed(out, azimuth, 2, 8);
-    }
+            out = exact ? put_exact(out, day->azimuth[j]) : put_fixed(out, day->azimuth[j], 2, 8);
     *out++ = '\n';
     return out;
+}
+
+static paritas_status flush(paritas_context *context, FILE *file, const char *path, const char *buffer,
+                            size_t length)
+{
+    return fwrite(buffer, 1, length, file) == length ? PARITAS_OK : er_unwritable(context, path);
 }
 
 static paritas_status write_rows(paritas_context *context, FILE *file, const char *path, char *buffer,
@@ -249,22 +195,18 @@ static paritas_status write_rows(paritas_context *context, FILE *file, const cha
 {
     char *out = buffer;
     for (size_t row = 0; row < day->n * PARITAS_SWEEP_ROWS; row++) {
-        if (!is_number(day->energy[row])) continue;
+        if (!isfinite(day->energy[row])) continue;
         const double *field = day->field + 3 * row;
-        if (!is_number(day->time[row]) || !is_number(field[0]) || !is_number(field[1]) ||
-            !is_number(field[2]))
+        if (!isfinite(day->time[row]) || !isfinite(field[0]) || !isfinite(field[1]) || !isfinite(field[2]))
             return paritas_refuse(
                 context, "day: row %zu of sweep %zu has an energy, but its time or field is not a number",
                 row % PARITAS_SWEEP_ROWS, row / PARITAS_SWEEP_ROWS);
         out = put_row(out, day, row / PARITAS_SWEEP_ROWS, row, exact);
         if ((size_t)(out - buffer) < FLUSH_AT) continue;
-        if (fwrite(buffer, 1, (size_t)(out - buffer), file) != (size_t)(out - buffer))
-            return paritas_fail(context, PARITAS_UNWRITABLE, "%s: %s", path, strerror(errno));
+        TRY(flush(context, file, path, buffer, (size_t)(out - buffer)));
         out = buffer;
     }
-    if (fwrite(buffer, 1, (size_t)(out - buffer), file) != (size_t)(out - buffer))
-        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: %s", path, strerror(errno));
-    return PARITAS_OK;
+    return flush(context, file, path, buffer, (size_t)(out - buffer));
 }
 
 paritas_status paritas_er_write(paritas_context *context, const char *path, const paritas_er_day *day,
@@ -280,13 +222,11 @@ paritas_status paritas_er_write(paritas_context *context, const char *path, cons
         memcpy(temporary, path, length);
         memcpy(temporary + length, ".part", sizeof ".part");
         file = fopen(temporary, "wb");
-        if (!file) status = paritas_fail(context, PARITAS_UNWRITABLE, "%s: %s", temporary, strerror(errno));
+        if (!file) status = er_unwritable(context, temporary);
     }
     if (!status) status = write_rows(context, file, temporary, buffer, day, exact != 0);
-    if (file && fclose(file) != 0 && !status)
-        status = paritas_fail(context, PARITAS_UNWRITABLE, "%s: %s", temporary, strerror(errno));
-    if (!status && rename(temporary, path) != 0)
-        status = paritas_fail(context, PARITAS_UNWRITABLE, "%s: %s", path, strerror(errno));
+    if (file && fclose(file) != 0 && !status) status = er_unwritable(context, temporary);
+    if (!status && rename(temporary, path) != 0) status = er_unwritable(context, path);
     if (status && file) remove(temporary);
     paritas_release(&context->allocator, buffer);
     paritas_release(&context->allocator, temporary);

@@ -13,13 +13,15 @@ static paritas_status fill(void *user, struct launch_rows *rows)
     rows->args[BATCH_ARG_FIRST_HIGH] = (uint32_t)(first >> 32);
     if (batch->n_shared)
         memcpy(rows->in + rows->n * batch->n_in, batch->shared, batch->n_shared * sizeof *rows->in);
-    return batch->fill(rows->context, batch->user, rows->at, rows->n, rows->in);
+    for (size_t k = 0; k < rows->n; k++) batch->fill(batch->user, rows->at + k, rows->in + k * batch->n_in);
+    return PARITAS_OK;
 }
 
 static paritas_status take(void *user, const struct launch_rows *rows)
 {
     const struct batch *batch = user;
-    return batch->take(rows->context, batch->user, rows->at, rows->n, rows->out);
+    for (size_t k = 0; k < rows->n; k++) batch->take(batch->user, rows->at + k, rows->out + k * batch->n_out);
+    return PARITAS_OK;
 }
 
 paritas_status batch_run(paritas_context *context, struct paritas_device *device, const struct batch *batch,

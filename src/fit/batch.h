@@ -17,10 +17,10 @@ struct batch {
     uint64_t first;            /* keys random numbers */
     /* for progress: number of this pass (from 0), of all passes; 0: one */
     size_t pass, passes;
-    /* Rows and answers of jobs at .. at + n - 1, in order, on the calling thread. A failure ends the run. */
-    paritas_status (*fill)(paritas_context *context, void *user, size_t at, size_t n, double *in);
-    paritas_status (*take)(paritas_context *context, void *user, size_t at, size_t n, const double *out);
-    void *user;
+    /* A job's row, and its answer: in order, on the calling thread. */
+    void (*fill)(const void *user, size_t job, double *row);
+    void (*take)(const void *user, size_t job, const double *answer);
+    const void *user;
 };
 
 /* Progress counts jobs of all passes; cancelling gives PARITAS_CANCELLED. */

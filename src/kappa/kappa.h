@@ -29,9 +29,15 @@ double kappa_speed(double energy); /* eV to m/s */
 double kappa_sharpness(double response);
 
 bool kappa_plasma_is_valid(const paritas_kappa_plasma *plasma);
+/* Refuses plasma k of the argument `name` unless it is valid. */
+paritas_status kappa_plasma_check(paritas_context *context, const char *name, size_t k,
+                                  const paritas_kappa_plasma *plasma);
 
 /* Checks options and adds defaults. `given` may be NULL. */
 paritas_status potential_options_read(paritas_context *context, const paritas_potential_options *given,
                                       paritas_potential_options *options);
+
+/* Its numbers are NaN. */
+paritas_potential potential_unknown(paritas_potential_status status, unsigned sunlit, double shift);
 
 #endif

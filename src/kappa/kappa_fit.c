@@ -164,114 +164,119 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
             view.empty++;
     }
     if (view.empty == view.rows)
-        view.density_estimate = (double)NAN;
+        view.density_estimate = NAN;
     else
         row[SPECTRUM_START] = host_log(view.density_estimate / KAPPA_UNIT_DENSITY);
     return view;
 }
 
-static paritas_status fill(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill(const void *user, size_t which, double *row)
 {
     const struct task *task = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        double *row = in + k * SPECTRUM_SIZE;
-        view_spectrum(task, at + k, row);
-        if (!task->starts || task->hands_on || !(task->starts[3 * (at + k) + 1] > 0.0)) continue;
-        memcpy(row + SPECTRUM_START + 1, task->starts + 3 * (at + k) + 1, 2 * sizeof *row);
-        if (task->options.density == PARITAS_KAPPA_DENSITY_FITTED)
-            row[SPECTRUM_START] = task->starts[3 * (at + k)];
-    }
-    return PARITAS_OK;
+    view_spectrum(task, which, row);
+    if (!task->starts || task->hands_on) return;
+    const double *start = task->starts + 3 * which;
+    if (!(start[1] > 0.0)) return;
+    memcpy(row + SPECTRUM_START + 1, start + 1, 2 * sizeof *row);
+    if (task->options.density == PARITAS_KAPPA_DENSITY_FITTED) row[SPECTRUM_START] = start[0];
 }
 
 static double root(double x)
 {
-    return x > 0.0 ? host_sqrt(x) : (double)NAN;
+    return x > 0.0 ? host_sqrt(x) : NAN;
 }
 
-static void write_result(const struct task *task, size_t which, const double *answer, paritas_kappa_result *r)
+/* Before any numbers: counts of rows, the status. */
+static void clear_result(const struct task *task, const struct view *view, const double *answer,
+                         paritas_kappa_result *r)
 {
-    double row[SPECTRUM_SIZE];
-    const struct view view = view_spectrum(task, which, row);
-    const double none = (double)NAN;
+    const double none = NAN;
+    const bool few = view->rows - view->empty < task->free || view->rows == view->empty;
     memset(r, 0, sizeof *r); /* results are compared byte by byte */
     r->size = sizeof *r;
-    r->status = PARITAS_SPECTRUM_NOT_FITTED;
-    r->fit = (paritas_fit_status)(int)answer[KAPPA_STATUS];
-    r->iterations = (unsigned)answer[KAPPA_ITERATIONS];
-    r->rows = view.rows;
-    r->empty_rows = view.empty;
+    r->status = !few         ? PARITAS_SPECTRUM_NOT_FITTED
+                : view->rows ? PARITAS_SPECTRUM_TOO_FEW_ROWS
+                             : PARITAS_SPECTRUM_NO_ROWS;
+    r->fit = few ? PARITAS_FIT_NOT_A_MINIMUM : (paritas_fit_status)(int)answer[KAPPA_STATUS];
+    r->iterations = few ? 0 : (unsigned)answer[KAPPA_ITERATIONS];
+    r->rows = view->rows;
+    r->empty_rows = view->empty;
     r->density = r->kappa = r->theta = r->temperature = none;
     r->density_error = r->kappa_error = r->theta_error = r->temperature_error = none;
     for (unsigned a = 0; a < 9; a++) r->covariance[a / 3][a % 3] = none;
     r->misfit = r->edm = none;
-    r->dof = (int)view.rows - (int)task->free;
-    r->density_estimate = view.density_estimate;
-    const bool few = view.rows - view.empty < task->free || view.rows == view.empty;
-    if (few) {
-        r->status = view.rows ? PARITAS_SPECTRUM_TOO_FEW_ROWS : PARITAS_SPECTRUM_NO_ROWS;
-        r->fit = PARITAS_FIT_NOT_A_MINIMUM;
-        r->iterations = 0;
-        return;
-    }
-    if (r->fit != PARITAS_FIT_CONVERGED) return;
-    r->status = PARITAS_SPECTRUM_FITTED;
-    const double *x = answer + KAPPA_POINT, *c = answer + KAPPA_COVARIANCE;
-    r->density = KAPPA_UNIT_DENSITY * host_exp(x[0]);
-    r->kappa = x[1];
-    r->theta = KAPPA_UNIT_THETA * host_exp(x[2]);
-    /* exactly the bound's value */
-    r->kappa_state = (paritas_parameter_state)(int)answer[KAPPA_STATES];
-    r->theta_state = (paritas_parameter_state)(int)answer[KAPPA_STATES + 1];
-    if (r->kappa_state == PARITAS_PARAMETER_FIXED || r->kappa_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
-        r->kappa = task->options.kappa_lower;
-    if (r->kappa_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->kappa = task->options.kappa_upper;
-    if (r->theta_state == PARITAS_PARAMETER_FIXED || r->theta_state == PARITAS_PARAMETER_AT_LOWER_BOUND)
-        r->theta = task->options.theta_lower;
-    if (r->theta_state == PARITAS_PARAMETER_AT_UPPER_BOUND) r->theta = task->options.theta_upper;
-    if (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) r->density = view.density_estimate;
-    const paritas_kappa_plasma plasma = {r->density, r->kappa, r->theta};
-    if (!kappa_plasma_is_valid(&plasma)) { /* in density, which has no bound */
-        r->status = PARITAS_SPECTRUM_NOT_FITTED;
-        r->fit = PARITAS_FIT_NOT_A_MINIMUM;
-        r->density = r->kappa = r->theta = none;
-        return;
-    }
-    r->temperature = paritas_kappa_temperature(r->kappa, r->theta);
-    r->misfit = answer[KAPPA_MISFIT];
-    r->edm = answer[KAPPA_EDM];
+    r->dof = (int)view->rows - (int)task->free;
+    r->density_estimate = view->density_estimate;
+}
+
+/* At a bound: exactly its value. */
+static double at_bound(paritas_parameter_state state, double value, double lower, double upper)
+{
+    return state == PARITAS_PARAMETER_AT_UPPER_BOUND                                       ? upper
+           : state == PARITAS_PARAMETER_FIXED || state == PARITAS_PARAMETER_AT_LOWER_BOUND ? lower
+                                                                                           : value;
+}
+
+/* Covariance and errors of a fitted plasma. */
+static void put_errors(const struct task *task, const double *covariance, paritas_kappa_result *r)
+{
+    static const unsigned char place[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
     const double unit = task->options.weights != PARITAS_KAPPA_WEIGHTS_NONE ? 1.0
                         : r->dof > 0                                        ? r->misfit / r->dof
-                                                                            : none;
-    static const unsigned char place[9] = {0, 1, 2, 1, 3, 4, 2, 4, 5};
-    for (unsigned a = 0; a < 9; a++)
-        r->covariance[a / 3][a % 3] = c[place[a]] == 0.0 ? 0.0 : unit * c[place[a]];
+                                                                            : NAN;
+    for (unsigned a = 0; a < 9; a++) {
+        const double c = covariance[place[a]];
+        r->covariance[a / 3][a % 3] = c == 0.0 ? 0.0 : unit * c;
+    }
     r->density_error = r->density * root(r->covariance[0][0]);
     r->kappa_error = root(r->covariance[1][1]);
     r->theta_error = r->theta * root(r->covariance[2][2]);
     /* of ln T by kappa and ln theta */
-    const double k = r->kappa, by_kappa = 1.0 / k - 1.0 / (k - 1.5), by_t = 2.0;
+    const double by_kappa = 1.0 / r->kappa - 1.0 / (r->kappa - 1.5), by_t = 2.0;
     const double variance = by_kappa * by_kappa * r->covariance[1][1] +
                             2.0 * by_kappa * by_t * r->covariance[1][2] + by_t * by_t * r->covariance[2][2];
     r->temperature_error = r->temperature * root(variance);
 }
 
-static paritas_status take(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static void write_result(const struct task *task, size_t which, const double *answer, paritas_kappa_result *r)
 {
-    struct task *task = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        const double *answer = out + k * KAPPA_ANSWER;
-        if (!task->hands_on) {
-            write_result(task, at + k, answer, &task->results[at + k]);
-            continue;
-        }
-        double *start = task->starts + 3 * (at + k);
-        memcpy(start, answer + KAPPA_POINT, 3 * sizeof *start);
-        if (answer[KAPPA_STATUS] == PARITAS_FIT_NON_FINITE) start[1] = 0.0;
+    double row[SPECTRUM_SIZE];
+    const paritas_kappa_options *o = &task->options;
+    const struct view view = view_spectrum(task, which, row);
+    const double *x = answer + KAPPA_POINT;
+    clear_result(task, &view, answer, r);
+    if (r->fit != PARITAS_FIT_CONVERGED) return;
+    r->kappa_state = (paritas_parameter_state)(int)answer[KAPPA_STATES];
+    r->theta_state = (paritas_parameter_state)(int)answer[KAPPA_STATES + 1];
+    const paritas_kappa_plasma plasma = {
+        o->density == PARITAS_KAPPA_DENSITY_ESTIMATE ? view.density_estimate
+                                                     : KAPPA_UNIT_DENSITY * host_exp(x[0]),
+        at_bound(r->kappa_state, x[1], o->kappa_lower, o->kappa_upper),
+        at_bound(r->theta_state, KAPPA_UNIT_THETA * host_exp(x[2]), o->theta_lower, o->theta_upper)};
+    if (!kappa_plasma_is_valid(&plasma)) { /* in density, which has no bound */
+        r->fit = PARITAS_FIT_NOT_A_MINIMUM;
+        return;
     }
-    return PARITAS_OK;
+    r->status = PARITAS_SPECTRUM_FITTED;
+    r->density = plasma.density;
+    r->kappa = plasma.kappa;
+    r->theta = plasma.theta;
+    r->temperature = paritas_kappa_temperature(r->kappa, r->theta);
+    r->misfit = answer[KAPPA_MISFIT];
+    r->edm = answer[KAPPA_EDM];
+    put_errors(task, answer + KAPPA_COVARIANCE, r);
+}
+
+static void take(const void *user, size_t which, const double *answer)
+{
+    const struct task *task = user;
+    if (!task->hands_on) {
+        write_result(task, which, answer, &task->results[which]);
+        return;
+    }
+    double *start = task->starts + 3 * which;
+    memcpy(start, answer + KAPPA_POINT, 3 * sizeof *start);
+    if (answer[KAPPA_STATUS] == PARITAS_FIT_NON_FINITE) start[1] = 0.0;
 }
 
 static struct batch batch_of(struct task *task, enum kappa_entry entry)
@@ -292,10 +297,10 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
                                  const paritas_kappa_options *options, paritas_kappa_result *results)
 {
     struct task task = {.results = results};
-    paritas_status status = open_task(context, &task, spectra, options);
+    TRY(open_task(context, &task, spectra, options));
     const size_t n = task.spectra.n;
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_kappa_result, "results", n, results);
-    if (status != PARITAS_OK || n == 0) return status;
+    TRY(SIZED_CHECK(context, paritas_kappa_result, "results", n, results));
+    if (n == 0) return PARITAS_OK;
     struct batch batch = batch_of(&task, ENTRY_kappa_fit);
     const bool polished = context->precision == 32 && !context->no_polish;
     /* in f32, the weights of rows without counts hide the others */
@@ -305,7 +310,7 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     if (!task.starts) return paritas_fail_memory(context);
     task.hands_on = true;
     batch.passes = 2;
-    status = batch_run(context, context->device, &batch, n);
+    paritas_status status = batch_run(context, context->device, &batch, n);
     task.hands_on = false;
     batch.pass = 1;
     if (status == PARITAS_OK) status = batch_run(context, context->host, &batch, n);
@@ -313,20 +318,14 @@ paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra
     return status;
 }
 
-static paritas_status take_misfit(paritas_context *context, void *user, size_t at, size_t n,
-                                  const double *out)
+static void take_misfit(const void *user, size_t which, const double *answer)
 {
     const struct task *task = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        double row[SPECTRUM_SIZE], *to = task->misfit + (at + k) * task->n_points;
-        const struct view view = view_spectrum(task, at + k, row);
-        const bool nothing = view.rows == 0 || (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE &&
-                                                view.rows == view.empty);
-        for (size_t p = 0; p < task->n_points; p++)
-            to[p] = nothing ? (double)NAN : out[k * task->n_points + p];
-    }
-    return PARITAS_OK;
+    double row[SPECTRUM_SIZE], *to = task->misfit + which * task->n_points;
+    const struct view view = view_spectrum(task, which, row);
+    const bool nothing = view.rows == 0 ||
+                         (task->options.density == PARITAS_KAPPA_DENSITY_ESTIMATE && view.rows == view.empty);
+    for (size_t p = 0; p < task->n_points; p++) to[p] = nothing ? NAN : answer[p];
 }
 
 paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spectra *spectra,
@@ -334,22 +333,18 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
                                     const paritas_kappa_plasma *points, double *misfit)
 {
     struct task task = {.misfit = misfit, .n_points = n_points};
-    paritas_status status = open_task(context, &task, spectra, options);
-    if (status != PARITAS_OK || task.spectra.n == 0 || n_points == 0) return status;
+    TRY(open_task(context, &task, spectra, options));
+    if (task.spectra.n == 0 || n_points == 0) return PARITAS_OK;
     if (!points || !misfit) return paritas_refuse(context, "%s: NULL", points ? "misfit" : "points");
     if (n_points > (1u << 20))
         return paritas_refuse(context, "n_points: %zu; at most %u", n_points, 1u << 20);
     double *shared = paritas_allocate(context, n_points, 3 * sizeof *shared);
     if (!shared) return paritas_fail_memory(context);
+    paritas_status status = PARITAS_OK;
     for (size_t p = 0; p < n_points && status == PARITAS_OK; p++) {
         paritas_kappa_plasma point = points[p];
         if (task.options.density == PARITAS_KAPPA_DENSITY_ESTIMATE) point.density = KAPPA_UNIT_DENSITY;
-        if (!kappa_plasma_is_valid(&point))
-            status = paritas_refuse(
-                context,
-                "points[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above 1.5 "
-                "and at most %g, from %g to %g",
-                p, point.density, point.kappa, point.theta, KAPPA_MOST, THETA_LEAST, THETA_MOST);
+        status = kappa_plasma_check(context, "points", p, &point);
         shared[3 * p] = host_log(point.density / KAPPA_UNIT_DENSITY);
         shared[3 * p + 1] = point.kappa;
         shared[3 * p + 2] = log_theta(point.theta);

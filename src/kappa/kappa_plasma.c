@@ -1,4 +1,4 @@
-/* kappa_plasma.c: kappa distributions; single numbers by the kernels' text at width 1. */
+/* kappa_plasma.c: kappa distributions and currents; single numbers by the kernels' text at width 1. */
 #include "base/context.h"
 #include "fit/batch.h"
 #include "kappa/kappa.h"
@@ -10,7 +10,7 @@
 #define PARITAS_LANES 1
 #define PARITAS_PACK 1
 #include "dialect/dialect_c.h"
-#include "kappa/kappa_distribution.h"
+#include "kappa/kappa_potential.h"
 #include "kappa/kappa_response.h"
 
 double kappa_log_normalisation(double kappa)
@@ -39,13 +39,23 @@ bool kappa_plasma_is_valid(const paritas_kappa_plasma *p)
            p->theta >= THETA_LEAST && p->theta <= THETA_MOST;
 }
 
+paritas_status kappa_plasma_check(paritas_context *context, const char *name, size_t k,
+                                  const paritas_kappa_plasma *p)
+{
+    if (kappa_plasma_is_valid(p)) return PARITAS_OK;
+    return paritas_refuse(context,
+                          "%s[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above 1.5 and at "
+                          "most %g, from %g to %g",
+                          name, k, p->density, p->kappa, p->theta, KAPPA_MOST, THETA_LEAST, THETA_MOST);
+}
+
 double paritas_kappa_temperature(double kappa, double theta)
 {
-    return kappa > 1.5 && theta > 0.0 ? kappa_temperature(kappa, theta) : (double)NAN;
+    return kappa > 1.5 && theta > 0.0 ? kappa_temperature(kappa, theta) : NAN;
 }
 double paritas_kappa_theta(double kappa, double temperature)
 {
-    return kappa > 1.5 && temperature > 0.0 ? kappa_theta_of(kappa, temperature) : (double)NAN;
+    return kappa > 1.5 && temperature > 0.0 ? kappa_theta_of(kappa, temperature) : NAN;
 }
 
 struct fluxes {
@@ -55,27 +65,19 @@ struct fluxes {
     size_t n_energies;
 };
 
-static paritas_status fill_fluxes(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill_fluxes(const void *user, size_t job, double *row)
 {
     const struct fluxes *f = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        double *row = in + k * (3 + f->n_energies);
-        row[0] = f->plasma[at + k].density;
-        row[1] = f->plasma[at + k].kappa;
-        row[2] = f->plasma[at + k].theta;
-        memcpy(row + 3, f->energy, f->n_energies * sizeof *row);
-    }
-    return PARITAS_OK;
+    row[0] = f->plasma[job].density;
+    row[1] = f->plasma[job].kappa;
+    row[2] = f->plasma[job].theta;
+    memcpy(row + 3, f->energy, f->n_energies * sizeof *row);
 }
 
-static paritas_status take_fluxes(paritas_context *context, void *user, size_t at, size_t n,
-                                  const double *out)
+static void take_fluxes(const void *user, size_t job, const double *answer)
 {
     const struct fluxes *f = user;
-    (void)context;
-    memcpy(f->flux + at * f->n_energies, out, n * f->n_energies * sizeof *out);
-    return PARITAS_OK;
+    memcpy(f->flux + job * f->n_energies, answer, f->n_energies * sizeof *answer);
 }
 
 static paritas_status check_energies(paritas_context *context, size_t n, const double *energy)
@@ -93,17 +95,10 @@ paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const pari
     if (n == 0 || n_energies == 0) return PARITAS_OK;
     if (!plasma) return paritas_refuse(context, "plasma: NULL");
     if (!flux) return paritas_refuse(context, "flux: NULL");
-    const paritas_status status = check_energies(context, n_energies, energy);
-    if (status != PARITAS_OK) return status;
+    TRY(check_energies(context, n_energies, energy));
     if (n_energies > (1u << 20))
         return paritas_refuse(context, "n_energies: %zu; at most %u", n_energies, 1u << 20);
-    for (size_t k = 0; k < n; k++)
-        if (!kappa_plasma_is_valid(&plasma[k]))
-            return paritas_refuse(
-                context,
-                "plasma[%zu]: density %g, kappa %g, theta %g; must be from 1 to 1e15, above "
-                "1.5 and at most %g, from %g to %g",
-                k, plasma[k].density, plasma[k].kappa, plasma[k].theta, KAPPA_MOST, THETA_LEAST, THETA_MOST);
+    for (size_t k = 0; k < n; k++) TRY(kappa_plasma_check(context, "plasma", k, &plasma[k]));
     struct fluxes fluxes = {plasma, energy, flux, n_energies};
     const struct batch batch = {.module = &paritas_module_kappa,
                                 .entry = ENTRY_kappa_flux,
@@ -124,8 +119,7 @@ paritas_status paritas_kappa_response(paritas_context *context, double response,
     if (!(response > 0.0 && response <= 10.0))
         return paritas_refuse(context, "response: %g; must be above 0, at most 10", response);
     if (!matrix) return paritas_refuse(context, "matrix: NULL");
-    const paritas_status status = check_energies(context, n_energies, energy);
-    if (status != PARITAS_OK) return status;
+    TRY(check_energies(context, n_energies, energy));
     const double sharpness = kappa_sharpness(response);
     for (size_t i = 0; i < n_energies; i++) {
         double sum = 0.0, *row = matrix + i * n_energies;
@@ -136,4 +130,29 @@ paritas_status paritas_kappa_response(paritas_context *context, double response,
         for (size_t j = 0; j < n_energies; j++) row[j] /= sum;
     }
     return PARITAS_OK;
+}
+
+double paritas_photoelectron_current(double potential)
+{
+    return current_photoelectrons(potential);
+}
+
+double paritas_photoelectron_potential(double current)
+{
+    double status;
+    const double potential = potential_in_sun(current, &status);
+    return status == CHARGING_FOUND ? potential : NAN;
+}
+
+double paritas_secondary_yield(double energy)
+{
+    return energy == energy ? current_yield(energy) : energy;
+}
+
+double paritas_electron_current(const paritas_kappa_plasma *plasma, double lower, double upper)
+{
+    if (!kappa_plasma_is_valid(plasma) || !(lower >= 0.0 && lower <= upper)) return NAN;
+    const double most = 1e300; /* nothing is left there */
+    const kappa_plasma p = {plasma->density, plasma->kappa, plasma->theta};
+    return current_electrons(current_plasma_at(p, 0.0), lower, upper < most ? upper : most);
 }

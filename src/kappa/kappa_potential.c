@@ -22,18 +22,15 @@ paritas_status potential_options_read(paritas_context *context, const paritas_po
                                       paritas_potential_options *options)
 {
     *options = (paritas_potential_options)PARITAS_POTENTIAL_OPTIONS_DEFAULT;
-    paritas_status status = SIZED_TAKE(context, paritas_potential_options, "options", given, options);
-    if (status != PARITAS_OK) return status;
+    TRY(SIZED_TAKE(context, paritas_potential_options, "options", given, options));
     if (options->currents != PARITAS_CURRENTS_CONVERGED && options->currents != PARITAS_CURRENTS_SUMS)
         return paritas_refuse(context, "options.currents: %d is none of the ways", (int)options->currents);
-    status = check_energies(context, "sun", options->sun_lower, options->sun_upper);
-    if (status == PARITAS_OK)
-        status = check_energies(context, "shade", options->shade_lower, options->shade_upper);
-    if (status == PARITAS_OK && !(options->secondary_energy >= 1e-3 && options->secondary_energy <= 1e3))
-        status =
-            paritas_refuse(context, "options.secondary_energy: %g does not lie between 0.001 and 1000 eV",
-                           options->secondary_energy);
-    return status;
+    TRY(check_energies(context, "sun", options->sun_lower, options->sun_upper));
+    TRY(check_energies(context, "shade", options->shade_lower, options->shade_upper));
+    if (!(options->secondary_energy >= 1e-3 && options->secondary_energy <= 1e3))
+        return paritas_refuse(context, "options.secondary_energy: %g does not lie between 0.001 and 1000 eV",
+                              options->secondary_energy);
+    return PARITAS_OK;
 }
 
 static void options_table(const paritas_potential_options *options, double *reals)
@@ -53,9 +50,11 @@ static void options_table(const paritas_potential_options *options, double *real
     }
 }
 
-static struct batch batch_of(const paritas_potential_options *options, const double *reals)
+/* Fills `reals`, the options as the kernels read them. */
+static struct batch batch_of(const paritas_potential_options *options, double reals[CHARGING_REALS])
 {
-    const int sums = options->currents == PARITAS_CURRENTS_SUMS;
+    options_table(options, reals);
+    const bool sums = options->currents == PARITAS_CURRENTS_SUMS;
     struct batch batch = {.module = &paritas_module_kappa, .tables = {NULL, reals, 0, CHARGING_REALS}};
     batch.args[CHARGING_ARG_RULE] = sums ? CHARGING_SUMS : CHARGING_CONVERGED;
     batch.slab = sums ? CHARGING_SLAB_SUMS : CHARGING_SLAB_CONVERGED;
@@ -77,24 +76,18 @@ struct currents_run {
     double *currents;
 };
 
-static paritas_status fill_plasma(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill_plasma(const void *user, size_t job, double *row)
 {
     const struct currents_run *run = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) put_plasma(&run->plasma[at + k], in + CHARGING_PLASMA * k);
-    return PARITAS_OK;
+    put_plasma(&run->plasma[job], row);
 }
 
-static paritas_status take_currents(paritas_context *context, void *user, size_t at, size_t n,
-                                    const double *out)
+static void take_currents(const void *user, size_t job, const double *answer)
 {
     const struct currents_run *run = user;
-    (void)context;
-    for (size_t i = 0; i < n * run->n_potentials; i++)
-        for (size_t c = 0; c < 3; c++)
-            run->currents[(at * run->n_potentials + i) * 3 + c] =
-                out[CURRENTS_SIZE * i + CURRENTS_KNOWN] > 0.0 ? out[CURRENTS_SIZE * i + c] : (double)NAN;
-    return PARITAS_OK;
+    double *to = run->currents + job * run->n_potentials * 3;
+    for (size_t i = 0; i < run->n_potentials; i++, answer += CURRENTS_SIZE)
+        for (size_t c = 0; c < 3; c++) *to++ = answer[CURRENTS_KNOWN] > 0.0 ? answer[c] : NAN;
 }
 
 paritas_status paritas_shade_currents(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
@@ -102,8 +95,8 @@ paritas_status paritas_shade_currents(paritas_context *context, size_t n, const 
                                       const double *potentials, double *currents)
 {
     paritas_potential_options options;
-    paritas_status status = potential_options_read(context, given, &options);
-    if (status != PARITAS_OK || n == 0 || n_potentials == 0) return status;
+    TRY(potential_options_read(context, given, &options));
+    if (n == 0 || n_potentials == 0) return PARITAS_OK;
     if (!plasma || !potentials || !currents)
         return paritas_refuse(context, "%s: none given",
                               !plasma       ? "plasma"
@@ -114,7 +107,6 @@ paritas_status paritas_shade_currents(paritas_context *context, size_t n, const 
             return paritas_refuse(context, "potentials[%zu]: %g does not lie between -1e9 and 1e9 V", i,
                                   potentials[i]);
     double reals[CHARGING_REALS];
-    options_table(&options, reals);
     struct currents_run run = {plasma, n_potentials, currents};
     struct batch batch = batch_of(&options, reals);
     batch.entry = ENTRY_kappa_currents;
@@ -136,15 +128,27 @@ struct potentials_run {
     paritas_potential *results;
 };
 
-static paritas_status fill_jobs(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill_job(const void *user, size_t job, double *row)
 {
     const struct potentials_run *run = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        put_plasma(&run->plasma[at + k], in + k * CHARGING_JOB);
-        in[k * CHARGING_JOB + CHARGING_SUNLIT] = run->sunlit[at + k] ? 1.0 : 0.0;
-    }
-    return PARITAS_OK;
+    put_plasma(&run->plasma[job], row);
+    row[CHARGING_SUNLIT] = run->sunlit[job] ? 1.0 : 0.0;
+}
+
+paritas_potential potential_unknown(paritas_potential_status status, unsigned sunlit, double shift)
+{
+    const double none = NAN;
+    return (paritas_potential){.size = sizeof(paritas_potential),
+                               .status = status,
+                               .sunlit = sunlit,
+                               .potential = none,
+                               .error = none,
+                               .shift = shift,
+                               .second = none,
+                               .temperature = none,
+                               .electrons = none,
+                               .emitted = none,
+                               .ions = none};
 }
 
 /* g^T C g, g: derivatives of the potential. */
@@ -153,52 +157,25 @@ static double error_of(const double *covariance, const double *g)
     double sum = 0.0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) sum += g[i] * covariance[3 * i + j] * g[j];
-    return sum >= 0.0 ? host_sqrt(sum) : (double)NAN;
+    return sum >= 0.0 ? host_sqrt(sum) : NAN;
 }
 
-static paritas_status take_potentials(paritas_context *context, void *user, size_t at, size_t n,
-                                      const double *out)
+static void take_potential(const void *user, size_t job, const double *answer)
 {
     const struct potentials_run *run = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        const double *answer = out + k * CHARGING_ANSWER;
-        const paritas_kappa_plasma *plasma = &run->plasma[at + k];
-        paritas_potential *result = &run->results[at + k];
-        *result = (paritas_potential){.size = sizeof *result,
-                                      .status = (paritas_potential_status)(int)answer[CHARGING_STATUS],
-                                      .sunlit = run->sunlit[at + k] != 0};
-        const int found = result->status == PARITAS_POTENTIAL_FOUND;
-        result->potential = found ? answer[CHARGING_POTENTIAL] : (double)NAN;
-        result->error = found && run->covariance
-                            ? error_of(run->covariance + 9 * (at + k), answer + CHARGING_BY_DENSITY)
-                            : (double)NAN;
-        result->second = found && answer[CHARGING_HAS_SECOND] > 0.0 ? answer[CHARGING_SECOND] : (double)NAN;
-        result->temperature = found ? paritas_kappa_temperature(plasma->kappa, plasma->theta) +
-                                          (result->sunlit ? 0.0 : result->potential / (plasma->kappa - 1.5))
-                                    : (double)NAN;
-        result->electrons = found ? answer[CHARGING_ELECTRONS] : (double)NAN;
-        result->emitted = found ? answer[CHARGING_EMITTED] : (double)NAN;
-        result->ions = found ? answer[CHARGING_IONS] : (double)NAN;
-    }
-    return PARITAS_OK;
-}
-
-static paritas_status potentials(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
-                                 const double *covariance, const unsigned char *sunlit,
-                                 const paritas_potential_options *options, paritas_potential *results)
-{
-    double reals[CHARGING_REALS];
-    options_table(options, reals);
-    struct potentials_run run = {plasma, covariance, sunlit, results};
-    struct batch batch = batch_of(options, reals);
-    batch.entry = ENTRY_kappa_potential;
-    batch.n_in = CHARGING_JOB;
-    batch.n_out = CHARGING_ANSWER;
-    batch.fill = fill_jobs;
-    batch.take = take_potentials;
-    batch.user = &run;
-    return batch_run(context, context->device, &batch, n);
+    const paritas_kappa_plasma *plasma = &run->plasma[job];
+    paritas_potential *result = &run->results[job];
+    *result =
+        potential_unknown((paritas_potential_status)(int)answer[CHARGING_STATUS], run->sunlit[job] != 0, 0.0);
+    if (result->status != PARITAS_POTENTIAL_FOUND) return;
+    result->potential = answer[CHARGING_POTENTIAL];
+    if (run->covariance) result->error = error_of(run->covariance + 9 * job, answer + CHARGING_BY_DENSITY);
+    if (answer[CHARGING_HAS_SECOND] > 0.0) result->second = answer[CHARGING_SECOND];
+    result->temperature = paritas_kappa_temperature(plasma->kappa, plasma->theta) +
+                          (result->sunlit ? 0.0 : result->potential / (plasma->kappa - 1.5));
+    result->electrons = answer[CHARGING_ELECTRONS];
+    result->emitted = answer[CHARGING_EMITTED];
+    result->ions = answer[CHARGING_IONS];
 }
 
 paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
@@ -208,9 +185,18 @@ paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
                                             paritas_potential *results)
 {
     paritas_potential_options options;
-    paritas_status status = potential_options_read(context, given, &options);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", n, results);
-    if (status != PARITAS_OK || n == 0) return status;
+    TRY(potential_options_read(context, given, &options));
+    TRY(SIZED_CHECK(context, paritas_potential, "results", n, results));
+    if (n == 0) return PARITAS_OK;
     if (!plasma || !sunlit) return paritas_refuse(context, "%s: none given", !plasma ? "plasma" : "sunlit");
-    return potentials(context, n, plasma, covariance, sunlit, &options, results);
+    double reals[CHARGING_REALS];
+    struct potentials_run run = {plasma, covariance, sunlit, results};
+    struct batch batch = batch_of(&options, reals);
+    batch.entry = ENTRY_kappa_potential;
+    batch.n_in = CHARGING_JOB;
+    batch.n_out = CHARGING_ANSWER;
+    batch.fill = fill_job;
+    batch.take = take_potential;
+    batch.user = &run;
+    return batch_run(context, context->device, &batch, n);
 }

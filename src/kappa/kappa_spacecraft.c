@@ -2,6 +2,7 @@
 #include "base/sized.h"
 #include "kappa/kappa.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
@@ -12,86 +13,79 @@
 #define NEAR 3.0     /* V */
 #define FURTHEST 1e9 /* V: no shift is too large yet */
 
-struct automatic_run {
-    size_t n;
+/* Arguments, and what every round of refits changes. */
+struct task {
+    paritas_context *context;
+    paritas_spectra spectra;
+    const paritas_kappa_options *kappa;
+    paritas_potential_options options;
+    paritas_kappa_result *fits;
+    paritas_potential *results;
+    struct search *searches; /* of each spectrum */
+};
+
+/* Spectra in the plasma, outside the spacecraft's potential. Memory: an arena's. */
+struct shifted {
     size_t *which; /* their numbers among all */
     double *shift;
-    double *energy, *flux, *sensitivity, *counts; /* n x 15; the last two if given */
+    double *energy, *flux, *sensitivity, *counts; /* n x 15 */
     unsigned char *sunlit;
     paritas_kappa_result *fits;
     paritas_potential *results;
-    paritas_kappa_plasma *plasma;
-    double *covariance;
 };
 
-static void run_free(paritas_context *context, struct automatic_run *run)
+static paritas_status shifted_allocate(paritas_context *context, struct arena *arena, size_t n,
+                                       struct shifted *shifted)
 {
-    void *const owned[] = {run->which,  run->shift, run->energy,  run->flux,   run->sensitivity, run->counts,
-                           run->sunlit, run->fits,  run->results, run->plasma, run->covariance};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
-        paritas_release(&context->allocator, owned[i]);
+    double *numbers = arena_array(arena, n, (1 + 4 * ROWS) * sizeof *numbers);
+    shifted->which = arena_array(arena, n, sizeof *shifted->which);
+    shifted->sunlit = arena_array(arena, n, sizeof *shifted->sunlit);
+    shifted->fits = arena_array(arena, n, sizeof *shifted->fits);
+    shifted->results = arena_array(arena, n, sizeof *shifted->results);
+    if (!numbers || !shifted->which || !shifted->sunlit || !shifted->fits || !shifted->results)
+        return paritas_fail_memory(context);
+    shifted->shift = numbers;
+    shifted->energy = shifted->shift + n;
+    shifted->flux = shifted->energy + n * ROWS;
+    shifted->sensitivity = shifted->flux + n * ROWS;
+    shifted->counts = shifted->sensitivity + n * ROWS;
+    memset(shifted->sunlit, 1, n);
+    /* records have the size of the first */
+    shifted->fits->size = sizeof *shifted->fits;
+    shifted->results->size = sizeof *shifted->results;
+    return PARITAS_OK;
 }
 
-static paritas_status run_allocate(paritas_context *context, const paritas_spectra *spectra, size_t n,
-                                   int shifted, struct automatic_run *run)
-{
-    *run = (struct automatic_run){.n = n};
-    run->plasma = paritas_allocate(context, n, sizeof *run->plasma);
-    run->covariance = paritas_allocate(context, n, 9 * sizeof *run->covariance);
-    int there = run->plasma && run->covariance;
-    if (shifted) {
-        run->which = paritas_allocate(context, n, sizeof *run->which);
-        run->shift = paritas_allocate(context, n, sizeof *run->shift);
-        run->energy = paritas_allocate(context, n, ROWS * sizeof(double));
-        run->flux = paritas_allocate(context, n, ROWS * sizeof(double));
-        if (spectra->sensitivity) run->sensitivity = paritas_allocate(context, n, ROWS * sizeof(double));
-        if (spectra->counts) run->counts = paritas_allocate(context, n, ROWS * sizeof(double));
-        run->sunlit = paritas_allocate(context, n, sizeof *run->sunlit);
-        run->fits = paritas_allocate_clear(context, n, sizeof *run->fits);
-        run->results = paritas_allocate_clear(context, n, sizeof *run->results);
-        there = there && run->which && run->shift && run->energy && run->flux && run->sunlit && run->fits &&
-                run->results;
-        there = there && (run->sensitivity || !spectra->sensitivity) && (run->counts || !spectra->counts);
-    }
-    if (there && shifted && n > 0) { /* records have the size of the first */
-        run->fits->size = sizeof *run->fits;
-        run->results->size = sizeof *run->results;
-    }
-    if (there) return PARITAS_OK;
-    run_free(context, run);
-    return paritas_fail_memory(context);
-}
-
-static paritas_status fit_and_solve(paritas_context *context, struct automatic_run *run,
+static paritas_status fit_and_solve(const struct task *task, struct arena *arena,
                                     const paritas_spectra *spectra, const unsigned char *sunlit,
-                                    const paritas_kappa_options *kappa,
-                                    const paritas_potential_options *options, paritas_kappa_result *fits,
-                                    paritas_potential *results)
+                                    paritas_kappa_result *fits, paritas_potential *results)
 {
-    const paritas_status status = paritas_kappa_fit(context, spectra, kappa, fits);
-    if (status != PARITAS_OK) return status;
+    paritas_kappa_plasma *plasma = arena_array(arena, spectra->n, sizeof *plasma);
+    double *covariance = arena_array(arena, spectra->n, sizeof fits->covariance);
+    if (!plasma || !covariance) return paritas_fail_memory(task->context);
+    TRY(paritas_kappa_fit(task->context, spectra, task->kappa, fits));
     for (size_t k = 0; k < spectra->n; k++) {
-        const int fitted = fits[k].status == PARITAS_SPECTRUM_FITTED;
-        run->plasma[k] = (paritas_kappa_plasma){0.0, 0.0, 0.0};
-        if (fitted) run->plasma[k] = (paritas_kappa_plasma){fits[k].density, fits[k].kappa, fits[k].theta};
-        memcpy(run->covariance + 9 * k, fits[k].covariance, sizeof fits[k].covariance);
+        if (fits[k].status == PARITAS_SPECTRUM_FITTED)
+            plasma[k] = (paritas_kappa_plasma){fits[k].density, fits[k].kappa, fits[k].theta};
+        memcpy(covariance + 9 * k, fits[k].covariance, sizeof fits[k].covariance);
     }
-    return paritas_spacecraft_potential(context, spectra->n, run->plasma, run->covariance, sunlit, options,
+    return paritas_spacecraft_potential(task->context, spectra->n, plasma, covariance, sunlit, &task->options,
                                         results);
 }
 
-/* Spectrum `from` in the plasma, outside the spacecraft's potential. */
-static void shift(const paritas_spectra *spectra, size_t from, double potential, int liouville,
-                  struct automatic_run *run, size_t to)
+static void shift(const struct task *task, size_t from, double potential, struct shifted *shifted, size_t to)
 {
+    const paritas_spectra *spectra = &task->spectra;
+    shifted->which[to] = from;
+    shifted->shift[to] = potential;
     for (size_t i = 0; i < ROWS; i++) {
         const size_t at = to * ROWS + i, of = from * ROWS + i;
         const double energy = spectra->energy[of] - potential;
-        const double part = liouville && energy > 0.0 ? energy / spectra->energy[of] : 1.0;
-        run->energy[at] = energy > 0.0 ? energy : __builtin_nan("");
-        run->flux[at] = spectra->flux[of] * part;
-        if (spectra->sensitivity) run->sensitivity[at] = spectra->sensitivity[of] / part;
-        if (spectra->counts) run->counts[at] = spectra->counts[of];
+        const double part = task->options.liouville && energy > 0.0 ? energy / spectra->energy[of] : 1.0;
+        shifted->energy[at] = energy > 0.0 ? energy : NAN;
+        shifted->flux[at] = spectra->flux[of] * part;
+        if (spectra->sensitivity) shifted->sensitivity[at] = spectra->sensitivity[of] / part;
+        if (spectra->counts) shifted->counts[at] = spectra->counts[of];
     }
 }
 
@@ -101,25 +95,16 @@ struct search {
     double below, above;
     /* the previous shift with a potential, and its g */
     double shift, off;
-    int stalls; /* g was not halved */
+    bool stalls; /* g was not halved */
 };
 
-static int is_open(const struct search *search, const paritas_potential *result)
+static bool is_open(const struct search *search, const paritas_potential *result)
 {
-    if (!result->sunlit || search->above - search->below < NARROW) return 0;
+    if (!result->sunlit || search->above - search->below < NARROW) return false;
     if (result->status == PARITAS_POTENTIAL_ABOVE_RANGE) return search->above < FURTHEST;
     if (result->status != PARITAS_POTENTIAL_FOUND) return result->shift > 0.0;
     const double off = result->potential - result->shift;
     return !(off <= CLOSE && off >= -CLOSE);
-}
-
-static void learn(struct search *search, const paritas_potential *result)
-{
-    const int found = result->status == PARITAS_POTENTIAL_FOUND,
-              more =
-                  found ? result->potential > result->shift : result->status == PARITAS_POTENTIAL_ABOVE_RANGE;
-    if (more && result->shift > search->below && result->shift < search->above) search->below = result->shift;
-    if (!more && result->shift < search->above) search->above = result->shift;
 }
 
 /* A change of 1 moves the shift, which moves the potential: the total effect. */
@@ -127,13 +112,26 @@ static double feedback(const struct search *search, const paritas_potential *res
 {
     const double slope =
         1.0 + (result->potential - result->shift - search->off) / (result->shift - search->shift);
-    return slope > -1.0 && slope < MOST_SLOPE ? 1.0 / (1.0 - slope) : __builtin_nan("");
+    return slope > -1.0 && slope < MOST_SLOPE ? 1.0 / (1.0 - slope) : NAN;
+}
+
+/* After a round: the error, the bracket, whether the search stalls. */
+static void learn(struct search *search, paritas_potential *result)
+{
+    const bool found = result->status == PARITAS_POTENTIAL_FOUND,
+               more = found ? result->potential > result->shift
+                            : result->status == PARITAS_POTENTIAL_ABOVE_RANGE;
+    const double ratio = (result->potential - result->shift) / search->off;
+    result->error *= feedback(search, result);
+    if (more && result->shift > search->below && result->shift < search->above) search->below = result->shift;
+    if (!more && result->shift < search->above) search->above = result->shift;
+    search->stalls = !(ratio <= 0.5 && ratio >= -0.5);
 }
 
 /* Secant. If it stalls or leaves the bracket: the middle, or the potential while no shift is too large. */
 static double next_shift(const struct search *search, const paritas_potential *result)
 {
-    const int bounded = search->above < FURTHEST;
+    const bool bounded = search->above < FURTHEST;
     const double middle = 0.5 * (search->below + search->above);
     if (result->status != PARITAS_POTENTIAL_FOUND || (bounded && search->stalls)) return middle;
     const double off = result->potential - result->shift;
@@ -146,18 +144,7 @@ static double next_shift(const struct search *search, const paritas_potential *r
 
 static void refuse(paritas_potential_status status, paritas_potential *result)
 {
-    const double none = __builtin_nan("");
-    *result = (paritas_potential){.size = sizeof *result,
-                                  .status = status,
-                                  .sunlit = result->sunlit,
-                                  .potential = none,
-                                  .error = none,
-                                  .shift = result->shift,
-                                  .second = none,
-                                  .temperature = none,
-                                  .electrons = none,
-                                  .emitted = none,
-                                  .ions = none};
+    *result = potential_unknown(status, result->sunlit, result->shift);
 }
 
 /* A potential unequal to its shift means nothing, nor does a failure after a shift too far. */
@@ -180,6 +167,65 @@ static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *res
     refuse(PARITAS_POTENTIAL_AT_BOUND, result);
 }
 
+/* Shifts and fits every open spectrum once more. *open: how many there were. */
+static paritas_status refit(const struct task *task, struct arena *arena, bool first, size_t *open)
+{
+    const paritas_spectra *all = &task->spectra;
+    struct shifted shifted = {0};
+    size_t n = 0;
+    *open = 0;
+    for (size_t k = 0; k < all->n; k++) *open += is_open(&task->searches[k], &task->results[k]);
+    if (*open == 0) return PARITAS_OK;
+    TRY(shifted_allocate(task->context, arena, *open, &shifted));
+    for (size_t k = 0; k < all->n; k++) {
+        struct search *search = &task->searches[k];
+        const paritas_potential *last = &task->results[k];
+        if (!is_open(search, last)) continue;
+        shift(task, k, first ? last->potential : next_shift(search, last), &shifted, n++);
+        if (last->status != PARITAS_POTENTIAL_FOUND) continue;
+        search->shift = last->shift;
+        search->off = last->potential - last->shift;
+    }
+    const paritas_spectra spectra = {.size = sizeof spectra,
+                                     .n = n,
+                                     .energy = shifted.energy,
+                                     .flux = shifted.flux,
+                                     .sensitivity = all->sensitivity ? shifted.sensitivity : NULL,
+                                     .counts = all->counts ? shifted.counts : NULL};
+    TRY(fit_and_solve(task, arena, &spectra, shifted.sunlit, shifted.fits, shifted.results));
+    for (size_t k = 0; k < n; k++) {
+        const size_t which = shifted.which[k];
+        task->fits[which] = shifted.fits[k];
+        task->results[which] = shifted.results[k];
+        task->results[which].shift = shifted.shift[k];
+        learn(&task->searches[which], &task->results[which]);
+    }
+    return PARITAS_OK;
+}
+
+/* Refits until every potential is that of its shift, or options.refits times. */
+static paritas_status settle(struct task *task)
+{
+    paritas_context *context = task->context;
+    const size_t n = task->spectra.n;
+    paritas_status status = PARITAS_OK;
+    size_t open = n;
+    task->searches = paritas_allocate(context, n, sizeof *task->searches);
+    if (!task->searches) return paritas_fail_memory(context);
+    for (size_t k = 0; k < n; k++)
+        task->searches[k] = (struct search){0.0, FURTHEST, 0.0, task->results[k].potential, 0};
+    for (unsigned r = 0; r < task->options.refits && open && !status; r++) {
+        struct arena arena;
+        arena_open(&arena, &context->allocator);
+        status = refit(task, &arena, r == 0, &open);
+        arena_free(&arena);
+    }
+    for (size_t k = 0; task->options.refits > 1 && k < n && !status; k++)
+        refuse_unsettled(&task->searches[k], &task->results[k]);
+    paritas_release(&context->allocator, task->searches);
+    return status;
+}
+
 paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
                                                        const paritas_spectra *given_spectra,
                                                        const unsigned char *sunlit,
@@ -187,74 +233,25 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
                                                        const paritas_potential_options *given_options,
                                                        paritas_kappa_result *fits, paritas_potential *results)
 {
-    paritas_spectra spectra = PARITAS_SPECTRA_DEFAULT;
-    paritas_potential_options options;
-    paritas_status status = potential_options_read(context, given_options, &options);
-    if (status == PARITAS_OK)
-        status = SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &spectra);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_kappa_result, "fits", spectra.n, fits);
-    if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", spectra.n, results);
-    if (status != PARITAS_OK) return status;
+    struct task task = {.context = context,
+                        .spectra = PARITAS_SPECTRA_DEFAULT,
+                        .kappa = kappa,
+                        .fits = fits,
+                        .results = results};
+    TRY(potential_options_read(context, given_options, &task.options));
+    TRY(SIZED_TAKE(context, paritas_spectra, "spectra", given_spectra, &task.spectra));
+    const size_t n = task.spectra.n;
+    TRY(SIZED_CHECK(context, paritas_kappa_result, "fits", n, fits));
+    TRY(SIZED_CHECK(context, paritas_potential, "results", n, results));
     /* checks the other arguments */
-    if (spectra.n == 0) return paritas_kappa_fit(context, given_spectra, kappa, fits);
+    if (n == 0) return paritas_kappa_fit(context, given_spectra, kappa, fits);
     if (!sunlit) return paritas_refuse(context, "sunlit: none given");
-    struct search *searches = NULL;
-    struct automatic_run run;
-    status = run_allocate(context, &spectra, spectra.n, 0, &run);
-    if (status != PARITAS_OK) return status;
-    status = fit_and_solve(context, &run, &spectra, sunlit, kappa, &options, fits, results);
-    run_free(context, &run);
-    if (status == PARITAS_OK && options.refits > 0) {
-        searches = paritas_allocate(context, spectra.n, sizeof *searches);
-        if (!searches) status = paritas_fail_memory(context);
-    }
-    for (size_t k = 0; searches && k < spectra.n; k++)
-        searches[k] = (struct search){0.0, FURTHEST, 0.0, results[k].potential, 0};
-    for (unsigned r = 0; r < options.refits && status == PARITAS_OK; r++) {
-        size_t n = 0;
-        for (size_t k = 0; k < spectra.n; k++) n += is_open(&searches[k], &results[k]);
-        if (n == 0) break;
-        status = run_allocate(context, &spectra, n, 1, &run);
-        if (status != PARITAS_OK) break;
-        n = 0;
-        for (size_t k = 0; k < spectra.n; k++) {
-            struct search *search = &searches[k];
-            const paritas_potential *last = &results[k];
-            if (!is_open(search, last)) continue;
-            const double next = r == 0 ? last->potential : next_shift(search, last),
-                         off = last->potential - last->shift;
-            if (last->status == PARITAS_POTENTIAL_FOUND) {
-                search->shift = last->shift;
-                search->off = off;
-            }
-            shift(&spectra, k, next, options.liouville, &run, n);
-            run.shift[n] = next;
-            run.sunlit[n] = 1;
-            run.which[n++] = k;
-        }
-        const paritas_spectra shifted = {.size = sizeof shifted,
-                                         .n = n,
-                                         .energy = run.energy,
-                                         .flux = run.flux,
-                                         .sensitivity = run.sensitivity,
-                                         .counts = run.counts};
-        status = fit_and_solve(context, &run, &shifted, run.sunlit, kappa, &options, run.fits, run.results);
-        for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
-            struct search *search = &searches[run.which[k]];
-            paritas_potential *result = &results[run.which[k]];
-            fits[run.which[k]] = run.fits[k];
-            *result = run.results[k];
-            result->shift = run.shift[k];
-            result->error *= feedback(search, result);
-            learn(search, result);
-            const double ratio = (result->potential - result->shift) / search->off;
-            search->stalls = !(ratio <= 0.5 && ratio >= -0.5);
-        }
-        run_free(context, &run);
-    }
-    for (size_t k = 0; options.refits > 1 && k < spectra.n && status == PARITAS_OK; k++)
-        refuse_unsettled(&searches[k], &results[k]);
-    for (size_t k = 0; k < spectra.n && status == PARITAS_OK; k++) refuse_bound(&fits[k], &results[k]);
-    paritas_release(&context->allocator, searches);
-    return status;
+    struct arena arena;
+    arena_open(&arena, &context->allocator);
+    const paritas_status status = fit_and_solve(&task, &arena, &task.spectra, sunlit, fits, results);
+    arena_free(&arena);
+    TRY(status);
+    if (task.options.refits > 0) TRY(settle(&task));
+    for (size_t k = 0; k < n; k++) refuse_bound(&fits[k], &results[k]);
+    return PARITAS_OK;
 }

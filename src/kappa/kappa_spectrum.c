@@ -50,7 +50,7 @@ static paritas_status open_sensor(paritas_context *context, const paritas_cells 
         return paritas_refuse(context, "accumulation %g: must be above 0", cells.accumulation);
     double all = 0.0;
     for (unsigned c = 0; c < CELLS; c++) {
-        const double theta = cells.theta[c] < 0.0 ? -cells.theta[c] : cells.theta[c];
+        const double theta = fabs(cells.theta[c]);
         const struct ring *ring = rings;
         while (ring < rings + 3 && !(theta < ring->below)) ring++;
         if (!(theta <= 90.0))
@@ -100,7 +100,7 @@ static struct row sum_row(const struct sensor *sensor, double energy, const doub
             covers[j] += incident * solid_angle;
             spreads[j] += incident * sensor->spread[c + j];
         }
-    const double none = (double)NAN, covered = sum_side(covers), counts = sum_side(counted);
+    const double none = NAN, covered = sum_side(covers), counts = sum_side(counted);
     if (!(covered > 0.0)) return (struct row){none, 0.0, none, counts};
     /* for a flux F / 4 pi in every cell the variance is F / 4 pi sum of solid angle^2 / exposure */
     return (struct row){2.0 * sum_side(sums) * (sensor->half / covered), covered / sensor->half,
@@ -113,10 +113,10 @@ paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_sp
 {
     struct sensor sensor = {0};
     paritas_spectrum_request r = PARITAS_SPECTRUM_REQUEST_DEFAULT;
-    paritas_status status = SIZED_CHECK(context, paritas_spectrum_request, "request", 1, given);
-    if (status == PARITAS_OK) status = SIZED_TAKE(context, paritas_spectrum_request, "request", given, &r);
-    if (status == PARITAS_OK) status = open_sensor(context, r.cells, &sensor);
-    if (status != PARITAS_OK || r.n == 0) return status;
+    TRY(SIZED_CHECK(context, paritas_spectrum_request, "request", 1, given));
+    TRY(SIZED_TAKE(context, paritas_spectrum_request, "request", given, &r));
+    TRY(open_sensor(context, r.cells, &sensor));
+    if (r.n == 0) return PARITAS_OK;
     if (!r.energy || !r.flux || !r.cosine || !r.omni)
         return paritas_refuse(context, "%s: NULL",
                               !r.energy   ? "energy"
@@ -124,7 +124,7 @@ paritas_status paritas_kappa_spectrum(paritas_context *context, const paritas_sp
                               : !r.cosine ? "cosine"
                                           : "omni");
     for (size_t k = 0; k < r.n * ROWS; k++) {
-        const double none = (double)NAN, energy = r.energy[k];
+        const double none = NAN, energy = r.energy[k];
         const bool known = energy > 0.0 && energy < INFINITY;
         const struct row row = known ? sum_row(&sensor, energy, r.flux + k * CELLS, r.cosine + k * CELLS)
                                      : (struct row){none, none, none, 0.0};

@@ -30,7 +30,7 @@ static double mean_along_field(const double *cosine, const double *flux)
         sum += flux[j];
         cells++;
     }
-    return cells >= CELLS_LEAST ? sum / cells : (double)NAN;
+    return cells >= CELLS_LEAST ? sum / cells : NAN;
 }
 
 static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p)
@@ -91,8 +91,7 @@ paritas_status paritas_losscone_beam(paritas_context *context, const paritas_swe
             if (p.energy[i] >= ENERGY_LEAST && p.energy[i] <= ENERGY_MOST && p.mean[i] >= 0.0 &&
                 (best == p.n || p.mean[i] > p.mean[best]))
                 best = i;
-        beams[k] = (paritas_beam){
-            .size = sizeof *beams, .energy = (double)NAN, .ratio = (double)NAN, .potential = (double)NAN};
+        beams[k] = (paritas_beam){.size = sizeof *beams, .energy = NAN, .ratio = NAN, .potential = NAN};
         if (best == p.n || !is_beam(&p, best)) continue;
         beams[k].found = 1;
         beams[k].row = (unsigned)p.row[best];

@@ -10,11 +10,6 @@
 /* Largest number of a point: f32 kernels square it. */
 #define POINT_LARGEST 1e9
 
-static int is_cosine(double x)
-{
-    return x == x;
-} /* rounding beyond 1 counts as 1 */
-
 static paritas_status check_points(paritas_context *context, size_t n, const double *points)
 {
     if (n > 0 && !points) return paritas_refuse(context, "points: none given");
@@ -33,19 +28,13 @@ struct misfits {
     unsigned *cells;
 };
 
-static paritas_status take_misfits(paritas_context *context, void *user, size_t at, size_t n,
-                                   const double *out)
+static void take_misfits(const void *user, size_t sweep, const double *answer)
 {
     const struct misfits *m = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        const double *answer = out + k * MISFITS_OUT(m->count);
-        const unsigned cells = (unsigned)answer[m->count];
-        for (size_t p = 0; p < m->count; p++)
-            m->misfit[(at + k) * m->n_points + m->first + p] = cells < m->least ? (double)NAN : answer[p];
-        if (m->cells) m->cells[at + k] = cells;
-    }
-    return PARITAS_OK;
+    const unsigned cells = (unsigned)answer[m->count];
+    for (size_t p = 0; p < m->count; p++)
+        m->misfit[sweep * m->n_points + m->first + p] = cells < m->least ? NAN : answer[p];
+    if (m->cells) m->cells[sweep] = cells;
 }
 
 paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *given_sweeps,
@@ -89,55 +78,40 @@ struct models {
 };
 
 /* A model needs energy and potential of a row; electrons may lack the energy. */
-static int is_known(const paritas_sweeps *sweeps, size_t row)
+static bool is_known(const paritas_sweeps *sweeps, size_t row)
 {
     return sweeps->energy[row] > 0.0 && isfinite(sweeps->energy[row]) && isfinite(sweeps->potential[row]);
 }
 
-static paritas_status fill_models(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill_models(const void *user, size_t sweep, double *row)
 {
     const struct models *m = user;
-    (void)context;
-    memset(in, 0, n * MODEL_IN * sizeof *in);
-    for (size_t k = 0; k < n; k++) {
-        double *row = in + k * MODEL_IN;
-        for (size_t i = 0; i < SWEEP_ROWS; i++) {
-            const size_t from = (at + k) * SWEEP_ROWS + i;
-            const int known = is_known(m->sweeps, from);
-            row[SWEEP_ENERGY + i] = known ? m->sweeps->energy[from] : 1.0;
-            row[SWEEP_POTENTIAL + i] = known ? m->sweeps->potential[from] : 0.0;
-            for (size_t j = 0; j < SWEEP_CELLS; j++) {
-                const double cosine = m->sweeps->cosine[from * SWEEP_CELLS + j];
-                row[SWEEP_COSINE + i * SWEEP_CELLS + j] = cosine > 1.0        ? 1.0
-                                                          : cosine < -1.0     ? -1.0
-                                                          : is_cosine(cosine) ? cosine
-                                                                              : 0.0;
-            }
+    memset(row, 0, MODEL_IN * sizeof *row);
+    for (size_t i = 0; i < SWEEP_ROWS; i++) {
+        const size_t from = sweep * SWEEP_ROWS + i;
+        const bool known = is_known(m->sweeps, from);
+        row[SWEEP_ENERGY + i] = known ? m->sweeps->energy[from] : 1.0;
+        row[SWEEP_POTENTIAL + i] = known ? m->sweeps->potential[from] : 0.0;
+        for (size_t j = 0; j < SWEEP_CELLS; j++) {
+            const double cosine = losscone_cosine(m->sweeps->cosine[from * SWEEP_CELLS + j]);
+            row[SWEEP_COSINE + i * SWEEP_CELLS + j] = isnan(cosine) ? 0.0 : cosine;
         }
-        for (size_t p = 0; p < LOSSCONE_POINT; p++)
-            row[MODEL_POINT + p] = m->points[(at + k) * LOSSCONE_POINT + p];
     }
-    return PARITAS_OK;
+    memcpy(row + MODEL_POINT, m->points + sweep * LOSSCONE_POINT, LOSSCONE_POINT * sizeof *row);
 }
 
-static paritas_status take_models(paritas_context *context, void *user, size_t at, size_t n,
-                                  const double *out)
+static void take_models(const void *user, size_t sweep, const double *answer)
 {
     const struct models *m = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        const double *answer = out + k * MODEL_OUT;
-        for (size_t i = 0; i < SWEEP_ROWS; i++) {
-            const size_t row = (at + k) * SWEEP_ROWS + i;
-            const int known = is_known(m->sweeps, row);
-            for (size_t j = 0; j < SWEEP_CELLS; j++)
-                m->model[row * SWEEP_CELLS + j] = known && is_cosine(m->sweeps->cosine[row * SWEEP_CELLS + j])
-                                                      ? answer[MODEL_CELL + i * SWEEP_CELLS + j]
-                                                      : (double)NAN;
-            if (m->edge) m->edge[row] = known && m->hard ? answer[MODEL_EDGE + i] : (double)NAN;
-        }
+    for (size_t i = 0; i < SWEEP_ROWS; i++) {
+        const size_t row = sweep * SWEEP_ROWS + i;
+        const bool known = is_known(m->sweeps, row);
+        for (size_t j = 0; j < SWEEP_CELLS; j++)
+            m->model[row * SWEEP_CELLS + j] = known && !isnan(m->sweeps->cosine[row * SWEEP_CELLS + j])
+                                                  ? answer[MODEL_CELL + i * SWEEP_CELLS + j]
+                                                  : NAN;
+        if (m->edge) m->edge[row] = known && m->hard ? answer[MODEL_EDGE + i] : NAN;
     }
-    return PARITAS_OK;
 }
 
 paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *given_sweeps,
@@ -174,38 +148,29 @@ static double sign_of(const struct cosines *c, size_t row)
     return polarity == 1.0 || polarity == -1.0 ? polarity : 0.0;
 }
 
-static paritas_status fill_cosines(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill_cosines(const void *user, size_t sweep, double *to)
 {
     const struct cosines *c = user;
-    (void)context;
-    memset(in, 0, n * COSINES_IN * sizeof *in);
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < SWEEP_ROWS; i++) {
-            const size_t row = (at + k) * SWEEP_ROWS + i;
-            double *to = in + k * COSINES_IN;
-            to[COSINES_SIGN + i] = sign_of(c, row);
-            if (to[COSINES_SIGN + i] == 0.0) continue;
-            memcpy(to + COSINES_FIELD + 3 * i, c->field + 3 * row, 3 * sizeof *to);
-            for (size_t j = 0; j < SWEEP_CELLS; j++) {
-                const double azimuth = c->azimuth[row * SWEEP_CELLS + j];
-                to[COSINES_AZIMUTH + i * SWEEP_CELLS + j] = isfinite(azimuth) ? azimuth : 0.0;
-            }
+    memset(to, 0, COSINES_IN * sizeof *to);
+    for (size_t i = 0; i < SWEEP_ROWS; i++) {
+        const size_t row = sweep * SWEEP_ROWS + i;
+        to[COSINES_SIGN + i] = sign_of(c, row);
+        if (to[COSINES_SIGN + i] == 0.0) continue;
+        memcpy(to + COSINES_FIELD + 3 * i, c->field + 3 * row, 3 * sizeof *to);
+        for (size_t j = 0; j < SWEEP_CELLS; j++) {
+            const double azimuth = c->azimuth[row * SWEEP_CELLS + j];
+            to[COSINES_AZIMUTH + i * SWEEP_CELLS + j] = isfinite(azimuth) ? azimuth : 0.0;
         }
-    return PARITAS_OK;
+    }
 }
 
-static paritas_status take_cosines(paritas_context *context, void *user, size_t at, size_t n,
-                                   const double *out)
+static void take_cosines(const void *user, size_t sweep, const double *answer)
 {
     const struct cosines *c = user;
-    (void)context;
-    for (size_t row = at * SWEEP_ROWS; row < (at + n) * SWEEP_ROWS; row++) {
-        const int known = sign_of(c, row) != 0.0;
-        for (size_t cell = row * SWEEP_CELLS; cell < (row + 1) * SWEEP_CELLS; cell++)
-            c->cosine[cell] =
-                known && isfinite(c->azimuth[cell]) ? out[cell - at * SWEEP_ROWS * SWEEP_CELLS] : (double)NAN;
+    for (size_t cell = sweep * SWEEP_ALL; cell < (sweep + 1) * SWEEP_ALL; cell++, answer++) {
+        const bool known = sign_of(c, cell / SWEEP_CELLS) != 0.0 && isfinite(c->azimuth[cell]);
+        c->cosine[cell] = known ? *answer : NAN;
     }
-    return PARITAS_OK;
 }
 
 paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, const double *theta,

@@ -118,28 +118,22 @@ struct evolution {
     paritas_losscone_result *results;
 };
 
-static paritas_losscone_result result_of(const paritas_losscone_options *options, const double *row)
-{
-    paritas_losscone_result r = losscone_result(options, (unsigned)row[EVOLVE_CELLS]);
-    if (r.status != PARITAS_SWEEP_FITTED) return r;
-    r.status = losscone_status(options, row[EVOLVE_MISFIT], row[EVOLVE_SETTLED] > 0.0);
-    r.misfit = row[EVOLVE_MISFIT];
-    r.potential = row[EVOLVE_POINT + LOSSCONE_U];
-    r.ratio = row[EVOLVE_POINT + LOSSCONE_R];
-    r.amplitude = row[EVOLVE_POINT + LOSSCONE_A];
-    r.solved = (unsigned)row[EVOLVE_GENERATIONS];
-    r.boxes = EVOLVE_STARTS + options->population * (1 + r.solved);
-    r.potential_centre = r.potential_lower = r.potential_upper = r.potential;
-    r.ratio_centre = r.ratio_lower = r.ratio_upper = r.ratio;
-    return r;
-}
-
-static paritas_status take(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static void take(const void *user, size_t sweep, const double *row)
 {
     const struct evolution *e = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) e->results[at + k] = result_of(&e->call->options, out + k * EVOLVE_OUT);
-    return PARITAS_OK;
+    const paritas_losscone_options *options = &e->call->options;
+    paritas_losscone_result *r = &e->results[sweep];
+    *r = losscone_result(options, (unsigned)row[EVOLVE_CELLS]);
+    if (r->status != PARITAS_SWEEP_FITTED) return;
+    r->status = losscone_status(options, row[EVOLVE_MISFIT], row[EVOLVE_SETTLED] > 0.0);
+    r->misfit = row[EVOLVE_MISFIT];
+    r->potential = row[EVOLVE_POINT + LOSSCONE_U];
+    r->ratio = row[EVOLVE_POINT + LOSSCONE_R];
+    r->amplitude = row[EVOLVE_POINT + LOSSCONE_A];
+    r->solved = (unsigned)row[EVOLVE_GENERATIONS];
+    r->boxes = EVOLVE_STARTS + options->population * (1 + r->solved);
+    r->potential_centre = r->potential_lower = r->potential_upper = r->potential;
+    r->ratio_centre = r->ratio_lower = r->ratio_upper = r->ratio;
 }
 
 paritas_status losscone_evolve(paritas_context *context, const struct losscone_call *call,

@@ -15,41 +15,33 @@ struct fit {
     paritas_losscone_result *results;
 };
 
-static paritas_losscone_result result_of(const paritas_losscone_options *options, double proven,
-                                         const double *row)
-{
-    const unsigned cells = (unsigned)row[OUTCOME_CELLS];
-    paritas_losscone_result r = losscone_result(options, cells);
-    if (r.status != PARITAS_SWEEP_FITTED) return r;
-    const double scale = options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? (double)(cells - 3) : 1.0;
-    r.misfit = row[OUTCOME_MISFIT] / scale;
-    r.gap = (row[OUTCOME_MISFIT] - row[OUTCOME_PROVEN]) / scale;
-    r.potential = row[OUTCOME_POINT + LOSSCONE_U];
-    r.ratio = row[OUTCOME_POINT + LOSSCONE_R];
-    r.amplitude = row[OUTCOME_POINT + LOSSCONE_A];
-    r.potential_centre = row[OUTCOME_CENTRE_U];
-    r.ratio_centre = row[OUTCOME_CENTRE_R];
-    r.potential_lower = row[OUTCOME_U_LOWER];
-    r.potential_upper = row[OUTCOME_U_UPPER];
-    r.ratio_lower = row[OUTCOME_R_LOWER];
-    r.ratio_upper = row[OUTCOME_R_UPPER];
-    r.boxes = (unsigned)row[OUTCOME_BOXES];
-    r.solved = (unsigned)row[OUTCOME_SOLVED];
-    r.vertices = (unsigned)row[OUTCOME_VERTICES];
-    memcpy(r.vertex, row + OUTCOME_VERTEX, sizeof r.vertex);
-    const bool at_limit = r.gap > proven * (1.0 + r.misfit);
-    if (!at_limit) r.gap = 0.0;
-    r.status = losscone_status(options, r.misfit, !at_limit);
-    return r;
-}
-
-static paritas_status take(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static void take(const void *user, size_t sweep, const double *row)
 {
     const struct fit *fit = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++)
-        fit->results[at + k] = result_of(&fit->call->options, fit->proven, out + k * OUTCOME_SIZE);
-    return PARITAS_OK;
+    const paritas_losscone_options *options = &fit->call->options;
+    paritas_losscone_result *r = &fit->results[sweep];
+    const unsigned cells = (unsigned)row[OUTCOME_CELLS];
+    *r = losscone_result(options, cells);
+    if (r->status != PARITAS_SWEEP_FITTED) return;
+    const double scale = options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? (double)(cells - 3) : 1.0;
+    r->misfit = row[OUTCOME_MISFIT] / scale;
+    r->gap = (row[OUTCOME_MISFIT] - row[OUTCOME_PROVEN]) / scale;
+    r->potential = row[OUTCOME_POINT + LOSSCONE_U];
+    r->ratio = row[OUTCOME_POINT + LOSSCONE_R];
+    r->amplitude = row[OUTCOME_POINT + LOSSCONE_A];
+    r->potential_centre = row[OUTCOME_CENTRE_U];
+    r->ratio_centre = row[OUTCOME_CENTRE_R];
+    r->potential_lower = row[OUTCOME_U_LOWER];
+    r->potential_upper = row[OUTCOME_U_UPPER];
+    r->ratio_lower = row[OUTCOME_R_LOWER];
+    r->ratio_upper = row[OUTCOME_R_UPPER];
+    r->boxes = (unsigned)row[OUTCOME_BOXES];
+    r->solved = (unsigned)row[OUTCOME_SOLVED];
+    r->vertices = (unsigned)row[OUTCOME_VERTICES];
+    memcpy(r->vertex, row + OUTCOME_VERTEX, sizeof r->vertex);
+    const bool at_limit = r->gap > fit->proven * (1.0 + r->misfit);
+    if (!at_limit) r->gap = 0.0;
+    r->status = losscone_status(options, r->misfit, !at_limit);
 }
 
 paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *given_sweeps,

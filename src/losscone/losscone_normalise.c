@@ -8,13 +8,9 @@
 #define LILLIS_LEAST 0.07 /* of the largest incident flux */
 #define LILLIS_MOST 0.79
 
-static int is_flux(double x)
+static bool is_flux(double x)
 {
     return x > 0.0 && isfinite(x);
-}
-static double magnitude(double x)
-{
-    return x < 0.0 ? -x : x;
 }
 
 /* 0 without valid incident cells. */
@@ -35,7 +31,7 @@ static double norm_of(paritas_normalisation normalisation, const double *cosine,
 
 static void divide(const double *flux, double norm, double *normalised)
 {
-    for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : (double)NAN;
+    for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = norm > 0.0 ? flux[j] / norm : NAN;
 }
 
 /* Reflected cells by the incident one at the mirrored pitch angle, the first of equals. Incident cells and
@@ -45,10 +41,10 @@ static void divide_pairs(const double *cosine, const double *flux, double *norma
     double angle[SWEEP_CELLS], found[SWEEP_CELLS];
     size_t incident[SWEEP_CELLS], n = 0, middle = SWEEP_CELLS;
     for (size_t j = 0; j < SWEEP_CELLS; j++) {
-        found[j] = (double)NAN;
-        angle[j] = host_acos_degrees(cosine[j] < -1.0 ? -1.0 : cosine[j] > 1.0 ? 1.0 : cosine[j]);
+        found[j] = NAN;
+        angle[j] = host_acos_degrees(losscone_cosine(cosine[j]));
         if (!isfinite(angle[j])) continue;
-        if (middle == SWEEP_CELLS || magnitude(angle[j] - 90.0) < magnitude(angle[middle] - 90.0)) middle = j;
+        if (middle == SWEEP_CELLS || fabs(angle[j] - 90.0) < fabs(angle[middle] - 90.0)) middle = j;
         if (cosine[j] > 0.0 && is_flux(flux[j])) incident[n++] = j;
     }
     unsigned reflected = 0;
@@ -62,13 +58,12 @@ static void divide_pairs(const double *cosine, const double *flux, double *norma
         if (!is_flux(flux[j])) continue;
         size_t nearest = incident[0];
         for (size_t k = 1; k < n; k++)
-            if (magnitude(angle[incident[k]] - (180.0 - angle[j])) <
-                magnitude(angle[nearest] - (180.0 - angle[j])))
+            if (fabs(angle[incident[k]] - (180.0 - angle[j])) < fabs(angle[nearest] - (180.0 - angle[j])))
                 nearest = incident[k];
         found[j] = flux[j] / flux[nearest];
     }
     if (reflected > 0 && n > 0) found[middle] = 1.0;
-    for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = reflected > 0 ? found[j] : (double)NAN;
+    for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = reflected > 0 ? found[j] : NAN;
 }
 
 static paritas_status check_arrays(paritas_context *context, const double *cosine, const double *flux,
@@ -87,8 +82,7 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
     if ((unsigned)normalisation > PARITAS_NORMALISATION_PAIRS)
         return paritas_refuse(context, "normalisation %d: there is none of this number", (int)normalisation);
     if (n == 0) return PARITAS_OK;
-    const paritas_status status = check_arrays(context, cosine, flux, normalised);
-    if (status != PARITAS_OK) return status;
+    TRY(check_arrays(context, cosine, flux, normalised));
     for (size_t cell = 0; cell < n * SWEEP_ROWS * SWEEP_CELLS; cell += SWEEP_CELLS) {
         if (normalisation == PARITAS_NORMALISATION_PAIRS)
             divide_pairs(cosine + cell, flux + cell, normalised + cell);
@@ -104,18 +98,17 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas
     if ((unsigned)method > PARITAS_LOSSCONE_METHOD_LILLIS)
         return paritas_refuse(context, "method %d: there is none of this number", (int)method);
     if (n == 0) return PARITAS_OK;
-    const paritas_status status = check_arrays(context, cosine, flux, normalised);
-    if (status != PARITAS_OK) return status;
+    TRY(check_arrays(context, cosine, flux, normalised));
     for (size_t cell = 0; cell < n * SWEEP_ROWS * SWEEP_CELLS; cell += SWEEP_CELLS) {
         double most = 0.0;
         for (size_t j = cell; j < cell + SWEEP_CELLS; j++)
             if (cosine[j] > 0.0 && is_flux(flux[j]) && flux[j] > most) most = flux[j];
         for (size_t j = cell; j < cell + SWEEP_CELLS; j++) {
-            int taken = is_flux(normalised[j]);
+            bool taken = is_flux(normalised[j]);
             if (method == PARITAS_LOSSCONE_METHOD_LILLIS)
                 taken = taken && most > 0.0 && is_flux(flux[j]) && flux[j] / most > LILLIS_LEAST &&
                         flux[j] / most < LILLIS_MOST;
-            if (!taken) normalised[j] = (double)NAN;
+            if (!taken) normalised[j] = NAN;
         }
     }
     return PARITAS_OK;

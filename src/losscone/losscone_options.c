@@ -11,6 +11,12 @@
 #define LILLIS_LEAST_CELLS 5
 #define LILLIS_MISFIT_LIMIT 2.0 /* above: no fit */
 
+static paritas_status check_known(paritas_context *context, const char *name, int value, int last)
+{
+    if (value >= 0 && value <= last) return PARITAS_OK;
+    return paritas_refuse(context, "options: %s %d is not known", name, value);
+}
+
 static paritas_status check_bounds(paritas_context *context, const char *name, double lower, double upper,
                                    double least, double most)
 {
@@ -28,12 +34,9 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
 {
     *options = (paritas_losscone_options)PARITAS_LOSSCONE_OPTIONS_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_losscone_options, "options", given, options));
-    if ((unsigned)options->method > PARITAS_LOSSCONE_METHOD_LILLIS)
-        return paritas_refuse(context, "options: method %d is not known", (int)options->method);
-    if ((unsigned)options->response > PARITAS_LOSSCONE_RESPONSE_FOLDED)
-        return paritas_refuse(context, "options: response %d is not known", (int)options->response);
-    if ((unsigned)options->search > PARITAS_LOSSCONE_SEARCH_DE)
-        return paritas_refuse(context, "options: search %d is not known", (int)options->search);
+    TRY(check_known(context, "method", (int)options->method, PARITAS_LOSSCONE_METHOD_LILLIS));
+    TRY(check_known(context, "response", (int)options->response, PARITAS_LOSSCONE_RESPONSE_FOLDED));
+    TRY(check_known(context, "search", (int)options->search, PARITAS_LOSSCONE_SEARCH_DE));
     TRY(check_bounds(context, "potential", options->potential_lower, options->potential_upper, -1e6, 1e6));
     TRY(check_bounds(context, "ratio", options->ratio_lower, options->ratio_upper, 1e-6, 1e3));
     TRY(check_bounds(context, "amplitude", options->amplitude_lower, options->amplitude_upper, 0.0, 1e3));
@@ -78,6 +81,11 @@ paritas_status losscone_sweeps_read(paritas_context *context, const paritas_swee
     return PARITAS_OK;
 }
 
+double losscone_cosine(double x)
+{
+    return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
+}
+
 void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
 {
     memset(row, 0, SWEEP_COSINE * sizeof *row);
@@ -91,10 +99,7 @@ void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
         const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux + at;
         double *cosine = row + SWEEP_COSINE + i * SWEEP_CELLS, *flux = row + SWEEP_FLUX + i * SWEEP_CELLS;
         for (size_t j = 0; j < SWEEP_CELLS; j++) {
-            const double c = from_cosine[j] > 1.0    ? 1.0
-                             : from_cosine[j] < -1.0 ? -1.0
-                                                     : from_cosine[j],
-                         f = from_flux[j];
+            const double c = losscone_cosine(from_cosine[j]), f = from_flux[j];
             const bool there = usable & (c == c) & (f > 0.0) & (f <= LOSSCONE_FLUX_MOST);
             cosine[j] = there ? c : 0.0;
             flux[j] = there ? f : 0.0;
@@ -145,12 +150,10 @@ paritas_status losscone_open(paritas_context *context, const paritas_sweeps *giv
     return PARITAS_OK;
 }
 
-static paritas_status fill_sweeps(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill_sweep(const void *user, size_t sweep, double *row)
 {
     const struct losscone_call *const *call = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) losscone_sweep_row(&(*call)->sweeps, at + k, in + k * SWEEP_SIZE);
-    return PARITAS_OK;
+    losscone_sweep_row(&(*call)->sweeps, sweep, row);
 }
 
 paritas_status losscone_run(paritas_context *context, const struct losscone_call *call, struct batch batch)
@@ -160,7 +163,7 @@ paritas_status losscone_run(paritas_context *context, const struct losscone_call
         .ints = call->ints, .reals = call->reals, .n_ints = LOSSCONE_INTS, .n_reals = LOSSCONE_REALS};
     batch.first = call->options.first;
     if (!batch.fill) {
-        batch.fill = fill_sweeps;
+        batch.fill = fill_sweep;
         batch.n_in = SWEEP_SIZE;
     }
     return batch_run(context, context->device, &batch, call->sweeps.n);
@@ -173,7 +176,7 @@ unsigned losscone_least_cells(const paritas_losscone_options *options)
 
 paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells)
 {
-    const double nan = (double)NAN;
+    const double nan = NAN;
     paritas_losscone_result r = {.size = sizeof r,
                                  .cells = cells,
                                  .misfit = nan,

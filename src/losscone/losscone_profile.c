@@ -33,23 +33,17 @@ struct profiles {
     double *misfit, *ratio, *amplitude;
 };
 
-static paritas_status take_profiles(paritas_context *context, void *user, size_t at, size_t n,
-                                    const double *out)
+static void take_profiles(const void *user, size_t sweep, const double *answer)
 {
     const struct profiles *p = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        const double *answer = out + k * PROFILES_OUT(p->count);
-        const unsigned cells = (unsigned)answer[PROFILED_SIZE * p->count];
-        for (size_t i = 0; i < p->count; i++, answer += PROFILED_SIZE) {
-            const size_t to = (at + k) * p->n_potentials + p->first + i;
-            const bool found = cells >= p->least && answer[PROFILED_MISFIT] < NOTHING_FOUND;
-            p->misfit[to] = found ? answer[PROFILED_MISFIT] : (double)NAN;
-            if (p->ratio) p->ratio[to] = found ? answer[PROFILED_R] : (double)NAN;
-            if (p->amplitude) p->amplitude[to] = found ? answer[PROFILED_A] : (double)NAN;
-        }
+    const unsigned cells = (unsigned)answer[PROFILED_SIZE * p->count];
+    for (size_t i = 0; i < p->count; i++, answer += PROFILED_SIZE) {
+        const size_t to = sweep * p->n_potentials + p->first + i;
+        const bool found = cells >= p->least && answer[PROFILED_MISFIT] < NOTHING_FOUND;
+        p->misfit[to] = found ? answer[PROFILED_MISFIT] : NAN;
+        if (p->ratio) p->ratio[to] = found ? answer[PROFILED_R] : NAN;
+        if (p->amplitude) p->amplitude[to] = found ? answer[PROFILED_A] : NAN;
     }
-    return PARITAS_OK;
 }
 
 paritas_status paritas_losscone_profile(paritas_context *context, const paritas_sweeps *given_sweeps,
@@ -114,55 +108,52 @@ static double scatter(const paritas_losscone_options *options, const paritas_los
     return r->misfit * divisor(options, r) / (r->cells - 3.0);
 }
 
+/* NaN: no fit. */
 static double threshold_of(const struct sets *s, size_t k)
 {
     const paritas_losscone_result *r = &s->results[k];
+    if (!has_fit(r)) return NAN;
     if (s->thresholds) return s->thresholds[k];
     return 4.0 * scatter(&s->call->options, r) / divisor(&s->call->options, r);
 }
 
-static paritas_status fill_sets(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill_set(const void *user, size_t sweep, double *row)
 {
     const struct sets *s = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        const paritas_losscone_result *r = &s->results[at + k];
-        double *row = in + k * CONFIDENCE_IN;
-        losscone_sweep_row(&s->call->sweeps, at + k, row);
-        memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
-        const bool wanted = has_fit(r) && threshold_of(s, at + k) >= 0.0;
-        /* below every misfit */
-        row[CONFIDENCE_LIMIT] =
-            wanted ? (r->misfit + threshold_of(s, at + k)) * divisor(&s->call->options, r) : -1.0;
-        row[CONFIDENCE_LOWER] = wanted ? r->potential_lower : 1.0;
-        row[CONFIDENCE_UPPER] = wanted ? r->potential_upper : 0.0;
-    }
-    return PARITAS_OK;
+    const paritas_losscone_result *r = &s->results[sweep];
+    const double threshold = threshold_of(s, sweep);
+    losscone_sweep_row(&s->call->sweeps, sweep, row);
+    memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
+    /* below every misfit */
+    row[CONFIDENCE_LIMIT] = threshold >= 0.0 ? (r->misfit + threshold) * divisor(&s->call->options, r) : -1.0;
+    row[CONFIDENCE_LOWER] = threshold >= 0.0 ? r->potential_lower : 1.0;
+    row[CONFIDENCE_UPPER] = threshold >= 0.0 ? r->potential_upper : 0.0;
 }
 
+/* Of numbers, or of pairs by the first. */
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Joins what is nearer than a step, and beyond CONFIDENCE_SETS what the narrowest gap parts. */
 static void add_interval(paritas_confidence *set, double lower, double upper, double step)
 {
     double all[CONFIDENCE_SETS + 1][2];
     unsigned n = 0;
-    bool placed = false;
     for (unsigned i = 0; i < set->intervals; i++) {
         if (set->upper[i] + step >= lower && set->lower[i] - step <= upper) {
             lower = set->lower[i] < lower ? set->lower[i] : lower;
             upper = set->upper[i] > upper ? set->upper[i] : upper;
             continue;
         }
-        if (!placed && set->lower[i] > upper) {
-            all[n][0] = lower;
-            all[n++][1] = upper;
-            placed = true;
-        }
         all[n][0] = set->lower[i];
         all[n++][1] = set->upper[i];
     }
-    if (!placed) {
-        all[n][0] = lower;
-        all[n++][1] = upper;
-    }
+    all[n][0] = lower;
+    all[n++][1] = upper;
+    qsort(all, n, sizeof *all, ascending);
     if (n > CONFIDENCE_SETS) {
         unsigned narrowest = 1;
         for (unsigned i = 2; i < n; i++)
@@ -178,28 +169,22 @@ static void add_interval(paritas_confidence *set, double lower, double upper, do
     }
 }
 
-static paritas_status take_sets(paritas_context *context, void *user, size_t at, size_t n, const double *out)
+static void take_set(const void *user, size_t sweep, const double *answer)
 {
     const struct sets *s = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        const paritas_losscone_result *r = &s->results[at + k];
-        const double *answer = out + k * CONFIDENCE_OUT,
-                     threshold = has_fit(r) ? threshold_of(s, at + k) : (double)NAN;
-        paritas_confidence *set = &s->sets[at + k];
-        *set = (paritas_confidence){.size = sizeof *set,
-                                    .threshold = threshold >= 0.0 ? threshold : (double)NAN};
-        if (!(threshold >= 0.0)) continue;
-        set->intervals = (unsigned)answer[CONFIDENCE_INTERVALS];
-        for (unsigned i = 0; i < set->intervals; i++) {
-            set->lower[i] = answer[CONFIDENCE_END + 2 * i];
-            set->upper[i] = answer[CONFIDENCE_END + 2 * i + 1];
-        }
-        add_interval(set, r->potential_lower, r->potential_upper, s->step);
-        set->at_lower_bound = set->lower[0] <= s->call->options.potential_lower;
-        set->at_upper_bound = set->upper[set->intervals - 1] >= s->call->options.potential_upper;
+    const paritas_losscone_result *r = &s->results[sweep];
+    const double threshold = threshold_of(s, sweep);
+    paritas_confidence *set = &s->sets[sweep];
+    *set = (paritas_confidence){.size = sizeof *set, .threshold = threshold >= 0.0 ? threshold : NAN};
+    if (!(threshold >= 0.0)) return;
+    set->intervals = (unsigned)answer[CONFIDENCE_INTERVALS];
+    for (unsigned i = 0; i < set->intervals; i++) {
+        set->lower[i] = answer[CONFIDENCE_END + 2 * i];
+        set->upper[i] = answer[CONFIDENCE_END + 2 * i + 1];
     }
-    return PARITAS_OK;
+    add_interval(set, r->potential_lower, r->potential_upper, s->step);
+    set->at_lower_bound = set->lower[0] <= s->call->options.potential_lower;
+    set->at_upper_bound = set->upper[set->intervals - 1] >= s->call->options.potential_upper;
 }
 
 /* f32 rounds bounds: a result may lie this far outside. */
@@ -254,10 +239,9 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
 {
     struct losscone_call call;
     const paritas_losscone_options *options = &call.options;
-    paritas_status checked = open_results(context, given_sweeps, given_options, results, &call);
-    if (checked == PARITAS_OK)
-        checked = SIZED_CHECK(context, paritas_confidence, "sets", call.sweeps.n, sets);
-    if (checked != PARITAS_OK || call.sweeps.n == 0) return checked;
+    TRY(open_results(context, given_sweeps, given_options, results, &call));
+    TRY(SIZED_CHECK(context, paritas_confidence, "sets", call.sweeps.n, sets));
+    if (call.sweeps.n == 0) return PARITAS_OK;
     if (!(step >= 0.0)) return paritas_refuse(context, "step %g V: must not be negative", step);
     const double side = options->potential_upper - options->potential_lower;
     if (!(step > 0.0)) {
@@ -278,8 +262,8 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
                                        .shared = &step,
                                        .slab = CONFIDENCE_SLAB(count + 1),
                                        .args = {[LOSSCONE_ARG_COUNT] = count + 1},
-                                       .fill = fill_sets,
-                                       .take = take_sets,
+                                       .fill = fill_set,
+                                       .take = take_set,
                                        .user = &s});
 }
 
@@ -290,44 +274,28 @@ struct bootstrap {
     double *sorted, *thresholds;
 };
 
-static paritas_status fill_bootstrap(paritas_context *context, void *user, size_t at, size_t n, double *in)
+static void fill_bootstrap(const void *user, size_t sweep, double *row)
 {
     const struct bootstrap *b = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        const paritas_losscone_result *r = &b->results[at + k];
-        double *row = in + k * BOOTSTRAP_IN;
-        losscone_sweep_row(&b->call->sweeps, at + k, row);
-        memset(row + SWEEP_SIZE, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
-        row[BOOTSTRAP_NOISE] = -1.0;
-        if (!has_fit(r)) continue;
-        /* the minimum may be in a corner of the plateau, without room for r */
-        row[BOOTSTRAP_U] = r->potential_centre;
-        row[BOOTSTRAP_R] = r->ratio_centre;
-        row[BOOTSTRAP_NOISE] = host_sqrt(scatter(&b->call->options, r));
-    }
-    return PARITAS_OK;
+    const paritas_losscone_result *r = &b->results[sweep];
+    losscone_sweep_row(&b->call->sweeps, sweep, row);
+    memset(row + SWEEP_SIZE, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
+    row[BOOTSTRAP_NOISE] = -1.0;
+    if (!has_fit(r)) return;
+    /* the minimum may be in a corner of the plateau, without room for r */
+    row[BOOTSTRAP_U] = r->potential_centre;
+    row[BOOTSTRAP_R] = r->ratio_centre;
+    row[BOOTSTRAP_NOISE] = host_sqrt(scatter(&b->call->options, r));
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static paritas_status take_bootstrap(paritas_context *context, void *user, size_t at, size_t n,
-                                     const double *out)
+static void take_bootstrap(const void *user, size_t sweep, const double *answer)
 {
     const struct bootstrap *b = user;
-    (void)context;
-    for (size_t k = 0; k < n; k++) {
-        b->thresholds[at + k] = (double)NAN;
-        if (!has_fit(&b->results[at + k])) continue; /* nothing was drawn */
-        memcpy(b->sorted, out + k * b->draws, b->draws * sizeof *b->sorted);
-        qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
-        b->thresholds[at + k] = b->sorted[b->rank];
-    }
-    return PARITAS_OK;
+    b->thresholds[sweep] = NAN;
+    if (!has_fit(&b->results[sweep])) return; /* nothing was drawn */
+    memcpy(b->sorted, answer, b->draws * sizeof *b->sorted);
+    qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
+    b->thresholds[sweep] = b->sorted[b->rank];
 }
 
 paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *given_sweeps,
