@@ -10,7 +10,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import exceptions
-from .tensor.manager import get_backend
+from .tensor.manager import as_tensor
 
 __all__ = ["code0", "code1", "code2", "code4", "code4p"]
 
@@ -24,7 +24,7 @@ class _Interpolator:
 
     def __call__(self, alphasets: Any) -> Any:
         alphas = np.asarray(alphasets, dtype=np.float64)
-        return get_backend()[0].astensor(self._at(alphas[:, np.newaxis, :, np.newaxis]))
+        return as_tensor(self._at(alphas[:, np.newaxis, :, np.newaxis]))
 
 
 class code0(_Interpolator):

@@ -13,7 +13,7 @@ from ...progress import told
 from .. import bridge
 from ..exceptions import FailedMinimization, Unsupported
 from ..optimize.mixins import EngineOptimizer, OptimizeResult
-from ..tensor.manager import get_backend
+from ..tensor.manager import as_tensor, get_backend
 from . import test_statistics, utils
 from .mle import _at_poi, _given, _validate_fit_inputs, fixed_poi_fit
 
@@ -58,19 +58,18 @@ class AsymptoticTestStatDistribution:
 
     def pvalue(self, value: Any) -> Any:
         """NaN below the cutoff."""
-        tensorlib, _ = get_backend()
         if isinstance(value, float) or np.ndim(value) == 0:  # 10 times as fast as arrays
             value = float(value)
             tail = 0.5 * math.erfc((value - float(self.shift)) / _ROOT2)
-            return tensorlib.astensor(tail if value >= self.cutoff else math.nan)
+            return as_tensor(tail if value >= self.cutoff else math.nan)
         value = np.asarray(value)
-        tail = tensorlib.normal_cdf(self.shift - value)
-        return tensorlib.astensor(np.where(value >= self.cutoff, tail, math.nan))
+        tail = get_backend()[0].normal_cdf(self.shift - value)
+        return as_tensor(np.where(value >= self.cutoff, tail, math.nan))
 
     def expected_value(self, nsigma: Any) -> Any:
         if isinstance(nsigma, (int, float)):
-            return get_backend()[0].astensor(max(float(self.shift) + nsigma, float(self.cutoff)))
-        return get_backend()[0].astensor(np.maximum(self.shift + nsigma, self.cutoff))
+            return as_tensor(max(float(self.shift) + nsigma, float(self.cutoff)))
+        return as_tensor(np.maximum(self.shift + nsigma, self.cutoff))
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ class _Calculator:
     def pvalues(self, teststat: Any, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
         above_signal = sig_plus_bkg_distribution.pvalue(teststat)
         above_background = bkg_only_distribution.pvalue(teststat)
-        return above_signal, above_background, get_backend()[0].astensor(above_signal / above_background)
+        return above_signal, above_background, as_tensor(above_signal / above_background)
 
 
 @dataclass(eq=False, repr=False)
@@ -171,11 +170,9 @@ class AsymptoticCalculator(_Calculator):
     def _five_fits(self, mu: Any) -> Any:
         statistic = utils.get_test_stat(self.test_stat)
         q, (held, free) = statistic(mu, *self._problem, return_fitted_pars=True)
-        asimov_data, asimov_pars = generate_asimov_data(
-            self._other_mu, *self._problem, return_fitted_pars=True
-        )
+        asimov, asimov_pars = generate_asimov_data(self._other_mu, *self._problem, return_fitted_pars=True)
         q_asimov, (held_asimov, free_asimov) = statistic(
-            mu, asimov_data, *self._problem[1:], return_fitted_pars=True
+            mu, asimov, *self._problem[1:], return_fitted_pars=True
         )
         fits = HypoTestFitResults(asimov_pars, free, free_asimov, held, held_asimov)
         return float(q), float(q_asimov), fits
@@ -196,11 +193,10 @@ class AsymptoticCalculator(_Calculator):
         else:
             q, q_asimov, self._fitted_pars = self._five_fits(poi_test)
         root, root_asimov = math.sqrt(q), math.sqrt(q_asimov)
-        tensorlib, _ = get_backend()
-        self.sqrtqmuA_v = tensorlib.astensor(root_asimov)
+        self.sqrtqmuA_v = as_tensor(root_asimov)
         if self.test_stat == "qtilde" and root > root_asimov > 0:
-            return tensorlib.astensor((q - q_asimov) / (2 * root_asimov))
-        return tensorlib.astensor(root - root_asimov)
+            return as_tensor((q - q_asimov) / (2 * root_asimov))
+        return as_tensor(root - root_asimov)
 
     def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
         """CLs+b, CLb and CLs, each at -2, -1, 0, 1, 2 sigma without signal."""
@@ -214,7 +210,7 @@ class EmpiricalDistribution:
         self.samples = get_backend()[0].ravel(samples)
 
     def pvalue(self, value: Any) -> Any:
-        return get_backend()[0].astensor(np.count_nonzero(self.samples >= value) / len(self.samples))
+        return as_tensor(np.count_nonzero(self.samples >= value) / len(self.samples))
 
     def expected_value(self, nsigma: Any) -> Any:
         tensorlib, _ = get_backend()
@@ -233,7 +229,6 @@ class ToyCalculator(_Calculator):
     def distributions(self, poi_test: Any, track_progress: bool | None = None) -> Any:
         """With and without signal. A failed fit raises FailedMinimization; with a seed its toy is dropped
         with a warning."""
-        tensorlib, _ = get_backend()
         shown = self.track_progress if track_progress is None else track_progress
         if self.seed is not None:
             return self._by_engine(float(poi_test), self.seed, shown)
@@ -241,11 +236,10 @@ class ToyCalculator(_Calculator):
             self.pdf.make_pdf(fixed_poi_fit(mu, *self._problem)).sample((self.ntoys,))
             for mu in (poi_test, self._other_mu)
         ]
-        with_signal, without = (
-            EmpiricalDistribution(tensorlib.astensor(self._statistics(poi_test, rows, shown, name)))
+        return tuple(
+            EmpiricalDistribution(as_tensor(self._statistics(poi_test, rows, shown, name)))
             for rows, name in zip(samples, ("Signal-like", "Background-like"))
         )
-        return with_signal, without
 
     def _by_engine(self, mu: float, seed: int, shown: bool) -> Any:
         engine = self._engine()
@@ -289,15 +283,14 @@ class ToyCalculator(_Calculator):
 
     def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
         """From percentiles of the toys without signal."""
-        tensorlib, _ = get_backend()
-        both = (sig_plus_bkg_distribution, bkg_only_distribution)
-        toys = bkg_only_distribution.samples
         above_signal, above_background = (
-            np.array([distribution.pvalue(value) for value in toys], dtype=np.float64)
-            for distribution in both
+            np.array(
+                [distribution.pvalue(value) for value in bkg_only_distribution.samples], dtype=np.float64
+            )
+            for distribution in (sig_plus_bkg_distribution, bkg_only_distribution)
         )
-        percentiles = [100 * float(tensorlib.normal_cdf(-n_sigma)) for n_sigma in _N_SIGMA]
+        percentiles = [100 * float(get_backend()[0].normal_cdf(-n_sigma)) for n_sigma in _N_SIGMA]
         return [
-            [tensorlib.astensor(value) for value in np.percentile(curve, percentiles)]
+            [*map(as_tensor, np.percentile(curve, percentiles))]
             for curve in (above_signal, above_background, above_signal / above_background)
         ]

@@ -20,12 +20,11 @@ def _validate_fit_inputs(init_pars: Any, par_bounds: Any) -> None:
             )
 
 
-def _given(pdf: Any, init_pars: Any, par_bounds: Any, fixed_params: Any) -> tuple[Any, Any, Any]:
-    config = pdf.config
-    return (
-        config.suggested_init() if init_pars is None or len(init_pars) == 0 else init_pars,
-        config.suggested_bounds() if par_bounds is None or len(par_bounds) == 0 else par_bounds,
-        config.suggested_fixed() if fixed_params is None or len(fixed_params) == 0 else fixed_params,
+def _given(pdf: Any, *settings: Any) -> Any:
+    """Start, bounds and fixed flags; the model's where there are none."""
+    return tuple(
+        getattr(pdf.config, f"suggested_{name}")() if given is None or len(given) == 0 else given
+        for name, given in zip(("init", "bounds", "fixed"), settings)
     )
 
 

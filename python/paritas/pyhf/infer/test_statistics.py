@@ -3,7 +3,7 @@
 import logging
 from typing import Any, Callable
 
-from ..tensor.manager import get_backend
+from ..tensor.manager import as_tensor
 from .mle import _poi_of, fit, fixed_poi_fit
 
 log = logging.getLogger(__name__)
@@ -51,7 +51,7 @@ def _test_statistic(name: str, doc: str, vanishes: Callable[[Any, Any], bool]) -
         held, value_held = fixed_poi_fit(mu, *settings, return_fitted_val=True)
         free, value_free = fit(*settings, return_fitted_val=True)
         zero = vanishes(free[pdf.config.poi_index], mu)
-        value = get_backend()[0].astensor(0.0 if zero else max(0.0, float(value_held) - float(value_free)))
+        value = as_tensor(0.0 if zero else max(0.0, float(value_held) - float(value_free)))
         return (value, (held, free)) if return_fitted_pars else value
 
     statistic.__name__ = statistic.__qualname__ = name

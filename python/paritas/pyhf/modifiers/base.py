@@ -10,7 +10,7 @@ import numpy as np
 from .. import interpolators
 from ..exceptions import InvalidModifier
 from ..parameters import ParamViewer
-from ..tensor.manager import get_backend
+from ..tensor.manager import as_tensor
 
 
 def parset(
@@ -135,7 +135,7 @@ class Applier:
             return None
         values = self._values(np.asarray(pars, dtype=np.float64))
         unchanged = 0.0 if self.op_code == "addition" else 1.0
-        return get_backend()[0].astensor(np.where(self._mask, values, unchanged))
+        return as_tensor(np.where(self._mask, values, unchanged))
 
 
 class FactorApplier(Applier):

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 from .. import exceptions
 from ..tensor.common import _TensorViewer
-from ..tensor.manager import get_backend
+from ..tensor.manager import as_tensor
 
 
 def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
@@ -19,7 +19,7 @@ def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
         return lambda pars, stitch_with=None: pars
 
     def stitch_pars(pars: Any, stitch_with: Any = fixed_values) -> Any:
-        return tv.stitch([get_backend()[0].astensor(stitch_with, dtype="float"), pars])
+        return tv.stitch([as_tensor(stitch_with, dtype="float"), pars])
 
     return stitch_pars
 
@@ -37,7 +37,6 @@ def shim(
     """(a minimiser's arguments, function from x to all parameters). `do_stitch` hides fixed ones."""
     if do_grad:
         raise exceptions.Unsupported("Numpy does not support autodifferentiation.")
-    tensorlib, _ = get_backend()
     fixed_vals = fixed_vals or []
     stitch_pars = _make_stitch_pars()
     if do_stitch:
@@ -46,10 +45,10 @@ def shim(
         stitch_pars = _make_stitch_pars(_TensorViewer([fixed, free]), [value for _, value in fixed_vals])
         init_pars, par_bounds = ([values[index] for index in free] for values in (init_pars, par_bounds))
         fixed_vals = []
-    observed = tensorlib.astensor(data)
+    observed = as_tensor(data)
 
     def func(pars: Any) -> Any:
-        return objective(stitch_pars(tensorlib.astensor(pars)), observed, pdf)[0]
+        return objective(stitch_pars(as_tensor(pars)), observed, pdf)[0]
 
     arguments = {
         "func": func,

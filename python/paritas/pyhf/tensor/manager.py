@@ -18,6 +18,11 @@ def get_backend(default: bool = False) -> tuple[Any, Any]:
     return state["default" if default else "current"]
 
 
+def as_tensor(value: Any) -> Any:
+    """Of the current backend, in its precision."""
+    return state["current"][0].astensor(value)
+
+
 state["default"] = state["current"] = (BackendRetriever.numpy_backend(), OptimizerRetriever.scipy_optimizer())
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.manager import get_backend
+from ...tensor.manager import as_tensor
 from .. import hypotest
 
 __all__ = ["linear_grid_scan", "toms748_scan", "upper_limit"]
@@ -76,7 +76,7 @@ def toms748_scan(
         high = min((poi for poi, value in known.items() if value <= 0 and poi > low), default=bounds_up)
         if known[low] != 0:
             low = _root(lambda poi: curves(poi)[k], low, high, atol, rtol)
-        limits.append(get_backend()[0].astensor(low))
+        limits.append(as_tensor(low))
     found = (limits[0], limits[1:])
     return (*found, (list(tests), list(tests.values()))) if from_upper_limit_fn else found
 
@@ -95,7 +95,7 @@ def linear_grid_scan(
     rows = [[observed, *expected] for observed, expected in (test[:2] for test in tests)]
     falling = np.array(rows, dtype=np.float64)[::-1].T
     values = np.asarray(scan)[::-1]
-    limits = [get_backend()[0].astensor(np.interp(level, curve, values)) for curve in falling]
+    limits = [as_tensor(np.interp(level, curve, values)) for curve in falling]
     found = (limits[0], limits[1:])
     return (*found, (scan, tests)) if return_results else found
 
