@@ -3,8 +3,6 @@
 pyhf and the files differ in constraint laws, thresholds and constraint terms. `constraints`: "file" follows
 the files or refuses by name; "pyhf" follows pyhf with a note."""
 
-from __future__ import annotations
-
 import logging
 import math
 from pathlib import Path

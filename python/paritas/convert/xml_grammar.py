@@ -3,8 +3,6 @@
 Source: K. Cranmer et al., HistFactory: a tool for creating statistical models for use with RooFit and
 RooStats, CERN-OPEN-2012-016."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import IO, Any, Optional, Union

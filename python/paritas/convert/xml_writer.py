@@ -3,8 +3,6 @@
 Statistical errors are in the sample's histogram, where readers find them unrounded. Refused: set or held
 parameters of bins, factor bounds that differ among measurements, auxiliary data."""
 
-from __future__ import annotations
-
 import logging
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Patch sets: patches by name or values."""
 
-from __future__ import annotations
-
 from typing import Any, Iterator
 
 from . import exceptions, schema, utils

@@ -1,7 +1,5 @@
 """Objectives as functions of one vector."""
 
-from __future__ import annotations
-
 from typing import Any, Callable
 
 from .. import exceptions
@@ -19,7 +17,7 @@ def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
         return lambda pars, stitch_with=None: pars
 
     def stitch_pars(pars: Any, stitch_with: Any = fixed_values) -> Any:
-        return tv.stitch([as_tensor(stitch_with, dtype="float"), pars])
+        return tv.stitch([as_tensor(stitch_with), pars])
 
     return stitch_pars
 

@@ -1,7 +1,5 @@
 """NumPy, and the standard library's special functions for a light import."""
 
-from __future__ import annotations
-
 import logging
 import math
 from statistics import NormalDist

@@ -1,7 +1,5 @@
 """The Brazil band: CLs over the parameter of interest."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
