@@ -205,11 +205,8 @@ class _Writer(WorkspaceSource):
         kind = self.kinds.get(name, MODIFIERS["lumi"])
         fixed, inits = config.get("fixed", False), config.get("inits", [])
         if kind.per_bin:
-            if (
-                fixed
-                or any(value != 1 for value in inits)
-                or {"auxdata", "sigmas", "factors"} & config.keys()
-            ):
+            constrained = {"auxdata", "sigmas", "factors"} & config.keys()
+            if fixed or constrained or any(value != 1 for value in inits):
                 raise self.refuse(
                     config, f"'{name}' has one parameter a bin, which XML can neither set nor hold"
                 )

@@ -1,6 +1,7 @@
 """The Brazil band: CLs over the parameter of interest."""
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,17 +9,10 @@ import numpy as np
 __all__ = ["BrazilBandCollection", "plot_brazil_band", "plot_cls_components", "plot_results"]
 
 
-class BrazilBandCollection(NamedTuple):
-    """A figure's artists (or None), and axes."""
-
-    cls_obs: Any
-    cls_exp: Any
-    one_sigma_band: Any
-    two_sigma_band: Any
-    test_size: Any
-    clsb: Any
-    clb: Any
-    axes: Any
+#: a figure's artists (or None), and axes
+BrazilBandCollection = namedtuple(
+    "BrazilBandCollection", "cls_obs cls_exp one_sigma_band two_sigma_band test_size clsb clb axes"
+)
 
 
 def plot_brazil_band(
