@@ -9,8 +9,6 @@
 The likelihood is kept. What the target cannot express is refused with its place (ConversionError) or noted.
 ROOT files need uproot."""
 
-from __future__ import annotations
-
 from . import histfactory_xml, hs3
 from .conversion import Conversion, ConversionError
 

@@ -1,7 +1,5 @@
 """`python -m paritas convert`."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

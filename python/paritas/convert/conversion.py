@@ -1,7 +1,5 @@
 """Results and errors of conversions."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

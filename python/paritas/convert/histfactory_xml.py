@@ -3,12 +3,10 @@
 pyhf and the files differ in constraint laws, thresholds and constraint terms. `constraints`: "file" follows
 the files or refuses by name; "pyhf" follows pyhf with a note."""
 
-from __future__ import annotations
-
 import logging
 import math
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Iterable, Optional, Sequence, TypeVar, Union
+from typing import Any, Iterable, Optional, Sequence, TypeVar
 
 from .._engine import InvalidInput
 from ..files import PathLike
@@ -17,40 +15,38 @@ from .conversion import Conversion, ConversionError
 from .parameter_names import without_alpha
 from .pyhf_workspace import MODIFIERS, histograms, modifier
 from .root_files import RootFiles
-from .xml_grammar import MODIFIER_ELEMENTS, Element, parse_xml
+from .xml_grammar import MODIFIER_ELEMENTS, Element, XmlSource, parse_xml
 from .xml_writer import write
-
-if TYPE_CHECKING:
-    Mounts = Optional[Iterable[tuple[PathLike, PathLike]]]
 
 __all__ = ["parse", "read", "write"]
 
 log = logging.getLogger(__name__)
 _Item = TypeVar("_Item")
+_Mounts = Optional[Iterable[tuple[PathLike, PathLike]]]
 _GAUSSIAN = ("Gaussian", "Gauss")
 
 
 def parse(
-    config: Union[PathLike, IO[bytes], IO[str]],
+    configfile: XmlSource,
     rootdir: PathLike,
-    mounts: "Mounts" = None,
+    mounts: _Mounts = None,
     track_progress: bool = False,
     validation_as_error: bool = True,
 ) -> dict[str, Any]:
     """pyhf's readxml.parse. Omissions are logged as warnings.
 
-    config: the top-level XML file. rootdir: base of relative paths. mounts: pairs (folder here, folder in the
-        XML). validation_as_error: raise ConversionError, rather than log, if the workspace makes no model."""
-    answer = read(config, rootdir, mounts, track_progress, validation_as_error, constraints="pyhf")
+    configfile: the top-level XML file. rootdir: base of relative paths. mounts: pairs (folder here, folder in
+        the XML). validation_as_error: raise ConversionError, not log it, if the workspace makes no model."""
+    answer = read(configfile, rootdir, mounts, track_progress, validation_as_error, constraints="pyhf")
     for note in answer.notes:
         log.warning(note)
     return answer.spec
 
 
 def read(
-    config: Union[PathLike, IO[bytes], IO[str]],
+    config: XmlSource,
     rootdir: PathLike,
-    mounts: "Mounts" = None,
+    mounts: _Mounts = None,
     track_progress: bool = False,
     validation_as_error: bool = True,
     *,
@@ -97,9 +93,7 @@ class _Reader:
     def _note(self, element: Element, what: str) -> None:
         self.notes.append(element.at(what))
 
-    def convert(
-        self, config: Union[PathLike, IO[bytes], IO[str]], track_progress: bool, validation_as_error: bool
-    ) -> Conversion:
+    def convert(self, config: XmlSource, track_progress: bool, validation_as_error: bool) -> Conversion:
         top = parse_xml(config, "Combination")
         for function in top.all("Function"):
             self._beyond(function, "a function of parameters")

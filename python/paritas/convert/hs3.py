@@ -5,8 +5,6 @@ bounds, parameter points starts and constants. What a workspace cannot express i
 pointer (list: docs/python/convert.md). Source: https://github.com/hep-statistics-serialization-standard,
 chapters 2.1 to 2.8; ROOT 6.28 to 6.38 and pyhs3."""
 
-from __future__ import annotations
-
 from typing import Any, Optional
 
 from ..files import PathLike, write_text

@@ -1,7 +1,5 @@
 """HS3's interpolations as pyhf's codes."""
 
-from __future__ import annotations
-
 from typing import Any, Optional
 
 from .json_nodes import Node

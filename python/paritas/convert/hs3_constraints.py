@@ -1,7 +1,5 @@
 """HS3's constraint terms: kinds named by modifiers, and distributions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Optional

@@ -1,7 +1,5 @@
 """Parts of an HS3 document: tables, analyses, data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Optional
 

@@ -1,8 +1,6 @@
 """HS3 modifiers with one parameter a bin. They are written last: which of shapesys, staterror or shapefactor
 a set is depends on all its samples and on constants."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any, Optional

@@ -4,8 +4,6 @@ analyses ── choose ──► one set of data ──► channels ──► sa
   ──► scalars (one parameter: alpha, factor), sets (one parameter a bin: gammas)
 scalars, sets, domains, parameter points ──► names, modifiers, measurements"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 

@@ -4,8 +4,6 @@ The form suits both, or else ROOT: default interpolation is omitted, other codes
 constraint kind is on modifier (pyhs3) and channel (ROOT); shapesys vals are relative; parameters have ROOT's
 names."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Optional

@@ -1,7 +1,5 @@
 """JSON values with their places."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

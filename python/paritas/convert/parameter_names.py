@@ -1,8 +1,6 @@
 """Parameter names of ROOT's HistFactory (alpha_X, gamma_X_bin_0, gamma_stat_CHANNEL_bin_0, Lumi) and pyhf (X,
 X[0], staterror_CHANNEL[0], lumi)."""
 
-from __future__ import annotations
-
 import re
 from typing import Optional, Sequence
 

@@ -1,7 +1,5 @@
 """pyhf's modifier types, and workspaces to convert."""
 
-from __future__ import annotations
-
 import re
 import sys
 from dataclasses import dataclass

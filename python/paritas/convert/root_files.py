@@ -1,7 +1,5 @@
 """Histograms in ROOT files, through uproot."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 Source: K. Cranmer et al., HistFactory: a tool for creating statistical models for use with RooFit and
 RooStats, CERN-OPEN-2012-016."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import IO, Any, Optional, Union
@@ -13,6 +11,8 @@ from xml.parsers import expat
 from ..files import PathLike
 from .conversion import ConversionError, Place
 
+#: a file's path, or an open file
+XmlSource = Union[PathLike, IO[bytes], IO[str]]
 _SIZE_LIMIT = 64 << 20
 _TEXT = "(#PCDATA)"
 
@@ -164,7 +164,7 @@ class _Builder:
         raise self.refuse(f"the entity '{name}' is not declared")
 
 
-def parse_xml(source: Union[PathLike, IO[bytes], IO[str]], root_tag: str) -> Element:
+def parse_xml(source: XmlSource, root_tag: str) -> Element:
     """The tree of a configuration. A DOCTYPE is never fetched.
 
     Refused with file and line: entity declarations (unbounded expansion, other files), undeclared entities,

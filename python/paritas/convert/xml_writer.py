@@ -3,8 +3,6 @@
 Statistical errors are in the sample's histogram, where readers find them unrounded. Refused: set or held
 parameters of bins, factor bounds that differ among measurements, auxiliary data."""
 
-from __future__ import annotations
-
 import logging
 import re
 from pathlib import Path
@@ -207,11 +205,8 @@ class _Writer(WorkspaceSource):
         kind = self.kinds.get(name, MODIFIERS["lumi"])
         fixed, inits = config.get("fixed", False), config.get("inits", [])
         if kind.per_bin:
-            if (
-                fixed
-                or any(value != 1 for value in inits)
-                or {"auxdata", "sigmas", "factors"} & config.keys()
-            ):
+            constrained = {"auxdata", "sigmas", "factors"} & config.keys()
+            if fixed or constrained or any(value != 1 for value in inits):
                 raise self.refuse(
                     config, f"'{name}' has one parameter a bin, which XML can neither set nor hold"
                 )

@@ -1,7 +1,5 @@
 """Patch sets: patches by name or values."""
 
-from __future__ import annotations
-
 from typing import Any, Iterator
 
 from . import exceptions, schema, utils
@@ -11,7 +9,7 @@ from .workspace import Workspace
 __all__ = ["Patch", "PatchSet"]
 
 
-def _described(thing: Any, what: str) -> str:
+def _described(thing, what: str) -> str:
     kind = type(thing)
     return f"<{kind.__module__}.{kind.__qualname__} object {what} at {hex(id(thing))}>"
 
@@ -21,7 +19,7 @@ def _of_metadata(key: str) -> Any:
 
 
 class Patch(JsonPatch):
-    def __init__(self, spec: Any) -> None:
+    def __init__(self, spec) -> None:
         super().__init__(spec["patch"])
         self._metadata = spec["metadata"]
 
@@ -47,7 +45,7 @@ class Patch(JsonPatch):
 class PatchSet:
     """Each patch has a value for each label."""
 
-    def __init__(self, spec: Any, **config_kwargs: Any) -> None:
+    def __init__(self, spec, **config_kwargs) -> None:
         self.schema = config_kwargs.pop("schema", "patchset.json")
         self._version = config_kwargs.pop("version", spec.get("version", None))
         schema.validate(spec, self.schema, version=self._version)
@@ -87,7 +85,7 @@ class PatchSet:
         count = len(self._patches)
         return _described(self, f"with {count} patch{'es' if count != 1 else ''}")
 
-    def __getitem__(self, key: Any) -> Patch:
+    def __getitem__(self, key) -> Patch:
         """By name or values."""
         key = tuple(key) if isinstance(key, list) else key
         if key not in self._patches_by_key:
@@ -100,7 +98,7 @@ class PatchSet:
     def __len__(self) -> int:
         return len(self._patches)
 
-    def verify(self, spec: Any) -> None:
+    def verify(self, spec) -> None:
         """Raises PatchSetVerificationError."""
         for algorithm, expected in self.digests.items():
             found = utils.digest(spec, algorithm=algorithm)
@@ -109,7 +107,7 @@ class PatchSet:
                     f"The {algorithm} digest differs. Expected: {expected}. Got: {found}"
                 )
 
-    def apply(self, spec: Any, key: Any) -> Workspace:
+    def apply(self, spec, key) -> Workspace:
         """After `verify`."""
         self.verify(spec)
         return Workspace(self[key].apply(dict(spec)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from .mixins import _ChannelSummaryMixin
 from .modifiers import histfactory_set
 from .parameters import reduce_paramsets_requirements
 from .tensor.common import _TensorViewer
-from .tensor.manager import get_backend
+from .tensor.manager import as_tensor
 
 log = logging.getLogger(__name__)
 
@@ -24,13 +25,13 @@ _DEFAULT_SETTINGS = {"normsys": {"interpcode": "code4"}, "histosys": {"interpcod
 
 
 class _ModelConfig(_ChannelSummaryMixin):
-    def __init__(self, spec: Any, **config_kwargs: Any) -> None:
+    def __init__(self, spec, **config_kwargs) -> None:
         super().__init__(channels=spec["channels"])
         self.modifier_settings = config_kwargs.pop("modifier_settings", None) or copied(_DEFAULT_SETTINGS)
         exceptions.refuse_options(config_kwargs)
         self.par_order: list[str] = []
-        self._poi_name: str | None = None
-        self._poi_index: int | None = None
+        self.poi_name: str | None = None
+        self.poi_index: int | None = None
         self.nmaindata = sum(self.channel_nbins.values())
         self.nauxdata = 0
         self.auxdata: list[float] = []
@@ -39,15 +40,7 @@ class _ModelConfig(_ChannelSummaryMixin):
         self.npars = 0
         self.parameters: list[str] = []
 
-    @property
-    def poi_name(self) -> str | None:
-        return self._poi_name
-
-    @property
-    def poi_index(self) -> int | None:
-        return self._poi_index
-
-    def set_parameters(self, _required_paramsets: Any) -> None:
+    def set_parameters(self, _required_paramsets) -> None:
         for name, parset in _required_paramsets.items():
             first, self.npars = self.npars, self.npars + parset.n_parameters
             self.par_order.append(name)
@@ -89,17 +82,17 @@ class _ModelConfig(_ChannelSummaryMixin):
     def set_poi(self, name: str | None) -> None:
         """Takes None for no POI."""
         if name is None:
-            self._poi_name = self._poi_index = None
+            self.poi_name = self.poi_index = None
             return
         known = name in self.par_map
         if not known or self.param_set(name).n_parameters > 1:
             reason = "has several components" if known else "is not declared in the model specification"
             raise exceptions.InvalidModel(f"The parameter of interest '{name}' {reason}.")
-        self._poi_name = name
-        self._poi_index = self.par_slice(name).start
+        self.poi_name = name
+        self.poi_index = self.par_slice(name).start
 
 
-def _modifiers_by_sample(builders: Any, config: _ModelConfig, spec: Any) -> dict[Any, Any]:
+def _modifiers_by_sample(builders, config: _ModelConfig, spec) -> dict[Any, Any]:
     """By (channel, sample): the sample, and its modifiers by "type/name"."""
     samples = {}
     seen: set[str] = set()
@@ -126,7 +119,7 @@ def _modifiers_by_sample(builders: Any, config: _ModelConfig, spec: Any) -> dict
     return samples
 
 
-def _build(modifier_set: Any, config: _ModelConfig, spec: Any) -> dict[str, Any]:
+def _build(modifier_set, config: _ModelConfig, spec) -> dict[str, Any]:
     builders = {kind: builder(config) for kind, (builder, _) in modifier_set.items()}
     sparse = {kind for kind, builder in builders.items() if getattr(builder, "sparse", False)}
     samples = _modifiers_by_sample(builders, config, spec)
@@ -143,7 +136,7 @@ def _build(modifier_set: Any, config: _ModelConfig, spec: Any) -> dict[str, Any]
     return builders
 
 
-def _parameters(builders: Any, user: Any) -> dict[str, Any]:
+def _parameters(builders, user) -> dict[str, Any]:
     configured: dict[str, Any] = {}
     for parameter in user:
         if parameter["name"] in configured:
@@ -177,7 +170,7 @@ class _ConstraintModel:
     def has_pdf(self) -> bool:
         return bool(self._parts)
 
-    def make_pdf(self, pars: Any) -> Any:
+    def make_pdf(self, pars) -> Any:
         if not self._parts:
             return None
         parts = [part.make_pdf(pars) for part in self._parts]
@@ -197,40 +190,38 @@ class _MainModel:
             log.warning("Clipping expected data per-bin for each sample below %s", clip_sample_data)
         if clip_bin_data is not None:
             log.warning("Clipping expected data per-bin below %s", clip_bin_data)
-        self._appliers: dict[str, Any] | None = None
-        self._nominal: Any = None
 
-    @property
+    @cached_property
     def modifiers_appliers(self) -> dict[str, Any]:
-        if self._appliers is None:
-            self._appliers = {
-                kind: applier(
-                    modifiers=[modifier for modifier in self.config.modifiers if modifier[1] == kind],
-                    pdfconfig=self.config,
-                    builder_data=self._model._builders[kind].finalize(),
-                    batch_size=self.batch_size,
-                    **self.config.modifier_settings.get(kind, {}),
-                )
-                for kind, (_, applier) in self._model._modifier_set.items()
-            }
-        return self._appliers
+        return {
+            kind: applier(
+                modifiers=[modifier for modifier in self.config.modifiers if modifier[1] == kind],
+                pdfconfig=self.config,
+                builder_data=self._model._builders[kind].finalize(),
+                batch_size=self.batch_size,
+                **self.config.modifier_settings.get(kind, {}),
+            )
+            for kind, (_, applier) in self._model._modifier_set.items()
+        }
+
+    @cached_property
+    def _nominal(self) -> Any:
+        rates = np.zeros((len(self.config.samples), self.config.nmaindata))
+        for channel in self._model.spec["channels"]:
+            bins = self.config.channel_slices[channel["name"]]
+            for sample in channel["samples"]:
+                rates[self.config.samples.index(sample["name"]), bins] = sample["data"]
+        return np.tile(rates[np.newaxis, :, np.newaxis, :], (1, 1, self.batch_size or 1, 1))
 
     @property
     def nominal_rates(self) -> Any:
         """[1][sample][batch or 1][bin]"""
-        if self._nominal is None:
-            rates = np.zeros((len(self.config.samples), self.config.nmaindata))
-            for channel in self._model.spec["channels"]:
-                bins = self.config.channel_slices[channel["name"]]
-                for sample in channel["samples"]:
-                    rates[self.config.samples.index(sample["name"]), bins] = sample["data"]
-            self._nominal = np.tile(rates[np.newaxis, :, np.newaxis, :], (1, 1, self.batch_size or 1, 1))
-        return get_backend()[0].astensor(self._nominal)
+        return as_tensor(self._nominal)
 
-    def make_pdf(self, pars: Any) -> Any:
+    def make_pdf(self, pars) -> Any:
         return probability.Independent(probability.Poisson(self.expected_data(pars)))
 
-    def _modifications(self, pars: Any) -> tuple[Any, Any]:
+    def _modifications(self, pars) -> tuple[Any, Any]:
         found: dict[str, list[Any]] = {"addition": [], "multiplication": []}
         for applier in self.modifiers_appliers.values():
             values = applier.apply(pars)
@@ -238,7 +229,7 @@ class _MainModel:
                 found[applier.op_code].append(values)
         return found["addition"], found["multiplication"]
 
-    def _applied(self, pars: Any, by_sample: bool) -> Any:
+    def _applied(self, pars, by_sample: bool) -> Any:
         """[batch or 1][bin], or [batch or 1][sample][bin]."""
         deltas, factors = self._modifications(pars)
         total = np.sum(np.concatenate([*deltas, self.nominal_rates]), axis=0)
@@ -250,18 +241,17 @@ class _MainModel:
         rates = np.sum(rates, axis=0)
         return rates if self.clip_bin_data is None else np.maximum(rates, self.clip_bin_data)
 
-    def expected_data(self, pars: Any, return_by_sample: bool = False) -> Any:
+    def expected_data(self, pars, return_by_sample: bool = False) -> Any:
         """([batch,] bins), or by sample ([batch,] samples, bins)."""
-        tensorlib, _ = get_backend()
         pars = np.asarray(pars, dtype=np.float64)
         engine = self._model._engine_model()
         if engine is not None and not return_by_sample:
-            return tensorlib.astensor(bridge.expected_data(engine, pars)[..., : self.config.nmaindata])
+            return as_tensor(bridge.expected_data(engine, pars)[..., : self.config.nmaindata])
         if engine is None:
             rows = self._applied(pars, return_by_sample)
         else:
             rows = bridge.expected_by_sample(engine, pars, self.config)
-        return tensorlib.astensor(rows[0] if self.batch_size is None else rows)
+        return as_tensor(rows[0] if self.batch_size is None else rows)
 
 
 class Model:
@@ -270,13 +260,13 @@ class Model:
 
     def __init__(
         self,
-        spec: Any,
-        modifier_set: Any = None,
+        spec,
+        modifier_set=None,
         batch_size: int | None = None,
         validate: bool = True,
         clip_sample_data: float | None = None,
         clip_bin_data: float | None = None,
-        **config_kwargs: Any,
+        **config_kwargs,
     ) -> None:
         self._modifier_set = modifier_set or histfactory_set
         self.batch_size = batch_size
@@ -310,7 +300,7 @@ class Model:
         """Remade for another POI; None with user-defined modifiers."""
         if not self._own:
             return None
-        if self._engine is None or self._engine_poi != self._config._poi_name:
+        if self._engine is None or self._engine_poi != self._config.poi_name:
             main = self.main_model
             self._engine = bridge.make(self.spec, self._config, main.clip_sample_data, main.clip_bin_data)
             self._engine_poi = self._config.poi_name
@@ -320,33 +310,33 @@ class Model:
     def nominal_rates(self) -> Any:
         return self.main_model.nominal_rates
 
-    def _modifications(self, pars: Any) -> tuple[Any, Any]:
+    def _modifications(self, pars) -> tuple[Any, Any]:
         return self.main_model._modifications(pars)
 
-    def expected_auxdata(self, pars: Any) -> Any:
+    def expected_auxdata(self, pars) -> Any:
         return self.make_pdf(pars)[1].expected_data()
 
-    def expected_actualdata(self, pars: Any) -> Any:
+    def expected_actualdata(self, pars) -> Any:
         return self.main_model.expected_data(pars)
 
-    def expected_data(self, pars: Any, include_auxdata: bool = True) -> Any:
+    def expected_data(self, pars, include_auxdata: bool = True) -> Any:
         """Main, then auxiliary."""
         if not include_auxdata:
             return self.main_model.expected_data(pars)
         engine = self._engine_model()
         if engine is None:
             return self.make_pdf(pars).expected_data()
-        return get_backend()[0].astensor(bridge.expected_data(engine, np.asarray(pars, dtype=np.float64)))
+        return as_tensor(bridge.expected_data(engine, np.asarray(pars, dtype=np.float64)))
 
-    def constraint_logpdf(self, auxdata: Any, pars: Any) -> Any:
+    def constraint_logpdf(self, auxdata, pars) -> Any:
         return self.make_pdf(pars)[1].log_prob(auxdata)
 
-    def mainlogpdf(self, maindata: Any, pars: Any) -> Any:
+    def mainlogpdf(self, maindata, pars) -> Any:
         return self.make_pdf(pars)[0].log_prob(maindata)
 
-    def make_pdf(self, pars: Any) -> Any:
+    def make_pdf(self, pars) -> Any:
         """The density at a point, for sampling: [0] main, [1] auxiliary data."""
-        pars = get_backend()[0].astensor(pars)
+        pars = as_tensor(pars)
         parts = [self.main_model.make_pdf(pars)]
         if self.constraint_model.has_pdf():
             parts.append(self.constraint_model.make_pdf(pars))
@@ -362,7 +352,7 @@ class Model:
         if data != expected:
             raise exceptions.InvalidPdfData(f"eval failed as data has len {data} but {expected} was expected")
 
-    def logpdf(self, pars: Any, data: Any) -> Any:
+    def logpdf(self, pars, data) -> Any:
         """With all constants: (1,) or (batch,)."""
         pars, data = np.asarray(pars, dtype=np.float64), np.asarray(data, dtype=np.float64)
         self._check_lengths(pars.shape[-1], data.shape[-1])
@@ -371,8 +361,8 @@ class Model:
             value = self.make_pdf(pars).log_prob(data)
         else:
             value = -0.5 * bridge.twice_nll(engine, pars, data)
-        return get_backend()[0].astensor(value if self.batch_size else (value,)).reshape(-1)
+        return as_tensor(value if self.batch_size else (value,)).reshape(-1)
 
-    def pdf(self, pars: Any, data: Any) -> Any:
+    def pdf(self, pars, data) -> Any:
         """(1,) or (batch,)."""
         return np.exp(self.logpdf(pars, data))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .. import exceptions
-from ..tensor.manager import get_backend
+from ..tensor.manager import as_tensor
 from . import calculators, mle, test_statistics, utils  # noqa: F401
 from .mle import _given, _poi_of
 
@@ -11,18 +11,18 @@ __all__ = ["calculators", "hypotest", "intervals", "mle", "test_statistics", "ut
 
 
 def hypotest(
-    poi_test: Any,
-    data: Any,
-    pdf: Any,
-    init_pars: Any = None,
-    par_bounds: Any = None,
-    fixed_params: Any = None,
+    poi_test,
+    data,
+    pdf,
+    init_pars=None,
+    par_bounds=None,
+    fixed_params=None,
     calctype: str = "asymptotics",
     return_tail_probs: bool = False,
     return_expected: bool = False,
     return_expected_set: bool = False,
     return_calculator: bool = False,
-    **kwargs: Any,
+    **kwargs,
 ) -> Any:
     """CLs of a POI value; with test_stat="q0" p0. Then, if asked for: [CLs+b, CLb] (q0: [CLb]), the expected
     value, those at -2, -1, 0, 1, 2 sigma, the calculator, which takes the other keywords."""
@@ -34,15 +34,13 @@ def hypotest(
     statistic = calculator.teststatistic(poi_test)
     with_signal, without = calculator.distributions(poi_test)
     discovery = kwargs.get("test_stat", "qtilde") == "q0"
-    tensorlib, _ = get_backend()
-    pvalues = calculator.pvalues(statistic, with_signal, without)
-    CLsb, CLb, CLs = (tensorlib.astensor(value) for value in pvalues)
+    CLsb, CLb, CLs = map(as_tensor, calculator.pvalues(statistic, with_signal, without))
     returned = [CLsb if discovery else CLs]
     if return_tail_probs:
         returned.append([CLb] if discovery else [CLsb, CLb])
     if return_expected or return_expected_set:
         CLsb_band, _, CLs_band = calculator.expected_pvalues(with_signal, without)
-        band = [tensorlib.astensor(value) for value in (CLsb_band if discovery else CLs_band)]
+        band = [*map(as_tensor, CLsb_band if discovery else CLs_band)]
         if return_expected:
             returned.append(band[2])
         if return_expected_set:

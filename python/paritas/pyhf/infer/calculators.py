@@ -13,7 +13,7 @@ from ...progress import told
 from .. import bridge
 from ..exceptions import FailedMinimization, Unsupported
 from ..optimize.mixins import EngineOptimizer, OptimizeResult
-from ..tensor.manager import get_backend
+from ..tensor.manager import as_tensor, get_backend
 from . import test_statistics, utils
 from .mle import _at_poi, _given, _validate_fit_inputs, fixed_poi_fit
 
@@ -32,13 +32,7 @@ _N_SIGMA = (2, 1, 0, -1, -2)
 
 
 def generate_asimov_data(
-    asimov_mu: Any,
-    data: Any,
-    pdf: Any,
-    init_pars: Any,
-    par_bounds: Any,
-    fixed_params: Any,
-    return_fitted_pars: bool = False,
+    asimov_mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars: bool = False
 ) -> Any:
     """Expected data at the best fit with the POI at `asimov_mu`; optionally the fit's parameters."""
     found = fixed_poi_fit(asimov_mu, data, pdf, init_pars, par_bounds, fixed_params)
@@ -53,24 +47,23 @@ class AsymptoticTestStatDistribution:
     shift: Any
     cutoff: float = float("-inf")
 
-    def cdf(self, value: Any) -> Any:
+    def cdf(self, value) -> Any:
         return get_backend()[0].normal_cdf(value - self.shift)
 
-    def pvalue(self, value: Any) -> Any:
+    def pvalue(self, value) -> Any:
         """NaN below the cutoff."""
-        tensorlib, _ = get_backend()
         if isinstance(value, float) or np.ndim(value) == 0:  # 10 times as fast as arrays
             value = float(value)
             tail = 0.5 * math.erfc((value - float(self.shift)) / _ROOT2)
-            return tensorlib.astensor(tail if value >= self.cutoff else math.nan)
+            return as_tensor(tail if value >= self.cutoff else math.nan)
         value = np.asarray(value)
-        tail = tensorlib.normal_cdf(self.shift - value)
-        return tensorlib.astensor(np.where(value >= self.cutoff, tail, math.nan))
+        tail = get_backend()[0].normal_cdf(self.shift - value)
+        return as_tensor(np.where(value >= self.cutoff, tail, math.nan))
 
-    def expected_value(self, nsigma: Any) -> Any:
+    def expected_value(self, nsigma) -> Any:
         if isinstance(nsigma, (int, float)):
-            return get_backend()[0].astensor(max(float(self.shift) + nsigma, float(self.cutoff)))
-        return get_backend()[0].astensor(np.maximum(self.shift + nsigma, self.cutoff))
+            return as_tensor(max(float(self.shift) + nsigma, float(self.cutoff)))
+        return as_tensor(np.maximum(self.shift + nsigma, self.cutoff))
 
 
 @dataclass(frozen=True)
@@ -114,7 +107,7 @@ class _Calculator:
         by_engine = isinstance(optimizer, EngineOptimizer) and optimizer.handles(self.pdf)
         return self.pdf._engine_model() if by_engine else None
 
-    def _checked_mu(self, poi_test: Any) -> float:
+    def _checked_mu(self, poi_test) -> float:
         name = utils.get_test_stat(self.test_stat).__name__
         test_statistics._check(name, self.pdf, self.par_bounds)
         return test_statistics._mu_of_q0(poi_test) if name == "q0" else float(poi_test)
@@ -132,10 +125,10 @@ class _Calculator:
                 _validate_fit_inputs(held, self.par_bounds)
         return start, lower, upper, np.array(self.fixed_params, dtype=np.uint8)
 
-    def pvalues(self, teststat: Any, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
+    def pvalues(self, teststat, sig_plus_bkg_distribution, bkg_only_distribution) -> Any:
         above_signal = sig_plus_bkg_distribution.pvalue(teststat)
         above_background = bkg_only_distribution.pvalue(teststat)
-        return above_signal, above_background, get_backend()[0].astensor(above_signal / above_background)
+        return above_signal, above_background, as_tensor(above_signal / above_background)
 
 
 @dataclass(eq=False, repr=False)
@@ -158,7 +151,7 @@ class AsymptoticCalculator(_Calculator):
             self._fitted_pars = self._five_fits(self._mu)[2]
         return self._fitted_pars
 
-    def distributions(self, poi_test: Any) -> Any:
+    def distributions(self, poi_test) -> Any:
         """With and without signal; after `teststatistic`."""
         if self.sqrtqmuA_v is None:
             raise RuntimeError("need to call .teststatistic(poi_test) first")
@@ -168,26 +161,24 @@ class AsymptoticCalculator(_Calculator):
         with_signal = AsymptoticTestStatDistribution(-self.sqrtqmuA_v, cutoff)
         return with_signal, AsymptoticTestStatDistribution(0.0, cutoff)
 
-    def _five_fits(self, mu: Any) -> Any:
+    def _five_fits(self, mu) -> Any:
         statistic = utils.get_test_stat(self.test_stat)
         q, (held, free) = statistic(mu, *self._problem, return_fitted_pars=True)
-        asimov_data, asimov_pars = generate_asimov_data(
-            self._other_mu, *self._problem, return_fitted_pars=True
-        )
+        asimov, asimov_pars = generate_asimov_data(self._other_mu, *self._problem, return_fitted_pars=True)
         q_asimov, (held_asimov, free_asimov) = statistic(
-            mu, asimov_data, *self._problem[1:], return_fitted_pars=True
+            mu, asimov, *self._problem[1:], return_fitted_pars=True
         )
         fits = HypoTestFitResults(asimov_pars, free, free_asimov, held, held_asimov)
         return float(q), float(q_asimov), fits
 
-    def _by_engine(self, engine: Any, poi_test: Any) -> tuple[float, float]:
+    def _by_engine(self, engine, poi_test) -> tuple[float, float]:
         mu = self._checked_mu(poi_test)
         q, q_asimov, status = bridge.hypotest(engine, mu, self.test_stat, self.data, self._arrays(mu))
         if status != bridge.CONVERGED:
             raise _failure(status, "A fit of the test failed")
         return q, q_asimov
 
-    def teststatistic(self, poi_test: Any) -> Any:
+    def teststatistic(self, poi_test) -> Any:
         """The statistic in units of -mu/sigma."""
         engine = self._engine()
         self._mu, self._fitted_pars = poi_test, None
@@ -196,13 +187,12 @@ class AsymptoticCalculator(_Calculator):
         else:
             q, q_asimov, self._fitted_pars = self._five_fits(poi_test)
         root, root_asimov = math.sqrt(q), math.sqrt(q_asimov)
-        tensorlib, _ = get_backend()
-        self.sqrtqmuA_v = tensorlib.astensor(root_asimov)
+        self.sqrtqmuA_v = as_tensor(root_asimov)
         if self.test_stat == "qtilde" and root > root_asimov > 0:
-            return tensorlib.astensor((q - q_asimov) / (2 * root_asimov))
-        return tensorlib.astensor(root - root_asimov)
+            return as_tensor((q - q_asimov) / (2 * root_asimov))
+        return as_tensor(root - root_asimov)
 
-    def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
+    def expected_pvalues(self, sig_plus_bkg_distribution, bkg_only_distribution) -> Any:
         """CLs+b, CLb and CLs, each at -2, -1, 0, 1, 2 sigma without signal."""
         both = (sig_plus_bkg_distribution, bkg_only_distribution)
         values = (bkg_only_distribution.expected_value(n_sigma) for n_sigma in _N_SIGMA)
@@ -210,13 +200,13 @@ class AsymptoticCalculator(_Calculator):
 
 
 class EmpiricalDistribution:
-    def __init__(self, samples: Any) -> None:
+    def __init__(self, samples) -> None:
         self.samples = get_backend()[0].ravel(samples)
 
-    def pvalue(self, value: Any) -> Any:
-        return get_backend()[0].astensor(np.count_nonzero(self.samples >= value) / len(self.samples))
+    def pvalue(self, value) -> Any:
+        return as_tensor(np.count_nonzero(self.samples >= value) / len(self.samples))
 
-    def expected_value(self, nsigma: Any) -> Any:
+    def expected_value(self, nsigma) -> Any:
         tensorlib, _ = get_backend()
         return tensorlib.percentile(self.samples, tensorlib.normal_cdf(nsigma) * 100)
 
@@ -230,10 +220,9 @@ class ToyCalculator(_Calculator):
     track_progress: bool = True
     seed: int | None = None
 
-    def distributions(self, poi_test: Any, track_progress: bool | None = None) -> Any:
+    def distributions(self, poi_test, track_progress: bool | None = None) -> Any:
         """With and without signal. A failed fit raises FailedMinimization; with a seed its toy is dropped
         with a warning."""
-        tensorlib, _ = get_backend()
         shown = self.track_progress if track_progress is None else track_progress
         if self.seed is not None:
             return self._by_engine(float(poi_test), self.seed, shown)
@@ -241,11 +230,10 @@ class ToyCalculator(_Calculator):
             self.pdf.make_pdf(fixed_poi_fit(mu, *self._problem)).sample((self.ntoys,))
             for mu in (poi_test, self._other_mu)
         ]
-        with_signal, without = (
-            EmpiricalDistribution(tensorlib.astensor(self._statistics(poi_test, rows, shown, name)))
+        return tuple(
+            EmpiricalDistribution(as_tensor(self._statistics(poi_test, rows, shown, name)))
             for rows, name in zip(samples, ("Signal-like", "Background-like"))
         )
-        return with_signal, without
 
     def _by_engine(self, mu: float, seed: int, shown: bool) -> Any:
         engine = self._engine()
@@ -262,7 +250,7 @@ class ToyCalculator(_Calculator):
             log.warning("%d of %d toys had no answer and are left out", failed, 2 * self.ntoys)
         return EmpiricalDistribution(with_signal), EmpiricalDistribution(without)
 
-    def _statistics(self, poi_test: Any, rows: Any, shown: bool, name: str) -> Any:
+    def _statistics(self, poi_test, rows, shown: bool, name: str) -> Any:
         engine = self._engine()
         if engine is None:
             statistic = utils.get_test_stat(self.test_stat)
@@ -284,20 +272,19 @@ class ToyCalculator(_Calculator):
         vanishes = best < 0 if self.test_stat == "q0" else best > mu
         return np.where(vanishes, 0.0, np.maximum(0.0, value_held - value_free))
 
-    def teststatistic(self, poi_test: Any) -> Any:
+    def teststatistic(self, poi_test) -> Any:
         return utils.get_test_stat(self.test_stat)(poi_test, *self._problem)
 
-    def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
+    def expected_pvalues(self, sig_plus_bkg_distribution, bkg_only_distribution) -> Any:
         """From percentiles of the toys without signal."""
-        tensorlib, _ = get_backend()
-        both = (sig_plus_bkg_distribution, bkg_only_distribution)
-        toys = bkg_only_distribution.samples
         above_signal, above_background = (
-            np.array([distribution.pvalue(value) for value in toys], dtype=np.float64)
-            for distribution in both
+            np.array(
+                [distribution.pvalue(value) for value in bkg_only_distribution.samples], dtype=np.float64
+            )
+            for distribution in (sig_plus_bkg_distribution, bkg_only_distribution)
         )
-        percentiles = [100 * float(tensorlib.normal_cdf(-n_sigma)) for n_sigma in _N_SIGMA]
+        percentiles = [100 * float(get_backend()[0].normal_cdf(-n_sigma)) for n_sigma in _N_SIGMA]
         return [
-            [tensorlib.astensor(value) for value in np.percentile(curve, percentiles)]
+            [*map(as_tensor, np.percentile(curve, percentiles))]
             for curve in (above_signal, above_background, above_signal / above_background)
         ]

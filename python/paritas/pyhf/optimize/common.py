@@ -1,43 +1,40 @@
 """Objectives as functions of one vector."""
 
-from __future__ import annotations
-
 from typing import Any, Callable
 
 from .. import exceptions
 from ..tensor.common import _TensorViewer
-from ..tensor.manager import get_backend
+from ..tensor.manager import as_tensor
 
 
-def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
+def twice_nll(pars, data, pdf) -> Any:
     """All constants included: (1,)."""
     return -2 * pdf.logpdf(pars, data)
 
 
-def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
+def _make_stitch_pars(tv=None, fixed_values=None) -> Any:
     if tv is None or fixed_values is None:
         return lambda pars, stitch_with=None: pars
 
-    def stitch_pars(pars: Any, stitch_with: Any = fixed_values) -> Any:
-        return tv.stitch([get_backend()[0].astensor(stitch_with, dtype="float"), pars])
+    def stitch_pars(pars, stitch_with=fixed_values) -> Any:
+        return tv.stitch([as_tensor(stitch_with), pars])
 
     return stitch_pars
 
 
 def shim(
     objective: Callable[..., Any],
-    data: Any,
-    pdf: Any,
-    init_pars: Any,
-    par_bounds: Any,
-    fixed_vals: Any = None,
+    data,
+    pdf,
+    init_pars,
+    par_bounds,
+    fixed_vals=None,
     do_grad: bool = False,
     do_stitch: bool = False,
 ) -> tuple[dict[str, Any], Any]:
     """(a minimiser's arguments, function from x to all parameters). `do_stitch` hides fixed ones."""
     if do_grad:
         raise exceptions.Unsupported("Numpy does not support autodifferentiation.")
-    tensorlib, _ = get_backend()
     fixed_vals = fixed_vals or []
     stitch_pars = _make_stitch_pars()
     if do_stitch:
@@ -46,10 +43,10 @@ def shim(
         stitch_pars = _make_stitch_pars(_TensorViewer([fixed, free]), [value for _, value in fixed_vals])
         init_pars, par_bounds = ([values[index] for index in free] for values in (init_pars, par_bounds))
         fixed_vals = []
-    observed = tensorlib.astensor(data)
+    observed = as_tensor(data)
 
-    def func(pars: Any) -> Any:
-        return objective(stitch_pars(tensorlib.astensor(pars)), observed, pdf)[0]
+    def func(pars) -> Any:
+        return objective(stitch_pars(as_tensor(pars)), observed, pdf)[0]
 
     arguments = {
         "func": func,

@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import bridge, exceptions
-from ..tensor.manager import get_backend
+from ..tensor.manager import as_tensor, get_backend
 from .common import shim, twice_nll
 
 log = logging.getLogger(__name__)
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 _MAXITER = 100000
 
 
-#: of `minimize`; are errors needed?; other keywords
+#: arguments of `shim`; are errors needed?; other keywords
 Problem = namedtuple(
     "Problem", "objective data pdf init_pars par_bounds fixed_vals do_grad do_stitch errors options"
 )
@@ -38,7 +38,7 @@ class OptimizeResult(dict):  # type: ignore[type-arg]
         return list(self)
 
 
-def _as_scipy_has_it(result: Any) -> Any:
+def _as_scipy_has_it(result) -> Any:
     """SciPy's class, which scripts may check for, if installed."""
     try:
         from scipy.optimize import OptimizeResult as scipy_result
@@ -47,7 +47,7 @@ def _as_scipy_has_it(result: Any) -> Any:
     return result if isinstance(result, scipy_result) else scipy_result(result)
 
 
-def _correlations(covariance: Any) -> Any:
+def _correlations(covariance) -> Any:
     widths = np.sqrt(np.diag(covariance))
     scale = np.outer(widths, widths)
     return np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
@@ -60,31 +60,25 @@ class OptimizerMixin:
     _get_minimizer: Callable[..., Any]
     _minimize: Callable[..., Any]
 
-    def __init__(self, **kwargs: Any) -> None:
+    def __init__(self, **kwargs) -> None:
         self.maxiter = kwargs.pop("maxiter", _MAXITER)
         self.verbose = kwargs.pop("verbose", 0)
         exceptions.refuse_options(kwargs)
 
     def _fit(self, problem: Problem) -> Any:
-        pdf, grad, stitch = problem.pdf, problem.do_grad, problem.do_stitch
-        start, bounds, fixed_vals = [*problem.init_pars], problem.par_bounds, problem.fixed_vals
-        arguments, stitch_pars = shim(
-            problem.objective, problem.data, pdf, start, bounds, fixed_vals, grad, stitch
-        )
-        names = getattr(pdf.config, "par_names", None)
-        if names and stitch:
-            fixed = {index for index, _ in fixed_vals or []}
+        arguments, stitch_pars = shim(*problem[:8])
+        names = getattr(problem.pdf.config, "par_names", None)
+        if names and problem.do_stitch:
+            fixed = {index for index, _ in problem.fixed_vals or []}
             names = [name for index, name in enumerate(names) if index not in fixed]
-        func, x0, bounds = arguments["func"], arguments["x0"], arguments["bounds"]
-        more = {"fixed_vals": arguments["fixed_vals"], "do_grad": grad}
-        minimizer = self._get_minimizer(func, x0, bounds, par_names=names, **more)
-        result = self._minimize(minimizer, func, x0, bounds=bounds, options=problem.options, **more)
-        tensorlib, _ = get_backend()
-        result.x = stitch_pars(tensorlib.astensor(result.x))
-        zeros = tensorlib.zeros(len(result.x) - len(x0))
+        func, x0, bounds = (arguments.pop(key) for key in ("func", "x0", "bounds"))
+        minimizer = self._get_minimizer(func, x0, bounds, par_names=names, **arguments)
+        result = self._minimize(minimizer, func, x0, bounds=bounds, options=problem.options, **arguments)
+        result.x = stitch_pars(as_tensor(result.x))
+        zeros = get_backend()[0].zeros(len(result.x) - len(x0))
 
-        def with_zeros(values: Any) -> Any:
-            return stitch_pars(tensorlib.astensor(values), stitch_with=zeros)
+        def with_zeros(values) -> Any:
+            return stitch_pars(as_tensor(values), stitch_with=zeros)
 
         widths, correlations = getattr(result, "unc", None), getattr(result, "corr", None)
         result.unc = None if widths is None else with_zeros(widths)
@@ -92,29 +86,29 @@ class OptimizerMixin:
             for _ in ("rows", "columns"):
                 correlations = np.array([with_zeros(row) for row in np.asarray(correlations)]).T
         result.corr = correlations
-        result.fun = tensorlib.astensor(result.fun)
+        result.fun = as_tensor(result.fun)
         return result
 
     def minimize(
         self,
         objective: Callable[..., Any],
-        data: Any,
-        pdf: Any,
-        init_pars: Any,
-        par_bounds: Any,
-        fixed_vals: Any = None,
+        data,
+        pdf,
+        init_pars,
+        par_bounds,
+        fixed_vals=None,
         return_fitted_val: bool = False,
         return_result_obj: bool = False,
         return_uncertainties: bool = False,
         return_correlations: bool = False,
         do_grad: bool | None = None,
         do_stitch: bool = False,
-        **kwargs: Any,
+        **kwargs,
     ) -> Any:
         """Parameters at the minimum: (parameters,), or (parameters, 2) with uncertainties. Then, if asked
         for: correlations, objective value, whole result."""
         errors = return_uncertainties or return_correlations or return_result_obj
-        given = (objective, data, pdf, init_pars, par_bounds, fixed_vals, bool(do_grad), do_stitch)
+        given = (objective, data, pdf, [*init_pars], par_bounds, fixed_vals, bool(do_grad), do_stitch)
         result = self._fit(Problem(*given, errors, kwargs))
         if not result.success:
             log.error("%s", result)
@@ -136,11 +130,11 @@ class EngineOptimizer(OptimizerMixin):
 
     own_options: tuple[str, ...] = ()
 
-    def handles(self, pdf: Any) -> bool:
+    def handles(self, pdf) -> bool:
         engine_model = getattr(pdf, "_engine_model", None)
         return engine_model is not None and not pdf.batch_size and engine_model() is not None
 
-    def _maxiter(self, options: Any) -> Any:
+    def _maxiter(self, options) -> Any:
         if options:
             own = ("maxiter", *self.own_options)
             exceptions.refuse_options([name for name in options if name not in own])
@@ -176,12 +170,11 @@ class EngineOptimizer(OptimizerMixin):
                 widths = np.where(at_bound, unbounded, widths)
         converged = status == bridge.CONVERGED
         outcome = "terminated successfully" if converged else f"failed: {bridge.STATUSES[status]}"
-        tensor = get_backend()[0].astensor
         return OptimizeResult(
-            x=tensor(found),
-            unc=None if widths is None else tensor(np.where(fixed, 0.0, widths)),
-            corr=None if covariance is None else tensor(_correlations(covariance)),
-            fun=tensor(float(result["twice_nll"])),
+            x=as_tensor(found),
+            unc=None if widths is None else as_tensor(np.where(fixed, 0.0, widths)),
+            corr=None if covariance is None else as_tensor(_correlations(covariance)),
+            fun=as_tensor(float(result["twice_nll"])),
             success=converged,
             message=f"Optimization {outcome}.",
             status=status,
@@ -190,7 +183,7 @@ class EngineOptimizer(OptimizerMixin):
             hess_inv=covariance,
         )
 
-    def _get_minimizer(self, *args: Any, **kwargs: Any) -> Any:
+    def _get_minimizer(self, *args, **kwargs) -> Any:
         try:
             from scipy.optimize import minimize
         except ImportError:
@@ -200,14 +193,7 @@ class EngineOptimizer(OptimizerMixin):
         return minimize
 
     def _minimize(
-        self,
-        minimizer: Any,
-        func: Any,
-        x0: Any,
-        do_grad: bool = False,
-        bounds: Any = None,
-        fixed_vals: Any = None,
-        options: Any = None,
+        self, minimizer, func, x0, do_grad: bool = False, bounds=None, fixed_vals=None, options=None
     ) -> Any:
         options = options or {}
         maxiter = self._maxiter(options)

@@ -1,7 +1,5 @@
 """The optimizer "scipy"."""
 
-from typing import Any
-
 from .mixins import EngineOptimizer
 
 
@@ -10,7 +8,7 @@ class scipy_optimizer(EngineOptimizer):
 
     own_options = ("verbose", "method", "tolerance", "solver_options")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args, **kwargs) -> None:
         self.name = "scipy"
         self.tolerance = kwargs.pop("tolerance", None)
         self.solver_options = kwargs.pop("solver_options", {})

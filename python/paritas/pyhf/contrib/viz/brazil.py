@@ -1,8 +1,7 @@
 """The Brazil band: CLs over the parameter of interest."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,22 +9,13 @@ import numpy as np
 __all__ = ["BrazilBandCollection", "plot_brazil_band", "plot_cls_components", "plot_results"]
 
 
-class BrazilBandCollection(NamedTuple):
-    """A figure's artists (or None), and axes."""
-
-    cls_obs: Any
-    cls_exp: Any
-    one_sigma_band: Any
-    two_sigma_band: Any
-    test_size: Any
-    clsb: Any
-    clb: Any
-    axes: Any
+#: a figure's artists (or None), and axes
+BrazilBandCollection = namedtuple(
+    "BrazilBandCollection", "cls_obs cls_exp one_sigma_band two_sigma_band test_size clsb clb axes"
+)
 
 
-def plot_brazil_band(
-    test_pois: Any, cls_obs: Any, cls_exp: Any, test_size: float, ax: Any, **kwargs: Any
-) -> Any:
+def plot_brazil_band(test_pois, cls_obs, cls_exp, test_size: float, ax, **kwargs) -> Any:
     """CLs, bands and test size; returns artists. Keywords: color, test_size_color, test_size_linestyle."""
     color = kwargs.pop("color", "black")
     (observed,) = ax.plot(test_pois, cls_obs, color=color, label=r"$\mathrm{CL}_{s}$")
@@ -50,7 +40,7 @@ def plot_brazil_band(
     return observed, expected, one_sigma, two_sigma, size
 
 
-def plot_cls_components(test_pois: Any, tail_probs: Any, ax: Any, **kwargs: Any) -> Any:
+def plot_cls_components(test_pois, tail_probs, ax, **kwargs) -> Any:
     """CLs+b and CLb; returns artists, or None. Keywords: linewidth, no_clsb, no_clb, clsb_color,
     clb_color."""
     linewidth = kwargs.pop("linewidth", 2)
@@ -71,9 +61,7 @@ def _legend_order(label: str) -> int:
     return max((place + 1 for place, part in enumerate(parts) if part in label), default=0)
 
 
-def plot_results(
-    test_pois: Any, tests: Any, test_size: float = 0.05, ax: Any = None, **kwargs: Any
-) -> BrazilBandCollection:
+def plot_results(test_pois, tests, test_size: float = 0.05, ax=None, **kwargs) -> BrazilBandCollection:
     """Tests from hypotest(..., return_expected_set=True); with `components` also return_tail_probs=True.
     Keywords: no_cls, xlabel, ylabel, and those above."""
     ax = plt.gca() if ax is None else ax

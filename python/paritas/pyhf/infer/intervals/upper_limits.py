@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor.manager import get_backend
+from ...tensor.manager import as_tensor
 from .. import hypotest
 
 __all__ = ["linear_grid_scan", "toms748_scan", "upper_limit"]
 
 
-def _root(function: Any, a: float, b: float, atol: float, rtol: float) -> float:
+def _root(function, a: float, b: float, atol: float, rtol: float) -> float:
     """Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic interpolation if three
     points allow it, else bisection."""
     fa, fb = function(a), function(b)
@@ -41,15 +41,15 @@ def _root(function: Any, a: float, b: float, atol: float, rtol: float) -> float:
 
 
 def toms748_scan(
-    data: Any,
-    model: Any,
+    data,
+    model,
     bounds_low: float,
     bounds_up: float,
     level: float = 0.05,
     atol: float = 2e-12,
     rtol: float = 1e-4,
     from_upper_limit_fn: bool = False,
-    **hypotest_kwargs: Any,
+    **hypotest_kwargs,
 ) -> Any:
     """(observed limit, five expected) as roots, to atol or rtol. Bounds are halved and doubled to enclose
     all. `from_upper_limit_fn`: also (tested values, tests)."""
@@ -76,18 +76,13 @@ def toms748_scan(
         high = min((poi for poi, value in known.items() if value <= 0 and poi > low), default=bounds_up)
         if known[low] != 0:
             low = _root(lambda poi: curves(poi)[k], low, high, atol, rtol)
-        limits.append(get_backend()[0].astensor(low))
+        limits.append(as_tensor(low))
     found = (limits[0], limits[1:])
     return (*found, (list(tests), list(tests.values()))) if from_upper_limit_fn else found
 
 
 def linear_grid_scan(
-    data: Any,
-    model: Any,
-    scan: Any,
-    level: float = 0.05,
-    return_results: bool = False,
-    **hypotest_kwargs: Any,
+    data, model, scan, level: float = 0.05, return_results: bool = False, **hypotest_kwargs
 ) -> Any:
     """(observed limit, five expected) from ascending `scan`, linearly; `return_results`: also
     (scan, tests)."""
@@ -95,18 +90,13 @@ def linear_grid_scan(
     rows = [[observed, *expected] for observed, expected in (test[:2] for test in tests)]
     falling = np.array(rows, dtype=np.float64)[::-1].T
     values = np.asarray(scan)[::-1]
-    limits = [get_backend()[0].astensor(np.interp(level, curve, values)) for curve in falling]
+    limits = [as_tensor(np.interp(level, curve, values)) for curve in falling]
     found = (limits[0], limits[1:])
     return (*found, (scan, tests)) if return_results else found
 
 
 def upper_limit(
-    data: Any,
-    model: Any,
-    scan: Any = None,
-    level: float = 0.05,
-    return_results: bool = False,
-    **hypotest_kwargs: Any,
+    data, model, scan=None, level: float = 0.05, return_results: bool = False, **hypotest_kwargs
 ) -> Any:
     """(observed limit, five expected), from `scan` or as roots; `return_results`: also (tested values,
     tests)."""
