@@ -30,7 +30,7 @@ def _one_thread() -> Any:
     return _engine.Engine(threads=1)
 
 
-def _code(modifier_settings, kind: str) -> Any:
+def _code(modifier_settings: Any, kind: str) -> Any:
     codes = _CODES[kind]
     code = modifier_settings.get(kind, {}).get("interpcode", next(iter(codes)))
     if code not in codes:
@@ -38,7 +38,7 @@ def _code(modifier_settings, kind: str) -> Any:
     return codes[code]
 
 
-def make(spec, config, clip_sample: float | None, clip_bin: float | None) -> Any:
+def make(spec: Any, config: Any, clip_sample: float | None, clip_bin: float | None) -> Any:
     """Raises InvalidModel."""
     nbins = config.channel_nbins
     measured = {"poi": config.poi_name or "", "parameters": spec.get("parameters", [])}
@@ -61,7 +61,7 @@ def make(spec, config, clip_sample: float | None, clip_bin: float | None) -> Any
         raise exceptions.InvalidModel(f"the engine refuses this model: {error}") from error
 
 
-def twice_nll(model, pars, data) -> Any:
+def twice_nll(model: Any, pars: Any, data: Any) -> Any:
     """Data for each point or all; of one point a float."""
     if pars.ndim == 1 and data.ndim == 1:
         return _engine.twice_nll(model, pars, data)
@@ -71,13 +71,13 @@ def twice_nll(model, pars, data) -> Any:
     return np.array([_engine.twice_nll(model, point, row) for point, row in zip(pars, data)])
 
 
-def expected_data(model, pars) -> Any:
+def expected_data(model: Any, pars: Any) -> Any:
     """(data,) or (points, data)."""
     found = _engine.expected_data(model, pars)
     return found[0] if pars.ndim == 1 else found
 
 
-def expected_by_sample(model, pars, config) -> Any:
+def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
     """(points, samples, bins), 0 for absent samples."""
     pars = np.atleast_2d(pars)
     rows = {name: row for row, name in enumerate(config.samples)}
@@ -88,12 +88,12 @@ def expected_by_sample(model, pars, config) -> Any:
     return whole
 
 
-def fit(model, data, settings: Settings, covariance: bool, max_iterations: int) -> Any:
+def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
     options = _engine.FitOptions("newton", max_iterations) if max_iterations else None
     return _engine.fit(model, _engine.Job(model, data, *settings), options, covariance, covariance)
 
 
-def errors_without_bounds(model, data, point, fixed) -> Any:
+def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
     """From the exact Hessian; NaN if fixed or the curvature is not positive."""
     errors = np.full(len(point), np.nan)
     free = np.flatnonzero(fixed == 0)
@@ -106,7 +106,7 @@ def errors_without_bounds(model, data, point, fixed) -> Any:
     return errors
 
 
-def fit_rows(model, data, settings: Settings, progress) -> Any:
+def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> Any:
     """Statuses, twice NLL, parameters."""
     job = _engine.Job(model, data, *settings, rows=len(data))
     found = _engine.fit(model, job, progress=progress)
@@ -114,7 +114,7 @@ def fit_rows(model, data, settings: Settings, progress) -> Any:
 
 
 def toys(
-    model, mu: float, statistic: str, n: int, seed: int, data, settings: Settings, progress
+    model: Any, mu: float, statistic: str, n: int, seed: int, data: Any, settings: Settings, progress: Any
 ) -> tuple[Any, Any, int]:
     """Statistics of n toys of either hypothesis, mu first; failures."""
     job, options = _engine.Job(model, data, *settings), _engine.ToyOptions(n, seed, keep=True)
@@ -124,7 +124,9 @@ def toys(
     return answered["q"][at_mu], answered["q"][~at_mu], len(rows) - len(answered)
 
 
-def hypotest(model, mu: float, statistic: str, data, settings: Settings) -> tuple[float, float, int]:
+def hypotest(
+    model: Any, mu: float, statistic: str, data: Any, settings: Settings
+) -> tuple[float, float, int]:
     """Statistics of data and Asimov data, the worst status."""
     engine = _one_thread() if model.parameter_count <= _SMALL else None
     job = _engine.Job(model, data, *settings)

@@ -6,7 +6,7 @@ from typing import Any
 __all__ = ["interpret_rootname", "paramset_to_rootnames"]
 
 
-def paramset_to_rootnames(paramset) -> Any:
+def paramset_to_rootnames(paramset: Any) -> Any:
     """A name (Lumi, alpha_x, x), or a list (gamma_x_0, ...) if not scalar."""
     if paramset.name == "lumi":
         return "Lumi"

@@ -20,7 +20,7 @@ class _Constraint:
     _numbers_of: Callable[[Any], Any]
     _density: Callable[[Any], Any]
 
-    def __init__(self, pdfconfig, batch_size: int | None = None) -> None:
+    def __init__(self, pdfconfig: Any, batch_size: int | None = None) -> None:
         self.batch_size = batch_size
         chosen, places, numbers, first = [], [np.empty(0, dtype=np.intp)], [np.empty(0)], 0
         for name in pdfconfig.auxdata_order:
@@ -38,14 +38,14 @@ class _Constraint:
     def has_pdf(self) -> bool:
         return self._parameters is not None
 
-    def make_pdf(self, pars) -> Any:
+    def make_pdf(self, pars: Any) -> Any:
         """None without constraints."""
         if self._parameters is None:
             return None
         density = self._density(np.asarray(pars)[..., self._parameters])
         return probability.Independent(density, batch_size=self.batch_size)
 
-    def logpdf(self, auxdata, pars) -> Any:
+    def logpdf(self, auxdata: Any, pars: Any) -> Any:
         pdf = self.make_pdf(pars)
         if pdf is None:
             return get_backend()[0].zeros(() if self.batch_size is None else (self.batch_size,))
@@ -55,10 +55,10 @@ class _Constraint:
 class gaussian_constraint_combined(_Constraint):
     pdf_type = "normal"
 
-    def _numbers_of(self, parset) -> Any:
+    def _numbers_of(self, parset: Any) -> Any:
         return parset.width()
 
-    def _density(self, parameters) -> Any:
+    def _density(self, parameters: Any) -> Any:
         return probability.Normal(parameters, self._numbers)
 
     @property
@@ -73,10 +73,10 @@ class gaussian_constraint_combined(_Constraint):
 class poisson_constraint_combined(_Constraint):
     pdf_type = "poisson"
 
-    def _numbers_of(self, parset) -> Any:
+    def _numbers_of(self, parset: Any) -> Any:
         return parset.factors
 
-    def _density(self, parameters) -> Any:
+    def _density(self, parameters: Any) -> Any:
         return probability.Poisson(parameters * self._numbers)
 
     @property

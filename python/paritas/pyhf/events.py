@@ -13,7 +13,7 @@ __events: dict[str, Callables] = {}
 __disabled_events: set[str] = set()
 
 
-def noop(*args, **kwargs) -> None:
+def noop(*args: Any, **kwargs: Any) -> None:
     """An event that does nothing."""
 
 
@@ -26,11 +26,11 @@ class Callables:
         self._callbacks = [reference for reference in self._callbacks if reference() is not None]
         return self._callbacks
 
-    def append(self, callback) -> None:
+    def append(self, callback: Any) -> None:
         reference = weakref.WeakMethod if hasattr(callback, "__self__") else weakref.ref
         self._callbacks.append(reference(callback))
 
-    def __call__(self, *args, **kwargs) -> None:
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
         for reference in list(self.callbacks):
             reference()(*args, **kwargs)
 
@@ -62,7 +62,7 @@ def register(event: str) -> _Decorator:
 
     def registrar(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
-        def wrapped(*args, **kwargs) -> Any:
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
             trigger(f"{event}::before")()
             result = function(*args, **kwargs)
             trigger(f"{event}::after")()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class Unsupported(Exception):
     """An option that does not exist here."""
@@ -20,7 +22,7 @@ class SchemaNotFound(FileNotFoundError): ...
 class InvalidSpecification(Exception):
     """A document that breaks its schema at `path`."""
 
-    def __init__(self, ValidationError, schema: str | None = None) -> None:
+    def __init__(self, ValidationError: Any, schema: str | None = None) -> None:
         self.parent = ValidationError
         self.schema = schema
         self.instance = ValidationError.instance
@@ -85,12 +87,12 @@ class InvalidPdfData(Exception): ...
 class FailedMinimization(Exception):
     """A fit that did not converge: `result`."""
 
-    def __init__(self, result) -> None:
+    def __init__(self, result: Any) -> None:
         self.result = result
         super().__init__(getattr(result, "message", "Unknown failure. The fit result has more details."))
 
 
-def refuse_options(options) -> None:
+def refuse_options(options: Any) -> None:
     """Raises Unsupported."""
     if options:
         raise Unsupported(f"Unsupported options were passed in: {list(options)}.")

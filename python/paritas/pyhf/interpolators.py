@@ -18,11 +18,11 @@ __all__ = ["code0", "code1", "code2", "code4", "code4p"]
 class _Interpolator:
     _at: Callable[[Any], Any]
 
-    def __init__(self, histogramssets, subscribe: bool = True) -> None:
+    def __init__(self, histogramssets: Any, subscribe: bool = True) -> None:
         histograms = np.asarray(histogramssets, dtype=np.float64)
         self.down, self.nominal, self.up = (histograms[:, :, k, np.newaxis, :] for k in range(3))
 
-    def __call__(self, alphasets) -> Any:
+    def __call__(self, alphasets: Any) -> Any:
         alphas = np.asarray(alphasets, dtype=np.float64)
         return as_tensor(self._at(alphas[:, np.newaxis, :, np.newaxis]))
 
@@ -30,21 +30,21 @@ class _Interpolator:
 class code0(_Interpolator):
     """Piecewise linear."""
 
-    def _at(self, alpha) -> Any:
+    def _at(self, alpha: Any) -> Any:
         return alpha * np.where(alpha > 0, self.up - self.nominal, self.nominal - self.down)
 
 
 class code1(_Interpolator):
     """Piecewise exponential."""
 
-    def _at(self, alpha) -> Any:
+    def _at(self, alpha: Any) -> Any:
         return np.power(np.where(alpha > 0, self.up, self.down) / self.nominal, np.abs(alpha))
 
 
 class code2(_Interpolator):
     """Quadratic inside, linear outside, with pyhf's step in between."""
 
-    def _at(self, alpha) -> Any:
+    def _at(self, alpha: Any) -> Any:
         a = 0.5 * (self.up + self.down) - self.nominal
         b = 0.5 * (self.up - self.down)
         beyond = np.where(alpha > 1, (b + 2 * a) * (alpha - 1), (b - 2 * a) * alpha)
@@ -54,7 +54,7 @@ class code2(_Interpolator):
 class code4(_Interpolator):
     """Exponential beyond alpha0; within, a polynomial of degree six with equal value, slope and curvature."""
 
-    def __init__(self, histogramssets, subscribe: bool = True, alpha0: float = 1) -> None:
+    def __init__(self, histogramssets: Any, subscribe: bool = True, alpha0: float = 1) -> None:
         super().__init__(histogramssets, subscribe)
         assert alpha0 > 0
         self.alpha0 = alpha0
@@ -68,7 +68,7 @@ class code4(_Interpolator):
             rows += [at**powers, powers * float(at) ** (powers - 1), curvatures]
         self.coefficients = np.tensordot(np.linalg.inv(np.asarray(rows)), np.stack(right), axes=1)
 
-    def _at(self, alpha) -> Any:
+    def _at(self, alpha: Any) -> Any:
         within = np.zeros(1)
         for coefficient in self.coefficients[::-1]:
             within = (within + coefficient) * alpha
@@ -80,7 +80,7 @@ class code4(_Interpolator):
 class code4p(_Interpolator):
     """Linear beyond the variations; a smooth polynomial of degree six within."""
 
-    def _at(self, alpha) -> Any:
+    def _at(self, alpha: Any) -> Any:
         up, down = self.up - self.nominal, self.nominal - self.down
         square = alpha * alpha
         within = alpha * (0.5 * (up + down)) + square * (15.0 + square * (3.0 * square - 10.0)) * (
@@ -90,7 +90,9 @@ class code4p(_Interpolator):
 
 
 class _OneByOne(_Interpolator):
-    def __init__(self, interpolator, histogramssets, subscribe: bool = True, **options) -> None:
+    def __init__(
+        self, interpolator: Any, histogramssets: Any, subscribe: bool = True, **options: Any
+    ) -> None:
         super().__init__(histogramssets)
 
         def single(down: float, nominal: float, up: float, alpha: float) -> Any:
@@ -98,14 +100,14 @@ class _OneByOne(_Interpolator):
 
         self._single = np.vectorize(single)
 
-    def _at(self, alpha) -> Any:
+    def _at(self, alpha: Any) -> Any:
         return self._single(self.down, self.nominal, self.up, alpha)
 
 
 _CODES: dict[Any, Any] = {0: code0, 1: code1, 2: code2, 4: code4, "4p": code4p}
 
 
-def get(interpcode, do_tensorized_calc: bool = True) -> Any:
+def get(interpcode: Any, do_tensorized_calc: bool = True) -> Any:
     """By code: 0, 1, 2, 4 or "4p"."""
     if interpcode not in _CODES:
         raise exceptions.InvalidInterpCode(f"{interpcode} is none of {list(_CODES)}")

@@ -6,7 +6,7 @@ import re
 from typing import Any, Iterator
 
 
-def copied(value) -> Any:
+def copied(value: Any) -> Any:
     """Much faster than copy.deepcopy."""
     if isinstance(value, dict):
         return {key: copied(item) for key, item in value.items()}
@@ -35,7 +35,7 @@ def _index(container: list[Any], step: str, pointer: str, to_insert: bool = Fals
     return int(step)
 
 
-def _key(container, step: str, pointer: str) -> Any:
+def _key(container: Any, step: str, pointer: str) -> Any:
     if isinstance(container, list):
         return _index(container, step, pointer)
     if not isinstance(container, dict) or step not in container:
@@ -43,7 +43,7 @@ def _key(container, step: str, pointer: str) -> Any:
     return step
 
 
-def _same(found, wanted) -> bool:
+def _same(found: Any, wanted: Any) -> bool:
     """1 is 1.0, but not true."""
     if isinstance(found, dict) and isinstance(wanted, dict):
         return found.keys() == wanted.keys() and all(_same(found[key], wanted[key]) for key in found)
@@ -55,7 +55,7 @@ def _same(found, wanted) -> bool:
 class _Root:
     """A document as a dict's item, so that patches can replace it."""
 
-    def __init__(self, document) -> None:
+    def __init__(self, document: Any) -> None:
         self.holder = {"": document}
 
     def parent(self, pointer: str) -> tuple[Any, str]:
@@ -78,7 +78,7 @@ class _Root:
         container, key = self.place(pointer)
         return container[key]
 
-    def add(self, pointer: str, value) -> None:
+    def add(self, pointer: str, value: Any) -> None:
         container, last = self.parent(pointer)
         if isinstance(container, list):
             container.insert(_index(container, last, pointer, True), value)
@@ -91,7 +91,7 @@ class _Root:
         container, key = self.place(pointer)
         return container.pop(key)
 
-    def apply(self, operation) -> None:
+    def apply(self, operation: Any) -> None:
         kind, path = operation["op"], operation["path"]
         if kind == "add":
             self.add(path, copied(operation["value"]))
@@ -111,10 +111,10 @@ class _Root:
 
 
 class JsonPatch:
-    def __init__(self, patch) -> None:
+    def __init__(self, patch: Any) -> None:
         self.patch = list(patch)
 
-    def apply(self, obj, in_place: bool = False) -> Any:
+    def apply(self, obj: Any, in_place: bool = False) -> Any:
         """A patched copy, unless `in_place`."""
         root = _Root(obj if in_place else copied(obj))
         for operation in self.patch:

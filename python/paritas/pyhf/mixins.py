@@ -1,10 +1,12 @@
 """Summaries of channels."""
 
+from typing import Any
+
 
 class _ChannelSummaryMixin:
     """Names in `channels`, a keyword, are sorted; other arguments are passed on."""
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         channels = kwargs.pop("channels")
         super().__init__(*args, **kwargs)
         nbins = {channel["name"]: len(channel["samples"][0]["data"]) for channel in channels}

@@ -9,7 +9,7 @@ from .workspace import Workspace
 __all__ = ["Patch", "PatchSet"]
 
 
-def _described(thing, what: str) -> str:
+def _described(thing: Any, what: str) -> str:
     kind = type(thing)
     return f"<{kind.__module__}.{kind.__qualname__} object {what} at {hex(id(thing))}>"
 
@@ -19,7 +19,7 @@ def _of_metadata(key: str) -> Any:
 
 
 class Patch(JsonPatch):
-    def __init__(self, spec) -> None:
+    def __init__(self, spec: Any) -> None:
         super().__init__(spec["patch"])
         self._metadata = spec["metadata"]
 
@@ -45,7 +45,7 @@ class Patch(JsonPatch):
 class PatchSet:
     """Each patch has a value for each label."""
 
-    def __init__(self, spec, **config_kwargs) -> None:
+    def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         self.schema = config_kwargs.pop("schema", "patchset.json")
         self._version = config_kwargs.pop("version", spec.get("version", None))
         schema.validate(spec, self.schema, version=self._version)
@@ -85,7 +85,7 @@ class PatchSet:
         count = len(self._patches)
         return _described(self, f"with {count} patch{'es' if count != 1 else ''}")
 
-    def __getitem__(self, key) -> Patch:
+    def __getitem__(self, key: Any) -> Patch:
         """By name or values."""
         key = tuple(key) if isinstance(key, list) else key
         if key not in self._patches_by_key:
@@ -98,7 +98,7 @@ class PatchSet:
     def __len__(self) -> int:
         return len(self._patches)
 
-    def verify(self, spec) -> None:
+    def verify(self, spec: Any) -> None:
         """Raises PatchSetVerificationError."""
         for algorithm, expected in self.digests.items():
             found = utils.digest(spec, algorithm=algorithm)
@@ -107,7 +107,7 @@ class PatchSet:
                     f"The {algorithm} digest differs. Expected: {expected}. Got: {found}"
                 )
 
-    def apply(self, spec, key) -> Workspace:
+    def apply(self, spec: Any, key: Any) -> Workspace:
         """After `verify`."""
         self.verify(spec)
         return Workspace(self[key].apply(dict(spec)))

@@ -25,7 +25,7 @@ _DEFAULT_SETTINGS = {"normsys": {"interpcode": "code4"}, "histosys": {"interpcod
 
 
 class _ModelConfig(_ChannelSummaryMixin):
-    def __init__(self, spec, **config_kwargs) -> None:
+    def __init__(self, spec: Any, **config_kwargs: Any) -> None:
         super().__init__(channels=spec["channels"])
         self.modifier_settings = config_kwargs.pop("modifier_settings", None) or copied(_DEFAULT_SETTINGS)
         exceptions.refuse_options(config_kwargs)
@@ -40,7 +40,7 @@ class _ModelConfig(_ChannelSummaryMixin):
         self.npars = 0
         self.parameters: list[str] = []
 
-    def set_parameters(self, _required_paramsets) -> None:
+    def set_parameters(self, _required_paramsets: Any) -> None:
         for name, parset in _required_paramsets.items():
             first, self.npars = self.npars, self.npars + parset.n_parameters
             self.par_order.append(name)
@@ -92,7 +92,7 @@ class _ModelConfig(_ChannelSummaryMixin):
         self.poi_index = self.par_slice(name).start
 
 
-def _modifiers_by_sample(builders, config: _ModelConfig, spec) -> dict[Any, Any]:
+def _modifiers_by_sample(builders: Any, config: _ModelConfig, spec: Any) -> dict[Any, Any]:
     """By (channel, sample): the sample, and its modifiers by "type/name"."""
     samples = {}
     seen: set[str] = set()
@@ -119,7 +119,7 @@ def _modifiers_by_sample(builders, config: _ModelConfig, spec) -> dict[Any, Any]
     return samples
 
 
-def _build(modifier_set, config: _ModelConfig, spec) -> dict[str, Any]:
+def _build(modifier_set: Any, config: _ModelConfig, spec: Any) -> dict[str, Any]:
     builders = {kind: builder(config) for kind, (builder, _) in modifier_set.items()}
     sparse = {kind for kind, builder in builders.items() if getattr(builder, "sparse", False)}
     samples = _modifiers_by_sample(builders, config, spec)
@@ -136,7 +136,7 @@ def _build(modifier_set, config: _ModelConfig, spec) -> dict[str, Any]:
     return builders
 
 
-def _parameters(builders, user) -> dict[str, Any]:
+def _parameters(builders: Any, user: Any) -> dict[str, Any]:
     configured: dict[str, Any] = {}
     for parameter in user:
         if parameter["name"] in configured:
@@ -170,7 +170,7 @@ class _ConstraintModel:
     def has_pdf(self) -> bool:
         return bool(self._parts)
 
-    def make_pdf(self, pars) -> Any:
+    def make_pdf(self, pars: Any) -> Any:
         if not self._parts:
             return None
         parts = [part.make_pdf(pars) for part in self._parts]
@@ -218,10 +218,10 @@ class _MainModel:
         """[1][sample][batch or 1][bin]"""
         return as_tensor(self._nominal)
 
-    def make_pdf(self, pars) -> Any:
+    def make_pdf(self, pars: Any) -> Any:
         return probability.Independent(probability.Poisson(self.expected_data(pars)))
 
-    def _modifications(self, pars) -> tuple[Any, Any]:
+    def _modifications(self, pars: Any) -> tuple[Any, Any]:
         found: dict[str, list[Any]] = {"addition": [], "multiplication": []}
         for applier in self.modifiers_appliers.values():
             values = applier.apply(pars)
@@ -229,7 +229,7 @@ class _MainModel:
                 found[applier.op_code].append(values)
         return found["addition"], found["multiplication"]
 
-    def _applied(self, pars, by_sample: bool) -> Any:
+    def _applied(self, pars: Any, by_sample: bool) -> Any:
         """[batch or 1][bin], or [batch or 1][sample][bin]."""
         deltas, factors = self._modifications(pars)
         total = np.sum(np.concatenate([*deltas, self.nominal_rates]), axis=0)
@@ -241,7 +241,7 @@ class _MainModel:
         rates = np.sum(rates, axis=0)
         return rates if self.clip_bin_data is None else np.maximum(rates, self.clip_bin_data)
 
-    def expected_data(self, pars, return_by_sample: bool = False) -> Any:
+    def expected_data(self, pars: Any, return_by_sample: bool = False) -> Any:
         """([batch,] bins), or by sample ([batch,] samples, bins)."""
         pars = np.asarray(pars, dtype=np.float64)
         engine = self._model._engine_model()
@@ -260,13 +260,13 @@ class Model:
 
     def __init__(
         self,
-        spec,
-        modifier_set=None,
+        spec: Any,
+        modifier_set: Any = None,
         batch_size: int | None = None,
         validate: bool = True,
         clip_sample_data: float | None = None,
         clip_bin_data: float | None = None,
-        **config_kwargs,
+        **config_kwargs: Any,
     ) -> None:
         self._modifier_set = modifier_set or histfactory_set
         self.batch_size = batch_size
@@ -310,16 +310,16 @@ class Model:
     def nominal_rates(self) -> Any:
         return self.main_model.nominal_rates
 
-    def _modifications(self, pars) -> tuple[Any, Any]:
+    def _modifications(self, pars: Any) -> tuple[Any, Any]:
         return self.main_model._modifications(pars)
 
-    def expected_auxdata(self, pars) -> Any:
+    def expected_auxdata(self, pars: Any) -> Any:
         return self.make_pdf(pars)[1].expected_data()
 
-    def expected_actualdata(self, pars) -> Any:
+    def expected_actualdata(self, pars: Any) -> Any:
         return self.main_model.expected_data(pars)
 
-    def expected_data(self, pars, include_auxdata: bool = True) -> Any:
+    def expected_data(self, pars: Any, include_auxdata: bool = True) -> Any:
         """Main, then auxiliary."""
         if not include_auxdata:
             return self.main_model.expected_data(pars)
@@ -328,13 +328,13 @@ class Model:
             return self.make_pdf(pars).expected_data()
         return as_tensor(bridge.expected_data(engine, np.asarray(pars, dtype=np.float64)))
 
-    def constraint_logpdf(self, auxdata, pars) -> Any:
+    def constraint_logpdf(self, auxdata: Any, pars: Any) -> Any:
         return self.make_pdf(pars)[1].log_prob(auxdata)
 
-    def mainlogpdf(self, maindata, pars) -> Any:
+    def mainlogpdf(self, maindata: Any, pars: Any) -> Any:
         return self.make_pdf(pars)[0].log_prob(maindata)
 
-    def make_pdf(self, pars) -> Any:
+    def make_pdf(self, pars: Any) -> Any:
         """The density at a point, for sampling: [0] main, [1] auxiliary data."""
         pars = as_tensor(pars)
         parts = [self.main_model.make_pdf(pars)]
@@ -352,7 +352,7 @@ class Model:
         if data != expected:
             raise exceptions.InvalidPdfData(f"eval failed as data has len {data} but {expected} was expected")
 
-    def logpdf(self, pars, data) -> Any:
+    def logpdf(self, pars: Any, data: Any) -> Any:
         """With all constants: (1,) or (batch,)."""
         pars, data = np.asarray(pars, dtype=np.float64), np.asarray(data, dtype=np.float64)
         self._check_lengths(pars.shape[-1], data.shape[-1])
@@ -363,6 +363,6 @@ class Model:
             value = -0.5 * bridge.twice_nll(engine, pars, data)
         return as_tensor(value if self.batch_size else (value,)).reshape(-1)
 
-    def pdf(self, pars, data) -> Any:
+    def pdf(self, pars: Any, data: Any) -> Any:
         """(1,) or (batch,)."""
         return np.exp(self.logpdf(pars, data))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
 
 from .pdf import Model
 
 __all__ = ["correlated_background", "uncorrelated_background"]
 
 
-def _model(channel: str, signal, bkg, modifier, batch_size, validate: bool, poi_name: str) -> Model:
+def _model(
+    channel: str, signal: Any, bkg: Any, modifier: Any, batch_size: Any, validate: bool, poi_name: str
+) -> Model:
     strength = {"name": poi_name, "type": "normfactor", "data": None}
     samples = [
         {"name": "signal", "data": signal, "modifiers": [strength]},
@@ -19,7 +22,13 @@ def _model(channel: str, signal, bkg, modifier, batch_size, validate: bool, poi_
 
 
 def correlated_background(
-    signal, bkg, bkg_up, bkg_down, batch_size: int | None = None, validate: bool = True, poi_name: str = "mu"
+    signal: Any,
+    bkg: Any,
+    bkg_up: Any,
+    bkg_down: Any,
+    batch_size: int | None = None,
+    validate: bool = True,
+    poi_name: str = "mu",
 ) -> Model:
     """Background bins vary together."""
     data = {"hi_data": bkg_up, "lo_data": bkg_down}
@@ -28,7 +37,12 @@ def correlated_background(
 
 
 def uncorrelated_background(
-    signal, bkg, bkg_uncertainty, batch_size: int | None = None, validate: bool = True, poi_name: str = "mu"
+    signal: Any,
+    bkg: Any,
+    bkg_uncertainty: Any,
+    batch_size: int | None = None,
+    validate: bool = True,
+    poi_name: str = "mu",
 ) -> Model:
     """Background bins vary one by one."""
     modifier = {"name": "uncorr_bkguncrt", "type": "shapesys", "data": bkg_uncertainty}

@@ -49,7 +49,7 @@ def options_from_eqdelimstring(opts: Iterable[str]) -> dict[str, Any]:
     return {key: _scalar(value) for key, value in (option.split("=", 1) for option in opts)}
 
 
-def digest(obj, algorithm: str = "sha256") -> str:
+def digest(obj: Any, algorithm: str = "sha256") -> str:
     """Hexadecimal hash with sorted keys."""
     try:
         text = json.dumps(obj, sort_keys=True, ensure_ascii=False).encode("utf8")

@@ -22,7 +22,7 @@ _PARTS = ("modifiers", "modifier types", "samples", "channels", "measurements")
 _NOTHING = (None,) * len(_PARTS)
 
 
-def _name(item) -> Any:
+def _name(item: Any) -> Any:
     return item["name"]
 
 
@@ -33,11 +33,11 @@ def _refuse(what: str, names: Collection[str]) -> None:
         )
 
 
-def _repeated(items) -> list[str]:
+def _repeated(items: Any) -> list[str]:
     return [name for name, count in Counter(map(_name, items)).items() if count > 1]
 
 
-def _join_items(join: str, left, right, merge_key: str | None = None) -> Any:
+def _join_items(join: str, left: Any, right: Any, merge_key: str | None = None) -> Any:
     """Items of one list ("right outer": the right), then of the other: all with "none", different with
     "outer", else new names. `merge_key` joins lists under it."""
     first, second = (right, left) if join == "right outer" else (left, right)
@@ -52,7 +52,7 @@ def _join_items(join: str, left, right, merge_key: str | None = None) -> Any:
     return joined
 
 
-def _join_named(join: str, what: str, left, right, merge_key: str | None = None) -> Any:
+def _join_named(join: str, what: str, left: Any, right: Any, merge_key: str | None = None) -> Any:
     joined = _join_items(join, left, right, merge_key)
     if join == "none":
         common = set(map(_name, left)) & set(map(_name, right))
@@ -69,7 +69,7 @@ def _merge_measurements(name: str, same: list[Any]) -> Any:
     return merged
 
 
-def _join_measurements(join: str, left, right) -> Any:
+def _join_measurements(join: str, left: Any, right: Any) -> Any:
     joined = _join_named(join, "measurements", left, right)
     if join != "outer":
         return joined
@@ -81,7 +81,7 @@ def _join_measurements(join: str, left, right) -> Any:
     return [_merge_measurements(name, same) for name, same in by_name.items()]
 
 
-def _each_list(spec, edited: Callable[[Any, str], Any]) -> Any:
+def _each_list(spec: Any, edited: Callable[[Any, str], Any]) -> Any:
     for part in ("channels", "observations", "measurements"):
         spec[part] = edited(spec[part], "channels" if part == "observations" else part)
     for channel in spec["channels"]:
@@ -97,7 +97,7 @@ def _each_list(spec, edited: Callable[[Any, str], Any]) -> Any:
 class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
     valid_joins: ClassVar[list[str]] = _JOINS
 
-    def __init__(self, spec, validate: bool = True, **config_kwargs) -> None:
+    def __init__(self, spec: Any, validate: bool = True, **config_kwargs: Any) -> None:
         spec = copied(dict(spec))
         self.schema = config_kwargs.pop("schema", "workspace.json")
         self.version = config_kwargs.pop("version", spec.get("version", None))
@@ -146,8 +146,8 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         self,
         measurement_name: str | None = None,
         measurement_index: int | None = None,
-        patches=None,
-        **config_kwargs,
+        patches: Any = None,
+        **config_kwargs: Any,
     ) -> Model:
         """A measurement's model after `patches` (lists of operations, or objects with `apply`). Other
         keywords go to `Model`."""
@@ -170,7 +170,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
             raise
         return observed + model.config.auxdata if include_auxdata else observed
 
-    def _edited(self, dropped, new_names) -> Workspace:
+    def _edited(self, dropped: Any, new_names: Any) -> Workspace:
         """Both arguments in the order of _PARTS."""
         types, names = {kind for _, kind in self.modifiers}, {name for name, _ in self.modifiers}
         known = dict(zip(_PARTS, (names, types, self.samples, self.channels, self.measurement_names)))
@@ -183,7 +183,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
                         f"{name} is not one of the {part} in this workspace."
                     )
 
-        def edited(items, part: str) -> Any:
+        def edited(items: Any, part: str) -> Any:
             return [
                 {**item, "name": renamed[part].get(item["name"], item["name"])}
                 for item in items
@@ -197,17 +197,24 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         return Workspace(spec)
 
     def prune(
-        self, modifiers=None, modifier_types=None, samples=None, channels=None, measurements=None
+        self,
+        modifiers: Any = None,
+        modifier_types: Any = None,
+        samples: Any = None,
+        channels: Any = None,
+        measurements: Any = None,
     ) -> Workspace:
         return self._edited((modifiers, modifier_types, samples, channels, measurements), _NOTHING)
 
-    def rename(self, modifiers=None, samples=None, channels=None, measurements=None) -> Workspace:
+    def rename(
+        self, modifiers: Any = None, samples: Any = None, channels: Any = None, measurements: Any = None
+    ) -> Workspace:
         """Dicts from old to new names."""
         return self._edited(_NOTHING, (modifiers, None, samples, channels, measurements))
 
     @classmethod
     def combine(
-        cls, left, right, join: str = "none", merge_channels: bool = False, validate: bool = True
+        cls, left: Any, right: Any, join: str = "none", merge_channels: bool = False, validate: bool = True
     ) -> Workspace:
         """`merge_channels` joins samples of channels with one name."""
         if join not in _JOINS:
@@ -231,16 +238,16 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
         return cls(spec, validate=validate)
 
     @classmethod
-    def sorted(cls, workspace) -> Workspace:
+    def sorted(cls, workspace: Any) -> Workspace:
         """By name, modifiers also by type."""
 
-        def in_order(items, part: str) -> Any:
+        def in_order(items: Any, part: str) -> Any:
             return sorted(items, key=lambda item: (item["name"], item.get("type", "")))
 
         return cls(_each_list(copied(dict(workspace)), in_order))
 
     @classmethod
-    def build(cls, model: Model, data, name: str = "measurement", validate: bool = True) -> Workspace:
+    def build(cls, model: Model, data: Any, name: str = "measurement", validate: bool = True) -> Workspace:
         """One measurement from a model and data in its order."""
         config = model.config
         parameters = [

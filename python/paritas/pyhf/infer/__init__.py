@@ -11,18 +11,18 @@ __all__ = ["calculators", "hypotest", "intervals", "mle", "test_statistics", "ut
 
 
 def hypotest(
-    poi_test,
-    data,
-    pdf,
-    init_pars=None,
-    par_bounds=None,
-    fixed_params=None,
+    poi_test: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any = None,
+    par_bounds: Any = None,
+    fixed_params: Any = None,
     calctype: str = "asymptotics",
     return_tail_probs: bool = False,
     return_expected: bool = False,
     return_expected_set: bool = False,
     return_calculator: bool = False,
-    **kwargs,
+    **kwargs: Any,
 ) -> Any:
     """CLs of a POI value; with test_stat="q0" p0. Then, if asked for: [CLs+b, CLb] (q0: [CLb]), the expected
     value, those at -2, -1, 0, 1, 2 sigma, the calculator, which takes the other keywords."""

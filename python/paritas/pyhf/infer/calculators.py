@@ -32,7 +32,13 @@ _N_SIGMA = (2, 1, 0, -1, -2)
 
 
 def generate_asimov_data(
-    asimov_mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars: bool = False
+    asimov_mu: Any,
+    data: Any,
+    pdf: Any,
+    init_pars: Any,
+    par_bounds: Any,
+    fixed_params: Any,
+    return_fitted_pars: bool = False,
 ) -> Any:
     """Expected data at the best fit with the POI at `asimov_mu`; optionally the fit's parameters."""
     found = fixed_poi_fit(asimov_mu, data, pdf, init_pars, par_bounds, fixed_params)
@@ -47,10 +53,10 @@ class AsymptoticTestStatDistribution:
     shift: Any
     cutoff: float = float("-inf")
 
-    def cdf(self, value) -> Any:
+    def cdf(self, value: Any) -> Any:
         return get_backend()[0].normal_cdf(value - self.shift)
 
-    def pvalue(self, value) -> Any:
+    def pvalue(self, value: Any) -> Any:
         """NaN below the cutoff."""
         if isinstance(value, float) or np.ndim(value) == 0:  # 10 times as fast as arrays
             value = float(value)
@@ -60,7 +66,7 @@ class AsymptoticTestStatDistribution:
         tail = get_backend()[0].normal_cdf(self.shift - value)
         return as_tensor(np.where(value >= self.cutoff, tail, math.nan))
 
-    def expected_value(self, nsigma) -> Any:
+    def expected_value(self, nsigma: Any) -> Any:
         if isinstance(nsigma, (int, float)):
             return as_tensor(max(float(self.shift) + nsigma, float(self.cutoff)))
         return as_tensor(np.maximum(self.shift + nsigma, self.cutoff))
@@ -107,7 +113,7 @@ class _Calculator:
         by_engine = isinstance(optimizer, EngineOptimizer) and optimizer.handles(self.pdf)
         return self.pdf._engine_model() if by_engine else None
 
-    def _checked_mu(self, poi_test) -> float:
+    def _checked_mu(self, poi_test: Any) -> float:
         name = utils.get_test_stat(self.test_stat).__name__
         test_statistics._check(name, self.pdf, self.par_bounds)
         return test_statistics._mu_of_q0(poi_test) if name == "q0" else float(poi_test)
@@ -125,7 +131,7 @@ class _Calculator:
                 _validate_fit_inputs(held, self.par_bounds)
         return start, lower, upper, np.array(self.fixed_params, dtype=np.uint8)
 
-    def pvalues(self, teststat, sig_plus_bkg_distribution, bkg_only_distribution) -> Any:
+    def pvalues(self, teststat: Any, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
         above_signal = sig_plus_bkg_distribution.pvalue(teststat)
         above_background = bkg_only_distribution.pvalue(teststat)
         return above_signal, above_background, as_tensor(above_signal / above_background)
@@ -151,7 +157,7 @@ class AsymptoticCalculator(_Calculator):
             self._fitted_pars = self._five_fits(self._mu)[2]
         return self._fitted_pars
 
-    def distributions(self, poi_test) -> Any:
+    def distributions(self, poi_test: Any) -> Any:
         """With and without signal; after `teststatistic`."""
         if self.sqrtqmuA_v is None:
             raise RuntimeError("need to call .teststatistic(poi_test) first")
@@ -161,7 +167,7 @@ class AsymptoticCalculator(_Calculator):
         with_signal = AsymptoticTestStatDistribution(-self.sqrtqmuA_v, cutoff)
         return with_signal, AsymptoticTestStatDistribution(0.0, cutoff)
 
-    def _five_fits(self, mu) -> Any:
+    def _five_fits(self, mu: Any) -> Any:
         statistic = utils.get_test_stat(self.test_stat)
         q, (held, free) = statistic(mu, *self._problem, return_fitted_pars=True)
         asimov, asimov_pars = generate_asimov_data(self._other_mu, *self._problem, return_fitted_pars=True)
@@ -171,14 +177,14 @@ class AsymptoticCalculator(_Calculator):
         fits = HypoTestFitResults(asimov_pars, free, free_asimov, held, held_asimov)
         return float(q), float(q_asimov), fits
 
-    def _by_engine(self, engine, poi_test) -> tuple[float, float]:
+    def _by_engine(self, engine: Any, poi_test: Any) -> tuple[float, float]:
         mu = self._checked_mu(poi_test)
         q, q_asimov, status = bridge.hypotest(engine, mu, self.test_stat, self.data, self._arrays(mu))
         if status != bridge.CONVERGED:
             raise _failure(status, "A fit of the test failed")
         return q, q_asimov
 
-    def teststatistic(self, poi_test) -> Any:
+    def teststatistic(self, poi_test: Any) -> Any:
         """The statistic in units of -mu/sigma."""
         engine = self._engine()
         self._mu, self._fitted_pars = poi_test, None
@@ -192,7 +198,7 @@ class AsymptoticCalculator(_Calculator):
             return as_tensor((q - q_asimov) / (2 * root_asimov))
         return as_tensor(root - root_asimov)
 
-    def expected_pvalues(self, sig_plus_bkg_distribution, bkg_only_distribution) -> Any:
+    def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
         """CLs+b, CLb and CLs, each at -2, -1, 0, 1, 2 sigma without signal."""
         both = (sig_plus_bkg_distribution, bkg_only_distribution)
         values = (bkg_only_distribution.expected_value(n_sigma) for n_sigma in _N_SIGMA)
@@ -200,13 +206,13 @@ class AsymptoticCalculator(_Calculator):
 
 
 class EmpiricalDistribution:
-    def __init__(self, samples) -> None:
+    def __init__(self, samples: Any) -> None:
         self.samples = get_backend()[0].ravel(samples)
 
-    def pvalue(self, value) -> Any:
+    def pvalue(self, value: Any) -> Any:
         return as_tensor(np.count_nonzero(self.samples >= value) / len(self.samples))
 
-    def expected_value(self, nsigma) -> Any:
+    def expected_value(self, nsigma: Any) -> Any:
         tensorlib, _ = get_backend()
         return tensorlib.percentile(self.samples, tensorlib.normal_cdf(nsigma) * 100)
 
@@ -220,7 +226,7 @@ class ToyCalculator(_Calculator):
     track_progress: bool = True
     seed: int | None = None
 
-    def distributions(self, poi_test, track_progress: bool | None = None) -> Any:
+    def distributions(self, poi_test: Any, track_progress: bool | None = None) -> Any:
         """With and without signal. A failed fit raises FailedMinimization; with a seed its toy is dropped
         with a warning."""
         shown = self.track_progress if track_progress is None else track_progress
@@ -250,7 +256,7 @@ class ToyCalculator(_Calculator):
             log.warning("%d of %d toys had no answer and are left out", failed, 2 * self.ntoys)
         return EmpiricalDistribution(with_signal), EmpiricalDistribution(without)
 
-    def _statistics(self, poi_test, rows, shown: bool, name: str) -> Any:
+    def _statistics(self, poi_test: Any, rows: Any, shown: bool, name: str) -> Any:
         engine = self._engine()
         if engine is None:
             statistic = utils.get_test_stat(self.test_stat)
@@ -272,10 +278,10 @@ class ToyCalculator(_Calculator):
         vanishes = best < 0 if self.test_stat == "q0" else best > mu
         return np.where(vanishes, 0.0, np.maximum(0.0, value_held - value_free))
 
-    def teststatistic(self, poi_test) -> Any:
+    def teststatistic(self, poi_test: Any) -> Any:
         return utils.get_test_stat(self.test_stat)(poi_test, *self._problem)
 
-    def expected_pvalues(self, sig_plus_bkg_distribution, bkg_only_distribution) -> Any:
+    def expected_pvalues(self, sig_plus_bkg_distribution: Any, bkg_only_distribution: Any) -> Any:
         """From percentiles of the toys without signal."""
         above_signal, above_background = (
             np.array(

@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 __all__ = ["q0", "qmu", "qmu_tilde", "tmu", "tmu_tilde"]
 
 
-def _check(name: str, pdf, par_bounds) -> None:
+def _check(name: str, pdf: Any, par_bounds: Any) -> None:
     """Raises UnspecifiedPOI. Warns if tilde and POI bound at 0 disagree."""
     poi = _poi_of(pdf)
     if name == "q0":
@@ -26,7 +26,7 @@ def _check(name: str, pdf, par_bounds) -> None:
     log.warning("%s is used with a POI that is %s at zero. Use %s instead%s.", name, bounded, other, hint)
 
 
-def _mu_of_q0(mu) -> float:
+def _mu_of_q0(mu: Any) -> float:
     if mu != 0.0:
         log.warning("The q0 test statistic is for mu=0. Setting mu=0.")
     return 0.0
@@ -36,7 +36,13 @@ def _test_statistic(name: str, doc: str, vanishes: Callable[[Any, Any], bool]) -
     """Twice the NLL at mu minus the minimum, at least 0; 0 if `vanishes(best value, mu)`."""
 
     def statistic(
-        mu, data, pdf, init_pars, par_bounds, fixed_params, return_fitted_pars: bool = False
+        mu: Any,
+        data: Any,
+        pdf: Any,
+        init_pars: Any,
+        par_bounds: Any,
+        fixed_params: Any,
+        return_fitted_pars: bool = False,
     ) -> Any:
         _check(name, pdf, par_bounds)
         if name == "q0":

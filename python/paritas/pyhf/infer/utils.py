@@ -10,11 +10,11 @@ __all__ = ["create_calculator", "get_test_stat"]
 _TEST_STATISTICS = {"q0": q0, "q": qmu, "qtilde": qmu_tilde}
 
 
-def all_pois_floating(pdf, fixed_params) -> bool:
+def all_pois_floating(pdf: Any, fixed_params: Any) -> bool:
     return not fixed_params[pdf.config.poi_index]
 
 
-def create_calculator(calctype: str, *args, **kwargs) -> Any:
+def create_calculator(calctype: str, *args: Any, **kwargs: Any) -> Any:
     """ "asymptotics" or "toybased"."""
     from . import calculators
 

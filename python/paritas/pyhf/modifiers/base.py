@@ -14,7 +14,7 @@ from ..tensor.manager import as_tensor
 
 
 def parset(
-    paramset_type: str, bins: int | None, init: float, bounds: tuple[float, float], **more
+    paramset_type: str, bins: int | None, init: float, bounds: tuple[float, float], **more: Any
 ) -> dict[str, Any]:
     count = 1 if bins is None else bins
     return {
@@ -39,24 +39,24 @@ class Builder:
     sparse = True
     fields: tuple[str, ...] = ("mask",)
 
-    def __init__(self, config) -> None:
+    def __init__(self, config: Any) -> None:
         self.config = config
         self.required_parsets: dict[str, list[Any]] = {}
         self._parts: dict[str, Any] = {}
 
-    def collect(self, thismod, nom) -> dict[str, Any]:
+    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
         """What to keep besides the mask, or None."""
         return {}
 
     @staticmethod
-    def requirement(sample_data, modifier_data) -> dict[str, Any] | None:
+    def requirement(sample_data: Any, modifier_data: Any) -> dict[str, Any] | None:
         """None if `complete` makes it."""
         return None
 
-    def _part(self, thismod, nom) -> dict[str, Any]:
+    def _part(self, thismod: Any, nom: Any) -> dict[str, Any]:
         return {"mask": [bool(thismod)] * len(nom), **self.collect(thismod, nom)}
 
-    def append(self, key: str, channel: str, sample: str, thismod, defined_samp) -> None:
+    def append(self, key: str, channel: str, sample: str, thismod: Any, defined_samp: Any) -> None:
         nom = defined_samp["data"] if defined_samp else [0.0] * self.config.channel_nbins[channel]
         part = self._part(thismod, nom)
         self._parts.setdefault(key, {}).setdefault(sample, {})[channel] = part
@@ -98,7 +98,7 @@ class Builder:
 class UncertainBinsBuilder(Builder):
     fields = ("mask", "nom_data", "uncrt")
 
-    def collect(self, thismod, nom) -> dict[str, Any]:
+    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
         uncertainties = thismod["data"] if thismod else [0.0] * len(nom)
         return {"nom_data": list(nom), "uncrt": list(uncertainties)}
 
@@ -108,7 +108,9 @@ class Applier:
     op_code = "multiplication"
     _values: Callable[[Any], Any]
 
-    def __init__(self, modifiers, pdfconfig, builder_data, batch_size: int | None = None) -> None:
+    def __init__(
+        self, modifiers: Any, pdfconfig: Any, builder_data: Any, batch_size: int | None = None
+    ) -> None:
         self.batch_size = batch_size
         self._keys = [f"{kind}/{name}" for name, kind in modifiers]
         self._samples = pdfconfig.samples
@@ -124,10 +126,10 @@ class Applier:
         found = [self._builder_data[key] for key in self._keys]
         return np.asarray([[[one[sample]["data"][field]] for sample in self._samples] for one in found])
 
-    def _prepare(self, pdfconfig) -> None:
+    def _prepare(self, pdfconfig: Any) -> None:
         """Makes what needs no parameters."""
 
-    def apply(self, pars) -> Any:
+    def apply(self, pars: Any) -> Any:
         """None without modifiers."""
         if not self._keys:
             return None
@@ -137,7 +139,7 @@ class Applier:
 
 
 class FactorApplier(Applier):
-    def _values(self, pars) -> Any:
+    def _values(self, pars: Any) -> Any:
         return self.param_viewer.get(pars)[:, np.newaxis, :, np.newaxis]
 
 
@@ -148,31 +150,36 @@ class InterpolationApplier(Applier):
     codes: tuple[str, ...]
 
     def __init__(
-        self, modifiers, pdfconfig, builder_data, interpcode: str | None = None, batch_size: int | None = None
+        self,
+        modifiers: Any,
+        pdfconfig: Any,
+        builder_data: Any,
+        interpcode: str | None = None,
+        batch_size: int | None = None,
     ) -> None:
         self.interpcode = interpcode or self.codes[0]
         assert self.interpcode in self.codes
         super().__init__(modifiers, pdfconfig, builder_data, batch_size)
 
-    def _prepare(self, pdfconfig) -> None:
+    def _prepare(self, pdfconfig: Any) -> None:
         fields = [self._field(field)[:, :, 0] for field in self.histograms]
         self.interpolator = getattr(interpolators, self.interpcode)(np.stack(fields, axis=2))
 
-    def _values(self, pars) -> Any:
+    def _values(self, pars: Any) -> Any:
         return self.interpolator(self.param_viewer.get(pars))
 
 
 class BinApplier(Applier):
-    def _places(self, mask, pdfconfig) -> Any:
+    def _places(self, mask: Any, pdfconfig: Any) -> Any:
         """Arbitrary outside the last sample's `mask`."""
         return np.cumsum(mask) - 1
 
-    def _prepare(self, pdfconfig) -> None:
+    def _prepare(self, pdfconfig: Any) -> None:
         fields = []
         for mask, selection in zip(self._mask[:, :, 0], self.param_viewer.index_selection):
             last = mask[np.flatnonzero(mask.any(axis=1))[-1]]
             fields.append(selection[:, np.clip(self._places(last, pdfconfig), 0, selection.shape[1] - 1)])
         self._access_field = np.stack(fields)
 
-    def _values(self, pars) -> Any:
+    def _values(self, pars: Any) -> Any:
         return pars.reshape(-1)[self._access_field][:, np.newaxis]

@@ -5,7 +5,7 @@ from typing import Any
 from .base import STANDARD_NORMAL, Builder, InterpolationApplier
 
 
-def required_parset(sample_data, modifier_data) -> dict[str, Any]:
+def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
     return dict(STANDARD_NORMAL)
 
 
@@ -13,7 +13,7 @@ class histosys_builder(Builder):
     fields = ("lo_data", "nom_data", "hi_data", "mask")
     requirement = staticmethod(required_parset)
 
-    def collect(self, thismod, nom) -> dict[str, Any]:
+    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
         data = thismod["data"] if thismod else {"lo_data": nom, "hi_data": nom}
         return {"lo_data": list(data["lo_data"]), "hi_data": list(data["hi_data"]), "nom_data": list(nom)}
 

@@ -5,7 +5,7 @@ from typing import Any
 from .base import STANDARD_NORMAL, Builder, FactorApplier
 
 
-def required_parset(sample_data, modifier_data) -> dict[str, Any]:
+def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
     return {**STANDARD_NORMAL, "inits": None, "bounds": None, "auxdata": None, "sigmas": None}
 
 

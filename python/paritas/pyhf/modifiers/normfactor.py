@@ -5,7 +5,7 @@ from typing import Any
 from .base import FREE_FACTOR, Builder, FactorApplier
 
 
-def required_parset(sample_data, modifier_data) -> dict[str, Any]:
+def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
     return dict(FREE_FACTOR)
 
 

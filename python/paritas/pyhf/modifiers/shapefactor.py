@@ -7,7 +7,7 @@ import numpy as np
 from .base import BinApplier, Builder, parset
 
 
-def required_parset(sample_data, modifier_data) -> dict[str, Any]:
+def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
     return parset("unconstrained", len(sample_data), 1.0, (0.0, 10.0))
 
 
@@ -18,5 +18,5 @@ class shapefactor_builder(Builder):
 class shapefactor_combined(BinApplier):
     name = "shapefactor"
 
-    def _places(self, mask, pdfconfig) -> Any:
+    def _places(self, mask: Any, pdfconfig: Any) -> Any:
         return np.concatenate([np.arange(bins) for bins in pdfconfig.channel_nbins.values()])

@@ -5,7 +5,7 @@ from typing import Any
 from .base import BinApplier, UncertainBinsBuilder, parset
 
 
-def required_parset(sample_data, modifier_data) -> dict[str, Any]:
+def required_parset(sample_data: Any, modifier_data: Any) -> dict[str, Any]:
     pairs = list(zip(sample_data, modifier_data))
     valid = [nominal > 0 and uncertainty > 0 for nominal, uncertainty in pairs]
     factors = tuple((pair[0] / pair[1]) ** 2 if good else 1.0 for good, pair in zip(valid, pairs))

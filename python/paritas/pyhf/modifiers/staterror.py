@@ -8,7 +8,7 @@ from ..exceptions import InvalidModel
 from .base import BinApplier, UncertainBinsBuilder, parset
 
 
-def required_parset(sigmas, fixed) -> dict[str, Any]:
+def required_parset(sigmas: Any, fixed: Any) -> dict[str, Any]:
     bins = len(sigmas)
     return parset(
         "constrained_by_normal",

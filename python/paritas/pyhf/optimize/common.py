@@ -7,16 +7,16 @@ from ..tensor.common import _TensorViewer
 from ..tensor.manager import as_tensor
 
 
-def twice_nll(pars, data, pdf) -> Any:
+def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
     """All constants included: (1,)."""
     return -2 * pdf.logpdf(pars, data)
 
 
-def _make_stitch_pars(tv=None, fixed_values=None) -> Any:
+def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
     if tv is None or fixed_values is None:
         return lambda pars, stitch_with=None: pars
 
-    def stitch_pars(pars, stitch_with=fixed_values) -> Any:
+    def stitch_pars(pars: Any, stitch_with: Any = fixed_values) -> Any:
         return tv.stitch([as_tensor(stitch_with), pars])
 
     return stitch_pars
@@ -24,11 +24,11 @@ def _make_stitch_pars(tv=None, fixed_values=None) -> Any:
 
 def shim(
     objective: Callable[..., Any],
-    data,
-    pdf,
-    init_pars,
-    par_bounds,
-    fixed_vals=None,
+    data: Any,
+    pdf: Any,
+    init_pars: Any,
+    par_bounds: Any,
+    fixed_vals: Any = None,
     do_grad: bool = False,
     do_stitch: bool = False,
 ) -> tuple[dict[str, Any], Any]:
@@ -45,7 +45,7 @@ def shim(
         fixed_vals = []
     observed = as_tensor(data)
 
-    def func(pars) -> Any:
+    def func(pars: Any) -> Any:
         return objective(stitch_pars(as_tensor(pars)), observed, pdf)[0]
 
     arguments = {

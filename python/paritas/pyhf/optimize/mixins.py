@@ -38,7 +38,7 @@ class OptimizeResult(dict):  # type: ignore[type-arg]
         return list(self)
 
 
-def _as_scipy_has_it(result) -> Any:
+def _as_scipy_has_it(result: Any) -> Any:
     """SciPy's class, which scripts may check for, if installed."""
     try:
         from scipy.optimize import OptimizeResult as scipy_result
@@ -47,7 +47,7 @@ def _as_scipy_has_it(result) -> Any:
     return result if isinstance(result, scipy_result) else scipy_result(result)
 
 
-def _correlations(covariance) -> Any:
+def _correlations(covariance: Any) -> Any:
     widths = np.sqrt(np.diag(covariance))
     scale = np.outer(widths, widths)
     return np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
@@ -60,7 +60,7 @@ class OptimizerMixin:
     _get_minimizer: Callable[..., Any]
     _minimize: Callable[..., Any]
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         self.maxiter = kwargs.pop("maxiter", _MAXITER)
         self.verbose = kwargs.pop("verbose", 0)
         exceptions.refuse_options(kwargs)
@@ -77,7 +77,7 @@ class OptimizerMixin:
         result.x = stitch_pars(as_tensor(result.x))
         zeros = get_backend()[0].zeros(len(result.x) - len(x0))
 
-        def with_zeros(values) -> Any:
+        def with_zeros(values: Any) -> Any:
             return stitch_pars(as_tensor(values), stitch_with=zeros)
 
         widths, correlations = getattr(result, "unc", None), getattr(result, "corr", None)
@@ -92,18 +92,18 @@ class OptimizerMixin:
     def minimize(
         self,
         objective: Callable[..., Any],
-        data,
-        pdf,
-        init_pars,
-        par_bounds,
-        fixed_vals=None,
+        data: Any,
+        pdf: Any,
+        init_pars: Any,
+        par_bounds: Any,
+        fixed_vals: Any = None,
         return_fitted_val: bool = False,
         return_result_obj: bool = False,
         return_uncertainties: bool = False,
         return_correlations: bool = False,
         do_grad: bool | None = None,
         do_stitch: bool = False,
-        **kwargs,
+        **kwargs: Any,
     ) -> Any:
         """Parameters at the minimum: (parameters,), or (parameters, 2) with uncertainties. Then, if asked
         for: correlations, objective value, whole result."""
@@ -130,11 +130,11 @@ class EngineOptimizer(OptimizerMixin):
 
     own_options: tuple[str, ...] = ()
 
-    def handles(self, pdf) -> bool:
+    def handles(self, pdf: Any) -> bool:
         engine_model = getattr(pdf, "_engine_model", None)
         return engine_model is not None and not pdf.batch_size and engine_model() is not None
 
-    def _maxiter(self, options) -> Any:
+    def _maxiter(self, options: Any) -> Any:
         if options:
             own = ("maxiter", *self.own_options)
             exceptions.refuse_options([name for name in options if name not in own])
@@ -183,7 +183,7 @@ class EngineOptimizer(OptimizerMixin):
             hess_inv=covariance,
         )
 
-    def _get_minimizer(self, *args, **kwargs) -> Any:
+    def _get_minimizer(self, *args: Any, **kwargs: Any) -> Any:
         try:
             from scipy.optimize import minimize
         except ImportError:
@@ -193,7 +193,14 @@ class EngineOptimizer(OptimizerMixin):
         return minimize
 
     def _minimize(
-        self, minimizer, func, x0, do_grad: bool = False, bounds=None, fixed_vals=None, options=None
+        self,
+        minimizer: Any,
+        func: Any,
+        x0: Any,
+        do_grad: bool = False,
+        bounds: Any = None,
+        fixed_vals: Any = None,
+        options: Any = None,
     ) -> Any:
         options = options or {}
         maxiter = self._maxiter(options)

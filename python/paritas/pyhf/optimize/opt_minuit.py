@@ -11,7 +11,7 @@ class minuit_optimizer(EngineOptimizer):
 
     own_options = ("strategy", "tolerance")
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.name = "minuit"
         self.errordef = kwargs.pop("errordef", 1)
         self.steps = kwargs.pop("steps", 1000)

@@ -1,5 +1,7 @@
 """The optimizer "scipy"."""
 
+from typing import Any
+
 from .mixins import EngineOptimizer
 
 
@@ -8,7 +10,7 @@ class scipy_optimizer(EngineOptimizer):
 
     own_options = ("verbose", "method", "tolerance", "solver_options")
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         self.name = "scipy"
         self.tolerance = kwargs.pop("tolerance", None)
         self.solver_options = kwargs.pop("solver_options", {})

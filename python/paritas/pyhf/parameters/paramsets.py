@@ -15,7 +15,7 @@ __all__ = [
 class paramset:
     constrained: bool
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         self.name = kwargs["name"]
         self.n_parameters = kwargs["n_parameters"]
         self.suggested_init = kwargs["inits"]
@@ -32,7 +32,7 @@ class paramset:
         return self._suggested_fixed
 
     @suggested_fixed.setter
-    def suggested_fixed(self, value) -> None:
+    def suggested_fixed(self, value: Any) -> None:
         if not isinstance(value, bool):
             assert len(value) == self.n_parameters
         self._suggested_fixed = value
@@ -53,7 +53,7 @@ class constrained_paramset(paramset):
     constrained = True
     pdf_type: str
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.auxdata = kwargs["auxdata"]
 
@@ -63,7 +63,7 @@ class constrained_by_normal(constrained_paramset):
 
     pdf_type = "normal"
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if kwargs.get("sigmas"):
             self.sigmas = kwargs["sigmas"]
@@ -77,7 +77,7 @@ class constrained_by_poisson(constrained_paramset):
 
     pdf_type = "poisson"
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.factors = kwargs["factors"]
 

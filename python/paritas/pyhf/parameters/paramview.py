@@ -10,7 +10,7 @@ __all__ = ["ParamViewer"]
 class ParamViewer:
     """Of tensors of `shape`: (parameters,) or (batch, parameters)."""
 
-    def __init__(self, shape, par_map, par_selection) -> None:
+    def __init__(self, shape: Any, par_map: Any, par_selection: Any) -> None:
         self.all_indices = np.arange(int(np.prod(shape))).reshape(shape)
         parts = [par_map[name]["slice"] for name in par_selection]
         self.index_selection = [self.all_indices[..., part] for part in parts]
@@ -19,7 +19,7 @@ class ParamViewer:
         self.stitched = np.concatenate(self.index_selection, axis=-1) if parts else None
         self.indices_concatenated = None if self.stitched is None else self.stitched.T
 
-    def get(self, data, indices=None) -> Any:
+    def get(self, data: Any, indices: Any = None) -> Any:
         """Default: all sets. None without sets."""
         if not self.index_selection:
             return None

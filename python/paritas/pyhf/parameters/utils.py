@@ -10,7 +10,7 @@ _ATTRIBUTES = "paramset_type n_parameters is_scalar inits bounds auxdata factors
 _ABSENT = "undefined"
 
 
-def _configured(name: str, attribute: str, asked, given) -> Any:
+def _configured(name: str, attribute: str, asked: Any, given: Any) -> Any:
     if isinstance(given, tuple):
         return list(given)
     if isinstance(given, list) and asked and asked != _ABSENT and len(given) != len(asked):
@@ -22,7 +22,7 @@ def _configured(name: str, attribute: str, asked, given) -> Any:
     return given
 
 
-def reduce_paramsets_requirements(paramsets_requirements, paramsets_user_configs) -> dict[str, Any]:
+def reduce_paramsets_requirements(paramsets_requirements: Any, paramsets_user_configs: Any) -> dict[str, Any]:
     reduced: dict[str, Any] = {}
     for name, requirements in paramsets_requirements.items():
         user = paramsets_user_configs.get(name, {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from typing import Any
 
 from . import variables
 from .loader import load_schema
@@ -24,7 +25,7 @@ class Schema(sys.modules[__name__].__class__):  # type: ignore[misc]
     def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *args) -> None:
+    def __exit__(self, *args: Any) -> None:
         variables.schemas = self.orig_path
         variables.SCHEMA_CACHE.clear()
         variables.SCHEMA_CACHE.update(self.orig_cache)

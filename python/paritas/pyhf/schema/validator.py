@@ -18,7 +18,7 @@ from .loader import load_schema
 class ValidationError(Exception):
     """`path`: the steps to `instance`."""
 
-    def __init__(self, message: str, path: list[Any], instance) -> None:
+    def __init__(self, message: str, path: list[Any], instance: Any) -> None:
         super().__init__(message)
         self.message, self.path, self.instance = message, path, instance
 
@@ -42,7 +42,7 @@ class _Validator:
         self.types = _TYPES_WITH_TENSORS if allow_tensors else _TYPES
         self.resolved: dict[Any, tuple[Any, str]] = {}
 
-    def _is(self, value, kind: str) -> bool:
+    def _is(self, value: Any, kind: str) -> bool:
         """Unlike in Python, true and false are no numbers."""
         return isinstance(value, self.types[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
@@ -56,7 +56,7 @@ class _Validator:
             found = self.resolved[reference, base] = (schema, target)
         return found
 
-    def errors(self, value, schema, base: str, path: list[Any]) -> Iterator[ValidationError]:
+    def errors(self, value: Any, schema: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
         """Nearest first."""
         if "$ref" in schema:
             resolved, base = self._resolve(schema["$ref"], base)
@@ -83,7 +83,7 @@ class _Validator:
             message = f"{value!r} is not valid under one of the given schemas alone"
             yield ValidationError(message, path, value)
 
-    def _messages(self, value, schema) -> Iterator[str]:
+    def _messages(self, value: Any, schema: Any) -> Iterator[str]:
         """Errors of the value itself, not its parts."""
         if "const" in schema and value != schema["const"]:
             yield f"{schema['const']!r} was expected"
@@ -107,17 +107,17 @@ class _Validator:
         elif isinstance(value, str) and "pattern" in schema and not re.search(schema["pattern"], value):
             yield f"{value!r} does not match '{schema['pattern']}'"
 
-    def _items(self, value, items, base: str, path: list[Any]) -> Iterator[ValidationError]:
+    def _items(self, value: Any, items: Any, base: str, path: list[Any]) -> Iterator[ValidationError]:
         if items == {"type": "number"} and {float, int}.issuperset(map(type, value)):
             return  # usual, and much faster
         for index, item in enumerate(value):
             yield from self.errors(item, items, base, [*path, index])
 
-    def _fits(self, value, schema, base: str) -> bool:
+    def _fits(self, value: Any, schema: Any, base: str) -> bool:
         return next(self.errors(value, schema, base, []), None) is None
 
 
-def validate(spec, schema_name: str, *, version: str | None = None, allow_tensors: bool = True) -> None:
+def validate(spec: Any, schema_name: str, *, version: str | None = None, allow_tensors: bool = True) -> None:
     """Raises InvalidSpecification. Schemas: "workspace.json", ..."""
     schema = load_schema(str(Path(version or variables.SCHEMA_VERSION) / schema_name))
     error = next(_Validator(allow_tensors).errors(spec, schema, schema["$id"], []), None)

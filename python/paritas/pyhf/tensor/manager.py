@@ -18,7 +18,7 @@ def get_backend(default: bool = False) -> tuple[Any, Any]:
     return state["default" if default else "current"]
 
 
-def as_tensor(value) -> Any:
+def as_tensor(value: Any) -> Any:
     """Of the current backend, in its precision."""
     return state["current"][0].astensor(value)
 
@@ -26,16 +26,16 @@ def as_tensor(value) -> Any:
 state["default"] = state["current"] = (BackendRetriever.numpy_backend(), OptimizerRetriever.scipy_optimizer())
 
 
-def _text(value) -> Any:
+def _text(value: Any) -> Any:
     return value.decode("utf-8") if isinstance(value, bytes) else value
 
 
-def _check_kind(what: str, thing, known) -> None:
+def _check_kind(what: str, thing: Any, known: Any) -> None:
     if known is not None and not isinstance(thing, known):
         raise AttributeError(f"{type(thing)} needs a name of its own: there is another {what} '{thing.name}'")
 
 
-def _backend(backend, precision: str | None) -> Any:
+def _backend(backend: Any, precision: str | None) -> Any:
     options = {"precision": precision} if precision else {}
     if isinstance(backend, str):
         maker = getattr(BackendRetriever, f"{backend.lower()}_backend")
@@ -49,7 +49,7 @@ def _backend(backend, precision: str | None) -> Any:
     return backend
 
 
-def _optimizer(optimizer) -> Any:
+def _optimizer(optimizer: Any) -> Any:
     if optimizer is None:
         return OptimizerRetriever.scipy_optimizer()
     if isinstance(optimizer, str):
@@ -63,7 +63,9 @@ def _optimizer(optimizer) -> Any:
 
 
 @events.register("change_backend")
-def set_backend(backend, custom_optimizer=None, precision=None, default: bool = False) -> None:
+def set_backend(
+    backend: Any, custom_optimizer: Any = None, precision: Any = None, default: bool = False
+) -> None:
     """Backend: "numpy" or alike; optimizer: "scipy", "minuit", or an object with `name` and `minimize`; array
     precision: "64b", "32b"; `default`: also as defaults."""
     precision = _text(precision)
@@ -83,7 +85,7 @@ def set_backend(backend, custom_optimizer=None, precision=None, default: bool = 
     new[0]._setup()
 
 
-def _announce(prefix: str, old, new) -> None:
+def _announce(prefix: str, old: Any, new: Any) -> None:
     if (old[0].name, old[0].precision) != (new[0].name, new[0].precision):
         events.trigger(f"{prefix}tensorlib_changed")()
     if old[1] != new[1]:

@@ -36,7 +36,7 @@ def _normal_cdf(x: float) -> float:
 def _elementwise(function: Callable[[float], float]) -> Any:
     loop = np.frompyfunc(function, 1, 1)
 
-    def apply(x) -> Any:
+    def apply(x: Any) -> Any:
         return np.asarray(loop(np.asarray(x, dtype=np.float64)), dtype=np.float64)[()]
 
     return apply
@@ -48,7 +48,7 @@ gammaln = _elementwise(_lgamma)
 normal_cdf = _elementwise(_normal_cdf)
 
 
-def xlogy(x, y) -> Any:
+def xlogy(x: Any, y: Any) -> Any:
     """0 where x = 0, also at y = 0."""
     x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -56,25 +56,25 @@ def xlogy(x, y) -> Any:
 
 
 class _BasicPoisson:
-    def __init__(self, rate) -> None:
+    def __init__(self, rate: Any) -> None:
         self.rate = rate
 
-    def sample(self, sample_shape) -> Any:
+    def sample(self, sample_shape: Any) -> Any:
         return np.random.poisson(self.rate, size=tuple(sample_shape) + self.rate.shape)
 
-    def log_prob(self, value) -> Any:
+    def log_prob(self, value: Any) -> Any:
         return numpy_backend().poisson_logpdf(value, self.rate)
 
 
 class _BasicNormal:
-    def __init__(self, loc, scale) -> None:
+    def __init__(self, loc: Any, scale: Any) -> None:
         self.loc = loc
         self.scale = scale
 
-    def sample(self, sample_shape) -> Any:
+    def sample(self, sample_shape: Any) -> Any:
         return np.random.standard_normal(size=tuple(sample_shape) + self.loc.shape) * self.scale + self.loc
 
-    def log_prob(self, value) -> Any:
+    def log_prob(self, value: Any) -> Any:
         return numpy_backend().normal_logpdf(value, self.loc, self.scale)
 
 
@@ -84,7 +84,7 @@ class numpy_backend:
     array_type = np.ndarray
     array_subtype = np.number
 
-    def __init__(self, **kwargs) -> None:
+    def __init__(self, **kwargs: Any) -> None:
         self.name = "numpy"
         self.precision = kwargs.get("precision", "64b")
         float_type, int_type = (np.float64, np.int64) if self.precision == "64b" else (np.float32, np.int32)
@@ -101,122 +101,122 @@ class numpy_backend:
             log.error("Invalid dtype: dtype must be float, int, or bool.", exc_info=True)
             raise
 
-    def astensor(self, tensor_in, dtype: str = "float") -> Any:
+    def astensor(self, tensor_in: Any, dtype: str = "float") -> Any:
         return np.asarray(tensor_in, dtype=self._dtype(dtype))
 
-    def ones(self, shape, dtype: str = "float") -> Any:
+    def ones(self, shape: Any, dtype: str = "float") -> Any:
         return np.ones(shape, dtype=self._dtype(dtype))
 
-    def zeros(self, shape, dtype: str = "float") -> Any:
+    def zeros(self, shape: Any, dtype: str = "float") -> Any:
         return np.zeros(shape, dtype=self._dtype(dtype))
 
-    def tolist(self, tensor_in) -> Any:
+    def tolist(self, tensor_in: Any) -> Any:
         return tensor_in if isinstance(tensor_in, list) else tensor_in.tolist()
 
-    def to_numpy(self, tensor_in) -> Any:
+    def to_numpy(self, tensor_in: Any) -> Any:
         return tensor_in
 
-    def shape(self, tensor) -> Any:
+    def shape(self, tensor: Any) -> Any:
         return tensor.shape
 
-    def clip(self, tensor_in, min_value, max_value) -> Any:
+    def clip(self, tensor_in: Any, min_value: Any, max_value: Any) -> Any:
         return np.clip(tensor_in, min_value, max_value)
 
-    def erf(self, tensor_in) -> Any:
+    def erf(self, tensor_in: Any) -> Any:
         return erf(tensor_in)
 
-    def erfinv(self, tensor_in) -> Any:
+    def erfinv(self, tensor_in: Any) -> Any:
         return erfinv(tensor_in)
 
-    def tile(self, tensor_in, repeats) -> Any:
+    def tile(self, tensor_in: Any, repeats: Any) -> Any:
         return np.tile(tensor_in, repeats)
 
-    def conditional(self, predicate, true_callable, false_callable) -> Any:
+    def conditional(self, predicate: Any, true_callable: Any, false_callable: Any) -> Any:
         return true_callable() if predicate else false_callable()
 
-    def outer(self, tensor_in_1, tensor_in_2) -> Any:
+    def outer(self, tensor_in_1: Any, tensor_in_2: Any) -> Any:
         return np.outer(tensor_in_1, tensor_in_2)
 
-    def gather(self, tensor, indices) -> Any:
+    def gather(self, tensor: Any, indices: Any) -> Any:
         return tensor[indices]
 
-    def boolean_mask(self, tensor, mask) -> Any:
+    def boolean_mask(self, tensor: Any, mask: Any) -> Any:
         return tensor[mask]
 
-    def isfinite(self, tensor) -> Any:
+    def isfinite(self, tensor: Any) -> Any:
         return np.isfinite(tensor)
 
-    def sum(self, tensor_in, axis=None) -> Any:
+    def sum(self, tensor_in: Any, axis: Any = None) -> Any:
         return np.sum(tensor_in, axis=axis)
 
-    def product(self, tensor_in, axis=None) -> Any:
+    def product(self, tensor_in: Any, axis: Any = None) -> Any:
         return np.prod(tensor_in, axis=axis)
 
-    def abs(self, tensor) -> Any:
+    def abs(self, tensor: Any) -> Any:
         return np.abs(tensor)
 
-    def power(self, tensor_in_1, tensor_in_2) -> Any:
+    def power(self, tensor_in_1: Any, tensor_in_2: Any) -> Any:
         return np.power(tensor_in_1, tensor_in_2)
 
-    def sqrt(self, tensor_in) -> Any:
+    def sqrt(self, tensor_in: Any) -> Any:
         return np.sqrt(tensor_in)
 
-    def divide(self, tensor_in_1, tensor_in_2) -> Any:
+    def divide(self, tensor_in_1: Any, tensor_in_2: Any) -> Any:
         return np.divide(tensor_in_1, tensor_in_2)
 
-    def log(self, tensor_in) -> Any:
+    def log(self, tensor_in: Any) -> Any:
         return np.log(tensor_in)
 
-    def exp(self, tensor_in) -> Any:
+    def exp(self, tensor_in: Any) -> Any:
         return np.exp(tensor_in)
 
-    def percentile(self, tensor_in, q, axis=None, interpolation="linear") -> Any:
+    def percentile(self, tensor_in: Any, q: Any, axis: Any = None, interpolation: Any = "linear") -> Any:
         if interpolation == "linear":  # old NumPy lacks `method`
             return np.percentile(tensor_in, q, axis=axis)
         return np.percentile(tensor_in, q, axis=axis, method=interpolation)
 
-    def stack(self, sequence, axis: int = 0) -> Any:
+    def stack(self, sequence: Any, axis: int = 0) -> Any:
         return np.stack(sequence, axis=axis)
 
-    def where(self, mask, tensor_in_1, tensor_in_2) -> Any:
+    def where(self, mask: Any, tensor_in_1: Any, tensor_in_2: Any) -> Any:
         return np.where(mask, tensor_in_1, tensor_in_2)
 
-    def concatenate(self, sequence, axis=0) -> Any:
+    def concatenate(self, sequence: Any, axis: Any = 0) -> Any:
         return np.concatenate(sequence, axis=axis)
 
-    def simple_broadcast(self, *args) -> Any:
+    def simple_broadcast(self, *args: Any) -> Any:
         return np.broadcast_arrays(*args)
 
-    def reshape(self, tensor, newshape) -> Any:
+    def reshape(self, tensor: Any, newshape: Any) -> Any:
         return np.reshape(tensor, newshape)
 
-    def ravel(self, tensor) -> Any:
+    def ravel(self, tensor: Any) -> Any:
         return np.ravel(tensor)
 
-    def einsum(self, subscripts: str, *operands) -> Any:
+    def einsum(self, subscripts: str, *operands: Any) -> Any:
         return np.einsum(subscripts, *operands)
 
-    def transpose(self, tensor_in) -> Any:
+    def transpose(self, tensor_in: Any) -> Any:
         return tensor_in.transpose()
 
-    def poisson_logpdf(self, n, lam) -> Any:
+    def poisson_logpdf(self, n: Any, lam: Any) -> Any:
         return xlogy(n, lam) - lam - gammaln(np.asarray(n) + 1.0)
 
-    def poisson(self, n, lam) -> Any:
+    def poisson(self, n: Any, lam: Any) -> Any:
         return np.exp(self.poisson_logpdf(np.asarray(n), np.asarray(lam)))
 
-    def normal_logpdf(self, x, mu, sigma) -> Any:
+    def normal_logpdf(self, x: Any, mu: Any, sigma: Any) -> Any:
         pull = np.divide(np.subtract(x, mu), sigma)
         return -0.5 * pull * pull - np.log(sigma) - _LOG_ROOT_2PI
 
-    def normal(self, x, mu, sigma) -> Any:
+    def normal(self, x: Any, mu: Any, sigma: Any) -> Any:
         return np.exp(self.normal_logpdf(x, mu, sigma))
 
-    def normal_cdf(self, x, mu=0, sigma=1) -> Any:
+    def normal_cdf(self, x: Any, mu: Any = 0, sigma: Any = 1) -> Any:
         return normal_cdf(np.divide(np.subtract(x, mu), sigma))
 
-    def poisson_dist(self, rate) -> _BasicPoisson:
+    def poisson_dist(self, rate: Any) -> _BasicPoisson:
         return _BasicPoisson(rate)
 
-    def normal_dist(self, mu, sigma) -> _BasicNormal:
+    def normal_dist(self, mu: Any, sigma: Any) -> _BasicNormal:
         return _BasicNormal(mu, sigma)

@@ -15,7 +15,9 @@ BrazilBandCollection = namedtuple(
 )
 
 
-def plot_brazil_band(test_pois, cls_obs, cls_exp, test_size: float, ax, **kwargs) -> Any:
+def plot_brazil_band(
+    test_pois: Any, cls_obs: Any, cls_exp: Any, test_size: float, ax: Any, **kwargs: Any
+) -> Any:
     """CLs, bands and test size; returns artists. Keywords: color, test_size_color, test_size_linestyle."""
     color = kwargs.pop("color", "black")
     (observed,) = ax.plot(test_pois, cls_obs, color=color, label=r"$\mathrm{CL}_{s}$")
@@ -40,7 +42,7 @@ def plot_brazil_band(test_pois, cls_obs, cls_exp, test_size: float, ax, **kwargs
     return observed, expected, one_sigma, two_sigma, size
 
 
-def plot_cls_components(test_pois, tail_probs, ax, **kwargs) -> Any:
+def plot_cls_components(test_pois: Any, tail_probs: Any, ax: Any, **kwargs: Any) -> Any:
     """CLs+b and CLb; returns artists, or None. Keywords: linewidth, no_clsb, no_clb, clsb_color,
     clb_color."""
     linewidth = kwargs.pop("linewidth", 2)
@@ -61,7 +63,9 @@ def _legend_order(label: str) -> int:
     return max((place + 1 for place, part in enumerate(parts) if part in label), default=0)
 
 
-def plot_results(test_pois, tests, test_size: float = 0.05, ax=None, **kwargs) -> BrazilBandCollection:
+def plot_results(
+    test_pois: Any, tests: Any, test_size: float = 0.05, ax: Any = None, **kwargs: Any
+) -> BrazilBandCollection:
     """Tests from hypotest(..., return_expected_set=True); with `components` also return_tail_probs=True.
     Keywords: no_cls, xlabel, ylabel, and those above."""
     ax = plt.gca() if ax is None else ax

@@ -10,7 +10,7 @@ __all__ = ["upper_limits.upper_limit"]
 
 
 @wraps(upper_limits.upper_limit, assigned=())
-def upperlimit(*args, **kwargs) -> Any:
+def upperlimit(*args: Any, **kwargs: Any) -> Any:
     """`upper_limit` before pyhf 0.7."""
     warn(
         "pyhf.infer.intervals.upperlimit is deprecated: use pyhf.infer.intervals.upper_limits.upper_limit",

@@ -10,7 +10,7 @@ from .. import hypotest
 __all__ = ["linear_grid_scan", "toms748_scan", "upper_limit"]
 
 
-def _root(function, a: float, b: float, atol: float, rtol: float) -> float:
+def _root(function: Any, a: float, b: float, atol: float, rtol: float) -> float:
     """Chandrupatla, Advances in Engineering Software 28 (1997) 145: inverse quadratic interpolation if three
     points allow it, else bisection."""
     fa, fb = function(a), function(b)
@@ -41,15 +41,15 @@ def _root(function, a: float, b: float, atol: float, rtol: float) -> float:
 
 
 def toms748_scan(
-    data,
-    model,
+    data: Any,
+    model: Any,
     bounds_low: float,
     bounds_up: float,
     level: float = 0.05,
     atol: float = 2e-12,
     rtol: float = 1e-4,
     from_upper_limit_fn: bool = False,
-    **hypotest_kwargs,
+    **hypotest_kwargs: Any,
 ) -> Any:
     """(observed limit, five expected) as roots, to atol or rtol. Bounds are halved and doubled to enclose
     all. `from_upper_limit_fn`: also (tested values, tests)."""
@@ -82,7 +82,12 @@ def toms748_scan(
 
 
 def linear_grid_scan(
-    data, model, scan, level: float = 0.05, return_results: bool = False, **hypotest_kwargs
+    data: Any,
+    model: Any,
+    scan: Any,
+    level: float = 0.05,
+    return_results: bool = False,
+    **hypotest_kwargs: Any,
 ) -> Any:
     """(observed limit, five expected) from ascending `scan`, linearly; `return_results`: also
     (scan, tests)."""
@@ -96,7 +101,12 @@ def linear_grid_scan(
 
 
 def upper_limit(
-    data, model, scan=None, level: float = 0.05, return_results: bool = False, **hypotest_kwargs
+    data: Any,
+    model: Any,
+    scan: Any = None,
+    level: float = 0.05,
+    return_results: bool = False,
+    **hypotest_kwargs: Any,
 ) -> Any:
     """(observed limit, five expected), from `scan` or as roots; `return_results`: also (tested values,
     tests)."""
