@@ -1,45 +1,19 @@
 # Toys: fits, tests, limits, goodness of fit; stores.
 
-cdef struct growing_rows:
-    char *bytes
-    size_t width, count, room # bytes of a row; rows
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_Resize
 
-cdef char *more(growing_rows *rows, size_t n) noexcept nogil:
-    """Room for n rows at the end; NULL: no memory."""
-    cdef size_t room = max(2 * rows.room, rows.count + n)
-    cdef char *moved
-    if rows.count + n > rows.room:
-        moved = <char *>realloc(rows.bytes, room * rows.width + 1)
-        if moved == NULL:
-            return NULL
-        rows.bytes, rows.room = moved, room
-    rows.count += n
-    return rows.bytes + (rows.count - n) * rows.width
+cdef char *more(bytearray rows, Py_ssize_t size) except NULL:
+    """Room for so many bytes at the end."""
+    cdef Py_ssize_t before = len(rows)
+    PyByteArray_Resize(rows, before + size)
+    return PyByteArray_AS_STRING(rows) + before
 
 
-cdef class Rows:
-    """Rows added bit by bit, in memory that becomes an array."""
-
-    cdef growing_rows c
-
-    def __cinit__(self, size_t width):
-        self.c.width = width
-
-    def __dealloc__(self):
-        free(self.c.bytes)
-
-    cdef object array(self, object dtype, tuple shape=()):
-        """The rows, each of this shape, as an array that takes over their memory."""
-        if self.c.count == 0:
-            return np.empty((0, *shape), dtype)
-        return view(self, self.c.bytes, (self.c.count, *shape), dtype)
-
-
-cdef int take_toys(void *user, size_t n, const paritas_toy *toys) noexcept nogil:
-    cdef char *at = more(<growing_rows *>user, n)
-    if at == NULL:
+cdef int take_toys(void *user, size_t n, const paritas_toy *toys) noexcept with gil:
+    try:
+        memcpy(more(<bytearray>user, n * sizeof(paritas_toy)), toys, n * sizeof(paritas_toy))
+    except MemoryError:
         return 1
-    memcpy(at, toys, n * sizeof(paritas_toy))
     return 0
 
 
@@ -48,19 +22,25 @@ cdef struct toy_fit: # parameters follow
     double statistic
     paritas_fit_result fit
 
-cdef struct growing_fits:
-    growing_rows *fits
-    growing_rows *parameters
-    growing_rows *errors # NULL: not wanted
-    size_t p
+cdef class ToyFits:
+    """Rows of toy_fit, parameters and (unless None) errors."""
 
-cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept nogil:
-    cdef growing_fits *taken = <growing_fits *>user
+    cdef bytearray fits, parameters, errors
+    cdef size_t p
+
+
+cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept with gil:
+    cdef ToyFits taken = <ToyFits>user
     cdef size_t i, p = taken.p
-    cdef toy_fit *row = <toy_fit *>more(taken.fits, n)
-    cdef double *parameters = <double *>more(taken.parameters, n)
-    cdef double *errors = NULL if taken.errors == NULL else <double *>more(taken.errors, n)
-    if row == NULL or parameters == NULL or (taken.errors != NULL and errors == NULL):
+    cdef toy_fit *row
+    cdef double *parameters
+    cdef double *errors = NULL
+    try:
+        row = <toy_fit *>more(taken.fits, n * sizeof(toy_fit))
+        parameters = <double *>more(taken.parameters, n * p * sizeof(double))
+        if taken.errors is not None:
+            errors = <double *>more(taken.errors, n * p * sizeof(double))
+    except MemoryError:
         return 1
     for i in range(n):
         row[i].toy, row[i].statistic, row[i].fit = fits[i].toy, fits[i].statistic, fits[i].result
@@ -76,7 +56,7 @@ cdef class ToyOptions:
     cdef paritas_toys_options c
     cdef paritas_key_entry *entries
     cdef tuple texts
-    cdef Rows kept
+    cdef bytearray kept
 
     def __cinit__(self, uint64_t n, uint64_t seed=0, shard=None, bint fix_aux=False, bint newton_only=False,
                   store=None, bint resume=False, entries=(), bint keep=False):
@@ -87,8 +67,8 @@ cdef class ToyOptions:
         if shard is not None:
             self.c.shard, self.c.shards = shard
         if keep:
-            self.kept = Rows(sizeof(paritas_toy))
-            self.c.take, self.c.user = take_toys, &self.kept.c
+            self.kept = bytearray()
+            self.c.take, self.c.user = take_toys, <void *>self.kept
         if store is None:
             return
         self.texts = store, tuple(entries)
@@ -105,7 +85,7 @@ cdef class ToyOptions:
 
     cdef object toys(self):
         """Toys fitted by this run: rows of paritas_toy; None if not kept."""
-        return None if self.kept is None else self.kept.array(record("paritas_toy").dtype)
+        return None if self.kept is None else np.frombuffer(self.kept, record("paritas_toy").dtype)
 
 
 def fit_toys(Model model not None, Job job, ToyOptions options not None, params=None, expected=None,
@@ -116,31 +96,27 @@ def fit_toys(Model model not None, Job job, ToyOptions options not None, params=
     cdef size_t p = model.parameter_count
     cdef Array at = vector(params, p, "params"), around = vector(expected, model.data_count, "expected")
     cdef Array rows = new_rows("paritas_toys_result", 1), summary = new_rows("paritas_toys_parameter", p)
-    cdef Rows fits = Rows(sizeof(toy_fit))
-    cdef Rows values = Rows(p * sizeof(double)), widths = Rows(p * sizeof(double))
-    cdef growing_fits taken
+    cdef ToyFits taken = ToyFits()
     cdef paritas_toys_request request = paritas_toys_request_default
-    cdef Context call = begin(engine, progress)
-    taken.fits, taken.parameters, taken.errors, taken.p = &fits.c, &values.c, NULL, p
-    if errors:
-        taken.errors = &widths.c
+    taken.fits, taken.parameters, taken.p = bytearray(), bytearray(), p
     request.point, request.expected = at.at, around.at
     if errors:
+        taken.errors = bytearray()
         request.flags |= PARITAS_TOYS_ERRORS
     if save_parameters:
         request.flags |= PARITAS_TOYS_KEEP_PARAMETERS
     request.parameters = summary.rows
     if keep:
-        request.take, request.user = take_fits, &taken
-    with nogil:
-        call.status = paritas_toys(call.c, model.c, job_of(job), &request, &options.c, rows.rows)
-    found = call.end(SimpleNamespace(result=rows.array[0], summary=summary.array))
+        request.take, request.user = take_fits, <void *>taken
+    paritas_toys(model.c, job_of(job), &request, &options.c, rows.rows, engine, progress)
+    found = SimpleNamespace(result=rows.array[0], summary=summary.array)
     found.fits = found.values = found.errors = None
     if keep:
-        kind, real = record("paritas_fit_result").dtype, np.dtype(np.float64)
-        found.fits = fits.array(np.dtype([("toy", np.uint64), ("statistic", real), ("fit", kind)]))
-        found.values = values.array(real, (p,))
-        found.errors = widths.array(real, (p,)) if errors else None
+        kind = record("paritas_fit_result").dtype
+        row = np.dtype([("toy", np.uint64), ("statistic", np.float64), ("fit", kind)])
+        found.fits = np.frombuffer(taken.fits, row)
+        found.values = np.frombuffer(taken.parameters).reshape(-1, p)
+        found.errors = np.frombuffer(taken.errors).reshape(-1, p) if errors else None
     return found
 
 
@@ -148,11 +124,9 @@ def hypotest_toys(Model model not None, Job job, str statistic, double mu, ToyOp
                   Engine engine=None, progress=None):
     """`result`, a row of paritas_hypotest_toys_result, and this call's `toys`."""
     cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
-    cdef paritas_test_statistic kind = statistic_of(statistic)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_hypotest_toys(call.c, model.c, job_of(job), kind, mu, &options.c, rows.rows)
-    return call.end(SimpleNamespace(result=rows.array[0], toys=options.toys()))
+    paritas_hypotest_toys(model.c, job_of(job), statistic_of(statistic), mu, &options.c, rows.rows, engine,
+                          progress)
+    return SimpleNamespace(result=rows.array[0], toys=options.toys())
 
 
 def significance_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
@@ -160,11 +134,8 @@ def significance_toys(Model model not None, Job job, ToyOptions options not None
     """`result`, a row of paritas_significance_toys_result, and the `test` behind it as from hypotest_toys."""
     cdef Array rows = new_rows("paritas_significance_toys_result", 1)
     cdef Array tests = new_rows("paritas_hypotest_toys_result", 1)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_significance_toys(call.c, model.c, job_of(job), &options.c, rows.rows,
-                                                tests.rows)
-    return call.end(SimpleNamespace(result=rows.array[0], test=tests.array[0], toys=options.toys()))
+    paritas_significance_toys(model.c, job_of(job), &options.c, rows.rows, tests.rows, engine, progress)
+    return SimpleNamespace(result=rows.array[0], test=tests.array[0], toys=options.toys())
 
 
 def limit_toys(Model model not None, Job job, str statistic, double level, double rtol,
@@ -173,41 +144,29 @@ def limit_toys(Model model not None, Job job, str statistic, double level, doubl
     cdef Array rows = new_rows("paritas_limit_toys_result", 1)
     cdef Array scan = new_rows("paritas_hypotest_toys_result", PARITAS_SCAN_MOST)
     cdef paritas_limit_toys_request request = paritas_limit_toys_request_default
-    cdef Context call
     request.statistic, request.level, request.rtol = statistic_of(statistic), level, rtol
     request.scan_room, request.scan = PARITAS_SCAN_MOST, scan.rows
-    call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_limit_toys(call.c, model.c, job_of(job), &request, &options.c, rows.rows)
+    paritas_limit_toys(model.c, job_of(job), &request, &options.c, rows.rows, engine, progress)
     found = scan.array[:rows.array[0]["n_scan"]]
-    return call.end(SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys()))
+    return SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys())
 
 
 def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
                          progress=None):
     """`result`, a row of paritas_gof_toys_result, and `gof` of the data, a row of paritas_gof_result."""
     cdef Array rows = new_rows("paritas_gof_toys_result", 1), of_data = new_rows("paritas_gof_result", 1)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_gof_toys(call.c, model.c, job_of(job), &options.c, rows.rows, of_data.rows)
-    return call.end(SimpleNamespace(result=rows.array[0], gof=of_data.array[0]))
+    paritas_gof_toys(model.c, job_of(job), &options.c, rows.rows, of_data.rows, engine, progress)
+    return SimpleNamespace(result=rows.array[0], gof=of_data.array[0])
 
 
 def merge_stores(list paths, str output):
     """Pools the shards of one run into a new store."""
     cdef Names names = Names(paths)
-    cdef const char *at = PyUnicode_AsUTF8(output)
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_store_merge(call.c, names.c.count, names.c.items, at)
-    call.end(None)
+    paritas_store_merge(names.c.count, names.c.items, PyUnicode_AsUTF8(output))
 
 
 def hypotest_of_store(str path):
     """A row of paritas_hypotest_toys_result from a store."""
     cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
-    cdef const char *at = PyUnicode_AsUTF8(path)
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_store_hypotest(call.c, at, rows.rows)
-    return call.end(rows.array[0])
+    paritas_store_hypotest(PyUnicode_AsUTF8(path), rows.rows)
+    return rows.array[0]
