@@ -21,7 +21,7 @@ import tempfile
 import zlib
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Callable, Generator, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Generator, Iterator, Mapping, Sequence, Union
 from uuid import uuid4
 
 import numpy as np
@@ -71,7 +71,7 @@ class Outcome:
 
     value: Any
     status: str
-    error: Optional[str] = None
+    error: str | None = None
     labels: tuple[Any, ...] = ()
 
     @property
@@ -81,16 +81,16 @@ class Outcome:
 
 
 def hypotest_toys(
-    model: Union[Model, DocumentLike],
+    model: Model | DocumentLike,
     mu: float = 1.0,
     n: int = 2000,
     seed: int = 0,
     *,
     client: Any = None,
-    shards: Optional[int] = None,
+    shards: int | None = None,
     keep: bool = True,
-    store: Optional[Path] = None,
-    threads: Optional[int] = None,
+    store: Path | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> ToyHypotestResult:
@@ -139,9 +139,9 @@ def scan_patchset(
     function: Function = "hypotest",
     *,
     client: Any = None,
-    patches: Optional[Sequence[str]] = None,
-    model_options: Optional[Mapping[str, Any]] = None,
-    threads: Optional[int] = None,
+    patches: Sequence[str] | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> dict[str, Outcome]:
@@ -171,10 +171,10 @@ def scan_patchset(
 
 def map_models(
     function: Function,
-    models: Mapping[str, Union[Model, DocumentLike]],
+    models: Mapping[str, Model | DocumentLike],
     *,
     client: Any = None,
-    threads: Optional[int] = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> dict[str, Outcome]:
@@ -221,7 +221,7 @@ def _of_patch(
 
 
 def _of_model(
-    version: str, model: Union[Model, _engine.Document], function: Function, options: dict[str, Any]
+    version: str, model: Model | _engine.Document, function: Function, options: dict[str, Any]
 ) -> Outcome:
     _check_version(version)
     return _called(function, _as_model(model), options)
@@ -247,7 +247,7 @@ def _answers(
     function: Callable[..., Any],
     shared: Sequence[Any],
     tasks: Mapping[Any, tuple[Any, ...]],
-) -> Generator[tuple[Any, Any, Optional[BaseException]], None, None]:
+) -> Generator[tuple[Any, Any, BaseException | None], None, None]:
     """Yields (key, answer, error) as tasks end: function(version, *shared, *task). Shared arguments are a
     task: sent once to a worker, remade if it dies."""
     version = _engine.VERSION
@@ -321,19 +321,17 @@ def _check_function(function: Function) -> None:
         raise _engine.InvalidArgument(f"function {function!r}: there are {', '.join(sorted(_FUNCTIONS))}")
 
 
-def _threads(client: Any, threads: Optional[int]) -> Optional[int]:
+def _threads(client: Any, threads: int | None) -> int | None:
     return 1 if threads is None and client is not None else threads
 
 
-def _options(
-    function: Function, client: Any, threads: Optional[int], options: dict[str, Any]
-) -> dict[str, Any]:
+def _options(function: Function, client: Any, threads: int | None, options: dict[str, Any]) -> dict[str, Any]:
     if isinstance(function, str):
         threads = _threads(client, threads)
     return options if threads is None else {**options, "threads": threads}
 
 
-def _as_model(given: Union[Model, DocumentLike]) -> Model:
+def _as_model(given: Model | DocumentLike) -> Model:
     return given if isinstance(given, Model) else Model.from_workspace(given)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ def check_of(model: Model, best: FitResult) -> None:
         )
 
 
-def _options(minimizer: str, max_iterations: int, population: int, seed: int) -> Optional[_engine.FitOptions]:
+def _options(minimizer: str, max_iterations: int, population: int, seed: int) -> _engine.FitOptions | None:
     if minimizer == "newton" and not (max_iterations or population or seed):
         return None
     most = whole(max_iterations, "max_iterations", bits=32)
@@ -35,7 +35,7 @@ def _options(minimizer: str, max_iterations: int, population: int, seed: int) ->
 def fit(
     model: Model,
     *,
-    data: Optional[ArrayLike] = None,
+    data: ArrayLike | None = None,
     covariance: bool = True,
     starts: int = 1,
     minimizer: str = "newton",
@@ -52,7 +52,7 @@ def fit(
         bounds, fixed: by name or as arrays; the rest is the model's, its start moved into the bounds. device:
         "cpu", "opencl", "cuda", "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
     options = _options(minimizer, max_iterations, population, seed)
-    several: Optional[Starts] = None
+    several: Starts | None = None
     call = Call("fit", model, given, "fit", data=data)
     job = call.job
     if starts != 1:
@@ -91,11 +91,11 @@ def fit(
 
 def fit_batch(
     model: Model,
-    data: Optional[ArrayLike] = None,
+    data: ArrayLike | None = None,
     *,
-    init: Optional[Any] = None,
-    bounds: Optional[Any] = None,
-    fixed: Optional[Any] = None,
+    init: Any | None = None,
+    bounds: Any | None = None,
+    fixed: Any | None = None,
     errors: bool = False,
     covariance: bool = False,
     minimizer: str = "newton",
@@ -136,9 +136,9 @@ def fit_batch(
 
 def minos(
     model: Model,
-    parameters: Union[str, Sequence[str]] = "all",
+    parameters: str | Sequence[str] = "all",
     *,
-    best: Optional[FitResult] = None,
+    best: FitResult | None = None,
     **given: Unpack[Keywords],
 ) -> dict[str, tuple[float, float]]:
     """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.

@@ -5,7 +5,7 @@ All take the keywords of `paritas.fit`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +38,7 @@ def hypotest(
 ) -> HypotestResult: ...
 @overload
 def hypotest(
-    model: Model, mu: Union[Sequence[float], Floats], *, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model, mu: Sequence[float] | Floats, *, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> list[HypotestResult]: ...
 
 
@@ -67,7 +67,7 @@ def significance(model: Model, **given: Unpack[Keywords]) -> SignificanceResult:
 
 
 def scan(
-    model: Model, *parameters: Any, values: Optional[ArrayLike] = None, **given: Unpack[Keywords]
+    model: Model, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[Keywords]
 ) -> ScanResult:
     """Profile likelihood over one or two parameters.
 
@@ -100,7 +100,7 @@ def scan(
     )
 
 
-def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords]) -> RankingResult:
+def ranking(model: Model, *, top: int | None = None, **given: Unpack[Keywords]) -> RankingResult:
     """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
@@ -112,11 +112,11 @@ def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords
 def predict(
     model: Model,
     *,
-    best: Optional[FitResult] = None,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
+    best: FitResult | None = None,
+    data: ArrayLike | None = None,
+    init: Values | None = None,
+    bounds: Bounds | None = None,
+    fixed: Fixed | None = None,
     **options: Any,
 ) -> Prediction:
     """Yields before and after a fit, with errors from its covariance: J C J^T. `best`: the fit, else made
@@ -177,13 +177,13 @@ def asimov_data(
     model: Model,
     mu: float,
     *,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    data: ArrayLike | None = None,
+    init: Values | None = None,
+    bounds: Bounds | None = None,
+    fixed: Fixed | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
 ) -> Floats:
     """Asimov data, main then auxiliary, from the fit with the parameter of interest at mu. Raises
     NotConverged."""

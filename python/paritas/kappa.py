@@ -7,7 +7,7 @@ Options: paritas_kappa_options and paritas_potential_options in paritas_kappa.h,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,9 +38,9 @@ def flux(
     energy: ArrayLike,
     distribution: ArrayLike,
     *,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
 ) -> Floats:
     """Fluxes of n distributions (see `plasma`) at m energies: (n, m)."""
     return _engine.kappa_flux(distribution, energy, engine(device, precision, threads))
@@ -68,10 +68,10 @@ class Spectra:
 
     energy: Floats
     flux: Floats
-    sensitivity: Optional[Floats] = None
-    counts: Optional[Floats] = None
-    coverage: Optional[Floats] = None
-    error: Optional[Floats] = None
+    sensitivity: Floats | None = None
+    counts: Floats | None = None
+    coverage: Floats | None = None
+    error: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.energy)
@@ -92,11 +92,11 @@ def spectrum(
     energy: ArrayLike,
     flux: ArrayLike,
     cosine: ArrayLike,
-    theta: Optional[ArrayLike] = None,
+    theta: ArrayLike | None = None,
     *,
-    solid_angle: Optional[ArrayLike] = None,
-    geometric_factor: Optional[float] = None,
-    accumulation: Optional[float] = None,
+    solid_angle: ArrayLike | None = None,
+    geometric_factor: float | None = None,
+    accumulation: float | None = None,
 ) -> Spectra:
     """Omnidirectional spectra of the incident hemisphere of n sweeps.
 
@@ -154,9 +154,9 @@ def _fit_of(results: Table, used: _engine.Engine) -> KappaFit:
 def fit(
     spectra: Spectra,
     *,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Unpack[KappaOptions],
 ) -> KappaFit:
@@ -171,9 +171,9 @@ def misfit(
     spectra: Spectra,
     points: ArrayLike,
     *,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     **options: Unpack[KappaOptions],
 ) -> Floats:
     """A fit's objective at m points (rows of density, kappa, theta) for n spectra: (n, m); NaN
@@ -205,9 +205,9 @@ def shade_currents(
     distribution: ArrayLike,
     potentials: ArrayLike,
     *,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     **options: Unpack[PotentialOptions],
 ) -> Floats:
     """Currents of electrons, secondaries and ions in shade: (n, m, 3) for m potentials and n spectra."""
@@ -224,7 +224,7 @@ class SpacecraftPotentials(Tabular):
 
     table: Table
     results: Table
-    fits: Optional[KappaFit]
+    fits: KappaFit | None
     device: str
     precision: str
 
@@ -237,7 +237,7 @@ class SpacecraftPotentials(Tabular):
         return html_of(self.table, "Spacecraft potentials")
 
 
-def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) -> SpacecraftPotentials:
+def _potentials(results: Table, fits: KappaFit | None, used: _engine.Engine) -> SpacecraftPotentials:
     found = results["status"] == 0
     of_fits = {} if fits is None else columns_by_name(fits.table)
     columns: dict[str, NDArray[Any]] = {"spacecraft_potential": where(found, results["potential"])}
@@ -258,14 +258,14 @@ def _sun(sunlit: ArrayLike, n: int) -> NDArray[np.bool_]:
 
 
 def spacecraft_potential(
-    source: Union[Spectra, KappaFit, ArrayLike],
+    source: Spectra | KappaFit | ArrayLike,
     sunlit: ArrayLike,
     *,
-    covariance: Optional[ArrayLike] = None,
-    kappa: Optional[Mapping[str, Any]] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    covariance: ArrayLike | None = None,
+    kappa: Mapping[str, Any] | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Unpack[PotentialOptions],
 ) -> SpacecraftPotentials:
@@ -275,7 +275,7 @@ def spacecraft_potential(
         KappaFit, or rows of density, kappa, theta (n, 3), with errors from `covariance` (n, 3, 3) of ln
         density, kappa, ln theta. sunlit: one flag, or n."""
     used = engine(device, precision, threads)
-    fits: Optional[KappaFit] = None
+    fits: KappaFit | None = None
     if isinstance(source, Spectra):
         sun = _sun(sunlit, len(source))
         with told(progress, "spacecraft potentials") as tell:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequence, TypeVar
+from typing import Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ class Record:
     def _column(self, field: _engine.Field) -> NDArray[Any]:
         """An array of the row. What is not a view of it is read-only, and made once."""
         made = self.__dict__.setdefault("_columns", {})
-        found: Optional[NDArray[Any]] = made.get(field.name)
+        found: NDArray[Any] | None = made.get(field.name)
         if found is None:
             raw = self.row[field.name]
             found = column(field, raw)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from urllib.parse import quote
 
 import numpy as np
@@ -49,11 +49,11 @@ _TOY = np.dtype(_types_of("paritas_toy"))
 
 def fit_toys(
     model: Model,
-    params: Optional[Values] = None,
+    params: Values | None = None,
     n: int = 2000,
     seed: int = 0,
     *,
-    expected: Optional[ArrayLike] = None,
+    expected: ArrayLike | None = None,
     errors: bool = False,
     save_parameters: bool = False,
     **given: Unpack[ToyKeywords],
@@ -143,7 +143,7 @@ def goodness_of_fit_toys(
     n: int = 2000,
     seed: int = 0,
     *,
-    shard: Optional[tuple[int, int]] = None,
+    shard: tuple[int, int] | None = None,
     **given: Unpack[RunKeywords],
 ) -> GoodnessOfFitToys:
     """Goodness of fit against the saturated model, by toys at the best fit. p_toys: fraction with at least
@@ -219,7 +219,7 @@ def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def _all_toys(fitted: Optional[NDArray[Any]], given: Mapping[str, Any]) -> Optional[NDArray[Any]]:
+def _all_toys(fitted: NDArray[Any] | None, given: Mapping[str, Any]) -> NDArray[Any] | None:
     """Toys fitted now and those already in the store."""
     if fitted is None:
         return None

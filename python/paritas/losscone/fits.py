@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,7 +48,7 @@ def sweeps_of(given: Given) -> Sweeps:
     return Sweeps.of(*given)
 
 
-def options_of(options: Any, response: str, part: Optional[Part] = None) -> dict[str, Any]:
+def options_of(options: Any, response: str, part: Part | None = None) -> dict[str, Any]:
     """The folded model has no beam."""
     if response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
@@ -94,22 +94,22 @@ class LossconeFit(Tabular):
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return np.array(self.table, dtype=dtype) if copy else np.asarray(self.table, dtype=dtype)
 
-    def _response(self, response: Optional[str]) -> str:
+    def _response(self, response: str | None) -> str:
         chosen = next(iter(self.results)) if response is None else response
         if chosen not in self.results:
             raise _engine.InvalidArgument(f"response {response!r}: fitted are {', '.join(self.results)}")
         return chosen
 
-    def fitted(self, response: Optional[str] = None) -> NDArray[np.bool_]:
+    def fitted(self, response: str | None = None) -> NDArray[np.bool_]:
         """Which sweeps have a fit; response None: the first one fitted."""
         return _fitted(self.results[self._response(response)])
 
-    def point(self, k: int, response: Optional[str] = None) -> Floats:
+    def point(self, k: int, response: str | None = None) -> Floats:
         """(U, r, A) of sweep k at the centre of its plateau."""
         row = self.results[self._response(response)][k]
         return np.array([row["potential_centre"], row["ratio_centre"], row["amplitude"]])
 
-    def plateau(self, k: int, response: Optional[str] = None) -> Floats:
+    def plateau(self, k: int, response: str | None = None) -> Floats:
         """The polygon of least misfit of sweep k: (vertices, 2) of U, r; at most 16."""
         row = self.results[self._response(response)][k]
         if not _fitted(row[None])[0]:
@@ -117,7 +117,7 @@ class LossconeFit(Tabular):
         found: Floats = row["vertex"][: min(int(row["vertices"]), len(row["vertex"]))]
         return found
 
-    def intervals(self, k: int, response: Optional[str] = None) -> Floats:
+    def intervals(self, k: int, response: str | None = None) -> Floats:
         """The confidence set of sweep k: (intervals, 2) of U."""
         chosen = self._response(response)
         if chosen not in self.sets or not _fitted(self.results[chosen][k][None])[0]:
@@ -155,7 +155,7 @@ def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
 
 
 def _columns(
-    sweeps: Sweeps, response: str, results: Table, sets: Optional[Table], search: str, suffix: str
+    sweeps: Sweeps, response: str, results: Table, sets: Table | None, search: str, suffix: str
 ) -> dict[str, NDArray[Any]]:
     fitted = _fitted(results)
     exact = fitted & (search == "exact")
@@ -184,13 +184,13 @@ def fit(
     sweeps: Given,
     *,
     response: str = "both",
-    confidence: Union[str, float, None] = None,
+    confidence: str | float | None = None,
     draws: int = 40,
     level: float = 0.68,
-    step: Optional[float] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    step: float | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Unpack[LossconeOptions],
 ) -> LossconeFit:
@@ -230,13 +230,13 @@ def fit(
 class _Sets(NamedTuple):
     """kind: "none", "residuals", "bootstrap", or a threshold."""
 
-    kind: Union[str, float]
+    kind: str | float
     draws: int
     level: float
     step: float
 
 
-def _kind_of(confidence: Union[str, float, None], search: str) -> Union[str, float]:
+def _kind_of(confidence: str | float | None, search: str) -> str | float:
     if confidence is None:
         return "none" if search == "de" else "residuals"
     if isinstance(confidence, str):
@@ -279,12 +279,12 @@ def _fit_part(
     options: dict[str, Any],
     asked: _Sets,
     used: _engine.Engine,
-    tell: Optional[ProgressFunction],
-) -> tuple[Table, Optional[Table]]:
+    tell: ProgressFunction | None,
+) -> tuple[Table, Table | None]:
     results = _engine.losscone_fit(arrays, options, used, tell)
     if asked.kind == "none":
         return results, None
-    above: Optional[Floats] = None
+    above: Floats | None = None
     if asked.kind == "bootstrap":
         above = _engine.losscone_bootstrap(arrays, options, results, asked.draws, asked.level, used, tell)
     elif not isinstance(asked.kind, str):
@@ -294,13 +294,13 @@ def _fit_part(
 
 def bootstrap(
     found: LossconeFit,
-    response: Optional[str] = None,
+    response: str | None = None,
     *,
     draws: int = 40,
     level: float = 0.68,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
 ) -> Floats:
     """Bootstrap thresholds of confidence sets of this coverage around exact fits: n, NaN without a fit."""
@@ -315,13 +315,13 @@ def bootstrap(
 
 def confidence(
     found: LossconeFit,
-    response: Optional[str] = None,
+    response: str | None = None,
     *,
-    thresholds: Union[float, ArrayLike, None] = None,
-    step: Optional[float] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    thresholds: float | ArrayLike | None = None,
+    step: float | None = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
 ) -> Table:
     """Confidence sets around exact fits: rows of threshold, intervals, lower (8), upper (8), at_lower_bound,
@@ -338,8 +338,8 @@ def confidence(
 
 
 def _parts_around(
-    found: LossconeFit, response: Optional[str], progress: Progress, what: str
-) -> Iterator[tuple[_engine.SweepArrays, dict[str, Any], Table, slice, Optional[ProgressFunction]]]:
+    found: LossconeFit, response: str | None, progress: Progress, what: str
+) -> Iterator[tuple[_engine.SweepArrays, dict[str, Any], Table, slice, ProgressFunction | None]]:
     """For each part of exact fits: arrays, options and results, slice, progress function."""
     if found.options["search"] != "exact":
         raise _engine.InvalidArgument(f"{what}: the fits must be exact")
@@ -366,12 +366,12 @@ class Profile:
 
 def profile(
     sweeps: Given,
-    potentials: Optional[ArrayLike] = None,
+    potentials: ArrayLike | None = None,
     *,
     response: str = "hard",
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Unpack[LossconeOptions],
 ) -> Profile:
@@ -394,9 +394,9 @@ def misfit(
     points: ArrayLike,
     *,
     response: str = "hard",
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Unpack[LossconeOptions],
 ) -> tuple[Floats, NDArray[np.uint32]]:
@@ -426,11 +426,11 @@ def model(
     points: ArrayLike,
     *,
     response: str = "hard",
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    device: str | None = None,
+    precision: str | None = None,
+    threads: int | None = None,
     **options: Unpack[LossconeOptions],
-) -> tuple[Floats, Optional[Floats]]:
+) -> tuple[Floats, Floats | None]:
     """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the hard cone's edge, degrees, (n, 15).
     Fluxes are not used."""
     data = sweeps_of(sweeps)
