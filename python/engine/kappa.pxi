@@ -99,20 +99,20 @@ def kappa_fit(SpectrumArrays spectra not None, dict options, Engine engine=None,
     return rows.array
 
 
-def kappa_misfit(SpectrumArrays spectra not None, dict options, points, Engine engine=None):
+def kappa_misfit(SpectrumArrays spectra not None, dict options, points, Engine engine=None, progress=None):
     """n x len(points)."""
     cdef paritas_kappa_options chosen = option_values("paritas_kappa_options", options)
     cdef Array rows = matrix(points, 3, "points"), misfit = new_matrix(spectra.n, rows.n)
-    paritas_kappa_misfit(&spectra.c, &chosen, rows.n, rows.rows, misfit.at, engine)
+    paritas_kappa_misfit(&spectra.c, &chosen, rows.n, rows.rows, misfit.at, engine, progress)
     return misfit.array
 
 
-def shade_currents(plasma, dict options, potentials, Engine engine=None):
+def shade_currents(plasma, dict options, potentials, Engine engine=None, progress=None):
     """n x len(potentials) x 3: electrons, secondaries, ions."""
     cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array rows = matrix(plasma, 3, "plasma"), at = array_of(potentials, (-1,), "potentials")
     cdef Array currents = new_block(rows.n, at.n, 3)
-    paritas_shade_currents(rows.n, rows.rows, &chosen, at.n, at.at, currents.at, engine)
+    paritas_shade_currents(rows.n, rows.rows, &chosen, at.n, at.at, currents.at, engine, progress)
     return currents.array
 
 

@@ -78,13 +78,14 @@ def losscone_misfit(SweepArrays sweeps not None, dict options, points, Engine en
     return SimpleNamespace(misfit=misfit.array, cells=cells.array)
 
 
-def losscone_model(SweepArrays sweeps not None, dict options, points, bint edge, Engine engine=None):
+def losscone_model(SweepArrays sweeps not None, dict options, points, bint edge, Engine engine=None,
+                   progress=None):
     """`model` (n x 15 x 88) and `edge` (n x 15, degrees) or None; points: n x 3."""
     cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array at = array_of(points, (sweeps.n, 3), "points")
     cdef Array model = new_block(sweeps.n, SWEEP_ROWS, SWEEP_CELLS)
     cdef Array angle = new_matrix(sweeps.n, SWEEP_ROWS) if edge else held(None)
-    paritas_losscone_model(&sweeps.c, &chosen, at.at, model.at, angle.at, engine)
+    paritas_losscone_model(&sweeps.c, &chosen, at.at, model.at, angle.at, engine, progress)
     return SimpleNamespace(model=model.array, edge=angle.array)
 
 

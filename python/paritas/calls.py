@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-import os
-from typing import Any, Callable, Mapping, Sequence, TypedDict, Union
+from typing import Any, Mapping, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .devices import ProgressFunction, engine
+from .devices import engine
+from .files import PathLike as Path
+from .keywords import Where, check_keywords
 from .model import Floats, Model, Values
 from .progress import told
 
@@ -18,16 +18,6 @@ from .progress import told
 Bounds = Union[Mapping[str, tuple[float, float]], ArrayLike]
 #: names, values by name, or a flag a parameter
 Fixed = Union[Sequence[str], Mapping[str, float], ArrayLike]
-Path = Union[str, "os.PathLike[str]"]
-#: a bar, a function of (finished, all jobs), or none
-Progress = Union[bool, ProgressFunction, None]
-
-
-class Where(TypedDict, total=False):
-    device: str | None  #: "cpu", "opencl", "cuda", "metal", one of several ("cuda:1"), or "auto"
-    precision: str | None  #: "f64", "f32" (polished in f64) or "auto"
-    threads: int | None  #: CPU threads; 0: all
-    progress: Progress
 
 
 class FitKeywords(Where, total=False):
@@ -54,31 +44,6 @@ class ToyKeywords(RunKeywords, total=False):
     shard: tuple[int, int] | None  #: (i, n): part i, from 1, of n
 
 
-_DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": True}
-
-
-def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
-    """Shows these keywords in the signatures of functions with `**given`, which refuse others."""
-    for function in functions:
-        signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        names = [name for name in keywords.__annotations__ if name not in signature.parameters]
-        shared = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=_DEFAULTS.get(name),
-                annotation=keywords.__annotations__[name].__forward_arg__,
-            )
-            for name in names
-        ]
-        function.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
-        _KNOWN[function.__name__] = frozenset(names)
-
-
-_KNOWN: dict[str, frozenset[str]] = {}
-
-
 class Call:
     __slots__ = ("engine", "job", "tell", "_told")
 
@@ -96,9 +61,7 @@ class Call:
             self.engine, self._told = engine(), None
             self.job = None if data is None else _engine.Job(model, data)
             return
-        if not given.keys() <= _KNOWN[function]:
-            unknown = min(given.keys() - _KNOWN[function])
-            raise TypeError(f"{function}() got an unexpected keyword argument {unknown!r}")
+        check_keywords(function, given)
         get = given.get
         self.job = job_of(model, get("data", data), get("init"), get("bounds"), get("fixed"), at)
         self.engine = engine(get("device"), get("precision"), get("threads"))

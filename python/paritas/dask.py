@@ -28,14 +28,13 @@ import numpy as np
 
 from . import _engine, toys
 from .arrays import whole
-from .calls import Path
-from .devices import ProgressFunction
+from .files import PathLike as Path
+from .keywords import Progress
 from .model import Model
 from .progress import told
 from .results import Tally, ToyHypotestResult
 from .workspace import DocumentLike, document
 
-Progress = Union[bool, ProgressFunction, None]
 #: a method of Model by name, or your function(model, **options)
 Function = Union[str, Callable[..., Any]]
 

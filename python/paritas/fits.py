@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from .arrays import whole
-from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, Where, job_of, takes
+from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
+from .keywords import Where, check_keywords, takes
 from .model import Model
 from .results import FitBatch, FitResult, Starts
 
@@ -144,6 +145,7 @@ def minos(
     """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.
     parameters: names, one name, or "all" free ones. best: a converged fit with these data and settings (None:
     made here)."""
+    check_keywords("minos", given)
     if best is None:
         quietly: Any = {**given, "progress": None}
         best = fit(model, **quietly)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
-from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of, takes
+from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of
 from .fits import check_of, fit
+from .keywords import Place, check_keywords, takes
 from .model import FUNCTIONS, Channel, Model, Values
 from .results import (
     ChannelPrediction,
@@ -74,6 +75,7 @@ def scan(
     Arguments are (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES", alphas)),
     whose grid varies the second first. Or names (default: the parameter of interest), with points in `values`
     (points, parameters)."""
+    check_keywords("scan", given)
     if values is not None:
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
@@ -181,16 +183,14 @@ def asimov_data(
     init: Values | None = None,
     bounds: Bounds | None = None,
     fixed: Fixed | None = None,
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
+    **where: Unpack[Place],
 ) -> Floats:
     """Asimov data, main then auxiliary, from the fit with the parameter of interest at mu. Raises
     NotConverged."""
     job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
     start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True
-    where: Any = {"device": device, "precision": precision, "threads": threads}
+    check_keywords("asimov_data", where)
     held = fit(model, data=data, init=start, bounds=bounds, fixed=flags, covariance=False, **where)
     if not held.converged:
         raise _engine.NotConverged(
@@ -206,5 +206,6 @@ def _poi(model: Model) -> str:
 
 
 takes(Keywords, hypotest, upper_limit, significance, scan, ranking, goodness_of_fit)
+takes(Place, asimov_data)
 
 __all__ = list(FUNCTIONS["inference"])

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .devices import engine
+from .keywords import Place, engine_of, takes
 from .workspace import DocumentLike, document
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from . import fits, inference, toys
 
 Floats = NDArray[np.float64]
@@ -121,30 +123,26 @@ class Model(_engine.Model):
         self,
         point: Values | None = None,
         data: ArrayLike | None = None,
-        *,
-        device: str | None = None,
-        precision: str | None = None,
-        threads: int | None = None,
+        **where: Unpack[Place],
     ) -> float:
         """Twice the negative log-likelihood, with all constants; NaN outside the domain. data: main, then
         auxiliary; None: observed."""
-        return _engine.twice_nll(self, self.point(values=point), data, engine(device, precision, threads))
+        return _engine.twice_nll(self, self.point(values=point), data, engine_of("twice_nll", where))
 
-    def nll(self, point: Values | None = None, data: ArrayLike | None = None, **options: Any) -> float:
+    def nll(
+        self, point: Values | None = None, data: ArrayLike | None = None, **where: Unpack[Place]
+    ) -> float:
         """The negative log-likelihood."""
-        return 0.5 * self.twice_nll(point, data, **options)
+        return 0.5 * self.twice_nll(point, data, **where)
 
     def gradient(
         self,
         point: Values | None = None,
         data: ArrayLike | None = None,
-        *,
-        device: str | None = None,
-        precision: str | None = None,
-        threads: int | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Exact gradient of twice the NLL."""
-        used = engine(device, precision, threads)
+        used = engine_of("gradient", where)
         found: Floats = _engine.evaluate(self, self.point(point), data, gradient=True, engine=used).gradient[
             0, 0
         ]
@@ -154,13 +152,10 @@ class Model(_engine.Model):
         self,
         point: Values | None = None,
         data: ArrayLike | None = None,
-        *,
-        device: str | None = None,
-        precision: str | None = None,
-        threads: int | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Exact Hessian of twice the NLL, all parameters free."""
-        used = engine(device, precision, threads)
+        used = engine_of("hessian", where)
         found: Floats = _engine.evaluate(self, self.point(point), data, hessian=True, engine=used).hessian[
             0, 0
         ]
@@ -170,13 +165,10 @@ class Model(_engine.Model):
         self,
         points: ArrayLike,
         data: ArrayLike | None = None,
-        *,
-        device: str | None = None,
-        precision: str | None = None,
-        threads: int | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Twice the NLL of n points (n, parameters) for m data sets (m, main + aux): (n, m)."""
-        used = engine(device, precision, threads)
+        used = engine_of("twice_nll_batch", where)
         found: Floats = _engine.evaluate(self, points, data, engine=used).twice_nll
         return found
 
@@ -184,25 +176,19 @@ class Model(_engine.Model):
         self,
         point: Values | None = None,
         include_aux: bool = True,
-        *,
-        device: str | None = None,
-        precision: str | None = None,
-        threads: int | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Expected main data; `include_aux` appends auxiliary data."""
-        found: Floats = _engine.expected_data(self, self.point(point), engine(device, precision, threads))[0]
+        found: Floats = _engine.expected_data(self, self.point(point), engine_of("expected_data", where))[0]
         return found if include_aux else found[: self.main_count]
 
     def expected_by_sample(
         self,
         point: Values | None = None,
-        *,
-        device: str | None = None,
-        precision: str | None = None,
-        threads: int | None = None,
+        **where: Unpack[Place],
     ) -> dict[str, dict[str, Floats]]:
         """Expected main data by channel and sample."""
-        parts = _engine.expected_by_sample(self, self.point(point), engine(device, precision, threads))
+        parts = _engine.expected_by_sample(self, self.point(point), engine_of("expected_by_sample", where))
         return {
             name: dict(zip(samples, rows)) for (name, _, samples), rows in zip(self.channel_layout, parts)
         }
@@ -210,13 +196,10 @@ class Model(_engine.Model):
     def expected_jacobian(
         self,
         point: Values | None = None,
-        *,
-        device: str | None = None,
-        precision: str | None = None,
-        threads: int | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Derivatives of expected main data: (bins, parameters)."""
-        return _engine.expected_jacobian(self, self.point(point), engine(device, precision, threads))
+        return _engine.expected_jacobian(self, self.point(point), engine_of("expected_jacobian", where))
 
     if TYPE_CHECKING:
         fit = fits.fit
@@ -248,6 +231,18 @@ class _Method:
         setattr(Model, self.name, function)
         return getattr(kind if model is None else model, self.name)
 
+
+takes(
+    Place,
+    Model.twice_nll,
+    Model.nll,
+    Model.gradient,
+    Model.hessian,
+    Model.twice_nll_batch,
+    Model.expected_data,
+    Model.expected_by_sample,
+    Model.expected_jacobian,
+)
 
 #: by module; also methods of Model
 FUNCTIONS = {

@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
 from .arrays import whole
-from .calls import Call, Path, RunKeywords, ToyKeywords, takes
+from .calls import Call, RunKeywords, ToyKeywords
+from .files import PathLike as Path
+from .keywords import takes
 from .model import Model, Values
 from .results import (
     GoodnessOfFit,

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence, Un
 import numpy as np
 
 from ._engine import Document, InvalidInput
+from .files import PathLike as Path
 
 if TYPE_CHECKING:
     from .model import Model
 
 #: a file's path, its content, or the document itself
-DocumentLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], "Workspace", Document]
+DocumentLike = Union[Path, Mapping[str, Any], Sequence[Any], "Workspace", Document]
 
 
 def _plain(value: Any) -> Any:
@@ -66,7 +67,7 @@ class Workspace:
         self.document = document(given, "workspace")
 
     @classmethod
-    def read(cls, path: str | "os.PathLike[str]") -> "Workspace":
+    def read(cls, path: Path) -> "Workspace":
         """From a file."""
         return cls(Document.read(os.fspath(path)))
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine
 from ..arrays import Floats, Table, structured, words
+from ..files import PathLike as Path
 
 if TYPE_CHECKING:
     from ..fields import er_attitude_arrays, er_day_arrays
 else:  # the library's arrays become attributes in __init__
     er_attitude_arrays = er_day_arrays = object
 
-Path = Union[str, "os.PathLike[str]"]
 _REASONS = list(_engine.er_reasons())
 
 

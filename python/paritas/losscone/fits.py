@@ -13,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
 from ..arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where, words
-from ..devices import ProgressFunction, engine
+from ..files import PathLike as Path
+from ..devices import ProgressFunction
+from ..keywords import Where, check_keywords, place, running, takes
 from ..progress import told
 from ..records import columns_of
-from .day import Day, Path
+from .day import Day
 from .sweeps import Part, Sweeps, beam, load
 
 if TYPE_CHECKING:
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 
     from ..fields import LossconeOptions
 
+    class LossconeKeywords(LossconeOptions, Where, total=False): ...
+
+
 #: sweeps, a day, day files, or (energy, potential, cosine, flux) for Sweeps.of
 Given = Union[Sweeps, Day, Path, Sequence[Path], Sequence[ArrayLike]]
-Progress = Union[bool, ProgressFunction, None]
 RESPONSES = ("hard", "folded")
 _STATUSES = _engine.enumeration("paritas_sweep_status")
 _DEFAULTS = _engine.option_defaults("paritas_losscone_options")
@@ -50,9 +54,7 @@ def sweeps_of(given: Given) -> Sweeps:
 
 def options_of(options: Any, response: str, part: Part | None = None) -> dict[str, Any]:
     """The folded model has no beam."""
-    if response not in RESPONSES:
-        raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
-    all_options = {**options, "response": response}
+    all_options = options_of_points(options, response)
     if response == "folded":
         all_options["amplitude_lower"] = all_options["amplitude_upper"] = 0.0
     if part is not None:
@@ -188,11 +190,7 @@ def fit(
     draws: int = 40,
     level: float = 0.68,
     step: float | None = None,
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
-    **options: Unpack[LossconeOptions],
+    **options: Unpack[LossconeKeywords],
 ) -> LossconeFit:
     """Fits every sweep.
 
@@ -207,21 +205,22 @@ def fit(
     if response != "both" and response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded, both")
     asked = _Sets(_kind_of(confidence, search), draws, level, step or 0.0)
-    used = engine(device, precision, threads)
-    arrays = data.arrays(_method(options))
+    chosen: dict[str, Any] = dict(options)
+    used, progress = place(chosen), chosen.pop("progress", None)
+    arrays = data.arrays(_method(chosen))
     results: dict[str, Table] = {}
     sets: dict[str, Table] = {}
     for one in RESPONSES if response == "both" else (response,):
         with told(progress, f"loss cones, {one}") as tell:
             found = [
-                _fit_part(_part_of(arrays, part), options_of(options, one, part), asked, used, tell)
+                _fit_part(_part_of(arrays, part), options_of(chosen, one, part), asked, used, tell)
                 for part in data.parts
             ]
         results[one] = _joined([rows for rows, _ in found])
         of_parts = [rows for _, rows in found if rows is not None]
         if of_parts:
             sets[one] = _joined(of_parts)
-    chosen = {**_DEFAULTS, **options, "response": response, "confidence": asked.kind}
+    chosen = {**_DEFAULTS, **chosen, "response": response, "confidence": asked.kind}
     chosen.update(draws=draws, level=level, step=step)
     table = structured(_all_columns(data, results, sets, search))
     return LossconeFit(table, results, sets, data, chosen, used.device, used.precision)
@@ -298,17 +297,16 @@ def bootstrap(
     *,
     draws: int = 40,
     level: float = 0.68,
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
+    **where: Unpack[Where],
 ) -> Floats:
     """Bootstrap thresholds of confidence sets of this coverage around exact fits: n, NaN without a fit."""
-    used = engine(device, precision, threads)
+    check_keywords("bootstrap", where)
     return _joined(
         [
-            _engine.losscone_bootstrap(arrays, options, rows, draws, level, used, tell)
-            for arrays, options, rows, _, tell in _parts_around(found, response, progress, "bootstrap")
+            _engine.losscone_bootstrap(
+                part.arrays, part.options, part.rows, draws, level, part.used, part.tell
+            )
+            for part in _parts_around(found, response, where, "bootstrap")
         ]
     )
 
@@ -319,38 +317,44 @@ def confidence(
     *,
     thresholds: float | ArrayLike | None = None,
     step: float | None = None,
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
+    **where: Unpack[Where],
 ) -> Table:
     """Confidence sets around exact fits: rows of threshold, intervals, lower (8), upper (8), at_lower_bound,
     at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean square residual."""
     above: Any = None
     if thresholds is not None:
         above = np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
-    used, resolution = engine(device, precision, threads), step or 0.0
+    check_keywords("confidence", where)
     sets = []
-    for arrays, options, rows, at, tell in _parts_around(found, response, progress, "confidence sets"):
-        own = None if above is None else above[at]
-        sets.append(_engine.losscone_confidence(arrays, options, rows, own, resolution, used, tell))
+    for part in _parts_around(found, response, where, "confidence sets"):
+        own = None if above is None else above[part.at]
+        around = part.arrays, part.options, part.rows, own, step or 0.0
+        sets.append(_engine.losscone_confidence(*around, part.used, part.tell))
     return _joined(sets)
 
 
-def _parts_around(
-    found: LossconeFit, response: str | None, progress: Progress, what: str
-) -> Iterator[tuple[_engine.SweepArrays, dict[str, Any], Table, slice, ProgressFunction | None]]:
-    """For each part of exact fits: arrays, options and results, slice, progress function."""
+class _Part(NamedTuple):
+    """A part of exact fits, and where it is computed. at: its sweeps."""
+
+    arrays: _engine.SweepArrays
+    options: dict[str, Any]
+    rows: Table
+    at: slice
+    used: _engine.Engine
+    tell: ProgressFunction | None
+
+
+def _parts_around(found: LossconeFit, response: str | None, where: Any, what: str) -> Iterator[_Part]:
     if found.options["search"] != "exact":
         raise _engine.InvalidArgument(f"{what}: the fits must be exact")
     chosen = found._response(response)
     arrays = found.sweeps.arrays(found.options["method"])
     options = {name: found.options[name] for name in _DEFAULTS}
-    with told(progress, what) as tell:
+    with running(where, what) as (used, tell):
         for part in found.sweeps.parts:
-            rows = slice(part.start, part.stop)
+            at = slice(part.start, part.stop)
             of_part = options_of(options, chosen, part)
-            yield _part_of(arrays, part), of_part, found.results[chosen][rows], rows, tell
+            yield _Part(_part_of(arrays, part), of_part, found.results[chosen][at], at, used, tell)
 
 
 @dataclass
@@ -369,23 +373,17 @@ def profile(
     potentials: ArrayLike | None = None,
     *,
     response: str = "hard",
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
-    **options: Unpack[LossconeOptions],
+    **options: Unpack[LossconeKeywords],
 ) -> Profile:
     """The misfit minimised over r and A at potentials within the bounds of U (None: 401 across them)."""
     data = sweeps_of(sweeps)
-    chosen = options_of(options, response)
     if potentials is None:
         bounds = {**_DEFAULTS, **options}
         potentials = np.linspace(bounds["potential_lower"], bounds["potential_upper"], 401)
     at = np.ascontiguousarray(potentials, dtype=np.float64)
-    with told(progress, "profiles") as tell:
-        found = _engine.losscone_profile(
-            data.arrays(_method(options)), chosen, at, engine(device, precision, threads), tell
-        )
+    with running(options, "profiles") as (used, tell):
+        arrays = data.arrays(_method(options))
+        found = _engine.losscone_profile(arrays, options_of(options, response), at, used, tell)
     return Profile(at, found.misfit, found.ratio, found.amplitude, response)
 
 
@@ -394,23 +392,14 @@ def misfit(
     points: ArrayLike,
     *,
     response: str = "hard",
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
-    progress: Progress = None,
-    **options: Unpack[LossconeOptions],
+    **options: Unpack[LossconeKeywords],
 ) -> tuple[Floats, NDArray[np.uint32]]:
     """The misfit of n sweeps at m points (rows of U, r, A): (n, m), NaN with too few cells; and the cells
     used, n."""
     data = sweeps_of(sweeps)
-    with told(progress, "misfits") as tell:
-        found = _engine.losscone_misfit(
-            data.arrays(_method(options)),
-            options_of_points(options, response),
-            points,
-            engine(device, precision, threads),
-            tell,
-        )
+    with running(options, "misfits") as (used, tell):
+        arrays = data.arrays(_method(options))
+        found = _engine.losscone_misfit(arrays, options_of_points(options, response), points, used, tell)
     return found.misfit, found.cells
 
 
@@ -426,17 +415,16 @@ def model(
     points: ArrayLike,
     *,
     response: str = "hard",
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
-    **options: Unpack[LossconeOptions],
+    **options: Unpack[LossconeKeywords],
 ) -> tuple[Floats, Floats | None]:
     """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the hard cone's edge, degrees, (n, 15).
     Fluxes are not used."""
     data = sweeps_of(sweeps)
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    used = engine(device, precision, threads)
-    found = _engine.losscone_model(
-        data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", used
-    )
+    with running(options, "models") as (used, tell):
+        arrays, chosen = data.arrays(_method(options)), options_of_points(options, response)
+        found = _engine.losscone_model(arrays, chosen, at, response == "hard", used, tell)
     return found.model, found.edge
+
+
+takes(Where, fit, bootstrap, confidence, profile, misfit, model)

@@ -6,17 +6,21 @@ import os
 import warnings
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine, kappa
 from ..arrays import Floats, Table, columns_by_name, repeated, structured
-from ..devices import ProgressFunction
+from ..files import PathLike as Path
+from ..keywords import Where, check_keywords, takes
 from ..records import columns_of
-from .day import Attitude, Day, Geometry, Path
+from .day import Attitude, Day, Geometry
 from .day import theta as theta_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ROWS, CELLS = 15, 88
 
@@ -216,10 +220,7 @@ def load(
     attitude: Path | None = None,
     kappa_options: Mapping[str, Any] | None = None,
     potential_options: Mapping[str, Any] | None = None,
-    device: str | None = None,
-    precision: str | None = None,
-    threads: int | None = None,
-    progress: bool | ProgressFunction | None = None,
+    **where: Unpack[Where],
 ) -> Sweeps:
     """Reads day files and prepares their sweeps, as `paritas losscone fit` does.
 
@@ -232,6 +233,7 @@ def load(
 
     A day takes about 50 MB of memory; for whole months use the program."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
+    check_keywords("load", where)
     if not given:
         raise _engine.InvalidArgument("files: there are none")
     if (spice is None) != (attitude is None):
@@ -267,8 +269,6 @@ def load(
         angles = cosines(inclination, day.field, day.azimuth, day.polarity)
         potentials: list[kappa.SpacecraftPotentials] = []
         if spacecraft_potential == "auto":
-            where: dict[str, Any] = {"device": device, "precision": precision, "threads": threads}
-            where["progress"] = progress
             options = {**(potential_options or {}), "kappa": kappa_options, **where}
             potentials = [_potentials(day, angles, inclination, illumination, options)]
         elif isinstance(spacecraft_potential, Real):
@@ -277,6 +277,9 @@ def load(
         of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
         made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials))
     return made[0] if len(made) == 1 else _joined(made)
+
+
+takes(Where, load)
 
 
 def _potentials(

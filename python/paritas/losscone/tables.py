@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import _engine
 from ..arrays import Table, html_of, structured
-from .day import Path
+from ..files import PathLike as Path
 
 #: records and their column prefixes
 _RECORDS = {
