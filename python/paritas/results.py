@@ -90,9 +90,9 @@ class FitResult(fields.fit_result):
         i = self.names.index(name)
         return float(self.values[i]), float("nan") if self.errors is None else float(self.errors[i])
 
-    def to_dict(self) -> dict[str, float]:
-        """Values by name."""
-        return dict(zip(self.names, self.values.tolist()))
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, and `parameters`: values by name."""
+        return {**super().to_dict(), "parameters": dict(zip(self.names, self.values.tolist()))}
 
     def _repr_html_(self) -> str:
         columns = [self.names, self.values.tolist()]
