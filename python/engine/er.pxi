@@ -130,26 +130,18 @@ cdef class Attitude:
         return ascension.array, declination.array
 
 
-cdef class Spice:
-    """CSPICE with a folder's kernels. Its state is the process's: one at a time."""
-
-    cdef paritas_er_spice *c
-
-    def __dealloc__(self):
-        paritas_er_spice_close(self.c)
-
-    @staticmethod
-    def open(str folder, str library=None):
-        cdef Spice made = Spice()
-        paritas_er_spice_open(NULL if library is None else PyUnicode_AsUTF8(library),
-                              PyUnicode_AsUTF8(folder), &made.c)
-        return made
-
-    def apply(self, Attitude attitude not None, Day day not None):
-        """Returns the number of sweeps that kernels and attitude miss."""
-        cdef size_t uncovered = 0
-        paritas_er_spice_apply(self.c, attitude.c, day.c, &uncovered)
-        return uncovered
+def er_apply_spice(str folder not None, str library, Attitude attitude not None, Day day not None):
+    """Geometry by CSPICE with a folder's kernels. Returns the number of sweeps that they miss. CSPICE's state is
+    the process's: one call at a time."""
+    cdef paritas_er_spice *spice = NULL
+    cdef size_t uncovered = 0
+    paritas_er_spice_open(NULL if library is None else PyUnicode_AsUTF8(library), PyUnicode_AsUTF8(folder),
+                          &spice)
+    try:
+        paritas_er_spice_apply(spice, attitude.c, day.c, &uncovered)
+    finally:
+        paritas_er_spice_close(spice)
+    return uncovered
 
 
 def er_find(str path, int year=0, int month=0, int day=0):

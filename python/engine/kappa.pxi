@@ -1,5 +1,5 @@
 # Kappa distributions: spectra, fits, currents, potentials. Plasma: rows of density (1/m^3), kappa, theta
-# (m/s). `options`: paritas_kappa_options or paritas_potential_options.
+# (m/s). Options: of option_values.
 
 cdef class SpectrumArrays:
     """n checked spectra; sensitivity and counts may be None if weights do not need them."""
@@ -91,50 +91,44 @@ def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_fact
                            counts=counts.array, error=error.array)
 
 
-def kappa_fit(SpectrumArrays spectra not None, dict options, Engine engine=None, progress=None):
+def kappa_fit(SpectrumArrays spectra not None, paritas_kappa_options options, Engine engine=None, progress=None):
     """Rows of paritas_kappa_result."""
-    cdef paritas_kappa_options chosen = option_values("paritas_kappa_options", options)
     cdef Array rows = new_rows("paritas_kappa_result", spectra.n)
-    paritas_kappa_fit(&spectra.c, &chosen, rows.rows, engine, progress)
+    paritas_kappa_fit(&spectra.c, &options, rows.rows, engine, progress)
     return rows.array
 
 
-def kappa_misfit(SpectrumArrays spectra not None, dict options, points, Engine engine=None, progress=None):
+def kappa_misfit(SpectrumArrays spectra not None, paritas_kappa_options options, points, Engine engine=None, progress=None):
     """n x len(points)."""
-    cdef paritas_kappa_options chosen = option_values("paritas_kappa_options", options)
     cdef Array rows = matrix(points, 3, "points"), misfit = new_matrix(spectra.n, rows.n)
-    paritas_kappa_misfit(&spectra.c, &chosen, rows.n, rows.rows, misfit.at, engine, progress)
+    paritas_kappa_misfit(&spectra.c, &options, rows.n, rows.rows, misfit.at, engine, progress)
     return misfit.array
 
 
-def shade_currents(plasma, dict options, potentials, Engine engine=None, progress=None):
+def shade_currents(plasma, paritas_potential_options options, potentials, Engine engine=None, progress=None):
     """n x len(potentials) x 3: electrons, secondaries, ions."""
-    cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array rows = matrix(plasma, 3, "plasma"), at = array_of(potentials, (-1,), "potentials")
     cdef Array currents = new_block(rows.n, at.n, 3)
-    paritas_shade_currents(rows.n, rows.rows, &chosen, at.n, at.at, currents.at, engine, progress)
+    paritas_shade_currents(rows.n, rows.rows, &options, at.n, at.at, currents.at, engine, progress)
     return currents.array
 
 
-def spacecraft_potential(plasma, covariance, sunlit, dict options, Engine engine=None, progress=None):
+def spacecraft_potential(plasma, covariance, sunlit, paritas_potential_options options, Engine engine=None, progress=None):
     """Rows of paritas_potential; covariance n x 3 x 3 or None."""
-    cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array rows = matrix(plasma, 3, "plasma")
     cdef Array spread = array_of(covariance, (rows.n, 3, 3), "covariance")
     cdef Array sun = flags(sunlit, rows.n, "sunlit"), found = new_rows("paritas_potential", rows.n)
-    paritas_spacecraft_potential(rows.n, rows.rows, spread.at, <const unsigned char *>sun.rows, &chosen,
+    paritas_spacecraft_potential(rows.n, rows.rows, spread.at, <const unsigned char *>sun.rows, &options,
                                  found.rows, engine, progress)
     return found.array
 
 
-def spacecraft_potential_of_spectra(SpectrumArrays spectra not None, sunlit, dict kappa, dict options,
+def spacecraft_potential_of_spectra(SpectrumArrays spectra not None, sunlit, paritas_kappa_options kappa, paritas_potential_options options,
                                     Engine engine=None, progress=None):
     """`fits` (rows of paritas_kappa_result) and `potentials` (rows of paritas_potential)."""
-    cdef paritas_kappa_options of_fits = option_values("paritas_kappa_options", kappa)
-    cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array sun = flags(sunlit, spectra.n, "sunlit")
     cdef Array fits = new_rows("paritas_kappa_result", spectra.n)
     cdef Array found = new_rows("paritas_potential", spectra.n)
-    paritas_spacecraft_potential_of_spectra(&spectra.c, <const unsigned char *>sun.rows, &of_fits, &chosen,
+    paritas_spacecraft_potential_of_spectra(&spectra.c, <const unsigned char *>sun.rows, &kappa, &options,
                                             fits.rows, found.rows, engine, progress)
     return SimpleNamespace(fits=fits.array, potentials=found.array)

@@ -1,4 +1,4 @@
-# Loss cones: fits, confidence sets, profiles, models. `options`: paritas_losscone_options.
+# Loss cones: fits, confidence sets, profiles, models. Options: of option_values.
 
 SWEEP_ROWS, SWEEP_CELLS = PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS
 cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
@@ -27,65 +27,59 @@ cdef class SweepArrays:
         self.c.cosine, self.c.flux = cosines.at, fluxes.at
 
 
-def losscone_fit(SweepArrays sweeps not None, dict options, Engine engine=None, progress=None):
+def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, Engine engine=None, progress=None):
     """Rows of paritas_losscone_result."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array rows = new_rows("paritas_losscone_result", sweeps.n)
-    paritas_losscone_fit(&sweeps.c, &chosen, rows.rows, engine, progress)
+    paritas_losscone_fit(&sweeps.c, &options, rows.rows, engine, progress)
     return rows.array
 
 
-def losscone_confidence(SweepArrays sweeps not None, dict options, results, thresholds=None, double step=0.0,
+def losscone_confidence(SweepArrays sweeps not None, paritas_losscone_options options, results, thresholds=None, double step=0.0,
                         Engine engine=None, progress=None):
     """Rows of paritas_confidence around losscone_fit's results."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array found = copied_rows("paritas_losscone_result", results, sweeps.n, "results")
     cdef Array above = vector(thresholds, sweeps.n, "thresholds")
     cdef Array rows = new_rows("paritas_confidence", sweeps.n)
-    paritas_losscone_confidence(&sweeps.c, &chosen, found.rows, above.at, step, rows.rows, engine, progress)
+    paritas_losscone_confidence(&sweeps.c, &options, found.rows, above.at, step, rows.rows, engine, progress)
     return rows.array
 
 
-def losscone_bootstrap(SweepArrays sweeps not None, dict options, results, unsigned draws, double level,
+def losscone_bootstrap(SweepArrays sweeps not None, paritas_losscone_options options, results, unsigned draws, double level,
                        Engine engine=None, progress=None):
     """Thresholds, n."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array found = copied_rows("paritas_losscone_result", results, sweeps.n, "results")
     cdef Array thresholds = new_array(sweeps.n)
-    paritas_losscone_bootstrap(&sweeps.c, &chosen, found.rows, draws, level, thresholds.at, engine, progress)
+    paritas_losscone_bootstrap(&sweeps.c, &options, found.rows, draws, level, thresholds.at, engine, progress)
     return thresholds.array
 
 
-def losscone_profile(SweepArrays sweeps not None, dict options, potentials, Engine engine=None,
+def losscone_profile(SweepArrays sweeps not None, paritas_losscone_options options, potentials, Engine engine=None,
                      progress=None):
     """`misfit`, `ratio`, `amplitude`: n x len(potentials)."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array at = array_of(potentials, (-1,), "potentials")
     cdef Array misfit = new_matrix(sweeps.n, at.n), ratio = new_matrix(sweeps.n, at.n)
     cdef Array amplitude = new_matrix(sweeps.n, at.n)
-    paritas_losscone_profile(&sweeps.c, &chosen, at.n, at.at, misfit.at, ratio.at, amplitude.at, engine,
+    paritas_losscone_profile(&sweeps.c, &options, at.n, at.at, misfit.at, ratio.at, amplitude.at, engine,
                              progress)
     return SimpleNamespace(misfit=misfit.array, ratio=ratio.array, amplitude=amplitude.array)
 
 
-def losscone_misfit(SweepArrays sweeps not None, dict options, points, Engine engine=None, progress=None):
+def losscone_misfit(SweepArrays sweeps not None, paritas_losscone_options options, points, Engine engine=None, progress=None):
     """`misfit` (n x len(points)) and `cells` (n); points: rows of U, r, A."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array at = matrix(points, 3, "points")
     cdef Array misfit = new_matrix(sweeps.n, at.n), cells = held(np.empty(sweeps.n, np.uint32))
-    paritas_losscone_misfit(&sweeps.c, &chosen, at.n, at.at, misfit.at, <unsigned *>cells.rows, engine,
+    paritas_losscone_misfit(&sweeps.c, &options, at.n, at.at, misfit.at, <unsigned *>cells.rows, engine,
                             progress)
     return SimpleNamespace(misfit=misfit.array, cells=cells.array)
 
 
-def losscone_model(SweepArrays sweeps not None, dict options, points, bint edge, Engine engine=None,
+def losscone_model(SweepArrays sweeps not None, paritas_losscone_options options, points, bint edge, Engine engine=None,
                    progress=None):
     """`model` (n x 15 x 88) and `edge` (n x 15, degrees) or None; points: n x 3."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array at = array_of(points, (sweeps.n, 3), "points")
     cdef Array model = new_block(sweeps.n, SWEEP_ROWS, SWEEP_CELLS)
     cdef Array angle = new_matrix(sweeps.n, SWEEP_ROWS) if edge else held(None)
-    paritas_losscone_model(&sweeps.c, &chosen, at.at, model.at, angle.at, engine, progress)
+    paritas_losscone_model(&sweeps.c, &options, at.at, model.at, angle.at, engine, progress)
     return SimpleNamespace(model=model.array, edge=angle.array)
 
 

@@ -67,6 +67,7 @@ def list_devices(engine: Engine | None = None) -> Any: ...
 def enumeration(name: str) -> dict[str, int]: ...
 def record(name: str) -> RecordType: ...
 def option_defaults(name: str) -> dict[str, Any]: ...
+def option_values(name: str, given: dict[str, Any]) -> dict[str, Any]: ...
 
 class Document:
     label: str
@@ -169,10 +170,7 @@ class Attitude:
     arrays: Callable[[], dict[str, _Floats]]
     at: Callable[[Any], tuple[_Floats, _Floats]]
 
-class Spice:
-    open: Callable[..., Spice]
-    apply: Callable[[Attitude, Day], int]
-
+er_apply_spice: Callable[[str, str | None, Attitude, Day], int]
 er_reasons: Callable[[], Mapping[str, str]]
 er_find: Callable[..., list[tuple[str, int]]]
 er_file_date: Callable[[str], int]

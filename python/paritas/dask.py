@@ -30,7 +30,7 @@ from . import _engine, toys
 from .arrays import whole
 from .files import PathLike as Path
 from .keywords import Progress
-from .model import Model
+from .model import FUNCTIONS, Model
 from .progress import told
 from .results import Tally, ToyHypotestResult
 from .workspace import DocumentLike, document
@@ -42,24 +42,7 @@ TASKS_PER_THREAD = 4  # so that threads end together
 # minimum: a shard begins with fits of its own; maximum: a dead worker loses it
 TOYS_PER_SHARD = 250, 20000
 
-_FUNCTIONS = frozenset(
-    (
-        "fit",
-        "fit_toys",
-        "goodness_of_fit",
-        "goodness_of_fit_toys",
-        "hypotest",
-        "hypotest_toys",
-        "minos",
-        "predict",
-        "ranking",
-        "scan",
-        "significance",
-        "significance_toys",
-        "upper_limit",
-        "upper_limit_toys",
-    )
-)
+_FUNCTIONS = {name for names in FUNCTIONS.values() for name in names} - {"asimov_data", "fit_batch"}
 
 
 @dataclass
@@ -192,13 +175,12 @@ def map_models(
     return {name: found[name] for name in models}
 
 
-# ---- tasks: (version, shared arguments, own arguments) ----
+# ---- tasks: (shared arguments, own arguments) ----
 
 
 def _shard(
-    version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int], options: dict[str, Any]
+    model: Model, mu: float, n: int, seed: int, shard: tuple[int, int], options: dict[str, Any]
 ) -> tuple[bytes, Tally]:
-    _check_version(version)
     with tempfile.TemporaryDirectory() as folder:
         path = _part(folder, shard[0])
         found = toys.hypotest_toys(model, mu, n, seed, keep=False, store=path, shard=shard, **options)
@@ -207,7 +189,6 @@ def _shard(
 
 
 def _of_patch(
-    version: str,
     workspace: _engine.Document,
     patchset: _engine.Document,
     name: str,
@@ -215,14 +196,10 @@ def _of_patch(
     function: Function,
     options: dict[str, Any],
 ) -> Outcome:
-    _check_version(version)
     return _called(function, Model.from_workspace(patchset.apply(workspace, name), **model_options), options)
 
 
-def _of_model(
-    version: str, model: Model | _engine.Document, function: Function, options: dict[str, Any]
-) -> Outcome:
-    _check_version(version)
+def _of_model(model: Model | _engine.Document, function: Function, options: dict[str, Any]) -> Outcome:
     return _called(function, _as_model(model), options)
 
 
@@ -235,9 +212,11 @@ def _itself(given: Any) -> Any:
     return given
 
 
-def _check_version(version: str) -> None:
+def _run(version: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A task on a worker of the client's version."""
     if version != _engine.VERSION:
         raise _engine.Error(f"the client has Paritas {version}, this worker {_engine.VERSION}")
+    return function(*arguments)
 
 
 def _answers(
@@ -247,13 +226,12 @@ def _answers(
     shared: Sequence[Any],
     tasks: Mapping[Any, tuple[Any, ...]],
 ) -> Generator[tuple[Any, Any, BaseException | None], None, None]:
-    """Yields (key, answer, error) as tasks end: function(version, *shared, *task). Shared arguments are a
+    """Yields (key, answer, error) as tasks end: function(*shared, *task). Shared arguments are a
     task: sent once to a worker, remade if it dies."""
-    version = _engine.VERSION
     if client is None:
         for key, own in tasks.items():
             try:
-                answer = function(version, *shared, *own)
+                answer = function(*shared, *own)
             except Exception as error:
                 yield key, None, error
             else:
@@ -266,7 +244,7 @@ def _answers(
     run = f"{name}-{uuid4().hex}"
     common = [client.submit(_itself, one, key=f"{run}-shared-{i}") for i, one in enumerate(shared)]
     futures = {
-        client.submit(function, version, *common, *own, key=f"{run}-{i}"): key
+        client.submit(_run, _engine.VERSION, function, *common, *own, key=f"{run}-{i}"): key
         for i, (key, own) in enumerate(tasks.items())
     }
     try:

@@ -9,7 +9,7 @@ import copy
 import json
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -257,7 +257,7 @@ class Session:
         return_status: bool,
         rows: dict[str, Any],
     ) -> Any:
-        found = self._answer(statistic, at, self._row_arguments(rows), return_status)
+        found = self._one(statistic, at, return_status, rows)
         values = found[0] if return_status else found
         curves = Curves(values[..., 0], values[..., 1:]) if curve is None else values
         return (curves, found[1]) if return_status else curves
@@ -454,16 +454,24 @@ def _session(kind: type[Session], made_of: dict[str, Any]) -> Session:
     return kind(**made_of)
 
 
-def _samples(model: Model, given: Samples | None, what: str) -> list[tuple[str, str]]:
-    having = [(channel, sample) for channel, _, samples in model.channel_layout for sample in samples]
-    found: list[tuple[str, str]] = []
-    for one in _several(given, 2):
-        chosen = [pair for pair in having if one in (pair, pair[1])]
+def _chosen(given: Any, length: int, having: Sequence[Any], missing: Callable[[Any], str]) -> list[Any]:
+    """The names (`length` parts each) in `having` that are given whole, or by their last part."""
+    found: list[Any] = []
+    for one in _several(given, length):
+        chosen = [names for names in having if one in (names, names[-1])]
         if not chosen:
-            sought = f"{one!r}" if isinstance(one, str) else f"{one[1]!r} in a channel {one[0]!r}"
-            raise NotFound(f"{what}: the model has no sample {sought}")
+            raise NotFound(missing(one))
         found += chosen
     return found
+
+
+def _samples(model: Model, given: Samples | None, what: str) -> list[tuple[str, str]]:
+    def missing(one: Any) -> str:
+        sought = f"{one!r}" if isinstance(one, str) else f"{one[1]!r} in a channel {one[0]!r}"
+        return f"{what}: the model has no sample {sought}"
+
+    having = [(channel, sample) for channel, _, samples in model.channel_layout for sample in samples]
+    return _chosen(given, 2, having, missing)
 
 
 def _check_once(what: str, chosen: Sequence[tuple[str, ...]]) -> None:
@@ -475,8 +483,7 @@ def _check_once(what: str, chosen: Sequence[tuple[str, ...]]) -> None:
 def _modifiers(
     workspace: _engine.Document, model: Model, given: Variations | None
 ) -> list[tuple[str, str, str]]:
-    wished = _several(given, 3)
-    if not wished:
+    if given is None:
         return []
     content = json.loads(workspace.text())
     order = {name: i for i, (name, _, _) in enumerate(model.channel_layout)}
@@ -488,10 +495,4 @@ def _modifiers(
         if modifier["type"] == "histosys"
     ]
     having.sort(key=lambda of: order[of[0]])
-    found: list[tuple[str, str, str]] = []
-    for one in wished:
-        chosen = [triple for triple in having if one in (triple, triple[2])]
-        if not chosen:
-            raise NotFound(f"variations: the model has no histosys {one!r}")
-        found += chosen
-    return found
+    return _chosen(given, 3, having, lambda one: f"variations: the model has no histosys {one!r}")

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     class PotentialKeywords(PotentialOptions, Where, total=False): ...
 
 
+def _kappa(options: Mapping[str, Any]) -> dict[str, Any]:
+    return _engine.option_values("paritas_kappa_options", dict(options))
+
+
+def _potential(options: Mapping[str, Any]) -> dict[str, Any]:
+    return _engine.option_values("paritas_potential_options", dict(options))
+
+
 def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
     """Rows of (density, kappa, theta), shape (n, 3); numbers or arrays, which broadcast."""
     rows = np.broadcast_arrays(
@@ -151,7 +159,7 @@ def fit(
 ) -> KappaFit:
     """Fits every spectrum. Failed fits do not raise: see `plasma_status`."""
     with running(options, "kappa fits") as (used, tell):
-        return _fit_of(_engine.kappa_fit(spectra.arrays(), dict(options), used, tell), used)
+        return _fit_of(_engine.kappa_fit(spectra.arrays(), _kappa(options), used, tell), used)
 
 
 def misfit(
@@ -162,7 +170,7 @@ def misfit(
     """A fit's objective at m points (rows of density, kappa, theta) for n spectra: (n, m); NaN
     without rows."""
     with running(options, "kappa misfits") as (used, tell):
-        return _engine.kappa_misfit(spectra.arrays(), dict(options), points, used, tell)
+        return _engine.kappa_misfit(spectra.arrays(), _kappa(options), points, used, tell)
 
 
 def photoelectron_current(potential: ArrayLike) -> Floats:
@@ -192,7 +200,7 @@ def shade_currents(
 ) -> Floats:
     """Currents of electrons, secondaries and ions in shade: (n, m, 3) for m potentials and n spectra."""
     with running(options, "currents") as (used, tell):
-        return _engine.shade_currents(distribution, dict(options), potentials, used, tell)
+        return _engine.shade_currents(distribution, _potential(options), potentials, used, tell)
 
 
 @dataclass
@@ -255,7 +263,7 @@ def spacecraft_potential(
         if isinstance(source, Spectra):
             sun, spectra = _sun(sunlit, len(source)), source.arrays()
             found = _engine.spacecraft_potential_of_spectra(
-                spectra, sun, dict(kappa or {}), dict(options), used, tell
+                spectra, sun, _kappa(kappa or {}), _potential(options), used, tell
             )
             return _potentials(found.potentials, _fit_of(found.fits, used), used)
         fits: KappaFit | None = None
@@ -265,7 +273,7 @@ def spacecraft_potential(
             covariance = source.covariance if covariance is None else covariance
         distribution = np.atleast_2d(np.asarray(distribution, dtype=np.float64))
         sun = _sun(sunlit, len(distribution))
-        results = _engine.spacecraft_potential(distribution, covariance, sun, dict(options), used, tell)
+        results = _engine.spacecraft_potential(distribution, covariance, sun, _potential(options), used, tell)
         return _potentials(results, fits, used)
 
 

@@ -187,7 +187,7 @@ class Day(er_day_arrays):
         """Geometry from a folder of SPICE kernels (DeviceUnavailable without libcspice). Returns the number
         of sweeps they miss."""
         spin = attitude if isinstance(attitude, Attitude) else Attitude(attitude)
-        return _engine.Spice.open(os.fspath(folder), library).apply(spin._table, self._memory)
+        return _engine.er_apply_spice(os.fspath(folder), library, spin._table, self._memory)
 
     def mask_sunlight(self, angle: float = 14.0, theta: ArrayLike | None = None) -> None:
         """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:

@@ -53,13 +53,11 @@ def sweeps_of(given: Given) -> Sweeps:
 
 
 def options_of(options: Any, response: str, part: Part | None = None) -> dict[str, Any]:
-    """The folded model has no beam."""
-    all_options = options_of_points(options, response)
-    if response == "folded":
-        all_options["amplitude_lower"] = all_options["amplitude_upper"] = 0.0
+    """Members of paritas_losscone_options. The folded model has no beam."""
+    changes: dict[str, Any] = {"amplitude_lower": 0.0, "amplitude_upper": 0.0} if response == "folded" else {}
     if part is not None:
-        all_options["first"] = part.first
-    return all_options
+        changes["first"] = part.first
+    return options_of_points({**options, **changes}, response)
 
 
 def _method(options: Any) -> str:
@@ -407,7 +405,7 @@ def options_of_points(options: Any, response: str) -> dict[str, Any]:
     """Uses the points' amplitudes."""
     if response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
-    return {**options, "response": response}
+    return _engine.option_values("paritas_losscone_options", {**options, "response": response})
 
 
 def model(
