@@ -49,7 +49,7 @@ class Call:
 
     def __init__(
         self,
-        function: str,
+        function: Any,
         model: Model,
         given: Mapping[str, Any],
         what: str = "",

@@ -54,7 +54,7 @@ def fit(
         "cpu", "opencl", "cuda", "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
     options = _options(minimizer, max_iterations, population, seed)
     several: Starts | None = None
-    call = Call("fit", model, given, "fit", data=data)
+    call = Call(fit, model, given, "fit", data=data)
     job = call.job
     if starts != 1:
         from .starts import best_start
@@ -121,7 +121,7 @@ def fit_batch(
             f"rows of data, init, bounds and fixed: {', '.join(map(str, counts))}; their numbers must agree"
         )
     options = _options(minimizer, max_iterations, population, seed)
-    with Call("fit_batch", model, given, "fits") as call:
+    with Call(fit_batch, model, given, "fits") as call:
         job = job_of(model, data, init, bounds, fixed, rows=n)
         answers = _engine.fit(model, job, options, errors, covariance, False, call.engine, call.tell)
     return FitBatch(
@@ -145,7 +145,7 @@ def minos(
     """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.
     parameters: names, one name, or "all" free ones. best: a converged fit with these data and settings (None:
     made here)."""
-    check_keywords("minos", given)
+    check_keywords(minos, given)
     if best is None:
         quietly: Any = {**given, "progress": None}
         best = fit(model, **quietly)
@@ -159,7 +159,7 @@ def minos(
     elif isinstance(parameters, str):
         parameters = [parameters]
     found: dict[str, tuple[float, float]] = {}
-    with Call("minos", model, given, "MINOS") as call:
+    with Call(minos, model, given, "MINOS") as call:
         for name in parameters:
             i = model.index(name)
             error = float(best.errors[i])

@@ -47,7 +47,7 @@ def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given:
     """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
     and Asimov set. test_stat: "qtilde", "q", "q0"."""
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
-    with Call("hypotest", model, given, "tests") as call:
+    with Call(hypotest, model, given, "tests") as call:
         rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
     return [HypotestResult(row) for row in rows] if several else HypotestResult(rows[0])
 
@@ -56,14 +56,14 @@ def upper_limit(
     model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> LimitResult:
     """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
-    with Call("upper_limit", model, given, "limit") as call:
+    with Call(upper_limit, model, given, "limit") as call:
         found = _engine.limit(model, call.job, test_stat, level, call.engine, call.tell)
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
 def significance(model: Model, **given: Unpack[Keywords]) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
-    with Call("significance", model, given, "significance") as call:
+    with Call(significance, model, given, "significance") as call:
         return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
 
 
@@ -75,7 +75,7 @@ def scan(
     Arguments are (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES", alphas)),
     whose grid varies the second first. Or names (default: the parameter of interest), with points in `values`
     (points, parameters)."""
-    check_keywords("scan", given)
+    check_keywords(scan, given)
     if values is not None:
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
@@ -90,7 +90,7 @@ def scan(
         axes = np.meshgrid(*(np.asarray(axis, dtype=np.float64) for _, axis in parameters), indexing="ij")
         points = np.stack([axis.ravel() for axis in axes], axis=1)
     which = [model.index(name) for name in names]
-    with Call("scan", model, given, "scan") as call:
+    with Call(scan, model, given, "scan") as call:
         found = _engine.scan(model, call.job, which, points, call.engine, call.tell)
     return ScanResult(
         found.points,
@@ -106,7 +106,7 @@ def ranking(model: Model, *, top: int | None = None, **given: Unpack[Keywords]) 
     """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
-    with Call("ranking", model, given, "ranking") as call:
+    with Call(ranking, model, given, "ranking") as call:
         rows = _engine.ranking(model, call.job, call.engine, call.tell)[:top]
     return RankingResult(rows, poi=_poi(model), names=[model.parameter_names[i] for i in rows["parameter"]])
 
@@ -171,7 +171,7 @@ def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floa
 
 def goodness_of_fit(model: Model, **given: Unpack[Keywords]) -> GoodnessOfFit:
     """Goodness of the best fit against the saturated model."""
-    with Call("goodness_of_fit", model, given, "goodness of fit") as call:
+    with Call(goodness_of_fit, model, given, "goodness of fit") as call:
         return GoodnessOfFit(_engine.goodness_of_fit(model, call.job, call.engine, call.tell))
 
 
@@ -190,7 +190,7 @@ def asimov_data(
     job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
     start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True
-    check_keywords("asimov_data", where)
+    check_keywords(asimov_data, where)
     held = fit(model, data=data, init=start, bounds=bounds, fixed=flags, covariance=False, **where)
     if not held.converged:
         raise _engine.NotConverged(

@@ -45,7 +45,7 @@ def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
 
 def flux(energy: ArrayLike, distribution: ArrayLike, **where: Unpack[Place]) -> Floats:
     """Fluxes of n distributions (see `plasma`) at m energies: (n, m)."""
-    return _engine.kappa_flux(distribution, energy, engine_of("flux", where))
+    return _engine.kappa_flux(distribution, energy, engine_of(flux, where))
 
 
 def temperature(kappa: ArrayLike, theta: ArrayLike) -> Floats:

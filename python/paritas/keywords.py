@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any, Callable, Iterable, Iterator, Mapping, TypedDict, Union
+from typing import Any, Callable, Iterator, Mapping, TypedDict, Union
 
 from ._engine import Engine
 from .devices import ProgressFunction, engine
@@ -26,8 +26,6 @@ class Where(Place, total=False):
 
 
 _DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": True}
-#: all keywords, by function
-_KNOWN: dict[str, list[str]] = {}
 
 
 def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
@@ -48,24 +46,23 @@ def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
         others = [one for name, one in signature.parameters.items() if name == "options"]
         parameters = [*own, *shared, *others]
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        _KNOWN[function.__qualname__] = [*signature.parameters, *names]
 
 
-def check_keywords(function: str, given: Mapping[str, Any], known: Iterable[str] = ()) -> None:
-    """Refuses keywords that a function does not take, and names the nearest that it does."""
-    known = known or _KNOWN[function]
+def check_keywords(function: Any, given: Mapping[str, Any]) -> None:
+    """Refuses keywords that a function of `takes` does not take, and names the nearest that it does."""
+    known = function.__signature__.parameters
     for name in given:
         if name not in known:
             nearest = get_close_matches(name, known, 1)
             hint = f": did you mean {nearest[0]!r}?" if nearest else ""
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
 
 
-def engine_of(function: str, where: Any) -> Engine:
+def engine_of(function: Any, where: Any) -> Engine:
     """The engine for a call's keywords of Place."""
     if not where:
         return engine()
-    check_keywords(function, where, Place.__annotations__)
+    check_keywords(function, where)
     return engine(**where)
 
 

@@ -127,7 +127,7 @@ class Model(_engine.Model):
     ) -> float:
         """Twice the negative log-likelihood, with all constants; NaN outside the domain. data: main, then
         auxiliary; None: observed."""
-        return _engine.twice_nll(self, self.point(values=point), data, engine_of("twice_nll", where))
+        return _engine.twice_nll(self, self.point(values=point), data, engine_of(Model.twice_nll, where))
 
     def nll(
         self, point: Values | None = None, data: ArrayLike | None = None, **where: Unpack[Place]
@@ -142,7 +142,7 @@ class Model(_engine.Model):
         **where: Unpack[Place],
     ) -> Floats:
         """Exact gradient of twice the NLL."""
-        used = engine_of("gradient", where)
+        used = engine_of(Model.gradient, where)
         found: Floats = _engine.evaluate(self, self.point(point), data, gradient=True, engine=used).gradient[
             0, 0
         ]
@@ -155,7 +155,7 @@ class Model(_engine.Model):
         **where: Unpack[Place],
     ) -> Floats:
         """Exact Hessian of twice the NLL, all parameters free."""
-        used = engine_of("hessian", where)
+        used = engine_of(Model.hessian, where)
         found: Floats = _engine.evaluate(self, self.point(point), data, hessian=True, engine=used).hessian[
             0, 0
         ]
@@ -168,7 +168,7 @@ class Model(_engine.Model):
         **where: Unpack[Place],
     ) -> Floats:
         """Twice the NLL of n points (n, parameters) for m data sets (m, main + aux): (n, m)."""
-        used = engine_of("twice_nll_batch", where)
+        used = engine_of(Model.twice_nll_batch, where)
         found: Floats = _engine.evaluate(self, points, data, engine=used).twice_nll
         return found
 
@@ -179,7 +179,9 @@ class Model(_engine.Model):
         **where: Unpack[Place],
     ) -> Floats:
         """Expected main data; `include_aux` appends auxiliary data."""
-        found: Floats = _engine.expected_data(self, self.point(point), engine_of("expected_data", where))[0]
+        found: Floats = _engine.expected_data(self, self.point(point), engine_of(Model.expected_data, where))[
+            0
+        ]
         return found if include_aux else found[: self.main_count]
 
     def expected_by_sample(
@@ -188,7 +190,9 @@ class Model(_engine.Model):
         **where: Unpack[Place],
     ) -> dict[str, dict[str, Floats]]:
         """Expected main data by channel and sample."""
-        parts = _engine.expected_by_sample(self, self.point(point), engine_of("expected_by_sample", where))
+        parts = _engine.expected_by_sample(
+            self, self.point(point), engine_of(Model.expected_by_sample, where)
+        )
         return {
             name: dict(zip(samples, rows)) for (name, _, samples), rows in zip(self.channel_layout, parts)
         }
@@ -199,7 +203,7 @@ class Model(_engine.Model):
         **where: Unpack[Place],
     ) -> Floats:
         """Derivatives of expected main data: (bins, parameters)."""
-        return _engine.expected_jacobian(self, self.point(point), engine_of("expected_jacobian", where))
+        return _engine.expected_jacobian(self, self.point(point), engine_of(Model.expected_jacobian, where))
 
     if TYPE_CHECKING:
         fit = fits.fit

@@ -85,6 +85,8 @@ def test_documentation_of_attributes_has_no_names_of_c():
 
 
 def test_an_unknown_keyword_is_named_with_the_nearest_known_one(model):
+    assert paritas.kappa.fit is not paritas.losscone.fit  # functions of one name keep their own keywords
+    assert model.fit(init={"mu": 1.0}, fixed=["mu"])["mu"][0] == 1.0
     for call, wrong, right in (
         (lambda: model.scan("mu", value=[1.0]), "scan.* 'value'", "values"),
         (lambda: model.minos(devize="cpu"), "minos.* 'devize'", "device"),

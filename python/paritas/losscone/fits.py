@@ -298,7 +298,7 @@ def bootstrap(
     **where: Unpack[Where],
 ) -> Floats:
     """Bootstrap thresholds of confidence sets of this coverage around exact fits: n, NaN without a fit."""
-    check_keywords("bootstrap", where)
+    check_keywords(bootstrap, where)
     return _joined(
         [
             _engine.losscone_bootstrap(
@@ -322,7 +322,7 @@ def confidence(
     above: Any = None
     if thresholds is not None:
         above = np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
-    check_keywords("confidence", where)
+    check_keywords(confidence, where)
     sets = []
     for part in _parts_around(found, response, where, "confidence sets"):
         own = None if above is None else above[part.at]

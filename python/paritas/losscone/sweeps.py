@@ -233,7 +233,7 @@ def load(
 
     A day takes about 50 MB of memory; for whole months use the program."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
-    check_keywords("load", where)
+    check_keywords(load, where)
     if not given:
         raise _engine.InvalidArgument("files: there are none")
     if (spice is None) != (attitude is None):
