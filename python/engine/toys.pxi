@@ -1,19 +1,45 @@
 # Toys: fits, tests, limits, goodness of fit; stores.
 
-from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_Resize
+cdef struct growing_rows:
+    char *bytes
+    size_t width, count, room # bytes of a row; rows
 
-cdef char *more(bytearray rows, Py_ssize_t size) except NULL:
-    """Room for so many bytes at the end."""
-    cdef Py_ssize_t before = len(rows)
-    PyByteArray_Resize(rows, before + size)
-    return PyByteArray_AS_STRING(rows) + before
+cdef char *more(growing_rows *rows, size_t n) noexcept nogil:
+    """Room for n rows at the end; NULL: no memory."""
+    cdef size_t room = max(2 * rows.room, rows.count + n)
+    cdef char *moved
+    if rows.count + n > rows.room:
+        moved = <char *>realloc(rows.bytes, room * rows.width + 1)
+        if moved == NULL:
+            return NULL
+        rows.bytes, rows.room = moved, room
+    rows.count += n
+    return rows.bytes + (rows.count - n) * rows.width
 
 
-cdef int take_toys(void *user, size_t n, const paritas_toy *toys) noexcept with gil:
-    try:
-        memcpy(more(<bytearray>user, n * sizeof(paritas_toy)), toys, n * sizeof(paritas_toy))
-    except MemoryError:
+cdef class Rows:
+    """Rows added bit by bit, in memory that becomes an array."""
+
+    cdef growing_rows c
+
+    def __cinit__(self, size_t width):
+        self.c.width = width
+
+    def __dealloc__(self):
+        free(self.c.bytes)
+
+    cdef object array(self, object dtype, tuple shape=()):
+        """The rows, each of this shape, as an array that takes over their memory."""
+        if self.c.count == 0:
+            return np.empty((0, *shape), dtype)
+        return view(self, self.c.bytes, (self.c.count, *shape), dtype)
+
+
+cdef int take_toys(void *user, size_t n, const paritas_toy *toys) noexcept nogil:
+    cdef char *at = more(<growing_rows *>user, n)
+    if at == NULL:
         return 1
+    memcpy(at, toys, n * sizeof(paritas_toy))
     return 0
 
 
@@ -22,25 +48,19 @@ cdef struct toy_fit: # parameters follow
     double statistic
     paritas_fit_result fit
 
-cdef class ToyFits:
-    """Rows of toy_fit, parameters and (unless None) errors."""
+cdef struct growing_fits:
+    growing_rows *fits
+    growing_rows *parameters
+    growing_rows *errors # NULL: not wanted
+    size_t p
 
-    cdef bytearray fits, parameters, errors
-    cdef size_t p
-
-
-cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept with gil:
-    cdef ToyFits taken = <ToyFits>user
+cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept nogil:
+    cdef growing_fits *taken = <growing_fits *>user
     cdef size_t i, p = taken.p
-    cdef toy_fit *row
-    cdef double *parameters
-    cdef double *errors = NULL
-    try:
-        row = <toy_fit *>more(taken.fits, n * sizeof(toy_fit))
-        parameters = <double *>more(taken.parameters, n * p * sizeof(double))
-        if taken.errors is not None:
-            errors = <double *>more(taken.errors, n * p * sizeof(double))
-    except MemoryError:
+    cdef toy_fit *row = <toy_fit *>more(taken.fits, n)
+    cdef double *parameters = <double *>more(taken.parameters, n)
+    cdef double *errors = NULL if taken.errors == NULL else <double *>more(taken.errors, n)
+    if row == NULL or parameters == NULL or (taken.errors != NULL and errors == NULL):
         return 1
     for i in range(n):
         row[i].toy, row[i].statistic, row[i].fit = fits[i].toy, fits[i].statistic, fits[i].result
@@ -56,7 +76,7 @@ cdef class ToyOptions:
     cdef paritas_toys_options c
     cdef paritas_key_entry *entries
     cdef tuple texts
-    cdef bytearray kept
+    cdef Rows kept
 
     def __cinit__(self, uint64_t n, uint64_t seed=0, shard=None, bint fix_aux=False, bint newton_only=False,
                   store=None, bint resume=False, entries=(), bint keep=False):
@@ -67,8 +87,8 @@ cdef class ToyOptions:
         if shard is not None:
             self.c.shard, self.c.shards = shard
         if keep:
-            self.kept = bytearray()
-            self.c.take, self.c.user = take_toys, <void *>self.kept
+            self.kept = Rows(sizeof(paritas_toy))
+            self.c.take, self.c.user = take_toys, &self.kept.c
         if store is None:
             return
         self.texts = store, tuple(entries)
@@ -85,7 +105,7 @@ cdef class ToyOptions:
 
     cdef object toys(self):
         """Toys fitted by this run: rows of paritas_toy; None if not kept."""
-        return None if self.kept is None else np.frombuffer(self.kept, record("paritas_toy").dtype)
+        return None if self.kept is None else self.kept.array(record("paritas_toy").dtype)
 
 
 def fit_toys(Model model not None, Job job, ToyOptions options not None, params=None, expected=None,
@@ -96,27 +116,29 @@ def fit_toys(Model model not None, Job job, ToyOptions options not None, params=
     cdef size_t p = model.parameter_count
     cdef Array at = vector(params, p, "params"), around = vector(expected, model.data_count, "expected")
     cdef Array rows = new_rows("paritas_toys_result", 1), summary = new_rows("paritas_toys_parameter", p)
-    cdef ToyFits taken = ToyFits()
+    cdef Rows fits = Rows(sizeof(toy_fit))
+    cdef Rows values = Rows(p * sizeof(double)), widths = Rows(p * sizeof(double))
+    cdef growing_fits taken
     cdef paritas_toys_request request = paritas_toys_request_default
-    taken.fits, taken.parameters, taken.p = bytearray(), bytearray(), p
+    taken.fits, taken.parameters, taken.errors, taken.p = &fits.c, &values.c, NULL, p
+    if errors:
+        taken.errors = &widths.c
     request.point, request.expected = at.at, around.at
     if errors:
-        taken.errors = bytearray()
         request.flags |= PARITAS_TOYS_ERRORS
     if save_parameters:
         request.flags |= PARITAS_TOYS_KEEP_PARAMETERS
     request.parameters = summary.rows
     if keep:
-        request.take, request.user = take_fits, <void *>taken
+        request.take, request.user = take_fits, &taken
     paritas_toys(model.c, job_of(job), &request, &options.c, rows.rows, engine, progress)
     found = SimpleNamespace(result=rows.array[0], summary=summary.array)
     found.fits = found.values = found.errors = None
     if keep:
-        kind = record("paritas_fit_result").dtype
-        row = np.dtype([("toy", np.uint64), ("statistic", np.float64), ("fit", kind)])
-        found.fits = np.frombuffer(taken.fits, row)
-        found.values = np.frombuffer(taken.parameters).reshape(-1, p)
-        found.errors = np.frombuffer(taken.errors).reshape(-1, p) if errors else None
+        kind, real = record("paritas_fit_result").dtype, np.dtype(np.float64)
+        found.fits = fits.array(np.dtype([("toy", np.uint64), ("statistic", real), ("fit", kind)]))
+        found.values = values.array(real, (p,))
+        found.errors = widths.array(real, (p,)) if errors else None
     return found
 
 
