@@ -131,8 +131,8 @@ cdef class Attitude:
 
 
 def er_apply_spice(str folder not None, str library, Attitude attitude not None, Day day not None):
-    """Geometry by CSPICE with a folder's kernels. Returns the number of sweeps that they miss. CSPICE's state is
-    the process's: one call at a time."""
+    """Geometry by CSPICE with a folder's kernels. Returns the number of sweeps that they miss. CSPICE's state
+    is the process's: one call at a time."""
     cdef paritas_er_spice *spice = NULL
     cdef size_t uncovered = 0
     paritas_er_spice_open(NULL if library is None else PyUnicode_AsUTF8(library), PyUnicode_AsUTF8(folder),

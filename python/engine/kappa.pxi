@@ -91,14 +91,16 @@ def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_fact
                            counts=counts.array, error=error.array)
 
 
-def kappa_fit(SpectrumArrays spectra not None, paritas_kappa_options options, Engine engine=None, progress=None):
+def kappa_fit(SpectrumArrays spectra not None, paritas_kappa_options options, Engine engine=None,
+              progress=None):
     """Rows of paritas_kappa_result."""
     cdef Array rows = new_rows("paritas_kappa_result", spectra.n)
     paritas_kappa_fit(&spectra.c, &options, rows.rows, engine, progress)
     return rows.array
 
 
-def kappa_misfit(SpectrumArrays spectra not None, paritas_kappa_options options, points, Engine engine=None, progress=None):
+def kappa_misfit(SpectrumArrays spectra not None, paritas_kappa_options options, points, Engine engine=None,
+                 progress=None):
     """n x len(points)."""
     cdef Array rows = matrix(points, 3, "points"), misfit = new_matrix(spectra.n, rows.n)
     paritas_kappa_misfit(&spectra.c, &options, rows.n, rows.rows, misfit.at, engine, progress)
@@ -113,7 +115,8 @@ def shade_currents(plasma, paritas_potential_options options, potentials, Engine
     return currents.array
 
 
-def spacecraft_potential(plasma, covariance, sunlit, paritas_potential_options options, Engine engine=None, progress=None):
+def spacecraft_potential(plasma, covariance, sunlit, paritas_potential_options options, Engine engine=None,
+                         progress=None):
     """Rows of paritas_potential; covariance n x 3 x 3 or None."""
     cdef Array rows = matrix(plasma, 3, "plasma")
     cdef Array spread = array_of(covariance, (rows.n, 3, 3), "covariance")
@@ -123,7 +126,8 @@ def spacecraft_potential(plasma, covariance, sunlit, paritas_potential_options o
     return found.array
 
 
-def spacecraft_potential_of_spectra(SpectrumArrays spectra not None, sunlit, paritas_kappa_options kappa, paritas_potential_options options,
+def spacecraft_potential_of_spectra(SpectrumArrays spectra not None, sunlit, paritas_kappa_options kappa,
+                                    paritas_potential_options options,
                                     Engine engine=None, progress=None):
     """`fits` (rows of paritas_kappa_result) and `potentials` (rows of paritas_potential)."""
     cdef Array sun = flags(sunlit, spectra.n, "sunlit")

@@ -27,14 +27,16 @@ cdef class SweepArrays:
         self.c.cosine, self.c.flux = cosines.at, fluxes.at
 
 
-def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, Engine engine=None, progress=None):
+def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, Engine engine=None,
+                 progress=None):
     """Rows of paritas_losscone_result."""
     cdef Array rows = new_rows("paritas_losscone_result", sweeps.n)
     paritas_losscone_fit(&sweeps.c, &options, rows.rows, engine, progress)
     return rows.array
 
 
-def losscone_confidence(SweepArrays sweeps not None, paritas_losscone_options options, results, thresholds=None, double step=0.0,
+def losscone_confidence(SweepArrays sweeps not None, paritas_losscone_options options, results,
+                        thresholds=None, double step=0.0,
                         Engine engine=None, progress=None):
     """Rows of paritas_confidence around losscone_fit's results."""
     cdef Array found = copied_rows("paritas_losscone_result", results, sweeps.n, "results")
@@ -44,7 +46,8 @@ def losscone_confidence(SweepArrays sweeps not None, paritas_losscone_options op
     return rows.array
 
 
-def losscone_bootstrap(SweepArrays sweeps not None, paritas_losscone_options options, results, unsigned draws, double level,
+def losscone_bootstrap(SweepArrays sweeps not None, paritas_losscone_options options, results,
+                       unsigned draws, double level,
                        Engine engine=None, progress=None):
     """Thresholds, n."""
     cdef Array found = copied_rows("paritas_losscone_result", results, sweeps.n, "results")
@@ -53,7 +56,8 @@ def losscone_bootstrap(SweepArrays sweeps not None, paritas_losscone_options opt
     return thresholds.array
 
 
-def losscone_profile(SweepArrays sweeps not None, paritas_losscone_options options, potentials, Engine engine=None,
+def losscone_profile(SweepArrays sweeps not None, paritas_losscone_options options, potentials,
+                     Engine engine=None,
                      progress=None):
     """`misfit`, `ratio`, `amplitude`: n x len(potentials)."""
     cdef Array at = array_of(potentials, (-1,), "potentials")
@@ -64,7 +68,8 @@ def losscone_profile(SweepArrays sweeps not None, paritas_losscone_options optio
     return SimpleNamespace(misfit=misfit.array, ratio=ratio.array, amplitude=amplitude.array)
 
 
-def losscone_misfit(SweepArrays sweeps not None, paritas_losscone_options options, points, Engine engine=None, progress=None):
+def losscone_misfit(SweepArrays sweeps not None, paritas_losscone_options options, points,
+                    Engine engine=None, progress=None):
     """`misfit` (n x len(points)) and `cells` (n); points: rows of U, r, A."""
     cdef Array at = matrix(points, 3, "points")
     cdef Array misfit = new_matrix(sweeps.n, at.n), cells = held(np.empty(sweeps.n, np.uint32))
@@ -73,7 +78,8 @@ def losscone_misfit(SweepArrays sweeps not None, paritas_losscone_options option
     return SimpleNamespace(misfit=misfit.array, cells=cells.array)
 
 
-def losscone_model(SweepArrays sweeps not None, paritas_losscone_options options, points, bint edge, Engine engine=None,
+def losscone_model(SweepArrays sweeps not None, paritas_losscone_options options, points, bint edge,
+                   Engine engine=None,
                    progress=None):
     """`model` (n x 15 x 88) and `edge` (n x 15, degrees) or None; points: n x 3."""
     cdef Array at = array_of(points, (sweeps.n, 3), "points")
