@@ -105,7 +105,7 @@ PARITAS_API const char *paritas_polish_name(const paritas_context *context);
 typedef enum paritas_device_kind { PARITAS_DEVICE_KIND_LIST(PARITAS_ENUMERATOR) } paritas_device_kind;
 
 #define PARITAS_DEVICE_INFO_FIELDS(FIELD, R)                                                      \
-    FIELD(R, char, name, [32], "name", "", "what paritas_options.device takes: cpu, opencl:0")    \
+    FIELD(R, char, name, [32], "name", "", "as options name it: cpu, opencl:0")                   \
     FIELD(R, char, description, [256], "description", "",                                         \
           "processor, driver, compiler; empty where the device could not be opened")              \
     FIELD(R, char, isa, [16], "isa", "", "instruction set of the CPU's kernels; empty elsewhere") \

@@ -191,7 +191,7 @@ typedef enum paritas_spectrum_status {
     FIELD(R, unsigned, empty_rows, , "plasma_empty_rows", "", "of these, rows without a count")  \
     FIELD(R, int, dof, , "", "", "rows less free parameters")                                    \
     FIELD(R, double, edm, , "", "", "estimated distance to the minimum, in units of the misfit") \
-    FIELD(R, double, density_estimate, , "", "1/m^3", "see paritas_kappa_density")               \
+    FIELD(R, double, density_estimate, , "", "1/m^3", "the density that density=estimate holds") \
     FIELD(R, double, covariance, [3][3], "", "",                                                 \
           "of ln density, kappa, ln theta; 0 of what is held or at a bound")
 typedef struct paritas_kappa_result {

@@ -166,7 +166,7 @@ typedef struct paritas_limit_toys_request {
     FIELD(R, paritas_truth, reached_obs, , "reached_obs", "",                                              \
           "the error is at most rtol, or there is no limit; else toys or places in the scan ran out")      \
     FIELD(R, paritas_truth, reached_exp, [5], "reached_exp", "", "the same of the expected limits")        \
-    FIELD(R, double, asymptotic_obs, , "", "", "limit of paritas_limit, where the search began")           \
+    FIELD(R, double, asymptotic_obs, , "", "", "asymptotic limit, where the search began")                 \
     FIELD(R, double, asymptotic_exp, [5], "", "", "the same of the expected limits")                       \
     FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                      \
     FIELD(R, double, upper_bound, , "upper_bound", "", "of the parameter of interest, as used")            \
@@ -174,7 +174,7 @@ typedef struct paritas_limit_toys_request {
           "the search went beyond the model's bound")                                                      \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data") \
     FIELD(R, double, twice_nll_free, , "", "", "twice the NLL of the data at the best fit")                \
-    FIELD(R, size_t, n_scan, , "", "", "values that were tested; the first scan_room of them are in scan") \
+    FIELD(R, size_t, n_scan, , "", "", "values that were tested; `scan` has them as far as it has room")   \
     FIELD(R, paritas_toys_tally, tally, , "", "", "what became of all toys")
 typedef struct paritas_limit_toys_result {
     size_t size;

@@ -6,6 +6,7 @@ float64 arrays are not copied. Calls run without the interpreter's lock. Results
 the modules of paritas turn into classes.
 
   context.pxi     errors; contexts, pooled by device and precision; progress, Ctrl-C
+  calls.pxi       (made from the headers) the library's functions, with an engine in place of a context
   records.pxi     enumerations, records, options; arrays
   documents.pxi   workspaces, patch sets
   model.pxi       models, likelihoods and derivatives, expected data
@@ -33,6 +34,7 @@ import numpy as np
 cnp.import_array()
 
 include "context.pxi"
+include "calls.pxi"
 include "records.pxi"
 include "documents.pxi"
 include "model.pxi"

@@ -108,11 +108,10 @@ cdef class Context:
     def __dealloc__(self):
         paritas_close(self.c)
 
-    cdef object end(self, object answer):
-        """Gives the context back. Returns `answer`, or raises."""
+    cdef int end(self) except -1:
+        """Gives the context back, then checks."""
         self.idle.append(self)
-        self.check()
-        return answer
+        return self.check()
 
     cdef int check(self) except -1:
         """Raises what a callback raised, or the library's error. Tells progress of the end if still due."""
@@ -195,7 +194,5 @@ def list_devices(Engine engine=None):
     """Rows of paritas_device_info of all installed devices."""
     cdef Array rows = new_rows("paritas_device_info", 64)
     cdef size_t count = 0
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_list_devices(call.c, 64, rows.rows, &count)
-    return call.end(rows.array[:count])
+    paritas_list_devices(64, rows.rows, &count, engine)
+    return rows.array[:count]

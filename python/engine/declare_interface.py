@@ -4,6 +4,7 @@
     declare_interface.py --headers include --into FOLDER COMPILER...
 
   interface_h.pxd   all declarations and numbers; NAME_default of each struct with a size
+  calls.pxi         functions that take a context: called with an engine instead, they raise errors
   structs.pxi       types and defaults of keyword options; arrays in structs
   fields.pyi        types of result attributes and option keywords (paritas/fields.py)
 
@@ -25,6 +26,8 @@ KEYWORDS = {
     "paritas_kappa_options": (),
     "paritas_potential_options": (),
 }
+#: functions with state that threads may share: they keep the interpreter's lock
+LOCKED = re.compile("paritas_er_(mask|spice|geometry_apply)")
 NUMPY_TYPES = {"double": "f8", "int64_t": "i8", "uint64_t": "u8", "uint8_t": "u1"}
 ARRAY_TYPES = {"f8": "float64", "i8": "int64", "u8": "uint64", "u1": "uint8"}
 PYTHON_TYPES = {"double": "float", "paritas_truth": "bool", "char": "str"}
@@ -134,12 +137,33 @@ def members_of(interface, name):
         yield from (base + other for other in others)
 
 
-def cython_declarations(interface):
-    pointer_to_rows = re.compile(rf"\b({'|'.join(interface.records)}) \*")
+def without_records(interface, declaration):
+    """Pointers to records become void, like Array.rows."""
+    return re.sub(rf"\b({'|'.join(interface.records)}) \*", "void *", declaration)
 
+
+def takes_context(tokens):
+    return tokens[0] == "paritas_status" and tokens[2:6] == ["(", "paritas_context", "*", "context"]
+
+
+def cython_calls(interface):
+    """Functions without their context. Arrays become pointers."""
+    yield "# Made by declare_interface.py from include/*.h."
+    for tokens in filter(takes_context, interface.functions):
+        name, arguments = tokens[1], [part for part in split(tokens[7:-1], ",")]
+        names = [part[part.index("[") - 1] if "[" in part else part[-1] for part in arguments]
+        typed = [without_records(interface, declared(part)) for part in arguments]
+        typed = [re.sub(r"(\w+) \[.*\]", r"*\1", argument) for argument in typed]
+        yield f"cdef int {name}({', '.join(typed)}, Engine engine=None, object progress=None) except -1:"
+        yield "    cdef Context call = begin(engine, progress)"
+        lock = "" if LOCKED.match(name) else "with nogil: "
+        yield f"    {lock}call.status = in_c_{name}(call.c, {', '.join(names)})"
+        yield "    return call.end()"
+
+
+def cython_declarations(interface):
     def of_rows(declaration):
-        """Pointers to records become void, like Array.rows."""
-        return pointer_to_rows.sub("void *", declaration)
+        return without_records(interface, declaration)
 
     yield "# Made by declare_interface.py from include/*.h."
     yield "from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t"
@@ -159,7 +183,10 @@ def cython_declarations(interface):
         if members:
             yield f"    ctypedef struct {name}:"
             yield from (f"        {of_rows(declared(member))}" for member in members_of(interface, name))
-    yield from (f"    {of_rows(declared(tokens))}" for tokens in interface.functions)
+    for tokens in interface.functions:
+        if takes_context(tokens):
+            tokens = [tokens[0], f'in_c_{tokens[1]} "{tokens[1]}"', *tokens[2:]]
+        yield f"    {of_rows(declared(tokens))}"
     yield from (f"    const {name} {name}_default" for name in interface.sized())
 
 
@@ -229,6 +256,7 @@ def main():
     os.makedirs(options.into, exist_ok=True)
     for name, lines in (
         ("interface_h.pxd", cython_declarations(interface)),
+        ("calls.pxi", cython_calls(interface)),
         ("structs.pxi", cython_structs(interface)),
         ("fields.pyi", stubs(interface)),
     ):

@@ -33,36 +33,25 @@ cdef class Day:
         cdef Day day = Day()
         cdef str name = text_of(path)
         cdef const char *at = PyUnicode_AsUTF8(name)
-        cdef const char *content = NULL
-        cdef size_t length = 0
         cdef paritas_er_options options = paritas_er_options_default
-        cdef Context call = begin(None, None)
         if field_limits is not None:
             options.field_lower, options.field_upper = field_limits
         options.digest, options.strict = digest, strict
-        if text is not None:
-            content, length = text, len(text)
-        with nogil:
-            if content != NULL:
-                call.status = paritas_er_parse(call.c, content, length, at, &options, &day.c)
-            else:
-                call.status = paritas_er_read(call.c, at, &options, &day.c)
-        return call.end(day)
+        if text is None:
+            paritas_er_read(at, &options, &day.c)
+        else:
+            paritas_er_parse(text, len(text), at, &options, &day.c)
+        return day
 
     @staticmethod
     def create(size_t n):
         cdef Day day = Day()
-        cdef Context call = begin(None, None)
-        call.status = paritas_er_day_create(call.c, n, &day.c)
-        return call.end(day)
+        paritas_er_day_create(n, &day.c)
+        return day
 
     def write(self, path, bint exact):
         cdef str name = text_of(path)
-        cdef const char *at = PyUnicode_AsUTF8(name)
-        cdef Context call = begin(None, None)
-        with nogil:
-            call.status = paritas_er_write(call.c, at, self.c, exact)
-        call.end(None)
+        paritas_er_write(PyUnicode_AsUTF8(name), self.c, exact)
 
     def arrays(self):
         """Arrays by name, over the day's memory."""
@@ -84,14 +73,10 @@ cdef class Day:
 
     def mask_sunlight(self, theta, double angle):
         cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta")
-        cdef Context call = begin(None, None)
-        call.status = paritas_er_mask_sunlight(call.c, self.c, at.at, angle)
-        call.end(None)
+        paritas_er_mask_sunlight(self.c, at.at, angle)
 
     def mask_polarity(self):
-        cdef Context call = begin(None, None)
-        call.status = paritas_er_mask_polarity(call.c, self.c)
-        call.end(None)
+        paritas_er_mask_polarity(self.c)
 
 
 cdef class Geometry:
@@ -105,11 +90,8 @@ cdef class Geometry:
     @staticmethod
     def read(str path):
         cdef Geometry made = Geometry()
-        cdef const char *at = PyUnicode_AsUTF8(path)
-        cdef Context call = begin(None, None)
-        with nogil:
-            call.status = paritas_er_geometry_read(call.c, at, &made.c)
-        return call.end(made)
+        paritas_er_geometry_read(PyUnicode_AsUTF8(path), &made.c)
+        return made
 
     def has(self, str column):
         return paritas_er_geometry_has(self.c, PyUnicode_AsUTF8(column)) != 0
@@ -117,9 +99,7 @@ cdef class Geometry:
     def apply(self, Day day not None):
         """Returns the number of sweeps that it has."""
         cdef size_t matched = 0
-        cdef Context call = begin(None, None)
-        call.status = paritas_er_geometry_apply(call.c, self.c, day.c, &matched)
-        call.end(None)
+        paritas_er_geometry_apply(self.c, day.c, &matched)
         return matched
 
 
@@ -134,11 +114,8 @@ cdef class Attitude:
     @staticmethod
     def read(str path):
         cdef Attitude made = Attitude()
-        cdef const char *at = PyUnicode_AsUTF8(path)
-        cdef Context call = begin(None, None)
-        with nogil:
-            call.status = paritas_er_attitude_read(call.c, at, &made.c)
-        return call.end(made)
+        paritas_er_attitude_read(PyUnicode_AsUTF8(path), &made.c)
+        return made
 
     def arrays(self):
         return views(self, self.c.n, arrays_of_er_attitude(self.c), {})
@@ -153,39 +130,24 @@ cdef class Attitude:
         return ascension.array, declination.array
 
 
-cdef class Spice:
-    """CSPICE with a folder's kernels. Its state is the process's: one at a time."""
-
-    cdef paritas_er_spice *c
-
-    def __dealloc__(self):
-        paritas_er_spice_close(self.c)
-
-    @staticmethod
-    def open(str folder, str library=None):
-        cdef Spice made = Spice()
-        cdef Context call = begin(None, None)
-        call.status = paritas_er_spice_open(call.c, NULL if library is None else PyUnicode_AsUTF8(library),
-                                            PyUnicode_AsUTF8(folder), &made.c)
-        return call.end(made)
-
-    def apply(self, Attitude attitude not None, Day day not None):
-        """Returns the number of sweeps that kernels and attitude miss."""
-        cdef size_t uncovered = 0
-        cdef Context call = begin(None, None)
-        call.status = paritas_er_spice_apply(call.c, self.c, attitude.c, day.c, &uncovered)
-        call.end(None)
-        return uncovered
+def er_apply_spice(str folder not None, str library, Attitude attitude not None, Day day not None):
+    """Geometry by CSPICE with a folder's kernels. Returns the number of sweeps that they miss. CSPICE's state
+    is the process's: one call at a time."""
+    cdef paritas_er_spice *spice = NULL
+    cdef size_t uncovered = 0
+    paritas_er_spice_open(NULL if library is None else PyUnicode_AsUTF8(library), PyUnicode_AsUTF8(folder),
+                          &spice)
+    try:
+        paritas_er_spice_apply(spice, attitude.c, day.c, &uncovered)
+    finally:
+        paritas_er_spice_close(spice)
+    return uncovered
 
 
 def er_find(str path, int year=0, int month=0, int day=0):
     """(path, date as YYYYMMDD) of a folder's day files, or of one file."""
-    cdef const char *at = PyUnicode_AsUTF8(path)
     cdef paritas_er_files *files = NULL
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_er_find(call.c, at, year, month, day, &files)
-    call.end(None)
+    paritas_er_find(PyUnicode_AsUTF8(path), year, month, day, &files)
     try:
         return [(files.path[i].decode(errors="surrogateescape"), files.date[i]) for i in range(files.n)]
     finally:
@@ -198,9 +160,8 @@ def er_file_date(str path):
 
 def er_theta(str path=None):
     cdef Array theta = new_array(SWEEP_CELLS)
-    cdef Context call = begin(None, None)
-    call.status = paritas_er_theta(call.c, NULL if path is None else PyUnicode_AsUTF8(path), theta.at)
-    return call.end(theta.array)
+    paritas_er_theta(NULL if path is None else PyUnicode_AsUTF8(path), theta.at)
+    return theta.array
 
 
 def er_solid_angles(theta):

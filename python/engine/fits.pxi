@@ -100,8 +100,6 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
     cdef int rank = 1 if lengths != shape else 2
     cdef paritas_job own = paritas_job_default
     cdef const paritas_job *jobs = &own if job is None else job.c
-    cdef const paritas_fit_options *chosen = NULL if options is None else &options.c
-    cdef Context call
     answers.c = paritas_fit_answers_default
     answers.results = new_rows("paritas_fit_result", n).array
     answers.c.results = address(answers.results)
@@ -116,10 +114,8 @@ def fit(Model model not None, Job job=None, FitOptions options=None, bint errors
     if states:
         answers.states = cnp.PyArray_EMPTY(rank, lengths, cnp.NPY_INT32, 0)
         answers.c.states = <paritas_parameter_state *>address(answers.states)
-    call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_fit(call.c, model.c, chosen, n, jobs, &answers.c)
-    return call.end(answers)
+    paritas_fit(model.c, NULL if options is None else &options.c, n, jobs, &answers.c, engine, progress)
+    return answers
 
 
 def minos(Model model not None, Job job, Py_ssize_t parameter, best, double best_twice_nll, double error,
@@ -128,10 +124,7 @@ def minos(Model model not None, Job job, Py_ssize_t parameter, best, double best
     cdef Array at = vector(best, model.parameter_count, "best")
     cdef paritas_minos_request request = paritas_minos_request_default
     cdef double offsets[2]
-    cdef Context call = begin(engine, progress)
     request.parameter, request.best = parameter, at.at
     request.best_twice_nll, request.error = best_twice_nll, error
-    with nogil:
-        call.status = paritas_minos(call.c, model.c, job_of(job), &request, offsets)
-    call.end(None)
+    paritas_minos(model.c, job_of(job), &request, offsets, engine, progress)
     return offsets[0], offsets[1]

@@ -35,7 +35,6 @@ def differentiate(Model model not None, Quantity quantity not None, Job job, Py_
     cdef GradientAnswers answers = GradientAnswers.__new__(GradientAnswers)
     cdef Array points = matrix(at, p, "parameters") if quantity.at_points else vector(at, n, "mu")
     cdef Array rows = matrix(data, model.data_count, "data")
-    cdef Context call
     if (rows.array is not None and rows.n != n) or (points.array is not None and points.n != n):
         raise InvalidArgument(f"{n} rows are wanted")
     answers.c = paritas_gradient_default
@@ -49,8 +48,5 @@ def differentiate(Model model not None, Quantity quantity not None, Job job, Py_
     if by_at:
         answers.by_at = new_block(n, k, p if quantity.at_points else 1).array
         answers.c.at = <double *>address(answers.by_at)
-    call = begin(engine, None)
-    with nogil:
-        call.status = paritas_differentiate(call.c, model.c, &quantity.c, job_of(job), n, points.at, rows.at,
-                                            &answers.c)
-    return call.end(answers)
+    paritas_differentiate(model.c, &quantity.c, job_of(job), n, points.at, rows.at, &answers.c, engine)
+    return answers

@@ -1,5 +1,5 @@
 # Kappa distributions: spectra, fits, currents, potentials. Plasma: rows of density (1/m^3), kappa, theta
-# (m/s). `options`: paritas_kappa_options or paritas_potential_options.
+# (m/s). Options: of option_values.
 
 cdef class SpectrumArrays:
     """n checked spectra; sensitivity and counts may be None if weights do not need them."""
@@ -23,12 +23,9 @@ cdef class SpectrumArrays:
 def kappa_flux(plasma, energy, Engine engine=None):
     """n x len(energy)."""
     cdef Array rows = matrix(plasma, 3, "plasma"), at = array_of(energy, (-1,), "energy")
-    cdef size_t n = rows.n, count = at.n
-    cdef Array flux = new_matrix(n, count)
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_kappa_flux(call.c, n, rows.rows, count, at.at, flux.at)
-    return call.end(flux.array)
+    cdef Array flux = new_matrix(rows.n, at.n)
+    paritas_kappa_flux(rows.n, rows.rows, at.n, at.at, flux.at, engine)
+    return flux.array
 
 
 cdef object of_two(double (*function)(double, double) noexcept nogil, first, second):
@@ -67,9 +64,8 @@ def electron_current(plasma, double lower, double upper):
 def kappa_response(energy, double width):
     """n x n."""
     cdef Array at = array_of(energy, (-1,), "energy"), found = new_matrix(at.n, at.n)
-    cdef Context call = begin(None, None)
-    call.status = paritas_kappa_response(call.c, width, at.n, at.at, found.at)
-    return call.end(found.array)
+    paritas_kappa_response(width, at.n, at.at, found.at)
+    return found.array
 
 
 def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_factor=None, accumulation=None):
@@ -80,7 +76,6 @@ def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_fact
     cdef Array measured = of_sweeps(flux, n, CELLS, "flux"), direction = of_sweeps(cosine, n, CELLS, "cosine")
     cdef paritas_cells cells = paritas_cells_default
     cdef paritas_spectrum_request request = paritas_spectrum_request_default
-    cdef Context call
     cdef Array omni = new_matrix(n, SWEEP_ROWS), coverage = new_matrix(n, SWEEP_ROWS)
     cdef Array sensitivity = new_matrix(n, SWEEP_ROWS), counts = new_matrix(n, SWEEP_ROWS)
     cdef Array error = new_matrix(n, SWEEP_ROWS)
@@ -91,71 +86,53 @@ def kappa_spectrum(theta, energy, flux, cosine, solid_angle=None, geometric_fact
     request.energy, request.flux, request.cosine = at.at, measured.at, direction.at
     request.omni, request.coverage, request.sensitivity = omni.at, coverage.at, sensitivity.at
     request.counts, request.error = counts.at, error.at
-    call = begin(None, None)
-    with nogil:
-        call.status = paritas_kappa_spectrum(call.c, &request)
-    return call.end(SimpleNamespace(omni=omni.array, coverage=coverage.array, sensitivity=sensitivity.array,
-                                    counts=counts.array, error=error.array))
+    paritas_kappa_spectrum(&request)
+    return SimpleNamespace(omni=omni.array, coverage=coverage.array, sensitivity=sensitivity.array,
+                           counts=counts.array, error=error.array)
 
 
-def kappa_fit(SpectrumArrays spectra not None, dict options, Engine engine=None, progress=None):
+def kappa_fit(SpectrumArrays spectra not None, paritas_kappa_options options, Engine engine=None,
+              progress=None):
     """Rows of paritas_kappa_result."""
-    cdef paritas_kappa_options chosen = option_values("paritas_kappa_options", options)
     cdef Array rows = new_rows("paritas_kappa_result", spectra.n)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_kappa_fit(call.c, &spectra.c, &chosen, rows.rows)
-    return call.end(rows.array)
+    paritas_kappa_fit(&spectra.c, &options, rows.rows, engine, progress)
+    return rows.array
 
 
-def kappa_misfit(SpectrumArrays spectra not None, dict options, points, Engine engine=None):
+def kappa_misfit(SpectrumArrays spectra not None, paritas_kappa_options options, points, Engine engine=None,
+                 progress=None):
     """n x len(points)."""
-    cdef paritas_kappa_options chosen = option_values("paritas_kappa_options", options)
-    cdef Array rows = matrix(points, 3, "points")
-    cdef size_t count = rows.n
-    cdef Array misfit = new_matrix(spectra.n, count)
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_kappa_misfit(call.c, &spectra.c, &chosen, count, rows.rows, misfit.at)
-    return call.end(misfit.array)
+    cdef Array rows = matrix(points, 3, "points"), misfit = new_matrix(spectra.n, rows.n)
+    paritas_kappa_misfit(&spectra.c, &options, rows.n, rows.rows, misfit.at, engine, progress)
+    return misfit.array
 
 
-def shade_currents(plasma, dict options, potentials, Engine engine=None):
+def shade_currents(plasma, paritas_potential_options options, potentials, Engine engine=None, progress=None):
     """n x len(potentials) x 3: electrons, secondaries, ions."""
-    cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array rows = matrix(plasma, 3, "plasma"), at = array_of(potentials, (-1,), "potentials")
-    cdef size_t n = rows.n, count = at.n
-    cdef Array currents = new_block(n, count, 3)
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_shade_currents(call.c, n, rows.rows, &chosen, count, at.at, currents.at)
-    return call.end(currents.array)
+    cdef Array currents = new_block(rows.n, at.n, 3)
+    paritas_shade_currents(rows.n, rows.rows, &options, at.n, at.at, currents.at, engine, progress)
+    return currents.array
 
 
-def spacecraft_potential(plasma, covariance, sunlit, dict options, Engine engine=None, progress=None):
+def spacecraft_potential(plasma, covariance, sunlit, paritas_potential_options options, Engine engine=None,
+                         progress=None):
     """Rows of paritas_potential; covariance n x 3 x 3 or None."""
-    cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array rows = matrix(plasma, 3, "plasma")
-    cdef size_t n = rows.n
-    cdef Array spread = array_of(covariance, (n, 3, 3), "covariance"), sun = flags(sunlit, n, "sunlit")
-    cdef Array found = new_rows("paritas_potential", n)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_spacecraft_potential(
-            call.c, n, rows.rows, spread.at, <const unsigned char *>sun.rows, &chosen, found.rows)
-    return call.end(found.array)
+    cdef Array spread = array_of(covariance, (rows.n, 3, 3), "covariance")
+    cdef Array sun = flags(sunlit, rows.n, "sunlit"), found = new_rows("paritas_potential", rows.n)
+    paritas_spacecraft_potential(rows.n, rows.rows, spread.at, <const unsigned char *>sun.rows, &options,
+                                 found.rows, engine, progress)
+    return found.array
 
 
-def spacecraft_potential_of_spectra(SpectrumArrays spectra not None, sunlit, dict kappa, dict options,
+def spacecraft_potential_of_spectra(SpectrumArrays spectra not None, sunlit, paritas_kappa_options kappa,
+                                    paritas_potential_options options,
                                     Engine engine=None, progress=None):
     """`fits` (rows of paritas_kappa_result) and `potentials` (rows of paritas_potential)."""
-    cdef paritas_kappa_options of_fits = option_values("paritas_kappa_options", kappa)
-    cdef paritas_potential_options chosen = option_values("paritas_potential_options", options)
     cdef Array sun = flags(sunlit, spectra.n, "sunlit")
     cdef Array fits = new_rows("paritas_kappa_result", spectra.n)
     cdef Array found = new_rows("paritas_potential", spectra.n)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_spacecraft_potential_of_spectra(
-            call.c, &spectra.c, <const unsigned char *>sun.rows, &of_fits, &chosen, fits.rows, found.rows)
-    return call.end(SimpleNamespace(fits=fits.array, potentials=found.array))
+    paritas_spacecraft_potential_of_spectra(&spectra.c, <const unsigned char *>sun.rows, &kappa, &options,
+                                            fits.rows, found.rows, engine, progress)
+    return SimpleNamespace(fits=fits.array, potentials=found.array)

@@ -1,4 +1,4 @@
-# Loss cones: fits, confidence sets, profiles, models. `options`: paritas_losscone_options.
+# Loss cones: fits, confidence sets, profiles, models. Options: of option_values.
 
 SWEEP_ROWS, SWEEP_CELLS = PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS
 cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
@@ -27,105 +27,84 @@ cdef class SweepArrays:
         self.c.cosine, self.c.flux = cosines.at, fluxes.at
 
 
-def losscone_fit(SweepArrays sweeps not None, dict options, Engine engine=None, progress=None):
+def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, Engine engine=None,
+                 progress=None):
     """Rows of paritas_losscone_result."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array rows = new_rows("paritas_losscone_result", sweeps.n)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_losscone_fit(call.c, &sweeps.c, &chosen, rows.rows)
-    return call.end(rows.array)
+    paritas_losscone_fit(&sweeps.c, &options, rows.rows, engine, progress)
+    return rows.array
 
 
-def losscone_confidence(SweepArrays sweeps not None, dict options, results, thresholds=None, double step=0.0,
+def losscone_confidence(SweepArrays sweeps not None, paritas_losscone_options options, results,
+                        thresholds=None, double step=0.0,
                         Engine engine=None, progress=None):
     """Rows of paritas_confidence around losscone_fit's results."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array found = copied_rows("paritas_losscone_result", results, sweeps.n, "results")
     cdef Array above = vector(thresholds, sweeps.n, "thresholds")
     cdef Array rows = new_rows("paritas_confidence", sweeps.n)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_losscone_confidence(call.c, &sweeps.c, &chosen, found.rows, above.at, step,
-                                                rows.rows)
-    return call.end(rows.array)
+    paritas_losscone_confidence(&sweeps.c, &options, found.rows, above.at, step, rows.rows, engine, progress)
+    return rows.array
 
 
-def losscone_bootstrap(SweepArrays sweeps not None, dict options, results, unsigned draws, double level,
+def losscone_bootstrap(SweepArrays sweeps not None, paritas_losscone_options options, results,
+                       unsigned draws, double level,
                        Engine engine=None, progress=None):
     """Thresholds, n."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array found = copied_rows("paritas_losscone_result", results, sweeps.n, "results")
     cdef Array thresholds = new_array(sweeps.n)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_losscone_bootstrap(call.c, &sweeps.c, &chosen, found.rows, draws, level,
-                                               thresholds.at)
-    return call.end(thresholds.array)
+    paritas_losscone_bootstrap(&sweeps.c, &options, found.rows, draws, level, thresholds.at, engine, progress)
+    return thresholds.array
 
 
-def losscone_profile(SweepArrays sweeps not None, dict options, potentials, Engine engine=None,
+def losscone_profile(SweepArrays sweeps not None, paritas_losscone_options options, potentials,
+                     Engine engine=None,
                      progress=None):
     """`misfit`, `ratio`, `amplitude`: n x len(potentials)."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array at = array_of(potentials, (-1,), "potentials")
-    cdef size_t count = at.n
-    cdef Array misfit = new_matrix(sweeps.n, count), ratio = new_matrix(sweeps.n, count)
-    cdef Array amplitude = new_matrix(sweeps.n, count)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_losscone_profile(call.c, &sweeps.c, &chosen, count, at.at, misfit.at,
-                                             ratio.at, amplitude.at)
-    return call.end(SimpleNamespace(misfit=misfit.array, ratio=ratio.array, amplitude=amplitude.array))
+    cdef Array misfit = new_matrix(sweeps.n, at.n), ratio = new_matrix(sweeps.n, at.n)
+    cdef Array amplitude = new_matrix(sweeps.n, at.n)
+    paritas_losscone_profile(&sweeps.c, &options, at.n, at.at, misfit.at, ratio.at, amplitude.at, engine,
+                             progress)
+    return SimpleNamespace(misfit=misfit.array, ratio=ratio.array, amplitude=amplitude.array)
 
 
-def losscone_misfit(SweepArrays sweeps not None, dict options, points, Engine engine=None, progress=None):
+def losscone_misfit(SweepArrays sweeps not None, paritas_losscone_options options, points,
+                    Engine engine=None, progress=None):
     """`misfit` (n x len(points)) and `cells` (n); points: rows of U, r, A."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array at = matrix(points, 3, "points")
-    cdef size_t count = at.n
-    cdef Array misfit = new_matrix(sweeps.n, count), cells = held(np.empty(sweeps.n, np.uint32))
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_losscone_misfit(call.c, &sweeps.c, &chosen, count, at.at, misfit.at,
-                                            <unsigned *>cells.rows)
-    return call.end(SimpleNamespace(misfit=misfit.array, cells=cells.array))
+    cdef Array misfit = new_matrix(sweeps.n, at.n), cells = held(np.empty(sweeps.n, np.uint32))
+    paritas_losscone_misfit(&sweeps.c, &options, at.n, at.at, misfit.at, <unsigned *>cells.rows, engine,
+                            progress)
+    return SimpleNamespace(misfit=misfit.array, cells=cells.array)
 
 
-def losscone_model(SweepArrays sweeps not None, dict options, points, bint edge, Engine engine=None):
+def losscone_model(SweepArrays sweeps not None, paritas_losscone_options options, points, bint edge,
+                   Engine engine=None,
+                   progress=None):
     """`model` (n x 15 x 88) and `edge` (n x 15, degrees) or None; points: n x 3."""
-    cdef paritas_losscone_options chosen = option_values("paritas_losscone_options", options)
     cdef Array at = array_of(points, (sweeps.n, 3), "points")
     cdef Array model = new_block(sweeps.n, SWEEP_ROWS, SWEEP_CELLS)
     cdef Array angle = new_matrix(sweeps.n, SWEEP_ROWS) if edge else held(None)
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_losscone_model(call.c, &sweeps.c, &chosen, at.at, model.at, angle.at)
-    return call.end(SimpleNamespace(model=model.array, edge=angle.array))
+    paritas_losscone_model(&sweeps.c, &options, at.at, model.at, angle.at, engine, progress)
+    return SimpleNamespace(model=model.array, edge=angle.array)
 
 
 def losscone_beam(SweepArrays sweeps not None):
     """Rows of paritas_beam."""
     cdef Array rows = new_rows("paritas_beam", sweeps.n)
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_losscone_beam(call.c, &sweeps.c, rows.rows)
-    return call.end(rows.array)
+    paritas_losscone_beam(&sweeps.c, rows.rows)
+    return rows.array
 
 
 def losscone_cosines(theta, field, polarity, azimuth):
     """n x 15 x 88."""
     cdef Array inclination = array_of(theta, (SWEEP_CELLS,), "theta")
     cdef Array along = array_of(field, (-1, SWEEP_ROWS, 3), "field")
-    cdef size_t n = along.n
-    cdef Array sign = of_sweeps(polarity, n, ROWS, "polarity")
-    cdef Array angle = of_sweeps(azimuth, n, CELLS, "azimuth")
-    cdef Array cosine = new_block(n, SWEEP_ROWS, SWEEP_CELLS)
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_losscone_cosines(call.c, n, inclination.at, along.at, sign.at, angle.at,
-                                             cosine.at)
-    return call.end(cosine.array)
+    cdef Array sign = of_sweeps(polarity, along.n, ROWS, "polarity")
+    cdef Array angle = of_sweeps(azimuth, along.n, CELLS, "azimuth")
+    cdef Array cosine = new_block(along.n, SWEEP_ROWS, SWEEP_CELLS)
+    paritas_losscone_cosines(along.n, inclination.at, along.at, sign.at, angle.at, cosine.at)
+    return cosine.array
 
 
 cdef Array room_like(object out, Array flux, str what):
@@ -142,25 +121,17 @@ cdef Array room_like(object out, Array flux, str what):
 def losscone_normalise(cosine, flux, str how, out=None):
     """n x 15 x 88, in `out` if given, which may be `flux`."""
     cdef Array angle = array_of(cosine, CELLS, "cosine")
-    cdef size_t n = angle.n
-    cdef Array measured = of_sweeps(flux, n, CELLS, "flux"), normalised = room_like(out, measured, "out")
-    cdef int normalisation = value_of("paritas_normalisation", how, "normalisation")
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_losscone_normalise(call.c, n, <paritas_normalisation>normalisation, angle.at,
-                                               measured.at, normalised.at)
-    return call.end(normalised.array)
+    cdef Array measured = of_sweeps(flux, angle.n, CELLS, "flux")
+    cdef Array normalised = room_like(out, measured, "out")
+    cdef int kind = value_of("paritas_normalisation", how, "normalisation")
+    paritas_losscone_normalise(angle.n, <paritas_normalisation>kind, angle.at, measured.at, normalised.at)
+    return normalised.array
 
 
 def losscone_mask(cosine, flux, normalised, str method):
     """Masks `normalised` in place."""
     cdef Array angle = array_of(cosine, CELLS, "cosine")
-    cdef size_t n = angle.n
-    cdef Array measured = of_sweeps(flux, n, CELLS, "flux")
+    cdef Array measured = of_sweeps(flux, angle.n, CELLS, "flux")
     cdef Array kept = room_like(normalised, measured, "normalised")
     cdef int wanted = value_of("paritas_losscone_method", method, "method")
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_losscone_mask(call.c, n, <paritas_losscone_method>wanted, angle.at, measured.at,
-                                          kept.at)
-    call.end(None)
+    paritas_losscone_mask(angle.n, <paritas_losscone_method>wanted, angle.at, measured.at, kept.at)

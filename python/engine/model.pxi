@@ -63,7 +63,6 @@ cdef class Model:
         cdef paritas_model_options options = paritas_model_options_default
         cdef Templates varied = Templates(templates or ())
         cdef int code
-        cdef Context call
         if measurement is not None:
             options.measurement = PyUnicode_AsUTF8(measurement)
         if poi is not None:
@@ -79,10 +78,7 @@ cdef class Model:
         if clip_bin is not None:
             options.clip_bin, options.clip_bin_at = 1, clip_bin
         options.n_templates, options.templates = varied.n, varied.c
-        call = begin(None, None)
-        with nogil:
-            call.status = paritas_model_create(call.c, workspace.c, &options, &self.c)
-        call.end(None)
+        paritas_model_create(workspace.c, &options, &self.c)
         self.memory = ModelMemory()
         self.memory.c = self.c
         self.document = workspace
@@ -145,10 +141,8 @@ def evaluate(Model model not None, points, data=None, bint gradient=False, bint 
     cdef Array value = new_matrix(n, m)
     cdef Array slope = held(np.empty((n, m, p)) if gradient else None)
     cdef Array curve = held(np.empty((n, m, p, p)) if hessian else None)
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_evaluate(call.c, model.c, n, at.at, m, rows.at, value.at, slope.at, curve.at)
-    return call.end(SimpleNamespace(twice_nll=value.array, gradient=slope.array, hessian=curve.array))
+    paritas_evaluate(model.c, n, at.at, m, rows.at, value.at, slope.at, curve.at, engine)
+    return SimpleNamespace(twice_nll=value.array, gradient=slope.array, hessian=curve.array)
 
 
 def twice_nll(Model model not None, point, data=None, Engine engine=None):
@@ -156,10 +150,7 @@ def twice_nll(Model model not None, point, data=None, Engine engine=None):
     cdef Array at = vector(point, model.parameter_count, "point")
     cdef Array row = vector(data, model.data_count, "data")
     cdef double value
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_evaluate(call.c, model.c, 1, at.at, 1, row.at, &value, NULL, NULL)
-    call.end(None)
+    paritas_evaluate(model.c, 1, at.at, 1, row.at, &value, NULL, NULL, engine)
     return value
 
 
@@ -168,20 +159,16 @@ def expected_data(Model model not None, points, Engine engine=None):
     cdef Array at = matrix(points, model.parameter_count, "points")
     cdef Py_ssize_t n = at.n
     cdef Array expected = new_matrix(n, model.data_count)
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_expected_data(call.c, model.c, n, at.at, expected.at)
-    return call.end(expected.array)
+    paritas_expected_data(model.c, n, at.at, expected.at, engine)
+    return expected.array
 
 
 def expected_jacobian(Model model not None, point, Engine engine=None):
     """(main, p)"""
     cdef Array at = vector(point, model.parameter_count, "point")
     cdef Array jacobian = new_matrix(model.main_count, model.parameter_count)
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_expected_jacobian(call.c, model.c, at.at, jacobian.at)
-    return call.end(jacobian.array)
+    paritas_expected_jacobian(model.c, at.at, jacobian.at, engine)
+    return jacobian.array
 
 
 def expected_by_sample(Model model not None, point, Engine engine=None):
@@ -191,10 +178,7 @@ def expected_by_sample(Model model not None, point, Engine engine=None):
     cdef list shapes = [(len(samples), bins) for _, bins, samples in model.channel_layout]
     cdef Array expected = new_array(sum([rows * bins for rows, bins in shapes]))
     cdef Py_ssize_t first = 0
-    cdef Context call = begin(engine, None)
-    with nogil:
-        call.status = paritas_expected_by_sample(call.c, model.c, at.at, expected.at)
-    call.end(None)
+    paritas_expected_by_sample(model.c, at.at, expected.at, engine)
     for rows, bins in shapes:
         parts.append(expected.array[first:first + rows * bins].reshape(rows, bins))
         first += rows * bins

@@ -147,8 +147,8 @@ def option_defaults(str name not None):
     return defaults
 
 
-cdef dict option_values(str name, dict given):
-    """A struct of options: its defaults, and what is given."""
+def option_values(str name not None, dict given not None):
+    """All members of a struct of options: its defaults, and what is given."""
     cdef dict types = OPTION_TYPES[name], values = dict(OPTION_DEFAULTS[name])
     for member, value in given.items():
         kind = types.get(member)

@@ -7,12 +7,9 @@ cdef paritas_test_statistic statistic_of(str name) except? PARITAS_STATISTIC_QTI
 def hypotest(Model model not None, Job job, str statistic, mu, Engine engine=None, progress=None):
     """Rows of paritas_hypotest_result."""
     cdef Array values = vector(mu, len(mu), "mu"), rows = new_rows("paritas_hypotest_result", len(mu))
-    cdef paritas_test_statistic kind = statistic_of(statistic)
-    cdef size_t n = rows.n
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_hypotest(call.c, model.c, job_of(job), kind, n, values.at, rows.rows)
-    return call.end(rows.array)
+    paritas_hypotest(model.c, job_of(job), statistic_of(statistic), rows.n, values.at, rows.rows, engine,
+                     progress)
+    return rows.array
 
 
 def limit(Model model not None, Job job, str statistic, double level, Engine engine=None, progress=None):
@@ -20,22 +17,17 @@ def limit(Model model not None, Job job, str statistic, double level, Engine eng
     cdef Array rows = new_rows("paritas_limit_result", 1)
     cdef Array scan = new_rows("paritas_hypotest_result", PARITAS_SCAN_MOST)
     cdef paritas_limit_request request = paritas_limit_request_default
-    cdef Context call
     request.statistic, request.level = statistic_of(statistic), level
     request.scan_room, request.scan = PARITAS_SCAN_MOST, scan.rows
-    call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_limit(call.c, model.c, job_of(job), &request, rows.rows)
-    return call.end(SimpleNamespace(result=rows.array[0], scan=scan.array[:rows.array[0]["n_scan"]]))
+    paritas_limit(model.c, job_of(job), &request, rows.rows, engine, progress)
+    return SimpleNamespace(result=rows.array[0], scan=scan.array[:rows.array[0]["n_scan"]])
 
 
 def significance(Model model not None, Job job, Engine engine=None, progress=None):
     """A row of paritas_significance_result."""
     cdef Array rows = new_rows("paritas_significance_result", 1)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_significance(call.c, model.c, job_of(job), rows.rows)
-    return call.end(rows.array[0])
+    paritas_significance(model.c, job_of(job), rows.rows, engine, progress)
+    return rows.array[0]
 
 
 def scan(Model model not None, Job job, parameters, values, Engine engine=None, progress=None):
@@ -50,31 +42,25 @@ def scan(Model model not None, Job job, parameters, values, Engine engine=None, 
         which[i] = parameters[i]
     cdef Array at = matrix(values, k, "values"), points = new_rows("paritas_scan_point", at.n)
     cdef Array best = new_rows("paritas_fit_result", 1), best_parameters = new_array(model.parameter_count)
-    cdef Context call = begin(engine, progress)
     request.n_parameters, request.parameters = k, which
     request.n_points, request.values = at.n, at.at
     request.best, request.best_parameters = best.rows, best_parameters.at
     request.points = points.rows
-    with nogil:
-        call.status = paritas_scan(call.c, model.c, job_of(job), &request)
-    return call.end(SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array,
-                                    points=points.array))
+    paritas_scan(model.c, job_of(job), &request, engine, progress)
+    return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array,
+                           points=points.array)
 
 
 def ranking(Model model not None, Job job, Engine engine=None, progress=None):
     """Rows of paritas_ranking_entry, largest first."""
     cdef Array rows = new_rows("paritas_ranking_entry", model.parameter_count)
     cdef size_t n = 0
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_ranking(call.c, model.c, job_of(job), rows.rows, &n)
-    return call.end(rows.array[:n])
+    paritas_ranking(model.c, job_of(job), rows.rows, &n, engine, progress)
+    return rows.array[:n]
 
 
 def goodness_of_fit(Model model not None, Job job, Engine engine=None, progress=None):
     """A row of paritas_gof_result."""
     cdef Array rows = new_rows("paritas_gof_result", 1)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_gof(call.c, model.c, job_of(job), rows.rows)
-    return call.end(rows.array[0])
+    paritas_gof(model.c, job_of(job), rows.rows, engine, progress)
+    return rows.array[0]

@@ -120,7 +120,6 @@ def fit_toys(Model model not None, Job job, ToyOptions options not None, params=
     cdef Rows values = Rows(p * sizeof(double)), widths = Rows(p * sizeof(double))
     cdef growing_fits taken
     cdef paritas_toys_request request = paritas_toys_request_default
-    cdef Context call = begin(engine, progress)
     taken.fits, taken.parameters, taken.errors, taken.p = &fits.c, &values.c, NULL, p
     if errors:
         taken.errors = &widths.c
@@ -132,9 +131,8 @@ def fit_toys(Model model not None, Job job, ToyOptions options not None, params=
     request.parameters = summary.rows
     if keep:
         request.take, request.user = take_fits, &taken
-    with nogil:
-        call.status = paritas_toys(call.c, model.c, job_of(job), &request, &options.c, rows.rows)
-    found = call.end(SimpleNamespace(result=rows.array[0], summary=summary.array))
+    paritas_toys(model.c, job_of(job), &request, &options.c, rows.rows, engine, progress)
+    found = SimpleNamespace(result=rows.array[0], summary=summary.array)
     found.fits = found.values = found.errors = None
     if keep:
         kind, real = record("paritas_fit_result").dtype, np.dtype(np.float64)
@@ -148,11 +146,9 @@ def hypotest_toys(Model model not None, Job job, str statistic, double mu, ToyOp
                   Engine engine=None, progress=None):
     """`result`, a row of paritas_hypotest_toys_result, and this call's `toys`."""
     cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
-    cdef paritas_test_statistic kind = statistic_of(statistic)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_hypotest_toys(call.c, model.c, job_of(job), kind, mu, &options.c, rows.rows)
-    return call.end(SimpleNamespace(result=rows.array[0], toys=options.toys()))
+    paritas_hypotest_toys(model.c, job_of(job), statistic_of(statistic), mu, &options.c, rows.rows, engine,
+                          progress)
+    return SimpleNamespace(result=rows.array[0], toys=options.toys())
 
 
 def significance_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
@@ -160,11 +156,8 @@ def significance_toys(Model model not None, Job job, ToyOptions options not None
     """`result`, a row of paritas_significance_toys_result, and the `test` behind it as from hypotest_toys."""
     cdef Array rows = new_rows("paritas_significance_toys_result", 1)
     cdef Array tests = new_rows("paritas_hypotest_toys_result", 1)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_significance_toys(call.c, model.c, job_of(job), &options.c, rows.rows,
-                                                tests.rows)
-    return call.end(SimpleNamespace(result=rows.array[0], test=tests.array[0], toys=options.toys()))
+    paritas_significance_toys(model.c, job_of(job), &options.c, rows.rows, tests.rows, engine, progress)
+    return SimpleNamespace(result=rows.array[0], test=tests.array[0], toys=options.toys())
 
 
 def limit_toys(Model model not None, Job job, str statistic, double level, double rtol,
@@ -173,41 +166,29 @@ def limit_toys(Model model not None, Job job, str statistic, double level, doubl
     cdef Array rows = new_rows("paritas_limit_toys_result", 1)
     cdef Array scan = new_rows("paritas_hypotest_toys_result", PARITAS_SCAN_MOST)
     cdef paritas_limit_toys_request request = paritas_limit_toys_request_default
-    cdef Context call
     request.statistic, request.level, request.rtol = statistic_of(statistic), level, rtol
     request.scan_room, request.scan = PARITAS_SCAN_MOST, scan.rows
-    call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_limit_toys(call.c, model.c, job_of(job), &request, &options.c, rows.rows)
+    paritas_limit_toys(model.c, job_of(job), &request, &options.c, rows.rows, engine, progress)
     found = scan.array[:rows.array[0]["n_scan"]]
-    return call.end(SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys()))
+    return SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys())
 
 
 def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
                          progress=None):
     """`result`, a row of paritas_gof_toys_result, and `gof` of the data, a row of paritas_gof_result."""
     cdef Array rows = new_rows("paritas_gof_toys_result", 1), of_data = new_rows("paritas_gof_result", 1)
-    cdef Context call = begin(engine, progress)
-    with nogil:
-        call.status = paritas_gof_toys(call.c, model.c, job_of(job), &options.c, rows.rows, of_data.rows)
-    return call.end(SimpleNamespace(result=rows.array[0], gof=of_data.array[0]))
+    paritas_gof_toys(model.c, job_of(job), &options.c, rows.rows, of_data.rows, engine, progress)
+    return SimpleNamespace(result=rows.array[0], gof=of_data.array[0])
 
 
 def merge_stores(list paths, str output):
     """Pools the shards of one run into a new store."""
     cdef Names names = Names(paths)
-    cdef const char *at = PyUnicode_AsUTF8(output)
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_store_merge(call.c, names.c.count, names.c.items, at)
-    call.end(None)
+    paritas_store_merge(names.c.count, names.c.items, PyUnicode_AsUTF8(output))
 
 
 def hypotest_of_store(str path):
     """A row of paritas_hypotest_toys_result from a store."""
     cdef Array rows = new_rows("paritas_hypotest_toys_result", 1)
-    cdef const char *at = PyUnicode_AsUTF8(path)
-    cdef Context call = begin(None, None)
-    with nogil:
-        call.status = paritas_store_hypotest(call.c, at, rows.rows)
-    return call.end(rows.array[0])
+    paritas_store_hypotest(PyUnicode_AsUTF8(path), rows.rows)
+    return rows.array[0]

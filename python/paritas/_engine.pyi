@@ -1,7 +1,7 @@
 """Types of the C library's Python module. Arguments: see python/engine/*.pxi. Rows of records and answers of
 several arrays are Any."""
 
-from typing import Any, Callable, Mapping, Optional
+from typing import Any, Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +36,13 @@ class Engine:
         device: str = "cpu",
         precision: str = "f64",
         threads: int = 0,
-        isa: Optional[str] = None,
+        isa: str | None = None,
         lanes: int = 0,
         workers: int = 0,
-        cache: Optional[str] = None,
+        cache: str | None = None,
         polish: bool = True,
         stream: int = 0,
-        notes: Optional[Callable[[str], object]] = None,
+        notes: Callable[[str], object] | None = None,
     ) -> None: ...
 
 class Field:
@@ -63,10 +63,11 @@ class RecordType:
     dtype: np.dtype[Any]
 
 def host_engine() -> Engine: ...
-def list_devices(engine: Optional[Engine] = None) -> Any: ...
+def list_devices(engine: Engine | None = None) -> Any: ...
 def enumeration(name: str) -> dict[str, int]: ...
 def record(name: str) -> RecordType: ...
 def option_defaults(name: str) -> dict[str, Any]: ...
+def option_values(name: str, given: dict[str, Any]) -> dict[str, Any]: ...
 
 class Document:
     label: str
@@ -98,20 +99,20 @@ class Model:
     constraint_widths: _Floats
     @property
     def parameter_names(self) -> list[str]: ...
-    poi_index: Optional[int]
+    poi_index: int | None
     channel_layout: list[tuple[str, int, list[str]]]
     document: Document
     options: dict[str, Any]
     def __init__(self, workspace: Document, *options: Any, **named: Any) -> None: ...
 
 class Job:
-    data: Optional[_Floats]
-    start: Optional[_Floats]
-    lower: Optional[_Floats]
-    upper: Optional[_Floats]
-    fixed: Optional[NDArray[np.uint8]]
-    rows: Optional[int]
-    def __init__(self, model: Model, *arrays: Any, rows: Optional[int] = None) -> None: ...
+    data: _Floats | None
+    start: _Floats | None
+    lower: _Floats | None
+    upper: _Floats | None
+    fixed: NDArray[np.uint8] | None
+    rows: int | None
+    def __init__(self, model: Model, *arrays: Any, rows: int | None = None) -> None: ...
 
 class FitOptions:
     def __init__(
@@ -169,10 +170,7 @@ class Attitude:
     arrays: Callable[[], dict[str, _Floats]]
     at: Callable[[Any], tuple[_Floats, _Floats]]
 
-class Spice:
-    open: Callable[..., Spice]
-    apply: Callable[[Attitude, Day], int]
-
+er_apply_spice: Callable[[str, str | None, Attitude, Day], int]
 er_reasons: Callable[[], Mapping[str, str]]
 er_find: Callable[..., list[tuple[str, int]]]
 er_file_date: Callable[[str], int]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-import os
-from typing import Any, Callable, Mapping, Optional, Sequence, TypedDict, Union
+from typing import Any, Mapping, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .devices import ProgressFunction, engine
+from .devices import engine
+from .files import PathLike as Path
+from .keywords import Where, check_keywords
 from .model import Floats, Model, Values
 from .progress import told
 
@@ -18,65 +18,30 @@ from .progress import told
 Bounds = Union[Mapping[str, tuple[float, float]], ArrayLike]
 #: names, values by name, or a flag a parameter
 Fixed = Union[Sequence[str], Mapping[str, float], ArrayLike]
-Path = Union[str, "os.PathLike[str]"]
-#: a bar, a function of (finished, all jobs), or none
-Progress = Union[bool, ProgressFunction, None]
-
-
-class Where(TypedDict, total=False):
-    device: Optional[str]  #: "cpu", "opencl", "cuda", "metal", one of several ("cuda:1"), or "auto"
-    precision: Optional[str]  #: "f64", "f32" (polished in f64) or "auto"
-    threads: Optional[int]  #: CPU threads; 0: all
-    progress: Progress
 
 
 class FitKeywords(Where, total=False):
     """Defaults are the model's."""
 
-    init: Optional[Values]  #: starts, by name or all; moved into the bounds unless all are given
-    bounds: Optional[Bounds]
-    fixed: Optional[Fixed]
+    init: Values | None  #: starts, by name or all; moved into the bounds unless all are given
+    bounds: Bounds | None
+    fixed: Fixed | None
 
 
 class Keywords(FitKeywords, total=False):
-    data: Optional[ArrayLike]  #: main, then auxiliary; None: observed
+    data: ArrayLike | None  #: main, then auxiliary; None: observed
 
 
 class RunKeywords(Keywords, total=False):
     fix_aux: bool  #: do not draw auxiliary data
     minimizer: str  #: "auto" (quasi-Newton if faster) or "newton"
-    store: Optional[Path]  #: an SQLite file for every toy
+    store: Path | None  #: an SQLite file for every toy
     resume: bool  #: continue an existing store
 
 
 class ToyKeywords(RunKeywords, total=False):
     keep: bool  #: return every toy
-    shard: Optional[tuple[int, int]]  #: (i, n): part i, from 1, of n
-
-
-_DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": True}
-
-
-def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
-    """Shows these keywords in the signatures of functions with `**given`, which refuse others."""
-    for function in functions:
-        signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        names = [name for name in keywords.__annotations__ if name not in signature.parameters]
-        shared = [
-            inspect.Parameter(
-                name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=_DEFAULTS.get(name),
-                annotation=keywords.__annotations__[name].__forward_arg__,
-            )
-            for name in names
-        ]
-        function.__signature__ = signature.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
-        _KNOWN[function.__name__] = frozenset(names)
-
-
-_KNOWN: dict[str, frozenset[str]] = {}
+    shard: tuple[int, int] | None  #: (i, n): part i, from 1, of n
 
 
 class Call:
@@ -84,21 +49,19 @@ class Call:
 
     def __init__(
         self,
-        function: str,
+        function: Any,
         model: Model,
         given: Mapping[str, Any],
         what: str = "",
-        at: Optional[Floats] = None,
-        data: Optional[ArrayLike] = None,
+        at: Floats | None = None,
+        data: ArrayLike | None = None,
     ) -> None:
         """what: the jobs of a bar. at: where toys are drawn and, by default, fits start."""
         if not given and at is None:
             self.engine, self._told = engine(), None
             self.job = None if data is None else _engine.Job(model, data)
             return
-        if not given.keys() <= _KNOWN[function]:
-            unknown = min(given.keys() - _KNOWN[function])
-            raise TypeError(f"{function}() got an unexpected keyword argument {unknown!r}")
+        check_keywords(function, given)
         get = given.get
         self.job = job_of(model, get("data", data), get("init"), get("bounds"), get("fixed"), at)
         self.engine = engine(get("device"), get("precision"), get("threads"))
@@ -116,13 +79,13 @@ class Call:
 
 def job_of(
     model: Model,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    at: Optional[Floats] = None,
-    rows: Optional[int] = None,
-) -> Optional[_engine.Job]:
+    data: ArrayLike | None = None,
+    init: Values | None = None,
+    bounds: Bounds | None = None,
+    fixed: Fixed | None = None,
+    at: Floats | None = None,
+    rows: int | None = None,
+) -> _engine.Job | None:
     """None: the model's own. rows: number of fits."""
     if init is None and bounds is None and fixed is None and at is None:
         if data is None and rows is None:
@@ -162,12 +125,12 @@ def _fixed_of(model: Model, fixed: Fixed) -> NDArray[np.bool_]:
     return found.astype(bool)
 
 
-def _start_of(model: Model, init: Any, fixed: Any, at: Optional[Floats], others: Any) -> Optional[Floats]:
+def _start_of(model: Model, init: Any, fixed: Any, at: Floats | None, others: Any) -> Floats | None:
     """Moves a default start into the bounds, except for fixed parameters; values by name override. None: the
     model's own."""
     lower, upper, flags = others
     named = [given for given in (init, fixed) if isinstance(given, Mapping)]
-    start: Optional[Floats] = None
+    start: Floats | None = None
     if init is not None and not isinstance(init, Mapping):
         start = model.point(init)
     elif at is not None or lower is not None or named:
@@ -185,11 +148,11 @@ def _start_of(model: Model, init: Any, fixed: Any, at: Optional[Floats], others:
     return start
 
 
-def start_of(model: Model, job: Optional[_engine.Job]) -> Floats:
+def start_of(model: Model, job: _engine.Job | None) -> Floats:
     """A copy of a job's start."""
     return np.array(model.suggested_init if job is None or job.start is None else job.start)
 
 
-def fixed_of(model: Model, job: Optional[_engine.Job]) -> NDArray[np.bool_]:
+def fixed_of(model: Model, job: _engine.Job | None) -> NDArray[np.bool_]:
     """A copy of a job's fixed flags."""
     return np.array(model.suggested_fixed if job is None or job.fixed is None else job.fixed, dtype=bool)

@@ -21,21 +21,20 @@ import tempfile
 import zlib
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Callable, Generator, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Generator, Iterator, Mapping, Sequence, Union
 from uuid import uuid4
 
 import numpy as np
 
 from . import _engine, toys
 from .arrays import whole
-from .calls import Path
-from .devices import ProgressFunction
-from .model import Model
+from .files import PathLike as Path
+from .keywords import Progress
+from .model import FUNCTIONS, Model
 from .progress import told
 from .results import Tally, ToyHypotestResult
 from .workspace import DocumentLike, document
 
-Progress = Union[bool, ProgressFunction, None]
 #: a method of Model by name, or your function(model, **options)
 Function = Union[str, Callable[..., Any]]
 
@@ -43,24 +42,7 @@ TASKS_PER_THREAD = 4  # so that threads end together
 # minimum: a shard begins with fits of its own; maximum: a dead worker loses it
 TOYS_PER_SHARD = 250, 20000
 
-_FUNCTIONS = frozenset(
-    (
-        "fit",
-        "fit_toys",
-        "goodness_of_fit",
-        "goodness_of_fit_toys",
-        "hypotest",
-        "hypotest_toys",
-        "minos",
-        "predict",
-        "ranking",
-        "scan",
-        "significance",
-        "significance_toys",
-        "upper_limit",
-        "upper_limit_toys",
-    )
-)
+_FUNCTIONS = {name for names in FUNCTIONS.values() for name in names} - {"asimov_data", "fit_batch"}
 
 
 @dataclass
@@ -71,7 +53,7 @@ class Outcome:
 
     value: Any
     status: str
-    error: Optional[str] = None
+    error: str | None = None
     labels: tuple[Any, ...] = ()
 
     @property
@@ -81,16 +63,16 @@ class Outcome:
 
 
 def hypotest_toys(
-    model: Union[Model, DocumentLike],
+    model: Model | DocumentLike,
     mu: float = 1.0,
     n: int = 2000,
     seed: int = 0,
     *,
     client: Any = None,
-    shards: Optional[int] = None,
+    shards: int | None = None,
     keep: bool = True,
-    store: Optional[Path] = None,
-    threads: Optional[int] = None,
+    store: Path | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> ToyHypotestResult:
@@ -139,9 +121,9 @@ def scan_patchset(
     function: Function = "hypotest",
     *,
     client: Any = None,
-    patches: Optional[Sequence[str]] = None,
-    model_options: Optional[Mapping[str, Any]] = None,
-    threads: Optional[int] = None,
+    patches: Sequence[str] | None = None,
+    model_options: Mapping[str, Any] | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> dict[str, Outcome]:
@@ -171,10 +153,10 @@ def scan_patchset(
 
 def map_models(
     function: Function,
-    models: Mapping[str, Union[Model, DocumentLike]],
+    models: Mapping[str, Model | DocumentLike],
     *,
     client: Any = None,
-    threads: Optional[int] = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> dict[str, Outcome]:
@@ -193,13 +175,12 @@ def map_models(
     return {name: found[name] for name in models}
 
 
-# ---- tasks: (version, shared arguments, own arguments) ----
+# ---- tasks: (shared arguments, own arguments) ----
 
 
 def _shard(
-    version: str, model: Model, mu: float, n: int, seed: int, shard: tuple[int, int], options: dict[str, Any]
+    model: Model, mu: float, n: int, seed: int, shard: tuple[int, int], options: dict[str, Any]
 ) -> tuple[bytes, Tally]:
-    _check_version(version)
     with tempfile.TemporaryDirectory() as folder:
         path = _part(folder, shard[0])
         found = toys.hypotest_toys(model, mu, n, seed, keep=False, store=path, shard=shard, **options)
@@ -208,7 +189,6 @@ def _shard(
 
 
 def _of_patch(
-    version: str,
     workspace: _engine.Document,
     patchset: _engine.Document,
     name: str,
@@ -216,14 +196,10 @@ def _of_patch(
     function: Function,
     options: dict[str, Any],
 ) -> Outcome:
-    _check_version(version)
     return _called(function, Model.from_workspace(patchset.apply(workspace, name), **model_options), options)
 
 
-def _of_model(
-    version: str, model: Union[Model, _engine.Document], function: Function, options: dict[str, Any]
-) -> Outcome:
-    _check_version(version)
+def _of_model(model: Model | _engine.Document, function: Function, options: dict[str, Any]) -> Outcome:
     return _called(function, _as_model(model), options)
 
 
@@ -236,9 +212,11 @@ def _itself(given: Any) -> Any:
     return given
 
 
-def _check_version(version: str) -> None:
+def _run(version: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A task on a worker of the client's version."""
     if version != _engine.VERSION:
         raise _engine.Error(f"the client has Paritas {version}, this worker {_engine.VERSION}")
+    return function(*arguments)
 
 
 def _answers(
@@ -247,14 +225,13 @@ def _answers(
     function: Callable[..., Any],
     shared: Sequence[Any],
     tasks: Mapping[Any, tuple[Any, ...]],
-) -> Generator[tuple[Any, Any, Optional[BaseException]], None, None]:
-    """Yields (key, answer, error) as tasks end: function(version, *shared, *task). Shared arguments are a
+) -> Generator[tuple[Any, Any, BaseException | None], None, None]:
+    """Yields (key, answer, error) as tasks end: function(*shared, *task). Shared arguments are a
     task: sent once to a worker, remade if it dies."""
-    version = _engine.VERSION
     if client is None:
         for key, own in tasks.items():
             try:
-                answer = function(version, *shared, *own)
+                answer = function(*shared, *own)
             except Exception as error:
                 yield key, None, error
             else:
@@ -267,7 +244,7 @@ def _answers(
     run = f"{name}-{uuid4().hex}"
     common = [client.submit(_itself, one, key=f"{run}-shared-{i}") for i, one in enumerate(shared)]
     futures = {
-        client.submit(function, version, *common, *own, key=f"{run}-{i}"): key
+        client.submit(_run, _engine.VERSION, function, *common, *own, key=f"{run}-{i}"): key
         for i, (key, own) in enumerate(tasks.items())
     }
     try:
@@ -321,19 +298,17 @@ def _check_function(function: Function) -> None:
         raise _engine.InvalidArgument(f"function {function!r}: there are {', '.join(sorted(_FUNCTIONS))}")
 
 
-def _threads(client: Any, threads: Optional[int]) -> Optional[int]:
+def _threads(client: Any, threads: int | None) -> int | None:
     return 1 if threads is None and client is not None else threads
 
 
-def _options(
-    function: Function, client: Any, threads: Optional[int], options: dict[str, Any]
-) -> dict[str, Any]:
+def _options(function: Function, client: Any, threads: int | None, options: dict[str, Any]) -> dict[str, Any]:
     if isinstance(function, str):
         threads = _threads(client, threads)
     return options if threads is None else {**options, "threads": threads}
 
 
-def _as_model(given: Union[Model, DocumentLike]) -> Model:
+def _as_model(given: Model | DocumentLike) -> Model:
     return given if isinstance(given, Model) else Model.from_workspace(given)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _engine
 from ._engine import Engine
@@ -59,9 +59,7 @@ def cache_folder() -> str:
     return os.path.join(base, "paritas")
 
 
-def engine(
-    device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None
-) -> Engine:
+def engine(device: str | None = None, precision: str | None = None, threads: int | None = None) -> Engine:
     """None: default. Raises DeviceUnavailable."""
     if device is None and precision is None and threads is None:
         return _default_engine
@@ -76,9 +74,7 @@ def engine(
     return found
 
 
-def set_defaults(
-    device: Optional[str] = None, precision: Optional[str] = None, threads: Optional[int] = None
-) -> None:
+def set_defaults(device: str | None = None, precision: str | None = None, threads: int | None = None) -> None:
     """Default device, precision and threads (0: all processors). None changes nothing."""
     global _default_engine
     chosen = engine(device, precision, threads)

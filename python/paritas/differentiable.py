@@ -9,7 +9,7 @@ import copy
 import json
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,7 @@ Z0 = Statistic("z", "q0")
 EXPECTED_SIGNIFICANCE = Statistic("z_asimov", "q0")
 
 
-def curve_bits(curve: Union[None, str, int]) -> int:
+def curve_bits(curve: None | str | int) -> int:
     """None: all six; "observed"; or the sigmas of an expected curve."""
     if curve is None:
         return 63
@@ -103,20 +103,20 @@ class Session:
 
     def __init__(
         self,
-        workspace: Union[Model, DocumentLike],
-        signal: Optional[Samples] = None,
-        background: Optional[Samples] = None,
-        variations: Optional[Variations] = None,
+        workspace: Model | DocumentLike,
+        signal: Samples | None = None,
+        background: Samples | None = None,
+        variations: Variations | None = None,
         *,
-        poi: Optional[str] = None,
-        measurement: Optional[str] = None,
-        init: Optional[Values] = None,
-        bounds: Optional[Bounds] = None,
-        fixed: Optional[Fixed] = None,
+        poi: str | None = None,
+        measurement: str | None = None,
+        init: Values | None = None,
+        bounds: Bounds | None = None,
+        fixed: Fixed | None = None,
         shared: bool = False,
-        device: Optional[str] = None,
-        precision: Optional[str] = None,
-        threads: Optional[int] = None,
+        device: str | None = None,
+        precision: str | None = None,
+        threads: int | None = None,
         **options: Any,
     ) -> None:
         """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample,
@@ -221,7 +221,7 @@ class Session:
         mu: Any = 1.0,
         *,
         test_stat: str = "qtilde",
-        curve: Union[None, str, int] = None,
+        curve: None | str | int = None,
         return_status: bool = False,
         **rows: Any,
     ) -> Any:
@@ -236,7 +236,7 @@ class Session:
         *,
         level: float = 0.05,
         test_stat: str = "qtilde",
-        curve: Union[None, str, int] = None,
+        curve: None | str | int = None,
         return_status: bool = False,
         **rows: Any,
     ) -> Any:
@@ -253,11 +253,11 @@ class Session:
         self,
         statistic: Statistic,
         at: Any,
-        curve: Union[None, str, int],
+        curve: None | str | int,
         return_status: bool,
         rows: dict[str, Any],
     ) -> Any:
-        found = self._answer(statistic, at, self._row_arguments(rows), return_status)
+        found = self._one(statistic, at, return_status, rows)
         values = found[0] if return_status else found
         curves = Curves(values[..., 0], values[..., 1:]) if curve is None else values
         return (curves, found[1]) if return_status else curves
@@ -322,8 +322,8 @@ class Session:
     def call(
         self,
         statistic: Statistic,
-        at: Optional[Floats],
-        rows: Sequence[Optional[Floats]],
+        at: Floats | None,
+        rows: Sequence[Floats | None],
         wanted: Sequence[bool],
     ) -> "Answer":
         """at: points (..., parameters) of the likelihood, else mu (..., 1) or None; rows: ROW_ARGUMENTS or
@@ -374,9 +374,9 @@ class Answer(NamedTuple):
     batch: tuple[int, ...]
     values: Floats
     codes: NDArray[np.int32]
-    slopes: list[Optional[Floats]]
+    slopes: list[Floats | None]
 
-    def pulled_back(self, weights: Union[float, Floats], index: int, shape: tuple[int, ...]) -> Any:
+    def pulled_back(self, weights: float | Floats, index: int, shape: tuple[int, ...]) -> Any:
         """Sum over outputs of weights (n, k) (or one number) times slopes by argument `index`. Weight 0
         skips NaN, so that masked rows spoil no gradients."""
         slopes = self.slopes[index]
@@ -454,16 +454,24 @@ def _session(kind: type[Session], made_of: dict[str, Any]) -> Session:
     return kind(**made_of)
 
 
-def _samples(model: Model, given: Optional[Samples], what: str) -> list[tuple[str, str]]:
-    having = [(channel, sample) for channel, _, samples in model.channel_layout for sample in samples]
-    found: list[tuple[str, str]] = []
-    for one in _several(given, 2):
-        chosen = [pair for pair in having if one in (pair, pair[1])]
+def _chosen(given: Any, length: int, having: Sequence[Any], missing: Callable[[Any], str]) -> list[Any]:
+    """The names (`length` parts each) in `having` that are given whole, or by their last part."""
+    found: list[Any] = []
+    for one in _several(given, length):
+        chosen = [names for names in having if one in (names, names[-1])]
         if not chosen:
-            sought = f"{one!r}" if isinstance(one, str) else f"{one[1]!r} in a channel {one[0]!r}"
-            raise NotFound(f"{what}: the model has no sample {sought}")
+            raise NotFound(missing(one))
         found += chosen
     return found
+
+
+def _samples(model: Model, given: Samples | None, what: str) -> list[tuple[str, str]]:
+    def missing(one: Any) -> str:
+        sought = f"{one!r}" if isinstance(one, str) else f"{one[1]!r} in a channel {one[0]!r}"
+        return f"{what}: the model has no sample {sought}"
+
+    having = [(channel, sample) for channel, _, samples in model.channel_layout for sample in samples]
+    return _chosen(given, 2, having, missing)
 
 
 def _check_once(what: str, chosen: Sequence[tuple[str, ...]]) -> None:
@@ -473,10 +481,9 @@ def _check_once(what: str, chosen: Sequence[tuple[str, ...]]) -> None:
 
 
 def _modifiers(
-    workspace: _engine.Document, model: Model, given: Optional[Variations]
+    workspace: _engine.Document, model: Model, given: Variations | None
 ) -> list[tuple[str, str, str]]:
-    wished = _several(given, 3)
-    if not wished:
+    if given is None:
         return []
     content = json.loads(workspace.text())
     order = {name: i for i, (name, _, _) in enumerate(model.channel_layout)}
@@ -488,10 +495,4 @@ def _modifiers(
         if modifier["type"] == "histosys"
     ]
     having.sort(key=lambda of: order[of[0]])
-    found: list[tuple[str, str, str]] = []
-    for one in wished:
-        chosen = [triple for triple in having if one in (triple, triple[2])]
-        if not chosen:
-            raise NotFound(f"variations: the model has no histosys {one!r}")
-        found += chosen
-    return found
+    return _chosen(given, 3, having, lambda one: f"variations: the model has no histosys {one!r}")

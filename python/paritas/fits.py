@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
 from .arrays import whole
-from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, Where, job_of, takes
+from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
+from .keywords import Where, check_keywords, takes
 from .model import Model
 from .results import FitBatch, FitResult, Starts
 
@@ -25,7 +26,7 @@ def check_of(model: Model, best: FitResult) -> None:
         )
 
 
-def _options(minimizer: str, max_iterations: int, population: int, seed: int) -> Optional[_engine.FitOptions]:
+def _options(minimizer: str, max_iterations: int, population: int, seed: int) -> _engine.FitOptions | None:
     if minimizer == "newton" and not (max_iterations or population or seed):
         return None
     most = whole(max_iterations, "max_iterations", bits=32)
@@ -35,7 +36,7 @@ def _options(minimizer: str, max_iterations: int, population: int, seed: int) ->
 def fit(
     model: Model,
     *,
-    data: Optional[ArrayLike] = None,
+    data: ArrayLike | None = None,
     covariance: bool = True,
     starts: int = 1,
     minimizer: str = "newton",
@@ -52,8 +53,8 @@ def fit(
         bounds, fixed: by name or as arrays; the rest is the model's, its start moved into the bounds. device:
         "cpu", "opencl", "cuda", "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
     options = _options(minimizer, max_iterations, population, seed)
-    several: Optional[Starts] = None
-    call = Call("fit", model, given, "fit", data=data)
+    several: Starts | None = None
+    call = Call(fit, model, given, "fit", data=data)
     job = call.job
     if starts != 1:
         from .starts import best_start
@@ -91,11 +92,11 @@ def fit(
 
 def fit_batch(
     model: Model,
-    data: Optional[ArrayLike] = None,
+    data: ArrayLike | None = None,
     *,
-    init: Optional[Any] = None,
-    bounds: Optional[Any] = None,
-    fixed: Optional[Any] = None,
+    init: Any | None = None,
+    bounds: Any | None = None,
+    fixed: Any | None = None,
     errors: bool = False,
     covariance: bool = False,
     minimizer: str = "newton",
@@ -120,7 +121,7 @@ def fit_batch(
             f"rows of data, init, bounds and fixed: {', '.join(map(str, counts))}; their numbers must agree"
         )
     options = _options(minimizer, max_iterations, population, seed)
-    with Call("fit_batch", model, given, "fits") as call:
+    with Call(fit_batch, model, given, "fits") as call:
         job = job_of(model, data, init, bounds, fixed, rows=n)
         answers = _engine.fit(model, job, options, errors, covariance, False, call.engine, call.tell)
     return FitBatch(
@@ -136,14 +137,15 @@ def fit_batch(
 
 def minos(
     model: Model,
-    parameters: Union[str, Sequence[str]] = "all",
+    parameters: str | Sequence[str] = "all",
     *,
-    best: Optional[FitResult] = None,
+    best: FitResult | None = None,
     **given: Unpack[Keywords],
 ) -> dict[str, tuple[float, float]]:
     """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.
     parameters: names, one name, or "all" free ones. best: a converged fit with these data and settings (None:
     made here)."""
+    check_keywords(minos, given)
     if best is None:
         quietly: Any = {**given, "progress": None}
         best = fit(model, **quietly)
@@ -157,7 +159,7 @@ def minos(
     elif isinstance(parameters, str):
         parameters = [parameters]
     found: dict[str, tuple[float, float]] = {}
-    with Call("minos", model, given, "MINOS") as call:
+    with Call(minos, model, given, "MINOS") as call:
         for name in parameters:
             i = model.index(name)
             error = float(best.errors[i])

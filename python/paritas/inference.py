@@ -5,14 +5,15 @@ All take the keywords of `paritas.fit`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Sequence, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
-from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of, takes
+from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of
 from .fits import check_of, fit
+from .keywords import Place, check_keywords, takes
 from .model import FUNCTIONS, Channel, Model, Values
 from .results import (
     ChannelPrediction,
@@ -38,7 +39,7 @@ def hypotest(
 ) -> HypotestResult: ...
 @overload
 def hypotest(
-    model: Model, mu: Union[Sequence[float], Floats], *, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model, mu: Sequence[float] | Floats, *, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> list[HypotestResult]: ...
 
 
@@ -46,7 +47,7 @@ def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given:
     """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
     and Asimov set. test_stat: "qtilde", "q", "q0"."""
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
-    with Call("hypotest", model, given, "tests") as call:
+    with Call(hypotest, model, given, "tests") as call:
         rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
     return [HypotestResult(row) for row in rows] if several else HypotestResult(rows[0])
 
@@ -55,25 +56,26 @@ def upper_limit(
     model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[Keywords]
 ) -> LimitResult:
     """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
-    with Call("upper_limit", model, given, "limit") as call:
+    with Call(upper_limit, model, given, "limit") as call:
         found = _engine.limit(model, call.job, test_stat, level, call.engine, call.tell)
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
 def significance(model: Model, **given: Unpack[Keywords]) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
-    with Call("significance", model, given, "significance") as call:
+    with Call(significance, model, given, "significance") as call:
         return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
 
 
 def scan(
-    model: Model, *parameters: Any, values: Optional[ArrayLike] = None, **given: Unpack[Keywords]
+    model: Model, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[Keywords]
 ) -> ScanResult:
     """Profile likelihood over one or two parameters.
 
     Arguments are (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES", alphas)),
     whose grid varies the second first. Or names (default: the parameter of interest), with points in `values`
     (points, parameters)."""
+    check_keywords(scan, given)
     if values is not None:
         names = list(parameters) or [_poi(model)]
         points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
@@ -88,7 +90,7 @@ def scan(
         axes = np.meshgrid(*(np.asarray(axis, dtype=np.float64) for _, axis in parameters), indexing="ij")
         points = np.stack([axis.ravel() for axis in axes], axis=1)
     which = [model.index(name) for name in names]
-    with Call("scan", model, given, "scan") as call:
+    with Call(scan, model, given, "scan") as call:
         found = _engine.scan(model, call.job, which, points, call.engine, call.tell)
     return ScanResult(
         found.points,
@@ -100,11 +102,11 @@ def scan(
     )
 
 
-def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords]) -> RankingResult:
+def ranking(model: Model, *, top: int | None = None, **given: Unpack[Keywords]) -> RankingResult:
     """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
-    with Call("ranking", model, given, "ranking") as call:
+    with Call(ranking, model, given, "ranking") as call:
         rows = _engine.ranking(model, call.job, call.engine, call.tell)[:top]
     return RankingResult(rows, poi=_poi(model), names=[model.parameter_names[i] for i in rows["parameter"]])
 
@@ -112,11 +114,11 @@ def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords
 def predict(
     model: Model,
     *,
-    best: Optional[FitResult] = None,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
+    best: FitResult | None = None,
+    data: ArrayLike | None = None,
+    init: Values | None = None,
+    bounds: Bounds | None = None,
+    fixed: Fixed | None = None,
     **options: Any,
 ) -> Prediction:
     """Yields before and after a fit, with errors from its covariance: J C J^T. `best`: the fit, else made
@@ -169,7 +171,7 @@ def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floa
 
 def goodness_of_fit(model: Model, **given: Unpack[Keywords]) -> GoodnessOfFit:
     """Goodness of the best fit against the saturated model."""
-    with Call("goodness_of_fit", model, given, "goodness of fit") as call:
+    with Call(goodness_of_fit, model, given, "goodness of fit") as call:
         return GoodnessOfFit(_engine.goodness_of_fit(model, call.job, call.engine, call.tell))
 
 
@@ -177,20 +179,18 @@ def asimov_data(
     model: Model,
     mu: float,
     *,
-    data: Optional[ArrayLike] = None,
-    init: Optional[Values] = None,
-    bounds: Optional[Bounds] = None,
-    fixed: Optional[Fixed] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
+    data: ArrayLike | None = None,
+    init: Values | None = None,
+    bounds: Bounds | None = None,
+    fixed: Fixed | None = None,
+    **where: Unpack[Place],
 ) -> Floats:
     """Asimov data, main then auxiliary, from the fit with the parameter of interest at mu. Raises
     NotConverged."""
     job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
     start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True
-    where: Any = {"device": device, "precision": precision, "threads": threads}
+    check_keywords(asimov_data, where)
     held = fit(model, data=data, init=start, bounds=bounds, fixed=flags, covariance=False, **where)
     if not held.converged:
         raise _engine.NotConverged(
@@ -206,5 +206,6 @@ def _poi(model: Model) -> str:
 
 
 takes(Keywords, hypotest, upper_limit, significance, scan, ranking, goodness_of_fit)
+takes(Place, asimov_data)
 
 __all__ = list(FUNCTIONS["inference"])

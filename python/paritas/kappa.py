@@ -7,15 +7,14 @@ Options: paritas_kappa_options and paritas_potential_options in paritas_kappa.h,
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
 from .arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where
-from .devices import ProgressFunction, engine
-from .progress import told
+from .keywords import Place, Where, engine_of, running, takes
 from .records import columns_of
 
 if TYPE_CHECKING:
@@ -23,7 +22,17 @@ if TYPE_CHECKING:
 
     from .fields import KappaOptions, PotentialOptions
 
-Progress = Union[bool, ProgressFunction, None]
+    class KappaKeywords(KappaOptions, Where, total=False): ...
+
+    class PotentialKeywords(PotentialOptions, Where, total=False): ...
+
+
+def _kappa(options: Mapping[str, Any]) -> dict[str, Any]:
+    return _engine.option_values("paritas_kappa_options", dict(options))
+
+
+def _potential(options: Mapping[str, Any]) -> dict[str, Any]:
+    return _engine.option_values("paritas_potential_options", dict(options))
 
 
 def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
@@ -34,16 +43,9 @@ def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
     return np.ascontiguousarray(np.stack(rows, axis=-1).reshape(-1, 3))
 
 
-def flux(
-    energy: ArrayLike,
-    distribution: ArrayLike,
-    *,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-) -> Floats:
+def flux(energy: ArrayLike, distribution: ArrayLike, **where: Unpack[Place]) -> Floats:
     """Fluxes of n distributions (see `plasma`) at m energies: (n, m)."""
-    return _engine.kappa_flux(distribution, energy, engine(device, precision, threads))
+    return _engine.kappa_flux(distribution, energy, engine_of(flux, where))
 
 
 def temperature(kappa: ArrayLike, theta: ArrayLike) -> Floats:
@@ -68,10 +70,10 @@ class Spectra:
 
     energy: Floats
     flux: Floats
-    sensitivity: Optional[Floats] = None
-    counts: Optional[Floats] = None
-    coverage: Optional[Floats] = None
-    error: Optional[Floats] = None
+    sensitivity: Floats | None = None
+    counts: Floats | None = None
+    coverage: Floats | None = None
+    error: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.energy)
@@ -92,11 +94,11 @@ def spectrum(
     energy: ArrayLike,
     flux: ArrayLike,
     cosine: ArrayLike,
-    theta: Optional[ArrayLike] = None,
+    theta: ArrayLike | None = None,
     *,
-    solid_angle: Optional[ArrayLike] = None,
-    geometric_factor: Optional[float] = None,
-    accumulation: Optional[float] = None,
+    solid_angle: ArrayLike | None = None,
+    geometric_factor: float | None = None,
+    accumulation: float | None = None,
 ) -> Spectra:
     """Omnidirectional spectra of the incident hemisphere of n sweeps.
 
@@ -153,32 +155,22 @@ def _fit_of(results: Table, used: _engine.Engine) -> KappaFit:
 
 def fit(
     spectra: Spectra,
-    *,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-    **options: Unpack[KappaOptions],
+    **options: Unpack[KappaKeywords],
 ) -> KappaFit:
     """Fits every spectrum. Failed fits do not raise: see `plasma_status`."""
-    used = engine(device, precision, threads)
-    with told(progress, "kappa fits") as tell:
-        results = _engine.kappa_fit(spectra.arrays(), dict(options), used, tell)
-    return _fit_of(results, used)
+    with running(options, "kappa fits") as (used, tell):
+        return _fit_of(_engine.kappa_fit(spectra.arrays(), _kappa(options), used, tell), used)
 
 
 def misfit(
     spectra: Spectra,
     points: ArrayLike,
-    *,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    **options: Unpack[KappaOptions],
+    **options: Unpack[KappaKeywords],
 ) -> Floats:
     """A fit's objective at m points (rows of density, kappa, theta) for n spectra: (n, m); NaN
     without rows."""
-    return _engine.kappa_misfit(spectra.arrays(), dict(options), points, engine(device, precision, threads))
+    with running(options, "kappa misfits") as (used, tell):
+        return _engine.kappa_misfit(spectra.arrays(), _kappa(options), points, used, tell)
 
 
 def photoelectron_current(potential: ArrayLike) -> Floats:
@@ -204,14 +196,11 @@ def electron_current(distribution: ArrayLike, lower: float = 0.0, upper: float =
 def shade_currents(
     distribution: ArrayLike,
     potentials: ArrayLike,
-    *,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    **options: Unpack[PotentialOptions],
+    **options: Unpack[PotentialKeywords],
 ) -> Floats:
     """Currents of electrons, secondaries and ions in shade: (n, m, 3) for m potentials and n spectra."""
-    return _engine.shade_currents(distribution, dict(options), potentials, engine(device, precision, threads))
+    with running(options, "currents") as (used, tell):
+        return _engine.shade_currents(distribution, _potential(options), potentials, used, tell)
 
 
 @dataclass
@@ -224,7 +213,7 @@ class SpacecraftPotentials(Tabular):
 
     table: Table
     results: Table
-    fits: Optional[KappaFit]
+    fits: KappaFit | None
     device: str
     precision: str
 
@@ -237,7 +226,7 @@ class SpacecraftPotentials(Tabular):
         return html_of(self.table, "Spacecraft potentials")
 
 
-def _potentials(results: Table, fits: Optional[KappaFit], used: _engine.Engine) -> SpacecraftPotentials:
+def _potentials(results: Table, fits: KappaFit | None, used: _engine.Engine) -> SpacecraftPotentials:
     found = results["status"] == 0
     of_fits = {} if fits is None else columns_by_name(fits.table)
     columns: dict[str, NDArray[Any]] = {"spacecraft_potential": where(found, results["potential"])}
@@ -258,37 +247,35 @@ def _sun(sunlit: ArrayLike, n: int) -> NDArray[np.bool_]:
 
 
 def spacecraft_potential(
-    source: Union[Spectra, KappaFit, ArrayLike],
+    source: Spectra | KappaFit | ArrayLike,
     sunlit: ArrayLike,
     *,
-    covariance: Optional[ArrayLike] = None,
-    kappa: Optional[Mapping[str, Any]] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-    **options: Unpack[PotentialOptions],
+    covariance: ArrayLike | None = None,
+    kappa: Mapping[str, Any] | None = None,
+    **options: Unpack[PotentialKeywords],
 ) -> SpacecraftPotentials:
     """The potentials at which the currents of spacecraft balance.
 
     source: Spectra to fit (`kappa`: options; in sunlight repeated with energies less the potential), a
         KappaFit, or rows of density, kappa, theta (n, 3), with errors from `covariance` (n, 3, 3) of ln
         density, kappa, ln theta. sunlit: one flag, or n."""
-    used = engine(device, precision, threads)
-    fits: Optional[KappaFit] = None
-    if isinstance(source, Spectra):
-        sun = _sun(sunlit, len(source))
-        with told(progress, "spacecraft potentials") as tell:
+    with running(options, "spacecraft potentials") as (used, tell):
+        if isinstance(source, Spectra):
+            sun, spectra = _sun(sunlit, len(source)), source.arrays()
             found = _engine.spacecraft_potential_of_spectra(
-                source.arrays(), sun, dict(kappa or {}), dict(options), used, tell
+                spectra, sun, _kappa(kappa or {}), _potential(options), used, tell
             )
-        return _potentials(found.potentials, _fit_of(found.fits, used), used)
-    if isinstance(source, KappaFit):
-        fits, covariance = source, source.covariance if covariance is None else covariance
-    distribution = (
-        source.plasma if isinstance(source, KappaFit) else np.atleast_2d(np.asarray(source, dtype=np.float64))
-    )
-    sun = _sun(sunlit, len(distribution))
-    with told(progress, "spacecraft potentials") as tell:
-        results = _engine.spacecraft_potential(distribution, covariance, sun, dict(options), used, tell)
-    return _potentials(results, fits, used)
+            return _potentials(found.potentials, _fit_of(found.fits, used), used)
+        fits: KappaFit | None = None
+        distribution: Any = source
+        if isinstance(source, KappaFit):
+            fits, distribution = source, source.plasma
+            covariance = source.covariance if covariance is None else covariance
+        distribution = np.atleast_2d(np.asarray(distribution, dtype=np.float64))
+        sun = _sun(sunlit, len(distribution))
+        results = _engine.spacecraft_potential(distribution, covariance, sun, _potential(options), used, tell)
+        return _potentials(results, fits, used)
+
+
+takes(Place, flux)
+takes(Where, fit, misfit, shade_currents, spacecraft_potential)

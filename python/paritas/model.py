@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .devices import engine
+from .keywords import Place, engine_of, takes
 from .workspace import DocumentLike, document
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from . import fits, inference, toys
 
 Floats = NDArray[np.float64]
@@ -42,13 +44,13 @@ class Model(_engine.Model):
     def from_workspace(
         cls,
         workspace: DocumentLike,
-        patches: Union[DocumentLike, Iterable[DocumentLike]] = (),
-        measurement: Optional[str] = None,
-        poi: Optional[str] = None,
-        normsys_code: Optional[int] = None,
-        histosys_code: Union[None, int, str] = None,
-        clip_sample: Optional[float] = None,
-        clip_bin: Optional[float] = None,
+        patches: DocumentLike | Iterable[DocumentLike] = (),
+        measurement: str | None = None,
+        poi: str | None = None,
+        normsys_code: int | None = None,
+        histosys_code: None | int | str = None,
+        clip_sample: float | None = None,
+        clip_bin: float | None = None,
     ) -> "Model":
         """The model of a workspace (path, dict or Workspace) with JSON patches applied in order. measurement
         None: the first; poi: "" for none, None for the measurement's. normsys_code 1 or 4 (default),
@@ -59,7 +61,7 @@ class Model(_engine.Model):
         return cls(found, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
 
     @property
-    def poi_name(self) -> Optional[str]:
+    def poi_name(self) -> str | None:
         return None if self.poi_index is None else self.parameter_names[self.poi_index]
 
     @property
@@ -86,7 +88,7 @@ class Model(_engine.Model):
             f"{len(self.channel_layout)} channels, parameter of interest {self.poi_name!r}>"
         )
 
-    def index(self, parameter: Union[str, int]) -> int:
+    def index(self, parameter: str | int) -> int:
         """Index of a parameter, by name or index."""
         if isinstance(parameter, str):
             try:
@@ -101,12 +103,12 @@ class Model(_engine.Model):
 
     @property
     def _index_of(self) -> dict[str, int]:
-        found: Optional[dict[str, int]] = self.__dict__.get("_names")
+        found: dict[str, int] | None = self.__dict__.get("_names")
         if found is None:
             found = self.__dict__["_names"] = {name: i for i, name in enumerate(self.parameter_names)}
         return found
 
-    def point(self, values: Optional[Values] = None) -> Floats:
+    def point(self, values: Values | None = None) -> Floats:
         """The suggested start with values by name, or all values as given."""
         if values is None:
             return np.array(self.suggested_init)
@@ -119,32 +121,28 @@ class Model(_engine.Model):
 
     def twice_nll(
         self,
-        point: Optional[Values] = None,
-        data: Optional[ArrayLike] = None,
-        *,
-        device: Optional[str] = None,
-        precision: Optional[str] = None,
-        threads: Optional[int] = None,
+        point: Values | None = None,
+        data: ArrayLike | None = None,
+        **where: Unpack[Place],
     ) -> float:
         """Twice the negative log-likelihood, with all constants; NaN outside the domain. data: main, then
         auxiliary; None: observed."""
-        return _engine.twice_nll(self, self.point(values=point), data, engine(device, precision, threads))
+        return _engine.twice_nll(self, self.point(values=point), data, engine_of(Model.twice_nll, where))
 
-    def nll(self, point: Optional[Values] = None, data: Optional[ArrayLike] = None, **options: Any) -> float:
+    def nll(
+        self, point: Values | None = None, data: ArrayLike | None = None, **where: Unpack[Place]
+    ) -> float:
         """The negative log-likelihood."""
-        return 0.5 * self.twice_nll(point, data, **options)
+        return 0.5 * self.twice_nll(point, data, **where)
 
     def gradient(
         self,
-        point: Optional[Values] = None,
-        data: Optional[ArrayLike] = None,
-        *,
-        device: Optional[str] = None,
-        precision: Optional[str] = None,
-        threads: Optional[int] = None,
+        point: Values | None = None,
+        data: ArrayLike | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Exact gradient of twice the NLL."""
-        used = engine(device, precision, threads)
+        used = engine_of(Model.gradient, where)
         found: Floats = _engine.evaluate(self, self.point(point), data, gradient=True, engine=used).gradient[
             0, 0
         ]
@@ -152,15 +150,12 @@ class Model(_engine.Model):
 
     def hessian(
         self,
-        point: Optional[Values] = None,
-        data: Optional[ArrayLike] = None,
-        *,
-        device: Optional[str] = None,
-        precision: Optional[str] = None,
-        threads: Optional[int] = None,
+        point: Values | None = None,
+        data: ArrayLike | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Exact Hessian of twice the NLL, all parameters free."""
-        used = engine(device, precision, threads)
+        used = engine_of(Model.hessian, where)
         found: Floats = _engine.evaluate(self, self.point(point), data, hessian=True, engine=used).hessian[
             0, 0
         ]
@@ -169,54 +164,46 @@ class Model(_engine.Model):
     def twice_nll_batch(
         self,
         points: ArrayLike,
-        data: Optional[ArrayLike] = None,
-        *,
-        device: Optional[str] = None,
-        precision: Optional[str] = None,
-        threads: Optional[int] = None,
+        data: ArrayLike | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Twice the NLL of n points (n, parameters) for m data sets (m, main + aux): (n, m)."""
-        used = engine(device, precision, threads)
+        used = engine_of(Model.twice_nll_batch, where)
         found: Floats = _engine.evaluate(self, points, data, engine=used).twice_nll
         return found
 
     def expected_data(
         self,
-        point: Optional[Values] = None,
+        point: Values | None = None,
         include_aux: bool = True,
-        *,
-        device: Optional[str] = None,
-        precision: Optional[str] = None,
-        threads: Optional[int] = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Expected main data; `include_aux` appends auxiliary data."""
-        found: Floats = _engine.expected_data(self, self.point(point), engine(device, precision, threads))[0]
+        found: Floats = _engine.expected_data(self, self.point(point), engine_of(Model.expected_data, where))[
+            0
+        ]
         return found if include_aux else found[: self.main_count]
 
     def expected_by_sample(
         self,
-        point: Optional[Values] = None,
-        *,
-        device: Optional[str] = None,
-        precision: Optional[str] = None,
-        threads: Optional[int] = None,
+        point: Values | None = None,
+        **where: Unpack[Place],
     ) -> dict[str, dict[str, Floats]]:
         """Expected main data by channel and sample."""
-        parts = _engine.expected_by_sample(self, self.point(point), engine(device, precision, threads))
+        parts = _engine.expected_by_sample(
+            self, self.point(point), engine_of(Model.expected_by_sample, where)
+        )
         return {
             name: dict(zip(samples, rows)) for (name, _, samples), rows in zip(self.channel_layout, parts)
         }
 
     def expected_jacobian(
         self,
-        point: Optional[Values] = None,
-        *,
-        device: Optional[str] = None,
-        precision: Optional[str] = None,
-        threads: Optional[int] = None,
+        point: Values | None = None,
+        **where: Unpack[Place],
     ) -> Floats:
         """Derivatives of expected main data: (bins, parameters)."""
-        return _engine.expected_jacobian(self, self.point(point), engine(device, precision, threads))
+        return _engine.expected_jacobian(self, self.point(point), engine_of(Model.expected_jacobian, where))
 
     if TYPE_CHECKING:
         fit = fits.fit
@@ -243,11 +230,23 @@ class _Method:
     def __init__(self, module: str, name: str) -> None:
         self.module, self.name = module, name
 
-    def __get__(self, model: Optional[Model], kind: type[Model]) -> Any:
+    def __get__(self, model: Model | None, kind: type[Model]) -> Any:
         function = getattr(import_module(f".{self.module}", __package__), self.name)
         setattr(Model, self.name, function)
         return getattr(kind if model is None else model, self.name)
 
+
+takes(
+    Place,
+    Model.twice_nll,
+    Model.nll,
+    Model.gradient,
+    Model.hessian,
+    Model.twice_nll_batch,
+    Model.expected_data,
+    Model.expected_by_sample,
+    Model.expected_jacobian,
+)
 
 #: by module; also methods of Model
 FUNCTIONS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Iterator, Optional, Union
+from typing import Iterator
 
 from .devices import ProgressFunction
 
@@ -43,7 +43,7 @@ def _bar(what: str) -> Iterator[ProgressFunction]:
         yield update
 
 
-def told(progress: Union[bool, ProgressFunction, None], what: str):  # type: ignore[no-untyped-def]
+def told(progress: bool | ProgressFunction | None, what: str):  # type: ignore[no-untyped-def]
     """Gives the function to call, or None."""
     if progress is None or progress is False:
         return _SILENCE
@@ -51,5 +51,5 @@ def told(progress: Union[bool, ProgressFunction, None], what: str):  # type: ign
 
 
 @contextmanager
-def _given(progress: ProgressFunction) -> Iterator[Optional[ProgressFunction]]:
+def _given(progress: ProgressFunction) -> Iterator[ProgressFunction | None]:
     yield progress

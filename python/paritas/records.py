@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any, Callable, ClassVar, Iterable, Mapping, Optional, Sequence, TypeVar
+from dataclasses import is_dataclass
+from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,13 +37,18 @@ class Record:
     row: Any
 
     def __init__(self, row: Any, **beside: Any) -> None:
-        beside["row"] = row
-        self.__dict__ = beside
+        self.__dict__.update(beside, row=row)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        kind = type(self).__name__
+        if not hasattr(self, name):
+            raise AttributeError(f"{kind} has no attribute {name!r}")
+        raise AttributeError(f"{kind}.{name} is read-only; replace() makes a changed copy")
 
     def _column(self, field: _engine.Field) -> NDArray[Any]:
         """An array of the row. What is not a view of it is read-only, and made once."""
         made = self.__dict__.setdefault("_columns", {})
-        found: Optional[NDArray[Any]] = made.get(field.name)
+        found: NDArray[Any] | None = made.get(field.name)
         if found is None:
             raw = self.row[field.name]
             found = column(field, raw)
@@ -67,6 +73,8 @@ class Record:
             if not hasattr(cls, field.key):
                 unit = f" ({field.unit})" if field.unit else ""
                 setattr(cls, field.key, property(cls._reader(field), doc=f"{field.doc}{unit}"))
+        if not hasattr(cls, "converged") and hasattr(cls, "status"):
+            cls.converged = property(_converged)  # type: ignore[assignment]
 
     @classmethod
     def _reader(cls, field: _engine.Field) -> Callable[[Any], Any]:
@@ -131,10 +139,15 @@ class Record:
                 rows += value._html_rows()
         return rows
 
-    @property
-    def converged(self) -> bool:
-        """All fits converged."""
-        return bool(np.all(self.status == "converged"))  # type: ignore[attr-defined]
+    if TYPE_CHECKING:  # of records with a status
+
+        @property
+        def converged(self) -> bool: ...
+
+
+def _converged(record: Any) -> bool:
+    """All fits converged."""
+    return bool(np.all(record.status == "converged"))
 
 
 class Rows(Record):
@@ -223,6 +236,12 @@ def _raw(field: _engine.Field, value: Any) -> Any:
 def _plain(value: Any) -> Any:
     if isinstance(value, Record):
         return value.to_dict()
+    if is_dataclass(value):
+        return _plain(vars(value))
+    if isinstance(value, np.void):
+        return {name: _plain(value[name]) for name in value.dtype.names or ()}
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        return [_plain(row) for row in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
     if isinstance(value, Mapping):

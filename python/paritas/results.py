@@ -6,7 +6,7 @@ pickled; notebooks show a table. `to_dict()`: Python's types; `replace(name=valu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,13 +60,13 @@ class FitResult(fields.fit_result):
 
     names: list[str]
     values: Floats
-    errors: Optional[Floats]
-    covariance: Optional[Floats]
-    states: Optional[list[str]]
-    poi: Optional[str]
+    errors: Floats | None
+    covariance: Floats | None
+    states: list[str] | None
+    poi: str | None
     device: str
     precision: str
-    starts: Optional[Starts]
+    starts: Starts | None
 
     @property
     def nll(self) -> float:
@@ -74,7 +74,7 @@ class FitResult(fields.fit_result):
         return 0.5 * self.twice_nll
 
     @property
-    def correlation(self) -> Optional[Floats]:
+    def correlation(self) -> Floats | None:
         """Correlations; 0 for parameters that are not free."""
         if self.covariance is None:
             return None
@@ -90,9 +90,9 @@ class FitResult(fields.fit_result):
         i = self.names.index(name)
         return float(self.values[i]), float("nan") if self.errors is None else float(self.errors[i])
 
-    def to_dict(self) -> dict[str, float]:
-        """Values by name."""
-        return dict(zip(self.names, self.values.tolist()))
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, and `parameters`: values by name."""
+        return {**super().to_dict(), "parameters": dict(zip(self.names, self.values.tolist()))}
 
     def _repr_html_(self) -> str:
         columns = [self.names, self.values.tolist()]
@@ -110,8 +110,8 @@ class FitBatch(_ByParameter, fields.fit_result_rows):
 
     names: list[str]
     values: Floats
-    errors: Optional[Floats]
-    covariance: Optional[Floats]
+    errors: Floats | None
+    covariance: Floats | None
     device: str
     precision: str
 
@@ -272,10 +272,10 @@ class ToyFits(_ByParameter, fields.fit_result_rows):
     seed: int
     run: _ToyRun
     summary: ToySummary
-    toy: Optional[NDArray[np.uint64]]
-    statistic: Optional[Floats]
-    values: Optional[Floats]
-    errors: Optional[Floats]
+    toy: NDArray[np.uint64] | None
+    statistic: Floats | None
+    values: Floats | None
+    errors: Floats | None
 
     @property
     def tally(self) -> Tally:
@@ -317,7 +317,7 @@ class ToyHypotestResult(fields.hypotest_toys_result):
     paritas_toy, by hypothesis and number; None with keep=False."""
 
     tally: Tally
-    toys: Optional[NDArray[Any]]
+    toys: NDArray[Any] | None
 
     @property
     def q_tested(self) -> Floats:
@@ -362,7 +362,7 @@ class LimitToysResult(fields.limit_toys_result):
     level: float
     rtol: float
     scan: list[ToyHypotestResult]
-    toys: Optional[NDArray[Any]]
+    toys: NDArray[Any] | None
 
     @property
     def converged(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import NormalDist
-from typing import Callable, Optional
+from typing import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ def draw_starts(
 
 
 def best_start(
-    model: Model, n: int, job: Optional[_engine.Job], fits: Callable[[Floats], FitBatch]
+    model: Model, n: int, job: _engine.Job | None, fits: Callable[[Floats], FitBatch]
 ) -> tuple[Floats, Starts]:
     """The start of the lowest converged fit (first of equals), and all outcomes."""
     lower = model.lower_bounds if job is None or job.lower is None else job.lower

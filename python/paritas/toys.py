@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 from urllib.parse import quote
 
 import numpy as np
@@ -18,7 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
 from .arrays import whole
-from .calls import Call, Path, RunKeywords, ToyKeywords, takes
+from .calls import Call, RunKeywords, ToyKeywords
+from .files import PathLike as Path
+from .keywords import takes
 from .model import Model, Values
 from .results import (
     GoodnessOfFit,
@@ -49,11 +51,11 @@ _TOY = np.dtype(_types_of("paritas_toy"))
 
 def fit_toys(
     model: Model,
-    params: Optional[Values] = None,
+    params: Values | None = None,
     n: int = 2000,
     seed: int = 0,
     *,
-    expected: Optional[ArrayLike] = None,
+    expected: ArrayLike | None = None,
     errors: bool = False,
     save_parameters: bool = False,
     **given: Unpack[ToyKeywords],
@@ -69,7 +71,7 @@ def fit_toys(
     options = _options(model, n, seed, given)
     at = None if params is None else model.point(params)
     keep = given.get("keep", True)
-    with Call("fit_toys", model, given, "toys", at) as call:
+    with Call(fit_toys, model, given, "toys", at) as call:
         found = _engine.fit_toys(
             model, call.job, options, at, expected, errors, keep, save_parameters, call.engine, call.tell
         )
@@ -100,7 +102,7 @@ def hypotest_toys(
     0, and 1), drawn around conditional fits. Each gets a free and a conditional fit. keep: return every toy.
     """
     options = _options(model, n, seed, given)
-    with Call("hypotest_toys", model, given, "toys") as call:
+    with Call(hypotest_toys, model, given, "toys") as call:
         found = _engine.hypotest_toys(model, call.job, test_stat, mu, options, call.engine, call.tell)
     return ToyHypotestResult(found.result, toys=_all_toys(found.toys, given))
 
@@ -111,7 +113,7 @@ def significance_toys(
     """Discovery by toys. p0: fraction of toys at 0 with at least the observed q0; expected: with at least the
     median of toys at 1."""
     options = _options(model, n, seed, given)
-    with Call("significance_toys", model, given, "toys") as call:
+    with Call(significance_toys, model, given, "toys") as call:
         found = _engine.significance_toys(model, call.job, options, call.engine, call.tell)
     test = ToyHypotestResult(found.test, toys=_all_toys(found.toys, given))
     return SignificanceToysResult(found.result, test=test)
@@ -131,7 +133,7 @@ def upper_limit_toys(
     """Upper limits by toys, to a relative standard error of rtol. n: maximum of toys per tested value and
     hypothesis; 0: 100000."""
     options = _options(model, n, seed, {**given, "keep": keep}, least=0)
-    with Call("upper_limit_toys", model, given, "toys") as call:
+    with Call(upper_limit_toys, model, given, "toys") as call:
         found = _engine.limit_toys(model, call.job, test_stat, level, rtol, options, call.engine, call.tell)
     scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
     toys = _all_toys(found.toys, given)
@@ -143,13 +145,13 @@ def goodness_of_fit_toys(
     n: int = 2000,
     seed: int = 0,
     *,
-    shard: Optional[tuple[int, int]] = None,
+    shard: tuple[int, int] | None = None,
     **given: Unpack[RunKeywords],
 ) -> GoodnessOfFitToys:
     """Goodness of fit against the saturated model, by toys at the best fit. p_toys: fraction with at least
     the observed statistic."""
     options = _options(model, n, seed, {**given, "keep": False, "shard": shard})
-    with Call("goodness_of_fit_toys", model, given, "toys") as call:
+    with Call(goodness_of_fit_toys, model, given, "toys") as call:
         found = _engine.goodness_of_fit_toys(model, call.job, options, call.engine, call.tell)
     return GoodnessOfFitToys(found.result, asymptotic=GoodnessOfFit(found.gof))
 
@@ -219,7 +221,7 @@ def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def _all_toys(fitted: Optional[NDArray[Any]], given: Mapping[str, Any]) -> Optional[NDArray[Any]]:
+def _all_toys(fitted: NDArray[Any] | None, given: Mapping[str, Any]) -> NDArray[Any] | None:
     """Toys fitted now and those already in the store."""
     if fitted is None:
         return None

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Mapping, Sequence, Union
 
 import numpy as np
 
 from ._engine import Document, InvalidInput
+from .files import PathLike as Path
 
 if TYPE_CHECKING:
     from .model import Model
 
 #: a file's path, its content, or the document itself
-DocumentLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Sequence[Any], "Workspace", Document]
+DocumentLike = Union[Path, Mapping[str, Any], Sequence[Any], "Workspace", Document]
 
 
 def _plain(value: Any) -> Any:
@@ -50,7 +51,7 @@ def _names(given: Iterable[str]) -> list[str]:
     return found
 
 
-def _pairs(given: Optional[Mapping[str, str]]) -> list[str]:
+def _pairs(given: Mapping[str, str] | None) -> list[str]:
     if given is not None and not isinstance(given, Mapping):
         raise TypeError(f"a mapping from old to new names is wanted, not {given!r}")
     return _names([name for pair in (given or {}).items() for name in pair])
@@ -66,12 +67,12 @@ class Workspace:
         self.document = document(given, "workspace")
 
     @classmethod
-    def read(cls, path: Union[str, "os.PathLike[str]"]) -> "Workspace":
+    def read(cls, path: Path) -> "Workspace":
         """From a file."""
         return cls(Document.read(os.fspath(path)))
 
     @classmethod
-    def loads(cls, text: Union[str, bytes]) -> "Workspace":
+    def loads(cls, text: str | bytes) -> "Workspace":
         """From JSON text."""
         return cls(Document.parse(text.encode() if isinstance(text, str) else text, "workspace"))
 
@@ -130,10 +131,10 @@ class Workspace:
     def rename(
         self,
         *,
-        channels: Optional[Mapping[str, str]] = None,
-        samples: Optional[Mapping[str, str]] = None,
-        modifiers: Optional[Mapping[str, str]] = None,
-        measurements: Optional[Mapping[str, str]] = None,
+        channels: Mapping[str, str] | None = None,
+        samples: Mapping[str, str] | None = None,
+        modifiers: Mapping[str, str] | None = None,
+        measurements: Mapping[str, str] | None = None,
     ) -> "Workspace":
         """Renames, {old: new}: channels with observations, modifiers with configurations and the parameter of
         interest. All at once, so two names can be swapped."""

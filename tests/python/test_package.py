@@ -212,7 +212,7 @@ def test_starts_and_fixed_parameters_by_name_and_as_arrays():
         assert (
             (again.values == first.values).all() and again.states[0] == "fixed" and np.isnan(again.errors[0])
         )
-    assert first["mu"][0] == 0.5 and first.to_dict()["mu"] == 0.5
+    assert first["mu"][0] == 0.5 and first.to_dict()["parameters"]["mu"] == 0.5
     with pytest.raises(KeyError):
         first["nothing"]
 
@@ -682,8 +682,7 @@ def test_every_result_shows_itself_as_html():
         tags.feed(result._repr_html_())
         tags.close()
         assert not tags.open and tags.seen[0] == "table", type(result)
-    spiteful = model.fit()
-    spiteful.names = ["<script>", "&", '"']
+    spiteful = model.fit().replace(names=["<script>", "&", '"'])
     assert "<script>" not in spiteful._repr_html_()
 
 

@@ -1,5 +1,6 @@
 """Results as views of the library's rows: what may be written, replaced and compared."""
 
+import json
 import pickle
 
 import numpy as np
@@ -44,3 +45,54 @@ def test_tables_show_what_a_person_asks_for(model):
     assert "CLs = 0.05" in model.upper_limit()._repr_html_()
     table = model.goodness_of_fit_toys(n=5)._repr_html_()
     assert "<td>statistic</td>" in table and "<td>p_toys</td>" in table
+
+
+def test_to_dict_is_a_complete_record_for_json(model):
+    fit = json.loads(json.dumps(model.fit(starts=2).to_dict()))
+    assert fit["status"] == "converged" and len(fit["covariance"]) == len(fit["names"])
+    assert fit["parameters"] == dict(zip(fit["names"], fit["values"]))
+    assert fit["starts"]["n"] == 2 and fit["starts"]["minima"][0][1] == fit["starts"]["converged"]
+    test = json.loads(json.dumps(model.hypotest_toys(1.0, n=3, seed=2).to_dict()))
+    assert [(toy["hypothesis"], toy["toy"]) for toy in test["toys"]] == [
+        (h, t) for h in (0, 1) for t in range(3)
+    ]
+    toys = json.loads(json.dumps(model.fit_toys(n=3).to_dict()))
+    assert toys["toy"] == [0, 1, 2] and toys["run"]["tally"]["counts"]["converged"] == 3
+    assert len(toys["summary"]["mean"]) == len(toys["names"])
+
+
+def test_attributes_of_results_cannot_be_set(model):
+    fit = model.fit()
+    for name in ("values", "twice_nll", "nll"):
+        with pytest.raises(AttributeError, match=f"FitResult.{name} is read-only"):
+            setattr(fit, name, 3)
+    with pytest.raises(AttributeError, match="FitResult has no attribute 'valeus'"):
+        fit.valeus = 3
+
+
+def test_only_records_with_a_status_have_converged(model):
+    toys = model.hypotest_toys(1.0, n=3)
+    assert toys.converged and model.fit_toys(n=3).run.converged
+    for other in (paritas.devices()[0], toys.tally, model.fit_toys(n=3).summary):
+        assert not hasattr(other, "converged") and "converged" not in dir(other)
+
+
+def test_documentation_of_attributes_has_no_names_of_c():
+    for name in dir(paritas.results):
+        kind = getattr(paritas.results, name)
+        for field in getattr(getattr(kind, "record", None), "fields", ()):
+            assert "paritas_" not in field.doc and "_room" not in field.doc, (name, field.name, field.doc)
+
+
+def test_an_unknown_keyword_is_named_with_the_nearest_known_one(model):
+    assert paritas.kappa.fit is not paritas.losscone.fit  # functions of one name keep their own keywords
+    assert model.fit(init={"mu": 1.0}, fixed=["mu"])["mu"][0] == 1.0
+    for call, wrong, right in (
+        (lambda: model.scan("mu", value=[1.0]), "scan.* 'value'", "values"),
+        (lambda: model.minos(devize="cpu"), "minos.* 'devize'", "device"),
+        (lambda: model.gradient(devize="cpu"), "gradient.* 'devize'", "device"),
+        (lambda: model.fit(precison="f64"), "fit.* 'precison'", "precision"),
+        (lambda: paritas.kappa.flux([1.0], [[1e6, 3.0, 1e6]], thread=1), "flux.* 'thread'", "threads"),
+    ):
+        with pytest.raises(TypeError, match=f"{wrong}: did you mean '{right}'"):
+            call()

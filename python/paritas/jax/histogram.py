@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +19,7 @@ class Histogram(NamedTuple):
 
 
 def soft_histogram(
-    x: Any, edges: Any, bandwidth: Any, weights: Optional[Any] = None, kernel: str = "gaussian"
+    x: Any, edges: Any, bandwidth: Any, weights: Any | None = None, kernel: str = "gaussian"
 ) -> Histogram:
     """A histogram of smeared events, like paritas.torch.SoftHistogram, differentiable by all but the kernel.
 

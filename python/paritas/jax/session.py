@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -90,7 +90,7 @@ class Session(differentiable.Session):
 
 
 def _evaluated(
-    session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
+    session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[jax.Array | None]
 ) -> list[jax.Array]:
     """Values, codes, wanted derivatives (batch, k, numbers)."""
     given = [array for array in arrays if array is not None]
@@ -171,7 +171,7 @@ def _pulled_back(weights: Any, slope: jax.Array, shape: tuple[int, ...]) -> jax.
 
 
 def _first_order(
-    session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[Optional[jax.Array]]
+    session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[jax.Array | None]
 ) -> list[jax.Array]:
     """_evaluated, but refuses second derivatives."""
 

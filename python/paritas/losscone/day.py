@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine
 from ..arrays import Floats, Table, structured, words
+from ..files import PathLike as Path
 
 if TYPE_CHECKING:
     from ..fields import er_attitude_arrays, er_day_arrays
 else:  # the library's arrays become attributes in __init__
     er_attitude_arrays = er_day_arrays = object
 
-Path = Union[str, "os.PathLike[str]"]
 _REASONS = list(_engine.er_reasons())
 
 
@@ -87,7 +87,7 @@ class Day(er_day_arrays):
     @classmethod
     def parse(
         cls,
-        text: Union[str, bytes],
+        text: str | bytes,
         label: str = "day",
         *,
         strict: bool = False,
@@ -178,20 +178,18 @@ class Day(er_day_arrays):
         )
         return table.reshape(n, 15)
 
-    def apply(self, geometry: Union[Geometry, Path]) -> int:
+    def apply(self, geometry: Geometry | Path) -> int:
         """Applies a table; returns the number of sweeps that it has."""
         table = geometry if isinstance(geometry, Geometry) else Geometry(geometry)
         return table._table.apply(self._memory)
 
-    def apply_spice(
-        self, folder: Path, attitude: Union[Attitude, Path], library: Optional[str] = None
-    ) -> int:
+    def apply_spice(self, folder: Path, attitude: Attitude | Path, library: str | None = None) -> int:
         """Geometry from a folder of SPICE kernels (DeviceUnavailable without libcspice). Returns the number
         of sweeps they miss."""
         spin = attitude if isinstance(attitude, Attitude) else Attitude(attitude)
-        return _engine.Spice.open(os.fspath(folder), library).apply(spin._table, self._memory)
+        return _engine.er_apply_spice(os.fspath(folder), library, spin._table, self._memory)
 
-    def mask_sunlight(self, angle: float = 14.0, theta: Optional[ArrayLike] = None) -> None:
+    def mask_sunlight(self, angle: float = 14.0, theta: ArrayLike | None = None) -> None:
         """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:
         built-in)."""
         self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
@@ -211,7 +209,7 @@ def find(folder: Path, *, year: int = 0, month: int = 0, day: int = 0) -> list[t
     return _engine.er_find(os.fspath(folder), year, month, day)
 
 
-def theta(path: Optional[Path] = None) -> Floats:
+def theta(path: Path | None = None) -> Floats:
     """Inclinations of the 88 cells, degrees, from theta.tab; None: built-in, whose order may differ from the
     archive's."""
     return _engine.er_theta(None if path is None else os.fspath(path))

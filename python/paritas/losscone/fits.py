@@ -6,17 +6,19 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
 from ..arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where, words
-from ..devices import ProgressFunction, engine
+from ..files import PathLike as Path
+from ..devices import ProgressFunction
+from ..keywords import Where, check_keywords, place, running, takes
 from ..progress import told
 from ..records import columns_of
-from .day import Day, Path
+from .day import Day
 from .sweeps import Part, Sweeps, beam, load
 
 if TYPE_CHECKING:
@@ -24,9 +26,11 @@ if TYPE_CHECKING:
 
     from ..fields import LossconeOptions
 
+    class LossconeKeywords(LossconeOptions, Where, total=False): ...
+
+
 #: sweeps, a day, day files, or (energy, potential, cosine, flux) for Sweeps.of
 Given = Union[Sweeps, Day, Path, Sequence[Path], Sequence[ArrayLike]]
-Progress = Union[bool, ProgressFunction, None]
 RESPONSES = ("hard", "folded")
 _STATUSES = _engine.enumeration("paritas_sweep_status")
 _DEFAULTS = _engine.option_defaults("paritas_losscone_options")
@@ -48,16 +52,12 @@ def sweeps_of(given: Given) -> Sweeps:
     return Sweeps.of(*given)
 
 
-def options_of(options: Any, response: str, part: Optional[Part] = None) -> dict[str, Any]:
-    """The folded model has no beam."""
-    if response not in RESPONSES:
-        raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
-    all_options = {**options, "response": response}
-    if response == "folded":
-        all_options["amplitude_lower"] = all_options["amplitude_upper"] = 0.0
+def options_of(options: Any, response: str, part: Part | None = None) -> dict[str, Any]:
+    """Members of paritas_losscone_options. The folded model has no beam."""
+    changes: dict[str, Any] = {"amplitude_lower": 0.0, "amplitude_upper": 0.0} if response == "folded" else {}
     if part is not None:
-        all_options["first"] = part.first
-    return all_options
+        changes["first"] = part.first
+    return options_of_points({**options, **changes}, response)
 
 
 def _method(options: Any) -> str:
@@ -94,22 +94,22 @@ class LossconeFit(Tabular):
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return np.array(self.table, dtype=dtype) if copy else np.asarray(self.table, dtype=dtype)
 
-    def _response(self, response: Optional[str]) -> str:
+    def _response(self, response: str | None) -> str:
         chosen = next(iter(self.results)) if response is None else response
         if chosen not in self.results:
             raise _engine.InvalidArgument(f"response {response!r}: fitted are {', '.join(self.results)}")
         return chosen
 
-    def fitted(self, response: Optional[str] = None) -> NDArray[np.bool_]:
+    def fitted(self, response: str | None = None) -> NDArray[np.bool_]:
         """Which sweeps have a fit; response None: the first one fitted."""
         return _fitted(self.results[self._response(response)])
 
-    def point(self, k: int, response: Optional[str] = None) -> Floats:
+    def point(self, k: int, response: str | None = None) -> Floats:
         """(U, r, A) of sweep k at the centre of its plateau."""
         row = self.results[self._response(response)][k]
         return np.array([row["potential_centre"], row["ratio_centre"], row["amplitude"]])
 
-    def plateau(self, k: int, response: Optional[str] = None) -> Floats:
+    def plateau(self, k: int, response: str | None = None) -> Floats:
         """The polygon of least misfit of sweep k: (vertices, 2) of U, r; at most 16."""
         row = self.results[self._response(response)][k]
         if not _fitted(row[None])[0]:
@@ -117,7 +117,7 @@ class LossconeFit(Tabular):
         found: Floats = row["vertex"][: min(int(row["vertices"]), len(row["vertex"]))]
         return found
 
-    def intervals(self, k: int, response: Optional[str] = None) -> Floats:
+    def intervals(self, k: int, response: str | None = None) -> Floats:
         """The confidence set of sweep k: (intervals, 2) of U."""
         chosen = self._response(response)
         if chosen not in self.sets or not _fitted(self.results[chosen][k][None])[0]:
@@ -155,7 +155,7 @@ def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
 
 
 def _columns(
-    sweeps: Sweeps, response: str, results: Table, sets: Optional[Table], search: str, suffix: str
+    sweeps: Sweeps, response: str, results: Table, sets: Table | None, search: str, suffix: str
 ) -> dict[str, NDArray[Any]]:
     fitted = _fitted(results)
     exact = fitted & (search == "exact")
@@ -184,15 +184,11 @@ def fit(
     sweeps: Given,
     *,
     response: str = "both",
-    confidence: Union[str, float, None] = None,
+    confidence: str | float | None = None,
     draws: int = 40,
     level: float = 0.68,
-    step: Optional[float] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-    **options: Unpack[LossconeOptions],
+    step: float | None = None,
+    **options: Unpack[LossconeKeywords],
 ) -> LossconeFit:
     """Fits every sweep.
 
@@ -207,21 +203,22 @@ def fit(
     if response != "both" and response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded, both")
     asked = _Sets(_kind_of(confidence, search), draws, level, step or 0.0)
-    used = engine(device, precision, threads)
-    arrays = data.arrays(_method(options))
+    chosen: dict[str, Any] = dict(options)
+    used, progress = place(chosen), chosen.pop("progress", None)
+    arrays = data.arrays(_method(chosen))
     results: dict[str, Table] = {}
     sets: dict[str, Table] = {}
     for one in RESPONSES if response == "both" else (response,):
         with told(progress, f"loss cones, {one}") as tell:
             found = [
-                _fit_part(_part_of(arrays, part), options_of(options, one, part), asked, used, tell)
+                _fit_part(_part_of(arrays, part), options_of(chosen, one, part), asked, used, tell)
                 for part in data.parts
             ]
         results[one] = _joined([rows for rows, _ in found])
         of_parts = [rows for _, rows in found if rows is not None]
         if of_parts:
             sets[one] = _joined(of_parts)
-    chosen = {**_DEFAULTS, **options, "response": response, "confidence": asked.kind}
+    chosen = {**_DEFAULTS, **chosen, "response": response, "confidence": asked.kind}
     chosen.update(draws=draws, level=level, step=step)
     table = structured(_all_columns(data, results, sets, search))
     return LossconeFit(table, results, sets, data, chosen, used.device, used.precision)
@@ -230,13 +227,13 @@ def fit(
 class _Sets(NamedTuple):
     """kind: "none", "residuals", "bootstrap", or a threshold."""
 
-    kind: Union[str, float]
+    kind: str | float
     draws: int
     level: float
     step: float
 
 
-def _kind_of(confidence: Union[str, float, None], search: str) -> Union[str, float]:
+def _kind_of(confidence: str | float | None, search: str) -> str | float:
     if confidence is None:
         return "none" if search == "de" else "residuals"
     if isinstance(confidence, str):
@@ -279,12 +276,12 @@ def _fit_part(
     options: dict[str, Any],
     asked: _Sets,
     used: _engine.Engine,
-    tell: Optional[ProgressFunction],
-) -> tuple[Table, Optional[Table]]:
+    tell: ProgressFunction | None,
+) -> tuple[Table, Table | None]:
     results = _engine.losscone_fit(arrays, options, used, tell)
     if asked.kind == "none":
         return results, None
-    above: Optional[Floats] = None
+    above: Floats | None = None
     if asked.kind == "bootstrap":
         above = _engine.losscone_bootstrap(arrays, options, results, asked.draws, asked.level, used, tell)
     elif not isinstance(asked.kind, str):
@@ -294,63 +291,68 @@ def _fit_part(
 
 def bootstrap(
     found: LossconeFit,
-    response: Optional[str] = None,
+    response: str | None = None,
     *,
     draws: int = 40,
     level: float = 0.68,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
+    **where: Unpack[Where],
 ) -> Floats:
     """Bootstrap thresholds of confidence sets of this coverage around exact fits: n, NaN without a fit."""
-    used = engine(device, precision, threads)
+    check_keywords(bootstrap, where)
     return _joined(
         [
-            _engine.losscone_bootstrap(arrays, options, rows, draws, level, used, tell)
-            for arrays, options, rows, _, tell in _parts_around(found, response, progress, "bootstrap")
+            _engine.losscone_bootstrap(
+                part.arrays, part.options, part.rows, draws, level, part.used, part.tell
+            )
+            for part in _parts_around(found, response, where, "bootstrap")
         ]
     )
 
 
 def confidence(
     found: LossconeFit,
-    response: Optional[str] = None,
+    response: str | None = None,
     *,
-    thresholds: Union[float, ArrayLike, None] = None,
-    step: Optional[float] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
+    thresholds: float | ArrayLike | None = None,
+    step: float | None = None,
+    **where: Unpack[Where],
 ) -> Table:
     """Confidence sets around exact fits: rows of threshold, intervals, lower (8), upper (8), at_lower_bound,
     at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean square residual."""
     above: Any = None
     if thresholds is not None:
         above = np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
-    used, resolution = engine(device, precision, threads), step or 0.0
+    check_keywords(confidence, where)
     sets = []
-    for arrays, options, rows, at, tell in _parts_around(found, response, progress, "confidence sets"):
-        own = None if above is None else above[at]
-        sets.append(_engine.losscone_confidence(arrays, options, rows, own, resolution, used, tell))
+    for part in _parts_around(found, response, where, "confidence sets"):
+        own = None if above is None else above[part.at]
+        around = part.arrays, part.options, part.rows, own, step or 0.0
+        sets.append(_engine.losscone_confidence(*around, part.used, part.tell))
     return _joined(sets)
 
 
-def _parts_around(
-    found: LossconeFit, response: Optional[str], progress: Progress, what: str
-) -> Iterator[tuple[_engine.SweepArrays, dict[str, Any], Table, slice, Optional[ProgressFunction]]]:
-    """For each part of exact fits: arrays, options and results, slice, progress function."""
+class _Part(NamedTuple):
+    """A part of exact fits, and where it is computed. at: its sweeps."""
+
+    arrays: _engine.SweepArrays
+    options: dict[str, Any]
+    rows: Table
+    at: slice
+    used: _engine.Engine
+    tell: ProgressFunction | None
+
+
+def _parts_around(found: LossconeFit, response: str | None, where: Any, what: str) -> Iterator[_Part]:
     if found.options["search"] != "exact":
         raise _engine.InvalidArgument(f"{what}: the fits must be exact")
     chosen = found._response(response)
     arrays = found.sweeps.arrays(found.options["method"])
     options = {name: found.options[name] for name in _DEFAULTS}
-    with told(progress, what) as tell:
+    with running(where, what) as (used, tell):
         for part in found.sweeps.parts:
-            rows = slice(part.start, part.stop)
+            at = slice(part.start, part.stop)
             of_part = options_of(options, chosen, part)
-            yield _part_of(arrays, part), of_part, found.results[chosen][rows], rows, tell
+            yield _Part(_part_of(arrays, part), of_part, found.results[chosen][at], at, used, tell)
 
 
 @dataclass
@@ -366,26 +368,20 @@ class Profile:
 
 def profile(
     sweeps: Given,
-    potentials: Optional[ArrayLike] = None,
+    potentials: ArrayLike | None = None,
     *,
     response: str = "hard",
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-    **options: Unpack[LossconeOptions],
+    **options: Unpack[LossconeKeywords],
 ) -> Profile:
     """The misfit minimised over r and A at potentials within the bounds of U (None: 401 across them)."""
     data = sweeps_of(sweeps)
-    chosen = options_of(options, response)
     if potentials is None:
         bounds = {**_DEFAULTS, **options}
         potentials = np.linspace(bounds["potential_lower"], bounds["potential_upper"], 401)
     at = np.ascontiguousarray(potentials, dtype=np.float64)
-    with told(progress, "profiles") as tell:
-        found = _engine.losscone_profile(
-            data.arrays(_method(options)), chosen, at, engine(device, precision, threads), tell
-        )
+    with running(options, "profiles") as (used, tell):
+        arrays = data.arrays(_method(options))
+        found = _engine.losscone_profile(arrays, options_of(options, response), at, used, tell)
     return Profile(at, found.misfit, found.ratio, found.amplitude, response)
 
 
@@ -394,23 +390,14 @@ def misfit(
     points: ArrayLike,
     *,
     response: str = "hard",
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Progress = None,
-    **options: Unpack[LossconeOptions],
+    **options: Unpack[LossconeKeywords],
 ) -> tuple[Floats, NDArray[np.uint32]]:
     """The misfit of n sweeps at m points (rows of U, r, A): (n, m), NaN with too few cells; and the cells
     used, n."""
     data = sweeps_of(sweeps)
-    with told(progress, "misfits") as tell:
-        found = _engine.losscone_misfit(
-            data.arrays(_method(options)),
-            options_of_points(options, response),
-            points,
-            engine(device, precision, threads),
-            tell,
-        )
+    with running(options, "misfits") as (used, tell):
+        arrays = data.arrays(_method(options))
+        found = _engine.losscone_misfit(arrays, options_of_points(options, response), points, used, tell)
     return found.misfit, found.cells
 
 
@@ -418,7 +405,7 @@ def options_of_points(options: Any, response: str) -> dict[str, Any]:
     """Uses the points' amplitudes."""
     if response not in RESPONSES:
         raise _engine.InvalidArgument(f"response {response!r}: there are hard, folded")
-    return {**options, "response": response}
+    return _engine.option_values("paritas_losscone_options", {**options, "response": response})
 
 
 def model(
@@ -426,17 +413,16 @@ def model(
     points: ArrayLike,
     *,
     response: str = "hard",
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    **options: Unpack[LossconeOptions],
-) -> tuple[Floats, Optional[Floats]]:
+    **options: Unpack[LossconeKeywords],
+) -> tuple[Floats, Floats | None]:
     """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the hard cone's edge, degrees, (n, 15).
     Fluxes are not used."""
     data = sweeps_of(sweeps)
     at = np.atleast_2d(np.asarray(points, dtype=np.float64))
-    used = engine(device, precision, threads)
-    found = _engine.losscone_model(
-        data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", used
-    )
+    with running(options, "models") as (used, tell):
+        arrays, chosen = data.arrays(_method(options)), options_of_points(options, response)
+        found = _engine.losscone_model(arrays, chosen, at, response == "hard", used, tell)
     return found.model, found.edge
+
+
+takes(Where, fit, bootstrap, confidence, profile, misfit, model)

@@ -6,17 +6,21 @@ import os
 import warnings
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine, kappa
 from ..arrays import Floats, Table, columns_by_name, repeated, structured
-from ..devices import ProgressFunction
+from ..files import PathLike as Path
+from ..keywords import Where, check_keywords, takes
 from ..records import columns_of
-from .day import Attitude, Day, Geometry, Path
+from .day import Attitude, Day, Geometry
 from .day import theta as theta_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ROWS, CELLS = 15, 88
 
@@ -41,7 +45,7 @@ class Sweeps:
     potential: Floats
     cosine: Floats
     flux: Floats
-    measured: Optional[Floats] = None
+    measured: Floats | None = None
     days: list[Day] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     potentials: list[kappa.SpacecraftPotentials] = field(default_factory=list)
@@ -59,7 +63,7 @@ class Sweeps:
         cosine: ArrayLike,
         flux: ArrayLike,
         *,
-        measured: Optional[ArrayLike] = None,
+        measured: ArrayLike | None = None,
         first: int = 0,
     ) -> Sweeps:
         """From arrays; borrowed if contiguous float64.
@@ -86,7 +90,7 @@ class Sweeps:
     def __len__(self) -> int:
         return len(self.energy)
 
-    def __getitem__(self, which: Union[int, slice]) -> Sweeps:
+    def __getitem__(self, which: int | slice) -> Sweeps:
         """Some sweeps, by number or slice of step 1, without days. They keep their random numbers."""
         chosen = slice(which, which + 1 or None) if isinstance(which, int) else which
         start, stop, step = chosen.indices(len(self))
@@ -122,7 +126,7 @@ class Sweeps:
             found = self._masked[method] = _engine.SweepArrays(self.energy, self.potential, self.cosine, flux)
         return found
 
-    def table(self) -> Optional[Table]:
+    def table(self) -> Table | None:
         """What is known of the sweeps, one row each; None for plain arrays."""
         if not self.days:
             return None
@@ -159,16 +163,14 @@ def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
 
 
 def cosines(
-    theta: ArrayLike, field: ArrayLike, azimuth: ArrayLike, polarity: Optional[ArrayLike] = None
+    theta: ArrayLike, field: ArrayLike, azimuth: ArrayLike, polarity: ArrayLike | None = None
 ) -> Floats:
     """Cosines of pitch angles, (n, 15, 88). theta: 88 inclinations; field (n, 15, 3); azimuth (n, 15, 88),
     degrees; polarity (n, 15), +1 or -1, else NaN rows (None: -1 everywhere)."""
     return _engine.losscone_cosines(theta, field, polarity, azimuth)
 
 
-def normalise(
-    cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Optional[Floats] = None
-) -> Floats:
+def normalise(cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Floats | None = None) -> Floats:
     """Fluxes (n, 15, 88) made comparable between energies: divided by the mean ("ratio") or largest ("max")
     of the row's valid incident cells, or each reflected cell by the mirrored one ("pairs"). out: may be
     `flux`."""
@@ -181,7 +183,7 @@ def mask(
     normalised: ArrayLike,
     method: str = "halekas",
     *,
-    out: Optional[Floats] = None,
+    out: Floats | None = None,
 ) -> Floats:
     """Normalised fluxes (n, 15, 88), NaN in cells that the method ignores. measured: fluxes before. out: may
     be `normalised`."""
@@ -204,24 +206,21 @@ def beam(sweeps: Sweeps) -> Table:
 
 
 def load(
-    files: Union[Path, Day, Sequence[Union[Path, Day]]],
+    files: Path | Day | Sequence[Path | Day],
     *,
-    theta: Union[Path, ArrayLike, None] = None,
-    geometry: Optional[Path] = None,
-    polarity: Union[float, Path, None] = None,
-    spacecraft_potential: Union[str, float, Path] = "auto",
+    theta: Path | ArrayLike | None = None,
+    geometry: Path | None = None,
+    polarity: float | Path | None = None,
+    spacecraft_potential: str | float | Path = "auto",
     sunlight: float = 14.0,
     normalisation: str = "ratio",
     strict: bool = False,
     illumination: str = "sun",
-    spice: Optional[Path] = None,
-    attitude: Optional[Path] = None,
-    kappa_options: Optional[Mapping[str, Any]] = None,
-    potential_options: Optional[Mapping[str, Any]] = None,
-    device: Optional[str] = None,
-    precision: Optional[str] = None,
-    threads: Optional[int] = None,
-    progress: Union[bool, ProgressFunction, None] = None,
+    spice: Path | None = None,
+    attitude: Path | None = None,
+    kappa_options: Mapping[str, Any] | None = None,
+    potential_options: Mapping[str, Any] | None = None,
+    **where: Unpack[Where],
 ) -> Sweeps:
     """Reads day files and prepares their sweeps, as `paritas losscone fit` does.
 
@@ -234,6 +233,7 @@ def load(
 
     A day takes about 50 MB of memory; for whole months use the program."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
+    check_keywords(load, where)
     if not given:
         raise _engine.InvalidArgument("files: there are none")
     if (spice is None) != (attitude is None):
@@ -269,8 +269,6 @@ def load(
         angles = cosines(inclination, day.field, day.azimuth, day.polarity)
         potentials: list[kappa.SpacecraftPotentials] = []
         if spacecraft_potential == "auto":
-            where: dict[str, Any] = {"device": device, "precision": precision, "threads": threads}
-            where["progress"] = progress
             options = {**(potential_options or {}), "kappa": kappa_options, **where}
             potentials = [_potentials(day, angles, inclination, illumination, options)]
         elif isinstance(spacecraft_potential, Real):
@@ -279,6 +277,9 @@ def load(
         of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
         made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials))
     return made[0] if len(made) == 1 else _joined(made)
+
+
+takes(Where, load)
 
 
 def _potentials(
@@ -291,7 +292,7 @@ def _potentials(
     return found
 
 
-def _table(path: Union[Path, float, None], column: Optional[str]) -> Optional[Geometry]:
+def _table(path: Path | float | None, column: str | None) -> Geometry | None:
     if not isinstance(path, (str, os.PathLike)):
         return None
     table = Geometry(path)
@@ -300,7 +301,7 @@ def _table(path: Union[Path, float, None], column: Optional[str]) -> Optional[Ge
     return table
 
 
-def _sign(polarity: Union[float, Path, None], known: bool) -> Optional[float]:
+def _sign(polarity: float | Path | None, known: bool) -> float | None:
     """The polarity of all rows; None if sweeps differ."""
     if isinstance(polarity, (str, os.PathLike)) or (polarity is None and known):
         return None

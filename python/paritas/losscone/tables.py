@@ -6,14 +6,14 @@ import csv
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine
 from ..arrays import Table, html_of, structured
-from .day import Path
+from ..files import PathLike as Path
 
 #: records and their column prefixes
 _RECORDS = {
@@ -53,7 +53,7 @@ class Tables:
     provenance: a document each file."""
 
     sweeps: Table
-    rows: Optional[Table]
+    rows: Table | None
     provenance: list[dict[str, Any]]
 
     def __len__(self) -> int:

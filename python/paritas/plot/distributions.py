@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import lgamma, log, pi, sqrt
-from typing import Any, Optional, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,7 @@ from .style import BLUE, RED, Axes, Figure, finite_range, panels
 _SYMBOLS = {"qtilde": r"$\tilde{q}_\mu$", "q": r"$q_\mu$", "q0": r"$q_0$"}
 
 
-def _finite(values: Optional[ArrayLike]) -> Any:
+def _finite(values: ArrayLike | None) -> Any:
     found = np.ravel(np.asarray([] if values is None else values, dtype=np.float64))
     return found[np.isfinite(found)]
 
@@ -32,17 +32,17 @@ def asymptotic_density(q: Any, root: float, true_root: float, test_stat: str) ->
 
 
 def toys(
-    signal: Union[ToyHypotestResult, ArrayLike, None],
-    background: Optional[ArrayLike] = None,
-    observed: Optional[float] = None,
+    signal: ToyHypotestResult | ArrayLike | None,
+    background: ArrayLike | None = None,
+    observed: float | None = None,
     *,
-    q_A: Optional[float] = None,
+    q_A: float | None = None,
     test_stat: str = "qtilde",
     bins: int = 50,
     log: bool = True,
-    ax: Optional[Axes] = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """A test statistic in toys with signal and of background alone, normalised to 1, with the observed value.
     Toys without an answer (NaN) are omitted.
@@ -99,14 +99,14 @@ def toys(
 
 
 def goodness_of_fit(
-    statistics: Union[ToyFits, ArrayLike],
-    observed: Union[GoodnessOfFit, float],
+    statistics: ToyFits | ArrayLike,
+    observed: GoodnessOfFit | float,
     *,
-    ndof: Optional[int] = None,
+    ndof: int | None = None,
     bins: int = 40,
-    ax: Optional[Axes] = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """The goodness-of-fit statistic in toys, and the observed one with p-value: the fraction of toys at or
     above it, with binomial error.

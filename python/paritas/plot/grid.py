@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +25,12 @@ SEVERAL = "#7f4f24"
 def modifier_grid(
     workspace: DocumentLike,
     *,
-    channel: Optional[str] = None,
-    top: Optional[int] = None,
+    channel: str | None = None,
+    top: int | None = None,
     first: int = 0,
-    ax: Optional[Axes] = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Modifiers (rows, by name) and samples (columns), coloured by type.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,7 +44,7 @@ def poisson_errors(counts: ArrayLike) -> tuple[Any, Any]:
     return n - low, high - n
 
 
-def _edges(edges: Optional[ArrayLike], bins: int) -> Any:
+def _edges(edges: ArrayLike | None, bins: int) -> Any:
     if edges is None:
         return np.arange(bins + 1) - 0.5
     found = np.asarray(edges, dtype=np.float64)
@@ -53,7 +53,7 @@ def _edges(edges: Optional[ArrayLike], bins: int) -> Any:
     return found
 
 
-def _bin_axis(axes: Axes, edges: Any, given: bool, xlabel: Optional[str]) -> None:
+def _bin_axis(axes: Axes, edges: Any, given: bool, xlabel: str | None) -> None:
     from matplotlib.ticker import MaxNLocator, NullLocator
 
     axes.set_xlim(edges[0], edges[-1])
@@ -94,15 +94,15 @@ def data_model(
     *,
     signal: Sequence[str] = (),
     colours: Mapping[str, str] = {},
-    edges: Optional[ArrayLike] = None,
-    xlabel: Optional[str] = None,
+    edges: ArrayLike | None = None,
+    xlabel: str | None = None,
     ylabel: str = "events",
-    log: Optional[bool] = None,
+    log: bool | None = None,
     most_samples: int = 12,
     ratio: tuple[float, float] = (0.5, 1.5),
     ax: Any = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Data and stacked model of a channel with error band; below, data over model (triangles: off the panel).
 
@@ -178,12 +178,12 @@ def templates(
     sample: str,
     parameter: str,
     *,
-    shift: Optional[float] = None,
-    edges: Optional[ArrayLike] = None,
-    xlabel: Optional[str] = None,
+    shift: float | None = None,
+    edges: ArrayLike | None = None,
+    xlabel: str | None = None,
     ax: Any = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """A sample's yields at the suggested start and with a parameter moved by +-`shift` (None: prefit error);
     below, ratios to nominal.

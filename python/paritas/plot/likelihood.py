@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -26,11 +26,11 @@ def _rise(result: ScanResult) -> Any:
 def scan(
     result: ScanResult,
     *,
-    best: Optional[FitResult] = None,
-    minos: Optional[Mapping[str, tuple[float, float]]] = None,
-    ax: Optional[Axes] = None,
+    best: FitResult | None = None,
+    minos: Mapping[str, tuple[float, float]] | None = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Twice the NLL above its minimum over one parameter. Points that did not converge leave a gap.
 
@@ -77,10 +77,10 @@ def scan(
 def contours(
     result: ScanResult,
     *,
-    expected: Optional[tuple[float, float]] = None,
-    ax: Optional[Axes] = None,
+    expected: tuple[float, float] | None = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Twice the NLL above its minimum over two parameters: contours at 2.30 (68.3 %) and 5.99 (95 %), best
     fit as a cross. Needs a full grid; points that did not converge are white.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,15 +29,15 @@ def _padded(x: Any) -> tuple[float, float]:
 
 
 def brazil_band(
-    result: Union[LimitResult, Sequence[HypotestResult]],
+    result: LimitResult | Sequence[HypotestResult],
     *,
-    level: Optional[float] = None,
+    level: float | None = None,
     log: bool = False,
     components: bool = False,
     xlabel: str = r"$\mu$",
-    ax: Optional[Axes] = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """CLs over the parameter of interest, with expected bands. Tests that did not converge leave a gap.
 
@@ -77,15 +77,15 @@ def mass_limits(
     masses: ArrayLike,
     limits: Sequence[LimitResult],
     *,
-    theory: Optional[ArrayLike] = None,
+    theory: ArrayLike | None = None,
     theory_label: str = "theory",
-    scale: Optional[ArrayLike] = None,
+    scale: ArrayLike | None = None,
     log: bool = True,
     xlabel: str = "mass [GeV]",
-    ylabel: Optional[str] = None,
-    ax: Optional[Axes] = None,
+    ylabel: str | None = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Upper limits over a mass: observed, expected with bands, theory. Limits that did not converge leave a
     gap.

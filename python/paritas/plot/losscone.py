@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +65,11 @@ def sweep(
     fit: LossconeFit,
     k: int,
     *,
-    response: Optional[str] = None,
+    response: str | None = None,
     point: Any = None,
     ax: Any = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Normalised flux, model, and the difference of their logarithms over energy and pitch angle, with the
     cone's edge.
@@ -126,14 +126,14 @@ def _title(fit: LossconeFit, k: int, response: str, at: Floats) -> str:
 
 
 def profile(
-    profiles: Union[Profile, list[Profile]],
+    profiles: Profile | list[Profile],
     k: int = 0,
     *,
-    fit: Optional[LossconeFit] = None,
-    sweep: Optional[int] = None,
+    fit: LossconeFit | None = None,
+    sweep: int | None = None,
     ax: Any = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """The misfit of sweep k over U, a curve for each of `profiles`. fit: adds plateau, confidence set and
     threshold of its sweep `sweep` (None: k)."""
@@ -176,13 +176,13 @@ def _rows(source: Source) -> Table:
     return source.sweeps if isinstance(source, Tables) else source
 
 
-def _suffix(table: Table, response: Optional[str]) -> str:
+def _suffix(table: Table, response: str | None) -> str:
     _check("response", response, ("hard", "folded", None))
     folded = response == "folded" and "potential_folded" in (table.dtype.names or ())
     return "_folded" if folded else ""
 
 
-def _check(name: str, value: Optional[str], choices: tuple[Optional[str], ...]) -> None:
+def _check(name: str, value: str | None, choices: tuple[str | None, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name} {value!r}: must be {' or '.join(filter(None, choices))}")
 
@@ -217,12 +217,12 @@ def _stretches(time: Floats, flag: NDArray[np.bool_]) -> list[tuple[float, float
 def time_series(
     source: Source,
     *,
-    response: Optional[str] = None,
+    response: str | None = None,
     intervals: str = "confidence",
     shade: str = "spacecraft_in_sun",
     ax: Any = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """U over time with intervals. Shade is grey; unknown illumination is not.
 
@@ -238,7 +238,7 @@ def time_series(
     stem = {"confidence": "confidence", "plateau": "potential"}.get(intervals, "")
     with panels(ax, figure, (8.0, 3.6), style) as (drawn, (axes, *_)):
         if shade in names:
-            text: Optional[str] = "in shade"
+            text: str | None = "in shade"
             for start, stop in _stretches(time, np.asarray(table[shade]) == 0.0):
                 axes.axvspan(start, stop, facecolor="0.85", linewidth=0, zorder=0, label=text)
                 text = None
@@ -267,12 +267,12 @@ def time_series(
 def map(
     source: Source,
     *,
-    response: Optional[str] = None,
+    response: str | None = None,
     at: str = "projection",
-    limits: Optional[tuple[float, float]] = None,
+    limits: tuple[float, float] | None = None,
     ax: Any = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """U over selenographic longitude and latitude, without sweeps of unknown position.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -55,11 +55,11 @@ def pulls(
     fit: FitResult,
     model: Model,
     *,
-    parameters: Optional[Sequence[str]] = None,
-    top: Optional[int] = None,
+    parameters: Sequence[str] | None = None,
+    top: int | None = None,
     ax: Any = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Pulls (fitted - nominal) / prefit error of constrained parameters with postfit errors; below, values of
     unconstrained parameters and bin factors (prefit errors in grey). Nominal: the auxiliary measurement, else
@@ -119,12 +119,12 @@ def _values(axes: Axes, y: Any, values: Any, errors: Any, nominal: Any, width: A
 def ranking(
     result: RankingResult,
     *,
-    top: Optional[int] = 20,
+    top: int | None = 20,
     first: int = 0,
-    best: Optional[FitResult] = None,
-    ax: Optional[Axes] = None,
+    best: FitResult | None = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Impacts on the parameter of interest (bars, upper axis; open: of prefit errors) and pulls (points,
     lower axis), largest impact on top.
@@ -170,10 +170,10 @@ def correlation(
     fit: FitResult,
     *,
     threshold: float = 0.0,
-    top: Optional[int] = None,
-    ax: Optional[Axes] = None,
+    top: int | None = None,
+    ax: Axes | None = None,
     figure: Any = None,
-    style: Optional[str] = None,
+    style: str | None = None,
 ) -> Figure:
     """Correlations of free parameters with any above `threshold`; top: the most correlated."""
     matrix = fit.correlation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
 import numpy as np
 
@@ -55,7 +55,7 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _settings(style: Optional[str]) -> dict[str, Any]:
+def _settings(style: str | None) -> dict[str, Any]:
     if style == "user":
         return {}
     if style is None:
@@ -81,7 +81,7 @@ def panels(
     ax: Any,
     figure: Any,
     size: tuple[float, float],
-    style: Optional[str],
+    style: str | None,
     rows: Sequence[float] = (1.0,),
     share: bool = True,
 ) -> Iterator[tuple[Figure, list[Axes]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any, Callable, Iterable, Optional
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -35,15 +35,15 @@ class Source:
     name: str
     digest: str
     patches: list[str]
-    patched_digest: Optional[str]
+    patched_digest: str | None
 
     @classmethod
     def of(
         cls,
         given: DocumentLike,
         patches: Iterable[DocumentLike] = (),
-        patchset: Optional[DocumentLike] = None,
-        patch_name: Optional[str] = None,
+        patchset: DocumentLike | None = None,
+        patch_name: str | None = None,
     ) -> "Source":
         """Reads a workspace, applies a patch of a patch set, then JSON patches in order."""
         found = Workspace(given)
@@ -84,14 +84,14 @@ class Analysis:
     steps: list[Step]
     measurement: str
     missing: dict[str, str] = field(default_factory=dict)
-    minos: Optional[dict[str, tuple[float, float]]] = None
-    goodness_of_fit: Optional[GoodnessOfFit] = None
-    prediction: Optional[Prediction] = None
-    limit: Optional[LimitResult] = None
-    tests: Optional[list[HypotestResult]] = None
-    significance: Optional[SignificanceResult] = None
-    scan: Optional[ScanResult] = None
-    ranking: Optional[RankingResult] = None
+    minos: dict[str, tuple[float, float]] | None = None
+    goodness_of_fit: GoodnessOfFit | None = None
+    prediction: Prediction | None = None
+    limit: LimitResult | None = None
+    tests: list[HypotestResult] | None = None
+    significance: SignificanceResult | None = None
+    scan: ScanResult | None = None
+    ranking: RankingResult | None = None
 
     @property
     def converged(self) -> bool:
@@ -99,7 +99,7 @@ class Analysis:
         return all(step.good for step in self.steps)
 
     @property
-    def poi(self) -> Optional[str]:
+    def poi(self) -> str | None:
         return self.model.poi_name
 
     @property
@@ -145,7 +145,7 @@ def in_words(state: str) -> str:
 
 
 def analyse(
-    source: Source, poi: Optional[str] = None, measurement: Optional[str] = None, **options: Any
+    source: Source, poi: str | None = None, measurement: str | None = None, **options: Any
 ) -> Analysis:
     """All results for a workspace. options: device, precision, threads. Raises only for a bad model or
     unusable device."""

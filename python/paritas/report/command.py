@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from functools import partial
-from typing import Optional, Sequence
+from typing import Sequence
 
 from .._engine import DeviceUnavailable, Error
 from ..command_line import (
@@ -68,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main(argv: Optional[Sequence[str]] = None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """0: all fits converged; 1: not all; 2: wrong command line; 3: wrong input; 4: no such device; 5: not
     written."""
     words = list(sys.argv[1:] if argv is None else argv)

@@ -7,7 +7,7 @@ import platform
 import shlex
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Any, Callable, Iterable, Optional
+from typing import Any, Callable, Iterable
 
 import numpy as np
 
@@ -50,11 +50,11 @@ def report(
     workspace: DocumentLike,
     patches: Iterable[DocumentLike] = (),
     *,
-    patchset: Optional[DocumentLike] = None,
-    patch_name: Optional[str] = None,
-    measurement: Optional[str] = None,
-    poi: Optional[str] = None,
-    command: Optional[list[str]] = None,
+    patchset: DocumentLike | None = None,
+    patch_name: str | None = None,
+    measurement: str | None = None,
+    poi: str | None = None,
+    command: list[str] | None = None,
     **options: Any,
 ) -> Page:
     """The report of a workspace (path, dict or Workspace) with patches applied. The page tells which fits did
@@ -65,7 +65,7 @@ def report(
     return Page(page_of(found, command), found)
 
 
-def page_of(found: Analysis, command: Optional[list[str]] = None) -> str:
+def page_of(found: Analysis, command: list[str] | None = None) -> str:
     """The page of an analysis."""
     title = f"Fit report: {os.path.basename(found.source.name)}"
     if found.source.patches:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple
 
 import torch
 
@@ -24,7 +24,7 @@ class SoftHistogram(torch.nn.Module):
     kernel's part in the bin. With infinite outer edges, the bins add up to all weights and all their squares.
     Bandwidth to 0 gives the usual histogram."""
 
-    def __init__(self, edges: Any, bandwidth: Union[float, torch.Tensor], kernel: str = "gaussian") -> None:
+    def __init__(self, edges: Any, bandwidth: float | torch.Tensor, kernel: str = "gaussian") -> None:
         """edges: ascending, bins + 1, may end in -inf and inf; kernel: "gaussian" (bandwidth: sigma) or
         "logistic" (bandwidth: scale). Edges and bandwidth may be tensors with gradients, or parameters."""
         super().__init__()
@@ -35,7 +35,7 @@ class SoftHistogram(torch.nn.Module):
             self.edges.detach().cpu().numpy(), float(torch.as_tensor(bandwidth).detach()), kernel
         )
 
-    def forward(self, x: torch.Tensor, weights: Optional[torch.Tensor] = None) -> Histogram:
+    def forward(self, x: torch.Tensor, weights: torch.Tensor | None = None) -> Histogram:
         """x: (..., events); weights broadcast to x (None: 1)."""
         edges = self.edges.to(x)
         finite = torch.isfinite(edges)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ def _array(tensor: torch.Tensor) -> Any:
     return (tensor if _is_plain(tensor) else tensor.cpu().to(torch.float64)).detach().numpy()
 
 
-def _kind(given: Sequence[Any]) -> Optional[tuple[torch.dtype, torch.device]]:
+def _kind(given: Sequence[Any]) -> tuple[torch.dtype, torch.device] | None:
     """The tensors' widest type, on the first device other than the host; None: float64 on the host."""
     tensors = [one for one in given if isinstance(one, torch.Tensor)]
     others = [one for one in tensors if not _is_plain(one)]
@@ -46,7 +46,7 @@ class _Call(torch.autograd.Function):
         ctx: Any,
         session: "Session",
         statistic: Statistic,
-        kind: Optional[tuple[torch.dtype, torch.device]],
+        kind: tuple[torch.dtype, torch.device] | None,
         places: list[int],
         *tensors: torch.Tensor,
     ) -> Any:
@@ -66,7 +66,7 @@ class _Call(torch.autograd.Function):
     def backward(ctx: Any, weights: torch.Tensor) -> Any:
         answer, places, tensors = ctx.kept
         numbers = weights.item() if answer.values.size == 1 else _array(weights).reshape(answer.values.shape)
-        slopes: list[Optional[torch.Tensor]] = [None] * _FIRST
+        slopes: list[torch.Tensor | None] = [None] * _FIRST
         for i, tensor in zip(places, tensors):
             slope = None
             if answer.slopes[i] is not None:

@@ -1,0 +1,80 @@
+"""Keywords that many functions share, such as the device."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any, Callable, Iterator, Mapping, TypedDict, Union
+
+from ._engine import Engine
+from .devices import ProgressFunction, engine
+from .progress import told
+
+#: a bar, a function of (finished, all jobs), or none
+Progress = Union[bool, ProgressFunction, None]
+
+
+class Place(TypedDict, total=False):
+    device: str | None  #: "cpu", "opencl", "cuda", "metal", one of several ("cuda:1"), or "auto"
+    precision: str | None  #: "f64", "f32" (polished in f64) or "auto"
+    threads: int | None  #: CPU threads; 0: all
+
+
+class Where(Place, total=False):
+    progress: Progress
+
+
+_DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": True}
+
+
+def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
+    """Shows these keywords in the signatures of functions with `**given`, or before their `**options`."""
+    for function in functions:
+        signature = inspect.signature(function)
+        own = [one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        names = [name for name in keywords.__annotations__ if name not in signature.parameters]
+        shared = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=_DEFAULTS.get(name),
+                annotation=keywords.__annotations__[name].__forward_arg__,
+            )
+            for name in names
+        ]
+        others = [one for name, one in signature.parameters.items() if name == "options"]
+        parameters = [*own, *shared, *others]
+        function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+
+
+def check_keywords(function: Any, given: Mapping[str, Any]) -> None:
+    """Refuses keywords that a function of `takes` does not take, and names the nearest that it does."""
+    known = function.__signature__.parameters
+    for name in given:
+        if name not in known:
+            nearest = get_close_matches(name, known, 1)
+            hint = f": did you mean {nearest[0]!r}?" if nearest else ""
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
+
+
+def engine_of(function: Any, where: Any) -> Engine:
+    """The engine for a call's keywords of Place."""
+    if not where:
+        return engine()
+    check_keywords(function, where)
+    return engine(**where)
+
+
+def place(given: Any) -> Engine:
+    """The engine for keywords of Place, which are taken out of `given`."""
+    return engine(given.pop("device", None), given.pop("precision", None), given.pop("threads", None))
+
+
+@contextmanager
+def running(given: Any, what: str) -> Iterator[tuple[Engine, ProgressFunction | None]]:
+    """Engine and progress function for keywords of Where, which are taken out of `given`. what: the jobs of a
+    bar."""
+    used = place(given)
+    with told(given.pop("progress", None), what) as tell:
+        yield used, tell
