@@ -1,5 +1,5 @@
-/* test_cuda_device.c: what a CUDA device keeps between calls. Skipped where there is no device; its results are
- * claims of tests/matrix. */
+/* test_cuda_device.c: what a CUDA device keeps between calls. Skipped where there is no device; its results
+ * are claims of tests/matrix. */
 #include "cuda/compare.h"
 #include "opencl/workspace.h"
 

@@ -1,5 +1,5 @@
-/* test_cuda_kernels.c: a barrier that is missing in the kernels' CUDA text shows, where the text runs natively in
- * teams of several workers (the claims of tests/matrix). */
+/* test_cuda_kernels.c: a barrier that is missing in the kernels' CUDA text shows, where the text runs
+ * natively in teams of several workers (the claims of tests/matrix). */
 #include "cuda/native_device.h"
 #include "fit/fit_testing.h"
 #include "opencl/workspace.h"

@@ -1,5 +1,5 @@
-/* test_cuda_losscone.c: a barrier that is missing in the CUDA text for loss cones and plasmas shows, where the
- * text runs natively in teams of several workers (the claims of tests/matrix). */
+/* test_cuda_losscone.c: a barrier that is missing in the CUDA text for loss cones and plasmas shows, where
+ * the text runs natively in teams of several workers (the claims of tests/matrix). */
 #include "cuda/native_device.h"
 #include "losscone/devices.h"
 #include "share.h"

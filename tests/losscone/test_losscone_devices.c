@@ -1,5 +1,5 @@
-/* test_losscone_devices.c: polished answers, and searches that are cut short, have the same bits in batches of
- * any size. Whole answers on every device and instruction set are claims of tests/matrix. */
+/* test_losscone_devices.c: polished answers, and searches that are cut short, have the same bits in batches
+ * of any size. Whole answers on every device and instruction set are claims of tests/matrix. */
 #include "losscone/devices.h"
 
 /* f32 finished in f64 on the host: the f64 minimum, the same in every batch. */

@@ -1,5 +1,5 @@
-/* claims_losscone.c: loss cones, kappa distributions and potentials are the CPU's bits, however many are asked
- * for at once. */
+/* claims_losscone.c: loss cones, kappa distributions and potentials are the CPU's bits, however many are
+ * asked for at once. */
 #include "losscone/devices.h"
 #include "matrix/matrix.h"
 #include "flush.h"

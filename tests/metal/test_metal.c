@@ -1,5 +1,6 @@
-/* test_metal.c: which precisions and systems Metal devices are for. On a Mac with its own device; elsewhere,
- * where FAKE_METAL names it, with the library that stands in for Apple's. Results are claims of tests/matrix. */
+/* test_metal.c: which precisions and systems Metal devices are for. On a Mac with its own device;
+ * elsewhere, where FAKE_METAL names it, with the library that stands in for Apple's. Results are claims of
+ * tests/matrix. */
 #include "base/context.h"
 #include "common.h"
 #include "device/metal/metal.h"

@@ -1,5 +1,5 @@
-/* test_opencl_device.c: what may go wrong with an OpenCL device, and what is kept between calls. Skipped where
- * there is none; results are claims of tests/matrix. */
+/* test_opencl_device.c: what may go wrong with an OpenCL device, and what is kept between calls. Skipped
+ * where there is none; results are claims of tests/matrix. */
 #include "device/opencl/opencl.h"
 #include "fit/family.h"
 #include "fit/fit_testing.h"
