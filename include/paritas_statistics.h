@@ -70,7 +70,7 @@ typedef struct paritas_limit_request {
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
     FIELD(R, double, mu_hat, , "", "",                                                                  \
           "best fit of the parameter of interest; NaN where nothing was tested")                        \
-    FIELD(R, size_t, n_scan, , "", "", "values that were tested; `scan` has them as far as it has room")
+    FIELD(R, size_t, n_scan, , "", "", "values that were tested; scan has them as far as it has room")
 typedef struct paritas_limit_result {
     size_t size;
     PARITAS_LIMIT_RESULT_FIELDS(PARITAS_MEMBER, )

@@ -174,7 +174,7 @@ typedef struct paritas_limit_toys_request {
           "the search went beyond the model's bound")                                                      \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data") \
     FIELD(R, double, twice_nll_free, , "", "", "twice the NLL of the data at the best fit")                \
-    FIELD(R, size_t, n_scan, , "", "", "values that were tested; `scan` has them as far as it has room")   \
+    FIELD(R, size_t, n_scan, , "", "", "values that were tested; scan has them as far as it has room")     \
     FIELD(R, paritas_toys_tally, tally, , "", "", "what became of all toys")
 typedef struct paritas_limit_toys_result {
     size_t size;
