@@ -14,9 +14,10 @@ paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use,
     va_end(arguments);
     const struct hf_place *root = HF_ROOT(&raw->source),
                           *channel = HF_MEMBER_AT(root, "channels", use->channel->index),
-                          *at = HF_MEMBER_AT(channel, "samples", use->sample->index);
-    if (use->modifier) at = HF_MEMBER_AT(at, "modifiers", use->modifier->index);
-    return hf_refuse(HF_MEMBER_AT(at, member, element), "%s", reason);
+                          *sample = HF_MEMBER_AT(channel, "samples", use->sample->index),
+                          *modifier =
+                              HF_MEMBER_AT(sample, "modifiers", use->modifier ? use->modifier->index : 0);
+    return hf_refuse(HF_MEMBER_AT(use->modifier ? modifier : sample, member, element), "%s", reason);
 }
 
 paritas_status hf_refuse_spread(const struct hf_raw *raw, const struct hf_spread *spread, uint32_t bin,
