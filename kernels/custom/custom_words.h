@@ -17,13 +17,21 @@
 #define MODEL_HUGE CUSTOM_HUGE
 #define MODEL_LEAST (mi[CUSTOM_TERMS] ? -CUSTOM_HUGE : R(0.0)) /* else a deviance */
 #define MODEL_FLAT (s[mi[CUSTOM_S_SCALARS] + 3])
+#define MODEL_REACH (s[mi[CUSTOM_S_SCALARS] + 4])
+#define MODEL_STIFFNESS (s[mi[CUSTOM_S_SCALARS] + 5])
 #define MODEL_DIAGONAL(i) LOADP(CUSTOM_S(DIAGONAL), i)
 #define MODEL_DATA mi[CUSTOM_DATA]
 #define MODEL_MAIN (CUSTOM_S(MAIN))
 #define MODEL_WEIGHT(i) LOADM(mr + mi[CUSTOM_R_PRECISION], i)
 #define MODEL_SCALE(i) s[mi[CUSTOM_S_SCALE] + (i)]
 
-FN void model_prepare(MODEL_PARAMETERS) {} /* padding comes with the data */
+FN void model_prepare(MODEL_PARAMETERS) /* padding comes with the data */
+{
+    ONE_WORKER
+    {
+        MODEL_REACH = MODEL_STIFFNESS = R(0.0);
+    }
+}
 FN real model_value(MODEL_PARAMETERS, u32 derivatives)
 {
     return custom_value(CUSTOM, derivatives);
@@ -44,6 +52,26 @@ FN void model_solve(MODEL_PARAMETERS, GLOBAL real *v)
 FN real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
 {
     return custom_negative_direction(CUSTOM, v);
+}
+
+/* A user's function does not tell where its domain ends: fits stay inside. */
+FN mask model_is_near_edge(MODEL_PARAMETERS UNUSED, real part)
+{
+    return part < R(0.0);
+}
+FN real model_settle(MODEL_PARAMETERS UNUSED, mask lanes UNUSED)
+{
+    return R(0.0);
+}
+FN void model_stiffen(MODEL_PARAMETERS UNUSED, real factor UNUSED) {}
+FN void model_keep_domain(MODEL_PARAMETERS)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        MODEL_REACH = R(0.0);
+    }
+    TEAM_BARRIER();
 }
 
 FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,

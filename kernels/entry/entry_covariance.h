@@ -22,12 +22,53 @@ typedef struct {
     mask bad;
 } job_minimum;
 
+#if F64
+#define JOB_EDGE R(1e-12) /* of a bin's scale: a rate on the domain's edge */
+#else
+#define JOB_EDGE R(2e-5)
+#endif
+#define JOB_EDGE_ITERATIONS 30
+#define JOB_EDGE_STIFFER R(1e5) /* so that errors across an edge vanish */
+
+/* Lanes on the domain's edge look for the walls' multipliers from MODEL_X. Returns by how much that lowers
+ * twice the NLL; MODEL_HUGE if there are none. */
+FN real job_settle_edges(MODEL_PARAMETERS, mask edge)
+{
+    newton_fit f = newton_begin(MODEL, JOB_EDM_TOLERANCE, 1);
+    const real before = f.value, none = R(0.0);
+    f.status = FIT_CONVERGED;
+    newton_go_beyond(MODEL, &f, edge);
+    newton_run(MODEL, &f, JOB_EDM_TOLERANCE, JOB_EDGE_ITERATIONS);
+    const real reach = MODEL_REACH;
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        MODEL_REACH = none;
+    }
+    TEAM_BARRIER();
+    const real lowered = R(2.0) * (before - model_value(MODEL, 0));
+    ONE_WORKER
+    {
+        MODEL_REACH = reach;
+    }
+    model_stiffen(MODEL, JOB_EDGE_STIFFER);
+    const mask settled = AND(f.status == FIT_CONVERGED, lowered > -MODEL_HUGE);
+    return SELECT(edge, SELECT(settled, SELECT(lowered > none, lowered, none), MODEL_HUGE), none);
+}
+
 FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
                                    lane_rows rows)
 {
     job_minimum m;
     job_load_jobs(MODEL, args, in, rows);
     m.value = model_value(MODEL, 1);
+    const mask edge = AND(m.value < MODEL_HUGE, model_is_near_edge(MODEL, JOB_EDGE));
+    real lowered = R(0.0);
+    TEAM_IF(ANY(edge)) {
+        job_step_caps(MODEL);
+        lowered = job_settle_edges(MODEL, edge);
+        model_value(MODEL, 1);
+    }
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
         STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
@@ -39,7 +80,7 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
     TEAM_IF(ANY(exact))
         m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    m.edm = newton_direction(MODEL);
+    m.edm = newton_direction(MODEL) + lowered;
     return m;
 }
 
