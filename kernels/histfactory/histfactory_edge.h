@@ -4,7 +4,7 @@
  * above 0, a bin's term goes on as a parabola below a knee, so that a fit may start or step outside:
  *
  *   n > 0   knee = REACH n; value, slope and curvature are the term's own at the knee
- *   n = 0   knee = least + e; value lambda + rho (lambda - knee)^2 / 2: the augmented Lagrangian of
+ *   n = 0   knee = least + e, or 0 if e = 0; value lambda + rho (lambda - knee)^2 / 2: the augmented Lagrangian of
  *           lambda >= least with the multiplier rho e (Nocedal, Wright, Numerical Optimization, 2nd ed., 17.4)
  *
  * An empty bin keeps -e in MAIN. Its scale is the sum of its nominal rates: least = HF_EDGE scale, a rate of 0
@@ -55,7 +55,8 @@ FN hf_continued hf_continue(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack
     const pack scale = PSELECT(walled, own_scale, one), inverse = PDIVIDE(one, scale),
                rho = pflush(PACK_OF(HF_STIFFNESS) * pflush(PFMA(inverse, inverse, inverse)));
     const pmask counted = n > zero;
-    const pack knee = PSELECT(counted, pflush(reach * n), PFMA(HF_EDGE, scale, -n));
+    const pack edge = PSELECT(n < zero, PFMA(HF_EDGE, scale, -n), zero),
+               knee = PSELECT(counted, pflush(reach * n), edge);
     const pmask below = lambda < knee;
     const pack safe = PSELECT(AND(counted, knee > zero), knee, one), own_slope = poisson_slope(safe, n);
     const pack slope = PSELECT(counted, own_slope, one),
@@ -118,7 +119,9 @@ FN_LARGE real hf_settle(HF_PARAMETERS, mask lanes)
             const pack n = LOADP(HF_S(MAIN), bin), lambda = LOADP(HF_S(LAMBDA), bin),
                        scale = hf_bin_scale(HF, ch, pn->index, b), least = HF_EDGE * scale;
             const pmask counted = n > zero, walled = AND(n <= zero, scale > HF_SCALE_LEAST);
-            const pack room = lambda - least, e = -n, next = e - room, off = PSELECT(room < e, room, e),
+            const pmask open = AND(n >= zero, lambda >= zero);
+            const pack room = lambda - least, e = -n, next = PSELECT(open, zero, e - room),
+                       off = PSELECT(open, zero, PSELECT(room < e, room, e)),
                        far = PSELECT(lambda < PACK_OF(HF_REACH) * n, PACK_OF(HF_HUGE), zero);
             const pack distance = PDIVIDE(PSELECT(off < zero, -off, off), PSELECT(walled, least, PK(1.0)));
             STOREP(HF_S(DEVIANCE), bin,

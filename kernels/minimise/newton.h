@@ -42,14 +42,17 @@
 #define NEWTON_BACKTRACKS 10
 #define NEWTON_COASTING_STEPS 4
 #define NEWTON_EDM_COASTING R(1e-3)
-#define NEWTON_EDM_FIRST_EXACT R(1.0)
-#define NEWTON_EDM_SADDLE R(1e-2) /* below, a bad exact Hessian is a saddle */
+#define NEWTON_EDM_FIRST_EXACT R(10.0)
+#define NEWTON_EDM_SADDLE R(1e-7) /* below, a bad exact Hessian is a saddle */
 #define NEWTON_ESCAPES R(20.0)    /* per fit */
 #define NEWTON_FLAT R(1e-7)
+#define NEWTON_SHIFT_FIRST R(1e-3)
+#define NEWTON_SHIFT_LEAST R(1e-9)
+#define NEWTON_SHIFTS 4 /* tried, each 10 times the last; then Fisher */
 #define NEWTON_SNAP PK(1e-12)
 #define NEWTON_REACH R(0.1)
 #define NEWTON_REACH_LEAST R(1e-7)
-#define NEWTON_STIFFNESS R(1e4)
+#define NEWTON_STIFFNESS R(1e3)
 #define NEWTON_STIFFEST R(1e8)
 #define NEWTON_SETTLED R(0.5)     /* model_settle: the walls' conditions hold */
 #define NEWTON_SETTLINGS R(30.0)  /* per fit */
@@ -70,6 +73,7 @@ typedef struct {
     real kap;                   /* next curvature: 1 exact Hessian, 0 Fisher */
     real escapes;               /* from saddles so far */
     real used;                  /* kap of the current factor */
+    real shift, usual;          /* in parts of the diagonal's squares: makes an exact Hessian positive */
     real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
     real walls;                 /* line searches that met the end of the domain */
     real unsettled, settlings;  /* of the last settling; how many */
@@ -243,6 +247,7 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     f.kap = start_is_near ? R(1.0) : R(0.0);
     f.damping = f.iterations = f.escapes = f.walls = f.settlings = R(0.0);
     f.edm = f.unsettled = MODEL_HUGE;
+    f.usual = NEWTON_SHIFT_FIRST;
     f.changed = f.value < -MODEL_HUGE;
     f.tolerance = edm_tolerance;
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -259,22 +264,29 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
 /* Factors at POINT, diagonal into SCALE. Fisher where the exact Hessian is not positive. */
 FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
-    const real zero = R(0.0);
+    const real zero = R(0.0), one = R(1.0);
     /* in a curved valley a leftover slope of sqrt(EDM) looks like a curvature of that size, either sign */
     const real doubt =
         SELECT(f->edm <= R(1e-6), FMA(R(10.0), SQRT(SELECT(f->edm > zero, f->edm, zero)), R(1e-8)), zero);
     mask redo = f->running;
     f->used = f->kap;
-    f->downward = zero;
-    for (u32 attempt = 0; attempt < 2 && ANY(redo); attempt++) {
-        TEAM_IF(attempt > 0) {
-            f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
+    f->downward = f->shift = zero;
+    for (u32 attempt = 0; attempt <= NEWTON_SHIFTS + 1 && ANY(redo); attempt++) {
+        TEAM_IF(attempt == 1) f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
+        f->shift = SELECT(redo, attempt == 0 ? zero : attempt == 1 ? f->usual : R(10.0) * f->shift, f->shift);
+        if (attempt > NEWTON_SHIFTS) {
             f->used = SELECT(redo, zero, f->used);
+            f->shift = SELECT(redo, zero, f->shift);
         }
-        f->bad = model_curvature(MODEL, f->used, f->damping, doubt, NEWTON_FLAT);
-        if (attempt == 0) redo = AND(redo, AND(f->bad, f->used > zero));
+        f->bad = model_curvature(MODEL, f->used, SELECT(f->shift > f->damping, f->shift, f->damping), doubt,
+                                 NEWTON_FLAT);
+        redo = AND(redo, AND(f->bad, f->used > zero));
+        if (attempt == 0) f->refused = redo;
     }
-    f->refused = redo;
+    /* smaller next time, unless none was enough */
+    const mask none = AND(f->refused, f->used <= zero);
+    const real next = SELECT(none, R(1e3) * f->usual, SELECT(f->refused, R(0.1) * f->shift, f->usual));
+    f->usual = SELECT(next > NEWTON_SHIFT_LEAST, SELECT(next < one, next, one), NEWTON_SHIFT_LEAST);
     const pmask own = fit_packs(f->running);
     TEAM_FOR_PACK(i, MODEL_SLOTS)
         STOREP(NEWTON_SCALE, i, PSELECT(own, MODEL_DIAGONAL(i), LOADP(NEWTON_SCALE, i)));
@@ -293,7 +305,7 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     const mask lowest =
         AND(R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance, MODEL_REACH <= zero);
     f->exact = AND(f->used > zero, NOT(f->bad));
-    f->undamped = f->damping <= zero;
+    f->undamped = AND(f->damping <= zero, f->shift <= zero);
     f->status = SELECT(AND(small, OR(lowest, AND(f->exact, f->undamped))), FIT_CONVERGED, f->status);
     /* no minimum: follow the negative direction while the value falls */
     f->saddle = AND(f->status == FIT_RUNNING,
@@ -302,7 +314,7 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
         SELECT(AND(AND(small, NOT(lowest)), AND(f->refused, NOT(f->saddle))), FIT_NOT_A_MINIMUM, f->status);
     f->escapes = SELECT(f->saddle, f->escapes + one, f->escapes);
     const mask ask = AND(small, AND(f->status == FIT_RUNNING, NOT(f->saddle)));
-    f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(f->refused, zero, f->kap));
+    f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(AND(f->refused, f->used <= zero), zero, f->kap));
     f->damping = SELECT(ask, zero, f->damping);
     f->running = AND(f->status == FIT_RUNNING, NOT(ask));
 }
