@@ -22,13 +22,9 @@ typedef struct {
     mask bad;
 } job_minimum;
 
-#if F64
-#define JOB_EDGE R(1e-12) /* of a bin's scale: a rate on the domain's edge */
-#else
-#define JOB_EDGE R(2e-5)
-#endif
 #define JOB_EDGE_ITERATIONS 30
 #define JOB_EDGE_STIFFER R(1e5) /* so that errors across an edge vanish */
+#define JOB_HELD R(1e-4)        /* part of its own variance that a slot keeps; less: edges hold it */
 
 /* Lanes on the domain's edge look for the walls' multipliers from MODEL_X. Returns by how much that lowers
  * twice the NLL; MODEL_HUGE if there are none. */
@@ -62,7 +58,7 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     job_minimum m;
     job_load_jobs(MODEL, args, in, rows);
     m.value = model_value(MODEL, 1);
-    const mask edge = AND(m.value < MODEL_HUGE, model_is_near_edge(MODEL, JOB_EDGE));
+    const mask edge = AND(m.value < MODEL_HUGE, model_is_near_edge(MODEL, NEWTON_EDGE));
     real lowered = R(0.0);
     TEAM_IF(ANY(edge)) {
         job_step_caps(MODEL);
@@ -154,8 +150,9 @@ FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane
     GLOBAL const real *active = MODEL_ACTIVE;
     TEAM_FOR(i, n) {
         const real curvature = MODEL_SCALE(i);
+        const real part = (NEWTON_TEMP)[i] * curvature;
         const mask known =
-            AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * JOB_FLAT_CURVATURE < R(1e-4));
+            AND(AND(curvature > R(0.0), part > JOB_HELD), part * JOB_FLAT_CURVATURE < R(1e-4));
         const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
         (NEWTON_TEMP)[i] = variance;
         STORE_ROWS(out, rows, stride, COVARIANCE_ACTIVE * n + i, active[i]);

@@ -58,6 +58,12 @@
 #define NEWTON_SETTLINGS R(30.0)  /* per fit */
 #define NEWTON_WALLS R(2.0)       /* line searches cut by a wall, before a fit goes beyond */
 #define NEWTON_NEAR_EDGE R(0.1)
+/* of a bin's scale: a rate on the domain's edge */
+#if F64
+#define NEWTON_EDGE R(1e-12)
+#else
+#define NEWTON_EDGE R(2e-5)
+#endif
 
 #define NEWTON_CAP (MODEL_WORK + 3 * MODEL_SLOTS) /* largest step of a slot; 0: none */
 #define NEWTON_POINT (MODEL_WORK + 4 * MODEL_SLOTS)
@@ -492,17 +498,20 @@ FN void newton_walls(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     }
 }
 
-/* The domain's own value; no minimum if that is outside. */
-FN void newton_come_back(MODEL_PARAMETERS, PRIVATE newton_fit *f)
+/* The domain's own value; no minimum if that is outside. Returns lanes on the domain's edge. */
+FN mask newton_come_back(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const mask beyond = MODEL_REACH > R(0.0);
+    mask edge = R(0.0) > R(1.0);
     TEAM_BARRIER();
     TEAM_IF(ANY(beyond)) {
         model_keep_domain(MODEL);
         const real own = model_value(MODEL, 0);
         f->value = SELECT(beyond, own, f->value);
         f->status = SELECT(AND(beyond, NOT(own < MODEL_HUGE)), FIT_NON_FINITE, f->status);
+        edge = AND(beyond, model_is_near_edge(MODEL, NEWTON_EDGE));
     }
+    return edge;
 }
 
 /* In errors, by the last Hessian's diagonal. One worker. */
@@ -545,12 +554,13 @@ FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations
     const mask outside = f.status == FIT_NON_FINITE;
     TEAM_IF(ANY(outside)) newton_go_beyond(MODEL, &f, outside);
     newton_run(MODEL, &f, edm_tolerance, max_iterations);
-    newton_come_back(MODEL, &f);
+    const mask edge = newton_come_back(MODEL, &f);
     fit_end(MODEL, f.status, f.value, f.edm, f.iterations, R(0.0));
     ONE_WORKER
     {
         FIT_SCALAR(FIT_PULL) = newton_pull(MODEL);
         FIT_SCALAR(FIT_FLAT) = SELECT(f.tolerance < edm_tolerance, R(1.0), R(0.0));
+        FIT_SCALAR(FIT_EDGE) = SELECT(edge, R(1.0), R(0.0));
     }
 }
 
