@@ -54,9 +54,9 @@
 #define NEWTON_REACH_LEAST R(1e-7)
 #define NEWTON_STIFFNESS R(1e3)
 #define NEWTON_STIFFEST R(1e8)
-#define NEWTON_SETTLED R(0.5)     /* model_settle: the walls' conditions hold */
-#define NEWTON_SETTLINGS R(30.0)  /* per fit */
-#define NEWTON_WALLS R(2.0)       /* line searches cut by a wall, before a fit goes beyond */
+#define NEWTON_SETTLED R(0.5)    /* model_settle: the walls' conditions hold */
+#define NEWTON_SETTLINGS R(30.0) /* per fit */
+#define NEWTON_WALLS R(2.0)      /* line searches cut by a wall, before a fit goes beyond */
 #define NEWTON_NEAR_EDGE R(0.1)
 /* of a bin's scale: a rate on the domain's edge */
 #if F64
@@ -278,7 +278,8 @@ FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     f->used = f->kap;
     f->downward = f->shift = zero;
     for (u32 attempt = 0; attempt <= NEWTON_SHIFTS + 1 && ANY(redo); attempt++) {
-        TEAM_IF(attempt == 1) f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
+        TEAM_IF(attempt == 1)
+            f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
         f->shift = SELECT(redo, attempt == 0 ? zero : attempt == 1 ? f->usual : R(10.0) * f->shift, f->shift);
         if (attempt > NEWTON_SHIFTS) {
             f->used = SELECT(redo, zero, f->used);
@@ -308,8 +309,7 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     f->edm = SELECT(f->running, newton_direction(MODEL), f->edm);
     /* only an exact factor may end a fit */
     const mask small = AND(AND(f->running, NOT(f->changed)), f->edm <= f->tolerance);
-    const mask lowest =
-        AND(R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance, MODEL_REACH <= zero);
+    const mask lowest = AND(R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance, MODEL_REACH <= zero);
     f->exact = AND(f->used > zero, NOT(f->bad));
     f->undamped = AND(f->damping <= zero, f->shift <= zero);
     f->status = SELECT(AND(small, OR(lowest, AND(f->exact, f->undamped))), FIT_CONVERGED, f->status);
@@ -320,7 +320,8 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
         SELECT(AND(AND(small, NOT(lowest)), AND(f->refused, NOT(f->saddle))), FIT_NOT_A_MINIMUM, f->status);
     f->escapes = SELECT(f->saddle, f->escapes + one, f->escapes);
     const mask ask = AND(small, AND(f->status == FIT_RUNNING, NOT(f->saddle)));
-    f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(AND(f->refused, f->used <= zero), zero, f->kap));
+    f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one,
+                    SELECT(AND(f->refused, f->used <= zero), zero, f->kap));
     f->damping = SELECT(ask, zero, f->damping);
     f->running = AND(f->status == FIT_RUNNING, NOT(ask));
 }
@@ -469,7 +470,8 @@ FN void newton_settle(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
 {
     const real zero = R(0.0), one = R(1.0), left = model_settle(MODEL, ended);
     const mask more = AND(ended, left > NEWTON_SETTLED), below = AND(more, left >= MODEL_HUGE);
-    const mask slow = AND(AND(more, NOT(below)), AND(left > R(0.1) * f->unsettled, MODEL_STIFFNESS < NEWTON_STIFFEST));
+    const mask slow =
+        AND(AND(more, NOT(below)), AND(left > R(0.1) * f->unsettled, MODEL_STIFFNESS < NEWTON_STIFFEST));
     TEAM_BARRIER();
     ONE_WORKER
     {
@@ -488,7 +490,8 @@ FN void newton_settle(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
 
 FN void newton_walls(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
-    const mask inside = MODEL_REACH <= R(0.0), stuck = OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM),
+    const mask inside = MODEL_REACH <= R(0.0),
+               stuck = OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM),
                stopped = AND(inside, OR(stuck, AND(f->status == FIT_RUNNING, f->walls >= NEWTON_WALLS))),
                ended = AND(NOT(inside), f->status == FIT_CONVERGED);
     TEAM_IF(ANY(ended)) newton_settle(MODEL, f, ended);
