@@ -18,6 +18,7 @@ struct infer_minima {
     double apart; /* twice the NLL, between the lowest and the highest of a fit */
 };
 
+#define INFER_POOL_MOST 32
 #define INFER_FIXED_MAX 2
 #define INFER_NEIGHBOURS 4
 
@@ -34,6 +35,8 @@ struct infer {
     unsigned starts; /* per fit; 0: as many as needed, 1: the usual one alone */
     double *bends;   /* of struct paritas_family; NULL: not yet asked for */
     struct infer_minima minima;
+    const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
+    size_t n_pool;
     bool out_of_memory;
 };
 

@@ -21,11 +21,9 @@
 #define BEND_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
 #define BEND_STARTS 32 /* two a parameter, the most bent first */
 #define PROBES (AXIS_STARTS + BEND_STARTS)
-#define ROUND_STARTS 8
-#define ROUNDS_MOST 12
-#define ROUNDS_AT_LEAST 4 /* where there are several minima */
-#define ROUNDS_IDLE 2     /* without anything lower: the end */
-#define POOL_MOST 16      /* points that all fits try */
+#define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
+#define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
+#define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
 #define MINIMA_MOST 16
 #define LOWER 1e-6 /* in twice the NLL: another minimum */
 
@@ -59,8 +57,6 @@ struct search {
     struct infer_profile *profile;
     struct sought *sought;
     size_t n;
-    double *pool[POOL_MOST]; /* starts for all, oldest first */
-    size_t n_pool;
     double same; /* in twice the NLL */
 };
 
@@ -78,10 +74,11 @@ static void note_minimum(struct sought *s, double twice_nll, double same)
 static bool is_known(const struct search *search, const double *parameters)
 {
     const size_t n = search->infer->n_parameters;
-    for (size_t k = 0; k < search->n_pool; k++) {
+    for (size_t k = 0; k < search->infer->n_pool; k++) {
         double apart = 0.0;
         for (size_t i = 0; i < n; i++)
-            apart = fmax(apart, fabs(search->pool[k][i] - parameters[i]) / fmax(1.0, fabs(parameters[i])));
+            apart =
+                fmax(apart, fabs(search->infer->pool[k][i] - parameters[i]) / fmax(1.0, fabs(parameters[i])));
         if (apart < 1e-3) return true;
     }
     return false;
@@ -90,9 +87,9 @@ static bool is_known(const struct search *search, const double *parameters)
 static void put_in_pool(struct search *search, const double *parameters)
 {
     double *row = infer_reals(search->infer, search->infer->n_parameters, 1);
-    if (!row || search->n_pool == POOL_MOST || is_known(search, parameters)) return;
+    if (!row || search->infer->n_pool == INFER_POOL_MOST || is_known(search, parameters)) return;
     memcpy(row, parameters, search->infer->n_parameters * sizeof *row);
-    search->pool[search->n_pool++] = row;
+    search->infer->pool[search->infer->n_pool++] = row;
 }
 
 /* ---- signs ---- */
@@ -111,11 +108,11 @@ static double put_beyond(const struct infer *infer, const struct infer_profile *
     return t * t;
 }
 
-static paritas_status run_starts(struct search *search, size_t n_fits, size_t n_starts, double *const *starts,
-                                 bool *lower);
+static paritas_status run_starts(struct search *search, size_t n_fits, size_t n_starts,
+                                 const double *const *starts, bool *lower);
 
 /* Points whose rise is the smallest part of the quadratic one. */
-static paritas_status probe_axes(const struct search *search, double **probes, size_t *n_probes)
+static paritas_status probe_axes(const struct search *search, const double **probes, size_t *n_probes)
 {
     static const double steps[] = {-2.0, -1.0, 1.0, 2.0};
     enum { STEPS = sizeof steps / sizeof steps[0] };
@@ -161,7 +158,7 @@ static paritas_status find_bends(struct infer *infer)
 }
 
 /* The fit's point, but for one parameter by which rates bend: a width to either side of its start. */
-static paritas_status probe_bends(const struct search *search, double **probes, size_t *n_probes)
+static paritas_status probe_bends(const struct search *search, const double **probes, size_t *n_probes)
 {
     struct infer *infer = search->infer;
     const size_t n = infer->n_parameters;
@@ -189,7 +186,7 @@ static paritas_status probe_bends(const struct search *search, double **probes, 
 
 static paritas_status probe(struct search *search)
 {
-    double *probes[PROBES];
+    const double *probes[PROBES];
     size_t n = 0;
     bool lower = false;
     if (search->profile->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
@@ -210,8 +207,8 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
     if (!profile->probed) {
         profile->probed = true;
         TRY(probe(search));
-        *signs =
-            *signs || search->n_pool > 0 || took_long(profile->result.status, profile->result.iterations);
+        *signs = *signs || search->infer->n_pool > 0 ||
+                 took_long(profile->result.status, profile->result.iterations);
     }
     for (size_t i = 0; i < search->n; i++) {
         const struct infer_point *point = search->sought[i].point;
@@ -245,8 +242,8 @@ static void put_job(const struct search *search, const struct sought *s, double 
 }
 
 /* The first n_fits, from `n_starts` starts each. *lower: an answer became lower. */
-static paritas_status run_starts(struct search *search, size_t n_fits, size_t n_starts, double *const *starts,
-                                 bool *lower)
+static paritas_status run_starts(struct search *search, size_t n_fits, size_t n_starts,
+                                 const double *const *starts, bool *lower)
 {
     struct infer *infer = search->infer;
     const size_t n = n_fits * n_starts, p = infer->n_parameters;
@@ -275,31 +272,46 @@ static paritas_status run_starts(struct search *search, size_t n_fits, size_t n_
     return PARITAS_OK;
 }
 
-static paritas_status run_rounds(struct search *search)
+/* Adds random starts `first` ... to the list of n. */
+static paritas_status add_random_starts(const struct search *search, uint64_t first, size_t n_random,
+                                        const double **starts, size_t *n)
 {
     struct infer *infer = search->infer;
-    const size_t p = infer->n_parameters,
-                 rounds = infer->starts ? (infer->starts - 1 + ROUND_STARTS - 1) / ROUND_STARTS : ROUNDS_MOST;
-    size_t tried = 0, idle = 0;
-    for (size_t round = 0; round < rounds; round++) {
-        double *starts[ROUND_STARTS + POOL_MOST];
-        size_t n_starts = 0;
-        bool lower = false, several = false;
-        for (; tried < search->n_pool; tried++) starts[n_starts++] = search->pool[tried];
-        for (size_t k = 0; k < ROUND_STARTS; k++) {
-            double *start = infer_reals(infer, p, 1);
-            TRY(infer_memory(infer));
-            memcpy(start, infer->base.start, p * sizeof *start);
-            lowest_draw_start(p, infer->widths, infer->base.lower, infer->base.upper, infer->base.fixed,
-                              1 + round * ROUND_STARTS + k, start);
-            starts[n_starts++] = start;
-        }
-        TRY(run_starts(search, search->n, n_starts, starts, &lower));
-        for (size_t i = 0; i < search->n; i++) several = several || search->sought[i].n_minima > 1;
-        idle = lower ? 0 : idle + 1;
-        if (infer->starts) continue;
-        if (!several && !lower) break;
-        if (idle >= ROUNDS_IDLE && round + 1 >= ROUNDS_AT_LEAST) break;
+    const size_t p = infer->n_parameters;
+    for (size_t k = 0; k < n_random; k++) {
+        double *start = infer_reals(infer, p, 1);
+        TRY(infer_memory(infer));
+        memcpy(start, infer->base.start, p * sizeof *start);
+        lowest_draw_start(p, infer->widths, infer->base.lower, infer->base.upper, infer->base.fixed,
+                          first + k, start);
+        starts[(*n)++] = start;
+    }
+    return PARITAS_OK;
+}
+
+static bool met_several(const struct search *search)
+{
+    bool several = false;
+    for (size_t i = 0; i < search->n; i++) several = several || search->sought[i].n_minima > 1;
+    return several;
+}
+
+/* The usual fit was the first start. */
+static paritas_status run_rounds(struct search *search)
+{
+    const size_t asked = search->infer->starts;
+    size_t size = FIRST_ROUND, random = 0, tried = 0;
+    for (size_t round = 0; asked ? 1 + random < asked : round < ROUNDS_MOST; round++) {
+        const double *starts[LARGEST_ROUND + INFER_POOL_MOST];
+        size_t n = 0;
+        bool lower = false;
+        if (asked && size > asked - 1 - random) size = asked - 1 - random;
+        for (; tried < search->infer->n_pool; tried++) starts[n++] = search->infer->pool[tried];
+        TRY(add_random_starts(search, 1 + random, size, starts, &n));
+        TRY(run_starts(search, search->n, n, starts, &lower));
+        random += size;
+        if (!asked && !lower && (size == LARGEST_ROUND || !met_several(search))) break;
+        size = size < LARGEST_ROUND ? 2 * size : size;
     }
     return PARITAS_OK;
 }
