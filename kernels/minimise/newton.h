@@ -42,13 +42,14 @@
 #define NEWTON_BACKTRACKS 10
 #define NEWTON_COASTING_STEPS 4
 #define NEWTON_EDM_COASTING R(1e-3)
-#define NEWTON_EDM_FIRST_EXACT R(10.0)
+#define NEWTON_EDM_FIRST_EXACT R(1.0)
 #define NEWTON_EDM_SADDLE R(1e-7) /* below, a bad exact Hessian is a saddle */
 #define NEWTON_ESCAPES R(20.0)    /* per fit */
 #define NEWTON_FLAT R(1e-7)
 #define NEWTON_SHIFT_FIRST R(1e-3)
 #define NEWTON_SHIFT_LEAST R(1e-9)
-#define NEWTON_SHIFTS 4 /* tried, each 10 times the last; then Fisher */
+#define NEWTON_PATIENCE R(2.0) /* refused Hessians that Fisher's matrix replaces; later ones are shifted */
+#define NEWTON_SHIFTS 4        /* tried, each 10 times the last; then Fisher */
 #define NEWTON_SNAP PK(1e-12)
 #define NEWTON_REACH R(0.1)
 #define NEWTON_REACH_LEAST R(1e-7)
@@ -79,6 +80,7 @@ typedef struct {
     real kap;                   /* next curvature: 1 exact Hessian, 0 Fisher */
     real escapes;               /* from saddles so far */
     real used;                  /* kap of the current factor */
+    real refusals;              /* of exact Hessians so far */
     real shift, usual;          /* in parts of the diagonal's squares: makes an exact Hessian positive */
     real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
     real walls;                 /* line searches that met the end of the domain */
@@ -251,7 +253,7 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     f.value = model_value(MODEL, 1);
     f.status = SELECT(f.value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     f.kap = start_is_near ? R(1.0) : R(0.0);
-    f.damping = f.iterations = f.escapes = f.walls = f.settlings = R(0.0);
+    f.damping = f.iterations = f.escapes = f.walls = f.settlings = f.refusals = R(0.0);
     f.edm = f.unsettled = MODEL_HUGE;
     f.usual = NEWTON_SHIFT_FIRST;
     f.changed = f.value < -MODEL_HUGE;
@@ -277,22 +279,26 @@ FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     mask redo = f->running;
     f->used = f->kap;
     f->downward = f->shift = zero;
+    f->refused = zero > one;
     for (u32 attempt = 0; attempt <= NEWTON_SHIFTS + 1 && ANY(redo); attempt++) {
         TEAM_IF(attempt == 1)
             f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
         f->shift = SELECT(redo, attempt == 0 ? zero : attempt == 1 ? f->usual : R(10.0) * f->shift, f->shift);
-        if (attempt > NEWTON_SHIFTS) {
-            f->used = SELECT(redo, zero, f->used);
-            f->shift = SELECT(redo, zero, f->shift);
-        }
+        const mask gives_up =
+            AND(redo, attempt > NEWTON_SHIFTS ? redo : AND(f->refused, f->refusals <= NEWTON_PATIENCE));
+        f->used = SELECT(gives_up, zero, f->used);
+        f->shift = SELECT(gives_up, zero, f->shift);
         f->bad = model_curvature(MODEL, f->used, SELECT(f->shift > f->damping, f->shift, f->damping), doubt,
                                  NEWTON_FLAT);
         redo = AND(redo, AND(f->bad, f->used > zero));
-        if (attempt == 0) f->refused = redo;
+        if (attempt == 0) {
+            f->refused = redo;
+            f->refusals = SELECT(redo, f->refusals + one, f->refusals);
+        }
     }
     /* smaller next time, unless none was enough */
-    const mask none = AND(f->refused, f->used <= zero);
-    const real next = SELECT(none, R(1e3) * f->usual, SELECT(f->refused, R(0.1) * f->shift, f->usual));
+    const mask tried = AND(f->refused, f->refusals > NEWTON_PATIENCE);
+    const real next = SELECT(tried, SELECT(f->used > zero, R(0.1) * f->shift, R(1e3) * f->usual), f->usual);
     f->usual = SELECT(next > NEWTON_SHIFT_LEAST, SELECT(next < one, next, one), NEWTON_SHIFT_LEAST);
     const pmask own = fit_packs(f->running);
     TEAM_FOR_PACK(i, MODEL_SLOTS)

@@ -2,10 +2,9 @@
  *
  *   signs of several minima? ─► rounds of starts for all fits of a data set ─► two rounds without anything lower
  *
- * Signs: a fit that took long or failed, or a free fit that ends elsewhere if it starts from a probe. A probe is
- * a point one or two errors along a parameter where the likelihood rises less than its covariance says, or one
- * with a parameter a constraint width away by which rates bend. Starts: random ones, and the ends
- * of all fits of the data set: a minimum that one finds is tried by the others. */
+ * Signs: a fit that took long or failed, or a free fit that ends elsewhere if it starts with a parameter a
+ * constraint width away by which rates bend. Starts: random ones, and different ends of all fits: a minimum that
+ * one finds is tried by the others. */
 #include "infer/lowest.h"
 #include "base/counter_random.h"
 #include "fit/family.h"
@@ -15,12 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LONG_FIT 12    /* iterations: published analyses take 4 to 9 */
-#define AXIS_RISE 0.8  /* of the quadratic one: less leads to a start */
-#define AXIS_STARTS 8  /* from the least rises */
-#define BEND_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
-#define BEND_STARTS 32 /* two a parameter, the most bent first */
-#define PROBES (AXIS_STARTS + BEND_STARTS)
+#define LONG_FIT 12      /* iterations: published analyses take 4 to 9 */
+#define BEND_LEAST 0.4   /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
+#define PROBES 32        /* two a parameter, the most bent first */
 #define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
 #define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
 #define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
@@ -92,133 +88,7 @@ static void put_in_pool(struct search *search, const double *parameters)
     search->infer->pool[search->infer->n_pool++] = row;
 }
 
-/* ---- signs ---- */
-
-/* A point beyond parameter p, `t` errors away along the covariance. Returns t^2 as far as bounds allow. */
-static double put_beyond(const struct infer *infer, const struct infer_profile *profile, size_t p, double t,
-                         double *point)
-{
-    const size_t n = infer->n_parameters;
-    const double *column = profile->covariance + p * n, error = sqrt(column[p]);
-    const double value = infer_bounded(infer, p, profile->parameters[p] + t * error);
-    t = (value - profile->parameters[p]) / error;
-    for (size_t i = 0; i < n; i++)
-        point[i] = infer_bounded(infer, i, profile->parameters[i] + t * column[i] / error);
-    point[p] = value;
-    return t * t;
-}
-
-static paritas_status run_starts(struct search *search, size_t n_fits, size_t n_starts,
-                                 const double *const *starts, bool *lower);
-
-/* Points whose rise is the smallest part of the quadratic one. */
-static paritas_status probe_axes(const struct search *search, const double **probes, size_t *n_probes)
-{
-    static const double steps[] = {-2.0, -1.0, 1.0, 2.0};
-    enum { STEPS = sizeof steps / sizeof steps[0] };
-    struct infer *infer = search->infer;
-    const struct infer_profile *profile = search->profile;
-    const size_t n = infer->n_parameters;
-    size_t rows = 0;
-    double *points = infer_reals(infer, STEPS * n, n), *expected = infer_reals(infer, STEPS * n, 1),
-           *values = infer_reals(infer, STEPS * n, 1);
-    TRY(infer_memory(infer));
-    for (size_t p = 0; p < n; p++) {
-        if (profile->states[p] != PARITAS_PARAMETER_FREE || !(profile->covariance[p * n + p] > 0.0)) continue;
-        for (size_t k = 0; k < STEPS; k++) {
-            expected[rows] = put_beyond(infer, profile, p, steps[k], points + rows * n);
-            if (expected[rows] > 0.25) rows++;
-        }
-    }
-    if (rows == 0) return PARITAS_OK;
-    TRY(infer_evaluate(infer, rows, points, profile->data, values, NULL, NULL));
-    for (size_t found = 0; found < AXIS_STARTS; found++) {
-        size_t least = rows;
-        double least_part = AXIS_RISE;
-        for (size_t k = 0; k < rows; k++) {
-            const double part = (values[k] - profile->result.twice_nll) / expected[k];
-            if (!(part < least_part)) continue; /* also outside the domain */
-            least_part = part;
-            least = k;
-        }
-        if (least == rows) break;
-        probes[(*n_probes)++] = points + least * n;
-        values[least] = (double)NAN;
-    }
-    return PARITAS_OK;
-}
-
-static paritas_status find_bends(struct infer *infer)
-{
-    const struct frozen *model = paritas_model_frozen(infer->model);
-    if (infer->bends) return PARITAS_OK;
-    infer->bends = infer_reals(infer, infer->n_parameters, 1);
-    TRY(infer_memory(infer));
-    return model->family->bends ? model->family->bends(infer->context, model, infer->bends) : PARITAS_OK;
-}
-
-/* The fit's point, but for one parameter by which rates bend: a width to either side of its start. */
-static paritas_status probe_bends(const struct search *search, const double **probes, size_t *n_probes)
-{
-    struct infer *infer = search->infer;
-    const size_t n = infer->n_parameters;
-    unsigned char *done = infer_array(infer, n, 1);
-    TRY(infer_memory(infer));
-    TRY(find_bends(infer));
-    for (size_t k = 0; k < BEND_STARTS / 2; k++) {
-        size_t most = n;
-        for (size_t i = 0; i < n; i++)
-            if (!done[i] && !infer->base.fixed[i] && infer->bends[i] >= BEND_LEAST &&
-                infer->widths[i] > 0.0 && (most == n || infer->bends[i] > infer->bends[most]))
-                most = i;
-        if (most == n) break;
-        done[most] = 1;
-        for (int side = -1; side <= 1; side += 2) {
-            double *point = infer_reals(infer, n, 1);
-            TRY(infer_memory(infer));
-            memcpy(point, search->profile->parameters, n * sizeof *point);
-            point[most] = infer_bounded(infer, most, infer->base.start[most] + side * infer->widths[most]);
-            probes[(*n_probes)++] = point;
-        }
-    }
-    return PARITAS_OK;
-}
-
-static paritas_status probe(struct search *search)
-{
-    const double *probes[PROBES];
-    size_t n = 0;
-    bool lower = false;
-    if (search->profile->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    TRY(probe_axes(search, probes, &n));
-    TRY(probe_bends(search, probes, &n));
-    return n > 0 ? run_starts(search, 1, n, probes, &lower) : PARITAS_OK;
-}
-
-static bool took_long(paritas_fit_status status, unsigned iterations)
-{
-    return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
-}
-
-static paritas_status look_for_signs(struct search *search, bool *signs)
-{
-    struct infer_profile *profile = search->profile;
-    *signs = search->infer->starts > 1 || profile->suspicious;
-    if (!profile->probed) {
-        profile->probed = true;
-        TRY(probe(search));
-        *signs = *signs || search->infer->n_pool > 0 ||
-                 took_long(profile->result.status, profile->result.iterations);
-    }
-    for (size_t i = 0; i < search->n; i++) {
-        const struct infer_point *point = search->sought[i].point;
-        if (point) *signs = *signs || took_long(point->status, point->iterations);
-    }
-    profile->suspicious = *signs;
-    return PARITAS_OK;
-}
-
-/* ---- rounds ---- */
+/* ---- fits ---- */
 
 static bool is_better(const struct sought *s, const paritas_fit_result *found, double same)
 {
@@ -271,6 +141,79 @@ static paritas_status run_starts(struct search *search, size_t n_fits, size_t n_
     }
     return PARITAS_OK;
 }
+
+/* ---- signs ---- */
+
+static paritas_status find_bends(struct infer *infer)
+{
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    infer->bends = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    return model->family->bends ? model->family->bends(infer->context, model, infer->bends) : PARITAS_OK;
+}
+
+/* The fit's point, but for one parameter by which rates bend: a width to either side of its start. */
+static paritas_status probe_bends(const struct search *search, const double **probes, size_t *n_probes)
+{
+    struct infer *infer = search->infer;
+    const size_t n = infer->n_parameters;
+    unsigned char *done = infer_array(infer, n, 1);
+    TRY(infer_memory(infer));
+    TRY(find_bends(infer));
+    for (size_t k = 0; k < PROBES / 2; k++) {
+        size_t most = n;
+        for (size_t i = 0; i < n; i++)
+            if (!done[i] && !infer->base.fixed[i] && infer->bends[i] >= BEND_LEAST &&
+                infer->widths[i] > 0.0 && (most == n || infer->bends[i] > infer->bends[most]))
+                most = i;
+        if (most == n) break;
+        done[most] = 1;
+        for (int side = -1; side <= 1; side += 2) {
+            double *point = infer_reals(infer, n, 1);
+            TRY(infer_memory(infer));
+            memcpy(point, search->profile->parameters, n * sizeof *point);
+            point[most] = infer_bounded(infer, most, infer->base.start[most] + side * infer->widths[most]);
+            probes[(*n_probes)++] = point;
+        }
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status probe(struct search *search)
+{
+    const double *probes[PROBES];
+    size_t n = 0;
+    bool lower = false;
+    if (search->infer->bends) return PARITAS_OK; /* the first data set's fit stands for the model */
+    if (search->profile->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    TRY(probe_bends(search, probes, &n));
+    return n > 0 ? run_starts(search, 1, n, probes, &lower) : PARITAS_OK;
+}
+
+static bool took_long(paritas_fit_status status, unsigned iterations)
+{
+    return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
+}
+
+static paritas_status look_for_signs(struct search *search, bool *signs)
+{
+    struct infer_profile *profile = search->profile;
+    *signs = search->infer->starts > 1 || profile->suspicious;
+    if (!profile->probed) {
+        profile->probed = true;
+        TRY(probe(search));
+        *signs = *signs || search->infer->n_pool > 0 ||
+                 took_long(profile->result.status, profile->result.iterations);
+    }
+    for (size_t i = 0; i < search->n; i++) {
+        const struct infer_point *point = search->sought[i].point;
+        if (point) *signs = *signs || took_long(point->status, point->iterations);
+    }
+    profile->suspicious = *signs;
+    return PARITAS_OK;
+}
+
+/* ---- rounds ---- */
 
 /* Adds random starts `first` ... to the list of n. */
 static paritas_status add_random_starts(const struct search *search, uint64_t first, size_t n_random,
