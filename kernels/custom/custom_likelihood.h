@@ -36,6 +36,8 @@
 #define MODEL_HUGE CUSTOM_HUGE
 #define MODEL_LEAST (mi[CUSTOM_TERMS] ? -CUSTOM_HUGE : R(0.0)) /* else a deviance */
 #define MODEL_FLAT (s[mi[CUSTOM_S_SCALARS] + 3])
+#define MODEL_REACH (s[mi[CUSTOM_S_SCALARS] + 4])
+#define MODEL_STIFFNESS (s[mi[CUSTOM_S_SCALARS] + 5])
 #define MODEL_DIAGONAL(i) LOADP(CUSTOM_S(DIAGONAL), i)
 #define MODEL_DATA mi[CUSTOM_DATA]
 #define MODEL_MAIN (CUSTOM_S(MAIN))
@@ -192,7 +194,40 @@ FN_LARGE real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
     return found[1];
 }
 
-FN void model_prepare(MODEL_PARAMETERS) {} /* padding comes with the data */
+FN void model_prepare(MODEL_PARAMETERS) /* padding comes with the data */
+{
+    ONE_WORKER
+    {
+        MODEL_REACH = MODEL_STIFFNESS = R(0.0);
+    }
+}
+/* A user's function does not tell where its domain ends: fits stay inside. */
+FN mask model_is_near_edge(MODEL_PARAMETERS, real part)
+{
+    return part < MODEL_REACH;
+}
+FN real model_settle(MODEL_PARAMETERS, mask lanes)
+{
+    return SELECT(lanes, MODEL_REACH, R(0.0));
+}
+FN void model_stiffen(MODEL_PARAMETERS, real factor)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        MODEL_STIFFNESS = MODEL_STIFFNESS * factor;
+    }
+    TEAM_BARRIER();
+}
+FN void model_keep_domain(MODEL_PARAMETERS)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        MODEL_REACH = R(0.0);
+    }
+    TEAM_BARRIER();
+}
 
 FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
 {

@@ -9,7 +9,7 @@
 #define ITERATIONS 200 /* per Newton fit */
 
 const struct profile profile_without_answer = {
-    NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false};
+    NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false, false};
 
 struct fit_job profile_job(const struct profile_plan *plan, bool conditional, const double *row,
                            const double *start)
@@ -109,6 +109,7 @@ static void keep_better(void *user, const struct fit_job *job, const double *ans
     paritas_fit_status *status = status_of(profile, call->kind);
     double *value = value_of(profile, call->kind), *point = point_of(c, call->kind, job->index);
     profile->iterations += outcome.iterations;
+    profile->edge = profile->edge || outcome.edge;
     if (!is_better(&outcome, *status, *value, profile_same_minimum(c->context, c->plan))) return;
     *status = outcome.status;
     *value = outcome.inside ? outcome.value : (double)NAN;
@@ -338,7 +339,7 @@ static void note_rung(const struct climb *c, enum profile_rung rung)
         }
         if (profile->rung != PROFILE_NO_ANSWER) continue;
         if (profile->status_free == PARITAS_FIT_CONVERGED && profile->status_fixed == PARITAS_FIT_CONVERGED)
-            profile->rung = rung;
+            profile->rung = profile->edge ? PROFILE_AT_EDGE : rung;
     }
 }
 
@@ -366,116 +367,6 @@ static paritas_status climb(struct climb *c, size_t *list, double *starts)
         note_rung(c, rung_of(attempt));
     }
     return PARITAS_OK;
-}
-
-/* ---- the edge of the domain ---- */
-
-/* An empty bin pulls its rate down. If the rate reaches 0 before the slope does, the minimum is on the
- * domain's edge. Newton only creeps there: the expected curvature is infinite, the exact one not positive. A
- * fraction of an entry in such bins, a logarithmic barrier, moves the minimum inside, above the true one by
- * at most the sum added. Each smaller barrier starts from the last (interior-point methods: Nocedal, Wright,
- * Numerical Optimization, 2nd ed., ch. 19). */
-#define BARRIER_FIRST 1e-3
-#define BARRIER_LAST 1e-9
-
-/* Puts `barrier` entries into empty bins. Returns their number. */
-static size_t put_barrier(const struct frozen *model, const double *data, double barrier, double *row)
-{
-    size_t empty = 0;
-    memcpy(row, data, model->n_places * sizeof *row);
-    for (size_t i = 0; i < model->n_main; i++) {
-        double *count = &row[model->place_of[i]];
-        if (*count != 0.0 || !frozen_counts(model, i)) continue;
-        *count = barrier;
-        empty++;
-    }
-    return empty;
-}
-
-/* A fit with its own data, on the host: one fit cannot fill an accelerator. */
-struct lone_fit {
-    struct climb climb;
-    struct profile profile;
-    enum kind kind;
-    double *data, *start;
-};
-
-static paritas_status lone_run(struct lone_fit *lone, unsigned iterations)
-{
-    struct newton call = {.climb = &lone->climb,
-                          .kind = lone->kind,
-                          .n = 1,
-                          .list = &(size_t){0},
-                          .starts = lone->start,
-                          .iterations = iterations};
-    lone->profile = profile_without_answer;
-    return newton_run(lone->climb.context->host, &call, keep_better);
-}
-
-/* Starts near the profile's end. *empty: number of bins with barriers. */
-static paritas_status fit_with_barriers(const struct climb *c, struct profile *profile, const double *data,
-                                        const double *own, struct lone_fit *lone, size_t *empty)
-{
-    const size_t p = c->model->n_parameters;
-    /* a tenth back toward the expected data's point: the edge has no value */
-    const double *inside = lone->kind == CONDITIONAL_FIT ? c->plan->conditional_start : c->plan->start;
-    for (size_t i = 0; i < p; i++) lone->start[i] = own[i] + 0.1 * (inside[i] - own[i]);
-    for (double barrier = BARRIER_FIRST; barrier > 0.5 * BARRIER_LAST; barrier *= 0.1) {
-        *empty = put_barrier(c->model, data, barrier, lone->data);
-        if (*empty == 0) return PARITAS_OK;
-        TRY(lone_run(lone, ITERATIONS));
-        profile->iterations += lone->profile.iterations;
-        memcpy(lone->start, lone->climb.points[lone->kind], p * sizeof *lone->start);
-    }
-    return PARITAS_OK;
-}
-
-static paritas_status fit_at_edge(const struct climb *c, size_t k, struct lone_fit *lone)
-{
-    const enum kind kind = lone->kind;
-    const double *data = row_of(c, k);
-    struct profile *profile = profile_of(c, k);
-    double *own = point_of(c, kind, k), *known = value_of(profile, kind);
-    size_t empty = 0;
-    TRY(fit_with_barriers(c, profile, data, own, lone, &empty));
-    if (empty == 0 || *status_of(&lone->profile, kind) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    const struct profile found = lone->profile;
-    /* value without barriers */
-    memcpy(lone->data, data, c->model->n_places * sizeof *data);
-    TRY(lone_run(lone, 0));
-    const double value = *value_of(&lone->profile, kind);
-    /* another minimum */
-    if (isnan(value) || value > *known + profile_same_minimum(c->context, c->plan)) return PARITAS_OK;
-    *known = value;
-    *status_of(profile, kind) = PARITAS_FIT_CONVERGED;
-    memcpy(own, lone->start, c->model->n_parameters * sizeof *own);
-    if (kind == CONDITIONAL_FIT) return PARITAS_OK;
-    profile->edm = found.edm + 2.0 * (double)empty * BARRIER_LAST;
-    if (c->plan->poi >= 0) profile->mu_hat = found.mu_hat;
-    return PARITAS_OK;
-}
-
-static paritas_status at_edge(struct climb *c, size_t *list)
-{
-    const size_t p = c->model->n_parameters;
-    double *space = paritas_allocate(c->context, c->model->n_places + 3 * p, sizeof *space);
-    if (!space) return paritas_fail_memory(c->context);
-    struct lone_fit lone = {.climb = *c, .data = space, .start = space + c->model->n_places};
-    lone.climb.data = space;
-    lone.climb.profiles = &lone.profile;
-    lone.climb.n = 1;
-    lone.climb.which = &(size_t){0};
-    lone.climb.points[FREE_FIT] = lone.start + p;
-    lone.climb.points[CONDITIONAL_FIT] = lone.start + 2 * p;
-    paritas_status status = PARITAS_OK;
-    for (enum kind kind = FREE_FIT; kind <= last_kind(c); kind++) {
-        const size_t n = without_answer(c, kind, list);
-        lone.kind = kind;
-        for (size_t k = 0; k < n && status == PARITAS_OK; k++) status = fit_at_edge(c, list[k], &lone);
-    }
-    paritas_release(&c->context->allocator, space);
-    note_rung(c, PROFILE_AT_EDGE);
-    return status;
 }
 
 /* ---- all attempts ---- */
@@ -511,7 +402,6 @@ paritas_status ladder_fit(paritas_context *context, const struct profile_plan *p
                       .points = {space, space ? space + n * p : NULL}};
     paritas_status status = list && space ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK) status = climb(&c, list, space + 2 * n * p);
-    if (status == PARITAS_OK) status = at_edge(&c, list);
     if (status == PARITAS_OK && plan->conditional) status = refit_above(&c, list);
     for (size_t k = 0; k < n && points && status == PARITAS_OK; k++)
         memcpy(points + which[k] * p, point_of(&c, FREE_FIT, k), p * sizeof *points);

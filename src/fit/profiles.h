@@ -31,8 +31,7 @@ enum profile_rung {
     PROFILE_SUGGESTED_START,
     PROFILE_FROM_THE_OTHER, /* from the pair's other fit */
     PROFILE_FURTHER_STARTS, /* bounds, expected data's fit, perturbed points */
-    /* at the domain's edge: an empty bin's rate is 0 */
-    PROFILE_AT_EDGE,
+    PROFILE_AT_EDGE, /* by Newton, at the domain's edge: an empty bin's rate is 0 */
     PROFILE_NO_ANSWER,
     PROFILE_RUNGS
 };
@@ -45,6 +44,7 @@ struct profile {
     unsigned iterations;
     enum profile_rung rung;
     bool refitted; /* from a lower conditional one */
+    bool edge;     /* a fit ended at the domain's edge */
 };
 
 /* matrix[n_slots * n_slots]: inverse Hessian at `start` for its expected data (kernel row), all but fixed

@@ -208,6 +208,8 @@ static void write_result(const struct search *s, const struct bracket *brackets,
     }
     result->upper_bound = s->a.infer->upper[s->a.infer->poi];
     result->status = worst;
+    result->several_minima = s->a.infer->minima.several;
+    result->minima = (paritas_minima){s->a.infer->minima.met, s->a.infer->minima.apart};
 }
 
 static void write_fits(const struct search *s, const struct bracket *brackets, struct limit_fits *fits)
