@@ -202,9 +202,7 @@ typedef struct paritas_toy_fit {
         result;               /* its projected gradient is NaN without errors: the fit was ended by its EDM */
     double statistic;         /* twice the NLL less its saturated value, without loss of digits */
     const double *parameters; /* parameter_count */
-    const double
-        *errors; /* parameter_count; NULL unless asked for. NaN where not free, and all of them where the
-                           * minimum is at the edge of the domain */
+    const double *errors;     /* parameter_count; NULL unless asked for. NaN where not free */
 } paritas_toy_fit;
 
 /* As paritas_toys_taker, for paritas_toys. */

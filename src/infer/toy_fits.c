@@ -109,7 +109,6 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     return PARITAS_OK;
 }
 
-/* At the edge of the domain there is no curvature, hence no errors. */
 static paritas_status find_errors(struct chunk *chunk, paritas_context *context, size_t n_toys,
                                   struct arena *arena)
 {
@@ -123,9 +122,7 @@ static paritas_status find_errors(struct chunk *chunk, paritas_context *context,
     if (!which || !jobs || !results || !parameters || !errors) return paritas_fail_memory(context);
     for (size_t i = 0; i < n_toys * n; i++) chunk->errors[i] = (double)NAN;
     for (size_t i = 0; i < n_toys; i++) {
-        if (chunk->given[i].result.status != PARITAS_FIT_CONVERGED ||
-            chunk->profiles[i].rung == PROFILE_AT_EDGE)
-            continue;
+        if (chunk->given[i].result.status != PARITAS_FIT_CONVERGED) continue;
         jobs[answered] = infer->base;
         jobs[answered].data = chunk->data + i * infer->n_data;
         jobs[answered].start = chunk->parameters + i * n;

@@ -1,4 +1,4 @@
-"""Fits on the edge of the domain and from outside it, by closed forms; tests of models with several minima."""
+"""Fits on the edge of the domain and from outside it, by closed forms; tests where there are several minima."""
 
 import json
 import math
@@ -50,7 +50,7 @@ def two_nll_gamma(gamma, tau):
     return 2 * (tau * gamma - tau * math.log(tau * gamma) + math.lgamma(tau + 1))
 
 
-# Each case: samples of a bin without events, parameters, the parameter that the edge holds, its value there and
+# Each case: samples of a bin without events, parameters, the one that the edge holds, its value there and
 # the constraint's part of twice the NLL. The second sample's rate is negative or constant.
 def normfactor(background, signal):
     parameter = {"name": "k", "inits": [1.0], "bounds": [[-50.0, 50.0]]}
