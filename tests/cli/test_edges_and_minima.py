@@ -1,4 +1,4 @@
-"""Fits on the edge of the domain and from outside it, by closed forms; tests where there are several minima."""
+"""Fits on the edge of the domain and from outside it, by closed forms; tests with several minima."""
 
 import json
 import math
