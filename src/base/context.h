@@ -30,6 +30,8 @@ struct paritas_context {
     void *note_user;
     struct paritas_device *device; /* owned; runs jobs */
     struct paritas_device *host;   /* CPU in f64 for covariances and polish; owned, may be `device` */
+    struct probe *probe;           /* in a child that tries drivers: src/device/probe.h */
+    unsigned probe_milliseconds;   /* time limit of such a child; 0: as usual; for tests */
     char *cache;                   /* compiled kernels; owned; NULL: none */
     char message[2048];            /* last failure */
 };
