@@ -350,10 +350,10 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
                                    paritas_quantity_name(o->quantity));
     TRY(statistic_check(context, o->statistic));
     const struct infer *infer = &g->infer;
-    if (g->needs_asimov) TRY(infer_check_value(infer, infer->poi, statistic_other(o->statistic)));
+    if (g->needs_asimov) TRY(infer_check_tested(infer, infer->poi, statistic_other(o->statistic)));
     if (!at || statistic_formula(o->statistic)->discovery)
-        return infer_check_value(infer, infer->poi, statistic_tested(o->statistic, 1.0));
-    for (size_t i = 0; i < n; i++) TRY(infer_check_value(infer, infer->poi, at[i]));
+        return infer_check_tested(infer, infer->poi, statistic_tested(o->statistic, 1.0));
+    for (size_t i = 0; i < n; i++) TRY(infer_check_tested(infer, infer->poi, at[i]));
     return PARITAS_OK;
 }
 

@@ -15,7 +15,7 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
     TRY(infer_memory(infer));
     for (size_t i = 0; i < n_points; i++) {
         points[i].mu = statistic_tested(statistic, mu[i]);
-        TRY(infer_check_value(infer, infer->poi, points[i].mu));
+        TRY(infer_check_tested(infer, infer->poi, points[i].mu));
     }
     TRY(asymptotic_open(&a, infer, statistic));
     TRY(asymptotic_test(&a, n_points, points, false));
