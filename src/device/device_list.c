@@ -95,6 +95,7 @@ static void probe_device(paritas_context *context, const char *name, struct prob
 paritas_status paritas_list_devices(paritas_context *context, size_t room, paritas_device_info *devices,
                                     size_t *count)
 {
+    REQUIRE(context, count);
     *count = 0;
     const paritas_status status = SIZED_CHECK(context, paritas_device_info, "devices", room, devices);
     if (status != PARITAS_OK) return status;

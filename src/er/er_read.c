@@ -310,6 +310,8 @@ static paritas_status read_from(paritas_context *context, const char *label, str
 paritas_status paritas_er_parse(paritas_context *context, const char *text, size_t length, const char *label,
                                 const paritas_er_options *options, paritas_er_day **day)
 {
+    REQUIRE(context, day, label);
+    if (length > 0) REQUIRE(context, text);
     struct source source = {-1, text, length};
     *day = NULL;
     return read_from(context, label, &source, length, options, day);
@@ -318,6 +320,7 @@ paritas_status paritas_er_parse(paritas_context *context, const char *text, size
 paritas_status paritas_er_read(paritas_context *context, const char *path, const paritas_er_options *options,
                                paritas_er_day **day)
 {
+    REQUIRE(context, path, day);
     struct stat found;
     *day = NULL;
     struct source source = {.file = open(path, O_RDONLY | O_CLOEXEC)};

@@ -121,15 +121,15 @@ void paritas_close(paritas_context *context)
 
 const char *paritas_device_name(const paritas_context *context)
 {
-    return context->device ? device_name(context->device) : "";
+    return context && context->device ? device_name(context->device) : "";
 }
 const char *paritas_isa_name(const paritas_context *context)
 {
-    return context->device ? context->device->isa : "";
+    return context && context->device ? context->device->isa : "";
 }
 const char *paritas_precision_name(const paritas_context *context)
 {
-    return context->precision == 32 ? "f32" : "f64";
+    return context && context->precision == 32 ? "f32" : "f64";
 }
 const char *paritas_polish_name(const paritas_context *context)
 {

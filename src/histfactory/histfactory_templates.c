@@ -64,6 +64,8 @@ paritas_status hf_templates_find(paritas_context *context, struct hf_spec *spec,
                                  const paritas_model_options *options, uint32_t *count)
 {
     size_t n = 0;
+    if (options->n_templates > 0 && !options->templates)
+        return paritas_refuse(context, "options: templates must not be NULL");
     for (size_t t = 0; t < options->n_templates; t++) {
         const struct hf_channel *channel = NULL;
         uint32_t *mark = NULL;

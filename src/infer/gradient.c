@@ -439,6 +439,7 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
                                      const double *at, const double *data,
                                      const paritas_gradient *given_gradient)
 {
+    REQUIRE(context, model);
     struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT};
     paritas_gradient gradient = PARITAS_GRADIENT_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options));

@@ -347,6 +347,7 @@ paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_mod
                                      const paritas_job *job, paritas_test_statistic statistic, double mu,
                                      const paritas_toys_options *given, paritas_hypotest_toys_result *result)
 {
+    REQUIRE(context, model);
     paritas_toys_options options;
     TRY(toys_take_options(context, given, &options));
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "result", 1, result));
