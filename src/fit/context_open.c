@@ -93,6 +93,7 @@ static paritas_status open_host(struct paritas_context *opened, const paritas_op
 
 paritas_status paritas_open(const paritas_options *given, paritas_context **context)
 {
+    if (!context) return PARITAS_INVALID_ARGUMENT;
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     struct paritas_context refused = {0}; /* holds the message until a context exists */
     paritas_status status = SIZED_TAKE(&refused, paritas_options, "options", given, &options);
@@ -133,5 +134,5 @@ const char *paritas_precision_name(const paritas_context *context)
 }
 const char *paritas_polish_name(const paritas_context *context)
 {
-    return context->precision == 32 && !context->no_polish ? "f64" : "none";
+    return context && context->precision == 32 && !context->no_polish ? "f64" : "none";
 }

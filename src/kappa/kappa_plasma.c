@@ -80,7 +80,6 @@ static paritas_status take_fluxes(paritas_context *context, void *user, size_t a
 
 static paritas_status check_energies(paritas_context *context, size_t n, const double *energy)
 {
-    if (!energy) return paritas_refuse(context, "energy: NULL");
     for (size_t i = 0; i < n; i++)
         if (!(energy[i] > 0.0 && energy[i] <= 1e9))
             return paritas_refuse(context, "energy[%zu]: %g eV; must be above 0, at most 1e9", i, energy[i]);
@@ -90,9 +89,8 @@ static paritas_status check_energies(paritas_context *context, size_t n, const d
 paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
                                   size_t n_energies, const double *energy, double *flux)
 {
+    if (n > 0 && n_energies > 0) REQUIRE(context, plasma, energy, flux);
     if (n == 0 || n_energies == 0) return PARITAS_OK;
-    if (!plasma) return paritas_refuse(context, "plasma: NULL");
-    if (!flux) return paritas_refuse(context, "flux: NULL");
     const paritas_status status = check_energies(context, n_energies, energy);
     if (status != PARITAS_OK) return status;
     if (n_energies > (1u << 20))
@@ -120,10 +118,10 @@ paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const pari
 paritas_status paritas_kappa_response(paritas_context *context, double response, size_t n_energies,
                                       const double *energy, double *matrix)
 {
+    if (n_energies > 0) REQUIRE(context, energy, matrix);
     if (n_energies == 0) return PARITAS_OK;
     if (!(response > 0.0 && response <= 10.0))
         return paritas_refuse(context, "response: %g; must be above 0, at most 10", response);
-    if (!matrix) return paritas_refuse(context, "matrix: NULL");
     const paritas_status status = check_energies(context, n_energies, energy);
     if (status != PARITAS_OK) return status;
     const double sharpness = kappa_sharpness(response);

@@ -101,14 +101,10 @@ paritas_status paritas_shade_currents(paritas_context *context, size_t n, const 
                                       const paritas_potential_options *given, size_t n_potentials,
                                       const double *potentials, double *currents)
 {
+    if (n > 0 && n_potentials > 0) REQUIRE(context, plasma, potentials, currents);
     paritas_potential_options options;
     paritas_status status = potential_options_read(context, given, &options);
     if (status != PARITAS_OK || n == 0 || n_potentials == 0) return status;
-    if (!plasma || !potentials || !currents)
-        return paritas_refuse(context, "%s: none given",
-                              !plasma       ? "plasma"
-                              : !potentials ? "potentials"
-                                            : "currents");
     for (size_t i = 0; i < n_potentials; i++)
         if (!(potentials[i] >= -1e9 && potentials[i] <= 1e9))
             return paritas_refuse(context, "potentials[%zu]: %g does not lie between -1e9 and 1e9 V", i,
@@ -207,10 +203,10 @@ paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
                                             const paritas_potential_options *given,
                                             paritas_potential *results)
 {
+    if (n > 0) REQUIRE(context, plasma, sunlit, results);
     paritas_potential_options options;
     paritas_status status = potential_options_read(context, given, &options);
     if (status == PARITAS_OK) status = SIZED_CHECK(context, paritas_potential, "results", n, results);
     if (status != PARITAS_OK || n == 0) return status;
-    if (!plasma || !sunlit) return paritas_refuse(context, "%s: none given", !plasma ? "plasma" : "sunlit");
     return potentials(context, n, plasma, covariance, sunlit, &options, results);
 }

@@ -187,6 +187,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
                                                        const paritas_potential_options *given_options,
                                                        paritas_kappa_result *fits, paritas_potential *results)
 {
+    REQUIRE_AS(context, "spectra", given_spectra);
     paritas_spectra spectra = PARITAS_SPECTRA_DEFAULT;
     paritas_potential_options options;
     paritas_status status = potential_options_read(context, given_options, &options);
