@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where
+from .arrays import Floats, Table, Tabular, columns_by_name, html_of, numbers, structured, where
 from .devices import ProgressFunction, engine
 from .progress import told
 from .records import columns_of
@@ -28,9 +28,7 @@ Progress = Union[bool, ProgressFunction, None]
 
 def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
     """Rows of (density, kappa, theta), shape (n, 3); numbers or arrays, which broadcast."""
-    rows = np.broadcast_arrays(
-        *(np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (density, kappa, theta))
-    )
+    rows = np.broadcast_arrays(*(np.atleast_1d(numbers(values)) for values in (density, kappa, theta)))
     return np.ascontiguousarray(np.stack(rows, axis=-1).reshape(-1, 3))
 
 
@@ -79,7 +77,7 @@ class Spectra:
     def shifted(self, potential: ArrayLike, liouville: bool = True) -> Spectra:
         """Spectra outside a spacecraft potential (V, one or n): energies less the potential. Fluxes keep
         their phase-space density, or, without liouville, their values."""
-        energy = self.energy - np.asarray(potential, dtype=np.float64).reshape(-1, 1)
+        energy = self.energy - numbers(potential).reshape(-1, 1)
         return replace(
             self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux
         )
@@ -285,9 +283,7 @@ def spacecraft_potential(
         return _potentials(found.potentials, _fit_of(found.fits, used), used)
     if isinstance(source, KappaFit):
         fits, covariance = source, source.covariance if covariance is None else covariance
-    distribution = (
-        source.plasma if isinstance(source, KappaFit) else np.atleast_2d(np.asarray(source, dtype=np.float64))
-    )
+    distribution = source.plasma if isinstance(source, KappaFit) else np.atleast_2d(numbers(source))
     sun = _sun(sunlit, len(distribution))
     with told(progress, "spacecraft potentials") as tell:
         results = _engine.spacecraft_potential(distribution, covariance, sun, dict(options), used, tell)

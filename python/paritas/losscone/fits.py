@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
-from ..arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where, words
+from ..arrays import Floats, Table, Tabular, columns_by_name, html_of, numbers, structured, where, words
 from ..devices import ProgressFunction, engine
 from ..progress import told
 from ..records import columns_of
@@ -328,7 +328,7 @@ def confidence(
     at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean square residual."""
     above: Any = None
     if thresholds is not None:
-        above = np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
+        above = np.array(np.broadcast_to(numbers(thresholds), (len(found),)))
     used, resolution = engine(device, precision, threads), step or 0.0
     sets = []
     for arrays, options, rows, at, tell in _parts_around(found, response, progress, "confidence sets"):
@@ -434,7 +434,7 @@ def model(
     """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the hard cone's edge, degrees, (n, 15).
     Fluxes are not used."""
     data = sweeps_of(sweeps)
-    at = np.atleast_2d(np.asarray(points, dtype=np.float64))
+    at = np.atleast_2d(numbers(points))
     used = engine(device, precision, threads)
     found = _engine.losscone_model(
         data.arrays(_method(options)), options_of_points(options, response), at, response == "hard", used
