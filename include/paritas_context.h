@@ -123,8 +123,9 @@ typedef struct paritas_device_info {
 
 /* Opens all devices that the installed drivers offer, one after the other, with this context's cache and
  * work-groups, and closes them again. A driver that this process has not opened yet is tried in a child
- * process, for up to a minute. One that aborts, crashes or hangs is listed with that reason. `devices` has room for `room` of them. *count: how many there are. A
- * kind without any device is listed by its bare name, with the reason. */
+ * process, for up to a minute. One that aborts, crashes or hangs is listed with that reason. `devices` has
+ * room for `room` of them. *count: how many there are. A kind without any device is listed by its bare name,
+ * with the reason. */
 PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t room,
                                                 paritas_device_info *devices, size_t *count);
 

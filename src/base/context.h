@@ -42,8 +42,8 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
     PRINTF_LIKE(3, 4);
 /* For wrong arguments of a caller: paritas_refuse(context, "%s: ...", name). */
 #define paritas_refuse(context, ...) paritas_fail(context, PARITAS_INVALID_ARGUMENT, __VA_ARGS__)
-/* Leaves the function where a caller's pointer is NULL: REQUIRE(context, model, mu). REQUIRE_AS gives them the
- * names of the header: REQUIRE_AS(context, "model", given). */
+/* Leaves the function where a caller's pointer is NULL: REQUIRE(context, model, mu). REQUIRE_AS takes the
+ * header's names: REQUIRE_AS(context, "model", given). */
 #define REQUIRE(context, ...) REQUIRE_AS(context, #__VA_ARGS__, __VA_ARGS__)
 #define REQUIRE_AS(context, names, ...)                                            \
     TRY(paritas_require(context, names, COUNT_OF(((const void *[]){__VA_ARGS__})), \

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define TRIED_OF_A_KIND 8 /* CPUs and devices without f64 may come first */
-#define PROBE_MILLISECONDS 20000
+#define PROBE_MILLISECONDS 30000 /* a kernel may be compiled */
 
 static double seconds_now(void)
 {
