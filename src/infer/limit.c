@@ -18,7 +18,7 @@
 #define ACCEPT 2e-5         /* relative distance of a root from the nearest test */
 #define SAME_POINT 1e-7     /* relative; closer proposals are tested once */
 #define LEVEL_MET 2e-3      /* of ln(CLs / level) at a root, from the nearest test */
-#define PATIENCE 8          /* tests of a curve before they bisect in turns */
+#define PATIENCE 6          /* tests of a curve before the search becomes careful, and bisects in turns */
 #define GRID 16             /* further tests where a curve turns */
 
 double limit_widest(const struct infer *infer)
@@ -219,6 +219,18 @@ static void restart(struct search *s)
     s->tests.changed = false;
 }
 
+/* Later tests can show that a curve was given up too early. */
+static void revive(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
+{
+    if (!bracket->hopeless || tests->a.no_asimov) return;
+    update_bracket(tests, curve, bracket);
+    if (bracket->reason == PARITAS_REASON_ALL_EXCLUDED ? bracket->low > 1e-9 * scale
+        : bracket->reason == PARITAS_REASON_NONE_BELOW_BOUND || bracket->reason == PARITAS_REASON_COMES_BACK
+            ? bracket->high != HUGE_VAL
+            : false)
+        bracket->hopeless = false;
+}
+
 /* The next tests of curves without a root. */
 static paritas_status propose_roots(struct search *s, size_t *n, double *mu)
 {
@@ -226,10 +238,12 @@ static paritas_status propose_roots(struct search *s, size_t *n, double *mu)
         again = false;
         for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
             struct bracket *b = &s->brackets[curve];
+            revive(&s->tests, curve, s->scale, b);
             if (!b->settled && !b->hopeless) propose(&s->tests, curve, s->scale, b);
-            again = again || (b->jump && !b->hopeless);
+            again = again || (b->jump && !b->hopeless) || (b->proposals > PATIENCE && !s->tests.careful);
         }
         if (!again) break;
+        s->tests.careful = true;
         TRY(limit_tests_compare(&s->tests));
         if (s->tests.changed) {
             restart(s);

@@ -33,10 +33,12 @@ double limit_tests_excess_from(const struct limit_tests *tests, int curve, size_
 {
     const struct asymptotic_point *point = &tests->points[test];
     const struct infer_point *fits[2] = {&point->data, &point->asimov};
-    const double curvatures[2] = {tests->data.curvature, tests->asimov.curvature}, d = mu - point->mu;
+    const struct curve *curves[2] = {&tests->data, &tests->asimov};
+    const double d = mu - point->mu;
     double at[2];
     for (int k = 0; k < 2; k++)
-        at[k] = fits[k]->twice_nll + d * (fits[k]->slope + 0.5 * fmax(curvatures[k], 0.0) * d);
+        at[k] = fits[k]->twice_nll +
+                d * (curve_slope(curves[k], point->mu) + 0.5 * fmax(curves[k]->curvature, 0.0) * d);
     return excess(tests, curve, mu, at[0], at[1]);
 }
 
@@ -82,6 +84,7 @@ static paritas_status rebuild_curves(struct limit_tests *tests)
             const struct infer_point *point = k == 0 ? &tests->points[i].data : &tests->points[i].asimov;
             curve_add(curves[k], tests->points[i].mu, point->twice_nll, point->slope);
         }
+        if (tests->careful) curve_mend_slopes(curves[k], 10.0 * same_minimum(infer->context));
     }
     return PARITAS_OK;
 }
