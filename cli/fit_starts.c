@@ -1,41 +1,25 @@
 /* fit_starts.c: random starts and their outcome. */
 #include "fit_starts.h"
-#include "counter_random.h"
-#include "infer/probability.h"
+#include "infer/lowest.h"
 
 #include <math.h>
 #include <string.h>
 
-#define SAME_MINIMUM 1e-6 /* in twice the NLL */
+#define SAME_OUTCOME 1e-6 /* in twice the NLL */
 
-/* A number in (0, 1) by (start, parameter). */
-static double uniform(uint64_t start, uint64_t parameter)
-{
-    return ((double)(counter_bits(start, parameter) >> 11) + 0.5) * 0x1p-53;
-}
-
-/* Constrained parameters: by their width. Free ones: evenly within bounds, at most three times their size
- * away. */
 static void draw_start(const struct session *session, uint64_t k, double *start)
 {
-    const double *widths = paritas_model_constraint_widths(session->model);
-    for (size_t i = 0; i < session->n_parameters; i++) {
-        if (session->job.fixed[i]) continue;
-        const struct range bounds = bounds_of(session, i);
-        double u = uniform(k, i), reach = 3.0 * (fabs(start[i]) > 1.0 ? fabs(start[i]) : 1.0);
-        double low = bounds.lower > start[i] - reach ? bounds.lower : start[i] - reach,
-               high = bounds.upper < start[i] + reach ? bounds.upper : start[i] + reach;
-        start[i] = isnan(widths[i]) ? low + u * (high - low) : start[i] + normal_quantile(u) * widths[i];
-        if (start[i] < bounds.lower) start[i] = bounds.lower;
-        if (start[i] > bounds.upper) start[i] = bounds.upper;
-    }
+    const paritas_model *model = session->model;
+    lowest_draw_start(session->n_parameters, paritas_model_constraint_widths(model),
+                      paritas_model_lower_bounds(model), paritas_model_upper_bounds(model),
+                      session->job.fixed, k, start);
 }
 
 static void count_minimum(struct starts *starts, double twice_nll)
 {
     size_t at = 0;
-    while (at < starts->n_minima && starts->minima[at].twice_nll < twice_nll - SAME_MINIMUM) at++;
-    if (at < starts->n_minima && starts->minima[at].twice_nll <= twice_nll + SAME_MINIMUM) {
+    while (at < starts->n_minima && starts->minima[at].twice_nll < twice_nll - SAME_OUTCOME) at++;
+    if (at < starts->n_minima && starts->minima[at].twice_nll <= twice_nll + SAME_OUTCOME) {
         starts->minima[at].count++;
         return;
     }
@@ -71,7 +55,7 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
         double twice_nll = results[k].twice_nll;
         if (results[k].status != PARITAS_FIT_CONVERGED) continue;
         /* equal minima: the earliest start wins, whatever rounding says */
-        if (starts->converged == 0 || twice_nll < starts->lowest - SAME_MINIMUM) {
+        if (starts->converged == 0 || twice_nll < starts->lowest - SAME_OUTCOME) {
             starts->best = k;
             starts->winner = jobs[k].start;
         }

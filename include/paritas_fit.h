@@ -49,6 +49,9 @@ typedef struct paritas_job {
     const double *lower;        /* parameter_count */
     const double *upper;        /* parameter_count */
     const unsigned char *fixed; /* parameter_count */
+    /* Of each fit behind a statistic. 0: one, and more where there are signs of several minima; 1: one;
+     * N: as many. paritas_fit has one. */
+    unsigned starts;
 } paritas_job;
 #define PARITAS_JOB_DEFAULT PARITAS_INIT(paritas_job)
 

@@ -14,6 +14,19 @@
 extern "C" {
 #endif
 
+/* ---- several minima ----------------------------------------------------------------------------- */
+
+#define PARITAS_MINIMA_FIELDS(FIELD, R)                                                          \
+    FIELD(R, size_t, met, , "met", "", "different minima of the fit that met most; 0: one each") \
+    FIELD(R, double, apart, , "apart", "", "twice the NLL between the lowest and the highest of a fit")
+typedef struct paritas_minima {
+    PARITAS_MINIMA_FIELDS(PARITAS_MEMBER, )
+} paritas_minima;
+#define PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                          \
+    FIELD(R, paritas_truth, several_minima, , "several_minima", "",                      \
+          "further starts met different minima; the answer uses the lowest of each fit") \
+    FIELD(R, paritas_minima, minima, , "minima", "", "what they met")
+
 /* ---- hypothesis tests --------------------------------------------------------------------------- */
 
 #define PARITAS_STATISTIC_LIST(ITEM)                                                           \
@@ -48,6 +61,7 @@ typedef enum paritas_reason { PARITAS_REASON_LIST(PARITAS_ENUMERATOR) } paritas_
     FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                   \
     FIELD(R, double, p0, , "p0", "", "p-value of the background for discovery; q0 only, else NaN")      \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                             \
     FIELD(R, double, twice_nll_free, , "", "", "twice the NLL at the best fit")                         \
     FIELD(R, double, twice_nll_fixed, , "", "", "twice the NLL with the tested value fixed")            \
     FIELD(R, paritas_reason, reason, , "reason", "", "found; undefined where CLs does not exist")       \
@@ -88,6 +102,7 @@ typedef struct paritas_limit_request {
     FIELD(R, paritas_truth, bound_widened, , "bound_widened", "",                                          \
           "the search went beyond the model's bound")                                                      \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer")    \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                                \
     FIELD(R, double, mu_hat, , "", "",                                                                     \
           "best fit of the parameter of interest; NaN where nothing was tested")                           \
     FIELD(R, size_t, n_scan, , "", "", "values that were tested; the first scan_room of them are in scan") \
@@ -110,14 +125,15 @@ PARITAS_API paritas_status paritas_limit(paritas_context *context, const paritas
 
 /* ---- discovery ---------------------------------------------------------------------------------- */
 
-#define PARITAS_SIGNIFICANCE_RESULT_FIELDS(FIELD, R)                                  \
-    FIELD(R, double, p0, , "p0", "", "p-value of the background")                     \
-    FIELD(R, double, z, , "Z", "", "significance, Phi^-1(1 - p0)")                    \
-    FIELD(R, double, p0_exp, , "p0_exp", "", "p-value expected for mu = 1")           \
-    FIELD(R, double, z_exp, , "Z_exp", "", "significance expected for mu = 1")        \
-    FIELD(R, double, q0, , "q0", "", "test statistic of the data")                    \
-    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest") \
-    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer")
+#define PARITAS_SIGNIFICANCE_RESULT_FIELDS(FIELD, R)                                                    \
+    FIELD(R, double, p0, , "p0", "", "p-value of the background")                                       \
+    FIELD(R, double, z, , "Z", "", "significance, Phi^-1(1 - p0)")                                      \
+    FIELD(R, double, p0_exp, , "p0_exp", "", "p-value expected for mu = 1")                             \
+    FIELD(R, double, z_exp, , "Z_exp", "", "significance expected for mu = 1")                          \
+    FIELD(R, double, q0, , "q0", "", "test statistic of the data")                                      \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                   \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
 typedef struct paritas_significance_result {
     size_t size;
     PARITAS_SIGNIFICANCE_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -198,6 +214,7 @@ PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_m
     ENUMERATION(paritas_test_statistic, PARITAS_STATISTIC_LIST, "Test statistics.") \
     ENUMERATION(paritas_reason, PARITAS_REASON_LIST, "Whether a number was found, and why not.")
 #define PARITAS_STATISTICS_RECORDS(RECORD)                                                                 \
+    RECORD(paritas_minima, PARITAS_MINIMA_FIELDS, "Different minima that the fits of a statistic met.")    \
     RECORD(paritas_hypotest_result, PARITAS_HYPOTEST_RESULT_FIELDS, "Asymptotic test of one value of mu.") \
     RECORD(paritas_limit_result, PARITAS_LIMIT_RESULT_FIELDS, "Asymptotic upper limits.")                  \
     RECORD(paritas_significance_result, PARITAS_SIGNIFICANCE_RESULT_FIELDS, "Asymptotic discovery.")       \

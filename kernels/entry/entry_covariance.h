@@ -151,8 +151,7 @@ FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane
     TEAM_FOR(i, n) {
         const real curvature = MODEL_SCALE(i);
         const real part = (NEWTON_TEMP)[i] * curvature;
-        const mask known =
-            AND(AND(curvature > R(0.0), part > JOB_HELD), part * JOB_FLAT_CURVATURE < R(1e-4));
+        const mask known = AND(AND(curvature > R(0.0), part > JOB_HELD), part * JOB_FLAT_CURVATURE < R(1e-4));
         const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
         (NEWTON_TEMP)[i] = variance;
         STORE_ROWS(out, rows, stride, COVARIANCE_ACTIVE * n + i, active[i]);

@@ -33,8 +33,7 @@ FN pack hf_bin_scale(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b)
         const u32 varies = un->varied != HF_NOT_VARIED;
         GLOBAL const real *row =
             s + (varies ? mi[HF_S_VARIED] + un->varied + panel * HF_VARIED_PANEL(un->histosys_count) : 0);
-        const pack rate =
-            hf_number(hf_numbers_of(HF_R(NOMINAL) + hf_cell_at(ch, panel, u), row, varies), b);
+        const pack rate = hf_number(hf_numbers_of(HF_R(NOMINAL) + hf_cell_at(ch, panel, u), row, varies), b);
         sum = sum + PSELECT(rate < PK(0.0), -rate, rate);
     }
     return sum;
@@ -98,7 +97,8 @@ FN_LARGE mask hf_is_near_edge(HF_PARAMETERS, real part)
         for (u32 b = 0; b < pn->bins; b += PACK) {
             const u32 bin = panel * 8 + b;
             const pack n = LOADP(HF_S(MAIN), bin), scale = hf_bin_scale(HF, ch, pn->index, b);
-            const pmask near = LOADP(HF_S(LAMBDA), bin) < pflush(PACK_OF(part) * PSELECT(n > PK(0.0), n, scale));
+            const pmask near =
+                LOADP(HF_S(LAMBDA), bin) < pflush(PACK_OF(part) * PSELECT(n > PK(0.0), n, scale));
             STOREP(HF_S(DEVIANCE), bin, PSELECT(near, PK(1.0), PK(0.0)));
         }
     }
@@ -124,8 +124,7 @@ FN_LARGE real hf_settle(HF_PARAMETERS, mask lanes)
                        off = PSELECT(open, zero, PSELECT(room < e, room, e)),
                        far = PSELECT(lambda < PACK_OF(HF_REACH) * n, PACK_OF(HF_HUGE), zero);
             const pack distance = PDIVIDE(PSELECT(off < zero, -off, off), PSELECT(walled, least, PK(1.0)));
-            STOREP(HF_S(DEVIANCE), bin,
-                   PSELECT(counted, far, PSELECT(walled, pflush(distance), zero)));
+            STOREP(HF_S(DEVIANCE), bin, PSELECT(counted, far, PSELECT(walled, pflush(distance), zero)));
             STOREP(HF_S(MAIN), bin, PSELECT(AND(own, walled), PSELECT(next > zero, -next, zero), n));
         }
     }
@@ -136,8 +135,7 @@ FN_LARGE real hf_settle(HF_PARAMETERS, mask lanes)
 FN void hf_keep_domain(HF_PARAMETERS)
 {
     GLOBAL real *n = HF_S(MAIN);
-    TEAM_FOR_PACK(i, 8 * mi[HF_PANELS])
-    STOREP(n, i, PSELECT(LOADP(n, i) > PK(0.0), LOADP(n, i), PK(0.0)));
+    TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(n, i, PSELECT(LOADP(n, i) > PK(0.0), LOADP(n, i), PK(0.0)));
     ONE_WORKER
     {
         HF_REACH = R(0.0);
@@ -151,7 +149,7 @@ FN void hf_stiffen(HF_PARAMETERS, real factor)
     GLOBAL real *n = HF_S(MAIN);
     const pack part = PDIVIDE(PK(1.0), PACK_OF(factor));
     TEAM_FOR_PACK(i, 8 * mi[HF_PANELS])
-    STOREP(n, i, PSELECT(LOADP(n, i) < PK(0.0), pflush(LOADP(n, i) * part), LOADP(n, i)));
+        STOREP(n, i, PSELECT(LOADP(n, i) < PK(0.0), pflush(LOADP(n, i) * part), LOADP(n, i)));
     ONE_WORKER
     {
         HF_STIFFNESS = HF_STIFFNESS * factor;

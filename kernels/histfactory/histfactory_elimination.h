@@ -187,8 +187,7 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real 
         }
         STOREP(weight, b, curve);
         if (ANY(HF_REACH > R(0.0))) { /* walls are no data */
-            const pmask wall =
-                AND(PACK_OF(HF_REACH) > PK(0.0), LOADP(HF_S(MAIN), bin) <= PK(0.0));
+            const pmask wall = AND(PACK_OF(HF_REACH) > PK(0.0), LOADP(HF_S(MAIN), bin) <= PK(0.0));
             STOREP(whole, b, PSELECT(wall, PK(0.0), LOADP(whole, b)));
         }
     }

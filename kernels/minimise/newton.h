@@ -42,21 +42,22 @@
 #define NEWTON_BACKTRACKS 10
 #define NEWTON_COASTING_STEPS 4
 #define NEWTON_EDM_COASTING R(1e-3)
-#define NEWTON_EDM_FIRST_EXACT R(10.0)
+#define NEWTON_EDM_FIRST_EXACT R(1.0)
 #define NEWTON_EDM_SADDLE R(1e-7) /* below, a bad exact Hessian is a saddle */
 #define NEWTON_ESCAPES R(20.0)    /* per fit */
 #define NEWTON_FLAT R(1e-7)
 #define NEWTON_SHIFT_FIRST R(1e-3)
 #define NEWTON_SHIFT_LEAST R(1e-9)
-#define NEWTON_SHIFTS 4 /* tried, each 10 times the last; then Fisher */
+#define NEWTON_PATIENCE R(2.0) /* refused Hessians that Fisher's matrix replaces; later ones are shifted */
+#define NEWTON_SHIFTS 4        /* tried, each 10 times the last; then Fisher */
 #define NEWTON_SNAP PK(1e-12)
 #define NEWTON_REACH R(0.1)
 #define NEWTON_REACH_LEAST R(1e-7)
 #define NEWTON_STIFFNESS R(1e3)
 #define NEWTON_STIFFEST R(1e8)
-#define NEWTON_SETTLED R(0.5)     /* model_settle: the walls' conditions hold */
-#define NEWTON_SETTLINGS R(30.0)  /* per fit */
-#define NEWTON_WALLS R(2.0)       /* line searches cut by a wall, before a fit goes beyond */
+#define NEWTON_SETTLED R(0.5)    /* model_settle: the walls' conditions hold */
+#define NEWTON_SETTLINGS R(30.0) /* per fit */
+#define NEWTON_WALLS R(2.0)      /* line searches cut by a wall, before a fit goes beyond */
 #define NEWTON_NEAR_EDGE R(0.1)
 /* of a bin's scale: a rate on the domain's edge */
 #if F64
@@ -79,6 +80,7 @@ typedef struct {
     real kap;                   /* next curvature: 1 exact Hessian, 0 Fisher */
     real escapes;               /* from saddles so far */
     real used;                  /* kap of the current factor */
+    real refusals;              /* of exact Hessians so far */
     real shift, usual;          /* in parts of the diagonal's squares: makes an exact Hessian positive */
     real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
     real walls;                 /* line searches that met the end of the domain */
@@ -251,7 +253,7 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     f.value = model_value(MODEL, 1);
     f.status = SELECT(f.value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     f.kap = start_is_near ? R(1.0) : R(0.0);
-    f.damping = f.iterations = f.escapes = f.walls = f.settlings = R(0.0);
+    f.damping = f.iterations = f.escapes = f.walls = f.settlings = f.refusals = R(0.0);
     f.edm = f.unsettled = MODEL_HUGE;
     f.usual = NEWTON_SHIFT_FIRST;
     f.changed = f.value < -MODEL_HUGE;
@@ -277,21 +279,26 @@ FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     mask redo = f->running;
     f->used = f->kap;
     f->downward = f->shift = zero;
+    f->refused = zero > one;
     for (u32 attempt = 0; attempt <= NEWTON_SHIFTS + 1 && ANY(redo); attempt++) {
-        TEAM_IF(attempt == 1) f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
+        TEAM_IF(attempt == 1)
+            f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
         f->shift = SELECT(redo, attempt == 0 ? zero : attempt == 1 ? f->usual : R(10.0) * f->shift, f->shift);
-        if (attempt > NEWTON_SHIFTS) {
-            f->used = SELECT(redo, zero, f->used);
-            f->shift = SELECT(redo, zero, f->shift);
-        }
+        const mask gives_up =
+            AND(redo, attempt > NEWTON_SHIFTS ? redo : AND(f->refused, f->refusals <= NEWTON_PATIENCE));
+        f->used = SELECT(gives_up, zero, f->used);
+        f->shift = SELECT(gives_up, zero, f->shift);
         f->bad = model_curvature(MODEL, f->used, SELECT(f->shift > f->damping, f->shift, f->damping), doubt,
                                  NEWTON_FLAT);
         redo = AND(redo, AND(f->bad, f->used > zero));
-        if (attempt == 0) f->refused = redo;
+        if (attempt == 0) {
+            f->refused = redo;
+            f->refusals = SELECT(redo, f->refusals + one, f->refusals);
+        }
     }
     /* smaller next time, unless none was enough */
-    const mask none = AND(f->refused, f->used <= zero);
-    const real next = SELECT(none, R(1e3) * f->usual, SELECT(f->refused, R(0.1) * f->shift, f->usual));
+    const mask tried = AND(f->refused, f->refusals > NEWTON_PATIENCE);
+    const real next = SELECT(tried, SELECT(f->used > zero, R(0.1) * f->shift, R(1e3) * f->usual), f->usual);
     f->usual = SELECT(next > NEWTON_SHIFT_LEAST, SELECT(next < one, next, one), NEWTON_SHIFT_LEAST);
     const pmask own = fit_packs(f->running);
     TEAM_FOR_PACK(i, MODEL_SLOTS)
@@ -308,8 +315,7 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     f->edm = SELECT(f->running, newton_direction(MODEL), f->edm);
     /* only an exact factor may end a fit */
     const mask small = AND(AND(f->running, NOT(f->changed)), f->edm <= f->tolerance);
-    const mask lowest =
-        AND(R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance, MODEL_REACH <= zero);
+    const mask lowest = AND(R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance, MODEL_REACH <= zero);
     f->exact = AND(f->used > zero, NOT(f->bad));
     f->undamped = AND(f->damping <= zero, f->shift <= zero);
     f->status = SELECT(AND(small, OR(lowest, AND(f->exact, f->undamped))), FIT_CONVERGED, f->status);
@@ -320,7 +326,8 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
         SELECT(AND(AND(small, NOT(lowest)), AND(f->refused, NOT(f->saddle))), FIT_NOT_A_MINIMUM, f->status);
     f->escapes = SELECT(f->saddle, f->escapes + one, f->escapes);
     const mask ask = AND(small, AND(f->status == FIT_RUNNING, NOT(f->saddle)));
-    f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(AND(f->refused, f->used <= zero), zero, f->kap));
+    f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one,
+                    SELECT(AND(f->refused, f->used <= zero), zero, f->kap));
     f->damping = SELECT(ask, zero, f->damping);
     f->running = AND(f->status == FIT_RUNNING, NOT(ask));
 }
@@ -469,7 +476,8 @@ FN void newton_settle(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
 {
     const real zero = R(0.0), one = R(1.0), left = model_settle(MODEL, ended);
     const mask more = AND(ended, left > NEWTON_SETTLED), below = AND(more, left >= MODEL_HUGE);
-    const mask slow = AND(AND(more, NOT(below)), AND(left > R(0.1) * f->unsettled, MODEL_STIFFNESS < NEWTON_STIFFEST));
+    const mask slow =
+        AND(AND(more, NOT(below)), AND(left > R(0.1) * f->unsettled, MODEL_STIFFNESS < NEWTON_STIFFEST));
     TEAM_BARRIER();
     ONE_WORKER
     {
@@ -488,7 +496,8 @@ FN void newton_settle(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
 
 FN void newton_walls(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
-    const mask inside = MODEL_REACH <= R(0.0), stuck = OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM),
+    const mask inside = MODEL_REACH <= R(0.0),
+               stuck = OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM),
                stopped = AND(inside, OR(stuck, AND(f->status == FIT_RUNNING, f->walls >= NEWTON_WALLS))),
                ended = AND(NOT(inside), f->status == FIT_CONVERGED);
     TEAM_IF(ANY(ended)) newton_settle(MODEL, f, ended);

@@ -1,5 +1,6 @@
 /* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
+#include "histfactory/histfactory_bends.h"
 #include "histfactory/histfactory_derivatives.h"
 #include "base/host_math.h"
 #include "entry/histfactory_entries.h"
@@ -37,6 +38,7 @@ const struct paritas_family hf_family = {
     .channel_bins = hf_channel_bins,
     .sample_count = hf_sample_count,
     .sample_name = hf_sample_name,
+    .bends = hf_bends,
     .check_templates = hf_check_templates,
     .put_templates = hf_put_templates,
     .suggest_aux = hf_suggest_aux,

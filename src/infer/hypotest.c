@@ -55,5 +55,7 @@ paritas_status paritas_significance(paritas_context *context, const paritas_mode
     result->q0 = test.q;
     result->mu_hat = test.mu_hat;
     result->status = test.status;
+    result->several_minima = test.several_minima;
+    result->minima = test.minima;
     return PARITAS_OK;
 }

@@ -11,6 +11,14 @@
 #include "base/context.h"
 #include "fit/minimum.h"
 
+/* Different minima that further starts met (lowest.h). */
+struct infer_minima {
+    bool several;
+    size_t met;   /* of the fit with the most */
+    double apart; /* twice the NLL, between the lowest and the highest of a fit */
+};
+
+#define INFER_POOL_MOST 32
 #define INFER_FIXED_MAX 2
 #define INFER_NEIGHBOURS 4
 
@@ -24,6 +32,11 @@ struct infer {
     double *upper;    /* own copy: limits widen it */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
+    unsigned starts; /* per fit; 0: as many as needed, 1: the usual one alone */
+    double *bends;   /* of struct paritas_family; NULL: not yet asked for */
+    struct infer_minima minima;
+    const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
+    size_t n_pool;
     bool out_of_memory;
 };
 
@@ -34,7 +47,8 @@ struct infer_profile {
     paritas_fit_result result;
     double *parameters, *errors, *covariance; /* n, n, n * n */
     paritas_parameter_state *states;
-    double *hessian; /* of twice the NLL; only for a parameter on its bound */
+    double *hessian;         /* of twice the NLL; only for a parameter on its bound */
+    bool probed, suspicious; /* by lowest_search */
 };
 
 /* A conditional fit with `k` parameters fixed. */
@@ -48,6 +62,7 @@ struct infer_point {
     /* of smaller waves, same profile and parameter; NULL: none */
     const struct infer_point *neighbour[INFER_NEIGHBOURS];
     paritas_fit_status status; /* from here on: answers */
+    unsigned iterations;
     double twice_nll;
     double slope; /* d(twice_nll) / d(value[0]), set by infer_slopes */
     const double *parameters;

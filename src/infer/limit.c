@@ -345,6 +345,8 @@ static void write_result(const struct search *s, const paritas_limit_request *re
     result->upper_bound = a->infer->upper[a->infer->poi];
     result->bound_widened = tests->widened;
     result->status = worst;
+    result->several_minima = a->infer->minima.several;
+    result->minima = (paritas_minima){a->infer->minima.met, a->infer->minima.apart};
 }
 
 static void write_fits(const struct search *s, struct limit_fits *fits)

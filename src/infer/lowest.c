@@ -1,0 +1,342 @@
+/* lowest.c: further starts for the fits of a statistic.
+ *
+ *   signs of several minima? ─► rounds of starts for all fits of a data set ─► two rounds without anything lower
+ *
+ * Signs: a fit that took long or failed, or a free fit that ends elsewhere if it starts with a parameter a
+ * constraint width away by which rates bend. Starts: random ones, and different ends of all fits: a minimum that
+ * one finds is tried by the others. */
+#include "infer/lowest.h"
+#include "base/counter_random.h"
+#include "fit/family.h"
+#include "fit/fit.h"
+#include "infer/probability.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LONG_FIT 12      /* iterations: published analyses take 4 to 9 */
+#define BEND_LEAST 0.4   /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
+#define PROBES 32        /* two a parameter, the most bent first */
+#define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
+#define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
+#define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
+#define MINIMA_MOST 16
+#define LOWER 1e-6 /* in twice the NLL: another minimum */
+
+void lowest_draw_start(size_t n, const double *widths, const double *lower, const double *upper,
+                       const unsigned char *fixed, uint64_t k, double *start)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (fixed[i]) continue;
+        const double u = ((double)(counter_bits(k, i) >> 11) + 0.5) * 0x1p-53,
+                     reach = 3.0 * fmax(fabs(start[i]), 1.0), low = fmax(lower[i], start[i] - reach),
+                     high = fmin(upper[i], start[i] + reach);
+        start[i] = isnan(widths[i]) ? low + u * (high - low) : start[i] + normal_quantile(u) * widths[i];
+        start[i] = fmin(fmax(start[i], lower[i]), upper[i]);
+    }
+}
+
+/* A fit that is sought: the free one, or a point's. */
+struct sought {
+    struct infer_point *point; /* NULL: the free fit */
+    unsigned char *fixed;
+    paritas_fit_status status;
+    double twice_nll;
+    const double *parameters;
+    bool lower;                 /* than at the beginning */
+    double minima[MINIMA_MOST]; /* twice the NLL of converged fits, ascending */
+    size_t n_minima;
+};
+
+struct search {
+    struct infer *infer;
+    struct infer_profile *profile;
+    struct sought *sought;
+    size_t n;
+    double same; /* in twice the NLL */
+};
+
+static void note_minimum(struct sought *s, double twice_nll, double same)
+{
+    size_t at = 0;
+    while (at < s->n_minima && s->minima[at] < twice_nll - same) at++;
+    if (at < s->n_minima && s->minima[at] <= twice_nll + same) return;
+    if (at == MINIMA_MOST) return;
+    if (s->n_minima < MINIMA_MOST) s->n_minima++;
+    memmove(&s->minima[at + 1], &s->minima[at], (s->n_minima - 1 - at) * sizeof s->minima[0]);
+    s->minima[at] = twice_nll;
+}
+
+static bool is_known(const struct search *search, const double *parameters)
+{
+    const size_t n = search->infer->n_parameters;
+    for (size_t k = 0; k < search->infer->n_pool; k++) {
+        double apart = 0.0;
+        for (size_t i = 0; i < n; i++)
+            apart =
+                fmax(apart, fabs(search->infer->pool[k][i] - parameters[i]) / fmax(1.0, fabs(parameters[i])));
+        if (apart < 1e-3) return true;
+    }
+    return false;
+}
+
+static void put_in_pool(struct search *search, const double *parameters)
+{
+    double *row = infer_reals(search->infer, search->infer->n_parameters, 1);
+    if (!row || search->infer->n_pool == INFER_POOL_MOST || is_known(search, parameters)) return;
+    memcpy(row, parameters, search->infer->n_parameters * sizeof *row);
+    search->infer->pool[search->infer->n_pool++] = row;
+}
+
+/* ---- fits ---- */
+
+static bool is_better(const struct sought *s, const paritas_fit_result *found, double same)
+{
+    const bool converged = found->status == PARITAS_FIT_CONVERGED;
+    if (converged != (s->status == PARITAS_FIT_CONVERGED)) return converged;
+    return !(found->twice_nll >= s->twice_nll - same);
+}
+
+/* One start for one fit: the values of a point are its own. */
+static void put_job(const struct search *search, const struct sought *s, double *start, paritas_job *job)
+{
+    *job = search->infer->base;
+    job->data = search->profile->data;
+    job->fixed = s->fixed;
+    job->start = start;
+    for (size_t i = 0; i < search->infer->n_parameters; i++) {
+        if (search->infer->base.fixed[i]) start[i] = search->infer->base.start[i];
+        start[i] = infer_bounded(search->infer, i, start[i]);
+    }
+    for (size_t j = 0; s->point && j < s->point->k; j++) start[s->point->parameter[j]] = s->point->value[j];
+}
+
+/* The first n_fits, from `n_starts` starts each. *lower: an answer became lower. */
+static paritas_status run_starts(struct search *search, size_t n_fits, size_t n_starts,
+                                 const double *const *starts, bool *lower)
+{
+    struct infer *infer = search->infer;
+    const size_t n = n_fits * n_starts, p = infer->n_parameters;
+    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
+    paritas_fit_result *results = infer_array(infer, n, sizeof *results);
+    double *rows = infer_reals(infer, n, p), *fitted = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) {
+        memcpy(rows + i * p, starts[i % n_starts], p * sizeof *rows);
+        put_job(search, &search->sought[i / n_starts], rows + i * p, &jobs[i]);
+    }
+    TRY(fit_run(infer->context, infer->model, NULL, n, jobs,
+                &(paritas_fit_answers){.results = results, .parameters = fitted}));
+    for (size_t i = 0; i < n; i++) {
+        struct sought *s = &search->sought[i / n_starts];
+        if (results[i].status == PARITAS_FIT_CONVERGED) {
+            note_minimum(s, results[i].twice_nll, search->same);
+            if (fabs(results[i].twice_nll - s->twice_nll) > search->same) put_in_pool(search, fitted + i * p);
+        }
+        if (!is_better(s, &results[i], search->same)) continue;
+        s->status = results[i].status;
+        s->twice_nll = results[i].twice_nll;
+        s->parameters = fitted + i * p;
+        s->lower = *lower = true;
+    }
+    return PARITAS_OK;
+}
+
+/* ---- signs ---- */
+
+static paritas_status find_bends(struct infer *infer)
+{
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    infer->bends = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    return model->family->bends ? model->family->bends(infer->context, model, infer->bends) : PARITAS_OK;
+}
+
+/* The fit's point, but for one parameter by which rates bend: a width to either side of its start. */
+static paritas_status probe_bends(const struct search *search, const double **probes, size_t *n_probes)
+{
+    struct infer *infer = search->infer;
+    const size_t n = infer->n_parameters;
+    unsigned char *done = infer_array(infer, n, 1);
+    TRY(infer_memory(infer));
+    TRY(find_bends(infer));
+    for (size_t k = 0; k < PROBES / 2; k++) {
+        size_t most = n;
+        for (size_t i = 0; i < n; i++)
+            if (!done[i] && !infer->base.fixed[i] && infer->bends[i] >= BEND_LEAST &&
+                infer->widths[i] > 0.0 && (most == n || infer->bends[i] > infer->bends[most]))
+                most = i;
+        if (most == n) break;
+        done[most] = 1;
+        for (int side = -1; side <= 1; side += 2) {
+            double *point = infer_reals(infer, n, 1);
+            TRY(infer_memory(infer));
+            memcpy(point, search->profile->parameters, n * sizeof *point);
+            point[most] = infer_bounded(infer, most, infer->base.start[most] + side * infer->widths[most]);
+            probes[(*n_probes)++] = point;
+        }
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status probe(struct search *search)
+{
+    const double *probes[PROBES];
+    size_t n = 0;
+    bool lower = false;
+    if (search->infer->bends) return PARITAS_OK; /* the first data set's fit stands for the model */
+    if (search->profile->result.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    TRY(probe_bends(search, probes, &n));
+    return n > 0 ? run_starts(search, 1, n, probes, &lower) : PARITAS_OK;
+}
+
+static bool took_long(paritas_fit_status status, unsigned iterations)
+{
+    return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
+}
+
+static paritas_status look_for_signs(struct search *search, bool *signs)
+{
+    struct infer_profile *profile = search->profile;
+    *signs = search->infer->starts > 1 || profile->suspicious;
+    if (!profile->probed) {
+        profile->probed = true;
+        TRY(probe(search));
+        *signs = *signs || search->infer->n_pool > 0 ||
+                 took_long(profile->result.status, profile->result.iterations);
+    }
+    for (size_t i = 0; i < search->n; i++) {
+        const struct infer_point *point = search->sought[i].point;
+        if (point) *signs = *signs || took_long(point->status, point->iterations);
+    }
+    profile->suspicious = *signs;
+    return PARITAS_OK;
+}
+
+/* ---- rounds ---- */
+
+/* Adds random starts `first` ... to the list of n. */
+static paritas_status add_random_starts(const struct search *search, uint64_t first, size_t n_random,
+                                        const double **starts, size_t *n)
+{
+    struct infer *infer = search->infer;
+    const size_t p = infer->n_parameters;
+    for (size_t k = 0; k < n_random; k++) {
+        double *start = infer_reals(infer, p, 1);
+        TRY(infer_memory(infer));
+        memcpy(start, infer->base.start, p * sizeof *start);
+        lowest_draw_start(p, infer->widths, infer->base.lower, infer->base.upper, infer->base.fixed,
+                          first + k, start);
+        starts[(*n)++] = start;
+    }
+    return PARITAS_OK;
+}
+
+static bool met_several(const struct search *search)
+{
+    bool several = false;
+    for (size_t i = 0; i < search->n; i++) several = several || search->sought[i].n_minima > 1;
+    return several;
+}
+
+/* The usual fit was the first start. */
+static paritas_status run_rounds(struct search *search)
+{
+    const size_t asked = search->infer->starts;
+    size_t size = FIRST_ROUND, random = 0, tried = 0;
+    for (size_t round = 0; asked ? 1 + random < asked : round < ROUNDS_MOST; round++) {
+        const double *starts[LARGEST_ROUND + INFER_POOL_MOST];
+        size_t n = 0;
+        bool lower = false;
+        if (asked && size > asked - 1 - random) size = asked - 1 - random;
+        for (; tried < search->infer->n_pool; tried++) starts[n++] = search->infer->pool[tried];
+        TRY(add_random_starts(search, 1 + random, size, starts, &n));
+        TRY(run_starts(search, search->n, n, starts, &lower));
+        random += size;
+        if (!asked && !lower && (size == LARGEST_ROUND || !met_several(search))) break;
+        size = size < LARGEST_ROUND ? 2 * size : size;
+    }
+    return PARITAS_OK;
+}
+
+/* ---- answers ---- */
+
+static void note_minima(struct search *search)
+{
+    struct infer_minima *minima = &search->infer->minima;
+    for (size_t i = 0; i < search->n; i++) {
+        const struct sought *s = &search->sought[i];
+        if (s->n_minima < 2) continue;
+        minima->several = true;
+        minima->met = s->n_minima > minima->met ? s->n_minima : minima->met;
+        minima->apart = fmax(minima->apart, s->minima[s->n_minima - 1] - s->minima[0]);
+    }
+}
+
+static paritas_status give_answers(struct search *search)
+{
+    for (size_t i = 0; i < search->n; i++) {
+        const struct sought *s = &search->sought[i];
+        if (!s->lower) continue;
+        if (!s->point) {
+            struct infer_profile again = *search->profile;
+            again.start = s->parameters;
+            TRY(infer_free_fit(search->infer, &again));
+            again.start = search->profile->start;
+            if (again.result.status == PARITAS_FIT_CONVERGED ||
+                search->profile->result.status != PARITAS_FIT_CONVERGED)
+                *search->profile = again;
+            continue;
+        }
+        s->point->status = s->status;
+        s->point->twice_nll = s->twice_nll;
+        s->point->parameters = s->parameters;
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status seek(struct search *search, size_t n, struct infer_point *const *points)
+{
+    struct infer *infer = search->infer;
+    const size_t p = infer->n_parameters;
+    search->sought[0] = (struct sought){.status = search->profile->result.status,
+                                        .twice_nll = search->profile->result.twice_nll,
+                                        .parameters = search->profile->parameters};
+    for (size_t i = 0; i < n; i++)
+        search->sought[1 + i] = (struct sought){.point = points[i],
+                                                .status = points[i]->status,
+                                                .twice_nll = points[i]->twice_nll,
+                                                .parameters = points[i]->parameters};
+    for (size_t i = 0; i < search->n; i++) {
+        struct sought *s = &search->sought[i];
+        s->fixed = infer_array(infer, p, 1);
+        TRY(infer_memory(infer));
+        memcpy(s->fixed, infer->base.fixed, p);
+        for (size_t j = 0; s->point && j < s->point->k; j++) s->fixed[s->point->parameter[j]] = 1;
+        if (s->status == PARITAS_FIT_CONVERGED) note_minimum(s, s->twice_nll, search->same);
+    }
+    bool signs;
+    TRY(look_for_signs(search, &signs));
+    if (!signs) return PARITAS_OK;
+    for (size_t i = 0; i < search->n; i++)
+        if (search->sought[i].status == PARITAS_FIT_CONVERGED)
+            put_in_pool(search, search->sought[i].parameters);
+    TRY(run_rounds(search));
+    note_minima(search);
+    return give_answers(search);
+}
+
+paritas_status lowest_search(struct infer *infer, struct infer_profile *profile, size_t n,
+                             struct infer_point *const *points)
+{
+    if (infer->starts == 1) return PARITAS_OK;
+    struct search *search = infer_array(infer, 1, sizeof *search);
+    TRY(infer_memory(infer));
+    search->infer = infer;
+    search->profile = profile;
+    search->n = 1 + n;
+    search->same = fmax(same_minimum(infer->context), LOWER);
+    search->sought = infer_array(infer, search->n, sizeof *search->sought);
+    TRY(infer_memory(infer));
+    return seek(search, n, points);
+}
