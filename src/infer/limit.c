@@ -145,6 +145,8 @@ static void propose(const struct limit_tests *tests, int curve, double scale, st
                  expected = limit_tests_excess_from(tests, curve, nearest, root);
     if (fabs(there) <= LEVEL_MET || fabs(expected) <= LEVEL_MET) {
         bracket->settled = true;
+    } else if (high == HUGE_VAL) {
+        bracket->root = fmin(low + 0.01 * fmax(scale, low), tests->widest);
     } else if (high - low > 4.0 * ACCEPT * root) {
         bracket->root = 0.5 * (low + high);
     } else {
@@ -224,11 +226,11 @@ static void revive(const struct limit_tests *tests, int curve, double scale, str
 {
     if (!bracket->hopeless || tests->a.no_asimov) return;
     update_bracket(tests, curve, bracket);
-    if (bracket->reason == PARITAS_REASON_ALL_EXCLUDED ? bracket->low > 1e-9 * scale
-        : bracket->reason == PARITAS_REASON_NONE_BELOW_BOUND || bracket->reason == PARITAS_REASON_COMES_BACK
-            ? bracket->high != HUGE_VAL
-            : false)
-        bracket->hopeless = false;
+    if (bracket->reason == PARITAS_REASON_ALL_EXCLUDED)
+        bracket->hopeless = bracket->low <= 1e-9 * scale;
+    else if (bracket->reason == PARITAS_REASON_NONE_BELOW_BOUND ||
+             bracket->reason == PARITAS_REASON_COMES_BACK)
+        bracket->hopeless = bracket->high == HUGE_VAL;
 }
 
 /* The next tests of curves without a root. */
@@ -275,10 +277,11 @@ static size_t spread_tests(const struct search *s, size_t room, double *mu)
     const double top = fmax(highest, fmin(2.0 * highest, bound));
     if (!(top > from)) return 0;
     first = fmax(fmin(first, s->scale), 1e-3 * (top - from));
+    const double growth = host_log((top - from) / first);
     size_t n = 0;
     for (size_t i = 0; i < room; i++) {
         const double part = room > 1 ? (double)i / (double)(room - 1) : 1.0,
-                     at = from + first * pow((top - from) / first, part);
+                     at = from + first * host_exp(part * growth);
         bool known = false;
         for (size_t k = 0; k < tests->n; k++) known = known || is_near(tests->points[k].mu, at);
         if (!known) mu[n++] = at;
@@ -391,6 +394,8 @@ static paritas_status find_limits(struct infer *infer, struct search *s)
         if (n > room) break;
         if (n > 0) TRY(limit_tests_make(tests, n, mu));
         if (tests->changed) restart(s);
+        /* enough random starts: from now on neighbours show lower minima */
+        if (infer->minima.several && tests->n > 2 * ASYMPTOTIC_CURVES) tests->careful = true;
     }
     propose_crossings(s, 0, mu);
     return PARITAS_OK;

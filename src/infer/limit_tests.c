@@ -133,11 +133,19 @@ static paritas_status repeat(struct limit_tests *tests)
 
 paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const double *mu)
 {
-    if (mu[n - 1] > tests->a.infer->upper[tests->a.infer->poi]) TRY(widen(tests, mu[n - 1]));
+    double highest = mu[0];
+    for (size_t i = 1; i < n; i++) highest = fmax(highest, mu[i]);
+    if (highest > tests->a.infer->upper[tests->a.infer->poi]) TRY(widen(tests, highest));
     const double free = tests->a.data.result.twice_nll;
     struct asymptotic_point *fresh = tests->points + tests->n;
     for (size_t i = 0; i < n; i++) fresh[i].mu = mu[i];
-    TRY(asymptotic_test(&tests->a, n, fresh, true));
+    /* where tests are compared, their neighbours are the further starts */
+    struct infer *infer = tests->a.infer;
+    const unsigned starts = infer->starts;
+    if (tests->careful && starts == 0) infer->starts = 1;
+    const paritas_status status = asymptotic_test(&tests->a, n, fresh, true);
+    infer->starts = starts;
+    TRY(status);
     for (size_t i = 0; i < n; i++) {
         size_t at = tests->n++;
         for (; at > 0 && tests->points[tests->ascending[at - 1]].mu > mu[i]; at--)

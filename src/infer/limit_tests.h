@@ -23,7 +23,7 @@ struct limit_tests {
 
 /* The free fits and the Asimov data. */
 paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer);
-/* n values, ascending. Widens the POI's bound if the last needs it. n: as many as there are places. */
+/* At n values; at most PARITAS_SCAN_MOST in all. Widens the POI's bound if they need it. */
 paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const double *mu);
 /* Fits tests also from their neighbours' points, until none goes lower. */
 paritas_status limit_tests_compare(struct limit_tests *tests);
