@@ -11,7 +11,8 @@ struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int cu
                                         double q_asimov)
 {
     if (curve != ASYMPTOTIC_OBSERVED) return (struct statistic_shift){.t = 2.0 - curve};
-    return statistic_formula(statistic)->shift(q, q_asimov);
+    /* without any effect q is the fits' noise */
+    return statistic_formula(statistic)->shift(q_asimov == 0.0 && q < SAME_MINIMUM ? 0.0 : q, q_asimov);
 }
 
 double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)

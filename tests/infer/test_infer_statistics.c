@@ -117,6 +117,7 @@ TEST(cls_exists_where_its_parts_underflow)
                  exp(-(a * t + 0.5 * a * a)) * t / (t + a), 1e-7);
     assert_true(asymptotic_cls(PARITAS_STATISTIC_QTILDE, ASYMPTOTIC_OBSERVED, 4.6e9, 4.1e9) == 0.0);
     assert_true(isnan(asymptotic_cls(PARITAS_STATISTIC_QTILDE, ASYMPTOTIC_OBSERVED, 5.0, 0.0)));
+    assert_true(asymptotic_cls(PARITAS_STATISTIC_QTILDE, ASYMPTOTIC_OBSERVED, 1e-12, 0.0) == 1.0);
 }
 
 TEST(a_test_without_cls_is_undefined_and_not_converged)
