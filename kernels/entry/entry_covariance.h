@@ -19,7 +19,7 @@
 
 typedef struct {
     real value, edm;
-    mask bad;
+    mask bad, edge;
 } job_minimum;
 
 #define JOB_EDGE_ITERATIONS 30
@@ -27,7 +27,7 @@ typedef struct {
 #define JOB_HELD R(1e-4)        /* part of its own variance that a slot keeps; less: edges hold it */
 
 /* Lanes on the domain's edge look for the walls' multipliers from MODEL_X. Returns by how much that lowers
- * twice the NLL; MODEL_HUGE if there are none. */
+ * twice the NLL; MODEL_HUGE if there are none. NEWTON_SCALE := sums of squares without walls. */
 FN real job_settle_edges(MODEL_PARAMETERS, mask edge)
 {
     newton_fit f = newton_begin(MODEL, JOB_EDM_TOLERANCE, 1);
@@ -42,7 +42,9 @@ FN real job_settle_edges(MODEL_PARAMETERS, mask edge)
         MODEL_REACH = none;
     }
     TEAM_BARRIER();
-    const real lowered = R(2.0) * (before - model_value(MODEL, 0));
+    const real lowered = R(2.0) * (before - model_value(MODEL, 1));
+    model_curvature(MODEL, R(1.0), none, JOB_DOUBT, JOB_FLAT_CURVATURE);
+    TEAM_FOR(i, MODEL_SLOTS) (NEWTON_SCALE)[i] = MODEL_SCALE(i);
     ONE_WORKER
     {
         MODEL_REACH = reach;
@@ -58,11 +60,11 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     job_minimum m;
     job_load_jobs(MODEL, args, in, rows);
     m.value = model_value(MODEL, 1);
-    const mask edge = AND(m.value < MODEL_HUGE, model_is_near_edge(MODEL, NEWTON_EDGE));
+    m.edge = AND(m.value < MODEL_HUGE, model_is_near_edge(MODEL, NEWTON_EDGE));
     real lowered = R(0.0);
-    TEAM_IF(ANY(edge)) {
+    TEAM_IF(ANY(m.edge)) {
         job_step_caps(MODEL);
-        lowered = job_settle_edges(MODEL, edge);
+        lowered = job_settle_edges(MODEL, m.edge);
         model_value(MODEL, 1);
     }
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -149,7 +151,7 @@ FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane
     const u32 n = MODEL_SLOTS;
     GLOBAL const real *active = MODEL_ACTIVE;
     TEAM_FOR(i, n) {
-        const real curvature = MODEL_SCALE(i);
+        const real curvature = SELECT(m.edge, (NEWTON_SCALE)[i], MODEL_SCALE(i));
         const real part = (NEWTON_TEMP)[i] * curvature;
         const mask known = AND(AND(curvature > R(0.0), part > JOB_HELD), part * JOB_FLAT_CURVATURE < R(1e-4));
         const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));

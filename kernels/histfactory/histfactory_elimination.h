@@ -60,12 +60,13 @@ FN pack hf_bin_curvature(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack ka
 {
     const u32 bin = hf_first_bin(ch, panel) + b;
     const pack zero = PK(0.0), one = PK(1.0);
-    const pack lambda = LOADP(HF_S(LAMBDA), bin), n = LOADP(HF_S(MAIN), bin);
+    const pack lambda = LOADP(HF_S(LAMBDA), bin), kept = LOADP(HF_S(MAIN), bin),
+               n = PSELECT(kept > zero, kept, zero); /* below 0: an empty bin with a multiplier */
     const pmask positive = lambda > zero;
     const pack inverse = PDIVIDE(one, PSELECT(positive, lambda, one));
     pack curve = PSELECT(positive, pflush(PFMA(kap, PFMA(n, inverse, -one), one) * inverse), zero);
     if (ANY(HF_REACH > R(0.0))) {
-        const hf_continued c = hf_continue(HF, ch, panel, b, lambda, n);
+        const hf_continued c = hf_continue(HF, ch, panel, b, lambda, kept);
         curve = PSELECT(c.here, c.curvature, curve);
     }
     if (mi[HF_CLIPS] & HF_CLIP_BINS) return PSELECT(lambda <= hf_bin_clip(mi, mr), zero, curve);
@@ -186,10 +187,6 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real 
                 hf_eliminate_set(HF, ch, p, eliminate);
         }
         STOREP(weight, b, curve);
-        if (ANY(HF_REACH > R(0.0))) { /* walls are no data */
-            const pmask wall = AND(PACK_OF(HF_REACH) > PK(0.0), LOADP(HF_S(MAIN), bin) <= PK(0.0));
-            STOREP(whole, b, PSELECT(wall, PK(0.0), LOADP(whole, b)));
-        }
     }
 }
 

@@ -48,8 +48,8 @@
 #define NEWTON_FLAT R(1e-7)
 #define NEWTON_SHIFT_FIRST R(1e-3)
 #define NEWTON_SHIFT_LEAST R(1e-9)
-#define NEWTON_PATIENCE R(2.0) /* refused Hessians that Fisher's matrix replaces; later ones are shifted */
-#define NEWTON_SHIFTS 4        /* tried, each 10 times the last; then Fisher */
+#define NEWTON_PATIENCE R(4.0) /* refused Hessians that Fisher's matrix replaces; later ones are shifted */
+#define NEWTON_SHIFTS 1 /* tried a step, each 10 times the last; then Fisher */
 #define NEWTON_SNAP PK(1e-12)
 #define NEWTON_REACH R(0.1)
 #define NEWTON_REACH_LEAST R(1e-7)
@@ -298,7 +298,7 @@ FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     }
     /* smaller next time, unless none was enough */
     const mask tried = AND(f->refused, f->refusals > NEWTON_PATIENCE);
-    const real next = SELECT(tried, SELECT(f->used > zero, R(0.1) * f->shift, R(1e3) * f->usual), f->usual);
+    const real next = SELECT(tried, SELECT(f->used > zero, R(0.1) * f->shift, R(1e2) * f->usual), f->usual);
     f->usual = SELECT(next > NEWTON_SHIFT_LEAST, SELECT(next < one, next, one), NEWTON_SHIFT_LEAST);
     const pmask own = fit_packs(f->running);
     TEAM_FOR_PACK(i, MODEL_SLOTS)
