@@ -215,9 +215,10 @@ struct search {
 
 static void restart(struct search *s)
 {
-    memset(s->brackets, 0, sizeof s->brackets);
-    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++)
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        s->brackets[curve] = (struct bracket){.proposals = s->brackets[curve].proposals};
         if (s->tests.a.no_asimov) give_up(&s->brackets[curve], PARITAS_REASON_UNDEFINED);
+    }
     s->tests.changed = false;
 }
 

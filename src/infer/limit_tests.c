@@ -203,8 +203,10 @@ static paritas_status compare_once(struct limit_tests *tests, bool *lowered)
         TRY(add_crossed(tests, right, left, list, &n));
     }
     for (size_t i = 0; i < tests->n; i++) tests->compared[i] = true;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         fits[i] = infer_point_at(infer, &list[i].start, tests->points[list[i].to].mu);
+        fits[i].onward = true;
+    }
     if (n == 0) return PARITAS_OK;
     TRY(infer_points_once(infer, n, fits));
     TRY(infer_slopes(infer, n, fits));
