@@ -123,8 +123,16 @@ def test_a_jump_is_no_limit(name):
         nearest = min(found["scan"], key=lambda test: abs(test["mu"] - limit))
         assert abs(nearest["mu"] / limit - 1) < 3e-5
         assert [*nearest["CLs_exp"], nearest["CLs_obs"]][curve - 1] == pytest.approx(0.05, abs=1e-3)
-    for side in [] if limits[0] is None else (1 - 1e-5, 1 + 1e-5):
-        test = answer("hypotest", path, "--mu", repr(limits[0] * side), codes=(0, 1))
+
+
+@pytest.mark.parametrize("name", ["model_256", "model_336", "model_355"])
+def test_on_both_sides_of_a_limit_cls_is_the_level(name):
+    path = os.path.join(HARD, name + ".json")
+    if not os.path.exists(path):
+        pytest.skip("no hard models beside the checkout")
+    limit = answer("limit", path, codes=(0, 1))["limit_obs"]
+    for side in [] if limit is None else (1 - 1e-5, 1 + 1e-5):
+        test = answer("hypotest", path, "--mu", repr(limit * side), codes=(0, 1))
         assert test["CLs_obs"] == pytest.approx(0.05, abs=1e-3)
 
 
