@@ -42,12 +42,6 @@ double limit_tests_excess_from(const struct limit_tests *tests, int curve, size_
     return excess(tests, curve, mu, at[0], at[1]);
 }
 
-bool limit_tests_answered(const struct limit_tests *tests, size_t test)
-{
-    const struct asymptotic_point *point = &tests->points[test];
-    return isfinite(point->data.twice_nll) && isfinite(point->asimov.twice_nll);
-}
-
 static bool falls(const struct infer_point *point, double mu, size_t poi)
 {
     return mu > point->profile->parameters[poi] && point->slope * mu < -TURN;

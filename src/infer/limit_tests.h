@@ -35,7 +35,6 @@ double limit_tests_excess_at(const struct limit_tests *tests, int curve, double 
 /* Extrapolated from one test alone. */
 double limit_tests_excess_from(const struct limit_tests *tests, int curve, size_t test, double mu);
 
-bool limit_tests_answered(const struct limit_tests *tests, size_t test);
 /* Does a profile fall, or CLs rise, above the best fit? */
 bool limit_tests_turn(const struct limit_tests *tests);
 
