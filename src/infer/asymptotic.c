@@ -1,7 +1,9 @@
 /* asymptotic.c: tests by formulas, as pyhf's AsymptoticCalculator (base distribution "normal"). */
 #include "infer/asymptotic.h"
+#include "base/host_math.h"
 #include "infer/probability.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -9,13 +11,16 @@ struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int cu
                                         double q_asimov)
 {
     if (curve != ASYMPTOTIC_OBSERVED) return (struct statistic_shift){.t = 2.0 - curve};
-    return statistic_formula(statistic)->shift(q, q_asimov);
+    /* without any effect q is the fits' noise */
+    return statistic_formula(statistic)->shift(q_asimov == 0.0 && q < SAME_MINIMUM ? 0.0 : q, q_asimov);
 }
 
 double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
 {
-    const double t = asymptotic_shift(statistic, curve, q, q_asimov).t;
-    return statistic_answer(statistic, normal_cdf(-(t + sqrt(q_asimov))), normal_cdf(-t));
+    const double t = asymptotic_shift(statistic, curve, q, q_asimov).t, clb = normal_cdf(-t);
+    if (clb < DBL_MIN && !statistic_formula(statistic)->discovery) /* a quotient of numbers that underflow */
+        return host_exp(asymptotic_log_cls(statistic, curve, q, q_asimov));
+    return statistic_answer(statistic, normal_cdf(-(t + sqrt(q_asimov))), clb);
 }
 
 double asymptotic_log_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)
@@ -97,4 +102,8 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
     result->twice_nll_fixed = point->data.twice_nll;
     result->status = infer_worse(infer_worse(a->data.result.status, a->asimov.result.status), a->status);
     result->status = infer_worse(result->status, infer_worse(point->data.status, point->asimov.status));
+    result->upper_bound = a->infer->upper[poi];
+    if (!isnan(result->cls_obs)) return;
+    result->reason = PARITAS_REASON_UNDEFINED;
+    result->status = infer_worse(result->status, PARITAS_FIT_NON_FINITE);
 }

@@ -59,6 +59,7 @@ struct infer_point {
     double value[INFER_FIXED_MAX];
     unsigned wave; /* fitted after smaller waves */
     bool afresh;   /* starts where the job does */
+    bool onward;   /* starts at the profile's parameters, whatever lies lower */
     /* of smaller waves, same profile and parameter; NULL: none */
     const struct infer_point *neighbour[INFER_NEIGHBOURS];
     paritas_fit_status status; /* from here on: answers */
