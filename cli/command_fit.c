@@ -13,8 +13,6 @@ static const struct option options[] = {
     {"--covariance", 0, OPTION_FLAG, NULL,
      "the covariance matrix (with --json), or the largest correlations"},
     {"--minimizer", 0, OPTION_CHOICE, "newton|lbfgsb|de", "minimizer", "newton"},
-    {"--max-iterations", 0, OPTION_COUNT, "N",
-     "give up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"},
     {"--population", 0, OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
     {"--seed", 0, OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
     {"--starts", 0, OPTION_COUNT, "N",
@@ -83,10 +81,23 @@ static paritas_fit_options method_of(const struct arguments *arguments)
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
     method.minimizer = (paritas_minimizer)option_constant(arguments, "--minimizer", "paritas_minimizer",
                                                           PARITAS_MINIMIZER_NEWTON);
-    method.max_iterations = (unsigned)option_count(arguments, "--max-iterations", 0);
     method.population = (unsigned)option_count(arguments, "--population", 0);
     method.seed = option_value(arguments, "--seed")->whole;
     return method;
+}
+
+static paritas_status fit_with_errors(struct session *session, const paritas_fit_options *method,
+                                      struct fitted *fitted)
+{
+    const paritas_fit_answers answers = {.size = sizeof answers,
+                                         .results = &fitted->result,
+                                         .parameters = fitted->values,
+                                         .errors = fitted->errors,
+                                         .covariance = fitted->covariance,
+                                         .states = fitted->states};
+    paritas_job job = session->job;
+    if (fitted->starts.n > 0) job.start = starts_winner(&fitted->starts);
+    return paritas_fit(session->context, session->model, method, 1, &job, &answers);
 }
 
 static paritas_status analyse(struct session *session, void *result)
@@ -94,20 +105,11 @@ static paritas_status analyse(struct session *session, void *result)
     struct fitted *fitted = result;
     const paritas_fit_options method = method_of(session->arguments);
     const size_t n_starts = option_count(session->arguments, "--starts", 1);
-    paritas_job job = session->job;
     fitted->result.size = sizeof fitted->result;
     TRY(allocate(session, fitted));
-    if (n_starts > 1) {
-        TRY(starts_run(session, &method, n_starts, &fitted->starts));
-        job.start = fitted->starts.winner; /* the winning fit, now with its covariance */
-    }
-    paritas_fit_answers answers = {.size = sizeof answers,
-                                   .results = &fitted->result,
-                                   .parameters = fitted->values,
-                                   .errors = fitted->errors,
-                                   .covariance = fitted->covariance,
-                                   .states = fitted->states};
-    TRY(paritas_fit(session->context, session->model, &method, 1, &job, &answers));
+    if (n_starts > 1) TRY(starts_run(session, &method, n_starts, &fitted->starts));
+    do TRY(fit_with_errors(session, &method, fitted));
+    while (n_starts > 1 && starts_answer(session, &fitted->starts, &fitted->result));
     TRY(minos(session, fitted));
     if (!session->json) TRY(load_centres(session, &fitted->centres));
     note_status(session, fitted->result.status);
@@ -205,7 +207,7 @@ static void write_text(struct session *session, const void *result)
     struct text *out = &session->out;
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
-    if (fitted->starts.n > 0) starts_describe(out, &fitted->starts);
+    if (fitted->starts.n > 0) starts_describe(out, &fitted->starts, r->twice_nll);
     if (poi_name(session) != NULL) text_format(out, "Parameter of interest: %s\n", poi_name(session));
     text_format(out, "\n");
     write_parameters(session, fitted);

@@ -9,9 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct option options_job[] = {
-    {"--fix", 0, OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},
-    {"--init", 0, OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},
+#define JOB_ROWS                                                                            \
+    {"--fix", 0, OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},       \
+        {"--init", 0, OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"}, \
+        {"--max-iterations", 0, OPTION_COUNT, "N",                                          \
+         "a fit gives up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"}
+
+const struct option options_job[] = {JOB_ROWS, {0}};
+
+const struct option options_statistic[] = {
+    JOB_ROWS,
+    {"--starts", 0, OPTION_COUNT, "N",
+     "fit everything from the usual start and N - 1 further ones; default: further ones where there are "
+     "signs "
+     "of several minima"},
+    {"--quick", 0, OPTION_FLAG, NULL, "fit everything from the usual start alone, as --starts 1"},
     {0},
 };
 
@@ -344,6 +356,18 @@ static paritas_status copy_starts(struct session *session, double **start, unsig
     return PARITAS_OK;
 }
 
+/* Starts and iterations of each fit. */
+static paritas_status read_effort(struct session *session)
+{
+    const struct arguments *arguments = session->arguments;
+    const bool quick = option_flag(arguments, "--quick");
+    if (quick && option_given(arguments, "--starts") != NULL)
+        return usage_failure(session, "--quick is --starts 1: give one of the two");
+    session->job.starts = quick ? 1 : (unsigned)option_count(arguments, "--starts", 0);
+    session->job.max_iterations = (unsigned)option_count(arguments, "--max-iterations", 0);
+    return PARITAS_OK;
+}
+
 static paritas_status create_model(struct session *session)
 {
     static const int histosys_codes[] = {PARITAS_HISTOSYS_CODE_0, PARITAS_HISTOSYS_CODE_2,
@@ -374,7 +398,8 @@ paritas_status load_model(struct session *session)
     double *start;
     unsigned char *fixed;
     TRY(copy_starts(session, &start, &fixed));
-    return read_starts(session, start, fixed);
+    TRY(read_starts(session, start, fixed));
+    return read_effort(session);
 }
 
 struct range bounds_of(const struct session *session, size_t parameter)
