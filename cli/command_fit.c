@@ -108,8 +108,11 @@ static paritas_status analyse(struct session *session, void *result)
     fitted->result.size = sizeof fitted->result;
     TRY(allocate(session, fitted));
     if (n_starts > 1) TRY(starts_run(session, &method, n_starts, &fitted->starts));
-    do TRY(fit_with_errors(session, &method, fitted));
-    while (n_starts > 1 && starts_answer(session, &fitted->starts, &fitted->result));
+    for (bool again = true; again;) {
+        again = false;
+        TRY(fit_with_errors(session, &method, fitted));
+        if (n_starts > 1) TRY(starts_answer(session, &method, &fitted->result, &fitted->starts, &again));
+    }
     TRY(minos(session, fitted));
     if (!session->json) TRY(load_centres(session, &fitted->centres));
     note_status(session, fitted->result.status);

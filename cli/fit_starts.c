@@ -72,29 +72,34 @@ static void find_lower_known(struct starts *starts, double answer)
         }
 }
 
-/* Fits again from where `n` failed fits ended. A fit that ends higher changes nothing. */
-static paritas_status fit_on(struct session *session, const paritas_fit_options *options, size_t n,
-                             const size_t *list, struct starts *starts)
+/* Fits again from where `n` failed fits ended, with errors: their checks are stricter. A fit that ends higher
+ * changes nothing. */
+static paritas_status fit_on(struct session *session, const paritas_fit_options *options, bool same_method,
+                             size_t n, const size_t *list, struct starts *starts)
 {
     const size_t p = session->n_parameters;
     paritas_job *jobs = elements(session, n, sizeof *jobs);
     paritas_fit_result *results = sized_records(session, n, sizeof *results);
-    double *points = elements(session, n, p * sizeof *points);
+    double *points = elements(session, n, p * sizeof *points),
+           *errors = elements(session, n, p * sizeof *errors);
     TRY(allocated(session));
     for (size_t i = 0; i < n; i++) {
         jobs[i] = session->job;
-        jobs[i].start = starts->points + list[i] * p;
+        jobs[i].start = starts->points[list[i]];
     }
-    const paritas_fit_answers answers = {.size = sizeof answers, .results = results, .parameters = points};
+    const paritas_fit_answers answers = {
+        .size = sizeof answers, .results = results, .parameters = points, .errors = errors};
     TRY(paritas_fit(session->context, session->model, options, n, jobs, &answers));
     for (size_t i = 0; i < n; i++) {
         const size_t k = list[i];
         const double known = starts->results[k].twice_nll;
+        const bool converged = has_converged(&results[i]);
         if (!(results[i].twice_nll <= known + SAME_OUTCOME)) continue;
-        if (!has_converged(&results[i]) && !(results[i].twice_nll < known)) continue;
-        results[i].iterations += starts->results[k].iterations;
+        if (!converged && !(results[i].twice_nll < known)) continue;
         starts->results[k] = results[i];
-        starts->jobs[k].start = memcpy(starts->points + k * p, points + i * p, p * sizeof *points);
+        starts->points[k] = points + i * p;
+        /* the answer's fit must end there too */
+        if (same_method || converged) starts->jobs[k].start = same_method ? jobs[i].start : points + i * p;
     }
     return PARITAS_OK;
 }
@@ -103,18 +108,18 @@ static paritas_status fit_on(struct session *session, const paritas_fit_options 
 static paritas_status go_on(struct session *session, const paritas_fit_options *options,
                             struct starts *starts)
 {
+    paritas_fit_options other = PARITAS_FIT_OPTIONS_DEFAULT;
     size_t *list = elements(session, starts->n, sizeof *list);
+    other.minimizer = PARITAS_MINIMIZER_LBFGSB;
     TRY(allocated(session));
     for (int round = 0; round < FURTHER_ROUNDS; round++) {
-        paritas_fit_options method = *options;
+        /* another method may leave the place where this one is stuck */
+        const bool same_method = round % 2 == 0;
         size_t n = 0;
         for (size_t k = 0; k < starts->n; k++)
             if (failed_below(starts, k, starts->lowest)) list[n++] = k;
         if (n == 0) break;
-        /* another method may leave the place where this one is stuck */
-        if (round % 2) method = (paritas_fit_options)PARITAS_FIT_OPTIONS_DEFAULT;
-        if (round % 2) method.minimizer = PARITAS_MINIMIZER_LBFGSB;
-        TRY(fit_on(session, &method, n, list, starts));
+        TRY(fit_on(session, same_method ? options : &other, same_method, n, list, starts));
         summarise(starts);
     }
     return PARITAS_OK;
@@ -127,8 +132,8 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
     *starts = (struct starts){.n = n, .lower_known = (double)NAN};
     starts->jobs = elements(session, n, sizeof *starts->jobs);
     starts->results = sized_records(session, n, sizeof *starts->results);
-    starts->points = elements(session, n, p * sizeof *starts->points);
-    double *rows = elements(session, n, p * sizeof *rows);
+    starts->points = elements(session, n, sizeof *starts->points);
+    double *rows = elements(session, n, p * sizeof *rows), *ends = elements(session, n, p * sizeof *ends);
     TRY(allocated(session));
     for (size_t k = 0; k < n; k++) {
         double *start = rows + k * p;
@@ -136,9 +141,10 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
         if (k > 0) draw_start(session, k, start);
         starts->jobs[k] = session->job;
         starts->jobs[k].start = start;
+        starts->points[k] = ends + k * p;
     }
     const paritas_fit_answers answers = {
-        .size = sizeof answers, .results = starts->results, .parameters = starts->points};
+        .size = sizeof answers, .results = starts->results, .parameters = ends};
     TRY(paritas_fit(session->context, session->model, options, n, starts->jobs, &answers));
     summarise(starts);
     return go_on(session, options, starts);
@@ -155,20 +161,21 @@ const double *starts_winner(const struct starts *starts)
     return starts->jobs[lowest].start;
 }
 
-bool starts_answer(struct session *session, struct starts *starts, const paritas_fit_result *answer)
+paritas_status starts_answer(struct session *session, const paritas_fit_options *options,
+                             const paritas_fit_result *answer, struct starts *starts, bool *again)
 {
-    if (!has_converged(answer) && starts->converged > 0) {
-        /* with errors, a fit is checked more strictly */
+    *again = !has_converged(answer) && starts->converged > 0 && starts->n_answers++ < FURTHER_ROUNDS;
+    if (*again) {
         for (size_t k = 0; k < starts->n; k++)
             if (has_converged(&starts->results[k]) &&
                 starts->results[k].twice_nll <= starts->lowest + SAME_OUTCOME)
                 starts->results[k].status = answer->status;
         summarise(starts);
-        return true;
+        return go_on(session, options, starts);
     }
     find_lower_known(starts, answer->twice_nll);
     if (!isnan(starts->lower_known)) session->not_converged = true;
-    return false;
+    return PARITAS_OK;
 }
 
 void starts_write(struct writer *w, const struct starts *starts)

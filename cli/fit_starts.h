@@ -22,7 +22,8 @@ struct starts {
     /* a start each; in the session's arena */
     paritas_job *jobs;
     paritas_fit_result *results;
-    double *points; /* where the fits ended */
+    const double **points; /* where the fits ended */
+    int n_answers;         /* that were compared and failed */
 };
 
 /* Runs n fits as one list of jobs, then fits again from points below the minima found. Start 0 is the
@@ -31,9 +32,10 @@ paritas_status starts_run(struct session *session, const paritas_fit_options *op
                           struct starts *starts);
 /* Where the answer's fit begins. */
 const double *starts_winner(const struct starts *starts);
-/* Compares the answer with all points known. True: it did not converge, but another fit did, so fit again
- * from the new winner. Notes a lower point for the exit code. */
-bool starts_answer(struct session *session, struct starts *starts, const paritas_fit_result *answer);
+/* Compares the answer with all points known. *again: it failed under the stricter checks of fits with errors
+ * and another start is better now, so fit again from the winner. Notes a lower point for the exit code. */
+paritas_status starts_answer(struct session *session, const paritas_fit_options *options,
+                             const paritas_fit_result *answer, struct starts *starts, bool *again);
 void starts_write(struct writer *writer, const struct starts *starts);
 void starts_describe(struct text *out, const struct starts *starts, double answer);
 
