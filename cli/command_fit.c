@@ -1,6 +1,7 @@
 /* command_fit.c: best fit, covariance, MINOS errors, several starts. */
 #include "analysis.h"
 #include "fit_starts.h"
+#include "outside_output.h"
 #include "record_output.h"
 
 #include <math.h>
@@ -28,6 +29,7 @@ struct fitted {
     paritas_parameter_state *states;
     bool minos;
     struct starts starts; /* n = 0: one start */
+    struct outside outside;
 };
 
 static paritas_status allocate(struct session *session, struct fitted *fitted)
@@ -113,6 +115,7 @@ static paritas_status analyse(struct session *session, void *result)
         TRY(fit_with_errors(session, &method, fitted));
         if (n_starts > 1) TRY(starts_answer(session, &method, &fitted->result, &fitted->starts, &again));
     }
+    TRY(outside_look(session, fitted->result.twice_nll, fitted->values, &fitted->outside));
     TRY(minos(session, fitted));
     if (!session->json) TRY(load_centres(session, &fitted->centres));
     note_status(session, fitted->result.status);
@@ -127,6 +130,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     write_members(w, "status:s minimizer:s twice_nll:n nll:n", paritas_fit_status_name(r->status),
                   option_value(session->arguments, "--minimizer")->text, r->twice_nll, 0.5 * r->twice_nll);
     write_fields(w, "paritas_fit_result", r, "edm", "iterations");
+    outside_write(w, &fitted->outside);
     if (fitted->starts.n > 0) starts_write(w, &fitted->starts);
     write_array(w, "parameters", true);
     for (size_t i = 0; i < n; i++) {
@@ -210,6 +214,7 @@ static void write_text(struct session *session, const void *result)
     struct text *out = &session->out;
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
+    outside_print(out, &fitted->outside);
     if (fitted->starts.n > 0) starts_describe(out, &fitted->starts, r->twice_nll);
     if (poi_name(session) != NULL) text_format(out, "Parameter of interest: %s\n", poi_name(session));
     text_format(out, "\n");

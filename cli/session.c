@@ -1,7 +1,7 @@
 /* session.c: opens contexts; loads models, jobs and points. */
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
-#include "infer/infer.h"
+#include "infer/outside.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -479,6 +479,15 @@ paritas_status require_poi(struct session *session)
                         label, index, poi->text);
 }
 
+static paritas_status refuse_asimov(struct session *session, double mu, const double *point)
+{
+    char bins[768];
+    TRY(outside_say(session->context, session->model, point, NULL, sizeof bins, bins));
+    return paritas_fail(session->context, PARITAS_NOT_CONVERGED,
+                        "--asimov %.6g: the fit with %s = %.6g ended outside the domain%s%s", mu,
+                        poi_name(session), mu, bins[0] != '\0' ? ": " : "", bins);
+}
+
 paritas_status load_asimov(struct session *session)
 {
     const struct given *given = option_given(session->arguments, "--asimov");
@@ -497,6 +506,7 @@ paritas_status load_asimov(struct session *session)
     fixed[poi] = 1;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = point}));
+    if (result.status == PARITAS_FIT_NON_FINITE) return refuse_asimov(session, given->number, point);
     TRY(paritas_expected_data(session->context, session->model, 1, point, data));
     note_status(session, result.status);
     session->job = job;
