@@ -111,7 +111,14 @@ class Job:
     upper: Optional[_Floats]
     fixed: Optional[NDArray[np.uint8]]
     rows: Optional[int]
-    def __init__(self, model: Model, *arrays: Any, rows: Optional[int] = None) -> None: ...
+    def __init__(
+        self,
+        model: Model,
+        *arrays: Any,
+        rows: Optional[int] = None,
+        starts: int = 0,
+        max_iterations: int = 0,
+    ) -> None: ...
 
 class FitOptions:
     def __init__(

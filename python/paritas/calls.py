@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
+from .arrays import whole
 from .devices import ProgressFunction, engine
 from .model import Floats, Model, Values
 from .progress import told
@@ -40,6 +41,12 @@ class FitKeywords(Where, total=False):
 
 class Keywords(FitKeywords, total=False):
     data: Optional[ArrayLike]  #: main, then auxiliary; None: observed
+    max_iterations: int  #: of each fit; 0: the default, 200
+
+
+class StatisticKeywords(Keywords, total=False):
+    #: fits behind each number; 1: the usual start alone; 0: more where there are signs of several minima
+    starts: int
 
 
 class RunKeywords(Keywords, total=False):
@@ -54,7 +61,22 @@ class ToyKeywords(RunKeywords, total=False):
     shard: Optional[tuple[int, int]]  #: (i, n): part i, from 1, of n
 
 
-_DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": True}
+class StatisticRunKeywords(RunKeywords, StatisticKeywords, total=False):
+    pass
+
+
+class StatisticToyKeywords(ToyKeywords, StatisticKeywords, total=False):
+    pass
+
+
+_DEFAULTS = {
+    "max_iterations": 0,
+    "starts": 0,
+    "fix_aux": False,
+    "minimizer": "auto",
+    "resume": False,
+    "keep": True,
+}
 
 
 def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
@@ -100,7 +122,10 @@ class Call:
             unknown = min(given.keys() - _KNOWN[function])
             raise TypeError(f"{function}() got an unexpected keyword argument {unknown!r}")
         get = given.get
-        self.job = job_of(model, get("data", data), get("init"), get("bounds"), get("fixed"), at)
+        effort = {
+            name: whole(given[name], name, bits=32) for name in ("starts", "max_iterations") if name in given
+        }
+        self.job = job_of(model, get("data", data), get("init"), get("bounds"), get("fixed"), at, **effort)
         self.engine = engine(get("device"), get("precision"), get("threads"))
         progress = get("progress")
         self._told = told(progress, what) if progress else None
@@ -122,16 +147,17 @@ def job_of(
     fixed: Optional[Fixed] = None,
     at: Optional[Floats] = None,
     rows: Optional[int] = None,
+    **effort: int,
 ) -> Optional[_engine.Job]:
-    """None: the model's own. rows: number of fits."""
+    """None: the model's own. rows: number of fits. effort: starts, max_iterations."""
     if init is None and bounds is None and fixed is None and at is None:
-        if data is None and rows is None:
+        if data is None and rows is None and not effort:
             return None
-        return _engine.Job(model, data, None, None, None, None, rows)
+        return _engine.Job(model, data, None, None, None, None, rows, **effort)
     lower, upper = (None, None) if bounds is None else _bounds_of(model, bounds)
     flags = None if fixed is None else _fixed_of(model, fixed)
     start = _start_of(model, init, fixed, at, (lower, upper, flags))
-    return _engine.Job(model, data, start, lower, upper, flags, rows)
+    return _engine.Job(model, data, start, lower, upper, flags, rows, **effort)
 
 
 def _bounds_of(model: Model, bounds: Bounds) -> tuple[Floats, Floats]:

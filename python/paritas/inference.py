@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
-from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of, takes
+from .calls import Bounds, Call, Fixed, Keywords, StatisticKeywords, fixed_of, job_of, start_of, takes
 from .fits import check_of, fit
 from .model import FUNCTIONS, Channel, Model, Values
 from .results import (
@@ -34,15 +34,21 @@ if TYPE_CHECKING:
 
 @overload
 def hypotest(
-    model: Model, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> HypotestResult: ...
 @overload
 def hypotest(
-    model: Model, mu: Union[Sequence[float], Floats], *, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model,
+    mu: Union[Sequence[float], Floats],
+    *,
+    test_stat: str = "qtilde",
+    **given: Unpack[StatisticKeywords],
 ) -> list[HypotestResult]: ...
 
 
-def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]) -> Any:
+def hypotest(
+    model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+) -> Any:
     """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
     and Asimov set. test_stat: "qtilde", "q", "q0"."""
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
@@ -52,7 +58,7 @@ def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given:
 
 
 def upper_limit(
-    model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> LimitResult:
     """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
     with Call("upper_limit", model, given, "limit") as call:
@@ -60,14 +66,14 @@ def upper_limit(
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
-def significance(model: Model, **given: Unpack[Keywords]) -> SignificanceResult:
+def significance(model: Model, **given: Unpack[StatisticKeywords]) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
     with Call("significance", model, given, "significance") as call:
         return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
 
 
 def scan(
-    model: Model, *parameters: Any, values: Optional[ArrayLike] = None, **given: Unpack[Keywords]
+    model: Model, *parameters: Any, values: Optional[ArrayLike] = None, **given: Unpack[StatisticKeywords]
 ) -> ScanResult:
     """Profile likelihood over one or two parameters.
 
@@ -100,7 +106,7 @@ def scan(
     )
 
 
-def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[Keywords]) -> RankingResult:
+def ranking(model: Model, *, top: Optional[int] = None, **given: Unpack[StatisticKeywords]) -> RankingResult:
     """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
@@ -205,6 +211,7 @@ def _poi(model: Model) -> str:
     return model.poi_name
 
 
-takes(Keywords, hypotest, upper_limit, significance, scan, ranking, goodness_of_fit)
+takes(StatisticKeywords, hypotest, upper_limit, significance, scan, ranking)
+takes(Keywords, goodness_of_fit)
 
 __all__ = list(FUNCTIONS["inference"])

@@ -43,13 +43,17 @@ class _ByParameter:
 @dataclass
 class Starts:
     """A fit from several starts: how many converged, which start won (0: the suggested), the spread of minima
-    of twice the NLL, and the fits at each minimum, lowest first."""
+    of twice the NLL, and the fits at each minimum, lowest first.
+
+    lower_known: twice the NLL and status of the lowest point below the answer, where no fit converged.
+    None: the answer is the lowest point known."""
 
     n: int
     converged: int
     best_start: int
     spread: float
     minima: list[tuple[float, int]]
+    lower_known: Optional[tuple[float, str]] = None
 
 
 class FitResult(fields.fit_result):
