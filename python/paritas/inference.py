@@ -1,7 +1,9 @@
 """Tests, limits, significance, scans, rankings, yields, goodness of fit (Cowan, Cranmer, Gross, Vitells,
 arXiv:1007.1727).
 
-All take the keywords of `paritas.fit`."""
+All take the keywords of `paritas.fit`. Tests, limits, significances, scans and rankings make several fits:
+`starts=N` makes each from N starts, 1 from the usual start alone. 0, the default, makes more where there are
+signs of several minima."""
 
 from __future__ import annotations
 

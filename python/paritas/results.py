@@ -131,6 +131,10 @@ class FitBatch(_ByParameter, fields.fit_result_rows):
         return f"{len(self)} fits ({told}), {self.device}, {self.precision}."
 
 
+class Minima(fields.minima):
+    """Different minima that the fits of a statistic met."""
+
+
 class HypotestResult(fields.hypotest_result):
     """Test of one value of the parameter of interest."""
 

@@ -4,7 +4,8 @@ Toy t depends only on `seed` and t: not on the number of toys, shards, threads o
 every toy in an SQLite file (table `toys`), shared with the program `paritas`. resume=True continues an
 interrupted run. `merge` pools shards, shard=(i, n) with i from 1 to n, into the store of the uncut run.
 
-All functions take the keywords of `paritas.fit`."""
+All functions take the keywords of `paritas.fit`. Tests, limits and significances take `starts`, as without
+toys, for the fits to the data."""
 
 from __future__ import annotations
 
