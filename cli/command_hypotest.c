@@ -60,7 +60,7 @@ const struct command command_hypotest = {
     .summary = "asymptotic CLs at one value, observed and expected",
     .description = "With --patchset and no --patch-name the whole patch set is tested. The output is one "
                    "JSON line, or one row, a patch, in the order of the patch set.",
-    .groups = {GROUP_OPTIONS, GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(paritas_hypotest_result),

@@ -240,7 +240,7 @@ const struct command command_limit = {
         "where they matter, beginning at the asymptotic limits, with as many toys as the errors need. If "
         "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "
         "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
-    .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(struct limits),

@@ -1,6 +1,7 @@
 /* asymptotic.c: tests by formulas, as pyhf's AsymptoticCalculator (base distribution "normal"). */
 #include "infer/asymptotic.h"
 #include "base/host_math.h"
+#include "fit/fit_rows.h"
 #include "infer/probability.h"
 
 #include <float.h>
@@ -35,7 +36,8 @@ static paritas_status make_asimov_data(struct asymptotic *a, const double *param
     double *expected = infer_reals(a->infer, a->infer->n_data, 1);
     TRY(infer_memory(a->infer));
     TRY(infer_expected(a->infer, parameters, expected));
-    for (size_t i = 0; i < a->infer->n_data; i++) a->no_asimov = a->no_asimov || !isfinite(expected[i]);
+    for (size_t i = 0; i < a->infer->n_data; i++)
+        a->no_asimov = a->no_asimov || !rows_is_datum(paritas_model_frozen(a->infer->model), i, expected[i]);
     a->asimov.data = a->no_asimov ? a->data.data : expected;
     a->asimov.start = a->no_asimov ? NULL : parameters;
     return PARITAS_OK;

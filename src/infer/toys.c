@@ -1,4 +1,5 @@
 /* toys.c: tests of one mu by toys. */
+#include "infer/outside.h"
 #include "infer/toys.h"
 #include "base/sized.h"
 #include "fit/minimum.h"
@@ -201,7 +202,11 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     TRY(infer_free_fit(infer, data));
     TRY(infer_points(infer, TOY_HYPOTHESES, point));
     for (int h = 0; h < TOY_HYPOTHESES; h++) TRY(infer_polish(infer, &point[h]));
-    for (int h = 0; h < pool->n_hypotheses; h++) TRY(open_ensemble(test, h));
+    for (int h = 0; h < pool->n_hypotheses; h++) {
+        TRY(outside_check(infer, point[h].status, "a conditional fit, where toys are drawn,",
+                          point[h].parameters));
+        TRY(open_ensemble(test, h));
+    }
     paritas_hypotest_toys_result *r = &test->result;
     r->mu = pool->mu;
     r->mu_hat = data->parameters[infer->poi];

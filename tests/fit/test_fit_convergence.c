@@ -460,6 +460,15 @@ TEST(too_few_iterations_are_said_so)
               paritas_fit(f.context, f.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &whole)));
     assert_int_equal(whole.status, PARITAS_FIT_CONVERGED);
     assert_true(whole.twice_nll <= result.twice_nll);
+    /* the job's limit holds where the options have none */
+    paritas_job limited = PARITAS_JOB_DEFAULT;
+    limited.max_iterations = 1;
+    for (options.max_iterations = 0; options.max_iterations <= 200; options.max_iterations += 200) {
+        ASSERT_OK(f.context, paritas_fit(f.context, f.model, &options, 1, &limited,
+                                         SIZED(paritas_fit_answers, .results = &result)));
+        assert_int_equal(result.status,
+                         options.max_iterations ? PARITAS_FIT_CONVERGED : PARITAS_FIT_AT_ITERATION_LIMIT);
+    }
     free(best);
     free_fixture(&f);
     free(text);
