@@ -75,7 +75,7 @@ typedef struct paritas_fit_options {
     size_t size;
     /* 0: the first job's; if that is 0 too: 200 for newton, 5000 for lbfgsb, 3000 generations for de */
     unsigned max_iterations;
-    int start_is_near;       /* nonzero: starts are predictions of the minima, which saves newton a step */
+    int start_is_near; /* nonzero: starts are predictions of the minima, which saves newton a step */
     paritas_minimizer minimizer;
     unsigned population; /* de: members, 4 to 65536; 0: 10 for each parameter, from 20 to 200 */
     uint64_t seed;       /* de: of its random numbers, which are the same for every job */
