@@ -16,7 +16,7 @@
  *   MODEL_REACH, MODEL_STIFFNESS   per lane; above 0: the value goes on smoothly beyond the domain's walls
  *   model_is_near_edge(MODEL, part)         lanes within `part` of a wall's own scale
  *   model_settle(MODEL, lanes)     new multipliers of walls at a minimum; returns how far it is from the
- *                                  domain's own, 1 at most if none; MODEL_HUGE: beyond a wall without a minimum
+ *                                  domain's own, at most 1: none; MODEL_HUGE: beyond a wall, no minimum
  *   model_stiffen(MODEL, factor)   walls stiffer by the lane's factor, same multipliers
  *   model_keep_domain(MODEL)       MODEL_REACH := 0, without multipliers
  *
@@ -31,8 +31,8 @@
  * the returned point is at most the tolerance, by an exact, good factor at most one accepted step old (older:
  * 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
  *
- * A fit goes on beyond the domain if it starts outside, or if walls stop its steps: a start then needs no rate
- * above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when the walls
+ * A fit goes on beyond the domain if it starts outside, or if walls stop its steps: a start then needs no
+ * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls
  * are settled too, and the value it returns is the domain's own. */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H

@@ -1,10 +1,10 @@
 /* lowest.c: further starts for the fits of a statistic.
  *
- *   signs of several minima? ─► rounds of starts for all fits of a data set ─► two rounds without anything lower
+ *   signs of several minima? ─► rounds of starts for all fits of a data set ─► two rounds find nothing lower
  *
  * Signs: a fit that took long or failed, or a free fit that ends elsewhere if it starts with a parameter a
- * constraint width away by which rates bend. Starts: random ones, and different ends of all fits: a minimum that
- * one finds is tried by the others. */
+ * constraint width away by which rates bend. Starts: random ones, and different ends of all fits: a minimum
+ * that one finds is tried by the others. */
 #include "infer/lowest.h"
 #include "base/counter_random.h"
 #include "fit/family.h"
