@@ -4,8 +4,8 @@
  * above 0, a bin's term goes on as a parabola below a knee, so that a fit may start or step outside:
  *
  *   n > 0   knee = REACH n; value, slope and curvature are the term's own at the knee
- *   n = 0   knee = least + e, or 0 if e = 0; value lambda + rho (lambda - knee)^2 / 2: augmented Lagrangian of
- *           lambda >= least with the multiplier rho e (Nocedal, Wright, Numerical Optimization, 2nd ed., 17.4)
+ *   n = 0   knee = least + e, or 0 if e = 0; value lambda + rho (lambda - knee)^2 / 2: augmented Lagrangian
+ *           of lambda >= least, multiplier rho e (Nocedal, Wright, Numerical Optimization, 2nd ed., 17.4)
  *
  * An empty bin keeps -e in MAIN. Its scale is the sum of its nominal rates: least = HF_EDGE scale, a rate of
  * 0 that rounding cannot make negative; rho = STIFFNESS (1 / scale^2 + 1 / scale). */

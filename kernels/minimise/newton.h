@@ -49,7 +49,7 @@
 #define NEWTON_SHIFT_FIRST R(1e-3)
 #define NEWTON_SHIFT_LEAST R(1e-9)
 #define NEWTON_PATIENCE R(4.0) /* refused Hessians that Fisher's matrix replaces; later ones are shifted */
-#define NEWTON_SHIFTS 1 /* tried a step, each 10 times the last; then Fisher */
+#define NEWTON_SHIFTS 1        /* tried a step, each 10 times the last; then Fisher */
 #define NEWTON_SNAP PK(1e-12)
 #define NEWTON_REACH R(0.1)
 #define NEWTON_REACH_LEAST R(1e-7)

@@ -31,7 +31,7 @@ enum profile_rung {
     PROFILE_SUGGESTED_START,
     PROFILE_FROM_THE_OTHER, /* from the pair's other fit */
     PROFILE_FURTHER_STARTS, /* bounds, expected data's fit, perturbed points */
-    PROFILE_AT_EDGE, /* by Newton, at the domain's edge: an empty bin's rate is 0 */
+    PROFILE_AT_EDGE,        /* by Newton, at the domain's edge: an empty bin's rate is 0 */
     PROFILE_NO_ANSWER,
     PROFILE_RUNGS
 };
