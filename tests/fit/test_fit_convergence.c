@@ -508,8 +508,8 @@ TEST(a_fit_that_must_stay_outside_the_domain_is_not_finite)
     paritas_job job = PARITAS_JOB_DEFAULT;
     job.fixed = fixed;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
-    ASSERT_OK(f.context, paritas_fit(f.context, f.model, NULL, 1, &job,
-                                     SIZED(paritas_fit_answers, .results = &result)));
+    ASSERT_OK(f.context,
+              paritas_fit(f.context, f.model, NULL, 1, &job, SIZED(paritas_fit_answers, .results = &result)));
     assert_int_equal(result.status, PARITAS_FIT_NON_FINITE);
     assert_true(isnan(result.twice_nll));
     free_fixture(&f);
