@@ -51,7 +51,9 @@ FN real job_settle_edges(MODEL_PARAMETERS, mask edge)
     }
     model_stiffen(MODEL, JOB_EDGE_STIFFER);
     const mask settled = AND(f.status == FIT_CONVERGED, lowered > -MODEL_HUGE);
-    return SELECT(edge, SELECT(settled, SELECT(lowered > none, lowered, none), MODEL_HUGE), none);
+    /* less than the values' rounding says nothing */
+    return SELECT(edge, SELECT(settled, SELECT(lowered > fit_noise(before), lowered, none), MODEL_HUGE),
+                  none);
 }
 
 FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,

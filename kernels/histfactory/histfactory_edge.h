@@ -54,19 +54,19 @@ FN hf_continued hf_continue(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack
     const pack scale = PSELECT(walled, own_scale, one), inverse = PDIVIDE(one, scale),
                rho = pflush(PACK_OF(HF_STIFFNESS) * pflush(PFMA(inverse, inverse, inverse)));
     const pmask counted = n > zero;
-    const pack edge = PSELECT(n < zero, PFMA(HF_EDGE, scale, -n), zero),
+    const pack edge = PSELECT(n < zero, pflush(PFMA(HF_EDGE, scale, -n)), zero),
                knee = PSELECT(counted, pflush(reach * n), edge);
     const pmask below = lambda < knee;
     const pack safe = PSELECT(AND(counted, knee > zero), knee, one), own_slope = poisson_slope(safe, n);
     const pack slope = PSELECT(counted, own_slope, one),
-               curvature = PSELECT(counted, PDIVIDE(n, pflush(safe * safe)), rho),
+               curvature = PSELECT(counted, pflush(PDIVIDE(pflush(PDIVIDE(n, safe)), safe)), rho),
                value = PSELECT(counted, poisson_term(safe - n, safe, n, own_slope, PACK_OF(HF_HUGE)), lambda),
-               beyond = PSELECT(below, lambda - knee, zero);
+               beyond = PSELECT(below, pflush(lambda - knee), zero);
     c.here = AND(reach > zero, OR(AND(counted, below), AND(walled, n <= zero)));
     c.curvature = PSELECT(below, curvature, zero);
-    c.slope = PFMA(curvature, beyond, slope);
+    c.slope = pflush(PFMA(curvature, beyond, slope));
     const pack linear = PSELECT(counted, pflush(own_slope * beyond), zero);
-    c.value = value + PFMA(pflush(PK(0.5) * curvature * beyond), beyond, linear);
+    c.value = pflush(value + PFMA(pflush(PK(0.5) * curvature * beyond), beyond, linear));
     return c;
 }
 
@@ -117,10 +117,10 @@ FN_LARGE real hf_settle(HF_PARAMETERS, mask lanes)
         for (u32 b = 0; b < pn->bins; b += PACK) {
             const u32 bin = panel * 8 + b;
             const pack n = LOADP(HF_S(MAIN), bin), lambda = LOADP(HF_S(LAMBDA), bin),
-                       scale = hf_bin_scale(HF, ch, pn->index, b), least = HF_EDGE * scale;
+                       scale = hf_bin_scale(HF, ch, pn->index, b), least = pflush(HF_EDGE * scale);
             const pmask counted = n > zero, walled = AND(n <= zero, scale > HF_SCALE_LEAST);
             const pmask open = AND(n >= zero, lambda >= zero);
-            const pack room = lambda - least, e = -n, next = PSELECT(open, zero, e - room),
+            const pack room = pflush(lambda - least), e = -n, next = PSELECT(open, zero, pflush(e - room)),
                        off = PSELECT(open, zero, PSELECT(room < e, room, e)),
                        far = PSELECT(lambda < PACK_OF(HF_REACH) * n, PACK_OF(HF_HUGE), zero);
             const pack distance = PDIVIDE(PSELECT(off < zero, -off, off), PSELECT(walled, least, PK(1.0)));
