@@ -4,9 +4,14 @@
 
 static const struct option options[] = {
     OPTION_ASIMOV("fit Asimov data"),
-    {"--toys", OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit"},
+    {"--toys", OPTION_FLAG, NULL, "the p-value also by toys drawn at the best fit; --ntoys N says so too"},
     {0},
 };
+
+static bool by_toys_asked(const struct session *session)
+{
+    return option_flag(session, "--toys") || option_given(session, "--ntoys");
+}
 
 struct gof {
     paritas_gof_result formula;
@@ -19,7 +24,7 @@ static paritas_status analyse(struct session *session, void *result)
     struct gof *g = result;
     g->formula.size = sizeof g->formula;
     g->by_toys.size = sizeof g->by_toys;
-    if (option_flag(session, "--toys")) {
+    if (by_toys_asked(session)) {
         TRY(toy_run_open(session, &g->toys));
         TRY(paritas_gof_toys(session->context, session->model, &session->job, &g->toys.options, &g->by_toys,
                              &g->formula));
@@ -35,7 +40,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 {
     const struct gof *g = result;
     write_fields(w, "paritas_gof_result", &g->formula, "twice_nll", "p");
-    if (option_flag(session, "--toys")) {
+    if (by_toys_asked(session)) {
         write_record(w, "paritas_gof_toys_result", &g->by_toys);
         toy_run_write(w, &g->toys);
     }
@@ -54,7 +59,7 @@ static void write_text(struct session *session, const void *result)
         text_format(out, ", p = %.4g\n", r->p);
     else
         text_format(out, ": no p-value\n");
-    if (!option_flag(session, "--toys")) return;
+    if (!by_toys_asked(session)) return;
     text_format(out, "by toys p = %.4g +- %.2g\n", g->by_toys.p, g->by_toys.p_error);
     toy_run_describe(out, &g->toys);
 }
@@ -66,7 +71,7 @@ const struct command command_gof = {
     .description = "Degrees of freedom: bins less free parameters without a constraint. --toys needs none: "
                    "it draws data at the best fit, fits each toy, and counts those whose statistic is at "
                    "least the observed one.",
-    .groups = {GROUP_OPTIONS, GROUP_TOYS("--toys"), GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUP_TOYS("--toys or --ntoys N"), GROUPS_FIT},
     .analysis =
         {
             .result_size = sizeof(struct gof),

@@ -8,9 +8,9 @@
 
 static const struct option options[] = {
     {"--start", OPTION_NUMBER, "MU",
-     "first value of the parameter of interest; default: 3 errors below its best fit"},
-    {"--stop", OPTION_NUMBER, "MU", "last value; default: 3 errors above"},
-    {"--points", OPTION_COUNT, "N", "values", "21"},
+     "first value, also in place of LO; default: 3 errors below the best fit of the parameter of interest"},
+    {"--stop", OPTION_NUMBER, "MU", "last value, also in place of HI; default: 3 errors above"},
+    {"--points", OPTION_COUNT, "N", "values, also in place of N", "21"},
     {"--par", OPTION_TEXT, "NAME=LO:HI:N", "scan this parameter instead, or a grid of two (give it twice)"},
     OPTION_ASIMOV("scan Asimov data"),
     {0},
@@ -65,6 +65,22 @@ static paritas_status default_range(struct session *session, struct axis *axis)
     return PARITAS_OK;
 }
 
+/* --start, --stop and --points, where they are given, count for one axis. */
+static paritas_status adjust_axis(struct session *session, struct axis *axis, size_t k)
+{
+    static const char *const names[] = {"--start", "--stop", "--points"};
+    double *const ends[] = {&axis->range.lower, &axis->range.upper};
+    for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
+        const struct given *given = option_given(session, names[j]);
+        if (given && k == 2)
+            return usage_failure(session, "%s is for one parameter; a grid of two has its ranges in --par",
+                                 names[j]);
+        if (given && j < 2) *ends[j] = given->number;
+        if (given && j == 2) axis->n = (size_t)given->number;
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status read_axes(struct session *session, struct axis axes[2], size_t *k)
 {
     size_t at = 0;
@@ -73,17 +89,15 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
         if (*k == 2) return usage_failure(session, "--par can be given once or twice");
         TRY(read_axis(session, given->text, &axes[(*k)++]));
     }
-    if (*k > 0) return PARITAS_OK;
+    if (*k > 0) return adjust_axis(session, &axes[0], *k);
     TRY(require_poi(session));
     *k = 1;
     struct axis *axis = &axes[0];
     axis->parameter = (size_t)poi_of(session);
     if (!option_given(session, "--start") || !option_given(session, "--stop"))
         TRY(default_range(session, axis));
-    axis->range.lower = option_number_or(session, "--start", axis->range.lower);
-    axis->range.upper = option_number_or(session, "--stop", axis->range.upper);
     axis->n = (size_t)option_number(session, "--points");
-    return PARITAS_OK;
+    return adjust_axis(session, axis, 1);
 }
 
 /* The second axis runs faster. */

@@ -3,6 +3,7 @@
 #include "analysis.h"
 #include "output.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -142,7 +143,7 @@ static int write_unknown(const char *name, const char *word)
     return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int answer(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : "", *action = argc > 2 ? argv[2] : "";
     int words = 1;
@@ -175,4 +176,12 @@ int main(int argc, char **argv)
     }
     arguments_free(&arguments);
     return code;
+}
+
+int main(int argc, char **argv)
+{
+    const int code = answer(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "paritas: standard output: cannot be written: %s\n", strerror(errno));
+    return EXIT_OUTPUT;
 }

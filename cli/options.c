@@ -205,11 +205,15 @@ void arguments_free(struct arguments *arguments)
     free(arguments->defaults);
 }
 
-/* Is "--store FILE" or "--calc toys" given? Capitals: any value. */
+/* Is "--store FILE", "--calc toys" or one of "--toys or --ntoys N" given? Capitals: any value. */
 static bool is_given(const struct arguments *arguments, const char *needs)
 {
     char name[32];
     const char *value = strchr(needs, ' ');
+    if (value != NULL && strncmp(value, " or ", 4) == 0) {
+        if (is_given(arguments, value + 4)) return true;
+        value = NULL;
+    }
     snprintf(name, sizeof name, "%.*s", (int)strcspn(needs, " "), needs);
     const struct given *given = argument_given(arguments, name);
     return given && (!value || (value[1] >= 'A' && value[1] <= 'Z') || strcmp(given->text, value + 1) == 0);

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LINKS_MOST 40 /* as in the kernel */
 
 static bool failed(const char *path)
 {
@@ -22,6 +25,30 @@ static char *folder_of(const char *path)
     const char *slash = strrchr(path, '/');
     if (!slash) return strdup(".");
     return strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* The file that `path` leads to through links, also where it does not exist yet. NULL: errno says why. */
+static char *target_of(const char *path)
+{
+    char *target = strdup(path);
+    for (int links = 0; target && links < LINKS_MOST; links++) {
+        struct stat info;
+        char next[PATH_MAX];
+        const ssize_t length =
+            lstat(target, &info) == 0 && S_ISLNK(info.st_mode) ? readlink(target, next, sizeof next - 1) : -1;
+        if (length < 0) return target;
+        next[length] = '\0';
+        char *folder = next[0] == '/' ? strdup("") : folder_of(target), *beyond = NULL;
+        const size_t size = folder ? strlen(folder) + (size_t)length + sizeof "/" : 0;
+        if (folder && (beyond = malloc(size)))
+            snprintf(beyond, size, "%s%s%s", folder, next[0] == '/' ? "" : "/", next);
+        free(folder);
+        free(target);
+        target = beyond;
+    }
+    if (target) errno = ELOOP;
+    free(target);
+    return NULL;
 }
 
 static bool is_standard_output(const char *path)
@@ -40,7 +67,7 @@ bool output_check(const char *path)
         }
         if (!S_ISREG(info.st_mode)) return access(path, W_OK) == 0 || failed(path);
     }
-    char *real = realpath(path, NULL), *folder = folder_of(real ? real : path);
+    char *real = target_of(path), *folder = real ? folder_of(real) : NULL;
     bool writable = folder && access(folder, W_OK | X_OK) == 0;
     int error = errno;
     free(real);
@@ -81,8 +108,7 @@ bool output_open(struct output_file *output, const char *path)
     const bool exists = stat(path, &info) == 0;
     const mode_t mask = umask(0);
     umask(mask);
-    /* replaces the target of a link, not the link */
-    output->target = exists ? realpath(path, NULL) : strdup(path);
+    output->target = target_of(path); /* what a link leads to is replaced, not the link */
     output->mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
     output->file = -1;
     const size_t size = output->target ? strlen(output->target) + sizeof ".XXXXXX" : 0;

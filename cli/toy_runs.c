@@ -65,6 +65,9 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
         return usage_failure(session, "--shard takes I/N with I from 1 to N, not '%s'", shard);
     options->n = option_given(session, "--ntoys") ? option_whole(session, "--ntoys") : 2000;
     if (options->n == 0) return usage_failure(session, "--ntoys takes a whole number from 1");
+    const struct given *failed = option_value(session, "--max-failed");
+    if (!(failed->number >= 0.0 && failed->number <= 1.0))
+        return usage_failure(session, "--max-failed takes a part from 0 to 1, not '%s'", failed->text);
     options->seed = option_whole(session, "--seed");
     options->fix_aux = option_flag(session, "--fix-aux");
     options->store = option_text(session, "--store");

@@ -85,7 +85,10 @@ typedef struct paritas_options {
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran out),
  * so that its message can be read. Close it also then. */
 PARITAS_API paritas_status paritas_open(const paritas_options *options, paritas_context **context);
-PARITAS_API void paritas_close(paritas_context *context); /* NULL is a no-op */
+/* NULL is a no-op. The context, its message and its names are gone: no function may be given the context
+ * again, not even this one. That is not checked, as with memory after free(). Set the pointer to NULL: every
+ * function refuses NULL. */
+PARITAS_API void paritas_close(paritas_context *context);
 /* Details of the last failure; "" if there was none. Valid until the next call with this context. */
 PARITAS_API const char *paritas_error_message(const paritas_context *context);
 PARITAS_API const char *paritas_device_name(const paritas_context *context); /* in use: "cpu", "opencl:0" */
@@ -119,8 +122,10 @@ typedef struct paritas_device_info {
 } paritas_device_info;
 
 /* Opens all devices that the installed drivers offer, one after the other, with this context's cache and
- * work-groups, and closes them again. `devices` has room for `room` of them. *count: how many there are. A
- * kind without any device is listed by its bare name, with the reason. */
+ * work-groups, and closes them again. A driver that this process has not opened yet is tried in a child
+ * process, for up to a minute. One that aborts, crashes or hangs is listed with that reason. `devices` has
+ * room for `room` of them. *count: how many there are. A kind without any device is listed by its bare name,
+ * with the reason. */
 PARITAS_API paritas_status paritas_list_devices(paritas_context *context, size_t room,
                                                 paritas_device_info *devices, size_t *count);
 

@@ -61,7 +61,7 @@ cdef object flags_of_fits(object given, Py_ssize_t p, object rows):
     """Flags of parameters, as `of_fits`."""
     if rows is None:
         return flags(given, p, "fixed").array
-    cdef object array = np.atleast_2d(np.ascontiguousarray(given, dtype=np.uint8))
+    cdef object array = np.atleast_2d(np.ascontiguousarray(unmasked(given), dtype=np.uint8))
     if array.shape not in ((1, p), (rows, p)):
         raise unfit("fixed", f"{rows} rows or one of {p} flags are", given)
     return array

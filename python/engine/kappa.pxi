@@ -30,7 +30,8 @@ def kappa_flux(plasma, energy, Engine engine=None):
 
 cdef object of_two(double (*function)(double, double) noexcept nogil, first, second):
     """A function of numbers over broadcast arrays."""
-    cdef object both = np.broadcast_arrays(np.asarray(first, np.float64), np.asarray(second, np.float64))
+    cdef list given = [np.asarray(unmasked(one), np.float64) for one in (first, second)]
+    cdef object both = np.broadcast_arrays(*given)
     cdef Array a = held(np.array(both[0], order="C")), b = held(np.array(both[1], order="C"))
     cdef Array found = held(np.empty(a.array.shape))
     cdef Py_ssize_t i
@@ -39,7 +40,8 @@ cdef object of_two(double (*function)(double, double) noexcept nogil, first, sec
     return found.array[()]
 
 cdef object of_one(double (*function)(double) noexcept nogil, given):
-    cdef Array a = held(np.asarray(given, np.float64, order="C")), found = held(np.empty(a.array.shape))
+    cdef Array a = held(np.asarray(unmasked(given), np.float64, order="C"))
+    cdef Array found = held(np.empty(a.array.shape))
     cdef Py_ssize_t i
     for i in range(found.array.size):
         found.at[i] = function(a.at[i])

@@ -199,8 +199,19 @@ cdef Array new_matrix(cnp.npy_intp rows, cnp.npy_intp columns):
 cdef Array new_block(cnp.npy_intp blocks, cnp.npy_intp rows, cnp.npy_intp columns):
     return held(cnp.PyArray_EMPTY(3, [blocks, rows, columns], cnp.NPY_FLOAT64, 0))
 
+cpdef object unmasked(object given):
+    """Itself. An array with masked numbers is refused: NumPy would drop the mask."""
+    cdef object one
+    if type(given) is np.ndarray or type(given) is float:
+        return given
+    for one in given if isinstance(given, (list, tuple)) else (given,):
+        if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
+            raise InvalidArgument("a masked array: its mask would be lost; fill or leave out masked numbers")
+    return given
+
 cdef inline object contiguous(object given):
     """Contiguous float64; itself if it is."""
+    unmasked(given)
     cdef int wanted = cnp.NPY_ARRAY_C_CONTIGUOUS | cnp.NPY_ARRAY_ALIGNED
     return cnp.PyArray_FROMANY(given, cnp.NPY_FLOAT64, 0, 0, wanted)
 
@@ -234,7 +245,7 @@ cdef Array array_of(object given, tuple shape, str what):
 
 cdef Array flags(object given, Py_ssize_t n, str what):
     """n flags, as bytes."""
-    cdef object array = np.ascontiguousarray(given, dtype=np.uint8)
+    cdef object array = np.ascontiguousarray(unmasked(given), dtype=np.uint8)
     if array.shape != (n,):
         raise unfit(what, f"{n} flags are", given)
     return held(array)

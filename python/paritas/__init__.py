@@ -14,6 +14,7 @@ Modules, imported at first use: `paritas.pyhf` (pyhf's names over this engine), 
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ._engine import (
@@ -75,6 +76,9 @@ _MODULES = (
     "toys",
 )
 
+#: modules that cannot be imported without the package of their name
+_NEEDED = ("jax", "torch")
+
 __all__ = [
     "Channel",
     "Device",
@@ -129,4 +133,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_MODULES})
+    """Without what cannot be imported here: help() and tab completion ask for every name."""
+    missing = {name for name in _NEEDED if find_spec(name) is None}
+    return sorted({*globals(), *_LAZY, *_MODULES} - missing)

@@ -28,6 +28,11 @@ def whole(value: Any, name: str, least: int = 0, bits: int = 64) -> int:
     return found
 
 
+def numbers(values: Any) -> Floats:
+    """An array of float64; masked numbers are refused."""
+    return np.asarray(_engine.unmasked(values), dtype=np.float64)
+
+
 def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:
     found: NDArray[np.str_] = np.array(names)[codes]
     return found
@@ -35,7 +40,7 @@ def words(codes: NDArray[Any], names: Sequence[str]) -> NDArray[np.str_]:
 
 def structured(columns: Mapping[str, ArrayLike]) -> Table:
     """Columns of equal length, in order, whose rows may have a shape."""
-    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    arrays = {name: np.asarray(_engine.unmasked(values)) for name, values in columns.items()}
     n = {len(values) for values in arrays.values()}
     if len(n) != 1:
         raise _engine.InvalidArgument(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
+from .arrays import numbers
 from .devices import engine
 from .files import PathLike as Path
 from .keywords import Where, check_keywords
@@ -103,7 +104,7 @@ def _bounds_of(model: Model, bounds: Bounds) -> tuple[Floats, Floats]:
         for name, (low, high) in bounds.items():
             lower[model.index(name)], upper[model.index(name)] = low, high
         return lower, upper
-    pairs = np.asarray(bounds, dtype=np.float64)
+    pairs = numbers(bounds)
     if pairs.shape[-2:] != (model.parameter_count, 2):
         raise _engine.InvalidArgument(
             f"bounds: {model.parameter_count} pairs (low, high) are wanted, "
@@ -119,7 +120,7 @@ def _fixed_of(model: Model, fixed: Fixed) -> NDArray[np.bool_]:
         for name in listed:
             flags[model.index(name)] = True
         return flags
-    found = np.asarray(listed)
+    found = np.asarray(_engine.unmasked(listed))
     if found.dtype != bool and not np.isin(found, (0, 1)).all():  # indices are no flags
         raise _engine.InvalidArgument("fixed: names, values by name or a flag a parameter are wanted")
     return found.astype(bool)

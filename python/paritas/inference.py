@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _engine
+from .arrays import numbers
 from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of
 from .fits import check_of, fit
 from .keywords import Place, check_keywords, takes
@@ -78,7 +79,7 @@ def scan(
     check_keywords(scan, given)
     if values is not None:
         names = list(parameters) or [_poi(model)]
-        points = np.asarray(values, dtype=np.float64).reshape(-1, len(names))
+        points = numbers(values).reshape(-1, len(names))
     else:
         if not parameters or any(
             not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in parameters
@@ -87,7 +88,7 @@ def scan(
                 "scan: values are wanted: as pairs, scan((name, values)), or as scan(name, values=...)"
             )
         names = [name for name, _ in parameters]
-        axes = np.meshgrid(*(np.asarray(axis, dtype=np.float64) for _, axis in parameters), indexing="ij")
+        axes = np.meshgrid(*(numbers(axis) for _, axis in parameters), indexing="ij")
         points = np.stack([axis.ravel() for axis in axes], axis=1)
     which = [model.index(name) for name in names]
     with Call(scan, model, given, "scan") as call:
@@ -136,7 +137,7 @@ def predict(
     prefit_error, prefit_total_error = _yield_errors(model, start, np.diag(widths * widths))
     prefit, postfit = (model.expected_data(point, include_aux=False) for point in (start, after))
     prefit_samples, samples = model.expected_by_sample(start), model.expected_by_sample(after)
-    observed = model.data if data is None else np.asarray(data, dtype=np.float64)
+    observed = model.data if data is None else numbers(data)
     channels = [
         ChannelPrediction(
             name=channel.name,

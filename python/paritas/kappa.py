@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where
+from .arrays import Floats, Table, Tabular, columns_by_name, html_of, numbers, structured, where
 from .keywords import Place, Where, engine_of, running, takes
 from .records import columns_of
 
@@ -37,9 +37,7 @@ def _potential(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def plasma(density: ArrayLike, kappa: ArrayLike, theta: ArrayLike) -> Floats:
     """Rows of (density, kappa, theta), shape (n, 3); numbers or arrays, which broadcast."""
-    rows = np.broadcast_arrays(
-        *(np.atleast_1d(np.asarray(values, dtype=np.float64)) for values in (density, kappa, theta))
-    )
+    rows = np.broadcast_arrays(*(np.atleast_1d(numbers(values)) for values in (density, kappa, theta)))
     return np.ascontiguousarray(np.stack(rows, axis=-1).reshape(-1, 3))
 
 
@@ -81,7 +79,7 @@ class Spectra:
     def shifted(self, potential: ArrayLike, liouville: bool = True) -> Spectra:
         """Spectra outside a spacecraft potential (V, one or n): energies less the potential. Fluxes keep
         their phase-space density, or, without liouville, their values."""
-        energy = self.energy - np.asarray(potential, dtype=np.float64).reshape(-1, 1)
+        energy = self.energy - numbers(potential).reshape(-1, 1)
         return replace(
             self, energy=energy, flux=self.flux * (energy / self.energy) if liouville else self.flux
         )
@@ -106,7 +104,7 @@ def spectrum(
     incident; NaN is masked. theta: inclinations of the 88 cells in degrees (None: built-in). geometric_factor
     (cm^2 sr), accumulation (s a row): default the instrument's."""
     inclination = _engine.er_theta() if theta is None else theta
-    energies = np.ascontiguousarray(energy, dtype=np.float64)
+    energies = np.ascontiguousarray(numbers(energy))
     found = _engine.kappa_spectrum(
         inclination, energies, flux, cosine, solid_angle, geometric_factor, accumulation
     )
@@ -271,7 +269,7 @@ def spacecraft_potential(
         if isinstance(source, KappaFit):
             fits, distribution = source, source.plasma
             covariance = source.covariance if covariance is None else covariance
-        distribution = np.atleast_2d(np.asarray(distribution, dtype=np.float64))
+        distribution = np.atleast_2d(numbers(distribution))
         sun = _sun(sunlit, len(distribution))
         results = _engine.spacecraft_potential(distribution, covariance, sun, _potential(options), used, tell)
         return _potentials(results, fits, used)

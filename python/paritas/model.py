@@ -88,6 +88,16 @@ class Model(_engine.Model):
             f"{len(self.channel_layout)} channels, parameter of interest {self.poi_name!r}>"
         )
 
+    def _repr_html_(self) -> str:
+        from .records import html_table
+
+        title = (
+            f"{self.parameter_count} parameters, {self.main_count} bins; "
+            f"parameter of interest {self.poi_name or 'none'}"
+        )
+        rows = [(one.name, one.bins, ", ".join(one.samples)) for one in self.channels]
+        return html_table(title, ("channel", "bins", "samples"), rows)
+
     def index(self, parameter: str | int) -> int:
         """Index of a parameter, by name or index."""
         if isinstance(parameter, str):
@@ -117,7 +127,7 @@ class Model(_engine.Model):
             for name, value in values.items():
                 found[self.index(name)] = value
             return found
-        return np.ascontiguousarray(values, dtype=np.float64)
+        return np.ascontiguousarray(_engine.unmasked(values), dtype=np.float64)
 
     def twice_nll(
         self,

@@ -39,6 +39,9 @@ class _ByParameter:
         found: Floats = self.values[:, self.names.index(name)]
         return found
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.names
+
 
 @dataclass
 class Starts:
@@ -89,6 +92,9 @@ class FitResult(fields.fit_result):
             raise KeyError(name)
         i = self.names.index(name)
         return float(self.values[i]), float("nan") if self.errors is None else float(self.errors[i])
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return self.names
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, and `parameters`: values by name."""

@@ -69,6 +69,10 @@ def fit_toys(
 
     Toys already in the store enter counts and, with save_parameters, means. `read_store` reads them."""
     options = _options(model, n, seed, given)
+    kept = _engine.record("paritas_fit_result").dtype.itemsize + 8 * (
+        2 + model.parameter_count * (1 + errors)
+    )
+    _check_memory(n, kept, given)
     at = None if params is None else model.point(params)
     keep = given.get("keep", True)
     with Call(fit_toys, model, given, "toys", at) as call:
@@ -102,6 +106,7 @@ def hypotest_toys(
     0, and 1), drawn around conditional fits. Each gets a free and a conditional fit. keep: return every toy.
     """
     options = _options(model, n, seed, given)
+    _check_memory(2 * n, _engine.record("paritas_toy").dtype.itemsize, given)
     with Call(hypotest_toys, model, given, "toys") as call:
         found = _engine.hypotest_toys(model, call.job, test_stat, mu, options, call.engine, call.tell)
     return ToyHypotestResult(found.result, toys=_all_toys(found.toys, given))
@@ -113,6 +118,7 @@ def significance_toys(
     """Discovery by toys. p0: fraction of toys at 0 with at least the observed q0; expected: with at least the
     median of toys at 1."""
     options = _options(model, n, seed, given)
+    _check_memory(2 * n, _engine.record("paritas_toy").dtype.itemsize, given)
     with Call(significance_toys, model, given, "toys") as call:
         found = _engine.significance_toys(model, call.job, options, call.engine, call.tell)
     test = ToyHypotestResult(found.test, toys=_all_toys(found.toys, given))
@@ -247,6 +253,19 @@ def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: i
         entries=() if store is None else _key(model),
         keep=given.get("keep", True),
     )
+
+
+def _check_memory(n: int, bytes_of_toy: int, given: Mapping[str, Any]) -> None:
+    """Refuses to keep more toys than this machine's memory can hold, before the first is drawn."""
+    if not given.get("keep", True) or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return
+    _, shards = given.get("shard") or (1, 1)
+    wanted, memory = n // shards * bytes_of_toy, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if wanted > memory:
+        raise _engine.OutOfMemory(
+            f"n {n}: {n // shards} toys of {bytes_of_toy} bytes take {wanted / 1e9:.3g} GB, this machine has "
+            f"{memory / 1e9:.3g} GB: pass keep=False, with store=FILE for every toy, or use shards"
+        )
 
 
 def _key(model: Model) -> list[tuple[str, str]]:

@@ -56,6 +56,7 @@ paritas_status paritas_fail(paritas_context *context, paritas_status status, con
 {
     char text[sizeof context->message]; /* a copy: the message may be an argument */
     va_list arguments;
+    if (!context) return status;
     va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
@@ -71,6 +72,16 @@ void paritas_note(paritas_context *context, const char *format, ...)
     va_start(arguments, format);
     if (vsnprintf(text, sizeof text, format, arguments) >= 0) context->note(context->note_user, text);
     va_end(arguments);
+}
+
+paritas_status paritas_require(paritas_context *context, const char *names, size_t n,
+                               const void *const *pointers)
+{
+    if (!context) return PARITAS_INVALID_ARGUMENT;
+    for (size_t k = 0; k < n; k++, names += strcspn(names, ",") + 2)
+        if (!pointers[k])
+            return paritas_refuse(context, "%.*s: must not be NULL", (int)strcspn(names, ","), names);
+    return PARITAS_OK;
 }
 
 paritas_status paritas_fail_memory(paritas_context *context)

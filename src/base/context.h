@@ -30,16 +30,26 @@ struct paritas_context {
     void *note_user;
     struct paritas_device *device; /* owned; runs jobs */
     struct paritas_device *host;   /* CPU in f64 for covariances and polish; owned, may be `device` */
+    struct probe *probe;           /* in a child that tries drivers: src/device/probe.h */
+    unsigned probe_milliseconds;   /* time limit of such a child; 0: as usual; for tests */
     char *cache;                   /* compiled kernels; owned; NULL: none */
     char message[2048];            /* last failure */
 };
 
 /* Stores the message (cut; control bytes as \xNN) and returns `status`: return paritas_fail(context,
- * PARITAS_INVALID_INPUT, "%s: ...", label). */
+ * PARITAS_INVALID_INPUT, "%s: ...", label). Without a context there is no message. */
 paritas_status paritas_fail(paritas_context *context, paritas_status status, const char *format, ...)
     PRINTF_LIKE(3, 4);
 /* For wrong arguments of a caller: paritas_refuse(context, "%s: ...", name). */
 #define paritas_refuse(context, ...) paritas_fail(context, PARITAS_INVALID_ARGUMENT, __VA_ARGS__)
+/* Leaves the function where a caller's pointer is NULL: REQUIRE(context, model, mu). REQUIRE_AS takes the
+ * header's names: REQUIRE_AS(context, "model", given). */
+#define REQUIRE(context, ...) REQUIRE_AS(context, #__VA_ARGS__, __VA_ARGS__)
+#define REQUIRE_AS(context, names, ...)                                            \
+    TRY(paritas_require(context, names, COUNT_OF(((const void *[]){__VA_ARGS__})), \
+                        (const void *const[]){__VA_ARGS__}))
+paritas_status paritas_require(paritas_context *context, const char *names, size_t n,
+                               const void *const *pointers);
 /* Leaves the function with the status of a failed call. */
 #define TRY(call)                                        \
     do {                                                 \

@@ -6,18 +6,18 @@
 paritas_status paritas_workspace_read(paritas_context *context, const char *path,
                                       paritas_workspace **workspace)
 {
-    if (!context || !workspace) return PARITAS_INVALID_ARGUMENT;
+    REQUIRE(context, workspace);
     *workspace = NULL;
-    if (!path) return paritas_refuse(context, "no path is given");
+    REQUIRE(context, path);
     return json_read_file(context, path, workspace);
 }
 
 paritas_status paritas_workspace_parse(paritas_context *context, const char *text, size_t length,
                                        const char *label, paritas_workspace **workspace)
 {
-    if (!context || !workspace) return PARITAS_INVALID_ARGUMENT;
+    REQUIRE(context, workspace);
     *workspace = NULL;
-    if (!text && length) return paritas_refuse(context, "no text is given");
+    if (length > 0) REQUIRE(context, text);
     return json_read(context, text, length, label ? label : "text", workspace);
 }
 
@@ -32,9 +32,9 @@ void paritas_workspace_free(paritas_workspace *workspace)
 paritas_status paritas_workspace_patch(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_workspace *patch, paritas_workspace **patched)
 {
-    if (!context || !patched) return PARITAS_INVALID_ARGUMENT;
+    REQUIRE(context, patched);
     *patched = NULL;
-    if (!workspace || !patch) return paritas_refuse(context, "a workspace and a patch are needed");
+    REQUIRE(context, workspace, patch);
     paritas_workspace *copy;
     TRY(json_copy(context, workspace->root, workspace->label, &copy));
     return json_hand_out(json_patch(context, copy, patch->root, patch->label), copy, patched);
@@ -43,9 +43,7 @@ paritas_status paritas_workspace_patch(paritas_context *context, const paritas_w
 paritas_status paritas_workspace_digest(paritas_context *context, const paritas_workspace *workspace,
                                         char digest[72])
 {
-    if (!context) return PARITAS_INVALID_ARGUMENT;
-    if (!workspace || !digest)
-        return paritas_refuse(context, "a workspace and a place for its digest are needed");
+    REQUIRE(context, workspace, digest);
     char hex[65];
     TRY(json_digest(context, workspace->root, "sha256", hex));
     memcpy(digest, "sha256:", 7);
@@ -56,9 +54,9 @@ paritas_status paritas_workspace_digest(paritas_context *context, const paritas_
 paritas_status paritas_workspace_write(paritas_context *context, const paritas_workspace *workspace,
                                        unsigned indent, char **text, size_t *length)
 {
-    if (!context || !text) return PARITAS_INVALID_ARGUMENT;
+    REQUIRE(context, text);
     *text = NULL;
-    if (!workspace) return paritas_refuse(context, "no workspace is given");
+    REQUIRE(context, workspace);
     struct text written;
     text_open(&written, &context->allocator);
     json_write(&written, workspace->root, indent, false);

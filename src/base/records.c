@@ -23,21 +23,21 @@ const paritas_enumeration *paritas_enumerations(size_t *count)
 
 const paritas_enumeration *paritas_enumeration_find(const char *name)
 {
-    for (size_t i = 0; i < ENUMERATION_COUNT; i++)
+    for (size_t i = 0; name && i < ENUMERATION_COUNT; i++)
         if (strcmp(enumerations[i].name, name) == 0) return &enumerations[i];
     return NULL;
 }
 
 const char *paritas_enumeration_word(const paritas_enumeration *enumeration, int value)
 {
-    for (size_t i = 0; i < enumeration->n; i++)
+    for (size_t i = 0; enumeration && i < enumeration->n; i++)
         if (enumeration->words[i].value == value) return enumeration->words[i].word;
     return NULL;
 }
 
 int paritas_enumeration_value(const paritas_enumeration *enumeration, const char *word, int *value)
 {
-    for (size_t i = 0; i < enumeration->n; i++)
+    for (size_t i = 0; enumeration && word && value && i < enumeration->n; i++)
         if (strcmp(enumeration->words[i].word, word) == 0) {
             *value = enumeration->words[i].value;
             return 1;
@@ -128,7 +128,7 @@ const paritas_record *paritas_records(size_t *count)
 
 const paritas_record *paritas_record_find(const char *name)
 {
-    for (size_t i = 0; i < RECORD_COUNT; i++)
+    for (size_t i = 0; name && i < RECORD_COUNT; i++)
         if (strcmp(records[i].name, name) == 0) return &records[i];
     return NULL;
 }

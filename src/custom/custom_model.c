@@ -342,8 +342,9 @@ paritas_status paritas_model_define(paritas_context *context, const paritas_mode
                                     paritas_model **made)
 {
     paritas_model_description d = PARITAS_MODEL_DESCRIPTION_DEFAULT;
+    REQUIRE_AS(context, "model", made);
     *made = NULL;
-    if (!given) return paritas_refuse(context, "a model without a description");
+    REQUIRE_AS(context, "description", given);
     TRY(SIZED_TAKE(context, paritas_model_description, "description", given, &d));
     TRY(check_presence(context, &d));
     TRY(check_parameters(context, &d));

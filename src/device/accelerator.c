@@ -5,6 +5,7 @@
 #include "device/dynamic_library.h"
 #include "device/kernel_cache.h"
 #include "device/kernel_source.h"
+#include "device/probe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,13 +93,17 @@ static paritas_status find_functions(paritas_context *context, const struct acce
     const char *const *names = instead[0] ? instead : libraries->names, *const *name = names;
     if (!names[0]) return paritas_fail(context, DEVICE_ABSENT, "device '%s': %s", device, hint);
     const int kind = (int)strcspn(device, ":"); /* the reason holds for the whole kind */
+    struct probe *probe = context->probe;
     void *opened[ACCELERATOR_LIBRARIES_MAX];
     size_t n = 0;
     for (; *name; name++) {
+        if (probe && !probe->loaded && library_is_open(*name)) probe->inherited = true;
         void *library = library_open(*name);
         if (library) opened[n++] = library;
         if (libraries->all == !library) break; /* one is enough, or a required one is missing */
     }
+    if (probe && probe->inherited) return DEVICE_ABSENT; /* of no use after a fork */
+    if (probe) probe->loaded = true;
     if (libraries->all ? *name != NULL : n == 0)
         return paritas_fail(context, DEVICE_ABSENT, "device '%.*s': %s %s%s%s%s", kind, device,
                             libraries->all ? *name : names[0],

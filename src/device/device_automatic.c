@@ -2,12 +2,14 @@
 #define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "device/device_automatic.h"
 #include "device/device_plain.h"
+#include "device/probe.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #define TRIED_OF_A_KIND 8 /* CPUs and devices without f64 may come first */
+#define PROBE_MILLISECONDS 30000 /* a kernel may be compiled */
 
 static double seconds_now(void)
 {
@@ -41,6 +43,32 @@ paritas_status automatic_open(paritas_context *context, const struct device_requ
     return PARITAS_OK;
 }
 
+static void try_in_child(paritas_context *context, struct probe *probe)
+{
+    struct paritas_device *device;
+    probe->status = plain_open(context, probe->name, &probe->request, &device);
+    plain_close(device);
+}
+
+/* As plain_open. A driver that takes its child down is named in a note. */
+static paritas_status probe_then_open(paritas_context *context, const char *name,
+                                      const struct device_request *request, struct paritas_device **device)
+{
+    struct probe probe = {.name = name, .milliseconds = PROBE_MILLISECONDS, .request = *request};
+    *device = NULL;
+    switch (probe_run(context, &probe, try_in_child)) {
+    case PROBE_ANSWERED:
+        if (probe.status != PARITAS_OK) return probe.status;
+        break;
+    case PROBE_FAILED:
+        paritas_note(context, "device auto: %s", context->message);
+        return probe.opened ? PARITAS_NO_DEVICE : DEVICE_ABSENT; /* the kind's next device may do */
+    case PROBE_REFUSED:
+        break;
+    }
+    return plain_open(context, name, request, device);
+}
+
 struct paritas_device *automatic_find(paritas_context *context, const struct device_request *request)
 {
     struct paritas_device *device = NULL;
@@ -48,7 +76,7 @@ struct paritas_device *automatic_find(paritas_context *context, const struct dev
         for (unsigned index = 0; index < TRIED_OF_A_KIND && !device; index++) {
             char name[32];
             snprintf(name, sizeof name, "%s:%u", paritas_device_kind_name((paritas_device_kind)kind), index);
-            if (plain_open(context, name, request, &device) == DEVICE_ABSENT) break;
+            if (probe_then_open(context, name, request, &device) == DEVICE_ABSENT) break;
         }
     return device;
 }

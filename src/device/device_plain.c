@@ -1,6 +1,7 @@
 /* device_plain.c: names, self-test and resident models of a device. */
 #include "device/device_plain.h"
 #include "device/device_self_test.h"
+#include "device/probe.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -85,6 +86,7 @@ paritas_status plain_open_as(paritas_context *context, const struct device_opera
         paritas_release(&context->allocator, opened);
         return status;
     }
+    if (context->probe) probe_opened(context->probe, opened);
     if (opened->is_processor && request->no_processor)
         status = paritas_fail(context, PARITAS_NO_DEVICE, "device '%s' (%s): it is a processor", opened->name,
                               operations->describe(opened));

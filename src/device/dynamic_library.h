@@ -25,6 +25,14 @@ static inline void *library_open(const char *name)
     return dlopen(name, flags);
 }
 
+/* Whether something in this process, or Paritas itself, has opened it. */
+static inline bool library_is_open(const char *name)
+{
+    void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (library) dlclose(library);
+    return library != NULL;
+}
+
 /* Address into the pointer of `size` bytes at `function` (ISO C has no other conversion). False: not
  * found. */
 static inline bool library_find(void *library, const char *name, void *function, size_t size)

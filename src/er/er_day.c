@@ -167,6 +167,7 @@ paritas_status er_day_add(paritas_context *context, struct er_day *day, int64_t 
 
 paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas_er_day **day)
 {
+    REQUIRE(context, day);
     struct er_day *made;
     *day = NULL;
     paritas_status status = er_day_open(context, n, &made);

@@ -157,6 +157,7 @@ static paritas_status publish(paritas_context *context, struct files *files)
 paritas_status paritas_er_find(paritas_context *context, const char *path, int year, int month, int day,
                                paritas_er_files **out)
 {
+    REQUIRE_AS(context, "path, files", path, out);
     struct stat found;
     *out = NULL;
     if (year < 0 || year > 9999 || month < 0 || month > 12 || day < 0 || day > 31)

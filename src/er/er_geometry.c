@@ -222,6 +222,7 @@ static paritas_status read_table(struct er_text *text, paritas_er_geometry *geom
 
 paritas_status paritas_er_geometry_read(paritas_context *context, const char *path, paritas_er_geometry **out)
 {
+    REQUIRE_AS(context, "path, geometry", path, out);
     struct er_text text;
     *out = NULL;
     TRY(er_text_open(context, path, &text));
@@ -246,8 +247,8 @@ int paritas_er_geometry_has(const paritas_er_geometry *geometry, const char *col
 paritas_status paritas_er_geometry_apply(paritas_context *context, const paritas_er_geometry *geometry,
                                          paritas_er_day *day, size_t *matched)
 {
+    REQUIRE(context, geometry, day);
     size_t found = 0;
-    (void)context;
     for (size_t k = 0; k < day->n; k++) {
         double time;
         const char *const utc = day->utc[k];

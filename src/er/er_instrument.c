@@ -15,6 +15,7 @@ static const struct belt {
 
 paritas_status paritas_er_theta(paritas_context *context, const char *path, double theta[PARITAS_SWEEP_CELLS])
 {
+    REQUIRE(context, theta);
     size_t n = 0;
     if (!path) {
         for (size_t k = 0; k < 2 * BELTS; k++)
@@ -108,6 +109,7 @@ static paritas_status attitude_line(const struct er_text *text, struct er_piece 
 
 paritas_status paritas_er_attitude_read(paritas_context *context, const char *path, paritas_er_attitude **out)
 {
+    REQUIRE_AS(context, "path, attitude", path, out);
     struct er_text text;
     struct er_piece line;
     *out = NULL;

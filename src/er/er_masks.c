@@ -46,6 +46,7 @@ static size_t mask_row(paritas_er_day *day, size_t row, double azimuth, const do
 paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day *day,
                                         const double theta[PARITAS_SWEEP_CELLS], double angle)
 {
+    REQUIRE(context, day, theta);
     if (!(angle >= 0.0 && angle <= 180.0))
         return paritas_refuse(context, "angle: %g is not between 0 and 180 degrees", angle);
     for (size_t j = 0; j < CELLS; j++)
@@ -73,7 +74,7 @@ paritas_status paritas_er_mask_sunlight(paritas_context *context, paritas_er_day
 
 paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day)
 {
-    (void)context;
+    REQUIRE(context, day);
     for (size_t row = 0; row < day->n * ROWS; row++) {
         if (day->row_reason[row] != PARITAS_ER_KEPT || day->polarity[row] == 1.0 ||
             day->polarity[row] == -1.0)

@@ -294,6 +294,8 @@ static paritas_status read_from(paritas_context *context, const char *label, str
 paritas_status paritas_er_parse(paritas_context *context, const char *text, size_t length, const char *label,
                                 const paritas_er_options *options, paritas_er_day **day)
 {
+    REQUIRE(context, day, label);
+    if (length > 0) REQUIRE(context, text);
     *day = NULL;
     return read_from(context, label, (struct source){NULL, text, length}, options, day);
 }
@@ -301,6 +303,7 @@ paritas_status paritas_er_parse(paritas_context *context, const char *text, size
 paritas_status paritas_er_read(paritas_context *context, const char *path, const paritas_er_options *options,
                                paritas_er_day **day)
 {
+    REQUIRE(context, path, day);
     struct stat found;
     *day = NULL;
     FILE *file = fopen(path, "rbe");

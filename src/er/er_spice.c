@@ -138,6 +138,7 @@ static paritas_status load_kernels(paritas_context *context, struct paritas_er_s
 paritas_status paritas_er_spice_open(paritas_context *context, const char *library, const char *folder,
                                      paritas_er_spice **out)
 {
+    REQUIRE_AS(context, "folder, spice", folder, out);
     *out = NULL;
     struct paritas_er_spice *s = paritas_allocate_clear(context, 1, sizeof *s);
     if (!s) return paritas_fail_memory(context);
@@ -269,6 +270,7 @@ paritas_status paritas_er_spice_apply(paritas_context *context, const paritas_er
                                       const paritas_er_attitude *attitude, paritas_er_day *day,
                                       size_t *uncovered)
 {
+    REQUIRE(context, spice, attitude, day);
     size_t unknown = 0;
     char message[256], first[256] = "";
     for (size_t k = 0; k < day->n; k++) {

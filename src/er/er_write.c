@@ -212,6 +212,7 @@ static paritas_status write_rows(paritas_context *context, FILE *file, const cha
 paritas_status paritas_er_write(paritas_context *context, const char *path, const paritas_er_day *day,
                                 int exact)
 {
+    REQUIRE(context, path, day);
     const size_t length = strlen(path);
     char *buffer = paritas_allocate(context, FLUSH_AT + ROW_ROOM, 1),
          *temporary = paritas_allocate(context, length + sizeof ".part", 1);

@@ -93,6 +93,7 @@ static paritas_status open_host(struct paritas_context *opened, const paritas_op
 
 paritas_status paritas_open(const paritas_options *given, paritas_context **context)
 {
+    if (!context) return PARITAS_INVALID_ARGUMENT;
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     struct paritas_context refused = {0}; /* holds the message until a context exists */
     paritas_status status = SIZED_TAKE(&refused, paritas_options, "options", given, &options);
@@ -121,17 +122,17 @@ void paritas_close(paritas_context *context)
 
 const char *paritas_device_name(const paritas_context *context)
 {
-    return context->device ? device_name(context->device) : "";
+    return context && context->device ? device_name(context->device) : "";
 }
 const char *paritas_isa_name(const paritas_context *context)
 {
-    return context->device ? context->device->isa : "";
+    return context && context->device ? context->device->isa : "";
 }
 const char *paritas_precision_name(const paritas_context *context)
 {
-    return context->precision == 32 ? "f32" : "f64";
+    return context && context->precision == 32 ? "f32" : "f64";
 }
 const char *paritas_polish_name(const paritas_context *context)
 {
-    return context->precision == 32 && !context->no_polish ? "f64" : "none";
+    return context && context->precision == 32 && !context->no_polish ? "f64" : "none";
 }

@@ -85,6 +85,8 @@ paritas_status paritas_evaluate(paritas_context *context, const paritas_model *g
                                 const double *points, size_t n_data, const double *data, double *twice_nll,
                                 double *gradient, double *hessian)
 {
+    REQUIRE_AS(context, "model", given);
+    if (n_points > 0) REQUIRE(context, points);
     const struct frozen *model = paritas_model_frozen(given);
     if (!data) {
         data = model->data;

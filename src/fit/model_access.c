@@ -10,37 +10,39 @@ void paritas_model_free(paritas_model *model)
 
 /* ---- stored answers ---- */
 
-#define ANSWER(type, name, field)                         \
-    type paritas_model_##name(const paritas_model *model) \
-    {                                                     \
-        return paritas_model_frozen(model)->field;        \
+/* Without a model: the last argument. */
+#define ANSWER(type, name, field, otherwise)                                   \
+    type paritas_model_##name(const paritas_model *model)                      \
+    {                                                                          \
+        return model ? paritas_model_frozen(model)->field : (type)(otherwise); \
     }
-ANSWER(size_t, parameter_count, n_parameters)
-ANSWER(size_t, main_count, n_main)
-ANSWER(size_t, template_count, n_templates)
-ANSWER(ptrdiff_t, poi_index, poi)
-ANSWER(const double *, suggested_init, init)
-ANSWER(const double *, lower_bounds, lower)
-ANSWER(const double *, upper_bounds, upper)
-ANSWER(const unsigned char *, suggested_fixed, fixed)
-ANSWER(const double *, constraint_widths, width)
-ANSWER(const double *, data, data)
+ANSWER(size_t, parameter_count, n_parameters, 0)
+ANSWER(size_t, main_count, n_main, 0)
+ANSWER(size_t, template_count, n_templates, 0)
+ANSWER(ptrdiff_t, poi_index, poi, -1)
+ANSWER(const double *, suggested_init, init, NULL)
+ANSWER(const double *, lower_bounds, lower, NULL)
+ANSWER(const double *, upper_bounds, upper, NULL)
+ANSWER(const unsigned char *, suggested_fixed, fixed, NULL)
+ANSWER(const double *, constraint_widths, width, NULL)
+ANSWER(const double *, data, data, NULL)
 
 size_t paritas_model_aux_count(const paritas_model *given)
 {
+    if (!given) return 0;
     const struct frozen *model = paritas_model_frozen(given);
     return model->n_data - model->n_main - model->n_templates;
 }
 
 const char *paritas_model_parameter_name(const paritas_model *model, size_t index)
 {
-    return index < paritas_model_frozen(model)->n_parameters ? paritas_model_frozen(model)->names[index]
-                                                             : NULL;
+    return index < paritas_model_parameter_count(model) ? paritas_model_frozen(model)->names[index] : NULL;
 }
 
 paritas_status paritas_model_parameter_index(paritas_context *context, const paritas_model *model,
                                              const char *name, size_t *index)
 {
+    REQUIRE(context, model, name, index);
     for (size_t p = 0; p < paritas_model_parameter_count(model); p++)
         if (!strcmp(paritas_model_parameter_name(model, p), name)) {
             *index = p;
@@ -53,8 +55,13 @@ paritas_status paritas_model_parameter_index(paritas_context *context, const par
 
 static const struct paritas_family *with_channels(const paritas_model *model)
 {
-    const struct paritas_family *family = paritas_model_frozen(model)->family;
-    return family->channel_count ? family : NULL;
+    const struct paritas_family *family = model ? paritas_model_frozen(model)->family : NULL;
+    return family && family->channel_count ? family : NULL;
+}
+/* NULL: the model has no channel of this number. */
+static const struct paritas_family *with_channel(const paritas_model *model, size_t channel)
+{
+    return channel < paritas_model_channel_count(model) ? with_channels(model) : NULL;
 }
 
 size_t paritas_model_channel_count(const paritas_model *model)
@@ -63,19 +70,24 @@ size_t paritas_model_channel_count(const paritas_model *model)
 }
 const char *paritas_model_channel_name(const paritas_model *model, size_t channel)
 {
-    return with_channels(model) ? with_channels(model)->channel_name(model, channel) : NULL;
+    const struct paritas_family *family = with_channel(model, channel);
+    return family ? family->channel_name(model, channel) : NULL;
 }
 size_t paritas_model_channel_bins(const paritas_model *model, size_t channel)
 {
-    return with_channels(model) ? with_channels(model)->channel_bins(model, channel) : 0;
+    const struct paritas_family *family = with_channel(model, channel);
+    return family ? family->channel_bins(model, channel) : 0;
 }
 size_t paritas_model_sample_count(const paritas_model *model, size_t channel)
 {
-    return with_channels(model) ? with_channels(model)->sample_count(model, channel) : 0;
+    const struct paritas_family *family = with_channel(model, channel);
+    return family ? family->sample_count(model, channel) : 0;
 }
 const char *paritas_model_sample_name(const paritas_model *model, size_t channel, size_t sample)
 {
-    return with_channels(model) ? with_channels(model)->sample_name(model, channel, sample) : NULL;
+    return sample < paritas_model_sample_count(model, channel)
+               ? with_channels(model)->sample_name(model, channel, sample)
+               : NULL;
 }
 
 /* ---- expectations ---- */
@@ -97,6 +109,8 @@ static paritas_status rows_of(paritas_context *context, const struct frozen *mod
 paritas_status paritas_expected_data_of(paritas_context *context, const paritas_model *given, size_t n_points,
                                         const double *points, const double *data, double *expected)
 {
+    REQUIRE_AS(context, "model", given);
+    if (n_points > 0) REQUIRE(context, points, expected);
     const struct frozen *model = paritas_model_frozen(given);
     TRY(family_check_expectation(context, model));
     TRY(rows_of(context, model, n_points, &data));
@@ -106,6 +120,7 @@ paritas_status paritas_expected_data_of(paritas_context *context, const paritas_
 paritas_status paritas_expected_jacobian_of(paritas_context *context, const paritas_model *given,
                                             const double *point, const double *data, double *jacobian)
 {
+    REQUIRE_AS(context, "model, point, jacobian", given, point, jacobian);
     const struct frozen *model = paritas_model_frozen(given);
     TRY(family_check_expectation(context, model));
     TRY(rows_of(context, model, 1, &data));
@@ -115,6 +130,7 @@ paritas_status paritas_expected_jacobian_of(paritas_context *context, const pari
 paritas_status paritas_expected_by_sample_of(paritas_context *context, const paritas_model *given,
                                              const double *point, const double *data, double *expected)
 {
+    REQUIRE_AS(context, "model, point, expected", given, point, expected);
     const struct frozen *model = paritas_model_frozen(given);
     if (!model->family->channel_count)
         return paritas_refuse(context, "model '%s' has no samples", model->family->name);
@@ -145,6 +161,7 @@ paritas_status paritas_expected_by_sample(paritas_context *context, const parita
 paritas_status paritas_model_fill_row(paritas_context *context, const paritas_model *given,
                                       const double *main_data, const double *templates, double *row)
 {
+    REQUIRE_AS(context, "model, row", given, row);
     const struct frozen *model = paritas_model_frozen(given);
     double *numbers = row + (model->n_data - model->n_templates);
     memmove(row, main_data ? main_data : model->data, model->n_main * sizeof *row);
@@ -178,6 +195,8 @@ paritas_status paritas_data_derivatives(paritas_context *context, const paritas_
                                         const double *points, const double *data, const double *directions,
                                         double *gradient, double *along)
 {
+    REQUIRE(context, model);
+    if (n > 0) REQUIRE(context, points);
     double *own;
     if (along && !directions) return paritas_refuse(context, "directions: none given");
     paritas_status status = open_derivatives(context, paritas_model_frozen(model), n, &data, &own);
@@ -192,6 +211,8 @@ paritas_status paritas_expected_pullback(paritas_context *context, const paritas
                                          const double *points, const double *data, const double *weights,
                                          double *by_points, double *by_templates)
 {
+    REQUIRE(context, model);
+    if (n > 0) REQUIRE(context, points, weights);
     double *own = NULL;
     paritas_status status = family_check_expectation(context, paritas_model_frozen(model));
     if (status == PARITAS_OK) status = open_derivatives(context, paritas_model_frozen(model), n, &data, &own);

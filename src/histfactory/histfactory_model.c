@@ -33,10 +33,12 @@ static paritas_status check_options(paritas_context *context, const paritas_mode
 paritas_status paritas_model_create(paritas_context *context, const paritas_workspace *workspace,
                                     const paritas_model_options *given, paritas_model **model)
 {
+    REQUIRE(context, model);
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     struct hf_spec *spec;
     struct hf_model *made;
     *model = NULL;
+    REQUIRE(context, workspace);
     TRY(SIZED_TAKE(context, paritas_model_options, "options", given, &options));
     TRY(check_options(context, &options));
     TRY(hf_spec_read(context, workspace, options.measurement, options.poi, &spec));

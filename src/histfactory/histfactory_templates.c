@@ -66,6 +66,8 @@ paritas_status hf_templates_find(struct freezer *f)
 {
     struct hf_templates *made = &f->model->templates;
     size_t n = 0;
+    if (f->options->n_templates > 0 && !f->options->templates)
+        return paritas_refuse(f->context, "options: templates must not be NULL");
     made->list = arena_array(&f->model->arena, f->options->n_templates, sizeof *made->list);
     if (!made->list) return paritas_fail_memory(f->context);
     for (; made->n_list < f->options->n_templates; made->n_list++) {

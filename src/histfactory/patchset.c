@@ -228,8 +228,7 @@ paritas_status hf_patchset_apply_entry(paritas_context *context, const paritas_w
 paritas_status paritas_patchset_verify(paritas_context *context, const paritas_workspace *workspace,
                                        const paritas_workspace *patchset)
 {
-    if (!context) return PARITAS_INVALID_ARGUMENT;
-    if (!workspace || !patchset) return paritas_refuse(context, "a workspace and a patch set are needed");
+    REQUIRE(context, workspace, patchset);
     TRY(check(context, patchset));
     return verify(context, workspace, patchset);
 }
@@ -237,9 +236,7 @@ paritas_status paritas_patchset_verify(paritas_context *context, const paritas_w
 paritas_status paritas_patchset_count(paritas_context *context, const paritas_workspace *patchset,
                                       size_t *count)
 {
-    if (!context) return PARITAS_INVALID_ARGUMENT;
-    if (!patchset || !count)
-        return paritas_refuse(context, "a patch set and a place for its count are needed");
+    REQUIRE(context, patchset, count);
     *count = 0;
     TRY(check(context, patchset));
     *count = patches_of(patchset)->count;
@@ -249,8 +246,7 @@ paritas_status paritas_patchset_count(paritas_context *context, const paritas_wo
 paritas_status paritas_patchset_name(paritas_context *context, const paritas_workspace *patchset,
                                      size_t index, const char **name)
 {
-    if (!context) return PARITAS_INVALID_ARGUMENT;
-    if (!patchset || !name) return paritas_refuse(context, "a patch set and a place for a name are needed");
+    REQUIRE(context, patchset, name);
     *name = NULL;
     TRY(check(context, patchset));
     const struct json *entry = json_at(patches_of(patchset), index);
@@ -265,10 +261,9 @@ paritas_status paritas_patchset_apply(paritas_context *context, const paritas_wo
                                       const paritas_workspace *patchset, const char *name,
                                       paritas_workspace **patched)
 {
-    if (!context || !patched) return PARITAS_INVALID_ARGUMENT;
+    REQUIRE(context, patched);
     *patched = NULL;
-    if (!workspace || !patchset || !name)
-        return paritas_refuse(context, "a workspace, a patch set and the name of a patch are needed");
+    REQUIRE(context, workspace, patchset, name);
     TRY(paritas_patchset_verify(context, workspace, patchset));
     size_t index = 0;
     const struct json *entry = patches_of(patchset)->first;

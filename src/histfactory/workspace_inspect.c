@@ -140,8 +140,7 @@ paritas_status paritas_workspace_inspect(paritas_context *context, const paritas
     struct hf_raw raw;
     struct inspect inspect = {.raw = &raw, .good = true};
     if (out) *out = NULL;
-    if (!context || !out) return PARITAS_INVALID_ARGUMENT;
-    if (!workspace) return paritas_refuse(context, "no workspace is given");
+    REQUIRE(context, workspace, out);
     arena_open(&arena, &context->allocator);
     paritas_status status = hf_raw_read(context, workspace, &arena, &arena, &raw);
     if (status == PARITAS_OK) {

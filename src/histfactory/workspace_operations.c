@@ -30,8 +30,8 @@ static paritas_status check_arguments(paritas_context *context, const paritas_wo
                                       paritas_workspace **out)
 {
     if (out) *out = NULL;
-    if (!context || !out) return PARITAS_INVALID_ARGUMENT;
-    return workspace ? PARITAS_OK : paritas_refuse(context, "no workspace is given");
+    REQUIRE(context, workspace, out);
+    return PARITAS_OK;
 }
 
 /* Hands out `made` if all is well, else frees it. */
@@ -364,8 +364,8 @@ paritas_status paritas_workspace_combine(paritas_context *context, const paritas
                                          paritas_workspace **out)
 {
     struct combine combine = {context, left, right, NULL, NONE};
-    TRY(check_arguments(context, left, out));
-    TRY(check_arguments(context, right, out));
+    if (out) *out = NULL;
+    REQUIRE(context, left, right, out);
     if (join && !join_of(join, &combine.join))
         return paritas_refuse(context, "join \"%.200s\": there are none, outer, left outer, right outer",
                               join);

@@ -42,7 +42,7 @@ paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, parita
     a->infer = infer;
     a->statistic = statistic;
     const double asimov_mu = statistic_other(statistic);
-    TRY(infer_check_value(infer, infer->poi, asimov_mu));
+    TRY(infer_check_tested(infer, infer->poi, asimov_mu));
     a->data.data = infer->base.data;
     TRY(infer_free_fit(infer, &a->data));
     struct infer_point point = infer_point_at(infer, &a->data, asimov_mu);

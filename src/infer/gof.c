@@ -37,6 +37,7 @@ static void describe(const struct infer *infer, const struct infer_profile *prof
 paritas_status paritas_gof(paritas_context *context, const paritas_model *model, const paritas_job *job,
                            paritas_gof_result *result)
 {
+    REQUIRE(context, model);
     struct infer infer;
     TRY(SIZED_CHECK(context, paritas_gof_result, "result", 1, result));
     paritas_status status = infer_open(&infer, context, model, job, false);
@@ -100,6 +101,7 @@ paritas_status paritas_gof_toys(paritas_context *context, const paritas_model *m
                                 const paritas_toys_options *given, paritas_gof_toys_result *result,
                                 paritas_gof_result *gof)
 {
+    REQUIRE(context, model);
     paritas_toys_options options;
     paritas_gof_result own = PARITAS_INIT(paritas_gof_result);
     TRY(toys_take_options(context, given, &options));

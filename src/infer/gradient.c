@@ -350,10 +350,10 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
                                    paritas_quantity_name(o->quantity));
     TRY(statistic_check(context, o->statistic));
     const struct infer *infer = &g->infer;
-    if (g->needs_asimov) TRY(infer_check_value(infer, infer->poi, statistic_other(o->statistic)));
+    if (g->needs_asimov) TRY(infer_check_tested(infer, infer->poi, statistic_other(o->statistic)));
     if (!at || statistic_formula(o->statistic)->discovery)
-        return infer_check_value(infer, infer->poi, statistic_tested(o->statistic, 1.0));
-    for (size_t i = 0; i < n; i++) TRY(infer_check_value(infer, infer->poi, at[i]));
+        return infer_check_tested(infer, infer->poi, statistic_tested(o->statistic, 1.0));
+    for (size_t i = 0; i < n; i++) TRY(infer_check_tested(infer, infer->poi, at[i]));
     return PARITAS_OK;
 }
 
@@ -439,6 +439,7 @@ paritas_status paritas_differentiate(paritas_context *context, const paritas_mod
                                      const double *at, const double *data,
                                      const paritas_gradient *given_gradient)
 {
+    REQUIRE(context, model);
     struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT};
     paritas_gradient gradient = PARITAS_GRADIENT_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options));

@@ -15,7 +15,7 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
     TRY(infer_memory(infer));
     for (size_t i = 0; i < n_points; i++) {
         points[i].mu = statistic_tested(statistic, mu[i]);
-        TRY(infer_check_value(infer, infer->poi, points[i].mu));
+        TRY(infer_check_tested(infer, infer->poi, points[i].mu));
     }
     TRY(asymptotic_open(&a, infer, statistic));
     TRY(asymptotic_test(&a, n_points, points, false));
@@ -27,6 +27,8 @@ paritas_status paritas_hypotest(paritas_context *context, const paritas_model *m
                                 paritas_test_statistic statistic, size_t n, const double *mu,
                                 paritas_hypotest_result *results)
 {
+    REQUIRE(context, model);
+    if (n > 0) REQUIRE(context, mu);
     TRY(SIZED_CHECK(context, paritas_hypotest_result, "results", n, results));
     TRY(statistic_check(context, statistic));
     struct infer infer;
@@ -39,6 +41,7 @@ paritas_status paritas_hypotest(paritas_context *context, const paritas_model *m
 paritas_status paritas_significance(paritas_context *context, const paritas_model *model,
                                     const paritas_job *job, paritas_significance_result *result)
 {
+    REQUIRE(context, model);
     const double zero = 0.0;
     paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
     TRY(SIZED_CHECK(context, paritas_significance_result, "result", 1, result));

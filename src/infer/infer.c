@@ -73,6 +73,17 @@ paritas_fit_status infer_worse(paritas_fit_status a, paritas_fit_status b)
     return a > b ? a : b;
 }
 
+paritas_status infer_check_tested(const struct infer *infer, size_t parameter, double value)
+{
+    const double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];
+    if (value != 0.0 || (lower <= 0.0 && upper >= 0.0)) return infer_check_value(infer, parameter, value);
+    const char *name = paritas_model_parameter_name(infer->model, parameter);
+    return paritas_refuse(infer->context,
+                          "a test compares with the background alone, where the parameter of interest is 0; "
+                          "%s is bounded to [%.10g, %.10g], so it is no signal strength",
+                          name, lower, upper);
+}
+
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value)
 {
     double lower = infer->base.lower[parameter], upper = infer->base.upper[parameter];

@@ -69,6 +69,8 @@ paritas_status infer_memory(const struct infer *infer);
 
 /* INVALID_ARGUMENT, with the parameter's name and bounds, if outside. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
+/* The same for the parameter of interest of a test, where 0 stands for the background alone. */
+paritas_status infer_check_tested(const struct infer *infer, size_t parameter, double value);
 
 double infer_bounded(const struct infer *infer, size_t parameter, double value);
 

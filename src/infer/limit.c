@@ -275,6 +275,7 @@ paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request
 paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job,
                              const paritas_limit_request *given, paritas_limit_result *result)
 {
+    REQUIRE(context, model);
     paritas_limit_request request = PARITAS_LIMIT_REQUEST_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_limit_request, "request", given, &request));
     TRY(SIZED_CHECK(context, paritas_hypotest_result, "scan", request.scan_room, request.scan));

@@ -164,6 +164,7 @@ static paritas_status check(const struct infer *infer, size_t parameter)
 paritas_status paritas_minos(paritas_context *context, const paritas_model *model, const paritas_job *job,
                              const paritas_minos_request *given, double offsets[2])
 {
+    REQUIRE(context, model, offsets);
     paritas_minos_request request = PARITAS_INIT(paritas_minos_request);
     offsets[0] = offsets[1] = (double)NAN;
     TRY(SIZED_CHECK(context, paritas_minos_request, "request", 1, given));

@@ -84,6 +84,7 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
 paritas_status paritas_ranking(paritas_context *context, const paritas_model *model, const paritas_job *job,
                                paritas_ranking_entry *entries, size_t *n)
 {
+    REQUIRE(context, model, entries, n);
     struct infer infer;
     TRY(SIZED_CHECK(context, paritas_ranking_entry, "entries", paritas_model_parameter_count(model),
                     entries));

@@ -195,7 +195,7 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     struct infer_point *point = test->point;
     toy_pool_open(pool, infer->context, fits_are_raw(infer->context), statistic, mu);
     for (int h = 0; h < TOY_HYPOTHESES; h++) {
-        TRY(infer_check_value(infer, infer->poi, pool->hypothesis[h]));
+        TRY(infer_check_tested(infer, infer->poi, pool->hypothesis[h]));
         point[h] = infer_point_at(infer, data, pool->hypothesis[h]);
     }
     TRY(infer_free_fit(infer, data));
@@ -336,7 +336,7 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
                                  .statistic = paritas_test_statistic_name(statistic),
                                  .mu = statistic_tested(statistic, mu)};
     TRY(toys_share(infer->context, options, &first, &end));
-    TRY(infer_check_value(infer, infer->poi, key.mu));
+    TRY(infer_check_tested(infer, infer->poi, key.mu));
     TRY(toys_open_store(infer, options, &key, store));
     TRY(toy_test_open(test, infer, options, statistic, mu, *store));
     if (*store) TRY(set_facts(*store, &test->result));
@@ -347,6 +347,7 @@ paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_mod
                                      const paritas_job *job, paritas_test_statistic statistic, double mu,
                                      const paritas_toys_options *given, paritas_hypotest_toys_result *result)
 {
+    REQUIRE(context, model);
     paritas_toys_options options;
     TRY(toys_take_options(context, given, &options));
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "result", 1, result));

@@ -448,6 +448,7 @@ paritas_status paritas_limit_toys(paritas_context *context, const paritas_model 
                                   const paritas_toys_options *given_options,
                                   paritas_limit_toys_result *result)
 {
+    REQUIRE(context, model);
     paritas_toys_options options;
     paritas_limit_toys_request request = PARITAS_LIMIT_TOYS_REQUEST_DEFAULT;
     uint64_t first, end;

@@ -122,6 +122,7 @@ paritas_status paritas_toys(paritas_context *context, const paritas_model *model
                             const paritas_toys_request *given, const paritas_toys_options *given_options,
                             paritas_toys_result *result)
 {
+    REQUIRE(context, model);
     const size_t n = paritas_model_parameter_count(model);
     paritas_toys_options toys;
     paritas_toys_request request = PARITAS_TOYS_REQUEST_DEFAULT;

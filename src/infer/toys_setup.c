@@ -15,7 +15,14 @@ paritas_status toys_take_options(paritas_context *context, const paritas_toys_op
                                  paritas_toys_options *options)
 {
     *options = (paritas_toys_options)PARITAS_TOYS_OPTIONS_DEFAULT;
-    return SIZED_TAKE(context, paritas_toys_options, "options", given, options);
+    TRY(SIZED_TAKE(context, paritas_toys_options, "options", given, options));
+    if (options->n_entries > 0 && !options->entries)
+        return paritas_refuse(context, "options: entries must not be NULL");
+    for (size_t k = 0; k < options->n_entries; k++)
+        if (!options->entries[k].name || !options->entries[k].value)
+            return paritas_refuse(context, "options: entries[%zu]: %s must not be NULL", k,
+                                  options->entries[k].name ? "value" : "name");
+    return PARITAS_OK;
 }
 
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,

@@ -23,6 +23,7 @@ paritas_status paritas_significance_toys(paritas_context *context, const paritas
                                          paritas_significance_toys_result *result,
                                          paritas_hypotest_toys_result *test)
 {
+    REQUIRE(context, model);
     paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
     TRY(SIZED_CHECK(context, paritas_significance_toys_result, "result", 1, result));
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "test", test != NULL, test));

@@ -93,8 +93,7 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
 paritas_status paritas_store_hypotest(paritas_context *context, const char *path,
                                       paritas_hypotest_toys_result *result)
 {
-    if (!context) return PARITAS_INVALID_ARGUMENT;
-    if (!path || !result) return paritas_refuse(context, "a store and a place for the answer are needed");
+    REQUIRE(context, path, result);
     struct store *store;
     struct reading reading = {.failed = false};
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "result", 1, result));

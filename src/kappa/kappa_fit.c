@@ -296,6 +296,7 @@ static struct batch batch_of(struct task *task, enum kappa_entry entry)
 paritas_status paritas_kappa_fit(paritas_context *context, const paritas_spectra *spectra,
                                  const paritas_kappa_options *options, paritas_kappa_result *results)
 {
+    REQUIRE(context, spectra);
     struct task task = {.results = results};
     TRY(open_task(context, &task, spectra, options));
     const size_t n = task.spectra.n;
@@ -332,6 +333,7 @@ paritas_status paritas_kappa_misfit(paritas_context *context, const paritas_spec
                                     const paritas_kappa_options *options, size_t n_points,
                                     const paritas_kappa_plasma *points, double *misfit)
 {
+    REQUIRE(context, spectra);
     struct task task = {.misfit = misfit, .n_points = n_points};
     TRY(open_task(context, &task, spectra, options));
     if (task.spectra.n == 0 || n_points == 0) return PARITAS_OK;

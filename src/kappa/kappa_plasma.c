@@ -82,7 +82,6 @@ static void take_fluxes(const void *user, size_t job, const double *answer)
 
 static paritas_status check_energies(paritas_context *context, size_t n, const double *energy)
 {
-    if (!energy) return paritas_refuse(context, "energy: NULL");
     for (size_t i = 0; i < n; i++)
         if (!(energy[i] > 0.0 && energy[i] <= 1e9))
             return paritas_refuse(context, "energy[%zu]: %g eV; must be above 0, at most 1e9", i, energy[i]);
@@ -92,9 +91,8 @@ static paritas_status check_energies(paritas_context *context, size_t n, const d
 paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const paritas_kappa_plasma *plasma,
                                   size_t n_energies, const double *energy, double *flux)
 {
+    if (n > 0 && n_energies > 0) REQUIRE(context, plasma, energy, flux);
     if (n == 0 || n_energies == 0) return PARITAS_OK;
-    if (!plasma) return paritas_refuse(context, "plasma: NULL");
-    if (!flux) return paritas_refuse(context, "flux: NULL");
     TRY(check_energies(context, n_energies, energy));
     if (n_energies > (1u << 20))
         return paritas_refuse(context, "n_energies: %zu; at most %u", n_energies, 1u << 20);
@@ -115,10 +113,10 @@ paritas_status paritas_kappa_flux(paritas_context *context, size_t n, const pari
 paritas_status paritas_kappa_response(paritas_context *context, double response, size_t n_energies,
                                       const double *energy, double *matrix)
 {
+    if (n_energies > 0) REQUIRE(context, energy, matrix);
     if (n_energies == 0) return PARITAS_OK;
     if (!(response > 0.0 && response <= 10.0))
         return paritas_refuse(context, "response: %g; must be above 0, at most 10", response);
-    if (!matrix) return paritas_refuse(context, "matrix: NULL");
     TRY(check_energies(context, n_energies, energy));
     const double sharpness = kappa_sharpness(response);
     for (size_t i = 0; i < n_energies; i++) {

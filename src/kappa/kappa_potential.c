@@ -94,14 +94,10 @@ paritas_status paritas_shade_currents(paritas_context *context, size_t n, const 
                                       const paritas_potential_options *given, size_t n_potentials,
                                       const double *potentials, double *currents)
 {
+    if (n > 0 && n_potentials > 0) REQUIRE(context, plasma, potentials, currents);
     paritas_potential_options options;
     TRY(potential_options_read(context, given, &options));
     if (n == 0 || n_potentials == 0) return PARITAS_OK;
-    if (!plasma || !potentials || !currents)
-        return paritas_refuse(context, "%s: none given",
-                              !plasma       ? "plasma"
-                              : !potentials ? "potentials"
-                                            : "currents");
     for (size_t i = 0; i < n_potentials; i++)
         if (!(potentials[i] >= -1e9 && potentials[i] <= 1e9))
             return paritas_refuse(context, "potentials[%zu]: %g does not lie between -1e9 and 1e9 V", i,
@@ -184,11 +180,11 @@ paritas_status paritas_spacecraft_potential(paritas_context *context, size_t n,
                                             const paritas_potential_options *given,
                                             paritas_potential *results)
 {
+    if (n > 0) REQUIRE(context, plasma, sunlit, results);
     paritas_potential_options options;
     TRY(potential_options_read(context, given, &options));
     TRY(SIZED_CHECK(context, paritas_potential, "results", n, results));
     if (n == 0) return PARITAS_OK;
-    if (!plasma || !sunlit) return paritas_refuse(context, "%s: none given", !plasma ? "plasma" : "sunlit");
     double reals[CHARGING_REALS];
     struct potentials_run run = {plasma, covariance, sunlit, results};
     struct batch batch = batch_of(&options, reals);

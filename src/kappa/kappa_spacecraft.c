@@ -233,6 +233,7 @@ paritas_status paritas_spacecraft_potential_of_spectra(paritas_context *context,
                                                        const paritas_potential_options *given_options,
                                                        paritas_kappa_result *fits, paritas_potential *results)
 {
+    REQUIRE_AS(context, "spectra", given_spectra);
     struct task task = {.context = context,
                         .spectra = PARITAS_SPECTRA_DEFAULT,
                         .kappa = kappa,

@@ -80,6 +80,7 @@ static int is_beam(const struct profile *p, size_t at)
 paritas_status paritas_losscone_beam(paritas_context *context, const paritas_sweeps *given_sweeps,
                                      paritas_beam *beams)
 {
+    REQUIRE_AS(context, "sweeps", given_sweeps);
     paritas_sweeps sweeps;
     TRY(losscone_sweeps_read(context, given_sweeps, true, &sweeps));
     TRY(SIZED_CHECK(context, paritas_beam, "beams", sweeps.n, beams));

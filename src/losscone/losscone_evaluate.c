@@ -41,6 +41,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                        const paritas_losscone_options *given_options, size_t n_points,
                                        const double *points, double *misfit, unsigned *cells)
 {
+    REQUIRE_AS(context, "sweeps", given_sweeps);
     struct losscone_call call;
     TRY(losscone_open(context, given_sweeps, given_options, true, &call));
     TRY(check_points(context, n_points, points));
@@ -118,6 +119,7 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
                                       const paritas_losscone_options *given_options, const double *points,
                                       double *model, double *edge)
 {
+    REQUIRE_AS(context, "sweeps", given_sweeps);
     struct losscone_call call;
     TRY(losscone_open(context, given_sweeps, given_options, false, &call));
     TRY(check_points(context, call.sweeps.n, points));
@@ -177,11 +179,8 @@ paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, cons
                                         const double *field, const double *polarity, const double *azimuth,
                                         double *cosine)
 {
+    if (n > 0) REQUIRE(context, theta, field, azimuth, cosine);
     if (n == 0) return PARITAS_OK;
-    if (!theta) return paritas_refuse(context, "theta: none given");
-    if (!field) return paritas_refuse(context, "field: none given");
-    if (!azimuth) return paritas_refuse(context, "azimuth: none given");
-    if (!cosine) return paritas_refuse(context, "cosine: no place given for it");
     for (size_t j = 0; j < SWEEP_CELLS; j++)
         if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
             return paritas_refuse(context, "theta[%zu]: %g degrees is no inclination", j, theta[j]);

@@ -48,6 +48,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
                                     const paritas_losscone_options *given_options,
                                     paritas_losscone_result *results)
 {
+    REQUIRE_AS(context, "sweeps", given_sweeps);
     struct losscone_call call;
     TRY(losscone_open(context, given_sweeps, given_options, true, &call));
     TRY(SIZED_CHECK(context, paritas_losscone_result, "results", call.sweeps.n, results));

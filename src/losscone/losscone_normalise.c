@@ -79,6 +79,7 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
                                           paritas_normalisation normalisation, const double *cosine,
                                           const double *flux, double *normalised)
 {
+    if (n > 0) REQUIRE(context, cosine, flux, normalised);
     if ((unsigned)normalisation > PARITAS_NORMALISATION_PAIRS)
         return paritas_refuse(context, "normalisation %d: there is none of this number", (int)normalisation);
     if (n == 0) return PARITAS_OK;
@@ -95,6 +96,7 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
 paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas_losscone_method method,
                                      const double *cosine, const double *flux, double *normalised)
 {
+    if (n > 0) REQUIRE(context, cosine, flux, normalised);
     if ((unsigned)method > PARITAS_LOSSCONE_METHOD_LILLIS)
         return paritas_refuse(context, "method %d: there is none of this number", (int)method);
     if (n == 0) return PARITAS_OK;

@@ -51,6 +51,7 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                         const double *potentials, double *misfit, double *ratio,
                                         double *amplitude)
 {
+    REQUIRE_AS(context, "sweeps", given_sweeps);
     struct losscone_call call;
     TRY(losscone_open(context, given_sweeps, given_options, true, &call));
     if (n_potentials > 0 && !potentials) return paritas_refuse(context, "potentials: none given");
@@ -237,6 +238,7 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
                                            const paritas_losscone_result *results, const double *thresholds,
                                            double step, paritas_confidence *sets)
 {
+    REQUIRE_AS(context, "sweeps", given_sweeps);
     struct losscone_call call;
     const paritas_losscone_options *options = &call.options;
     TRY(open_results(context, given_sweeps, given_options, results, &call));
@@ -303,6 +305,7 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
                                           const paritas_losscone_result *results, unsigned draws,
                                           double level, double *thresholds)
 {
+    REQUIRE_AS(context, "sweeps", given_sweeps);
     struct losscone_call call;
     TRY(open_results(context, given_sweeps, given_options, results, &call));
     if (call.sweeps.n == 0) return PARITAS_OK;

@@ -197,9 +197,10 @@ static paritas_status merge_all(struct merge *merge, const char *const *paths, c
 paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
                                    const char *output)
 {
-    if (!context) return PARITAS_INVALID_ARGUMENT;
-    if (n == 0 || !paths || !output)
-        return paritas_refuse(context, "stores and a name for the pooled one are needed");
+    REQUIRE(context, paths, output);
+    if (n == 0) return paritas_refuse(context, "n: no stores are given");
+    for (size_t k = 0; k < n; k++)
+        if (!paths[k]) return paritas_refuse(context, "paths[%zu]: must not be NULL", k);
     struct merge merge = {.context = context, .n = n};
     struct store_lock lock = {.file = -1};
     struct arena arena;

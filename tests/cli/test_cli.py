@@ -292,3 +292,76 @@ def test_several_starts_find_the_lower_of_two_minima():
         pytest.skip("the workspace is not here")
     one, many = (json.loads(run("fit", path, "--json", "--starts", n).stdout) for n in (1, 20))
     assert many["status"] == "converged" and many["twice_nll"] <= one["twice_nll"] + 1e-9
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    "command",
+    [["--help"], ["--version"], ["fit", "--help"], ["losscone", "--help"], ["nll", TWO]],
+    ids="_".join,
+)
+def test_an_answer_that_cannot_be_written_is_an_error(command):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, *command], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 5
+    assert done.stderr == "paritas: standard output: cannot be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("exists", [False, True], ids=["dangling", "whole"])
+def test_a_result_goes_through_links_to_their_target(tmp_path, exists):
+    """Absolute and relative links, one behind the other: all stay links."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    real, middle, first = tmp_path / "a" / "b" / "real.json", tmp_path / "a" / "middle", tmp_path / "first"
+    middle.symlink_to(os.path.join("b", "real.json"))
+    first.symlink_to(middle)
+    if exists:
+        real.write_text("old")
+    done = run("nll", TWO, "--json", "-o", first)
+    assert done.returncode == 0, done.stderr
+    assert first.is_symlink() and middle.is_symlink() and not real.is_symlink()
+    assert real.read_text() == run("nll", TWO, "--json").stdout
+    assert sorted(os.listdir(tmp_path / "a" / "b")) == ["real.json"]
+
+
+def test_links_that_lead_nowhere_are_refused(tmp_path):
+    circle, far = tmp_path / "circle", tmp_path / "far"
+    circle.symlink_to("circle")
+    far.symlink_to(os.path.join("missing", "file"))
+    for link, why in ((circle, "Too many levels of symbolic links"), (far, "No such file or directory")):
+        done = run("nll", TWO, "-o", link)
+        assert done.returncode == 5 and why in done.stderr and link.is_symlink()
+
+
+def test_the_range_of_a_scan_may_be_given_beside_par():
+    def values(*options):
+        done = run("scan", TWO, "--par", "mu=0:2:5", *options, "--json")
+        assert done.returncode == 0, done.stderr
+        return [point["mu"] for point in json.loads(done.stdout)["points"]]
+
+    assert values() == [0, 0.5, 1, 1.5, 2]
+    assert values("--start", 1) == [1, 1.25, 1.5, 1.75, 2]
+    assert values("--stop", 1) == [0, 0.25, 0.5, 0.75, 1]
+    assert values("--start", 1, "--stop", 3, "--points", 3) == [1, 2, 3]
+    for option in ("--start", "--stop", "--points"):
+        grid = ["--par", "mu=0:2:5", "--par", "uncorr_bkguncrt[0]=0.9:1.1:2"]
+        done = run("scan", TWO, *grid, option, 1)
+        assert done.returncode == 2 and f"{option} is for one parameter" in done.stderr
+
+
+def test_a_parameter_that_cannot_be_0_is_refused_as_the_strength_of_a_signal(tmp_path):
+    def add_lumi(workspace):
+        for sample in workspace["channels"][0]["samples"]:
+            sample["modifiers"].append({"name": "lumi", "type": "lumi", "data": None})
+        lumi = {"name": "lumi", "auxdata": [1.0], "sigmas": [0.02], "bounds": [[0.5, 1.5]], "inits": [1.0]}
+        workspace["measurements"][0]["config"]["parameters"] = [lumi]
+
+    path = changed(tmp_path, add_lumi)
+    for command in (["hypotest"], ["limit"], ["significance"], ["hypotest-toys", "--ntoys", 10]):
+        done = run(*command, path, "--poi", "lumi")
+        assert (
+            done.returncode == 3
+            and "lumi is bounded to [0.5, 1.5], so it is no signal strength" in done.stderr
+        )
+        assert "lumi = 0" not in done.stderr
+    assert run("scan", path, "--poi", "lumi").returncode == 0
+    assert "lumi = 0 lies outside its bounds" in run("scan", path, "--par", "lumi=0:1:3").stderr

@@ -202,3 +202,18 @@ def test_goodness_of_fit_by_toys_has_the_keys_of_both():
 
 def test_toys_need_no_parameter_of_interest():
     assert answer("toys", TWO, "--poi", "", "--ntoys", 100)["poi"] is None
+
+
+def test_the_part_of_failed_toys_is_from_0_to_1():
+    for part in (2, -0.1, 1.5):
+        words = refused(2, "toys", TWO, "--ntoys", 10, "--max-failed", part)
+        assert f"--max-failed takes a part from 0 to 1, not '{part}'" in words
+    for part in (0, 0.5, 1):
+        assert run("toys", TWO, "--ntoys", 10, "--max-failed", part).returncode == 0
+
+
+def test_ntoys_is_the_word_of_all_commands_and_toys_its_synonym_for_gof():
+    for options in (["--ntoys", 100], ["--toys", "--ntoys", 100]):
+        done = run("gof", TWO, *options, "--seed", 3)
+        assert done.returncode == 0 and "by toys p =" in done.stdout and "toys: 100 " in done.stdout
+    assert "toys: 2000 " in run("gof", TWO, "--toys").stdout

@@ -1,6 +1,7 @@
 /* fake_driver.c: see fake.h. One device at a time, one thread at a time. */
 #include "cuda/cuda_fake.h"
 #include "device/cuda/cuda_api.h"
+#include "device/doom.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ struct fake_cuda *fake_cuda(void)
 
 int fake_call(const char *name)
 {
-    fake.calls++;
+    doom(++fake.calls);
     if (fake.fail_at == 0 || fake.calls < fake.fail_at || (fake.calls > fake.fail_at && !fake.fail_on))
         return 0;
     fake.failed = name;

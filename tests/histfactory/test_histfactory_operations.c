@@ -220,12 +220,12 @@ TEST(arguments_that_are_missing_or_wrong_are_refused)
         assert_null(out);                                 \
         assert_string_equal(context.message, expected);   \
     } while (0)
-    REFUSED(paritas_workspace_sort(&context, NULL, &out), "no workspace is given");
-    REFUSED(paritas_workspace_prune(&context, NULL, NULL, &out), "no workspace is given");
-    REFUSED(paritas_workspace_rename(&context, NULL, NULL, &out), "no workspace is given");
-    REFUSED(paritas_workspace_inspect(&context, NULL, &out), "no workspace is given");
-    REFUSED(paritas_workspace_combine(&context, document, NULL, NULL, 0, &out), "no workspace is given");
-    REFUSED(paritas_workspace_combine(&context, NULL, document, NULL, 0, &out), "no workspace is given");
+    REFUSED(paritas_workspace_sort(&context, NULL, &out), "workspace: must not be NULL");
+    REFUSED(paritas_workspace_prune(&context, NULL, NULL, &out), "workspace: must not be NULL");
+    REFUSED(paritas_workspace_rename(&context, NULL, NULL, &out), "workspace: must not be NULL");
+    REFUSED(paritas_workspace_inspect(&context, NULL, &out), "workspace: must not be NULL");
+    REFUSED(paritas_workspace_combine(&context, document, NULL, NULL, 0, &out), "right: must not be NULL");
+    REFUSED(paritas_workspace_combine(&context, NULL, document, NULL, 0, &out), "left: must not be NULL");
     REFUSED(paritas_workspace_combine(&context, document, document, "inner", 0, &out),
             "join \"inner\": there are none, outer, left outer, right outer");
     REFUSED(paritas_workspace_combine(&context, document, document, NULL, 1, &out),

@@ -418,7 +418,7 @@ TEST(options_that_make_no_sense_are_refused_by_name)
     assert_refused(&f, PARITAS_STATISTIC_QTILDE, (double)NAN, &options, "mu");
     assert_refused(&f, (paritas_test_statistic)3, 1.0, &options, "3");
     /* the other hypothesis is out of bounds */
-    assert_refused(&bounded, PARITAS_STATISTIC_QTILDE, 1.0, &options, "mu = 0");
+    assert_refused(&bounded, PARITAS_STATISTIC_QTILDE, 1.0, &options, "mu is bounded to [0.5, 20]");
     static const struct {
         uint64_t n;
         unsigned shard, shards;

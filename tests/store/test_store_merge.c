@@ -196,8 +196,10 @@ TEST(a_wrong_row_or_path_makes_nothing)
                    "b.db: toy 8 at mu = 1.0, hypothesis = 1.0: q is a text (much)");
     assert_nothing_made(output);
     ASSERT_REFUSED(paritas_store_merge(scene.context, 0, paths, output), PARITAS_INVALID_ARGUMENT, "stores");
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, NULL, output), PARITAS_INVALID_ARGUMENT, "stores");
-    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, NULL), PARITAS_INVALID_ARGUMENT, "name");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, NULL, output), PARITAS_INVALID_ARGUMENT,
+                   "paths: must not");
+    ASSERT_REFUSED(paritas_store_merge(scene.context, 2, paths, NULL), PARITAS_INVALID_ARGUMENT,
+                   "output: must not");
 }
 
 static int collect_toys(void *user, const struct store_fit *row)

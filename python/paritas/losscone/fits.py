@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
-from ..arrays import Floats, Table, Tabular, columns_by_name, html_of, structured, where, words
+from ..arrays import Floats, Table, Tabular, columns_by_name, html_of, numbers, structured, where, words
 from ..files import PathLike as Path
 from ..devices import ProgressFunction
 from ..keywords import Where, check_keywords, place, running, takes
@@ -321,7 +321,7 @@ def confidence(
     at_upper_bound. thresholds: above the minimum, one or n; None: 4 times the mean square residual."""
     above: Any = None
     if thresholds is not None:
-        above = np.array(np.broadcast_to(np.asarray(thresholds, dtype=np.float64), (len(found),)))
+        above = np.array(np.broadcast_to(numbers(thresholds), (len(found),)))
     check_keywords(confidence, where)
     sets = []
     for part in _parts_around(found, response, where, "confidence sets"):
@@ -378,7 +378,7 @@ def profile(
     if potentials is None:
         bounds = {**_DEFAULTS, **options}
         potentials = np.linspace(bounds["potential_lower"], bounds["potential_upper"], 401)
-    at = np.ascontiguousarray(potentials, dtype=np.float64)
+    at = np.ascontiguousarray(numbers(potentials))
     with running(options, "profiles") as (used, tell):
         arrays = data.arrays(_method(options))
         found = _engine.losscone_profile(arrays, options_of(options, response), at, used, tell)
@@ -418,7 +418,7 @@ def model(
     """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the hard cone's edge, degrees, (n, 15).
     Fluxes are not used."""
     data = sweeps_of(sweeps)
-    at = np.atleast_2d(np.asarray(points, dtype=np.float64))
+    at = np.atleast_2d(numbers(points))
     with running(options, "models") as (used, tell):
         arrays, chosen = data.arrays(_method(options)), options_of_points(options, response)
         found = _engine.losscone_model(arrays, chosen, at, response == "hard", used, tell)

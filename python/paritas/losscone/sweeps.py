@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine, kappa
-from ..arrays import Floats, Table, columns_by_name, repeated, structured
+from ..arrays import Floats, Table, columns_by_name, numbers, repeated, structured
 from ..files import PathLike as Path
 from ..keywords import Where, check_keywords, takes
 from ..records import columns_of
@@ -72,7 +72,7 @@ class Sweeps:
             88) of one sweep. first: number of the first sweep."""
         angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
         n = len(fluxes)
-        volts = np.asarray(potential, dtype=np.float64)
+        volts = numbers(potential)
         if volts.ndim == 1:
             volts = volts[:, None]
         raw = None if measured is None else _sweeps_of(measured, "measured")
@@ -153,7 +153,7 @@ def _sweeps_of(given: ArrayLike, what: str) -> Floats:
 
 
 def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
-    array = np.asarray(given, dtype=np.float64)
+    array = numbers(given)
     try:
         return np.ascontiguousarray(np.broadcast_to(array, (n, ROWS)))
     except ValueError:
@@ -241,9 +241,7 @@ def load(
     if illumination not in ("sun", "shade"):
         raise _engine.InvalidArgument(f"illumination {illumination!r}: there are sun, shade")
     inclination = (
-        theta_of(theta)
-        if theta is None or isinstance(theta, (str, os.PathLike))
-        else np.asarray(theta, dtype=np.float64)
+        theta_of(theta) if theta is None or isinstance(theta, (str, os.PathLike)) else numbers(theta)
     )
     volts = None if spacecraft_potential == "auto" else spacecraft_potential
     table = _table(geometry, None)

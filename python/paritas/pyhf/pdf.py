@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import numbers
 from . import bridge, exceptions, parameters, probability, schema
 from .constraints import gaussian_constraint_combined, poisson_constraint_combined
 from .jsonpatch import copied
@@ -243,7 +244,7 @@ class _MainModel:
 
     def expected_data(self, pars: Any, return_by_sample: bool = False) -> Any:
         """([batch,] bins), or by sample ([batch,] samples, bins)."""
-        pars = np.asarray(pars, dtype=np.float64)
+        pars = numbers(pars)
         engine = self._model._engine_model()
         if engine is not None and not return_by_sample:
             return as_tensor(bridge.expected_data(engine, pars)[..., : self.config.nmaindata])
@@ -326,7 +327,7 @@ class Model:
         engine = self._engine_model()
         if engine is None:
             return self.make_pdf(pars).expected_data()
-        return as_tensor(bridge.expected_data(engine, np.asarray(pars, dtype=np.float64)))
+        return as_tensor(bridge.expected_data(engine, numbers(pars)))
 
     def constraint_logpdf(self, auxdata: Any, pars: Any) -> Any:
         return self.make_pdf(pars)[1].log_prob(auxdata)
@@ -354,7 +355,7 @@ class Model:
 
     def logpdf(self, pars: Any, data: Any) -> Any:
         """With all constants: (1,) or (batch,)."""
-        pars, data = np.asarray(pars, dtype=np.float64), np.asarray(data, dtype=np.float64)
+        pars, data = numbers(pars), numbers(data)
         self._check_lengths(pars.shape[-1], data.shape[-1])
         engine = self._engine_model()
         if engine is None:
