@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TRIED_OF_A_KIND 8 /* CPUs and devices without f64 may come first */
+#define TRIED_OF_A_KIND 8        /* CPUs and devices without f64 may come first */
 #define PROBE_MILLISECONDS 30000 /* a kernel may be compiled */
 
 static double seconds_now(void)
