@@ -178,7 +178,7 @@ TEST(auto_goes_on_with_the_cpu_and_says_why)
         char notes[2000] = "";
         paritas_context *context = open_context("auto", keep_note, notes);
         const struct device_request request = {.precision = 64, .threads = 1, .no_processor = true};
-        context->probe_milliseconds = 200;
+        context->probe_milliseconds = strcmp(ends[e][0], "hang") == 0 ? 200 : 0;
         tell(4, ends[e][0]);
         struct paritas_device *found = automatic_find(context, &request);
         unsetenv("FAKE_DRIVER");
