@@ -65,19 +65,21 @@ static paritas_status default_range(struct session *session, struct axis *axis)
     return PARITAS_OK;
 }
 
-/* --start, --stop and --points, where they are given, count for one axis. */
-static paritas_status adjust_axis(struct session *session, struct axis *axis, size_t k)
+/* --start, --stop and --points, where they are given, count for the only axis. */
+static void adjust_axis(const struct session *session, struct axis *axis)
+{
+    axis->range.lower = option_number_or(session, "--start", axis->range.lower);
+    axis->range.upper = option_number_or(session, "--stop", axis->range.upper);
+    if (option_given(session, "--points")) axis->n = option_count(session, "--points");
+}
+
+static paritas_status refuse_ranges_of_a_grid(struct session *session)
 {
     static const char *const names[] = {"--start", "--stop", "--points"};
-    double *const ends[] = {&axis->range.lower, &axis->range.upper};
-    for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
-        const struct given *given = option_given(session, names[j]);
-        if (given && k == 2)
+    for (size_t j = 0; j < COUNT_OF(names); j++)
+        if (option_given(session, names[j]))
             return usage_failure(session, "%s is for one parameter; a grid of two has its ranges in --par",
                                  names[j]);
-        if (given && j < 2) *ends[j] = given->number;
-        if (given && j == 2) axis->n = (size_t)given->number;
-    }
     return PARITAS_OK;
 }
 
@@ -89,15 +91,20 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
         if (*k == 2) return usage_failure(session, "--par can be given once or twice");
         TRY(read_axis(session, given->text, &axes[(*k)++]));
     }
-    if (*k > 0) return adjust_axis(session, &axes[0], *k);
+    if (*k == 2) return refuse_ranges_of_a_grid(session);
+    struct axis *axis = &axes[0];
+    if (*k == 1) {
+        adjust_axis(session, axis);
+        return PARITAS_OK;
+    }
     TRY(require_poi(session));
     *k = 1;
-    struct axis *axis = &axes[0];
     axis->parameter = (size_t)poi_of(session);
     if (!option_given(session, "--start") || !option_given(session, "--stop"))
         TRY(default_range(session, axis));
-    axis->n = (size_t)option_number(session, "--points");
-    return adjust_axis(session, axis, 1);
+    axis->n = option_count(session, "--points"); /* its default, too */
+    adjust_axis(session, axis);
+    return PARITAS_OK;
 }
 
 /* The second axis runs faster. */

@@ -93,7 +93,6 @@ paritas_status paritas_evaluate(paritas_context *context, const paritas_model *g
         n_data = 1;
     }
     if (n_points == 0 || n_data == 0) return PARITAS_OK;
-    if (!points) return paritas_refuse(context, "points: none given");
     TRY(rows_check_data(context, model, n_data, data));
     double *constants = paritas_allocate(context, n_data, sizeof *constants);
     if (!constants) return paritas_fail_memory(context);

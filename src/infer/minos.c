@@ -169,7 +169,7 @@ paritas_status paritas_minos(paritas_context *context, const paritas_model *mode
     offsets[0] = offsets[1] = (double)NAN;
     TRY(SIZED_CHECK(context, paritas_minos_request, "request", 1, given));
     TRY(SIZED_TAKE(context, paritas_minos_request, "request", given, &request));
-    if (!request.best) return paritas_refuse(context, "best: must not be NULL");
+    REQUIRE_AS(context, "best", request.best);
     struct infer infer;
     struct search search = {.infer = &infer, .request = &request};
     paritas_status status = infer_open(&infer, context, model, job, false);

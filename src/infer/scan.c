@@ -59,8 +59,7 @@ static paritas_status check_parameters(const struct infer *infer, const paritas_
 {
     const size_t k = request->n_parameters, *parameters = request->parameters;
     paritas_context *context = infer->context;
-    if (!parameters || !request->values)
-        return paritas_refuse(context, "%s: must not be NULL", parameters ? "values" : "parameters");
+    REQUIRE_AS(context, "parameters, values", parameters, request->values);
     if (k < 1 || k > INFER_FIXED_MAX)
         return paritas_refuse(context, "a scan takes 1 or 2 parameters, not %zu", k);
     for (size_t j = 0; j < k; j++) {

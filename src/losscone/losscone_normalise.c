@@ -66,15 +66,6 @@ static void divide_pairs(const double *cosine, const double *flux, double *norma
     for (size_t j = 0; j < SWEEP_CELLS; j++) normalised[j] = reflected > 0 ? found[j] : NAN;
 }
 
-static paritas_status check_arrays(paritas_context *context, const double *cosine, const double *flux,
-                                   const double *normalised)
-{
-    if (!cosine) return paritas_refuse(context, "cosine: none given");
-    if (!flux) return paritas_refuse(context, "flux: none given");
-    if (!normalised) return paritas_refuse(context, "normalised: none given");
-    return PARITAS_OK;
-}
-
 paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
                                           paritas_normalisation normalisation, const double *cosine,
                                           const double *flux, double *normalised)
@@ -82,8 +73,6 @@ paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
     if (n > 0) REQUIRE(context, cosine, flux, normalised);
     if ((unsigned)normalisation > PARITAS_NORMALISATION_PAIRS)
         return paritas_refuse(context, "normalisation %d: there is none of this number", (int)normalisation);
-    if (n == 0) return PARITAS_OK;
-    TRY(check_arrays(context, cosine, flux, normalised));
     for (size_t cell = 0; cell < n * SWEEP_ROWS * SWEEP_CELLS; cell += SWEEP_CELLS) {
         if (normalisation == PARITAS_NORMALISATION_PAIRS)
             divide_pairs(cosine + cell, flux + cell, normalised + cell);
@@ -99,8 +88,6 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas
     if (n > 0) REQUIRE(context, cosine, flux, normalised);
     if ((unsigned)method > PARITAS_LOSSCONE_METHOD_LILLIS)
         return paritas_refuse(context, "method %d: there is none of this number", (int)method);
-    if (n == 0) return PARITAS_OK;
-    TRY(check_arrays(context, cosine, flux, normalised));
     for (size_t cell = 0; cell < n * SWEEP_ROWS * SWEEP_CELLS; cell += SWEEP_CELLS) {
         double most = 0.0;
         for (size_t j = cell; j < cell + SWEEP_CELLS; j++)

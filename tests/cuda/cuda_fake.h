@@ -42,6 +42,16 @@ struct fake_cuda {
     unsigned workers;  /* that it was for */
 };
 
+/* The machine as it is at first. */
+#define FAKE_CUDA_AT_FIRST      \
+    {.devices = 1,              \
+     .driver = 13000,           \
+     .major = 9,                \
+     .ratio = 2,                \
+     .memory = (size_t)1 << 30, \
+     .threads_most = 1024,      \
+     .order = NATIVE_SHUFFLED}
+
 /* Exported by the driver's stand-in as `fake_cuda`. */
 typedef struct fake_cuda *(*fake_cuda_function)(void);
 /* Counts a call; the code that it has to answer. */

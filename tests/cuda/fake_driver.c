@@ -54,13 +54,7 @@ struct work {
     unsigned blocks;
 };
 
-static struct fake_cuda fake = {.devices = 1,
-                                .driver = 13000,
-                                .major = 9,
-                                .ratio = 2,
-                                .memory = (size_t)1 << 30,
-                                .threads_most = 1024,
-                                .order = NATIVE_SHUFFLED};
+static struct fake_cuda fake = FAKE_CUDA_AT_FIRST;
 static struct {
     int initialised;
     struct cuda_context primary, *stack[8];

@@ -15,16 +15,9 @@ static inline struct fake_cuda *stand_in_find(void)
     return function();
 }
 
-/* The machine as it is at first. */
 static inline void stand_in_reset(struct fake_cuda *fake)
 {
-    *fake = (struct fake_cuda){.devices = 1,
-                               .driver = 13000,
-                               .major = 9,
-                               .ratio = 2,
-                               .memory = (size_t)1 << 30,
-                               .threads_most = 1024,
-                               .order = NATIVE_SHUFFLED};
+    *fake = (struct fake_cuda)FAKE_CUDA_AT_FIRST;
 }
 
 /* Everything was given back, and nothing was done that a driver leaves undefined. */
