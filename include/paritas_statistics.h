@@ -80,7 +80,7 @@ PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const pari
 
 /* ---- upper limits ------------------------------------------------------------------------------- */
 
-#define PARITAS_SCAN_MOST 64     /* values of mu that a search for limits tests at most */
+#define PARITAS_SCAN_MOST 128    /* values of mu that a search for limits tests at most */
 #define PARITAS_CROSSINGS_MOST 8 /* further crossings of the level that are listed for a curve */
 
 /* What limits are asked for. Start from PARITAS_LIMIT_REQUEST_DEFAULT: qtilde, 95 % confidence. */
