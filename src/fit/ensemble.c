@@ -8,7 +8,9 @@
 
 /* above, doubles and the Poisson sampler lose whole numbers */
 #define RATE_LARGEST 1e12
-#define LOWER 1e-6 /* in twice the NLL: another minimum */
+/* Probes fall by so much on average, in twice the NLL: many starts. Random models with minima apart: 0.4 to 4.
+ * sbottom's fall by 0.001 to 0.09, which moves no p-value, and would take 45 times as long. */
+#define FALL_LEAST 0.2
 #define COMPARED 8 /* probes that Newton fits, too */
 /* gradients per Newton iteration at which quasi-Newton gets slower */
 #define EVALUATIONS_A_STEP 4.0
@@ -117,7 +119,7 @@ static paritas_status choose_method(paritas_context *context, struct ensemble *e
     return PARITAS_OK;
 }
 
-/* Do further starts find lower minima of the first toys? */
+/* How far does a further start fall below the usual one, in the first toys? */
 static paritas_status probe_minima(paritas_context *context, struct ensemble *e)
 {
     struct profile probes[ENSEMBLE_PROBES];
@@ -129,9 +131,14 @@ static paritas_status probe_minima(paritas_context *context, struct ensemble *e)
     paritas_status status = draw_rows(context, e, 0, ENSEMBLE_PROBES, &data);
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, ENSEMBLE_PROBES, data, probes, NULL);
     paritas_release(&context->allocator, data);
-    for (size_t i = 0; i < ENSEMBLE_PROBES && status == PARITAS_OK; i++)
-        if (probes[i].below > LOWER) e->below = fmax(e->below, probes[i].below);
-    return status;
+    if (status != PARITAS_OK) return status;
+    double sum = 0.0, most = 0.0;
+    for (size_t i = 0; i < ENSEMBLE_PROBES; i++) {
+        sum += probes[i].below;
+        most = fmax(most, probes[i].below);
+    }
+    if (sum >= FALL_LEAST * ENSEMBLE_PROBES) e->below = most;
+    return PARITAS_OK;
 }
 
 void ensemble_use_many_starts(struct ensemble *e)

@@ -28,7 +28,7 @@ struct ensemble {
     uint32_t *items;  /* random stream per place */
     /* decided by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */
     bool quasi_newton;
-    double below; /* of the probes: largest in struct profile; 0: one minimum each, or not probed */
+    double below; /* largest of the probes' (struct profile), if several minima matter; else 0 */
 };
 
 #define ENSEMBLE_PROBES 32
