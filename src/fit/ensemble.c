@@ -10,7 +10,7 @@
 #define RATE_LARGEST 1e12
 /* Probes fall by so much on average, in twice the NLL: many starts. Random models with minima apart: 0.4 to 4.
  * sbottom's fall by 0.001 to 0.09, which moves no p-value, and would take 45 times as long. */
-#define FALL_LEAST 0.2
+#define FALL_LEAST 0.1
 #define COMPARED 8 /* probes that Newton fits, too */
 /* gradients per Newton iteration at which quasi-Newton gets slower */
 #define EVALUATIONS_A_STEP 4.0
