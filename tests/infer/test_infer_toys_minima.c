@@ -135,10 +135,11 @@ TEST(shards_threads_and_precisions_have_the_same_toys)
     for (int k = 0; k < 2; k++) {
         paritas_options open = PARITAS_OPTIONS_DEFAULT;
         open.threads = 3;
+        if (k == 0) open.lanes = 8;
         open.precision = k ? 32 : 64;
         struct fixture again = random_model(42, &open);
         run(&again, &options, &other);
-        if (k == 0) assert_same_toys("three threads", &other, &whole);
+        if (k == 0) assert_same_toys("three threads, eight lanes", &other, &whole);
         /* drawn around a fit that was polished */
         assert_int_equal(other.n, whole.n);
         for (size_t i = 0; i < other.n; i++) {
