@@ -9,7 +9,7 @@
 /* above, doubles and the Poisson sampler lose whole numbers */
 #define RATE_LARGEST 1e12
 /* Probes fall by so much on average, in twice the NLL: many starts. Toys of random models with minima apart
- * fall by 0.4 to 4. sbottom's fall by 0.001 to 0.09: no p-value moves, and many starts take 45 times as long. */
+ * fall by 0.4 to 4. sbottom's fall by 0.001 to 0.09: no p-value moves. Many starts take 45 times as long. */
 #define FALL_LEAST 0.1
 #define COMPARED 8 /* probes that Newton fits, too */
 /* gradients per Newton iteration at which quasi-Newton gets slower */
