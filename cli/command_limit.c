@@ -180,6 +180,7 @@ static void write_keys_toys(struct session *session, struct writer *w, const voi
     write_numbers(w, "limit_exp", 5, r->asymptotic_exp);
     write_close(w);
     write_fields(w, "paritas_limit_toys_result", r, "mu_hat", "status");
+    write_fields(w, "paritas_limit_toys_result", r, "several_minima", "minima");
     toy_run_write(w, &l->toys);
     write_scan(w, "paritas_hypotest_toys_result", r->n_scan, l->scan, sizeof l->scan[0]);
 }

@@ -9,7 +9,8 @@
 #define ITERATIONS 200 /* per Newton fit */
 
 const struct profile profile_without_answer = {
-    NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false, false};
+    NAN,   NAN,  NAN, NAN, 0.0, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER,
+    false, false};
 
 struct fit_job profile_job(const struct profile_plan *plan, bool conditional, const double *row,
                            const double *start)
@@ -227,7 +228,9 @@ enum attempt {
     AT_EXPECTED,
     /* random points around the fit to expected data, by the data row alone */
     AT_PERTURBED,
-    ATTEMPTS = AT_PERTURBED + 6
+    ATTEMPTS = AT_PERTURBED + 6,
+    /* of toys with several minima: random points around the suggested start */
+    AT_RANDOM = ATTEMPTS
 };
 
 #define HAIR 1e-6 /* of a parameter: below any error, above creeping steps */
@@ -249,8 +252,8 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Moves each parameter by up to a constraint width, or half its size without one. */
-static void perturb(const struct climb *c, size_t k, int attempt, double *point)
+/* Of random points: by the data row and the attempt alone. */
+static uint64_t random_key(const struct climb *c, size_t k, int attempt)
 {
     const double *row = row_of(c, k);
     uint64_t key = (uint64_t)attempt;
@@ -259,9 +262,32 @@ static void perturb(const struct climb *c, size_t k, int attempt, double *point)
         memcpy(&bits, &row[i], sizeof bits);
         key = mix(key ^ bits);
     }
+    return key;
+}
+
+/* Moves each parameter by up to a constraint width, or half its size without one. */
+static void perturb(const struct climb *c, uint64_t key, double *point)
+{
     for (size_t i = 0; i < c->model->n_parameters; i++) {
         const double width = c->model->width[i], uniform = (double)(int64_t)mix(key + i) * 0x1p-63;
+        if (c->plan->fixed[i]) continue;
         point[i] += uniform * (width > 0.0 ? width : 0.5 * (fabs(point[i]) + 0.1));
+    }
+}
+
+#define REACH_WIDTHS 2.1 /* of random starts: constraint widths, */
+#define REACH 3.0        /* or sizes without one */
+
+/* Moves the suggested start to anywhere within reach and bounds. */
+static void draw_start(const struct climb *c, uint64_t key, double *point)
+{
+    for (size_t i = 0; i < c->model->n_parameters; i++) {
+        const double width = c->model->width[i], part = (double)(mix(key + i) >> 11) * 0x1p-53;
+        if (c->plan->fixed[i]) continue;
+        const double reach = width > 0.0 ? REACH_WIDTHS * width : REACH * fmax(fabs(point[i]), 1.0),
+                     low = fmax(c->plan->lower[i], point[i] - reach),
+                     high = fmin(c->plan->upper[i], point[i] + reach);
+        point[i] = low + part * (high - low);
     }
 }
 
@@ -301,7 +327,7 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
     const size_t p = c->model->n_parameters;
     const double *expected = kind == CONDITIONAL_FIT ? plan->conditional_start : plan->start,
                  *from = expected;
-    if (attempt == AT_SUGGESTED) from = c->model->init;
+    if (attempt == AT_SUGGESTED || attempt >= AT_RANDOM) from = c->model->init;
     if (attempt == AT_BOUNDS) from = point_of(c, kind, k);
     if (attempt == AT_OTHER) from = point_of(c, kind == FREE_FIT ? CONDITIONAL_FIT : FREE_FIT, k);
     if (attempt == AT_START && kind == CONDITIONAL_FIT) from = point_of(c, FREE_FIT, k);
@@ -310,7 +336,10 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
     if (attempt == AT_BOUNDS) put_on_bounds(plan, p, start);
     if (attempt == AT_EXPECTED && kind == FREE_FIT)
         for (size_t i = 0; i < p; i++) start[i] = 0.5 * (plan->start[i] + c->model->init[i]);
-    if (attempt >= AT_PERTURBED) perturb(c, k, attempt, start);
+    if (attempt >= AT_RANDOM)
+        draw_start(c, random_key(c, k, attempt), start);
+    else if (attempt >= AT_PERTURBED)
+        perturb(c, random_key(c, k, attempt), start);
     /* expected data's point, not where a failed fit ended */
     for (size_t i = 0; i < p; i++)
         if (!isfinite(start[i])) start[i] = expected[i];
@@ -348,7 +377,8 @@ static paritas_status attempt_fits(struct climb *c, int attempt, enum kind kind,
 {
     for (size_t k = 0; k < n; k++)
         put_start(c, attempt, kind, list[k], starts + list[k] * c->model->n_parameters);
-    return attempt == AT_START && !c->plan->matrix && profile_begins_in_f32(c->context, c->plan)
+    return attempt == AT_START && !c->plan->matrix && c->plan->starts == STARTS_USUAL &&
+                   profile_begins_in_f32(c->context, c->plan)
                ? newton_by_f32(c, kind, n, list, starts)
                : newton(c, kind, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);
 }
@@ -367,6 +397,77 @@ static paritas_status climb(struct climb *c, size_t *list, double *starts)
         note_rung(c, rung_of(attempt));
     }
     return PARITAS_OK;
+}
+
+/* ---- several minima: all fits from several starts, the lowest ends stay ---- */
+
+#define ROUND 12 /* random starts; of 2400 fits of three random models' toys, 2 end too high */
+#define ROUNDS_LEAST 2
+#define ROUNDS_MOST 16
+
+/* Attempts `first` .. `end` - 1, of both kinds each. */
+static paritas_status attempt_all(struct climb *c, int first, int end, size_t n, const size_t *list,
+                                  double *starts)
+{
+    for (int attempt = first; attempt < end; attempt++)
+        for (enum kind kind = FREE_FIT; kind <= last_kind(c); kind++) {
+            if (attempt == AT_OTHER && !c->plan->conditional) continue;
+            TRY(attempt_fits(c, attempt, kind, n, list, starts));
+        }
+    return PARITAS_OK;
+}
+
+/* Keeps those in `list` whose fits fell below `levels` (both kinds of each profile), which follow. */
+static size_t still_falling(const struct climb *c, size_t n, size_t *list, double *levels)
+{
+    const double same = profile_same_minimum(c->context, c->plan);
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct profile *profile = profile_of(c, list[i]);
+        double fell = 0.0;
+        for (enum kind kind = FREE_FIT; kind <= last_kind(c); kind++) {
+            const double value = *value_of(profile, kind);
+            double *level = &levels[KINDS * list[i] + kind];
+            /* NaN: no answer until now */
+            fell = fmax(fell, isnan(*level) && !isnan(value) ? HUGE_VAL : *level - value);
+            *level = value;
+        }
+        if (!(fell > same)) continue;
+        if (isfinite(fell)) profile->below += 2.0 * fell;
+        if (profile->rung != PROFILE_NO_ANSWER) profile->rung = PROFILE_FURTHER_STARTS;
+        list[left++] = list[i];
+    }
+    return left;
+}
+
+static paritas_status climb_rounds(struct climb *c, size_t *list, double *starts, double *levels)
+{
+    size_t n = c->n;
+    for (size_t k = 0; k < n; k++) list[k] = k;
+    TRY(attempt_all(c, AT_START, AT_START + 1, n, list, starts));
+    note_rung(c, PROFILE_NEWTON);
+    for (size_t i = 0; i < KINDS * n; i++)
+        levels[i] = *value_of(profile_of(c, i / KINDS), i % KINDS ? CONDITIONAL_FIT : FREE_FIT);
+    TRY(attempt_all(c, AT_SUGGESTED, AT_SUGGESTED + 1, n, list, starts));
+    if (c->plan->starts == STARTS_MANY) TRY(attempt_all(c, AT_OTHER, AT_OTHER + 1, n, list, starts));
+    for (int round = 0; round < ROUNDS_MOST && c->plan->starts == STARTS_MANY && n > 0; round++) {
+        const int first = AT_RANDOM + round * ROUND;
+        TRY(attempt_all(c, first, first + ROUND, n, list, starts));
+        TRY(attempt_all(c, AT_OTHER, AT_OTHER + 1, n, list, starts));
+        if (round + 1 >= ROUNDS_LEAST) n = still_falling(c, n, list, levels);
+    }
+    still_falling(c, n, list, levels);
+    note_rung(c, PROFILE_FURTHER_STARTS);
+    return PARITAS_OK;
+}
+
+static paritas_status climb_lowest(struct climb *c, size_t *list, double *starts)
+{
+    double *levels = paritas_allocate(c->context, KINDS * c->n, sizeof *levels);
+    const paritas_status status =
+        levels ? climb_rounds(c, list, starts, levels) : paritas_fail_memory(c->context);
+    paritas_release(&c->context->allocator, levels);
+    return status;
 }
 
 /* ---- all attempts ---- */
@@ -401,6 +502,8 @@ paritas_status ladder_fit(paritas_context *context, const struct profile_plan *p
                       .which = which,
                       .points = {space, space ? space + n * p : NULL}};
     paritas_status status = list && space ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK && plan->starts != STARTS_USUAL)
+        status = climb_lowest(&c, list, space + 2 * n * p);
     if (status == PARITAS_OK) status = climb(&c, list, space + 2 * n * p);
     if (status == PARITAS_OK && plan->conditional) status = refit_above(&c, list);
     for (size_t k = 0; k < n && points && status == PARITAS_OK; k++)

@@ -34,6 +34,7 @@ struct infer {
     const double *widths;
     unsigned starts; /* per fit; 0: as many as needed, 1: the usual one alone */
     double *bends;   /* of struct paritas_family; NULL: not yet asked for */
+    bool suspicious; /* lowest_search saw signs of several minima, for any data */
     struct infer_minima minima;
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;

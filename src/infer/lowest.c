@@ -210,7 +210,16 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
         if (point) *signs = *signs || took_long(point->status, point->iterations);
     }
     profile->suspicious = *signs;
+    search->infer->suspicious = search->infer->suspicious || *signs;
     return PARITAS_OK;
+}
+
+bool lowest_suspects(const struct infer *infer)
+{
+    bool bent = false;
+    for (size_t i = 0; i < infer->n_parameters && infer->bends; i++)
+        bent = bent || (infer->bends[i] >= BEND_LEAST && !infer->base.fixed[i]);
+    return infer->starts != 1 && (infer->suspicious || bent);
 }
 
 /* ---- rounds ---- */

@@ -15,4 +15,7 @@ void lowest_draw_start(size_t n, const double *widths, const double *lower, cons
 paritas_status lowest_search(struct infer *infer, struct infer_profile *profile, size_t n,
                              struct infer_point *const *points);
 
+/* After lowest_search: may toys of this model have several minima? */
+bool lowest_suspects(const struct infer *infer);
+
 #endif

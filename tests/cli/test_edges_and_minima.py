@@ -207,7 +207,36 @@ def test_a_plain_model_meets_one_minimum(tmp_path):
     mu = {"name": "mu", "type": "normfactor", "data": None}
     samples = [([5.0], [mu]), ([50.0], [{"name": "a", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}])]
     path = workspace(tmp_path / "plain.json", samples, [52.0])
-    for command in ("hypotest", "limit", "significance"):
-        code, answer, error = run(command, path)
+    few = ("--ntoys", 200)
+    for command in (
+        ("hypotest",),
+        ("limit",),
+        ("significance",),
+        ("hypotest-toys", *few),
+        ("significance", "--calc", "toys", *few),
+        ("limit", "--calc", "toys", "--rtol", 0.5, "--ntoys", 2000),
+    ):
+        code, answer, error = run(command[0], path, *command[1:])
         assert code == 0, error
         assert answer["several_minima"] is False and answer["minima"] == {"met": 0, "apart": 0.0}
+
+
+def test_toys_of_a_model_with_several_minima_say_so(tmp_path):
+    path = wells(tmp_path / "wells.json")
+    run_toys = ("hypotest-toys", path, "--mu", 1, "--ntoys", 50)
+    code, answer, error = run(*run_toys)
+    assert code == 0, error
+    assert answer["several_minima"] is True and answer["minima"]["met"] >= 2
+    assert answer["methods"]["quasi_newton"] == 0
+    for i in (1, 2):
+        code, _, error = run(*run_toys, "--shard", f"{i}/2", "--store", tmp_path / f"part{i}.db")
+        assert code == 0, error
+    code, merged, error = run(
+        "merge", tmp_path / "part1.db", tmp_path / "part2.db", "-o", tmp_path / "all.db"
+    )
+    assert code == 0, error
+    for key in ("CLs_obs", "CLs_exp", "CLsb", "CLb", "q", "several_minima", "minima"):
+        assert merged[key] == answer[key], key
+    code, quick, error = run(*run_toys, "--quick")
+    assert code == 0, error
+    assert quick["several_minima"] is False

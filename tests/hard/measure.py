@@ -64,7 +64,7 @@ class Program:
         except subprocess.TimeoutExpired:
             self.reason = f"no answer in {TIMEOUT} s"
             return None
-        if done.returncode not in (0, 1):
+        if done.returncode not in (0, 1) or not done.stdout:
             self.reason = (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
             return None
         return {**json.loads(done.stdout), "exit": done.returncode}
