@@ -57,7 +57,9 @@ paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, parita
     TRY(infer_polish(infer, &point));
     a->status = point.status;
     TRY(make_asimov_data(a, point.parameters));
-    return infer_free_fit(infer, &a->asimov);
+    TRY(infer_free_fit(infer, &a->asimov));
+    a->asimov.probed = !a->no_asimov; /* no point is lower than where its data were made */
+    return PARITAS_OK;
 }
 
 paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)

@@ -27,13 +27,13 @@ struct infer {
     const paritas_model *model;
     struct arena arena;
     size_t n_parameters, n_data;
-    size_t poi;       /* valid if infer_open checked it */
+    size_t poi;       /* n_parameters if infer_open did not check it */
     paritas_job base; /* borrowed, but for `upper` */
     double *upper;    /* own copy: limits widen it */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
-    unsigned starts; /* per fit; 0: as many as needed, 1: the usual one alone */
-    double *bends;   /* of struct paritas_family; NULL: not yet asked for */
+    unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
+    size_t *bent, n_bent; /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
     struct infer_minima minima;
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;
