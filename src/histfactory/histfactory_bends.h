@@ -6,6 +6,7 @@
 #include "fit/family.h"
 
 /* See struct paritas_family. Templates count with the model's own numbers. */
-paritas_status hf_bends(paritas_context *context, const struct frozen *model, double *bends);
+paritas_status hf_bends(paritas_context *context, const struct frozen *model, const double *point,
+                        double *bends);
 
 #endif

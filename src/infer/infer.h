@@ -34,6 +34,7 @@ struct infer {
     const double *widths;
     unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
     size_t *bent, n_bent; /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
+    double bent_at;       /* largest size of the parameter of interest then */
     struct infer_minima minima;
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;

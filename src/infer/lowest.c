@@ -167,15 +167,32 @@ static paritas_status run_attempts(struct search *search, size_t n, const struct
 
 /* ---- signs ---- */
 
-/* Parameters by which rates bend, the most bent first. */
-static paritas_status find_bent(struct infer *infer)
+static double largest_tested(const struct search *search)
 {
+    const size_t poi = search->infer->poi;
+    double largest = fabs(search->infer->base.start[poi]);
+    for (size_t i = 1; i < search->n; i++) {
+        const struct infer_point *point = search->sought[i].point;
+        if (point->parameter[0] == poi) largest = fmax(largest, fabs(point->value[0]));
+    }
+    return largest;
+}
+
+/* Parameters by which rates bend, the most bent first. A larger parameter of interest may bend more. */
+static paritas_status find_bent(const struct search *search)
+{
+    struct infer *infer = search->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
     const size_t n = infer->n_parameters;
-    double *bends = infer_reals(infer, n, 1);
+    const double at = infer->poi < n ? largest_tested(search) : 0.0;
+    if (infer->bent && at <= 2.0 * infer->bent_at) return PARITAS_OK;
+    double *bends = infer_reals(infer, n, 1), *point = infer_reals(infer, n, 1);
     infer->bent = infer_array(infer, BENT_MOST, sizeof *infer->bent);
     TRY(infer_memory(infer));
-    if (model->family->bends) TRY(model->family->bends(infer->context, model, bends));
+    memcpy(point, infer->base.start, n * sizeof *point);
+    if (infer->poi < n) point[infer->poi] = infer->bent_at = at;
+    infer->n_bent = 0;
+    if (model->family->bends) TRY(model->family->bends(infer->context, model, point, bends));
     for (; infer->n_bent < BENT_MOST; infer->n_bent++) {
         size_t most = n;
         for (size_t i = 0; i < n; i++)
@@ -203,6 +220,10 @@ static paritas_status move_bent(struct infer *infer, const double *parameters, s
                      far = fmax(fabs(away), infer->widths[i]);
         point[i] = centre + copysign(far, other_side ? -away : away);
     }
+    for (size_t i = 0; i < infer->n_parameters; i++) /* a factor of 0 hides what others do */
+        if (isnan(infer->widths[i]) &&
+            (parameters[i] <= infer->base.lower[i] || parameters[i] >= infer->base.upper[i]))
+            point[i] = infer->base.start[i];
     *start = point;
     return PARITAS_OK;
 }
@@ -213,11 +234,8 @@ static void add_beyond(struct search *search)
     struct infer *infer = search->infer;
     const size_t poi = infer->poi;
     if (poi == infer->n_parameters || search->profile->probed || infer->n_bent == 0) return;
-    double far = infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0);
-    for (size_t i = 1; i < search->n; i++) {
-        const struct infer_point *point = search->sought[i].point;
-        if (point->parameter[0] == poi) far = fmax(far, 2.0 * point->value[0]);
-    }
+    const double far = fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
+                            2.0 * largest_tested(search));
     search->beyond = infer_point_at(infer, search->profile, infer_bounded(infer, poi, far));
     search->sought[search->n++] = (struct sought){
         .point = &search->beyond, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
@@ -413,7 +431,7 @@ static paritas_status seek(struct search *search, size_t n, struct infer_point *
                                                 .status = points[i]->status,
                                                 .twice_nll = points[i]->twice_nll,
                                                 .parameters = points[i]->parameters};
-    if (!infer->bent) TRY(find_bent(infer));
+    TRY(find_bent(search));
     add_beyond(search);
     for (size_t i = 0; i < search->n; i++) {
         struct sought *s = &search->sought[i];
