@@ -17,6 +17,7 @@
 #define LONG_FIT 12    /* iterations: published analyses take 4 to 9 */
 #define BEND_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
 #define BENT_MOST 16
+#define BAD_FIT 5.0
 #define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
 #define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
 #define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
@@ -206,10 +207,10 @@ static paritas_status find_bent(const struct search *search)
     return PARITAS_OK;
 }
 
-/* The fit's point, but bent parameters [first, end) a width or more from their start: on the other side of it,
- * or on the fit's. */
+/* The fit's point, but bent parameters [first, end) at least `widths` from their start: on the fit's side of it,
+ * or on the other one if negative. */
 static paritas_status move_bent(struct infer *infer, const double *parameters, size_t first, size_t end,
-                                bool other_side, const double **start)
+                                double widths, const double **start)
 {
     double *point = infer_reals(infer, infer->n_parameters, 1);
     TRY(infer_memory(infer));
@@ -217,8 +218,8 @@ static paritas_status move_bent(struct infer *infer, const double *parameters, s
     for (size_t k = first; k < end; k++) {
         const size_t i = infer->bent[k];
         const double centre = infer->base.start[i], away = parameters[i] - centre,
-                     far = fmax(fabs(away), infer->widths[i]);
-        point[i] = centre + copysign(far, other_side ? -away : away);
+                     far = fmax(fabs(away), fabs(widths) * infer->widths[i]);
+        point[i] = centre + copysign(far, widths < 0.0 ? -away : away);
     }
     for (size_t i = 0; i < infer->n_parameters; i++) /* a factor of 0 hides what others do */
         if (isnan(infer->widths[i]) &&
@@ -241,6 +242,23 @@ static void add_beyond(struct search *search)
         .point = &search->beyond, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
 }
 
+/* Bins are BAD_FIT errors from the data: where rates bend so far, a better fit is likely elsewhere. */
+static paritas_status fits_badly(const struct search *search, bool *badly)
+{
+    struct infer *infer = search->infer;
+    const size_t n = paritas_model_main_count(infer->model);
+    double *expected = infer_reals(infer, infer->n_data, 1), sum = 0.0;
+    TRY(infer_memory(infer));
+    if (paritas_model_frozen(infer->model)->no_expectation) return PARITAS_OK;
+    TRY(infer_expected(infer, search->profile->parameters, expected));
+    for (size_t i = 0; i < n; i++) {
+        const double away = expected[i] - search->profile->data[i];
+        sum += away * away / fmax(expected[i], 1.0);
+    }
+    *badly = sum > BAD_FIT * BAD_FIT * (double)n;
+    return PARITAS_OK;
+}
+
 /* Fits that were not probed yet: the free one with all bent parameters further out (staus: elsewhere starts
  * end in one minimum), conditional ones on the other side. */
 static paritas_status probe(struct search *search)
@@ -250,13 +268,12 @@ static paritas_status probe(struct search *search)
     size_t n = 0;
     bool lower = false;
     TRY(infer_memory(infer));
-    if (infer->n_bent == 0) return PARITAS_OK;
     for (size_t i = 0; i < search->n; i++) {
         struct sought *s = &search->sought[i];
         if (s->point == &search->beyond) attempts[n++] = (struct attempt){s, search->profile->parameters};
         if (s->status != PARITAS_FIT_CONVERGED || (!s->point && search->profile->probed)) continue;
         attempts[n].sought = s;
-        TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point, &attempts[n++].start));
+        TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0, &attempts[n++].start));
     }
     TRY(run_attempts(search, n, attempts, &lower));
     if (search->beyond.profile) {
@@ -275,7 +292,11 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
 {
     struct infer_profile *profile = search->profile;
     *signs = search->infer->starts > 1 || profile->suspicious;
-    if (!*signs) TRY(probe(search));
+    if (!*signs && search->infer->n_bent > 0) {
+        TRY(probe(search));
+        if (!profile->probed && profile->result.status == PARITAS_FIT_CONVERGED)
+            TRY(fits_badly(search, signs));
+    }
     profile->probed = true;
     *signs =
         *signs || search->infer->n_pool > 0 || took_long(profile->result.status, profile->result.iterations);
@@ -295,12 +316,15 @@ static paritas_status add_random_starts(const struct search *search, uint64_t fi
 {
     struct infer *infer = search->infer;
     const size_t p = infer->n_parameters;
+    double *wide = infer_reals(infer, p, 1);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < p; i++) wide[i] = 2.0 * infer->widths[i];
     for (size_t k = 0; k < n_random; k++) {
         double *start = infer_reals(infer, p, 1);
         TRY(infer_memory(infer));
         memcpy(start, infer->base.start, p * sizeof *start);
-        lowest_draw_start(p, infer->widths, infer->base.lower, infer->base.upper, infer->base.fixed,
-                          first + k, start);
+        lowest_draw_start(p, (first + k) % 2 ? infer->widths : wide, infer->base.lower, infer->base.upper,
+                          infer->base.fixed, first + k, start);
         starts[(*n)++] = start;
     }
     return PARITAS_OK;
@@ -317,7 +341,7 @@ static bool met_several(const struct search *search)
 static paritas_status run_round(struct search *search, size_t n, const double *const *starts, bool *lower)
 {
     const size_t n_bent = search->infer->n_bent;
-    struct attempt *attempts = infer_array(search->infer, (n + n_bent) * search->n, sizeof *attempts);
+    struct attempt *attempts = infer_array(search->infer, (n + 4 * n_bent) * search->n, sizeof *attempts);
     size_t m = 0;
     TRY(infer_memory(search->infer));
     for (size_t i = 0; i < search->n; i++) {
@@ -325,10 +349,11 @@ static paritas_status run_round(struct search *search, size_t n, const double *c
         for (size_t k = 0; k < n; k++) attempts[m++] = (struct attempt){s, starts[k]};
         if (s->status != PARITAS_FIT_CONVERGED || s->mirrored == s->parameters) continue;
         s->mirrored = s->parameters;
-        for (size_t k = 0; k < n_bent; k++) {
-            attempts[m].sought = s;
-            TRY(move_bent(search->infer, s->parameters, k, k + 1, true, &attempts[m++].start));
-        }
+        for (size_t k = 0; k < n_bent; k++)
+            for (double widths = -3.0; widths <= 3.0; widths += 2.0) {
+                attempts[m].sought = s;
+                TRY(move_bent(search->infer, s->parameters, k, k + 1, widths, &attempts[m++].start));
+            }
     }
     return run_attempts(search, m, attempts, lower);
 }
