@@ -19,6 +19,7 @@ struct infer_minima {
 };
 
 #define INFER_POOL_MOST 32
+#define INFER_PROBED_MOST 16 /* conditional fits of a profile */
 #define INFER_FIXED_MAX 2
 #define INFER_NEIGHBOURS 4
 
@@ -51,6 +52,8 @@ struct infer_profile {
     paritas_parameter_state *states;
     double *hessian;         /* of twice the NLL; only for a parameter on its bound */
     bool probed, suspicious; /* by lowest_search */
+    double probed_at[INFER_PROBED_MOST];
+    size_t n_probed_at;
 };
 
 /* A conditional fit with `k` parameters fixed. */

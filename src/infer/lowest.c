@@ -18,6 +18,7 @@
 #define BEND_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
 #define BENT_MOST 16
 #define BAD_FIT 5.0
+#define PROBES_APART 0.6 /* of the tested value */
 #define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
 #define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
 #define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
@@ -259,6 +260,21 @@ static paritas_status fits_badly(const struct search *search, bool *badly)
     return PARITAS_OK;
 }
 
+/* A conditional fit far from those that were probed. Those of rankings stay near the free fit. */
+static bool needs_probe(const struct infer *infer, const struct infer_point *point,
+                        struct infer_profile *profile)
+{
+    if (infer->poi < infer->n_parameters && point->parameter[0] != infer->poi) return false;
+    const double value = point->value[0];
+    for (size_t i = 0; i < profile->n_probed_at; i++) {
+        const double other = profile->probed_at[i];
+        if (fabs(value - other) <= PROBES_APART * fmax(fabs(value), fabs(other))) return false;
+    }
+    if (profile->n_probed_at == INFER_PROBED_MOST) return false;
+    profile->probed_at[profile->n_probed_at++] = value;
+    return true;
+}
+
 /* Fits that were not probed yet: the free one with all bent parameters further out (staus: elsewhere starts
  * end in one minimum), conditional ones on the other side. */
 static paritas_status probe(struct search *search)
@@ -272,6 +288,7 @@ static paritas_status probe(struct search *search)
         struct sought *s = &search->sought[i];
         if (s->point == &search->beyond) attempts[n++] = (struct attempt){s, search->profile->parameters};
         if (s->status != PARITAS_FIT_CONVERGED || (!s->point && search->profile->probed)) continue;
+        if (s->point && !needs_probe(infer, s->point, search->profile)) continue;
         attempts[n].sought = s;
         TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0, &attempts[n++].start));
     }
