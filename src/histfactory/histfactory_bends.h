@@ -5,7 +5,7 @@
 #include "base/context.h"
 #include "fit/family.h"
 
-/* See struct paritas_family. Templates count with the model's own numbers. */
+/* See struct paritas_family. */
 paritas_status hf_bends(paritas_context *context, const struct frozen *model, const double *point,
                         double *bends);
 

@@ -180,6 +180,32 @@ static double largest_tested(const struct search *search)
     return largest;
 }
 
+/* As the family's, with the templates of the job's data. */
+static paritas_status measure_bends(struct infer *infer, double *point, double *bends)
+{
+    const size_t bins = paritas_model_main_count(infer->model);
+    double *rates = infer_reals(infer, infer->n_data, 1), *up = infer_reals(infer, infer->n_data, 1),
+           *down = infer_reals(infer, infer->n_data, 1);
+    TRY(infer_memory(infer));
+    TRY(infer_expected(infer, point, rates));
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        const double at = point[i];
+        if (infer->base.fixed[i] || !(infer->widths[i] > 0.0)) continue;
+        point[i] = at + infer->widths[i];
+        TRY(infer_expected(infer, point, up));
+        point[i] = at - infer->widths[i];
+        TRY(infer_expected(infer, point, down));
+        point[i] = at;
+        double sum = 0.0;
+        for (size_t b = 0; b < bins; b++) {
+            const double bend = up[b] + down[b] - 2.0 * rates[b];
+            sum += bend * bend / fmax(fabs(rates[b]), 1.0);
+        }
+        bends[i] = sqrt(sum);
+    }
+    return PARITAS_OK;
+}
+
 /* Parameters by which rates bend, the most bent first. A larger parameter of interest may bend more. */
 static paritas_status find_bent(const struct search *search)
 {
@@ -194,7 +220,10 @@ static paritas_status find_bent(const struct search *search)
     memcpy(point, infer->base.start, n * sizeof *point);
     if (infer->poi < n) point[infer->poi] = infer->bent_at = at;
     infer->n_bent = 0;
-    if (model->family->bends) TRY(model->family->bends(infer->context, model, point, bends));
+    if (model->n_templates > 0)
+        TRY(measure_bends(infer, point, bends));
+    else if (model->family->bends)
+        TRY(model->family->bends(infer->context, model, point, bends));
     for (; infer->n_bent < BENT_MOST; infer->n_bent++) {
         size_t most = n;
         for (size_t i = 0; i < n; i++)
