@@ -2,9 +2,10 @@
  *
  *   signs of several minima? ─► rounds of starts for all fits of a data set ─► two rounds find nothing lower
  *
- * Signs: a fit that took long or failed, or a free fit that ends elsewhere if it starts with a parameter a
- * constraint width away by which rates bend. Starts: random ones, and different ends of all fits: a minimum
- * that one finds is tried by the others. */
+ * Signs: a fit that took long or failed; where rates bend with parameters, a fit that ends elsewhere if it
+ * starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random ones,
+ * points with one bent parameter moved, and different ends of all fits: a minimum that one finds is tried by
+ * the others. */
 #include "infer/lowest.h"
 #include "base/counter_random.h"
 #include "fit/family.h"
@@ -17,7 +18,7 @@
 #define LONG_FIT 12    /* iterations: published analyses take 4 to 9 */
 #define BEND_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
 #define BENT_MOST 16
-#define BAD_FIT 5.0
+#define BAD_FIT 5.0      /* errors of the counts, root mean square */
 #define PROBES_APART 0.6 /* of the tested value */
 #define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
 #define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
@@ -237,8 +238,8 @@ static paritas_status find_bent(const struct search *search)
     return PARITAS_OK;
 }
 
-/* The fit's point, but bent parameters [first, end) at least `widths` from their start: on the fit's side of it,
- * or on the other one if negative. */
+/* The fit's point, but bent parameters [first, end) at least `widths` from their start: on the fit's side of
+ * it, or on the other one if negative. */
 static paritas_status move_bent(struct infer *infer, const double *parameters, size_t first, size_t end,
                                 double widths, const double **start)
 {
