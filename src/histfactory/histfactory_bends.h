@@ -5,7 +5,8 @@
 #include "base/context.h"
 #include "fit/family.h"
 
-/* See struct paritas_family. Templates count with the model's own numbers. */
-paritas_status hf_bends(paritas_context *context, const struct frozen *model, double *bends);
+/* See struct paritas_family. */
+paritas_status hf_bends(paritas_context *context, const struct frozen *model, const double *point,
+                        double *bends);
 
 #endif

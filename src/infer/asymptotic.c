@@ -43,24 +43,42 @@ static paritas_status make_asimov_data(struct asymptotic *a, const double *param
     return PARITAS_OK;
 }
 
+/* The fit that defines the Asimov data, and all that follows from it. Data that were made before stay unless it
+ * is lower now. */
+static paritas_status fit_background(struct asymptotic *a, bool *made)
+{
+    struct infer *infer = a->infer;
+    struct infer_point point = infer_point_at(infer, &a->data, statistic_other(a->statistic));
+    TRY(infer_points(infer, 1, &point));
+    *made = !a->asimov.data || (point.status == PARITAS_FIT_CONVERGED &&
+                                point.twice_nll < a->twice_nll - same_minimum(infer->context));
+    if (!*made) return PARITAS_OK;
+    a->twice_nll = point.twice_nll;
+    TRY(infer_polish(infer, &point));
+    a->status = point.status;
+    a->no_asimov = false;
+    a->asimov = (struct infer_profile){0};
+    TRY(make_asimov_data(a, point.parameters));
+    TRY(infer_free_fit(infer, &a->asimov));
+    a->asimov.probed = !a->no_asimov; /* no point is lower than where its data were made */
+    return PARITAS_OK;
+}
+
 paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, paritas_test_statistic statistic)
 {
+    bool made;
     memset(a, 0, sizeof *a);
     a->infer = infer;
     a->statistic = statistic;
-    const double asimov_mu = statistic_other(statistic);
-    TRY(infer_check_tested(infer, infer->poi, asimov_mu));
+    TRY(infer_check_tested(infer, infer->poi, statistic_other(statistic)));
     a->data.data = infer->base.data;
     TRY(infer_free_fit(infer, &a->data));
-    struct infer_point point = infer_point_at(infer, &a->data, asimov_mu);
-    TRY(infer_points(infer, 1, &point));
-    TRY(infer_polish(infer, &point));
-    a->status = point.status;
-    TRY(make_asimov_data(a, point.parameters));
-    return infer_free_fit(infer, &a->asimov);
+    TRY(fit_background(a, &made));
+    a->reconsidered = a->data.suspicious;
+    return PARITAS_OK;
 }
 
-paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
+static paritas_status fit_tests(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
 {
     struct infer *infer = a->infer;
     struct infer_point *fits = infer_array(infer, 2 * n, sizeof *fits);
@@ -76,6 +94,17 @@ paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic
         points[i].asimov = fits[n + i];
     }
     return PARITAS_OK;
+}
+
+paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic_point *points, bool slopes)
+{
+    TRY(fit_tests(a, n, points, slopes));
+    if (a->reconsidered || (!a->data.suspicious && a->infer->n_pool == 0)) return PARITAS_OK;
+    bool made;
+    a->reconsidered = a->data.suspicious = true;
+    TRY(fit_background(a, &made));
+    a->remade = a->remade || made;
+    return made ? fit_tests(a, n, points, slopes) : PARITAS_OK;
 }
 
 void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,

@@ -46,6 +46,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     memcpy(infer->upper, upper, infer->n_parameters * sizeof *upper);
     infer->base.upper = infer->upper;
     TRY(find_widths(infer, paritas_model_frozen(model)));
+    infer->poi = infer->n_parameters;
     if (!needs_poi) return PARITAS_OK;
     const ptrdiff_t poi = paritas_model_poi_index(model);
     if (poi < 0) return paritas_refuse(context, "the model has no parameter of interest");

@@ -19,6 +19,7 @@ struct infer_minima {
 };
 
 #define INFER_POOL_MOST 32
+#define INFER_PROBED_MOST 16 /* conditional fits of a profile */
 #define INFER_FIXED_MAX 2
 #define INFER_NEIGHBOURS 4
 
@@ -27,14 +28,15 @@ struct infer {
     const paritas_model *model;
     struct arena arena;
     size_t n_parameters, n_data;
-    size_t poi;       /* valid if infer_open checked it */
+    size_t poi;       /* n_parameters if infer_open did not check it */
     paritas_job base; /* borrowed, but for `upper` */
     double *upper;    /* own copy: limits widen it */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
-    unsigned starts; /* per fit; 0: as many as needed, 1: the usual one alone */
-    double *bends;   /* of struct paritas_family; NULL: not yet asked for */
-    bool suspicious; /* lowest_search saw signs of several minima, for any data */
+    unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
+    size_t *bent, n_bent; /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
+    double bent_at;       /* largest size of the parameter of interest then */
+    bool suspicious;      /* lowest_search saw signs of several minima, for any data */
     struct infer_minima minima;
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;
@@ -51,6 +53,8 @@ struct infer_profile {
     paritas_parameter_state *states;
     double *hessian;         /* of twice the NLL; only for a parameter on its bound */
     bool probed, suspicious; /* by lowest_search */
+    double probed_at[INFER_PROBED_MOST];
+    size_t n_probed_at;
 };
 
 /* A conditional fit with `k` parameters fixed. */

@@ -109,7 +109,7 @@ static bool is_lower(const struct limit_tests *tests, const struct infer_point *
            (isnan(b->twice_nll) || a->twice_nll < b->twice_nll - same_minimum(tests->a.infer->context));
 }
 
-/* All tests once more, after a lower free fit. */
+/* All tests once more, after a lower free fit or with other Asimov data. */
 static paritas_status repeat(struct limit_tests *tests)
 {
     struct asymptotic_point *before = infer_array(tests->a.infer, tests->n, sizeof *before);
@@ -118,10 +118,11 @@ static paritas_status repeat(struct limit_tests *tests)
     TRY(asymptotic_test(&tests->a, tests->n, tests->points, true));
     for (size_t i = 0; i < tests->n; i++) {
         if (is_lower(tests, &before[i].data, &tests->points[i].data)) tests->points[i].data = before[i].data;
-        if (is_lower(tests, &before[i].asimov, &tests->points[i].asimov))
+        if (!tests->a.remade && is_lower(tests, &before[i].asimov, &tests->points[i].asimov))
             tests->points[i].asimov = before[i].asimov;
     }
     tests->changed = true;
+    tests->a.remade = false;
     return PARITAS_OK;
 }
 
@@ -146,7 +147,8 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
             tests->ascending[at] = tests->ascending[at - 1];
         tests->ascending[at] = tests->n - 1;
     }
-    if (tests->a.data.result.twice_nll < free - same_minimum(tests->a.infer->context)) TRY(repeat(tests));
+    if (tests->a.remade || tests->a.data.result.twice_nll < free - same_minimum(tests->a.infer->context))
+        TRY(repeat(tests));
     if (tests->careful) return limit_tests_compare(tests);
     return rebuild_curves(tests);
 }

@@ -4,10 +4,15 @@ import json
 import math
 import os
 import subprocess
+import sys
 
 import pytest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "hard"))
+
+import generate  # noqa: E402
+
 PARITAS = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
 
 
@@ -240,3 +245,39 @@ def test_toys_of_a_model_with_several_minima_say_so(tmp_path):
     code, quick, error = run(*run_toys, "--quick")
     assert code == 0, error
     assert quick["several_minima"] is False
+
+
+# Tests of generated models whose usual fits end in higher minima: family, seed, mu, q and q_A of the lowest
+# minima that 100 starts find.
+LOWEST = [
+    # the conditional fit's lowest minimum has a bent parameter on its other side
+    ("ordinary", 35, 4.311395809871476, 13.34264344, 19.450501915),
+    ("hard", 67, 0.7179791098181687, 2.74150667, None),
+    # free fits are lowest at the other bound of mu
+    ("hard", 84, 0.15, 0.0, None),
+    # rates are 1e-5 at mu = 1 and of order 1 where they are tested
+    ("hard", 159, 267139.0115492784, 2.16056352, 2.16060251),
+    # k1 = 0 hides all other parameters
+    ("hard", 174, 1.0, 9.72852102, 0.01272342936),
+    # Asimov data from a minimum that is 27 higher
+    ("hard", 105, 2.93564574371514, 0.04710887, 1.94075876),
+]
+
+
+@pytest.mark.parametrize("family, seed, mu, q, q_asimov", LOWEST)
+def test_generated_models_are_tested_with_the_lowest_minima(tmp_path, family, seed, mu, q, q_asimov):
+    made = generate.generate(family, seed)
+    code, answer, error = run("hypotest", generate.write(str(tmp_path), made), *made.options(), "--mu", mu)
+    assert code == 0, error
+    assert answer["q"] == pytest.approx(q, abs=1e-5)
+    assert q_asimov is None or answer["q_A"] == pytest.approx(q_asimov, abs=1e-5)
+    assert answer["several_minima"] is True
+
+
+def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
+    """Fits stop on kinks of interpolation codes 1 and 2, below every minimum that others converge to."""
+    made = generate.generate("hard", 36)
+    path = generate.write(str(tmp_path), made)
+    code, answer, error = run("hypotest", path, *made.options(), "--mu", 1.5)
+    assert code == 1 and answer["status"] != "converged"
+    assert answer["q"] < 4.0
