@@ -7,8 +7,8 @@
  *   MODEL_HUGE                     value outside the domain
  *   MODEL_LEAST                    lower limit of the value
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT
- *   model_curvature(MODEL, kap, damping, doubt, flat)   factors F + kap (H - F) of active slots, H the Hessian,
- *                                  F Fisher's matrix; returns bad lanes. doubt, flat: see tile_factor
+ *   model_curvature(MODEL, kap, damping, doubt, flat)   factors F + kap (H - F) of active slots, H the exact
+ *                                  Hessian, F Fisher's matrix; returns bad lanes. doubt, flat: tile_factor
  *   MODEL_DIAGONAL(i), MODEL_FLAT  pack of its diagonal; nonzero: a direction had no curvature
  *   model_solve(MODEL, v)          v := factor^-1 v
  *   model_negative_direction(MODEL, v)      after a bad factor: v := a direction of negative curvature;
@@ -25,10 +25,10 @@
  *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
  *          ─► walls (beyond the domain, or back)
  *
- * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the exact
- * Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F, and
- * falls again with each step. Violated bounds become equalities through the same factor; then the step is
- * clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
+ * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the
+ * exact Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F,
+ * and falls again with each step. Violated bounds become equalities through the same factor; then the step
+ * is clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
  * the returned point is at most the tolerance, by an exact, good factor at most one accepted step old (older:
  * 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
  *
@@ -51,7 +51,7 @@
 #define NEWTON_WEAK_FIRST R(0.5)
 #define NEWTON_WEAKER R(5.0)
 #define NEWTON_STRONGER R(0.05)
-#define NEWTON_WEAK_LEAST R(2e-3) /* less is 0 */
+#define NEWTON_WEAK_LEAST R(1e-3) /* less is 0 */
 #define NEWTON_WEAK_MOST R(20.0)  /* more is Fisher */
 #define NEWTON_WEAK_TRIES 2
 #define NEWTON_CUT R(0.5) /* of a Fisher step; cut to less, not by a wall: the exact Hessian is next */
