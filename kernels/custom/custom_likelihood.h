@@ -94,7 +94,7 @@ FN_LARGE real model_value(MODEL_PARAMETERS, u32 derivatives)
     return s[mi[CUSTOM_S_SCALARS]];
 }
 
-/* `exact`: also second derivatives, in lanes with kap > 0. */
+/* `exact`: also second derivatives, times kap. */
 FN void custom_weights(MODEL_PARAMETERS, real kap, u32 exact)
 {
     const u32 places = mi[CUSTOM_PLACES];
@@ -102,19 +102,21 @@ FN void custom_weights(MODEL_PARAMETERS, real kap, u32 exact)
     TEAM_FOR_PACK(i, places) {
         const pack kind = LOADM(mr, i), n = LOADP(CUSTOM_S(MAIN), i), value = LOADP(CUSTOM_S(VALUE), i);
         const pmask present = kind > CUSTOM_IS_PRESENT, term = kind<CUSTOM_IS_TERM, measured = kind> zero;
-        const pmask mine = AND(PACK_OF(kap) > zero, present);
+        const pack part = PACK_OF(kap);
+        const pmask mine = AND(part > zero, present);
         const pack safe = PSELECT(value > zero, value, one);
         const pack fisher = PSELECT(measured, kind, PSELECT(term, one, pflush(PDIVIDE(one, safe))));
         const pack own =
             PSELECT(measured, kind, PSELECT(term, zero, pflush(PDIVIDE(pflush(PDIVIDE(n, safe)), safe))));
         STOREP(CUSTOM_S(FISHER), i, fisher);
-        STOREP(CUSTOM_S(WEIGHT), i, PSELECT(PACK_OF(kap) > zero, own, fisher));
+        const pack mixed = PSELECT(part < one, pflush(PFMA(part, own - fisher, fisher)), own);
+        STOREP(CUSTOM_S(WEIGHT), i, PSELECT(part > zero, mixed, fisher));
         if (exact) {
             const expectation y = custom_expect(MODEL, i);
             const pack slope = LOADP(CUSTOM_S(SLOPE), i);
             for (u32 k = 0; k < CUSTOM_PAIRS; k++)
                 STOREP(CUSTOM_S(SECOND) + k * places, i,
-                       PSELECT(mine, pflush(slope * pflush(y.second[k])), zero));
+                       PSELECT(mine, pflush(part * pflush(slope * pflush(y.second[k]))), zero));
         }
     }
 }
@@ -137,7 +139,7 @@ FN real custom_element(MODEL_PARAMETERS, GLOBAL const real *weight, u32 j, u32 k
     return acc8_total(sum);
 }
 
-/* kap 1: Hessian, 0: Fisher matrix; damped; 1 in inactive slots. After model_value at S_X. */
+/* kap 1: Hessian, 0: Fisher matrix, else between; damped; 1 in inactive slots. After model_value at S_X. */
 FN_LARGE void custom_curvature(MODEL_PARAMETERS, real kap, real damping)
 {
     const u32 exact = ANY(kap > R(0.0));

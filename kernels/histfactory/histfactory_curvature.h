@@ -7,7 +7,7 @@
  * Scalars: s r^T + r s^T, s_i = product of the others, r = g + T u. tiles.h adds the row pairs by the host's
  * lists.
  *
- * `kap`, per lane: 1 exact Hessian, 0 Fisher matrix (positive definite). */
+ * `kap`, per lane: 1 exact Hessian, 0 Fisher matrix (positive definite), else between. */
 #ifndef PARITAS_HISTFACTORY_CURVATURE_H
 #define PARITAS_HISTFACTORY_CURVATURE_H
 

@@ -7,8 +7,8 @@
  *   MODEL_HUGE                     value outside the domain
  *   MODEL_LEAST                    lower limit of the value
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT
- *   model_curvature(MODEL, kap, damping, doubt, flat)   factors the Hessian (kap 1) or Fisher matrix (kap 0)
- *                                  of active slots; returns bad lanes. doubt, flat: see tile_factor
+ *   model_curvature(MODEL, kap, damping, doubt, flat)   factors F + kap (H - F) of active slots, H the exact
+ *                                  Hessian, F Fisher's matrix; returns bad lanes. doubt, flat: tile_factor
  *   MODEL_DIAGONAL(i), MODEL_FLAT  pack of its diagonal; nonzero: a direction had no curvature
  *   model_solve(MODEL, v)          v := factor^-1 v
  *   model_negative_direction(MODEL, v)      after a bad factor: v := a direction of negative curvature;
@@ -25,9 +25,10 @@
  *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
  *          ─► walls (beyond the domain, or back)
  *
- * Rules measured on published analyses: the Fisher matrix above EDM 1, the exact Hessian below, or Fisher at
- * once after a bad pivot. Violated bounds become equalities through the same factor; then the step is
- * clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
+ * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the
+ * exact Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F,
+ * and falls again with each step. Violated bounds become equalities through the same factor; then the step
+ * is clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
  * the returned point is at most the tolerance, by an exact, good factor at most one accepted step old (older:
  * 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
  *
@@ -43,13 +44,17 @@
 #define NEWTON_COASTING_STEPS 4
 #define NEWTON_EDM_COASTING R(1e-3)
 #define NEWTON_EDM_FIRST_EXACT R(1.0)
-#define NEWTON_EDM_SADDLE R(1e-7) /* below, a bad exact Hessian is a saddle */
+#define NEWTON_EDM_SADDLE R(1e-4) /* below, a bad exact Hessian is a saddle */
 #define NEWTON_ESCAPES R(20.0)    /* per fit */
 #define NEWTON_FLAT R(1e-7)
-#define NEWTON_SHIFT_FIRST R(1e-3)
-#define NEWTON_SHIFT_LEAST R(1e-9)
-#define NEWTON_PATIENCE R(4.0) /* refused Hessians that Fisher's matrix replaces; later ones are shifted */
-#define NEWTON_SHIFTS 1        /* tried a step, each 10 times the last; then Fisher */
+/* w (above): first value, factors after a bad pivot and a step, limits, tries a step */
+#define NEWTON_WEAK_FIRST R(0.5)
+#define NEWTON_WEAKER R(5.0)
+#define NEWTON_STRONGER R(0.05)
+#define NEWTON_WEAK_LEAST R(1e-3) /* less is 0 */
+#define NEWTON_WEAK_MOST R(20.0)  /* more is Fisher */
+#define NEWTON_WEAK_TRIES 2
+#define NEWTON_CUT R(0.5) /* of a Fisher step; cut to less, not by a wall: the exact Hessian is next */
 #define NEWTON_SNAP PK(1e-12)
 #define NEWTON_REACH R(0.1)
 #define NEWTON_REACH_LEAST R(1e-7)
@@ -77,15 +82,14 @@
 
 typedef struct {
     real status, value, edm, iterations, tolerance, damping;
-    real kap;                   /* next curvature: 1 exact Hessian, 0 Fisher */
+    real kap; /* next curvature: 1 Hessian, weakened by 1 / (1 + weak); 0 Fisher */
+    real weak;
     real escapes;               /* from saddles so far */
     real used;                  /* kap of the current factor */
-    real refusals;              /* of exact Hessians so far */
-    real shift, usual;          /* in parts of the diagonal's squares: makes an exact Hessian positive */
     real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
     real walls;                 /* line searches that met the end of the domain */
     real unsettled, settlings;  /* of the last settling; how many */
-    mask running, bad, refused; /* bad pivots; exact Hessian replaced by Fisher */
+    mask running, bad, refused; /* bad pivots; of the Hessian, as weak as it was */
     mask exact, undamped, saddle;
     mask changed; /* the walls have: no end without a step */
 } newton_fit;
@@ -253,9 +257,8 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     f.value = model_value(MODEL, 1);
     f.status = SELECT(f.value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     f.kap = start_is_near ? R(1.0) : R(0.0);
-    f.damping = f.iterations = f.escapes = f.walls = f.settlings = f.refusals = R(0.0);
+    f.damping = f.iterations = f.escapes = f.walls = f.settlings = f.weak = f.used = R(0.0);
     f.edm = f.unsettled = MODEL_HUGE;
-    f.usual = NEWTON_SHIFT_FIRST;
     f.changed = f.value < -MODEL_HUGE;
     f.tolerance = edm_tolerance;
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -269,37 +272,31 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     return f;
 }
 
-/* Factors at POINT, diagonal into SCALE. Fisher where the exact Hessian is not positive. */
+/* Factors at POINT, diagonal into SCALE. A Hessian that is not positive is weakened. */
 FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0), one = R(1.0);
     /* in a curved valley a leftover slope of sqrt(EDM) looks like a curvature of that size, either sign */
     const real doubt =
         SELECT(f->edm <= R(1e-6), FMA(R(10.0), SQRT(SELECT(f->edm > zero, f->edm, zero)), R(1e-8)), zero);
-    mask redo = f->running;
-    f->used = f->kap;
-    f->downward = f->shift = zero;
+    mask redo = f->running, fisher = f->kap <= zero;
+    f->downward = zero;
     f->refused = zero > one;
-    for (u32 attempt = 0; attempt <= NEWTON_SHIFTS + 1 && ANY(redo); attempt++) {
-        TEAM_IF(attempt == 1)
-            f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
-        f->shift = SELECT(redo, attempt == 0 ? zero : attempt == 1 ? f->usual : R(10.0) * f->shift, f->shift);
-        const mask gives_up =
-            AND(redo, attempt > NEWTON_SHIFTS ? redo : AND(f->refused, f->refusals <= NEWTON_PATIENCE));
-        f->used = SELECT(gives_up, zero, f->used);
-        f->shift = SELECT(gives_up, zero, f->shift);
-        f->bad = model_curvature(MODEL, f->used, SELECT(f->shift > f->damping, f->shift, f->damping), doubt,
-                                 NEWTON_FLAT);
-        redo = AND(redo, AND(f->bad, f->used > zero));
-        if (attempt == 0) {
+    for (u32 attempt = 0; attempt <= NEWTON_WEAK_TRIES + 1 && ANY(redo); attempt++) {
+        if (attempt == 1) {
             f->refused = redo;
-            f->refusals = SELECT(redo, f->refusals + one, f->refusals);
+            f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
         }
+        if (attempt > 0) {
+            const real weaker = SELECT(f->weak > zero, NEWTON_WEAKER * f->weak, NEWTON_WEAK_FIRST);
+            fisher = OR(fisher, AND(redo, weaker > NEWTON_WEAK_MOST));
+            if (attempt > NEWTON_WEAK_TRIES) fisher = OR(fisher, redo);
+            f->weak = SELECT(redo, SELECT(fisher, NEWTON_WEAK_FIRST, weaker), f->weak);
+        }
+        f->used = SELECT(redo, SELECT(fisher, zero, DIVIDE(one, one + f->weak)), f->used);
+        f->bad = model_curvature(MODEL, f->used, f->damping, doubt, NEWTON_FLAT);
+        redo = AND(redo, AND(f->bad, f->used > zero));
     }
-    /* smaller next time, unless none was enough */
-    const mask tried = AND(f->refused, f->refusals > NEWTON_PATIENCE);
-    const real next = SELECT(tried, SELECT(f->used > zero, R(0.1) * f->shift, R(1e2) * f->usual), f->usual);
-    f->usual = SELECT(next > NEWTON_SHIFT_LEAST, SELECT(next < one, next, one), NEWTON_SHIFT_LEAST);
     const pmask own = fit_packs(f->running);
     TEAM_FOR_PACK(i, MODEL_SLOTS)
         STOREP(NEWTON_SCALE, i, PSELECT(own, MODEL_DIAGONAL(i), LOADP(NEWTON_SCALE, i)));
@@ -316,8 +313,8 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     /* only an exact factor may end a fit */
     const mask small = AND(AND(f->running, NOT(f->changed)), f->edm <= f->tolerance);
     const mask lowest = AND(R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance, MODEL_REACH <= zero);
-    f->exact = AND(f->used > zero, NOT(f->bad));
-    f->undamped = AND(f->damping <= zero, f->shift <= zero);
+    f->exact = AND(f->used >= one, NOT(f->bad));
+    f->undamped = f->damping <= zero;
     f->status = SELECT(AND(small, OR(lowest, AND(f->exact, f->undamped))), FIT_CONVERGED, f->status);
     /* no minimum: follow the negative direction while the value falls */
     f->saddle = AND(f->status == FIT_RUNNING,
@@ -329,6 +326,7 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one,
                     SELECT(AND(f->refused, f->used <= zero), zero, f->kap));
     f->damping = SELECT(ask, zero, f->damping);
+    f->weak = SELECT(ask, zero, f->weak);
     f->running = AND(f->status == FIT_RUNNING, NOT(ask));
 }
 
@@ -404,9 +402,15 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
         length = SELECT(searching, length * fit_shorter(found, f->value, slope), length);
     }
     f->status = SELECT(AND(failed, f->damping >= R(1e6)), FIT_NO_PROGRESS, f->status);
-    f->kap = SELECT(failed, zero, f->kap);
+    const mask moved = AND(f->running, NOT(failed));
+    /* Fisher's matrix too small: steps with it would be cut again */
+    const mask fisher = AND(f->used <= zero, NOT(f->refused)),
+               cut = AND(moved, AND(fisher, AND(length < NEWTON_CUT, NOT(walled))));
+    f->kap = SELECT(failed, zero, SELECT(cut, one, f->kap));
+    const real weak = NEWTON_STRONGER * f->weak;
+    f->weak = SELECT(AND(f->running, f->used > zero), SELECT(weak > NEWTON_WEAK_LEAST, weak, zero), f->weak);
     /* failed, or cut to a hundredth: more damping; a good step: less */
-    const mask moved = AND(f->running, NOT(failed)), poor = OR(failed, AND(moved, length < R(0.01)));
+    const mask poor = OR(failed, AND(moved, length < R(0.01)));
     const real more = SELECT(f->damping > zero, f->damping * R(10.0), R(1e-3)),
                less = SELECT(f->damping > R(1e-3), f->damping * R(0.1), zero);
     f->damping = SELECT(poor, more, SELECT(moved, less, f->damping));
