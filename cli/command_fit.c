@@ -1,6 +1,7 @@
 /* command_fit.c: best fit, covariance, MINOS errors, several starts. */
 #include "analysis.h"
 #include "fit_starts.h"
+#include "outside_output.h"
 #include "record_output.h"
 
 #include <math.h>
@@ -12,8 +13,6 @@ static const struct option options[] = {
     {"--minos", OPTION_TEXT, "NAME|all", "MINOS errors of a parameter, or of all (repeatable)"},
     {"--covariance", OPTION_FLAG, NULL, "the covariance matrix (with --json), or the largest correlations"},
     {"--minimizer", OPTION_CHOICE, "newton|lbfgsb|de", "minimizer", "newton"},
-    {"--max-iterations", OPTION_COUNT, "N",
-     "give up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"},
     {"--population", OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
     {"--seed", OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
     {"--starts", OPTION_COUNT, "N",
@@ -29,6 +28,7 @@ struct fitted {
     paritas_parameter_state *states;
     bool minos;
     struct starts starts; /* n = 0: one start */
+    struct outside outside;
 };
 
 static paritas_status allocate(struct session *session, struct fitted *fitted)
@@ -81,10 +81,23 @@ static paritas_fit_options method_of(const struct session *session)
 {
     paritas_fit_options method = PARITAS_FIT_OPTIONS_DEFAULT;
     method.minimizer = (paritas_minimizer)option_constant(session, "--minimizer", "paritas_minimizer");
-    method.max_iterations = (unsigned)option_count(session, "--max-iterations");
     method.population = (unsigned)option_count(session, "--population");
     method.seed = option_whole(session, "--seed");
     return method;
+}
+
+static paritas_status fit_with_errors(struct session *session, const paritas_fit_options *method,
+                                      struct fitted *fitted)
+{
+    const paritas_fit_answers answers = {.size = sizeof answers,
+                                         .results = &fitted->result,
+                                         .parameters = fitted->values,
+                                         .errors = fitted->errors,
+                                         .covariance = fitted->covariance,
+                                         .states = fitted->states};
+    paritas_job job = session->job;
+    if (fitted->starts.n > 0) job.start = starts_winner(&fitted->starts);
+    return paritas_fit(session->context, session->model, method, 1, &job, &answers);
 }
 
 static paritas_status analyse(struct session *session, void *result)
@@ -92,20 +105,15 @@ static paritas_status analyse(struct session *session, void *result)
     struct fitted *fitted = result;
     const paritas_fit_options method = method_of(session);
     const size_t n_starts = option_count(session, "--starts");
-    paritas_job job = session->job;
     fitted->result.size = sizeof fitted->result;
     TRY(allocate(session, fitted));
-    if (n_starts > 1) {
-        TRY(starts_run(session, &method, n_starts, &fitted->starts));
-        job.start = fitted->starts.winner; /* the winning fit, now with its covariance */
+    if (n_starts > 1) TRY(starts_run(session, &method, n_starts, &fitted->starts));
+    for (bool again = true; again;) {
+        again = false;
+        TRY(fit_with_errors(session, &method, fitted));
+        if (n_starts > 1) TRY(starts_answer(session, &method, &fitted->result, &fitted->starts, &again));
     }
-    paritas_fit_answers answers = {.size = sizeof answers,
-                                   .results = &fitted->result,
-                                   .parameters = fitted->values,
-                                   .errors = fitted->errors,
-                                   .covariance = fitted->covariance,
-                                   .states = fitted->states};
-    TRY(paritas_fit(session->context, session->model, &method, 1, &job, &answers));
+    TRY(outside_look(session, fitted->result.twice_nll, fitted->values, &fitted->outside));
     TRY(minos(session, fitted));
     if (!session->json) TRY(load_centres(session, &fitted->centres));
     note_status(session, fitted->result.status);
@@ -120,6 +128,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     write_members(w, "status:s minimizer:s twice_nll:n nll:n", paritas_fit_status_name(r->status),
                   option_text(session, "--minimizer"), r->twice_nll, 0.5 * r->twice_nll);
     write_fields(w, "paritas_fit_result", r, "edm", "iterations");
+    outside_write(w, &fitted->outside);
     if (fitted->starts.n > 0) starts_write(w, &fitted->starts);
     write_array(w, "parameters", true);
     for (size_t i = 0; i < n; i++) {
@@ -202,7 +211,8 @@ static void write_text(struct session *session, const void *result)
     struct text *out = &session->out;
     text_format(out, "Fit %s after %u iterations (EDM %.1e)\n2 NLL %.10g\n",
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
-    if (fitted->starts.n > 0) starts_describe(out, &fitted->starts);
+    outside_print(out, &fitted->outside);
+    if (fitted->starts.n > 0) starts_describe(out, &fitted->starts, r->twice_nll);
     if (poi_name(session)) text_format(out, "Parameter of interest: %s\n", poi_name(session));
     text_format(out, "\n");
     write_parameters(session, fitted);

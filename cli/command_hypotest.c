@@ -3,7 +3,8 @@
 #include "record_output.h"
 
 static const struct option options[] = {
-    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest; q0 always tests 0", "1"},
+    {"--mu", OPTION_NUMBER, "MU",
+     "tested value of the parameter of interest, also beyond its upper bound; q0 always tests 0", "1"},
     {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
     {0},
 };
@@ -20,7 +21,10 @@ static paritas_status analyse(struct session *session, void *result)
 
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
+    const paritas_hypotest_result *r = result;
     write_record(w, "paritas_hypotest_result", result);
+    write_number(w, "upper_bound", r->upper_bound);
+    write_bool(w, "bound_widened", r->bound_widened != 0);
     if (!w->one_line) write_string(w, "test_stat", statistic_name(session));
 }
 
@@ -44,6 +48,10 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
     text_format(out, "\nCLsb %.6g   CLb %.6g   q %.6g   q_A %.6g   fits %s\n", r->clsb, r->clb, r->q,
                 r->q_asimov, paritas_fit_status_name(r->status));
+    if (r->bound_widened)
+        text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
+    if (r->reason == PARITAS_REASON_UNDEFINED)
+        text_format(out, "CLs is undefined: a fit or q_A is not finite, or q_A is 0\n");
 }
 
 const struct command command_hypotest = {
@@ -52,7 +60,7 @@ const struct command command_hypotest = {
     .summary = "asymptotic CLs at one value, observed and expected",
     .description = "With --patchset and no --patch-name the whole patch set is tested. The output is one "
                    "JSON line, or one row, a patch, in the order of the patch set.",
-    .groups = {GROUP_OPTIONS, GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(paritas_hypotest_result),

@@ -47,7 +47,7 @@ const struct command command_hypotest_toys = {
     .description = "Main and auxiliary data are drawn around the conditional fits to the observed data: at "
                    "the tested value and at 0 (q0: 0 and 1). Each toy gets a free and a conditional fit. Toy "
                    "number t depends only on --seed and t.",
-    .groups = {GROUP_OPTIONS, GROUP_TOYS(NULL), GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUP_TOYS(NULL), GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(struct tested),

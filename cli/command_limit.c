@@ -19,16 +19,11 @@ static double level_of(const struct session *session)
     return option_number(session, "--level");
 }
 
-static void describe_bounds(struct session *session, bool widened, double upper_bound, double observed,
-                            const double expected[5])
+static void describe_widening(struct session *session, bool widened, double upper_bound)
 {
-    struct text *out = &session->out;
-    bool missing = isnan(observed);
-    for (int i = 0; i < 5; i++) missing = missing || isnan(expected[i]);
     if (widened)
-        text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), upper_bound);
-    if (missing)
-        text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", upper_bound);
+        text_format(&session->out, "The upper bound of %s was widened to %.6g\n", poi_name(session),
+                    upper_bound);
 }
 
 static void write_scan(struct writer *w, const char *type, size_t n, const void *records, size_t size)
@@ -63,11 +58,27 @@ static paritas_status analyse(struct session *session, void *result)
     return PARITAS_OK;
 }
 
+static size_t count_crossings(const double *crossings)
+{
+    size_t n = 0;
+    while (n < PARITAS_CROSSINGS_MOST && !isnan(crossings[n])) n++;
+    return n;
+}
+
+static void write_crossings(struct writer *w, const char *key, const double *crossings)
+{
+    write_numbers(w, key, count_crossings(crossings), crossings);
+}
+
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct limits *l = result;
     write_options(session, w);
     write_record(w, "paritas_limit_result", &l->limits);
+    write_crossings(w, "crossings_obs", l->limits.crossings_obs);
+    write_array(w, "crossings_exp", false);
+    for (int i = 0; i < 5; i++) write_crossings(w, NULL, l->limits.crossings_exp[i]);
+    write_close(w);
     write_scan(w, "paritas_hypotest_result", l->limits.n_scan, l->scan, sizeof l->scan[0]);
 }
 
@@ -78,6 +89,23 @@ static void write_cells(struct table *table, const void *result)
     for (int i = 0; i < 5; i++) table_number(table, r->limit_exp[i], 6);
     table_text(table, r->status == PARITAS_FIT_CONVERGED && r->bound_widened ? "bound widened"
                                                                              : failure_word(r->status));
+}
+
+static const char *const curve_names[] = {"expected -2s", "-1s", "median", "+1s", "+2s"};
+
+/* Why there is no limit, and where else CLs crosses the level. */
+static void describe_curve(struct session *session, const char *name, paritas_reason reason,
+                           const double *crossings)
+{
+    struct text *out = &session->out;
+    const size_t n = count_crossings(crossings);
+    if (reason != PARITAS_REASON_FOUND) {
+        const paritas_word *words = paritas_enumeration_find("paritas_reason")->words;
+        text_format(out, "%s: no limit, %s: %s\n", name, words[reason].word, words[reason].doc);
+    }
+    if (n > 0) text_format(out, "%s: CLs also crosses the level at", name);
+    for (size_t i = 0; i < n; i++) text_format(out, "%s %.6g", i > 0 ? "," : "", crossings[i]);
+    if (n > 0) text_format(out, "\n");
 }
 
 static void write_text(struct session *session, const void *result)
@@ -92,7 +120,10 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "\n%zu values tested, fits %s", r->n_scan, paritas_fit_status_name(r->status));
     if (r->n_scan > 0) text_format(out, ", best fit %.6g", r->mu_hat);
     text_format(out, "\n");
-    describe_bounds(session, r->bound_widened, r->upper_bound, r->limit_obs, r->limit_exp);
+    describe_widening(session, r->bound_widened, r->upper_bound);
+    describe_curve(session, "Observed", r->reason_obs, r->crossings_obs);
+    for (int i = 0; i < 5; i++)
+        describe_curve(session, curve_names[i], r->reason_exp[i], r->crossings_exp[i]);
 }
 
 struct toy_limits {
@@ -149,6 +180,7 @@ static void write_keys_toys(struct session *session, struct writer *w, const voi
     write_numbers(w, "limit_exp", 5, r->asymptotic_exp);
     write_close(w);
     write_fields(w, "paritas_limit_toys_result", r, "mu_hat", "status");
+    write_fields(w, "paritas_limit_toys_result", r, "several_minima", "minima");
     toy_run_write(w, &l->toys);
     write_scan(w, "paritas_hypotest_toys_result", r->n_scan, l->scan, sizeof l->scan[0]);
 }
@@ -169,7 +201,6 @@ static void write_cells_toys(struct table *table, const void *result)
 
 static void write_text_toys(struct session *session, const void *result)
 {
-    static const char *const names[] = {"expected -2s", "-1s", "median", "+1s", "+2s"};
     static const char beyond[] = "error above --rtol";
     const struct toy_limits *l = result;
     const paritas_limit_toys_result *r = &l->limits;
@@ -180,7 +211,7 @@ static void write_text_toys(struct session *session, const void *result)
     table_row(&table, "observed", r->limit_obs, r->limit_obs_error, r->asymptotic_obs,
               r->reached_obs ? "" : beyond);
     for (int i = 0; i < 5; i++)
-        table_row(&table, names[i], r->limit_exp[i], r->limit_exp_error[i], r->asymptotic_exp[i],
+        table_row(&table, curve_names[i], r->limit_exp[i], r->limit_exp_error[i], r->asymptotic_exp[i],
                   r->reached_exp[i] ? "" : beyond);
     table_close(&table);
     text_format(out, "\n%zu values tested, observed fits %s, best fit %.6g\n", r->n_scan,
@@ -190,7 +221,11 @@ static void write_text_toys(struct session *session, const void *result)
                     "Errors are above --rtol %.4g with %" PRIu64
                     " toys at each value: raise --ntoys or --rtol\n",
                     l->rtol, l->toys.options.n);
-    describe_bounds(session, r->bound_widened, r->upper_bound, r->limit_obs, r->limit_exp);
+    describe_widening(session, r->bound_widened, r->upper_bound);
+    bool missing = isnan(r->limit_obs);
+    for (int i = 0; i < 5; i++) missing = missing || isnan(r->limit_exp[i]);
+    if (missing)
+        text_format(out, "A limit shown as - does not exist or was not found up to %.6g\n", r->upper_bound);
     toy_run_describe(out, &l->toys);
 }
 
@@ -200,11 +235,13 @@ const struct command command_limit = {
     .summary = "upper limits, observed and expected",
     .description =
         "Limits solve CLs = level: to 1e-7 by formula, to --rtol by toys. Beyond the upper bound of the "
-        "parameter of interest the bound is widened, and the answer says so. By toys, values are tested "
+        "parameter of interest the bound is widened, and the answer says so. A curve that crosses the level "
+        "more than once has its limit at the last crossing upward; the others are listed. A jump across the "
+        "level is no limit. By toys, values are tested "
         "where they matter, beginning at the asymptotic limits, with as many toys as the errors need. If "
         "--ntoys of each are too few, the limits have larger errors, and the exit code is 1. With --patchset "
         "and no --patch-name: one JSON line, or one row, a patch, in the order of the patch set.",
-    .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(struct limits),

@@ -1,5 +1,6 @@
 /* command_nll.c: twice the NLL at a point. */
 #include "analysis.h"
+#include "outside_output.h"
 
 static const struct option options[] = {
     {"--point", OPTION_INPUT, "FILE",
@@ -12,6 +13,7 @@ static const struct option options[] = {
 struct likelihood {
     double twice_nll;
     double *point, *gradient, *expected; /* NULL: not asked for */
+    struct outside outside;
 };
 
 static paritas_status analyse(struct session *session, void *result)
@@ -24,6 +26,7 @@ static paritas_status analyse(struct session *session, void *result)
     TRY(allocated(session));
     TRY(paritas_evaluate(session->context, session->model, 1, l->point, 1, NULL, &l->twice_nll, l->gradient,
                          NULL));
+    TRY(outside_look(session, l->twice_nll, l->point, &l->outside));
     if (!l->expected) return PARITAS_OK;
     return paritas_expected_data(session->context, session->model, 1, l->point, l->expected);
 }
@@ -32,6 +35,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
 {
     const struct likelihood *l = result;
     write_number(w, "twice_nll", l->twice_nll);
+    outside_write(w, &l->outside);
     if (l->gradient) write_numbers(w, "gradient", session->n_parameters, l->gradient);
     if (l->expected) {
         write_numbers(w, "expected_main", session->n_main, l->expected);
@@ -61,6 +65,7 @@ static void write_text(struct session *session, const void *result)
     struct text *out = &session->out;
     struct table table;
     text_format(out, "2 NLL  %.12g\n", l->twice_nll);
+    outside_print(out, &l->outside);
     if (l->gradient) {
         text_format(out, "\n");
         table_open(&table, out, "parameter|value|d(2 NLL)", "l 6 6");

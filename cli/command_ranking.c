@@ -64,7 +64,7 @@ const struct command command_ranking = {
     .description = "Each parameter is held at its best value plus and minus its error, then plus and minus "
                    "its width before the fit. The others are fitted again. The impact is the shift of the "
                    "parameter of interest. Sorted by the larger impact.",
-    .groups = {GROUP_OPTIONS, GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(struct ranking),

@@ -199,7 +199,7 @@ const struct command command_scan = {
     .summary = "profile likelihood at given values",
     .description = "q is twice the NLL with the parameter held, less twice the NLL of the best fit, and not "
                    "below 0.",
-    .groups = {GROUP_OPTIONS, GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(struct scan),

@@ -105,7 +105,7 @@ const struct command command_significance = {
                    "drawn at 0 whose q0 is at least the observed one. The expected p0 uses the median q0 of "
                    "toys drawn at 1. If no toy is as extreme, Z is a lower limit. `hypotest-toys --test-stat "
                    "q0` uses the same stores.",
-    .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_FIT},
+    .groups = {GROUP_OPTIONS, GROUP_TOYS("--calc toys"), GROUPS_STATISTIC},
     .analysis =
         {
             .result_size = sizeof(paritas_significance_result),

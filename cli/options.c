@@ -210,7 +210,7 @@ static bool is_given(const struct arguments *arguments, const char *needs)
 {
     char name[32];
     const char *value = strchr(needs, ' ');
-    if (value != NULL && strncmp(value, " or ", 4) == 0) {
+    if (value && strncmp(value, " or ", 4) == 0) {
         if (is_given(arguments, value + 4)) return true;
         value = NULL;
     }

@@ -1,6 +1,6 @@
 /* parity_contract.c: asks a context for all numbers of the contract. */
 #include "parity_contract.h"
-#include "counter_random.h"
+#include "base/counter_random.h"
 
 #include <math.h>
 #include <string.h>

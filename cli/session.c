@@ -1,16 +1,27 @@
 /* session.c: opens contexts; loads models, jobs and points. */
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
-#include "infer/infer.h"
+#include "infer/outside.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const struct option options_job[] = {
-    {"--fix", OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},
-    {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},
+#define JOB_ROWS                                                                         \
+    {"--fix", OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},       \
+        {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"}, \
+        {"--max-iterations", OPTION_COUNT, "N",                                          \
+         "a fit gives up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"}
+
+const struct option options_job[] = {JOB_ROWS, {0}};
+
+const struct option options_statistic[] = {
+    JOB_ROWS,
+    {"--starts", OPTION_COUNT, "N",
+     "fit everything from the usual start and N - 1 further ones; default: further ones where there are "
+     "signs of several minima"},
+    {"--quick", OPTION_FLAG, NULL, "fit everything from the usual start alone, as --starts 1"},
     {0},
 };
 
@@ -358,6 +369,17 @@ static paritas_status copy_starts(struct session *session, double **start, unsig
     return PARITAS_OK;
 }
 
+/* Starts and iterations of each fit. */
+static paritas_status read_effort(struct session *session)
+{
+    const bool quick = option_flag(session, "--quick");
+    if (quick && option_given(session, "--starts"))
+        return usage_failure(session, "--quick is --starts 1: give one of the two");
+    session->job.starts = quick ? 1 : (unsigned)option_count(session, "--starts");
+    session->job.max_iterations = (unsigned)option_count(session, "--max-iterations");
+    return PARITAS_OK;
+}
+
 static paritas_status create_model(struct session *session)
 {
     static const int histosys_codes[] = {PARITAS_HISTOSYS_CODE_0, PARITAS_HISTOSYS_CODE_2,
@@ -387,7 +409,8 @@ paritas_status load_model(struct session *session)
     double *start;
     unsigned char *fixed;
     TRY(copy_starts(session, &start, &fixed));
-    return read_starts(session, start, fixed);
+    TRY(read_starts(session, start, fixed));
+    return read_effort(session);
 }
 
 struct range bounds_of(const struct session *session, size_t parameter)
@@ -477,6 +500,15 @@ paritas_status require_poi(struct session *session)
                         label, index, poi->text);
 }
 
+static paritas_status refuse_asimov(struct session *session, double mu, const double *point)
+{
+    char bins[768];
+    TRY(outside_say(session->context, session->model, point, NULL, sizeof bins, bins));
+    return paritas_fail(session->context, PARITAS_NOT_CONVERGED,
+                        "--asimov %.6g: the fit with %s = %.6g ended outside the domain%s%s", mu,
+                        poi_name(session), mu, bins[0] != '\0' ? ": " : "", bins);
+}
+
 paritas_status load_asimov(struct session *session)
 {
     const struct given *given = option_given(session, "--asimov");
@@ -495,6 +527,7 @@ paritas_status load_asimov(struct session *session)
     fixed[poi] = 1;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     TRY(fit_job(session, (paritas_fit_answers){.results = &result, .parameters = point}));
+    if (result.status == PARITAS_FIT_NON_FINITE) return refuse_asimov(session, given->number, point);
     TRY(paritas_expected_data(session->context, session->model, 1, point, data));
     note_status(session, result.status);
     session->job = job;

@@ -123,8 +123,8 @@ struct range range_around(const struct session *session, size_t parameter, doubl
 double range_value(struct range range, size_t k, size_t n);
 bool has_free_poi(const struct session *session);
 
-extern const struct option options_patches[], options_model[], options_job[], options_engine[],
-    options_fit_engine[], options_output[], options_answer[];
+extern const struct option options_patches[], options_model[], options_job[], options_statistic[],
+    options_engine[], options_fit_engine[], options_output[], options_answer[];
 #define GROUP_OPTIONS {"Options", options} /* the command's own */
 #define GROUP_JOB {"Fit", options_job}
 #define GROUP_PATCHES {"Patches", options_patches}
@@ -140,6 +140,8 @@ extern const struct option options_patches[], options_model[], options_job[], op
      what ": expected at the fit to the data with the parameter of interest held at MU"}
 #define GROUPS_MODEL GROUP_PATCHES, GROUP_MODEL, GROUP_ENGINE, GROUP_OUTPUT
 #define GROUPS_FIT GROUP_JOB, GROUPS_MODEL
+/* for statistics, which make many fits */
+#define GROUPS_STATISTIC {"Fit", options_statistic}, GROUPS_MODEL
 
 /* Last keys of every answer: poi, device, precision, polish. */
 void write_provenance(struct session *session);

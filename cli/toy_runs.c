@@ -140,6 +140,7 @@ void toy_run_describe(struct text *out, const struct toy_run *run)
 void hypotest_toys_write(struct writer *w, const paritas_hypotest_toys_result *r)
 {
     write_fields(w, "paritas_hypotest_toys_result", r, "mu", "status");
+    write_fields(w, "paritas_hypotest_toys_result", r, "several_minima", "minima");
 }
 
 void hypotest_toys_describe(struct session *session, const char *poi, const paritas_hypotest_toys_result *r)

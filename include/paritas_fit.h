@@ -49,6 +49,11 @@ typedef struct paritas_job {
     const double *lower;        /* parameter_count */
     const double *upper;        /* parameter_count */
     const unsigned char *fixed; /* parameter_count */
+    /* Of each fit behind a statistic. 0: one, and more where there are signs of several minima; 1: one;
+     * N: as many. paritas_fit has one. */
+    unsigned starts;
+    /* Of each fit, also of those behind a statistic. 0: the method's (paritas_fit_options). Toys: 200. */
+    unsigned max_iterations;
 } paritas_job;
 #define PARITAS_JOB_DEFAULT PARITAS_INIT(paritas_job)
 
@@ -68,8 +73,9 @@ typedef struct paritas_fit_result {
 /* Options of paritas_fit. Start from PARITAS_FIT_OPTIONS_DEFAULT. */
 typedef struct paritas_fit_options {
     size_t size;
-    unsigned max_iterations; /* 0: 200 for newton, 5000 for lbfgsb, 3000 generations for de */
-    int start_is_near;       /* nonzero: starts are predictions of the minima, which saves newton a step */
+    /* 0: the first job's; if that is 0 too: 200 for newton, 5000 for lbfgsb, 3000 generations for de */
+    unsigned max_iterations;
+    int start_is_near; /* nonzero: starts are predictions of the minima, which saves newton a step */
     paritas_minimizer minimizer;
     unsigned population; /* de: members, 4 to 65536; 0: 10 for each parameter, from 20 to 200 */
     uint64_t seed;       /* de: of its random numbers, which are the same for every job */

@@ -14,6 +14,19 @@
 extern "C" {
 #endif
 
+/* ---- several minima ----------------------------------------------------------------------------- */
+
+#define PARITAS_MINIMA_FIELDS(FIELD, R)                                                          \
+    FIELD(R, size_t, met, , "met", "", "different minima of the fit that met most; 0: one each") \
+    FIELD(R, double, apart, , "apart", "", "twice the NLL between the lowest and the highest of a fit")
+typedef struct paritas_minima {
+    PARITAS_MINIMA_FIELDS(PARITAS_MEMBER, )
+} paritas_minima;
+#define PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                          \
+    FIELD(R, paritas_truth, several_minima, , "several_minima", "",                      \
+          "further starts met different minima; the answer uses the lowest of each fit") \
+    FIELD(R, paritas_minima, minima, , "minima", "", "what they met")
+
 /* ---- hypothesis tests --------------------------------------------------------------------------- */
 
 #define PARITAS_STATISTIC_LIST(ITEM)                                                           \
@@ -21,6 +34,21 @@ extern "C" {
     ITEM(PARITAS_STATISTIC_Q, 1, "q", "upper limits, best fit of any sign (eq. 14)")           \
     ITEM(PARITAS_STATISTIC_Q0, 2, "q0", "discovery: tests 0 (eq. 12)")
 typedef enum paritas_test_statistic { PARITAS_STATISTIC_LIST(PARITAS_ENUMERATOR) } paritas_test_statistic;
+
+/* A test is `found` or `undefined`; a limit may be missing for other reasons too. */
+#define PARITAS_REASON_LIST(ITEM)                                                            \
+    ITEM(PARITAS_REASON_FOUND, 0, "found", "the number exists and was found")                \
+    ITEM(PARITAS_REASON_NONE_BELOW_BOUND, 1, "none_below_bound",                             \
+         "CLs stays above the level up to the widest bound")                                 \
+    ITEM(PARITAS_REASON_COMES_BACK, 2, "comes_back",                                         \
+         "CLs crosses the level, but is above it again up to the widest bound")              \
+    ITEM(PARITAS_REASON_ALL_EXCLUDED, 3, "all_excluded", "CLs is below the level down to 0") \
+    ITEM(PARITAS_REASON_JUMP, 4, "jump",                                                     \
+         "CLs jumps across the level, so a fit beside the jump is not the lowest minimum")   \
+    ITEM(PARITAS_REASON_UNDEFINED, 5, "undefined",                                           \
+         "CLs does not exist: a fit or q_A is not finite, or q_A is 0")                      \
+    ITEM(PARITAS_REASON_NOT_REACHED, 6, "not_reached", "more tests are needed than a search makes")
+typedef enum paritas_reason { PARITAS_REASON_LIST(PARITAS_ENUMERATOR) } paritas_reason;
 
 #define PARITAS_HYPOTEST_RESULT_FIELDS(FIELD, R)                                                        \
     FIELD(R, double, mu, , "mu", "", "tested value of the parameter of interest")                       \
@@ -33,21 +61,27 @@ typedef enum paritas_test_statistic { PARITAS_STATISTIC_LIST(PARITAS_ENUMERATOR)
     FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                   \
     FIELD(R, double, p0, , "p0", "", "p-value of the background for discovery; q0 only, else NaN")      \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                             \
     FIELD(R, double, twice_nll_free, , "", "", "twice the NLL at the best fit")                         \
-    FIELD(R, double, twice_nll_fixed, , "", "", "twice the NLL with the tested value fixed")
+    FIELD(R, double, twice_nll_fixed, , "", "", "twice the NLL with the tested value fixed")            \
+    FIELD(R, paritas_reason, reason, , "reason", "", "found; undefined where CLs does not exist")       \
+    FIELD(R, double, upper_bound, , "", "", "of the parameter of interest, as used")                    \
+    FIELD(R, paritas_truth, bound_widened, , "", "", "a tested value lies beyond the model's bound")
 typedef struct paritas_hypotest_result {
     size_t size;
     PARITAS_HYPOTEST_RESULT_FIELDS(PARITAS_MEMBER, )
 } paritas_hypotest_result;
 
-/* Asymptotic test of n values of mu. The free fit and the Asimov data are made once. results: n. */
+/* Asymptotic test of n values of mu. The free fit and the Asimov data are made once. A value beyond the upper
+ * bound of the parameter of interest widens that bound for all. results: n. */
 PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const paritas_model *model,
                                             const paritas_job *job, paritas_test_statistic statistic,
                                             size_t n, const double *mu, paritas_hypotest_result *results);
 
 /* ---- upper limits ------------------------------------------------------------------------------- */
 
-#define PARITAS_SCAN_MOST 64 /* values of mu that a search for limits tests at most */
+#define PARITAS_SCAN_MOST 128    /* values of mu that a search for limits tests at most */
+#define PARITAS_CROSSINGS_MOST 8 /* further crossings of the level that are listed for a curve */
 
 /* What limits are asked for. Start from PARITAS_LIMIT_REQUEST_DEFAULT: qtilde, 95 % confidence. */
 typedef struct paritas_limit_request {
@@ -68,30 +102,38 @@ typedef struct paritas_limit_request {
     FIELD(R, paritas_truth, bound_widened, , "bound_widened", "",                                       \
           "the search went beyond the model's bound")                                                   \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                             \
     FIELD(R, double, mu_hat, , "", "",                                                                  \
           "best fit of the parameter of interest; NaN where nothing was tested")                        \
-    FIELD(R, size_t, n_scan, , "", "", "values that were tested; scan has them as far as it has room")
+    FIELD(R, size_t, n_scan, , "", "", "values that were tested; scan has them as far as it has room")  \
+    FIELD(R, paritas_reason, reason_obs, , "reason_obs", "", "why limit_obs is NaN, or found")          \
+    FIELD(R, paritas_reason, reason_exp, [5], "reason_exp", "", "why limit_exp is NaN, or found")       \
+    FIELD(R, double, crossings_obs, [PARITAS_CROSSINGS_MOST], "", "",                                   \
+          "where else the observed CLs crosses the level, ascending, then NaN")                         \
+    FIELD(R, double, crossings_exp, [5][PARITAS_CROSSINGS_MOST], "", "", "the same of the expected CLs")
 typedef struct paritas_limit_result {
     size_t size;
     PARITAS_LIMIT_RESULT_FIELDS(PARITAS_MEMBER, )
 } paritas_limit_result;
 
 /* Upper limits: the roots in mu of CLs = level for the observed and the five expected curves, to 1e-7
- * relative. `request` may be NULL. */
+ * relative. A limit is the last crossing upward; a jump of CLs across the level is none. `request` may be
+ * NULL. */
 PARITAS_API paritas_status paritas_limit(paritas_context *context, const paritas_model *model,
                                          const paritas_job *job, const paritas_limit_request *request,
                                          paritas_limit_result *result);
 
 /* ---- discovery ---------------------------------------------------------------------------------- */
 
-#define PARITAS_SIGNIFICANCE_RESULT_FIELDS(FIELD, R)                                  \
-    FIELD(R, double, p0, , "p0", "", "p-value of the background")                     \
-    FIELD(R, double, z, , "Z", "", "significance, Phi^-1(1 - p0)")                    \
-    FIELD(R, double, p0_exp, , "p0_exp", "", "p-value expected for mu = 1")           \
-    FIELD(R, double, z_exp, , "Z_exp", "", "significance expected for mu = 1")        \
-    FIELD(R, double, q0, , "q0", "", "test statistic of the data")                    \
-    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest") \
-    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer")
+#define PARITAS_SIGNIFICANCE_RESULT_FIELDS(FIELD, R)                                                    \
+    FIELD(R, double, p0, , "p0", "", "p-value of the background")                                       \
+    FIELD(R, double, z, , "Z", "", "significance, Phi^-1(1 - p0)")                                      \
+    FIELD(R, double, p0_exp, , "p0_exp", "", "p-value expected for mu = 1")                             \
+    FIELD(R, double, z_exp, , "Z_exp", "", "significance expected for mu = 1")                          \
+    FIELD(R, double, q0, , "q0", "", "test statistic of the data")                                      \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                   \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits behind the answer") \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
 typedef struct paritas_significance_result {
     size_t size;
     PARITAS_SIGNIFICANCE_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -168,9 +210,11 @@ typedef struct paritas_gof_result {
 PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
                                        const paritas_job *job, paritas_gof_result *result);
 
-#define PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION) \
-    ENUMERATION(paritas_test_statistic, PARITAS_STATISTIC_LIST, "Test statistics.")
+#define PARITAS_STATISTICS_ENUMERATIONS(ENUMERATION)                                \
+    ENUMERATION(paritas_test_statistic, PARITAS_STATISTIC_LIST, "Test statistics.") \
+    ENUMERATION(paritas_reason, PARITAS_REASON_LIST, "Whether a number was found, and why not.")
 #define PARITAS_STATISTICS_RECORDS(RECORD)                                                                 \
+    RECORD(paritas_minima, PARITAS_MINIMA_FIELDS, "Different minima that the fits of a statistic met.")    \
     RECORD(paritas_hypotest_result, PARITAS_HYPOTEST_RESULT_FIELDS, "Asymptotic test of one value of mu.") \
     RECORD(paritas_limit_result, PARITAS_LIMIT_RESULT_FIELDS, "Asymptotic upper limits.")                  \
     RECORD(paritas_significance_result, PARITAS_SIGNIFICANCE_RESULT_FIELDS, "Asymptotic discovery.")       \

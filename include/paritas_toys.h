@@ -100,7 +100,8 @@ typedef struct paritas_toys_tally {
     FIELD(R, uint64_t, n_other, , "n_other", "", "toys with an answer, drawn at the other hypothesis")     \
     FIELD(R, double, twice_nll_free, , "", "", "twice the NLL of the data at the best fit")                \
     FIELD(R, double, twice_nll_fixed, , "", "", "the same with the tested value fixed")                    \
-    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of the toys of both hypotheses")
+    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of the toys of both hypotheses")            \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
 /* The standard error of a fraction k of n has the variance p (1 - p) / n with p = (k + 1) / (n + 2). Neither
  * 0 nor n is then certain. */
 typedef struct paritas_hypotest_toys_result {
@@ -127,7 +128,8 @@ PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const
     FIELD(R, double, p0_exp_error, , "p0_exp_error", "", "its standard error")                            \
     FIELD(R, double, z_exp, , "Z_exp", "", "Phi^-1(1 - p0_exp)")                                          \
     FIELD(R, double, z_exp_error, , "Z_exp_error", "", "its standard error, to first order")              \
-    FIELD(R, double, z_exp_at_least, , "Z_exp_at_least", "", "as Z_at_least, for Z_exp")
+    FIELD(R, double, z_exp_at_least, , "Z_exp_at_least", "", "as Z_at_least, for Z_exp")                  \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
 typedef struct paritas_significance_toys_result {
     size_t size;
     PARITAS_SIGNIFICANCE_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -175,7 +177,8 @@ typedef struct paritas_limit_toys_request {
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data") \
     FIELD(R, double, twice_nll_free, , "", "", "twice the NLL of the data at the best fit")                \
     FIELD(R, size_t, n_scan, , "", "", "values that were tested; scan has them as far as it has room")     \
-    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of all toys")
+    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of all toys")                               \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
 typedef struct paritas_limit_toys_result {
     size_t size;
     PARITAS_LIMIT_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -202,9 +205,7 @@ typedef struct paritas_toy_fit {
         result;               /* its projected gradient is NaN without errors: the fit was ended by its EDM */
     double statistic;         /* twice the NLL less its saturated value, without loss of digits */
     const double *parameters; /* parameter_count */
-    const double
-        *errors; /* parameter_count; NULL unless asked for. NaN where not free, and all of them where the
-                           * minimum is at the edge of the domain */
+    const double *errors;     /* parameter_count; NULL unless asked for. NaN where not free */
 } paritas_toy_fit;
 
 /* As paritas_toys_taker, for paritas_toys. */

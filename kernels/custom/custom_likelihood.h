@@ -36,6 +36,8 @@
 #define MODEL_HUGE CUSTOM_HUGE
 #define MODEL_LEAST (mi[CUSTOM_TERMS] ? -CUSTOM_HUGE : R(0.0)) /* else a deviance */
 #define MODEL_FLAT (s[mi[CUSTOM_S_SCALARS] + 3])
+#define MODEL_REACH (s[mi[CUSTOM_S_SCALARS] + 4])
+#define MODEL_STIFFNESS (s[mi[CUSTOM_S_SCALARS] + 5])
 #define MODEL_DIAGONAL(i) LOADP(CUSTOM_S(DIAGONAL), i)
 #define MODEL_DATA mi[CUSTOM_DATA]
 #define MODEL_MAIN (CUSTOM_S(MAIN))
@@ -92,7 +94,7 @@ FN_LARGE real model_value(MODEL_PARAMETERS, u32 derivatives)
     return s[mi[CUSTOM_S_SCALARS]];
 }
 
-/* `exact`: also second derivatives, in lanes with kap > 0. */
+/* `exact`: also second derivatives, times kap. */
 FN void custom_weights(MODEL_PARAMETERS, real kap, u32 exact)
 {
     const u32 places = mi[CUSTOM_PLACES];
@@ -100,19 +102,21 @@ FN void custom_weights(MODEL_PARAMETERS, real kap, u32 exact)
     TEAM_FOR_PACK(i, places) {
         const pack kind = LOADM(mr, i), n = LOADP(CUSTOM_S(MAIN), i), value = LOADP(CUSTOM_S(VALUE), i);
         const pmask present = kind > CUSTOM_IS_PRESENT, term = kind<CUSTOM_IS_TERM, measured = kind> zero;
-        const pmask mine = AND(PACK_OF(kap) > zero, present);
+        const pack part = PACK_OF(kap);
+        const pmask mine = AND(part > zero, present);
         const pack safe = PSELECT(value > zero, value, one);
         const pack fisher = PSELECT(measured, kind, PSELECT(term, one, pflush(PDIVIDE(one, safe))));
         const pack own =
             PSELECT(measured, kind, PSELECT(term, zero, pflush(PDIVIDE(pflush(PDIVIDE(n, safe)), safe))));
         STOREP(CUSTOM_S(FISHER), i, fisher);
-        STOREP(CUSTOM_S(WEIGHT), i, PSELECT(PACK_OF(kap) > zero, own, fisher));
+        const pack mixed = PSELECT(part < one, pflush(PFMA(part, own - fisher, fisher)), own);
+        STOREP(CUSTOM_S(WEIGHT), i, PSELECT(part > zero, mixed, fisher));
         if (exact) {
             const expectation y = custom_expect(MODEL, i);
             const pack slope = LOADP(CUSTOM_S(SLOPE), i);
             for (u32 k = 0; k < CUSTOM_PAIRS; k++)
                 STOREP(CUSTOM_S(SECOND) + k * places, i,
-                       PSELECT(mine, pflush(slope * pflush(y.second[k])), zero));
+                       PSELECT(mine, pflush(part * pflush(slope * pflush(y.second[k]))), zero));
         }
     }
 }
@@ -135,7 +139,7 @@ FN real custom_element(MODEL_PARAMETERS, GLOBAL const real *weight, u32 j, u32 k
     return acc8_total(sum);
 }
 
-/* kap 1: Hessian, 0: Fisher matrix; damped; 1 in inactive slots. After model_value at S_X. */
+/* kap 1: Hessian, 0: Fisher matrix, else between; damped; 1 in inactive slots. After model_value at S_X. */
 FN_LARGE void custom_curvature(MODEL_PARAMETERS, real kap, real damping)
 {
     const u32 exact = ANY(kap > R(0.0));
@@ -192,7 +196,40 @@ FN_LARGE real model_negative_direction(MODEL_PARAMETERS, GLOBAL real *v)
     return found[1];
 }
 
-FN void model_prepare(MODEL_PARAMETERS) {} /* padding comes with the data */
+FN void model_prepare(MODEL_PARAMETERS) /* padding comes with the data */
+{
+    ONE_WORKER
+    {
+        MODEL_REACH = MODEL_STIFFNESS = R(0.0);
+    }
+}
+/* A user's function does not tell where its domain ends: fits stay inside. */
+FN mask model_is_near_edge(MODEL_PARAMETERS, real part)
+{
+    return part < MODEL_REACH;
+}
+FN real model_settle(MODEL_PARAMETERS, mask lanes)
+{
+    return SELECT(lanes, MODEL_REACH, R(0.0));
+}
+FN void model_stiffen(MODEL_PARAMETERS, real factor)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        MODEL_STIFFNESS = MODEL_STIFFNESS * factor;
+    }
+    TEAM_BARRIER();
+}
+FN void model_keep_domain(MODEL_PARAMETERS)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        MODEL_REACH = R(0.0);
+    }
+    TEAM_BARRIER();
+}
 
 FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
 {

@@ -19,8 +19,42 @@
 
 typedef struct {
     real value, edm;
-    mask bad;
+    mask bad, edge;
 } job_minimum;
+
+#define JOB_EDGE_ITERATIONS 30
+#define JOB_EDGE_STIFFER R(1e5) /* so that errors across an edge vanish */
+#define JOB_HELD R(1e-4)        /* part of its own variance that a slot keeps; less: edges hold it */
+
+/* Lanes on the domain's edge look for the walls' multipliers from MODEL_X. Returns by how much that lowers
+ * twice the NLL; MODEL_HUGE if there are none. NEWTON_SCALE := sums of squares without walls. */
+FN real job_settle_edges(MODEL_PARAMETERS, mask edge)
+{
+    newton_fit f = newton_begin(MODEL, JOB_EDM_TOLERANCE, 1);
+    const real before = f.value, none = R(0.0);
+    f.status = FIT_CONVERGED;
+    newton_go_beyond(MODEL, &f, edge);
+    newton_run(MODEL, &f, JOB_EDM_TOLERANCE, JOB_EDGE_ITERATIONS);
+    const real reach = MODEL_REACH;
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        MODEL_REACH = none;
+    }
+    TEAM_BARRIER();
+    const real lowered = R(2.0) * (before - model_value(MODEL, 1));
+    model_curvature(MODEL, R(1.0), none, JOB_DOUBT, JOB_FLAT_CURVATURE);
+    TEAM_FOR(i, MODEL_SLOTS) (NEWTON_SCALE)[i] = MODEL_SCALE(i);
+    ONE_WORKER
+    {
+        MODEL_REACH = reach;
+    }
+    model_stiffen(MODEL, JOB_EDGE_STIFFER);
+    const mask settled = AND(f.status == FIT_CONVERGED, lowered > -MODEL_HUGE);
+    /* less than the values' rounding says nothing */
+    return SELECT(edge, SELECT(settled, SELECT(lowered > fit_noise(before), lowered, none), MODEL_HUGE),
+                  none);
+}
 
 FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in,
                                    lane_rows rows)
@@ -28,6 +62,13 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     job_minimum m;
     job_load_jobs(MODEL, args, in, rows);
     m.value = model_value(MODEL, 1);
+    m.edge = AND(m.value < MODEL_HUGE, model_is_near_edge(MODEL, NEWTON_EDGE));
+    real lowered = R(0.0);
+    TEAM_IF(ANY(m.edge)) {
+        job_step_caps(MODEL);
+        lowered = job_settle_edges(MODEL, m.edge);
+        model_value(MODEL, 1);
+    }
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
         STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
@@ -39,7 +80,7 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
     TEAM_IF(ANY(exact))
         m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    m.edm = newton_direction(MODEL);
+    m.edm = newton_direction(MODEL) + lowered;
     return m;
 }
 
@@ -112,9 +153,9 @@ FN void job_store_errors(MODEL_PARAMETERS, job_minimum m, GLOBAL elem *out, lane
     const u32 n = MODEL_SLOTS;
     GLOBAL const real *active = MODEL_ACTIVE;
     TEAM_FOR(i, n) {
-        const real curvature = MODEL_SCALE(i);
-        const mask known =
-            AND(curvature > R(0.0), (NEWTON_TEMP)[i] * curvature * JOB_FLAT_CURVATURE < R(1e-4));
+        const real curvature = SELECT(m.edge, (NEWTON_SCALE)[i], MODEL_SCALE(i));
+        const real part = (NEWTON_TEMP)[i] * curvature;
+        const mask known = AND(AND(curvature > R(0.0), part > JOB_HELD), part * JOB_FLAT_CURVATURE < R(1e-4));
         const real variance = SELECT(known, (NEWTON_TEMP)[i] * active[i], R(0.0));
         (NEWTON_TEMP)[i] = variance;
         STORE_ROWS(out, rows, stride, COVARIANCE_ACTIVE * n + i, active[i]);

@@ -139,7 +139,9 @@ enum hf_scalar_of_fit {
     HF_FIT_BAD_LOCAL, /* 1: bad local pivot */
     HF_FIT_BAD_DENSE, /* tiles_factor's `found` */
     HF_FIT_NEGATIVE,
-    HF_FIT_FLAT
+    HF_FIT_FLAT,
+    HF_FIT_REACH,    /* of the likelihood beyond its domain, as a part of a bin's entries; 0: none */
+    HF_FIT_STIFFNESS /* of empty bins' edges */
 };
 
 /* ---- records of the u32 table ---- */

@@ -7,7 +7,7 @@
  * Scalars: s r^T + r s^T, s_i = product of the others, r = g + T u. tiles.h adds the row pairs by the host's
  * lists.
  *
- * `kap`, per lane: 1 exact Hessian, 0 Fisher matrix (positive definite). */
+ * `kap`, per lane: 1 exact Hessian, 0 Fisher matrix (positive definite), else between. */
 #ifndef PARITAS_HISTFACTORY_CURVATURE_H
 #define PARITAS_HISTFACTORY_CURVATURE_H
 
@@ -122,14 +122,14 @@ FN void hf_add_scalar_pairs(HF_PARAMETERS, real kap)
     }
 }
 
-/* Damped; 1 in inactive slots. */
+/* Damped by parts of SCALE, which are positive also where the Hessian is not; 1 in inactive slots. */
 FN void hf_damp_diagonal(HF_PARAMETERS, real damping)
 {
     GLOBAL real *diagonal = HF_S(DIAGONAL);
     GLOBAL const real *active = HF_S(ACTIVE);
     TEAM_FOR(i, mi[HF_DENSE]) {
         GLOBAL real *d = HF_S(TILES) + TILE_OFFSET(i / 8, i / 8) + 9 * (i % 8);
-        const real whole = flush((d[0] + diagonal[i]) * (R(1.0) + damping));
+        const real whole = flush(FMA(damping, s[mi[HF_S_SCALE] + i], d[0] + diagonal[i]));
         diagonal[i] = SELECT(active[i] > R(0.0), whole, R(1.0));
     }
     TEAM_BARRIER();

@@ -56,13 +56,19 @@ FN void hf_panel_jacobians(HF_PARAMETERS, hf_channel ch, u32 panel)
 }
 
 /* n/lambda^2, or its expectation (kap 0). */
-FN pack hf_bin_curvature(HF_PARAMETERS, u32 bin, pack kap)
+FN pack hf_bin_curvature(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack kap)
 {
+    const u32 bin = hf_first_bin(ch, panel) + b;
     const pack zero = PK(0.0), one = PK(1.0);
-    const pack lambda = LOADP(HF_S(LAMBDA), bin), n = LOADP(HF_S(MAIN), bin);
+    const pack lambda = LOADP(HF_S(LAMBDA), bin), kept = LOADP(HF_S(MAIN), bin),
+               n = PSELECT(kept > zero, kept, zero); /* below 0: an empty bin with a multiplier */
     const pmask positive = lambda > zero;
     const pack inverse = PDIVIDE(one, PSELECT(positive, lambda, one));
-    const pack curve = PSELECT(positive, pflush(PFMA(kap, PFMA(n, inverse, -one), one) * inverse), zero);
+    pack curve = PSELECT(positive, pflush(PFMA(kap, PFMA(n, inverse, -one), one) * inverse), zero);
+    if (ANY(HF_REACH > R(0.0))) {
+        const hf_continued c = hf_continue(HF, ch, panel, b, lambda, kept);
+        curve = PSELECT(c.here, c.curvature, curve);
+    }
     if (mi[HF_CLIPS] & HF_CLIP_BINS) return PSELECT(lambda <= hf_bin_clip(mi, mr), zero, curve);
     return curve;
 }
@@ -171,7 +177,7 @@ FN_LARGE void hf_eliminate_locals(HF_PARAMETERS, hf_channel ch, u32 panel, real 
     for (u32 b = 0; b < bins; b += PACK) {
         const u32 bin = hf_first_bin(ch, panel) + b;
         const pack mixed = PACK_OF(kap) * LOADP(HF_S(W), bin);
-        pack curve = hf_bin_curvature(HF, bin, PACK_OF(kap));
+        pack curve = hf_bin_curvature(HF, ch, panel, b, PACK_OF(kap));
         if (!ch->common) STOREP(whole, b, curve);
         for (u32 l = 0; l < ch->sets; l++) {
             const hf_local_pivot p = hf_pivot_of(HF, ch, panel, b, l, curve, mixed, kap, damping);

@@ -8,6 +8,7 @@
 #define PARITAS_HISTFACTORY_RATES_H
 
 #include "numeric/deviance.h"
+#include "histfactory/histfactory_edge.h"
 #include "histfactory/histfactory_histosys.h"
 #include "histfactory/histfactory_locals.h"
 #include "histfactory/histfactory_normsys.h"
@@ -83,12 +84,14 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
 FN_LARGE void hf_panels(HF_PARAMETERS)
 {
     const pack zero = PK(0.0), one = PK(1.0);
+    const u32 beyond = ANY(HF_REACH > R(0.0));
     TEAM_FOR(panel, mi[HF_PANELS]) {
         hf_panel pn = hf_panel_of(mi, panel);
+        hf_channel ch = hf_channel_of(mi, pn->channel);
         for (u32 b = 0; b < pn->bins; b += PACK) {
             const u32 bin = panel * 8 + b;
             const pack empty = LOADM(HF_R(LAMBDA0), bin);
-            pack lambda = hf_bin_rates(HF, hf_channel_of(mi, pn->channel), pn->index, b, empty);
+            pack lambda = hf_bin_rates(HF, ch, pn->index, b, empty);
             pmask clipped = zero > one;
             if (mi[HF_CLIPS] & HF_CLIP_BINS) {
                 const pack clip = hf_bin_clip(mi, mr);
@@ -96,9 +99,16 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
                 lambda = PSELECT(clipped, clip, lambda);
             }
             const pack n = LOADP(HF_S(MAIN), bin), w = poisson_slope(lambda, n);
+            pack slope = PSELECT(clipped, zero, w),
+                 term = poisson_term(lambda - n, lambda, n, w, PACK_OF(HF_HUGE));
+            if (beyond) {
+                const hf_continued c = hf_continue(HF, ch, pn->index, b, lambda, n);
+                slope = PSELECT(c.here, c.slope, slope);
+                term = PSELECT(c.here, c.value, term);
+            }
             STOREP(HF_S(LAMBDA), bin, lambda);
-            STOREP(HF_S(W), bin, PSELECT(clipped, zero, w));
-            STOREP(HF_S(DEVIANCE), bin, poisson_term(lambda - n, lambda, n, w, PACK_OF(HF_HUGE)));
+            STOREP(HF_S(W), bin, slope);
+            STOREP(HF_S(DEVIANCE), bin, term);
         }
     }
 }

@@ -22,7 +22,9 @@
 #define MODEL_MEMORY (HF_S(AUGMENTED)) /* shared with other entries */
 #define MODEL_HUGE HF_HUGE
 #define MODEL_LEAST R(0.0) /* a deviance */
-#define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + 4])
+#define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + HF_FIT_FLAT])
+#define MODEL_REACH HF_REACH
+#define MODEL_STIFFNESS HF_STIFFNESS
 #define MODEL_DIAGONAL(i) \
     ((i) < mi[HF_DENSE] ? LOADP(HF_S(DIAGONAL), i) : LOADP(HF_S(LOCAL_D), (i) - mi[HF_DENSE]))
 #define MODEL_DATA mi[HF_DATA]
@@ -37,8 +39,12 @@ FN pack hf_weight(HF_PARAMETERS, u32 i)
     return PSELECT(precision > PK(0.0), precision, tau);
 }
 
-FN void model_prepare(MODEL_PARAMETERS) /* padding bins */
+FN void model_prepare(MODEL_PARAMETERS) /* padding bins; the domain alone */
 {
+    ONE_WORKER
+    {
+        HF_REACH = HF_STIFFNESS = R(0.0);
+    }
     TEAM_FOR_PACK(i, 8 * mi[HF_PANELS]) STOREP(HF_S(DEVIANCE), i, PK(0.0));
 }
 FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, real flat)
@@ -49,6 +55,23 @@ FN mask model_curvature(MODEL_PARAMETERS, real kap, real damping, real doubt, re
 FN void model_matrix(MODEL_PARAMETERS, real kap)
 {
     hf_curvature(HF, kap, R(0.0), 0);
+}
+
+FN mask model_is_near_edge(MODEL_PARAMETERS, real part)
+{
+    return hf_is_near_edge(HF, part);
+}
+FN real model_settle(MODEL_PARAMETERS, mask lanes)
+{
+    return hf_settle(HF, lanes);
+}
+FN void model_keep_domain(MODEL_PARAMETERS)
+{
+    hf_keep_domain(HF);
+}
+FN void model_stiffen(MODEL_PARAMETERS, real factor)
+{
+    hf_stiffen(HF, factor);
 }
 
 FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pmask *counted,

@@ -11,6 +11,7 @@ enum fit_answer {
     FIT_PULL, /* largest |slope of twice the NLL| x error */
     FIT_EVALUATIONS,
     FIT_FLAT, /* 1 where a direction had no curvature */
+    FIT_EDGE, /* 1 on the domain's edge: a bin's rate is 0 */
     FIT_SCALARS = 8
 };
 #define FIT_ANSWER_SIZE(slots) ((slots) + FIT_SCALARS)

@@ -7,22 +7,34 @@
  *   MODEL_HUGE                     value outside the domain
  *   MODEL_LEAST                    lower limit of the value
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT
- *   model_curvature(MODEL, kap, damping, doubt, flat)   factors the Hessian (kap 1) or Fisher matrix (kap 0)
- *                                  of active slots; returns bad lanes. doubt, flat: see tile_factor
+ *   model_curvature(MODEL, kap, damping, doubt, flat)   factors F + kap (H - F) of active slots, H the exact
+ *                                  Hessian, F Fisher's matrix; returns bad lanes. doubt, flat: tile_factor
  *   MODEL_DIAGONAL(i), MODEL_FLAT  pack of its diagonal; nonzero: a direction had no curvature
  *   model_solve(MODEL, v)          v := factor^-1 v
  *   model_negative_direction(MODEL, v)      after a bad factor: v := a direction of negative curvature;
  *                                  returns the curvature, 0 if none
+ *   MODEL_REACH, MODEL_STIFFNESS   per lane; above 0: the value goes on smoothly beyond the domain's walls
+ *   model_is_near_edge(MODEL, part)         lanes within `part` of a wall's own scale
+ *   model_settle(MODEL, lanes)     new multipliers of walls at a minimum; returns how far it is from the
+ *                                  domain's own, at most 1: none; MODEL_HUGE: beyond a wall, no minimum
+ *   model_stiffen(MODEL, factor)   walls stiffer by the lane's factor, same multipliers
+ *   model_keep_domain(MODEL)       MODEL_REACH := 0, without multipliers
  *
  * One super-step (lanes are independent):
  *
  *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
+ *          ─► walls (beyond the domain, or back)
  *
- * Rules measured on published analyses: the Fisher matrix above EDM 1, the exact Hessian below, or Fisher at
- * once after a bad pivot. Violated bounds become equalities through the same factor; then the step is
- * clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
+ * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the
+ * exact Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F,
+ * and falls again with each step. Violated bounds become equalities through the same factor; then the step
+ * is clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
  * the returned point is at most the tolerance, by an exact, good factor at most one accepted step old (older:
- * 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor. */
+ * 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
+ *
+ * A fit goes on beyond the domain if it starts outside, or if walls stop its steps: a start then needs no
+ * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls
+ * are settled too, and the value it returns is the domain's own. */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
@@ -32,10 +44,32 @@
 #define NEWTON_COASTING_STEPS 4
 #define NEWTON_EDM_COASTING R(1e-3)
 #define NEWTON_EDM_FIRST_EXACT R(1.0)
-#define NEWTON_EDM_SADDLE R(1e-2) /* below, a bad exact Hessian is a saddle */
+#define NEWTON_EDM_SADDLE R(1e-4) /* below, a bad exact Hessian is a saddle */
 #define NEWTON_ESCAPES R(20.0)    /* per fit */
 #define NEWTON_FLAT R(1e-7)
+/* w (above): first value, factors after a bad pivot and a step, limits, tries a step */
+#define NEWTON_WEAK_FIRST R(0.5)
+#define NEWTON_WEAKER R(5.0)
+#define NEWTON_STRONGER R(0.05)
+#define NEWTON_WEAK_LEAST R(1e-3) /* less is 0 */
+#define NEWTON_WEAK_MOST R(20.0)  /* more is Fisher */
+#define NEWTON_WEAK_TRIES 2
+#define NEWTON_CUT R(0.5) /* of a Fisher step; cut to less, not by a wall: the exact Hessian is next */
 #define NEWTON_SNAP PK(1e-12)
+#define NEWTON_REACH R(0.1)
+#define NEWTON_REACH_LEAST R(1e-7)
+#define NEWTON_STIFFNESS R(1e3)
+#define NEWTON_STIFFEST R(1e8)
+#define NEWTON_SETTLED R(0.5)    /* model_settle: the walls' conditions hold */
+#define NEWTON_SETTLINGS R(30.0) /* per fit */
+#define NEWTON_WALLS R(2.0)      /* line searches cut by a wall, before a fit goes beyond */
+#define NEWTON_NEAR_EDGE R(0.1)
+/* of a bin's scale: a rate on the domain's edge */
+#if F64
+#define NEWTON_EDGE R(1e-12)
+#else
+#define NEWTON_EDGE R(2e-5)
+#endif
 
 #define NEWTON_CAP (MODEL_WORK + 3 * MODEL_SLOTS) /* largest step of a slot; 0: none */
 #define NEWTON_POINT (MODEL_WORK + 4 * MODEL_SLOTS)
@@ -48,12 +82,16 @@
 
 typedef struct {
     real status, value, edm, iterations, tolerance, damping;
-    real kap;                   /* next curvature: 1 exact Hessian, 0 Fisher */
+    real kap; /* next curvature: 1 Hessian, weakened by 1 / (1 + weak); 0 Fisher */
+    real weak;
     real escapes;               /* from saddles so far */
     real used;                  /* kap of the current factor */
     real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
-    mask running, bad, refused; /* bad pivots; exact Hessian replaced by Fisher */
+    real walls;                 /* line searches that met the end of the domain */
+    real unsettled, settlings;  /* of the last settling; how many */
+    mask running, bad, refused; /* bad pivots; of the Hessian, as weak as it was */
     mask exact, undamped, saddle;
+    mask changed; /* the walls have: no end without a step */
 } newton_fit;
 
 /* Free and not held at a bound by its slope. Returns nonzero if the set changed. */
@@ -185,14 +223,43 @@ FN_LARGE void newton_bounds(MODEL_PARAMETERS)
 
 /* ---- the stages of a super-step ---- */
 
+/* The value, anew, of `lanes` whose walls have changed. */
+FN void newton_value_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask lanes)
+{
+    const real found = model_value(MODEL, 1);
+    const pmask own = fit_packs(lanes);
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+        STOREP(NEWTON_SLOPE, i, PSELECT(own, LOADP(MODEL_GRADIENT, i), LOADP(NEWTON_SLOPE, i)));
+    TEAM_BARRIER();
+    newton_active_set(MODEL);
+    f->value = SELECT(lanes, found, f->value);
+    f->edm = SELECT(lanes, MODEL_HUGE, f->edm);
+    f->kap = SELECT(lanes, R(0.0), f->kap);
+    f->damping = SELECT(lanes, R(0.0), f->damping);
+    f->changed = OR(f->changed, lanes);
+    f->status = SELECT(lanes, SELECT(found < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE), f->status);
+}
+
+FN void newton_go_beyond(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask lanes)
+{
+    ONE_WORKER
+    {
+        MODEL_REACH = SELECT(lanes, NEWTON_REACH, MODEL_REACH);
+        MODEL_STIFFNESS = SELECT(lanes, NEWTON_STIFFNESS, MODEL_STIFFNESS);
+    }
+    TEAM_BARRIER();
+    newton_value_again(MODEL, f, lanes);
+}
+
 FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_near)
 {
     newton_fit f;
     f.value = model_value(MODEL, 1);
     f.status = SELECT(f.value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     f.kap = start_is_near ? R(1.0) : R(0.0);
-    f.damping = f.iterations = f.escapes = R(0.0);
-    f.edm = MODEL_HUGE;
+    f.damping = f.iterations = f.escapes = f.walls = f.settlings = f.weak = f.used = R(0.0);
+    f.edm = f.unsettled = MODEL_HUGE;
+    f.changed = f.value < -MODEL_HUGE;
     f.tolerance = edm_tolerance;
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
@@ -205,25 +272,31 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     return f;
 }
 
-/* Factors at POINT, diagonal into SCALE. Fisher where the exact Hessian is not positive. */
+/* Factors at POINT, diagonal into SCALE. A Hessian that is not positive is weakened. */
 FN void newton_factor(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
-    const real zero = R(0.0);
+    const real zero = R(0.0), one = R(1.0);
     /* in a curved valley a leftover slope of sqrt(EDM) looks like a curvature of that size, either sign */
     const real doubt =
         SELECT(f->edm <= R(1e-6), FMA(R(10.0), SQRT(SELECT(f->edm > zero, f->edm, zero)), R(1e-8)), zero);
-    mask redo = f->running;
-    f->used = f->kap;
+    mask redo = f->running, fisher = f->kap <= zero;
     f->downward = zero;
-    for (u32 attempt = 0; attempt < 2 && ANY(redo); attempt++) {
-        TEAM_IF(attempt > 0) {
+    f->refused = zero > one;
+    for (u32 attempt = 0; attempt <= NEWTON_WEAK_TRIES + 1 && ANY(redo); attempt++) {
+        if (attempt == 1) {
+            f->refused = redo;
             f->downward = SELECT(redo, model_negative_direction(MODEL, NEWTON_EQUALITY(0)), zero);
-            f->used = SELECT(redo, zero, f->used);
         }
+        if (attempt > 0) {
+            const real weaker = SELECT(f->weak > zero, NEWTON_WEAKER * f->weak, NEWTON_WEAK_FIRST);
+            fisher = OR(fisher, AND(redo, weaker > NEWTON_WEAK_MOST));
+            if (attempt > NEWTON_WEAK_TRIES) fisher = OR(fisher, redo);
+            f->weak = SELECT(redo, SELECT(fisher, NEWTON_WEAK_FIRST, weaker), f->weak);
+        }
+        f->used = SELECT(redo, SELECT(fisher, zero, DIVIDE(one, one + f->weak)), f->used);
         f->bad = model_curvature(MODEL, f->used, f->damping, doubt, NEWTON_FLAT);
-        if (attempt == 0) redo = AND(redo, AND(f->bad, f->used > zero));
+        redo = AND(redo, AND(f->bad, f->used > zero));
     }
-    f->refused = redo;
     const pmask own = fit_packs(f->running);
     TEAM_FOR_PACK(i, MODEL_SLOTS)
         STOREP(NEWTON_SCALE, i, PSELECT(own, MODEL_DIAGONAL(i), LOADP(NEWTON_SCALE, i)));
@@ -238,9 +311,9 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
         SELECT(f->running, SELECT(MODEL_FLAT > zero, R(0.01) * edm_tolerance, edm_tolerance), f->tolerance);
     f->edm = SELECT(f->running, newton_direction(MODEL), f->edm);
     /* only an exact factor may end a fit */
-    const mask small = AND(f->running, f->edm <= f->tolerance);
-    const mask lowest = R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance;
-    f->exact = AND(f->used > zero, NOT(f->bad));
+    const mask small = AND(AND(f->running, NOT(f->changed)), f->edm <= f->tolerance);
+    const mask lowest = AND(R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance, MODEL_REACH <= zero);
+    f->exact = AND(f->used >= one, NOT(f->bad));
     f->undamped = f->damping <= zero;
     f->status = SELECT(AND(small, OR(lowest, AND(f->exact, f->undamped))), FIT_CONVERGED, f->status);
     /* no minimum: follow the negative direction while the value falls */
@@ -250,8 +323,10 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
         SELECT(AND(AND(small, NOT(lowest)), AND(f->refused, NOT(f->saddle))), FIT_NOT_A_MINIMUM, f->status);
     f->escapes = SELECT(f->saddle, f->escapes + one, f->escapes);
     const mask ask = AND(small, AND(f->status == FIT_RUNNING, NOT(f->saddle)));
-    f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one, SELECT(f->refused, zero, f->kap));
+    f->kap = SELECT(AND(f->running, f->edm < NEWTON_EDM_FIRST_EXACT), one,
+                    SELECT(AND(f->refused, f->used <= zero), zero, f->kap));
     f->damping = SELECT(ask, zero, f->damping);
+    f->weak = SELECT(ask, zero, f->weak);
     f->running = AND(f->status == FIT_RUNNING, NOT(ask));
 }
 
@@ -313,7 +388,7 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0), one = R(1.0);
     real length = one, trial = f->value;
-    mask searching = f->running, failed = zero > one;
+    mask searching = f->running, failed = zero > one, walled = failed;
     for (u32 k = 0; k <= NEWTON_BACKTRACKS + 1 && ANY(searching); k++) {
         /* last turn: failed lanes go to POINT, others evaluate again in place */
         if (k > NEWTON_BACKTRACKS) failed = searching;
@@ -322,17 +397,26 @@ FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
         const mask accept =
             AND(AND(searching, NOT(failed)), AND(fit_enough(found, f->value, slope), found < MODEL_HUGE));
         trial = SELECT(accept, found, trial);
+        walled = OR(walled, AND(searching, found >= MODEL_HUGE));
         searching = AND(searching, NOT(accept));
         length = SELECT(searching, length * fit_shorter(found, f->value, slope), length);
     }
     f->status = SELECT(AND(failed, f->damping >= R(1e6)), FIT_NO_PROGRESS, f->status);
-    f->kap = SELECT(failed, zero, f->kap);
+    const mask moved = AND(f->running, NOT(failed));
+    /* Fisher's matrix too small: steps with it would be cut again */
+    const mask fisher = AND(f->used <= zero, NOT(f->refused)),
+               cut = AND(moved, AND(fisher, AND(length < NEWTON_CUT, NOT(walled))));
+    f->kap = SELECT(failed, zero, SELECT(cut, one, f->kap));
+    const real weak = NEWTON_STRONGER * f->weak;
+    f->weak = SELECT(AND(f->running, f->used > zero), SELECT(weak > NEWTON_WEAK_LEAST, weak, zero), f->weak);
     /* failed, or cut to a hundredth: more damping; a good step: less */
-    const mask moved = AND(f->running, NOT(failed)), poor = OR(failed, AND(moved, length < R(0.01)));
+    const mask poor = OR(failed, AND(moved, length < R(0.01)));
     const real more = SELECT(f->damping > zero, f->damping * R(10.0), R(1e-3)),
                less = SELECT(f->damping > R(1e-3), f->damping * R(0.1), zero);
     f->damping = SELECT(poor, more, SELECT(moved, less, f->damping));
     f->value = SELECT(moved, trial, f->value);
+    f->walls = SELECT(walled, f->walls + one, f->walls);
+    f->changed = AND(f->changed, NOT(moved));
     return moved;
 }
 
@@ -389,6 +473,60 @@ FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
     }
 }
 
+/* ---- walls ---- */
+
+/* Fits that ended beyond: are the walls' conditions met? */
+FN void newton_settle(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
+{
+    const real zero = R(0.0), one = R(1.0), left = model_settle(MODEL, ended);
+    const mask more = AND(ended, left > NEWTON_SETTLED), below = AND(more, left >= MODEL_HUGE);
+    const mask slow =
+        AND(AND(more, NOT(below)), AND(left > R(0.1) * f->unsettled, MODEL_STIFFNESS < NEWTON_STIFFEST));
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        MODEL_REACH = SELECT(below, R(0.1) * MODEL_REACH, MODEL_REACH);
+    }
+    TEAM_IF(ANY(slow)) model_stiffen(MODEL, SELECT(slow, R(10.0), one));
+    TEAM_BARRIER();
+    f->unsettled = SELECT(more, left, f->unsettled);
+    f->settlings = SELECT(more, f->settlings + one, f->settlings);
+    TEAM_IF(ANY(more)) newton_value_again(MODEL, f, more);
+    const mask lost = AND(more, OR(f->settlings > NEWTON_SETTLINGS, MODEL_REACH < NEWTON_REACH_LEAST));
+    f->status = SELECT(lost, FIT_NO_PROGRESS, f->status);
+    f->kap = SELECT(AND(more, NOT(below)), one, f->kap);
+    f->walls = SELECT(more, zero, f->walls);
+}
+
+FN void newton_walls(MODEL_PARAMETERS, PRIVATE newton_fit *f)
+{
+    const mask inside = MODEL_REACH <= R(0.0),
+               stuck = OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM),
+               stopped = AND(inside, OR(stuck, AND(f->status == FIT_RUNNING, f->walls >= NEWTON_WALLS))),
+               ended = AND(NOT(inside), f->status == FIT_CONVERGED);
+    TEAM_IF(ANY(ended)) newton_settle(MODEL, f, ended);
+    TEAM_IF(ANY(stopped)) {
+        const mask goes = AND(stopped, model_is_near_edge(MODEL, NEWTON_NEAR_EDGE));
+        TEAM_IF(ANY(goes)) newton_go_beyond(MODEL, f, goes);
+    }
+}
+
+/* The domain's own value; no minimum if that is outside. Returns lanes on the domain's edge. */
+FN mask newton_come_back(MODEL_PARAMETERS, PRIVATE newton_fit *f)
+{
+    const mask beyond = MODEL_REACH > R(0.0);
+    mask edge = R(0.0) > R(1.0);
+    TEAM_BARRIER();
+    TEAM_IF(ANY(beyond)) {
+        model_keep_domain(MODEL);
+        const real own = model_value(MODEL, 0);
+        f->value = SELECT(beyond, own, f->value);
+        f->status = SELECT(AND(beyond, NOT(own < MODEL_HUGE)), FIT_NON_FINITE, f->status);
+        edge = AND(beyond, model_is_near_edge(MODEL, NEWTON_EDGE));
+    }
+    return edge;
+}
+
 /* In errors, by the last Hessian's diagonal. One worker. */
 FN real newton_pull(MODEL_PARAMETERS)
 {
@@ -404,28 +542,38 @@ FN real newton_pull(MODEL_PARAMETERS)
     return worst;
 }
 
+FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, u32 max_iterations)
+{
+    for (u32 step = 0; step < max_iterations && ANY(f->status == FIT_RUNNING); step++) {
+        f->running = f->status == FIT_RUNNING;
+        f->iterations = SELECT(f->running, f->iterations + R(1.0), f->iterations);
+        newton_factor(MODEL, f);
+        newton_judge(MODEL, f, edm_tolerance);
+        newton_aim(MODEL, f);
+        TEAM_IF(ANY(f->running)) {
+            newton_bounds(MODEL);
+            const mask moved = newton_search_line(MODEL, f);
+            newton_coast(MODEL, f, moved);
+        }
+        newton_walls(MODEL, f);
+    }
+}
+
 /* Fits from MODEL_X, which must obey LOWER, UPPER and FREE. Leaves the answer in MODEL_X and fit_answer.h's
  * scalars. `start_is_near`: exact Hessian at once. */
 FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
 {
     newton_fit f = newton_begin(MODEL, edm_tolerance, start_is_near);
-    for (u32 step = 0; step < max_iterations && ANY(f.status == FIT_RUNNING); step++) {
-        f.running = f.status == FIT_RUNNING;
-        f.iterations = SELECT(f.running, f.iterations + R(1.0), f.iterations);
-        newton_factor(MODEL, &f);
-        newton_judge(MODEL, &f, edm_tolerance);
-        newton_aim(MODEL, &f);
-        TEAM_IF(ANY(f.running)) {
-            newton_bounds(MODEL);
-            const mask moved = newton_search_line(MODEL, &f);
-            newton_coast(MODEL, &f, moved);
-        }
-    }
+    const mask outside = f.status == FIT_NON_FINITE;
+    TEAM_IF(ANY(outside)) newton_go_beyond(MODEL, &f, outside);
+    newton_run(MODEL, &f, edm_tolerance, max_iterations);
+    const mask edge = newton_come_back(MODEL, &f);
     fit_end(MODEL, f.status, f.value, f.edm, f.iterations, R(0.0));
     ONE_WORKER
     {
         FIT_SCALAR(FIT_PULL) = newton_pull(MODEL);
         FIT_SCALAR(FIT_FLAT) = SELECT(f.tolerance < edm_tolerance, R(1.0), R(0.0));
+        FIT_SCALAR(FIT_EDGE) = SELECT(edge, R(1.0), R(0.0));
     }
 }
 

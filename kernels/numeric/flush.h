@@ -1,8 +1,8 @@
 /* flush.h: negligible f32 numbers become zero.
  *
- * Devices differ for subnormal numbers (below 2^-126). So stored f32 numbers are 0 or at least 2^-76: a
- * product of two is normal or negligible. Products of more, quotients and sums are flushed when stored, not
- * in inner loops. */
+ * Devices differ for subnormal numbers (below 2^-126). So stored f32 numbers are 0 or at least 2^-63: a
+ * product of two is never subnormal. (A subnormal term decides a sum that lies in the middle between two
+ * numbers.) Products of more, quotients and sums are flushed when stored, not in inner loops. */
 #ifndef PARITAS_NUMERIC_FLUSH_H
 #define PARITAS_NUMERIC_FLUSH_H
 

@@ -26,7 +26,7 @@ cdef class Job:
     cdef Py_ssize_t n
 
     def __cinit__(self, Model model not None, data=None, start=None, lower=None, upper=None, fixed=None,
-                  rows=None):
+                  rows=None, unsigned starts=0, unsigned max_iterations=0):
         cdef Py_ssize_t p = model.parameter_count, i
         cdef const unsigned char *first
         cdef bint several
@@ -46,6 +46,7 @@ cdef class Job:
         several = self.fixed is not None and self.fixed.size > p
         for i in range(self.n):
             self.c[i] = paritas_job_default
+            self.c[i].starts, self.c[i].max_iterations = starts, max_iterations
             self.c[i].data = row_of(self.data, i, model.data_count)
             self.c[i].start = row_of(self.start, i, p)
             self.c[i].lower, self.c[i].upper = row_of(self.lower, i, p), row_of(self.upper, i, p)

@@ -113,7 +113,14 @@ class Job:
     upper: _Floats | None
     fixed: NDArray[np.uint8] | None
     rows: int | None
-    def __init__(self, model: Model, *arrays: Any, rows: int | None = None) -> None: ...
+    def __init__(
+        self,
+        model: Model,
+        *arrays: Any,
+        rows: int | None = None,
+        starts: int = 0,
+        max_iterations: int = 0,
+    ) -> None: ...
 
 class FitOptions:
     def __init__(

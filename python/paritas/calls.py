@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import numbers
+from .arrays import numbers, whole
 from .devices import engine
 from .files import PathLike as Path
 from .keywords import Where, check_keywords
@@ -31,6 +31,12 @@ class FitKeywords(Where, total=False):
 
 class Keywords(FitKeywords, total=False):
     data: ArrayLike | None  #: main, then auxiliary; None: observed
+    max_iterations: int  #: of each fit; 0: the default, 200
+
+
+class StatisticKeywords(Keywords, total=False):
+    #: fits behind each number; 1: the usual start alone; 0: more where there are signs of several minima
+    starts: int
 
 
 class RunKeywords(Keywords, total=False):
@@ -43,6 +49,14 @@ class RunKeywords(Keywords, total=False):
 class ToyKeywords(RunKeywords, total=False):
     keep: bool  #: return every toy
     shard: tuple[int, int] | None  #: (i, n): part i, from 1, of n
+
+
+class StatisticRunKeywords(RunKeywords, StatisticKeywords, total=False):
+    pass
+
+
+class StatisticToyKeywords(ToyKeywords, StatisticKeywords, total=False):
+    pass
 
 
 class Call:
@@ -64,7 +78,10 @@ class Call:
             return
         check_keywords(function, given)
         get = given.get
-        self.job = job_of(model, get("data", data), get("init"), get("bounds"), get("fixed"), at)
+        effort = {
+            name: whole(given[name], name, bits=32) for name in ("starts", "max_iterations") if name in given
+        }
+        self.job = job_of(model, get("data", data), get("init"), get("bounds"), get("fixed"), at, **effort)
         self.engine = engine(get("device"), get("precision"), get("threads"))
         progress = get("progress")
         self._told = told(progress, what) if progress else None
@@ -86,16 +103,17 @@ def job_of(
     fixed: Fixed | None = None,
     at: Floats | None = None,
     rows: int | None = None,
+    **effort: int,
 ) -> _engine.Job | None:
-    """None: the model's own. rows: number of fits."""
+    """None: the model's own. rows: number of fits. effort: starts, max_iterations."""
     if init is None and bounds is None and fixed is None and at is None:
-        if data is None and rows is None:
+        if data is None and rows is None and not effort:
             return None
-        return _engine.Job(model, data, None, None, None, None, rows)
+        return _engine.Job(model, data, None, None, None, None, rows, **effort)
     lower, upper = (None, None) if bounds is None else _bounds_of(model, bounds)
     flags = None if fixed is None else _fixed_of(model, fixed)
     start = _start_of(model, init, fixed, at, (lower, upper, flags))
-    return _engine.Job(model, data, start, lower, upper, flags, rows)
+    return _engine.Job(model, data, start, lower, upper, flags, rows, **effort)
 
 
 def _bounds_of(model: Model, bounds: Bounds) -> tuple[Floats, Floats]:

@@ -12,10 +12,12 @@ from .arrays import whole
 from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
 from .keywords import Where, check_keywords, takes
 from .model import Model
-from .results import FitBatch, FitResult, Starts
+from .results import FitBatch, FitResult
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from .starts import SeveralStarts
 
 
 def check_of(model: Model, best: FitResult) -> None:
@@ -48,33 +50,34 @@ def fit(
     """The best fit. A failed fit does not raise: see `status`.
 
     covariance: also errors, from the inverse exact Hessian. starts: number of fits, all but the first from
-        random starts; the lowest minimum wins. minimizer: "newton", "lbfgsb" or "de" (with population and
-        seed). max_iterations 0: the method's default. data: main, then auxiliary (None: observed). init,
-        bounds, fixed: by name or as arrays; the rest is the model's, its start moved into the bounds. device:
-        "cpu", "opencl", "cuda", "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
+        random starts; the lowest minimum wins. A RuntimeWarning names a lower point where no fit converged.
+        minimizer: "newton", "lbfgsb" or "de" (with population and seed). max_iterations 0: the method's
+        default. data: main, then auxiliary (None: observed). init, bounds, fixed: by name or as arrays; the
+        rest is the model's, its start moved into the bounds. device: "cpu", "opencl", "cuda", "metal" or
+        "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
     options = _options(minimizer, max_iterations, population, seed)
-    several: Starts | None = None
     call = Call(fit, model, given, "fit", data=data)
-    job = call.job
+    search: SeveralStarts | None = None
     if starts != 1:
-        from .starts import best_start
+        from .starts import SeveralStarts
 
-        held = job and job.fixed
-        batch: Any = {
-            **given,
-            "data": data,
-            "fixed": held,
-            "minimizer": minimizer,
-            "max_iterations": max_iterations,
-        }
-        batch.update(population=population, seed=seed)
+        batch: Any = {**given, "data": data, "fixed": call.job and call.job.fixed, "minimizer": minimizer}
+        batch.update(max_iterations=max_iterations, population=population, seed=seed)
         starts = whole(starts, "starts", 1, 32)
-        start, several = best_start(
-            model, starts, job, lambda rows: fit_batch(model, **{**batch, "init": rows})
+        search = SeveralStarts(
+            model,
+            starts,
+            call.job,
+            lambda rows, **other: fit_batch(model, **{**batch, "init": rows, **other}),
         )
-        job = _engine.Job(model, job and job.data, start, job and job.lower, job and job.upper, held)
     with call:
-        answers = _engine.fit(model, job, options, covariance, covariance, covariance, call.engine, call.tell)
+        while True:
+            job = call.job if search is None else search.winner
+            answers = _engine.fit(
+                model, job, options, covariance, covariance, covariance, call.engine, call.tell
+            )
+            if search is None or not search.fails(_STATUSES[int(answers.results[0]["status"])]):
+                break
     states = None if answers.states is None else [_STATES[state] for state in answers.states.tolist()]
     return FitResult(
         answers.results[0],
@@ -86,7 +89,7 @@ def fit(
         poi=model.poi_name,
         device=call.engine.device,
         precision=call.engine.precision,
-        starts=several,
+        starts=None if search is None else search.outcome(float(answers.results[0]["twice_nll"])),
     )
 
 
@@ -174,5 +177,6 @@ takes(Where, fit_batch)
 takes(Keywords, minos)
 
 _STATES = list(_engine.enumeration("paritas_parameter_state"))
+_STATUSES = list(_engine.enumeration("paritas_fit_status"))
 
 __all__ = ["Bounds", "Fixed", "fit", "fit_batch", "minos"]

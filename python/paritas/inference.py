@@ -1,7 +1,9 @@
 """Tests, limits, significance, scans, rankings, yields, goodness of fit (Cowan, Cranmer, Gross, Vitells,
 arXiv:1007.1727).
 
-All take the keywords of `paritas.fit`."""
+All take the keywords of `paritas.fit`. Tests, limits, significances, scans and rankings make several fits:
+`starts=N` makes each from N starts, 1 from the usual start alone. 0, the default, makes more where there are
+signs of several minima."""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from .arrays import numbers
-from .calls import Bounds, Call, Fixed, Keywords, fixed_of, job_of, start_of
+from .calls import Bounds, Call, Fixed, Keywords, StatisticKeywords, fixed_of, job_of, start_of
 from .fits import check_of, fit
 from .keywords import Place, check_keywords, takes
 from .model import FUNCTIONS, Channel, Model, Values
@@ -36,15 +38,21 @@ if TYPE_CHECKING:
 
 @overload
 def hypotest(
-    model: Model, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> HypotestResult: ...
 @overload
 def hypotest(
-    model: Model, mu: Sequence[float] | Floats, *, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model,
+    mu: Sequence[float] | Floats,
+    *,
+    test_stat: str = "qtilde",
+    **given: Unpack[StatisticKeywords],
 ) -> list[HypotestResult]: ...
 
 
-def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[Keywords]) -> Any:
+def hypotest(
+    model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+) -> Any:
     """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
     and Asimov set. test_stat: "qtilde", "q", "q0"."""
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
@@ -54,7 +62,7 @@ def hypotest(model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given:
 
 
 def upper_limit(
-    model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[Keywords]
+    model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> LimitResult:
     """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
     with Call(upper_limit, model, given, "limit") as call:
@@ -62,14 +70,14 @@ def upper_limit(
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
-def significance(model: Model, **given: Unpack[Keywords]) -> SignificanceResult:
+def significance(model: Model, **given: Unpack[StatisticKeywords]) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
     with Call(significance, model, given, "significance") as call:
         return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
 
 
 def scan(
-    model: Model, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[Keywords]
+    model: Model, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[StatisticKeywords]
 ) -> ScanResult:
     """Profile likelihood over one or two parameters.
 
@@ -103,7 +111,7 @@ def scan(
     )
 
 
-def ranking(model: Model, *, top: int | None = None, **given: Unpack[Keywords]) -> RankingResult:
+def ranking(model: Model, *, top: int | None = None, **given: Unpack[StatisticKeywords]) -> RankingResult:
     """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
@@ -206,7 +214,8 @@ def _poi(model: Model) -> str:
     return model.poi_name
 
 
-takes(Keywords, hypotest, upper_limit, significance, scan, ranking, goodness_of_fit)
+takes(StatisticKeywords, hypotest, upper_limit, significance, scan, ranking)
+takes(Keywords, goodness_of_fit)
 takes(Place, asimov_data)
 
 __all__ = list(FUNCTIONS["inference"])

@@ -25,7 +25,14 @@ class Where(Place, total=False):
     progress: Progress
 
 
-_DEFAULTS = {"fix_aux": False, "minimizer": "auto", "resume": False, "keep": True}
+_DEFAULTS = {
+    "max_iterations": 0,
+    "starts": 0,
+    "fix_aux": False,
+    "minimizer": "auto",
+    "resume": False,
+    "keep": True,
+}
 
 
 def takes(keywords: Any, *functions: Callable[..., Any]) -> None:

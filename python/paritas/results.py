@@ -46,13 +46,17 @@ class _ByParameter:
 @dataclass
 class Starts:
     """A fit from several starts: how many converged, which start won (0: the suggested), the spread of minima
-    of twice the NLL, and the fits at each minimum, lowest first."""
+    of twice the NLL, and the fits at each minimum, lowest first.
+
+    lower_known: twice the NLL and status of the lowest point below the answer, where no fit converged.
+    None: the answer is the lowest point known."""
 
     n: int
     converged: int
     best_start: int
     spread: float
     minima: list[tuple[float, int]]
+    lower_known: tuple[float, str] | None = None
 
 
 class FitResult(fields.fit_result):
@@ -131,6 +135,10 @@ class FitBatch(_ByParameter, fields.fit_result_rows):
         words, counts = np.unique(self.status, return_counts=True)
         told = ", ".join(f"{count} {word}" for word, count in zip(words, counts))
         return f"{len(self)} fits ({told}), {self.device}, {self.precision}."
+
+
+class Minima(fields.minima):
+    """Different minima that the fits of a statistic met."""
 
 
 class HypotestResult(fields.hypotest_result):

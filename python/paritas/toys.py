@@ -4,7 +4,8 @@ Toy t depends only on `seed` and t: not on the number of toys, shards, threads o
 every toy in an SQLite file (table `toys`), shared with the program `paritas`. resume=True continues an
 interrupted run. `merge` pools shards, shard=(i, n) with i from 1 to n, into the store of the uncut run.
 
-All functions take the keywords of `paritas.fit`."""
+All functions take the keywords of `paritas.fit`. Tests, limits and significances take `starts`, as without
+toys, for the fits to the data."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
 from .arrays import whole
-from .calls import Call, RunKeywords, ToyKeywords
+from .calls import Call, RunKeywords, StatisticRunKeywords, StatisticToyKeywords, ToyKeywords
 from .files import PathLike as Path
 from .keywords import takes
 from .model import Model, Values
@@ -100,7 +101,7 @@ def hypotest_toys(
     seed: int = 0,
     *,
     test_stat: str = "qtilde",
-    **given: Unpack[ToyKeywords],
+    **given: Unpack[StatisticToyKeywords],
 ) -> ToyHypotestResult:
     """CLs of a value of the parameter of interest from n toys of each hypothesis: mu, and 0 (test_stat "q0":
     0, and 1), drawn around conditional fits. Each gets a free and a conditional fit. keep: return every toy.
@@ -113,7 +114,7 @@ def hypotest_toys(
 
 
 def significance_toys(
-    model: Model, n: int = 2000, seed: int = 0, **given: Unpack[ToyKeywords]
+    model: Model, n: int = 2000, seed: int = 0, **given: Unpack[StatisticToyKeywords]
 ) -> SignificanceToysResult:
     """Discovery by toys. p0: fraction of toys at 0 with at least the observed q0; expected: with at least the
     median of toys at 1."""
@@ -134,7 +135,7 @@ def upper_limit_toys(
     rtol: float = 0.05,
     test_stat: str = "qtilde",
     keep: bool = False,
-    **given: Unpack[RunKeywords],
+    **given: Unpack[StatisticRunKeywords],
 ) -> LimitToysResult:
     """Upper limits by toys, to a relative standard error of rtol. n: maximum of toys per tested value and
     hypothesis; 0: 100000."""
@@ -279,5 +280,7 @@ def _key(model: Model) -> list[tuple[str, str]]:
     return entries
 
 
-takes(ToyKeywords, fit_toys, hypotest_toys, significance_toys)
-takes(RunKeywords, upper_limit_toys, goodness_of_fit_toys)
+takes(ToyKeywords, fit_toys)
+takes(StatisticToyKeywords, hypotest_toys, significance_toys)
+takes(StatisticRunKeywords, upper_limit_toys)
+takes(RunKeywords, goodness_of_fit_toys)

@@ -17,6 +17,7 @@ struct ensemble_options {
     uint32_t purpose; /* < 256, each with its own random numbers */
     bool fix_aux;
     bool newton_only;
+    bool may_have_several; /* minima: toys tell. plan.starts STARTS_MANY: it is known */
 };
 
 struct ensemble {
@@ -27,6 +28,7 @@ struct ensemble {
     uint32_t *items;  /* random stream per place */
     /* decided by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */
     bool quasi_newton;
+    double below; /* largest of the probes' (struct profile), if several minima matter; else 0 */
 };
 
 #define ENSEMBLE_PROBES 32
@@ -36,6 +38,8 @@ paritas_status ensemble_check(paritas_context *context, const paritas_model *mod
 /* Borrows `options`' pointers. Close also after a failure. */
 paritas_status ensemble_open(paritas_context *context, const struct ensemble_options *options,
                              struct ensemble *ensemble);
+/* From now on each fit from many starts, as for toys of several minima. */
+void ensemble_use_many_starts(struct ensemble *ensemble);
 void ensemble_close(struct ensemble *ensemble);
 
 /* Toys per call that keep memory flat. */

@@ -32,6 +32,11 @@ struct paritas_family {
     size_t (*channel_bins)(const struct paritas_model *model, size_t channel);
     size_t (*sample_count)(const struct paritas_model *model, size_t channel);
     const char *(*sample_name)(const struct paritas_model *model, size_t channel, size_t sample);
+    /* bends[n_parameters]: root of the sum over bins of (r(+1) + r(-1) - 2 r(0))^2 / max(r(0), 1), r: rate by
+     * the parameter in its constraint's widths, factors as in `point`, others as suggested. Not for models
+     * with templates. NULL: unknown. */
+    paritas_status (*bends)(paritas_context *context, const struct frozen *model, const double *point,
+                            double *bends);
     /* For models with templates; NULL together. `numbers`: the templates' part of a user's row. */
     /* `where`: name of the row in messages */
     paritas_status (*check_templates)(paritas_context *context, const struct frozen *model,

@@ -401,7 +401,9 @@ paritas_status fit_run(paritas_context *context, const paritas_model *given,
     static const paritas_fit_options defaults = PARITAS_FIT_OPTIONS_DEFAULT;
     const struct frozen *model = paritas_model_frozen(given);
     struct method method;
-    TRY(read_options(context, model, options ? options : &defaults, &method));
+    paritas_fit_options chosen = options ? *options : defaults;
+    if (!chosen.max_iterations && n) chosen.max_iterations = jobs[0].max_iterations;
+    TRY(read_options(context, model, &chosen, &method));
     return run_blocks(context, model, &method, n, jobs, answers, NULL);
 }
 

@@ -101,6 +101,7 @@ struct fit_outcome rows_get_outcome(const struct frozen *model, const double *an
                                                  : PARITAS_FIT_NON_FINITE,
                                 .inside = inside,
                                 .flat = scalars[FIT_FLAT] != 0.0,
+                                .edge = scalars[FIT_EDGE] != 0.0,
                                 .value = scalars[FIT_VALUE],
                                 .edm = scalars[FIT_EDM],
                                 .pull = scalars[FIT_PULL],

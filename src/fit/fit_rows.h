@@ -92,7 +92,7 @@ paritas_status rows_fits_run(paritas_context *context, struct paritas_device *de
 /* See minimise/fit_answer.h. */
 struct fit_outcome {
     paritas_fit_status status;
-    bool inside, flat; /* outside, numbers mean nothing */
+    bool inside, flat, edge; /* outside, numbers mean nothing */
     double value, edm, pull;
     unsigned iterations;
 };

@@ -9,7 +9,8 @@
 #define ITERATIONS 200 /* per Newton fit */
 
 const struct profile profile_without_answer = {
-    NAN, NAN, NAN, NAN, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER, false};
+    NAN,   NAN,  NAN, NAN, 0.0, PARITAS_FIT_NO_PROGRESS, PARITAS_FIT_NO_PROGRESS, 0, PROFILE_NO_ANSWER,
+    false, false};
 
 struct fit_job profile_job(const struct profile_plan *plan, bool conditional, const double *row,
                            const double *start)
@@ -109,6 +110,7 @@ static void keep_better(void *user, const struct fit_job *job, const double *ans
     paritas_fit_status *status = status_of(profile, call->kind);
     double *value = value_of(profile, call->kind), *point = point_of(c, call->kind, job->index);
     profile->iterations += outcome.iterations;
+    profile->edge = profile->edge || outcome.edge;
     if (!is_better(&outcome, *status, *value, profile_same_minimum(c->context, c->plan))) return;
     *status = outcome.status;
     *value = outcome.inside ? outcome.value : (double)NAN;
@@ -226,7 +228,9 @@ enum attempt {
     AT_EXPECTED,
     /* random points around the fit to expected data, by the data row alone */
     AT_PERTURBED,
-    ATTEMPTS = AT_PERTURBED + 6
+    ATTEMPTS = AT_PERTURBED + 6,
+    /* of toys with several minima: random points around the suggested start */
+    AT_RANDOM = ATTEMPTS
 };
 
 #define HAIR 1e-6 /* of a parameter: below any error, above creeping steps */
@@ -248,8 +252,8 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Moves each parameter by up to a constraint width, or half its size without one. */
-static void perturb(const struct climb *c, size_t k, int attempt, double *point)
+/* Of random points: by the data row and the attempt alone. */
+static uint64_t random_key(const struct climb *c, size_t k, int attempt)
 {
     const double *row = row_of(c, k);
     uint64_t key = (uint64_t)attempt;
@@ -258,9 +262,32 @@ static void perturb(const struct climb *c, size_t k, int attempt, double *point)
         memcpy(&bits, &row[i], sizeof bits);
         key = mix(key ^ bits);
     }
+    return key;
+}
+
+/* Moves each parameter by up to a constraint width, or half its size without one. */
+static void perturb(const struct climb *c, uint64_t key, double *point)
+{
     for (size_t i = 0; i < c->model->n_parameters; i++) {
         const double width = c->model->width[i], uniform = (double)(int64_t)mix(key + i) * 0x1p-63;
+        if (c->plan->fixed[i]) continue;
         point[i] += uniform * (width > 0.0 ? width : 0.5 * (fabs(point[i]) + 0.1));
+    }
+}
+
+#define REACH_WIDTHS 2.1 /* of random starts: constraint widths, */
+#define REACH 3.0        /* or sizes without one */
+
+/* Moves the suggested start to anywhere within reach and bounds. */
+static void draw_start(const struct climb *c, uint64_t key, double *point)
+{
+    for (size_t i = 0; i < c->model->n_parameters; i++) {
+        const double width = c->model->width[i], part = (double)(mix(key + i) >> 11) * 0x1p-53;
+        if (c->plan->fixed[i]) continue;
+        const double reach = width > 0.0 ? REACH_WIDTHS * width : REACH * fmax(fabs(point[i]), 1.0),
+                     low = fmax(c->plan->lower[i], point[i] - reach),
+                     high = fmin(c->plan->upper[i], point[i] + reach);
+        point[i] = low + part * (high - low);
     }
 }
 
@@ -300,7 +327,7 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
     const size_t p = c->model->n_parameters;
     const double *expected = kind == CONDITIONAL_FIT ? plan->conditional_start : plan->start,
                  *from = expected;
-    if (attempt == AT_SUGGESTED) from = c->model->init;
+    if (attempt == AT_SUGGESTED || attempt >= AT_RANDOM) from = c->model->init;
     if (attempt == AT_BOUNDS) from = point_of(c, kind, k);
     if (attempt == AT_OTHER) from = point_of(c, kind == FREE_FIT ? CONDITIONAL_FIT : FREE_FIT, k);
     if (attempt == AT_START && kind == CONDITIONAL_FIT) from = point_of(c, FREE_FIT, k);
@@ -309,7 +336,10 @@ static void put_start(const struct climb *c, int attempt, enum kind kind, size_t
     if (attempt == AT_BOUNDS) put_on_bounds(plan, p, start);
     if (attempt == AT_EXPECTED && kind == FREE_FIT)
         for (size_t i = 0; i < p; i++) start[i] = 0.5 * (plan->start[i] + c->model->init[i]);
-    if (attempt >= AT_PERTURBED) perturb(c, k, attempt, start);
+    if (attempt >= AT_RANDOM)
+        draw_start(c, random_key(c, k, attempt), start);
+    else if (attempt >= AT_PERTURBED)
+        perturb(c, random_key(c, k, attempt), start);
     /* expected data's point, not where a failed fit ended */
     for (size_t i = 0; i < p; i++)
         if (!isfinite(start[i])) start[i] = expected[i];
@@ -338,7 +368,7 @@ static void note_rung(const struct climb *c, enum profile_rung rung)
         }
         if (profile->rung != PROFILE_NO_ANSWER) continue;
         if (profile->status_free == PARITAS_FIT_CONVERGED && profile->status_fixed == PARITAS_FIT_CONVERGED)
-            profile->rung = rung;
+            profile->rung = profile->edge ? PROFILE_AT_EDGE : rung;
     }
 }
 
@@ -347,7 +377,8 @@ static paritas_status attempt_fits(struct climb *c, int attempt, enum kind kind,
 {
     for (size_t k = 0; k < n; k++)
         put_start(c, attempt, kind, list[k], starts + list[k] * c->model->n_parameters);
-    return attempt == AT_START && !c->plan->matrix && profile_begins_in_f32(c->context, c->plan)
+    return attempt == AT_START && !c->plan->matrix && c->plan->starts == STARTS_USUAL &&
+                   profile_begins_in_f32(c->context, c->plan)
                ? newton_by_f32(c, kind, n, list, starts)
                : newton(c, kind, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);
 }
@@ -368,113 +399,74 @@ static paritas_status climb(struct climb *c, size_t *list, double *starts)
     return PARITAS_OK;
 }
 
-/* ---- the edge of the domain ---- */
+/* ---- several minima: all fits from several starts, the lowest ends stay ---- */
 
-/* An empty bin pulls its rate down. If the rate reaches 0 before the slope does, the minimum is on the
- * domain's edge. Newton only creeps there: the expected curvature is infinite, the exact one not positive. A
- * fraction of an entry in such bins, a logarithmic barrier, moves the minimum inside, above the true one by
- * at most the sum added. Each smaller barrier starts from the last (interior-point methods: Nocedal, Wright,
- * Numerical Optimization, 2nd ed., ch. 19). */
-#define BARRIER_FIRST 1e-3
-#define BARRIER_LAST 1e-9
+#define ROUND 12 /* random starts; of 2400 fits of three random models' toys, 2 end too high */
+#define ROUNDS_LEAST 2
+#define ROUNDS_MOST 16
 
-/* Puts `barrier` entries into empty bins. Returns their number. */
-static size_t put_barrier(const struct frozen *model, const double *data, double barrier, double *row)
+/* Attempts `first` .. `end` - 1, of both kinds each. */
+static paritas_status attempt_all(struct climb *c, int first, int end, size_t n, const size_t *list,
+                                  double *starts)
 {
-    size_t empty = 0;
-    memcpy(row, data, model->n_places * sizeof *row);
-    for (size_t i = 0; i < model->n_main; i++) {
-        double *count = &row[model->place_of[i]];
-        if (*count != 0.0 || !frozen_counts(model, i)) continue;
-        *count = barrier;
-        empty++;
-    }
-    return empty;
-}
-
-/* A fit with its own data, on the host: one fit cannot fill an accelerator. */
-struct lone_fit {
-    struct climb climb;
-    struct profile profile;
-    enum kind kind;
-    double *data, *start;
-};
-
-static paritas_status lone_run(struct lone_fit *lone, unsigned iterations)
-{
-    struct newton call = {.climb = &lone->climb,
-                          .kind = lone->kind,
-                          .n = 1,
-                          .list = &(size_t){0},
-                          .starts = lone->start,
-                          .iterations = iterations};
-    lone->profile = profile_without_answer;
-    return newton_run(lone->climb.context->host, &call, keep_better);
-}
-
-/* Starts near the profile's end. *empty: number of bins with barriers. */
-static paritas_status fit_with_barriers(const struct climb *c, struct profile *profile, const double *data,
-                                        const double *own, struct lone_fit *lone, size_t *empty)
-{
-    const size_t p = c->model->n_parameters;
-    /* a tenth back toward the expected data's point: the edge has no value */
-    const double *inside = lone->kind == CONDITIONAL_FIT ? c->plan->conditional_start : c->plan->start;
-    for (size_t i = 0; i < p; i++) lone->start[i] = own[i] + 0.1 * (inside[i] - own[i]);
-    for (double barrier = BARRIER_FIRST; barrier > 0.5 * BARRIER_LAST; barrier *= 0.1) {
-        *empty = put_barrier(c->model, data, barrier, lone->data);
-        if (*empty == 0) return PARITAS_OK;
-        TRY(lone_run(lone, ITERATIONS));
-        profile->iterations += lone->profile.iterations;
-        memcpy(lone->start, lone->climb.points[lone->kind], p * sizeof *lone->start);
-    }
+    for (int attempt = first; attempt < end; attempt++)
+        for (enum kind kind = FREE_FIT; kind <= last_kind(c); kind++) {
+            if (attempt == AT_OTHER && !c->plan->conditional) continue;
+            TRY(attempt_fits(c, attempt, kind, n, list, starts));
+        }
     return PARITAS_OK;
 }
 
-static paritas_status fit_at_edge(const struct climb *c, size_t k, struct lone_fit *lone)
+/* Keeps those in `list` whose fits fell below `levels` (both kinds of each profile), which follow. */
+static size_t still_falling(const struct climb *c, size_t n, size_t *list, double *levels)
 {
-    const enum kind kind = lone->kind;
-    const double *data = row_of(c, k);
-    struct profile *profile = profile_of(c, k);
-    double *own = point_of(c, kind, k), *known = value_of(profile, kind);
-    size_t empty = 0;
-    TRY(fit_with_barriers(c, profile, data, own, lone, &empty));
-    if (empty == 0 || *status_of(&lone->profile, kind) != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    const struct profile found = lone->profile;
-    /* value without barriers */
-    memcpy(lone->data, data, c->model->n_places * sizeof *data);
-    TRY(lone_run(lone, 0));
-    const double value = *value_of(&lone->profile, kind);
-    /* another minimum */
-    if (isnan(value) || value > *known + profile_same_minimum(c->context, c->plan)) return PARITAS_OK;
-    *known = value;
-    *status_of(profile, kind) = PARITAS_FIT_CONVERGED;
-    memcpy(own, lone->start, c->model->n_parameters * sizeof *own);
-    if (kind == CONDITIONAL_FIT) return PARITAS_OK;
-    profile->edm = found.edm + 2.0 * (double)empty * BARRIER_LAST;
-    if (c->plan->poi >= 0) profile->mu_hat = found.mu_hat;
+    const double same = profile_same_minimum(c->context, c->plan);
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct profile *profile = profile_of(c, list[i]);
+        double fell = 0.0;
+        for (enum kind kind = FREE_FIT; kind <= last_kind(c); kind++) {
+            const double value = *value_of(profile, kind);
+            double *level = &levels[KINDS * list[i] + kind];
+            /* NaN: no answer until now */
+            fell = fmax(fell, isnan(*level) && !isnan(value) ? HUGE_VAL : *level - value);
+            *level = value;
+        }
+        if (!(fell > same)) continue;
+        if (isfinite(fell)) profile->below += 2.0 * fell;
+        if (profile->rung != PROFILE_NO_ANSWER) profile->rung = PROFILE_FURTHER_STARTS;
+        list[left++] = list[i];
+    }
+    return left;
+}
+
+static paritas_status climb_rounds(struct climb *c, size_t *list, double *starts, double *levels)
+{
+    size_t n = c->n;
+    for (size_t k = 0; k < n; k++) list[k] = k;
+    TRY(attempt_all(c, AT_START, AT_START + 1, n, list, starts));
+    note_rung(c, PROFILE_NEWTON);
+    for (size_t i = 0; i < KINDS * n; i++)
+        levels[i] = *value_of(profile_of(c, i / KINDS), i % KINDS ? CONDITIONAL_FIT : FREE_FIT);
+    TRY(attempt_all(c, AT_SUGGESTED, AT_SUGGESTED + 1, n, list, starts));
+    if (c->plan->starts == STARTS_MANY) TRY(attempt_all(c, AT_OTHER, AT_OTHER + 1, n, list, starts));
+    for (int round = 0; round < ROUNDS_MOST && c->plan->starts == STARTS_MANY && n > 0; round++) {
+        const int first = AT_RANDOM + round * ROUND;
+        TRY(attempt_all(c, first, first + ROUND, n, list, starts));
+        TRY(attempt_all(c, AT_OTHER, AT_OTHER + 1, n, list, starts));
+        if (round + 1 >= ROUNDS_LEAST) n = still_falling(c, n, list, levels);
+    }
+    still_falling(c, n, list, levels);
+    note_rung(c, PROFILE_FURTHER_STARTS);
     return PARITAS_OK;
 }
 
-static paritas_status at_edge(struct climb *c, size_t *list)
+static paritas_status climb_lowest(struct climb *c, size_t *list, double *starts)
 {
-    const size_t p = c->model->n_parameters;
-    double *space = paritas_allocate(c->context, c->model->n_places + 3 * p, sizeof *space);
-    if (!space) return paritas_fail_memory(c->context);
-    struct lone_fit lone = {.climb = *c, .data = space, .start = space + c->model->n_places};
-    lone.climb.data = space;
-    lone.climb.profiles = &lone.profile;
-    lone.climb.n = 1;
-    lone.climb.which = &(size_t){0};
-    lone.climb.points[FREE_FIT] = lone.start + p;
-    lone.climb.points[CONDITIONAL_FIT] = lone.start + 2 * p;
-    paritas_status status = PARITAS_OK;
-    for (enum kind kind = FREE_FIT; kind <= last_kind(c); kind++) {
-        const size_t n = without_answer(c, kind, list);
-        lone.kind = kind;
-        for (size_t k = 0; k < n && status == PARITAS_OK; k++) status = fit_at_edge(c, list[k], &lone);
-    }
-    paritas_release(&c->context->allocator, space);
-    note_rung(c, PROFILE_AT_EDGE);
+    double *levels = paritas_allocate(c->context, KINDS * c->n, sizeof *levels);
+    const paritas_status status =
+        levels ? climb_rounds(c, list, starts, levels) : paritas_fail_memory(c->context);
+    paritas_release(&c->context->allocator, levels);
     return status;
 }
 
@@ -510,8 +502,9 @@ paritas_status ladder_fit(paritas_context *context, const struct profile_plan *p
                       .which = which,
                       .points = {space, space ? space + n * p : NULL}};
     paritas_status status = list && space ? PARITAS_OK : paritas_fail_memory(context);
+    if (status == PARITAS_OK && plan->starts != STARTS_USUAL)
+        status = climb_lowest(&c, list, space + 2 * n * p);
     if (status == PARITAS_OK) status = climb(&c, list, space + 2 * n * p);
-    if (status == PARITAS_OK) status = at_edge(&c, list);
     if (status == PARITAS_OK && plan->conditional) status = refit_above(&c, list);
     for (size_t k = 0; k < n && points && status == PARITAS_OK; k++)
         memcpy(points + which[k] * p, point_of(&c, FREE_FIT, k), p * sizeof *points);

@@ -1,6 +1,6 @@
 /* ladder.h: Newton profiles, from start to start until there is an answer.
  *
- *   plan's start ─► suggested start ─► the other fit's end ─► bounds ─► between ─► perturbed ─► the edge */
+ *   plan's start ─► suggested start ─► the other fit's end ─► bounds ─► between ─► perturbed */
 #ifndef PARITAS_FIT_LADDER_H
 #define PARITAS_FIT_LADDER_H
 

@@ -11,6 +11,13 @@
 
 #include "fit/family.h"
 
+/* Starts of each fit. Further ones count only where their ends are lower. */
+enum profile_starts {
+    STARTS_USUAL, /* others only where this one has no answer */
+    STARTS_PROBE, /* the suggested one too: shows whether toys have several minima */
+    STARTS_MANY   /* and random ones, round by round, until nothing lower is found */
+};
+
 /* Borrowed arrays, user's order. */
 struct profile_plan {
     const paritas_model *model;
@@ -22,6 +29,7 @@ struct profile_plan {
     double mu;
     const double *conditional_start; /* fit to `start`'s expected data */
     const double *matrix;            /* n_slots squared, from profiles_matrix; NULL: Newton only */
+    enum profile_starts starts;      /* other than usual: in f64, without a matrix */
     bool in_f64;                     /* regardless of the context */
 };
 
@@ -31,8 +39,7 @@ enum profile_rung {
     PROFILE_SUGGESTED_START,
     PROFILE_FROM_THE_OTHER, /* from the pair's other fit */
     PROFILE_FURTHER_STARTS, /* bounds, expected data's fit, perturbed points */
-    /* at the domain's edge: an empty bin's rate is 0 */
-    PROFILE_AT_EDGE,
+    PROFILE_AT_EDGE,        /* by Newton, at the domain's edge: an empty bin's rate is 0 */
     PROFILE_NO_ANSWER,
     PROFILE_RUNGS
 };
@@ -40,11 +47,13 @@ enum profile_rung {
 struct profile {
     double value_free, value_fixed; /* deviance form */
     double mu_hat, edm;
+    double below; /* twice the NLL: from the usual start's end down to that of a further one, at most */
     paritas_fit_status status_free, status_fixed;
     /* of all fits: Newton iterations or quasi-Newton gradients */
     unsigned iterations;
     enum profile_rung rung;
     bool refitted; /* from a lower conditional one */
+    bool edge;     /* a fit ended at the domain's edge */
 };
 
 /* matrix[n_slots * n_slots]: inverse Hessian at `start` for its expected data (kernel row), all but fixed

@@ -1,5 +1,6 @@
 /* histfactory_model.c: HistFactory models in the public interface. */
 #include "histfactory/histfactory_model.h"
+#include "histfactory/histfactory_bends.h"
 #include "base/sized.h"
 #include "base/json.h"
 #include "entry/histfactory_entries.h"
@@ -210,6 +211,7 @@ const struct paritas_family hf_family = {
     .channel_name = channel_name,
     .channel_bins = channel_bins,
     .sample_count = sample_count,
+    .bends = hf_bends,
     .sample_name = sample_name,
     .check_templates = hf_check_templates,
     .put_templates = hf_put_templates,

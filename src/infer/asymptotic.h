@@ -15,6 +15,9 @@ struct asymptotic {
     paritas_test_statistic statistic;
     struct infer_profile data, asimov;
     paritas_fit_status status; /* of the fit at mu' */
+    double twice_nll;          /* of that fit */
+    bool reconsidered;         /* that fit, since tests showed several minima */
+    bool remade;               /* the Asimov data then: earlier tests do not count */
     /* the fit at mu' left the domain: all answers are NaN */
     bool no_asimov;
 };

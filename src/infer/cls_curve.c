@@ -26,6 +26,42 @@ static double parabola(const struct curve *curve, size_t node, double curvature,
     return curve->node[node].y + d * (curve->node[node].slope + 0.5 * curvature * d);
 }
 
+/* The derivative at an inner node of the parabola through it and its neighbours. */
+static double slope_of_values(const struct curve *curve, size_t i, double *secants)
+{
+    const double before = curve->node[i].x - curve->node[i - 1].x,
+                 after = curve->node[i + 1].x - curve->node[i].x;
+    secants[0] = (curve->node[i].y - curve->node[i - 1].y) / before;
+    secants[1] = (curve->node[i + 1].y - curve->node[i].y) / after;
+    return (after * secants[0] + before * secants[1]) / (before + after);
+}
+
+void curve_mend_slopes(struct curve *curve, double noise)
+{
+    for (size_t i = 1; i + 1 < curve->n; i++) {
+        double secants[2];
+        const double slope = slope_of_values(curve, i, secants),
+                     nearest = fmin(curve->node[i].x - curve->node[i - 1].x,
+                                    curve->node[i + 1].x - curve->node[i].x);
+        if (!(fabs(curve->node[i].slope - slope) <= fabs(secants[1] - secants[0]) + noise / nearest))
+            curve->node[i].slope = slope;
+    }
+    if (curve->n < 3) return;
+    const size_t last = curve->n - 1;
+    const double width = curve->node[last].x - curve->node[last - 1].x,
+                 secant = (curve->node[last].y - curve->node[last - 1].y) / width,
+                 turn = secant - curve->node[last - 1].slope;
+    if (!(fabs(curve->node[last].slope - secant - turn) <= 2.0 * fabs(turn) + noise / width))
+        curve->node[last].slope = secant + turn;
+}
+
+double curve_slope(const struct curve *curve, double x)
+{
+    for (size_t i = 0; i < curve->n; i++)
+        if (curve->node[i].x == x) return curve->node[i].slope;
+    return (double)NAN;
+}
+
 double curve_value(const struct curve *curve, double x)
 {
     size_t n = curve->n;

@@ -20,6 +20,11 @@ struct curve {
 
 /* Replaces a node at the same x. Ignores non-finite numbers and a full curve. */
 void curve_add(struct curve *curve, double x, double y, double slope);
+/* Replaces slopes that contradict the values, which have an error of `noise`: on the edge of the domain the
+ * gradient is not the profile's slope. */
+void curve_mend_slopes(struct curve *curve, double noise);
+/* At a node; NaN elsewhere. */
+double curve_slope(const struct curve *curve, double x);
 double curve_value(const struct curve *curve, double x);
 
 /* Root of f in [a, b], to a few ulp. f must change sign: +-HUGE_VAL is fine, NaN counts as negative. */

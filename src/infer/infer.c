@@ -2,6 +2,8 @@
 #include "fit/fit_rows.h"
 #include "base/sized.h"
 #include "fit/fit.h"
+#include "infer/lowest.h"
+#include "infer/outside.h"
 #include "infer/own_context.h"
 #include "infer/random_starts.h"
 
@@ -30,6 +32,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     arena_open(&infer->arena, &context->allocator);
     infer->base = (paritas_job)PARITAS_JOB_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_job, "job", job, &infer->base));
+    infer->starts = infer->base.starts;
     infer->n_parameters = paritas_model_parameter_count(model);
     infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) +
                     paritas_model_template_count(model);
@@ -43,6 +46,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     memcpy(infer->upper, upper, infer->n_parameters * sizeof *upper);
     infer->base.upper = infer->upper;
     TRY(find_widths(infer, paritas_model_frozen(model)));
+    infer->poi = infer->n_parameters;
     if (!needs_poi) return PARITAS_OK;
     const ptrdiff_t poi = paritas_model_poi_index(model);
     if (poi < 0) return paritas_refuse(context, "the model has no parameter of interest");
@@ -205,6 +209,7 @@ static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point
                 &(paritas_fit_answers){.results = results, .parameters = fitted}));
     for (size_t i = 0; i < n; i++) {
         points[i]->status = results[i].status;
+        points[i]->iterations = results[i].iterations;
         points[i]->twice_nll = results[i].twice_nll;
         points[i]->parameters = fitted + i * p;
     }
@@ -291,12 +296,25 @@ static bool is_open(const struct infer *infer, const struct infer_profile *profi
     return false;
 }
 
+/* Further starts for the points of each profile. */
+static paritas_status look_lower(struct infer *infer, size_t n, struct infer_point *points)
+{
+    struct infer_point **own = infer_array(infer, n, sizeof *own);
+    TRY(infer_memory(infer));
+    for (size_t i = 0, m; i < n; i += m) {
+        for (m = 0; i + m < n && points[i + m].profile == points[i].profile; m++) own[m] = &points[i + m];
+        TRY(lowest_search(infer, points[i].profile, m, own));
+    }
+    return PARITAS_OK;
+}
+
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points)
 {
     TRY(infer_points_once(infer, n, points));
     for (size_t i = 0; i < n; i++)
         if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
             TRY(fit_again(infer, points[i].profile, true, n, points));
+    TRY(look_lower(infer, n, points));
     /* two rounds: the first may find a lower point */
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < n; i++) {
@@ -304,7 +322,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
             const struct infer_point *lower = below_free_fit(infer, points[i].profile, n, points);
             if (lower) TRY(repeat_from(infer, lower, n, points));
         }
-    return PARITAS_OK;
+    return outside_note_points(infer, n, points);
 }
 
 /* EDM in units of twice the NLL: g . C . g / 2. `step` becomes the Newton step -C g / 2. */

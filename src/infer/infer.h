@@ -11,6 +11,15 @@
 #include "base/context.h"
 #include "fit/minimum.h"
 
+/* Different minima that further starts met (lowest.h). */
+struct infer_minima {
+    bool several;
+    size_t met;   /* of the fit with the most */
+    double apart; /* twice the NLL, between the lowest and the highest of a fit */
+};
+
+#define INFER_POOL_MOST 32
+#define INFER_PROBED_MOST 16 /* conditional fits of a profile */
 #define INFER_FIXED_MAX 2
 #define INFER_NEIGHBOURS 4
 
@@ -19,11 +28,19 @@ struct infer {
     const paritas_model *model;
     struct arena arena;
     size_t n_parameters, n_data;
-    size_t poi;       /* valid if infer_open checked it */
+    size_t poi;       /* n_parameters if infer_open did not check it */
     paritas_job base; /* borrowed, but for `upper` */
     double *upper;    /* own copy: limits widen it */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
+    unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
+    size_t *bent, n_bent; /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
+    double bent_at;       /* largest size of the parameter of interest then */
+    bool suspicious;      /* lowest_search saw signs of several minima, for any data */
+    struct infer_minima minima;
+    const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
+    size_t n_pool;
+    bool told_outside; /* outside.h */
     bool out_of_memory;
 };
 
@@ -34,7 +51,10 @@ struct infer_profile {
     paritas_fit_result result;
     double *parameters, *errors, *covariance; /* n, n, n * n */
     paritas_parameter_state *states;
-    double *hessian; /* of twice the NLL; only for a parameter on its bound */
+    double *hessian;         /* of twice the NLL; only for a parameter on its bound */
+    bool probed, suspicious; /* by lowest_search */
+    double probed_at[INFER_PROBED_MOST];
+    size_t n_probed_at;
 };
 
 /* A conditional fit with `k` parameters fixed. */
@@ -45,9 +65,11 @@ struct infer_point {
     double value[INFER_FIXED_MAX];
     unsigned wave; /* fitted after smaller waves */
     bool afresh;   /* starts where the job does */
+    bool onward;   /* starts at the profile's parameters, whatever lies lower */
     /* of smaller waves, same profile and parameter; NULL: none */
     const struct infer_point *neighbour[INFER_NEIGHBOURS];
     paritas_fit_status status; /* from here on: answers */
+    unsigned iterations;
     double twice_nll;
     double slope; /* d(twice_nll) / d(value[0]), set by infer_slopes */
     const double *parameters;

@@ -1,80 +1,25 @@
 /* limit.c: upper limits on the parameter of interest.
  *
- * A round fits one mu for each of the six curves without a root, as one batch (two fits a mu). CLs(mu)
- * follows from the interpolated observed and Asimov profiles (cls_curve.h). First proposals come from the
- * free fits' variances. Roots must be within ACCEPT of a fitted point; interpolation adds its square. */
+ * A round tests one mu for each of the six curves without a root, as one batch (two fits a mu). First
+ * proposals come from the free fits' variances. Roots must be within ACCEPT of a test; interpolation adds its
+ * square. Then CLs there must be the level: if it jumps, tests are fitted from their neighbours' points too.
+ * If tests show that a curve turns, more of them look for further crossings. */
 #include "infer/limit.h"
 #include "base/host_math.h"
 #include "base/sized.h"
-#include "infer/asymptotic.h"
-#include "infer/cls_curve.h"
+#include "infer/limit_tests.h"
 #include "infer/probability.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #define WIDEN_MAX 1048576.0 /* largest factor of the POI's interval */
-#define ACCEPT 2e-5         /* relative distance of a root from the nearest fitted point */
-#define SAME_POINT 1e-7     /* relative; closer proposals are fitted once */
-
-struct search {
-    struct asymptotic a;
-    double log_level, widest;
-    size_t n;
-    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* in fitting order */
-    struct curve data, asimov;                         /* twice the NLL over mu */
-};
-
-/* CLs is above the level at `low`, below at `high`. */
-struct bracket {
-    double low, high; /* high: HUGE_VAL while unknown */
-    double root;      /* NaN while unknown */
-    bool settled, hopeless;
-};
-
-struct curve_of_search {
-    const struct search *search;
-    int curve;
-};
-
-static double log_excess(const struct search *s, int curve, double mu, double fixed, double fixed_asimov)
-{
-    const struct asymptotic *a = &s->a;
-    size_t poi = a->infer->poi;
-    double q = statistic_q(a->statistic, mu, a->data.parameters[poi], fixed, a->data.result.twice_nll);
-    double q_asimov =
-        statistic_q(a->statistic, mu, a->asimov.parameters[poi], fixed_asimov, a->asimov.result.twice_nll);
-    return asymptotic_log_cls(a->statistic, curve, q, q_asimov) - s->log_level;
-}
-
-static double interpolated(const void *user, double mu)
-{
-    const struct curve_of_search *c = user;
-    /* no exclusion at mu': q_A and the statistic have no scale */
-    if (!(mu > 0.0)) return 700.0;
-    return log_excess(c->search, c->curve, mu, curve_value(&c->search->data, mu),
-                      curve_value(&c->search->asimov, mu));
-}
-
-static paritas_status rebuild_curves(struct search *s)
-{
-    struct infer *infer = s->a.infer;
-    struct infer_profile *profiles[2] = {&s->a.data, &s->a.asimov};
-    struct curve *curves[2] = {&s->data, &s->asimov};
-    for (int k = 0; k < 2; k++) {
-        double slope, variance;
-        TRY(infer_free_slope(infer, profiles[k], infer->poi, &slope));
-        TRY(infer_variance(infer, profiles[k], infer->poi, &variance));
-        curves[k]->n = 0;
-        curves[k]->curvature = 2.0 / variance;
-        curve_add(curves[k], profiles[k]->parameters[infer->poi], profiles[k]->result.twice_nll, slope);
-        for (size_t i = 0; i < s->n; i++) {
-            const struct infer_point *point = k == 0 ? &s->points[i].data : &s->points[i].asimov;
-            curve_add(curves[k], s->points[i].mu, point->twice_nll, point->slope);
-        }
-    }
-    return PARITAS_OK;
-}
+#define ACCEPT 2e-5         /* relative distance of a root from the nearest test */
+#define SAME_POINT 1e-7     /* relative; closer proposals are tested once */
+#define LEVEL_MET 2e-3      /* of ln(CLs / level) at a root, from the nearest test */
+#define PATIENCE 6          /* tests of a curve before the search becomes careful, and bisects in turns */
+#define GRID 16             /* further tests where a curve turns */
 
 double limit_widest(const struct infer *infer)
 {
@@ -90,68 +35,122 @@ void limit_widen(struct infer *infer, double mu, double widest)
     if (*upper > widest) *upper = widest;
 }
 
-/* Repeats a free fit that the old bound held back. */
-static paritas_status widen(struct search *s, double mu, paritas_limit_result *result)
+/* CLs is above the level at `low`, below at `high`: the last such place upward. */
+struct bracket {
+    double low, high;  /* high: HUGE_VAL while unknown */
+    double root;       /* NaN while unknown */
+    bool below_before; /* CLs was below the level before `low` too */
+    bool settled, hopeless;
+    bool jump;               /* settled, but CLs there is not the level */
+    unsigned proposals, far; /* all of them; those beyond the last test without a root to aim at */
+    enum paritas_reason reason;
+};
+
+struct curve_of_search {
+    const struct limit_tests *tests;
+    int curve;
+};
+
+static double interpolated(const void *user, double mu)
 {
-    struct infer *infer = s->a.infer;
-    size_t poi = infer->poi;
-    limit_widen(infer, mu, s->widest);
-    result->bound_widened = 1;
-    if (s->a.data.states[poi] != PARITAS_PARAMETER_AT_UPPER_BOUND) return PARITAS_OK;
-    s->a.data.start = s->a.data.parameters;
-    return infer_free_fit(infer, &s->a.data);
+    const struct curve_of_search *c = user;
+    /* no exclusion at mu': q_A and the statistic have no scale */
+    if (!(mu > 0.0)) return 700.0;
+    return limit_tests_excess_at(c->tests, c->curve, mu);
 }
 
-static paritas_status test(struct search *s, size_t n, const double *mu)
-{
-    double free = s->a.data.result.twice_nll;
-    struct asymptotic_point *fresh = s->points + s->n;
-    for (size_t i = 0; i < n; i++) fresh[i].mu = mu[i];
-    TRY(asymptotic_test(&s->a, n, fresh, true));
-    s->n += n;
-    if (s->a.data.result.twice_nll < free - same_minimum(s->a.infer->context))
-        TRY(asymptotic_test(&s->a, s->n, s->points, true));
-    return rebuild_curves(s);
-}
-
-/* A point without an answer counts as beyond the root. */
-static void update_bracket(const struct search *s, int curve, struct bracket *bracket)
+/* A test without an answer counts as beyond the root. */
+static void update_bracket(const struct limit_tests *tests, int curve, struct bracket *bracket)
 {
     bracket->low = 0.0;
     bracket->high = HUGE_VAL;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct asymptotic_point *point = &s->points[i];
-        double f = log_excess(s, curve, point->mu, point->data.twice_nll, point->asimov.twice_nll);
-        if (f >= 0.0 && point->mu > bracket->low && point->mu < bracket->high) bracket->low = point->mu;
-        if (!(f >= 0.0) && point->mu < bracket->high) bracket->high = point->mu;
+    bracket->below_before = false;
+    bool below = false;
+    for (size_t i = 0; i < tests->n; i++) {
+        const double mu = tests->points[tests->ascending[i]].mu,
+                     f = limit_tests_excess(tests, curve, tests->ascending[i]);
+        if (f >= 0.0) {
+            bracket->low = mu;
+            bracket->high = HUGE_VAL;
+            bracket->below_before = below;
+        } else if (mu < bracket->high) {
+            bracket->high = mu;
+        }
+        below = below || f < 0.0;
     }
-    if (bracket->low > bracket->high) bracket->low = 0.0;
 }
 
-static void propose(const struct search *s, int curve, double scale, struct bracket *bracket)
+static void give_up(struct bracket *bracket, enum paritas_reason reason)
 {
-    struct curve_of_search c = {s, curve};
-    update_bracket(s, curve, bracket);
-    double high = bracket->high, root;
-    if (high == HUGE_VAL) {
-        double step = scale;
-        for (high = bracket->low + step; high < s->widest && !(interpolated(&c, high) < 0.0); high += step)
-            step *= 2.0;
-        if (high > s->widest) high = s->widest;
-    }
+    bracket->hopeless = true;
+    bracket->reason = reason;
+}
+
+static bool has_answer(const struct limit_tests *tests, int curve, double mu)
+{
+    for (size_t i = 0; i < tests->n; i++)
+        if (tests->points[i].mu == mu) return !isnan(limit_tests_excess(tests, curve, i));
+    return true;
+}
+
+/* Above the last test: where extrapolation crosses, or a step further if a profile falls there. */
+static void propose_beyond(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
+{
+    struct curve_of_search c = {tests, curve};
+    double high, step = scale;
+    for (high = bracket->low + step; high < tests->widest && !(interpolated(&c, high) < 0.0); high += step)
+        step *= 2.0;
+    if (high > tests->widest) high = tests->widest;
     if (interpolated(&c, high) < 0.0) {
-        root = find_root(interpolated, &c, bracket->low, high);
-    } else if (bracket->high == HUGE_VAL) {
-        bracket->hopeless = true; /* CLs stays above the level up to the widest bound */
-        return;
+        bracket->root = find_root(interpolated, &c, bracket->low, high);
+        if (bracket->proposals > PATIENCE) bracket->root = fmax(bracket->root, 2.0 * bracket->low);
+    } else if (bracket->low < tests->widest && bracket->far < 12 && limit_tests_turn(tests)) {
+        bracket->root =
+            bracket->low + fmax(scale, bracket->low) * (double)(UINT64_C(1) << (2 * bracket->far++));
     } else {
-        root = 0.5 * (bracket->low + high); /* no answer at `high`: halve */
+        give_up(bracket, bracket->below_before ? PARITAS_REASON_COMES_BACK : PARITAS_REASON_NONE_BELOW_BOUND);
     }
-    if (root < 1e-9 * scale) bracket->hopeless = true;
-    bracket->root = root;
-    for (size_t i = 0; i < s->n; i++) {
-        bool answered = isfinite(s->points[i].data.twice_nll) && isfinite(s->points[i].asimov.twice_nll);
-        if (answered && fabs(s->points[i].mu - root) <= ACCEPT * fabs(root)) bracket->settled = true;
+    bracket->root = fmin(bracket->root, tests->widest);
+}
+
+static void propose(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
+{
+    struct curve_of_search c = {tests, curve};
+    update_bracket(tests, curve, bracket);
+    const double low = bracket->low, high = bracket->high;
+    bracket->proposals++;
+    if (high == HUGE_VAL)
+        propose_beyond(tests, curve, scale, bracket);
+    else if (!(interpolated(&c, high) < 0.0) || (bracket->proposals > PATIENCE && bracket->proposals % 2))
+        bracket->root = 0.5 * (low + high); /* no answer at `high`, or interpolation is slow */
+    else
+        bracket->root = find_root(interpolated, &c, low, high);
+    if (bracket->hopeless) return;
+    if (bracket->root < 1e-9 * scale) {
+        /* CLs at mu' is no number: the curve may be below the level everywhere, but only tests tell */
+        bracket->root = 0.1 * fmin(high, 10.0 * scale);
+        if (high < 1e-3 * scale)
+            give_up(bracket,
+                    has_answer(tests, curve, high) ? PARITAS_REASON_ALL_EXCLUDED : PARITAS_REASON_UNDEFINED);
+    }
+    const double root = bracket->root;
+    size_t nearest = tests->n;
+    for (size_t i = 0; i < tests->n; i++) {
+        const double distance = fabs(tests->points[i].mu - root);
+        if (isnan(limit_tests_excess(tests, curve, i)) || !(distance <= ACCEPT * fabs(root))) continue;
+        if (nearest == tests->n || distance < fabs(tests->points[nearest].mu - root)) nearest = i;
+    }
+    if (nearest == tests->n || bracket->hopeless) return;
+    const double there = limit_tests_excess(tests, curve, nearest),
+                 expected = limit_tests_excess_from(tests, curve, nearest, root);
+    if (fabs(there) <= LEVEL_MET || fabs(expected) <= LEVEL_MET) {
+        bracket->settled = true;
+    } else if (high == HUGE_VAL) {
+        bracket->root = fmin(low + 0.01 * fmax(scale, low), tests->widest);
+    } else if (high - low > 4.0 * ACCEPT * root) {
+        bracket->root = 0.5 * (low + high);
+    } else {
+        bracket->settled = bracket->jump = true;
     }
 }
 
@@ -172,6 +171,24 @@ static size_t collect(struct bracket *brackets, double *mu)
     return n;
 }
 
+/* Where the curve crosses the level between two tests, ascending; up to `room`. */
+static size_t find_crossings(const struct limit_tests *tests, int curve, size_t room, double *crossings)
+{
+    struct curve_of_search c = {tests, curve};
+    size_t n = 0;
+    double last = 0.0;
+    bool above = true;
+    for (size_t i = 0; i < tests->n && n < room; i++) {
+        const double mu = tests->points[tests->ascending[i]].mu,
+                     f = limit_tests_excess(tests, curve, tests->ascending[i]);
+        if (isnan(f)) continue;
+        if ((f >= 0.0) != above) crossings[n++] = find_root(interpolated, &c, last, mu);
+        above = f >= 0.0;
+        last = mu;
+    }
+    return n;
+}
+
 /* Sorted by mu; if full, the last test falls out. */
 static void insert(const paritas_hypotest_result *one, size_t n, size_t room, paritas_hypotest_result *scan)
 {
@@ -183,73 +200,205 @@ static void insert(const paritas_hypotest_result *one, size_t n, size_t room, pa
     if (at < room) scan[at] = *one;
 }
 
-static void write_result(const struct search *s, const struct bracket *brackets,
-                         const paritas_limit_request *request, paritas_limit_result *result)
+static bool is_near(double a, double b)
 {
+    return fabs(a - b) <= 4.0 * ACCEPT * fabs(b);
+}
+
+struct search {
+    struct limit_tests tests;
+    struct bracket brackets[ASYMPTOTIC_CURVES];
+    double crossings[ASYMPTOTIC_CURVES][PARITAS_CROSSINGS_MOST]; /* but the limit; then NaN */
+    double scale;                                                /* of the first step */
+    bool spread;                                                 /* tests were spread where a curve turns */
+};
+
+static void restart(struct search *s)
+{
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        s->brackets[curve] = (struct bracket){.proposals = s->brackets[curve].proposals};
+        if (s->tests.a.no_asimov) give_up(&s->brackets[curve], PARITAS_REASON_UNDEFINED);
+    }
+    s->tests.changed = false;
+}
+
+/* Later tests can show that a curve was given up too early. */
+static void revive(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
+{
+    if (!bracket->hopeless || tests->a.no_asimov) return;
+    update_bracket(tests, curve, bracket);
+    if (bracket->reason == PARITAS_REASON_ALL_EXCLUDED)
+        bracket->hopeless = bracket->low <= 1e-9 * scale;
+    else if (bracket->reason == PARITAS_REASON_NONE_BELOW_BOUND ||
+             bracket->reason == PARITAS_REASON_COMES_BACK)
+        bracket->hopeless = bracket->high == HUGE_VAL;
+}
+
+/* The next tests of curves without a root. */
+static paritas_status propose_roots(struct search *s, size_t *n, double *mu)
+{
+    for (bool again = true; again;) {
+        again = false;
+        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+            struct bracket *b = &s->brackets[curve];
+            revive(&s->tests, curve, s->scale, b);
+            if (!b->settled && !b->hopeless) propose(&s->tests, curve, s->scale, b);
+            again = again || (b->jump && !b->hopeless) || (b->proposals > PATIENCE && !s->tests.careful);
+        }
+        if (!again) break;
+        s->tests.careful = true;
+        TRY(limit_tests_compare(&s->tests));
+        if (s->tests.changed) {
+            restart(s);
+            continue;
+        }
+        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+            struct bracket *b = &s->brackets[curve];
+            if (b->jump && !b->hopeless)
+                give_up(b, has_answer(&s->tests, curve, b->high) ? PARITAS_REASON_JUMP
+                                                                 : PARITAS_REASON_UNDEFINED);
+        }
+    }
+    *n = collect(s->brackets, mu);
+    return PARITAS_OK;
+}
+
+/* From the best fit to twice the highest root, in geometric progression. */
+static size_t spread_tests(const struct search *s, size_t room, double *mu)
+{
+    const struct limit_tests *tests = &s->tests;
+    const struct infer *infer = tests->a.infer;
+    const double from = fmax(0.0, tests->a.data.parameters[infer->poi]), bound = infer->upper[infer->poi];
+    double highest = 0.0, first = HUGE_VAL;
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        const struct bracket *b = &s->brackets[curve];
+        highest = fmax(highest, b->hopeless ? b->low : b->root);
+        if (b->settled && b->root > from) first = fmin(first, b->root - from);
+    }
+    const double top = fmax(highest, fmin(2.0 * highest, bound));
+    if (!(top > from)) return 0;
+    first = fmax(fmin(first, s->scale), 1e-3 * (top - from));
+    const double growth = host_log((top - from) / first);
+    size_t n = 0;
+    for (size_t i = 0; i < room; i++) {
+        const double part = room > 1 ? (double)i / (double)(room - 1) : 1.0,
+                     at = from + first * host_exp(part * growth);
+        bool known = false;
+        for (size_t k = 0; k < tests->n; k++) known = known || is_near(tests->points[k].mu, at);
+        if (!known) mu[n++] = at;
+    }
+    return n;
+}
+
+/* All crossings but the limits. Those not yet near a test are proposed as tests. */
+static size_t propose_crossings(struct search *s, size_t room, double *mu)
+{
+    size_t n = 0;
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        double all[PARITAS_SCAN_MOST];
+        const struct bracket *b = &s->brackets[curve];
+        const size_t count = find_crossings(&s->tests, curve, PARITAS_SCAN_MOST, all);
+        size_t kept = 0;
+        for (size_t k = 0; k < PARITAS_CROSSINGS_MOST; k++) s->crossings[curve][k] = (double)NAN;
+        for (size_t k = 0; k < count && kept < PARITAS_CROSSINGS_MOST; k++) {
+            if ((b->settled && !b->hopeless && is_near(all[k], b->root)) || all[k] < 1e-9 * s->scale)
+                continue;
+            s->crossings[curve][kept++] = all[k];
+            bool known = false;
+            for (size_t i = 0; i < s->tests.n; i++)
+                known = known || fabs(s->tests.points[i].mu - all[k]) <= ACCEPT * all[k];
+            for (size_t i = 0; i < n; i++) known = known || is_near(mu[i], all[k]);
+            if (!known && n < room) mu[n++] = all[k];
+        }
+    }
+    return n;
+}
+
+static void write_result(const struct search *s, const paritas_limit_request *request,
+                         paritas_limit_result *result)
+{
+    const struct limit_tests *tests = &s->tests;
+    const struct asymptotic *a = &tests->a;
+    const paritas_fit_status statuses[] = {[PARITAS_REASON_JUMP] = PARITAS_FIT_NO_PROGRESS,
+                                           [PARITAS_REASON_UNDEFINED] = PARITAS_FIT_NON_FINITE,
+                                           [PARITAS_REASON_NOT_REACHED] = PARITAS_FIT_AT_ITERATION_LIMIT};
     paritas_fit_status worst =
-        infer_worse(infer_worse(s->a.data.result.status, s->a.asimov.result.status), s->a.status);
-    for (size_t i = 0; i < s->n; i++) {
+        infer_worse(infer_worse(a->data.result.status, a->asimov.result.status), a->status);
+    for (size_t i = 0; i < tests->n; i++) {
         paritas_hypotest_result one = PARITAS_INIT(paritas_hypotest_result);
-        asymptotic_result(&s->a, &s->points[i], &one);
-        worst = infer_worse(worst, one.status);
+        asymptotic_result(a, &tests->points[i], &one);
+        one.bound_widened = tests->widened;
+        worst = infer_worse(worst, infer_worse(tests->points[i].data.status, tests->points[i].asimov.status));
         insert(&one, i, request->scan_room, request->scan);
         result->mu_hat = one.mu_hat;
     }
-    result->n_scan = s->n;
+    result->n_scan = tests->n;
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
-        const struct bracket *b = &brackets[curve];
-        double limit = b->settled ? b->root : (double)NAN;
-        /* no root is an answer; a root not reached is a failure */
-        if (!b->settled && !b->hopeless) worst = infer_worse(worst, PARITAS_FIT_AT_ITERATION_LIMIT);
-        if (curve == ASYMPTOTIC_OBSERVED)
-            result->limit_obs = limit;
-        else
-            result->limit_exp[curve] = limit;
+        const struct bracket *b = &s->brackets[curve];
+        const bool observed = curve == ASYMPTOTIC_OBSERVED;
+        const paritas_reason reason = b->hopeless  ? b->reason
+                                      : b->settled ? PARITAS_REASON_FOUND
+                                                   : PARITAS_REASON_NOT_REACHED;
+        *(observed ? &result->limit_obs : &result->limit_exp[curve]) =
+            reason == PARITAS_REASON_FOUND ? b->root : (double)NAN;
+        *(observed ? &result->reason_obs : &result->reason_exp[curve]) = reason;
+        memcpy(observed ? result->crossings_obs : result->crossings_exp[curve], s->crossings[curve],
+               sizeof s->crossings[curve]);
+        worst = infer_worse(worst, statuses[reason]);
     }
-    result->upper_bound = s->a.infer->upper[s->a.infer->poi];
+    result->upper_bound = a->infer->upper[a->infer->poi];
+    result->bound_widened = tests->widened;
     result->status = worst;
+    result->several_minima = a->infer->minima.several;
+    result->minima = (paritas_minima){a->infer->minima.met, a->infer->minima.apart};
 }
 
-static void write_fits(const struct search *s, const struct bracket *brackets, struct limit_fits *fits)
+static void write_fits(const struct search *s, struct limit_fits *fits)
 {
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         double nearest = HUGE_VAL;
         fits->data[curve] = fits->asimov[curve] = NULL;
-        for (size_t i = 0; i < s->n && brackets[curve].settled; i++) {
-            const double distance = fabs(s->points[i].mu - brackets[curve].root);
+        const struct bracket *b = &s->brackets[curve];
+        for (size_t i = 0; i < s->tests.n && b->settled && !b->hopeless; i++) {
+            const struct asymptotic_point *point = &s->tests.points[i];
+            const double distance = fabs(point->mu - b->root);
             if (!(distance < nearest)) continue;
             nearest = distance;
-            fits->data[curve] = s->points[i].data.parameters;
-            fits->asimov[curve] = s->points[i].asimov.parameters;
+            fits->data[curve] = point->data.parameters;
+            fits->asimov[curve] = point->asimov.parameters;
         }
     }
 }
 
-static paritas_status limit(struct infer *infer, struct search *s, const paritas_limit_request *request,
-                            paritas_limit_result *result, struct limit_fits *fits)
+static paritas_status find_limits(struct infer *infer, struct search *s)
 {
-    struct bracket brackets[ASYMPTOTIC_CURVES];
-    double mu[ASYMPTOTIC_CURVES], variance;
-    memset(brackets, 0, sizeof brackets);
-    TRY(asymptotic_open(&s->a, infer, s->a.statistic));
-    TRY(rebuild_curves(s));
-    TRY(infer_variance(infer, &s->a.asimov, infer->poi, &variance));
-    size_t poi = infer->poi;
-    double width = infer->upper[poi] - infer->base.lower[poi];
-    double scale = variance > 0.0 ? sqrt(variance) : width / 16.0;
-    s->widest = limit_widest(infer);
-    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) brackets[curve].hopeless = s->a.no_asimov;
+    struct limit_tests *tests = &s->tests;
+    double mu[PARITAS_SCAN_MOST], variance;
+    TRY(limit_tests_open(tests, infer));
+    TRY(infer_variance(infer, &tests->a.asimov, infer->poi, &variance));
+    const double width = infer->upper[infer->poi] - infer->base.lower[infer->poi];
+    s->scale = variance > 0.0 ? sqrt(variance) : width / 16.0;
+    restart(s);
     for (;;) {
-        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++)
-            if (!brackets[curve].settled && !brackets[curve].hopeless)
-                propose(s, curve, scale, &brackets[curve]);
-        size_t n = collect(brackets, mu);
-        if (n == 0 || s->n + n > PARITAS_SCAN_MOST) break;
-        if (mu[n - 1] > infer->upper[poi]) TRY(widen(s, mu[n - 1], result));
-        TRY(test(s, n, mu));
+        size_t n;
+        TRY(propose_roots(s, &n, mu));
+        const size_t room = PARITAS_SCAN_MOST - tests->n;
+        if (n == 0 && !s->spread && tests->n > 0 && limit_tests_turn(tests)) {
+            s->spread = true;
+            TRY(limit_tests_compare(tests));
+            tests->careful = tests->changed = true;
+            n = spread_tests(s, room / 2 < GRID ? room / 2 : GRID, mu);
+        } else if (n == 0) {
+            n = propose_crossings(s, room, mu);
+            if (n == 0) break;
+        }
+        if (n > room) break;
+        if (n > 0) TRY(limit_tests_make(tests, n, mu));
+        if (tests->changed) restart(s);
+        /* enough random starts: from now on neighbours show lower minima */
+        if (infer->minima.several && tests->n > 2 * ASYMPTOTIC_CURVES) tests->careful = true;
     }
-    write_result(s, brackets, request, result);
-    if (fits != NULL) write_fits(s, brackets, fits);
+    propose_crossings(s, 0, mu);
     return PARITAS_OK;
 }
 
@@ -267,9 +416,12 @@ paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request
     struct search *search = infer_array(infer, 1, sizeof *search);
     TRY(infer_memory(infer));
     *result = (paritas_limit_result){.size = sizeof *result, .mu_hat = (double)NAN};
-    search->a.statistic = request->statistic;
-    search->log_level = host_log(request->level);
-    return limit(infer, search, request, result, fits);
+    search->tests.a.statistic = request->statistic;
+    search->tests.log_level = host_log(request->level);
+    TRY(find_limits(infer, search));
+    write_result(search, request, result);
+    if (fits) write_fits(search, fits);
+    return PARITAS_OK;
 }
 
 paritas_status paritas_limit(paritas_context *context, const paritas_model *model, const paritas_job *job,

@@ -148,8 +148,8 @@ paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct i
     }
     for (size_t i = 0; i < n; i++) {
         const double *value = values + CANDIDATES * i;
-        size_t best = points[i]->afresh ? SUGGESTED : PREDICTED;
-        for (size_t k = 0; k < CANDIDATES && !points[i]->afresh; k++)
+        size_t best = points[i]->afresh ? SUGGESTED : points[i]->onward ? PLAIN : PREDICTED;
+        for (size_t k = 0; k < CANDIDATES && !points[i]->afresh && !points[i]->onward; k++)
             if (value[k] < value[best] || (isnan(value[best]) && !isnan(value[k]))) best = k;
         memcpy(starts + i * p, rows + (CANDIDATES * i + best) * p, p * sizeof *starts);
     }

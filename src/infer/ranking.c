@@ -1,5 +1,5 @@
 /* ranking.c: how each parameter's uncertainty moves the best fit of the parameter of interest. */
-#include "infer/infer.h"
+#include "infer/lowest.h"
 #include "base/sized.h"
 
 #include <math.h>
@@ -95,6 +95,7 @@ paritas_status paritas_ranking(paritas_context *context, const paritas_model *mo
     for (int round = 0; round < 3 && again && status == PARITAS_OK; round++) {
         again = false;
         status = infer_free_fit(&infer, &profile);
+        if (status == PARITAS_OK && round == 0) status = lowest_search(&infer, &profile, 0, NULL);
         if (status == PARITAS_OK) status = rank(&infer, &profile, entries, n, &again);
     }
     if (status == PARITAS_OK) qsort(entries, *n, sizeof *entries, by_impact);

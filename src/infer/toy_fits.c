@@ -2,6 +2,7 @@
 #include "infer/toy_fits.h"
 #include "fit/fit.h"
 #include "base/json.h"
+#include "infer/outside.h"
 #include "infer/toys.h"
 
 #include <math.h>
@@ -23,6 +24,8 @@ paritas_status toy_fits_best(struct infer *infer, struct infer_profile *profile,
 {
     *profile = (struct infer_profile){.data = infer->base.data};
     TRY(infer_free_fit(infer, profile));
+    TRY(outside_check(infer, profile->result.status, "the free fit, where toys are drawn,",
+                      profile->parameters));
     struct infer_point best = {.profile = profile, .parameters = profile->parameters};
     TRY(infer_polish(infer, &best));
     *point = best.parameters;
@@ -109,7 +112,6 @@ static paritas_status chunk_hold(struct chunk *chunk, size_t step)
     return PARITAS_OK;
 }
 
-/* At the edge of the domain there is no curvature, hence no errors. */
 static paritas_status find_errors(struct chunk *chunk, paritas_context *context, size_t n_toys,
                                   struct arena *arena)
 {
@@ -123,9 +125,7 @@ static paritas_status find_errors(struct chunk *chunk, paritas_context *context,
     if (!which || !jobs || !results || !parameters || !errors) return paritas_fail_memory(context);
     for (size_t i = 0; i < n_toys * n; i++) chunk->errors[i] = (double)NAN;
     for (size_t i = 0; i < n_toys; i++) {
-        if (chunk->given[i].result.status != PARITAS_FIT_CONVERGED ||
-            chunk->profiles[i].rung == PROFILE_AT_EDGE)
-            continue;
+        if (chunk->given[i].result.status != PARITAS_FIT_CONVERGED) continue;
         jobs[answered] = infer->base;
         jobs[answered].data = chunk->data + i * infer->n_data;
         jobs[answered].start = chunk->parameters + i * n;

@@ -1,4 +1,5 @@
 /* toys.c: tests of one mu by toys. */
+#include "infer/outside.h"
 #include "infer/toys.h"
 #include "base/sized.h"
 #include "fit/minimum.h"
@@ -185,6 +186,21 @@ static paritas_status open_ensemble(struct toy_test *test, int h)
     return ensemble_open(infer->context, &options, &test->ensemble[h]);
 }
 
+/* Where toys of one hypothesis have several minima, all toys get many starts. */
+static void use_many_starts(struct toy_test *test)
+{
+    struct infer_minima *minima = &test->infer->minima;
+    for (int h = 0; h < test->pool.n_hypotheses; h++) {
+        const double below = test->ensemble[h].below;
+        if (!(below > 0.0)) continue;
+        minima->several = true;
+        if (minima->met < 2) minima->met = 2;
+        minima->apart = fmax(minima->apart, below);
+    }
+    for (int h = 0; h < test->pool.n_hypotheses && minima->several; h++)
+        ensemble_use_many_starts(&test->ensemble[h]);
+}
+
 paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
                              paritas_test_statistic statistic, double mu, struct store *store)
 {
@@ -201,8 +217,15 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     TRY(infer_free_fit(infer, data));
     TRY(infer_points(infer, TOY_HYPOTHESES, point));
     for (int h = 0; h < TOY_HYPOTHESES; h++) TRY(infer_polish(infer, &point[h]));
-    for (int h = 0; h < pool->n_hypotheses; h++) TRY(open_ensemble(test, h));
+    for (int h = 0; h < pool->n_hypotheses; h++) {
+        TRY(outside_check(infer, point[h].status, "a conditional fit, where toys are drawn,",
+                          point[h].parameters));
+        TRY(open_ensemble(test, h));
+    }
+    use_many_starts(test);
     paritas_hypotest_toys_result *r = &test->result;
+    r->several_minima = infer->minima.several;
+    r->minima = (paritas_minima){infer->minima.met, infer->minima.apart};
     r->mu = pool->mu;
     r->mu_hat = data->parameters[infer->poi];
     r->twice_nll_free = data->result.twice_nll;
@@ -339,7 +362,10 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
     TRY(infer_check_tested(infer, infer->poi, key.mu));
     TRY(toys_open_store(infer, options, &key, store));
     TRY(toy_test_open(test, infer, options, statistic, mu, *store));
-    if (*store) TRY(set_facts(*store, &test->result));
+    if (*store) {
+        TRY(set_facts(*store, &test->result));
+        TRY(toys_set_minima(*store, &test->result));
+    }
     return toy_test_run(test, first, end);
 }
 

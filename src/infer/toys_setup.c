@@ -3,6 +3,7 @@
 #include "base/sized.h"
 #include "fit/fit.h"
 #include "fit/minimum.h"
+#include "infer/lowest.h"
 #include "infer/toys.h"
 
 #include <math.h>
@@ -68,7 +69,7 @@ static paritas_status digest(const struct infer *infer, char hex[65])
     return failed ? paritas_fail_memory(infer->context) : PARITAS_OK;
 }
 
-#define OWN_ENTRIES 11
+#define OWN_ENTRIES 12
 
 paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *options,
                                const struct toys_key *key, struct store **store)
@@ -77,7 +78,7 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     *store = NULL;
     if (!options->store) return PARITAS_OK;
     const bool fits = key->kind == STORE_FITS;
-    char model[65], n[32], seed[32], precision[32], mu[40], shard[40];
+    char model[65], n[32], seed[32], precision[32], mu[40], shard[40], starts[32];
     paritas_key_entry *const entries =
         infer_array(infer, OWN_ENTRIES + options->n_entries + key->n_entries, sizeof *entries);
     const char **names = infer_array(infer, infer->n_parameters, sizeof *names);
@@ -87,6 +88,7 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
     snprintf(precision, sizeof precision, "f%u%s", context->precision, fits_are_raw(context) ? TOYS_RAW : "");
     snprintf(mu, sizeof mu, "%.17g", key->mu);
+    snprintf(starts, sizeof starts, "%u", infer->starts);
     snprintf(shard, sizeof shard, "%u/%u", options->shard, options->shards);
     paritas_key_entry *e = entries;
     *e++ = (paritas_key_entry){"command", key->what};
@@ -100,6 +102,7 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     *e++ = (paritas_key_entry){"seed", seed};
     *e++ = (paritas_key_entry){"fix_aux", options->fix_aux ? "yes" : "no"};
     *e++ = (paritas_key_entry){"minimizer", options->newton_only ? "newton" : "auto"};
+    if (infer->starts > 0) *e++ = (paritas_key_entry){"starts", starts};
     *e++ = (paritas_key_entry){"precision", precision};
     *e++ = (paritas_key_entry){"version", paritas_version()};
     /* a pooled store names no shard: it is the whole run's */
@@ -131,15 +134,18 @@ paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, co
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose)
 {
+    const bool many = infer->starts > 1 || infer->minima.several;
     return (struct ensemble_options){.plan = {.model = infer->model,
                                               .start = start,
                                               .lower = infer->base.lower,
                                               .upper = infer->base.upper,
                                               .fixed = infer->base.fixed,
+                                              .starts = many ? STARTS_MANY : STARTS_USUAL,
                                               .poi = -1},
                                      .expected = expected,
                                      .seed = options->seed,
                                      .purpose = purpose,
                                      .fix_aux = options->fix_aux != 0,
-                                     .newton_only = options->newton_only != 0};
+                                     .newton_only = options->newton_only != 0,
+                                     .may_have_several = lowest_suspects(infer)};
 }

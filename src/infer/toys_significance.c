@@ -29,6 +29,8 @@ paritas_status paritas_significance_toys(paritas_context *context, const paritas
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "test", test != NULL, test));
     TRY(paritas_hypotest_toys(context, model, job, PARITAS_STATISTIC_Q0, 0.0, options, &r));
     if (test) *test = r;
+    result->several_minima = r.several_minima;
+    result->minima = r.minima;
     result->p0 = r.p0;
     result->p0_error = r.p0_error;
     result->z = z_of(r.p0, r.p0_error, r.n_tested, &result->z_error, &result->z_at_least);

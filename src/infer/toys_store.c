@@ -6,6 +6,29 @@
 #include <math.h>
 #include <string.h>
 
+paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result)
+{
+    const paritas_minima *m = &result->minima;
+    if (!result->several_minima) return PARITAS_OK;
+    TRY(store_set_fact(store, "several_minima", 1.0));
+    TRY(store_set_fact(store, "minima_met", (double)m->met));
+    return store_set_fact(store, "minima_apart", m->apart);
+}
+
+static paritas_status get_minima(struct store *store, paritas_hypotest_toys_result *result)
+{
+    double several, met, apart;
+    bool known, both;
+    TRY(store_get_fact(store, "several_minima", &several, &known));
+    result->several_minima = known && several != 0.0;
+    if (!result->several_minima) return PARITAS_OK;
+    TRY(store_get_fact(store, "minima_met", &met, &known));
+    TRY(store_get_fact(store, "minima_apart", &apart, &both));
+    if (known && met >= 0.0 && met < 1e6) result->minima.met = (size_t)met;
+    if (both) result->minima.apart = apart;
+    return PARITAS_OK;
+}
+
 struct reading {
     struct toy_pool pool;
     bool failed;
@@ -80,6 +103,7 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     double mu = 0.0;
     TRY(read_key(context, store, &statistic, &mu));
     TRY(read_facts(context, store, result));
+    TRY(get_minima(store, result));
     /* unpolished f32 fits, whatever the reading context */
     const char *precision = store_entry(store, "precision");
     const bool raw = precision && strcmp(precision, "f32" TOYS_RAW) == 0;

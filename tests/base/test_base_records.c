@@ -32,7 +32,7 @@ static const struct {
 /* Records without a size, since they do not grow: parts of others, and the numbers of a distribution. */
 static bool does_not_grow(const paritas_record *record)
 {
-    return strcmp(record->name, "paritas_toys_tally") == 0 ||
+    return strcmp(record->name, "paritas_toys_tally") == 0 || strcmp(record->name, "paritas_minima") == 0 ||
            strcmp(record->name, "paritas_kappa_plasma") == 0;
 }
 

@@ -154,8 +154,11 @@ def test_names_that_the_input_lacks_are_3_and_named():
 
 
 def test_a_mu_outside_the_bounds_is_3():
-    assert run("hypotest", TWO, "--mu", "11").returncode == 3
-    assert run("hypotest", TWO, "--mu", "-1").returncode == 3
+    # a bound is widened from above, up to 2^20 times
+    assert run("hypotest", TWO, "--mu", "11").returncode == 0
+    for mu in ("-1", "1.1e7"):
+        done = run("hypotest", TWO, "--mu", mu)
+        assert done.returncode == 3 and "lies outside its bounds [0, 10]" in done.stderr, mu
 
 
 def test_wrong_input_names_file_place_and_reason(tmp_path):

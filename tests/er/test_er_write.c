@@ -2,6 +2,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "er/er_testing.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static double draw(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -189,6 +193,24 @@ TEST(columns_are_those_of_printf_where_nothing_is_a_tie)
     paritas_er_day_free(day);
 }
 
+TEST(what_is_no_file_is_written_in_place)
+{
+    paritas_er_day *day = make_day(1, false);
+    struct stat about;
+    char pipe[64];
+    snprintf(pipe, sizeof pipe, "%s.pipe", path);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    const int reader = open(pipe, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(paritas_er_write(context, pipe, day, 0), PARITAS_OK);
+    assert_int_equal(stat(pipe, &about), 0);
+    assert_true(S_ISFIFO(about.st_mode));
+    static char bytes[1 << 16];
+    assert_true(read(reader, bytes, sizeof bytes) > 1000);
+    close(reader);
+    unlink(pipe);
+    paritas_er_day_free(day);
+}
+
 TEST(a_file_that_cannot_be_written_says_so_and_a_row_without_a_field_is_refused)
 {
     paritas_er_day *day = make_day(2, false);
@@ -212,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_day_that_was_read_is_written_the_same_again),
         cmocka_unit_test(columns_are_rounded_half_to_even),
         cmocka_unit_test(columns_are_those_of_printf_where_nothing_is_a_tie),
+        cmocka_unit_test(what_is_no_file_is_written_in_place),
         cmocka_unit_test(a_file_that_cannot_be_written_says_so_and_a_row_without_a_field_is_refused),
     };
     return cmocka_run_group_tests_name("day files: writing", tests, open_shared, close_shared);

@@ -43,6 +43,26 @@ TEST(nodes_that_are_not_finite_are_left_out)
     assert_true(curve_value(&curve, 1.0) == 2.0);
 }
 
+TEST(slopes_that_contradict_the_values_are_mended)
+{
+    static struct curve curve, right;
+    for (double x = -3.0; x <= 3.0; x += 0.5) {
+        curve_add(&curve, x, cubic(x), cubic_slope(x) + (x == 0.5 || x == 3.0 ? 40.0 : 0.0));
+        curve_add(&right, x, cubic(x), cubic_slope(x));
+    }
+    curve_mend_slopes(&curve, 1e-8);
+    for (size_t i = 0; i < curve.n; i++) {
+        const double x = curve.node[i].x;
+        if (x == 0.5 || x == 3.0)
+            assert_true(fabs(curve_slope(&curve, x) - cubic_slope(x)) < 0.5);
+        else
+            assert_true(curve_slope(&curve, x) == cubic_slope(x));
+    }
+    assert_true(isnan(curve_slope(&curve, 0.25)));
+    curve_mend_slopes(&right, 1e-8);
+    for (size_t i = 0; i < right.n; i++) assert_true(right.node[i].slope == cubic_slope(right.node[i].x));
+}
+
 static double exponential(const void *user, double x)
 {
     int *calls = *(int *const *)user;
@@ -75,6 +95,7 @@ int main(void)
         cmocka_unit_test(a_cubic_is_reproduced_between_nodes),
         cmocka_unit_test(a_parabola_goes_on_beyond_the_nodes),
         cmocka_unit_test(nodes_that_are_not_finite_are_left_out),
+        cmocka_unit_test(slopes_that_contradict_the_values_are_mended),
         cmocka_unit_test(roots_are_found_to_the_last_bits),
         cmocka_unit_test(a_root_between_infinity_and_not_a_number_is_where_they_meet),
     };

@@ -1,6 +1,7 @@
 /* Statistics of experiments whose answers have closed forms. */
 #include "infer_testing.h"
 
+#include "infer/asymptotic.h"
 #include "infer/probability.h"
 
 static const double N = 12.0, S = 5.0, B = 9.0;
@@ -73,18 +74,62 @@ TEST(a_test_among_many_has_the_bits_of_a_test_alone)
     free_fixture(&f);
 }
 
-TEST(a_mu_outside_its_bounds_is_refused_by_name)
+TEST(a_mu_that_no_bound_can_be_widened_to_is_refused_by_name)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
-    double mu = 11.0;
     paritas_hypotest_result r = PARITAS_INIT(paritas_hypotest_result);
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu, &r),
-                     PARITAS_INVALID_ARGUMENT);
-    assert_non_null(strstr(paritas_error_message(f.context), "mu = 11"));
-    mu = (double)NAN;
-    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &mu, &r),
-                     PARITAS_INVALID_ARGUMENT);
+    const double refused[] = {-1.0, 1e9, HUGE_VAL, (double)NAN};
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        assert_int_equal(
+            paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 1, &refused[i], &r),
+            PARITAS_INVALID_ARGUMENT);
+        assert_non_null(strstr(paritas_error_message(f.context), "mu = "));
+    }
     free_fixture(&f);
+}
+
+TEST(a_mu_beyond_the_bound_widens_it_and_says_so)
+{
+    struct fixture narrow = counting(40.0, S, B, 0.0, 2.0), wide = counting(40.0, S, B, 0.0, 8.0);
+    const double mu[] = {1.0, 7.0};
+    paritas_hypotest_result a[2] = {PARITAS_INIT(paritas_hypotest_result)}, b[2] = {a[0]};
+    assert_int_equal(paritas_hypotest(narrow.context, narrow.model, NULL, PARITAS_STATISTIC_QTILDE, 2, mu, a),
+                     PARITAS_OK);
+    assert_int_equal(paritas_hypotest(wide.context, wide.model, NULL, PARITAS_STATISTIC_QTILDE, 2, mu, b),
+                     PARITAS_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_true(a[i].bound_widened && a[i].upper_bound == 8.0);
+        assert_true(!b[i].bound_widened && b[i].upper_bound == 8.0);
+        ASSERT_CLOSE(a[i].mu_hat, 31.0 / 5.0, 1e-6); /* beyond the old bound */
+        ASSERT_CLOSE(a[i].cls_obs, b[i].cls_obs, 1e-9);
+        assert_int_equal(a[i].reason, PARITAS_REASON_FOUND);
+    }
+    free_fixture(&narrow);
+    free_fixture(&wide);
+}
+
+TEST(cls_exists_where_its_parts_underflow)
+{
+    /* far in the tail Phi(-x) is exp(-x^2 / 2) / x sqrt(2 pi) */
+    const double t = 4000.0, a = 0.01, q = a * a + 2.0 * a * t;
+    assert_true(normal_cdf(-t) == 0.0);
+    ASSERT_CLOSE(asymptotic_cls(PARITAS_STATISTIC_QTILDE, ASYMPTOTIC_OBSERVED, q, a * a),
+                 exp(-(a * t + 0.5 * a * a)) * t / (t + a), 1e-7);
+    assert_true(asymptotic_cls(PARITAS_STATISTIC_QTILDE, ASYMPTOTIC_OBSERVED, 4.6e9, 4.1e9) == 0.0);
+    assert_true(isnan(asymptotic_cls(PARITAS_STATISTIC_QTILDE, ASYMPTOTIC_OBSERVED, 5.0, 0.0)));
+    assert_true(asymptotic_cls(PARITAS_STATISTIC_QTILDE, ASYMPTOTIC_OBSERVED, 1e-12, 0.0) == 1.0);
+}
+
+TEST(a_test_without_cls_is_undefined_and_not_converged)
+{
+    double mu_hat = 0.5, bound = 10.0;
+    struct infer infer = {.upper = &bound};
+    struct asymptotic a = {.infer = &infer, .data.parameters = &mu_hat, .asimov.parameters = &mu_hat};
+    const struct asymptotic_point point = {.mu = 1.0, .data.twice_nll = 5.0};
+    paritas_hypotest_result r;
+    asymptotic_result(&a, &point, &r);
+    assert_true(isnan(r.cls_obs) && r.reason == PARITAS_REASON_UNDEFINED);
+    assert_int_equal(r.status, PARITAS_FIT_NON_FINITE);
 }
 
 /* ---- discovery ---- */
@@ -236,8 +281,58 @@ TEST(a_signal_without_effect_has_no_limit)
     paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
     paritas_status status = limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &r);
     assert_int_equal(status, PARITAS_OK);
-    assert_true(isnan(r.limit_obs));
-    for (int k = 0; k < 5; k++) assert_true(isnan(r.limit_exp[k]));
+    assert_true(isnan(r.limit_obs) && r.reason_obs == PARITAS_REASON_NONE_BELOW_BOUND);
+    for (int k = 0; k < 5; k++)
+        assert_true(isnan(r.limit_exp[k]) && r.reason_exp[k] == PARITAS_REASON_NONE_BELOW_BOUND);
+    free_fixture(&f);
+}
+
+TEST(a_curve_below_the_level_everywhere_has_no_limit)
+{
+    struct fixture f = counting(0.0, S, B, -1.5, 10.0); /* CLs tends to exp(-q / 2) at 0 */
+    paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &r), PARITAS_OK);
+    assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
+    assert_true(isnan(r.limit_obs) && r.reason_obs == PARITAS_REASON_ALL_EXCLUDED);
+    for (size_t i = 0; i < r.n_scan; i++) assert_true(scanned[i].cls_obs < 0.05);
+    assert_true(scanned[0].mu < 1e-2);
+    for (int k = 0; k < 5; k++) assert_int_equal(r.reason_exp[k], PARITAS_REASON_FOUND);
+    free_fixture(&f);
+}
+
+/* CLs expected at +2 sigma falls below 0.05 at 1.28, is above it from 1.59 on, and falls again at 2.79: the
+ * templates of the signal change their signs within 2 sigma. */
+static const char comes_back[] =
+    "{\"version\":\"1.0.0\",\"channels\":[{\"name\":\"c\",\"samples\":["
+    "{\"name\":\"s\",\"data\":[3.26248,3.37438,2.38013,10.0991],\"modifiers\":["
+    "{\"name\":\"alpha\",\"type\":\"histosys\",\"data\":{\"hi_data\":[0.784611,5.63179,0.598069,18.9191],"
+    "\"lo_data\":[8.51589,-0.752632,5.12983,-9.41976]}},"
+    "{\"name\":\"mu\",\"type\":\"normfactor\",\"data\":null}]},"
+    "{\"name\":\"b\",\"data\":[3.89108,9.38115,3.49842,11.683],\"modifiers\":["
+    "{\"name\":\"alpha\",\"type\":\"normsys\",\"data\":{\"hi\":1.03794,\"lo\":0.961886}},"
+    "{\"name\":\"alpha\",\"type\":\"histosys\",\"data\":{\"hi_data\":[6.55992,14.0713,5.87533,14.8243],"
+    "\"lo_data\":[2.2927,7.87168,2.66337,9.59937]}}]}]}],"
+    "\"observations\":[{\"name\":\"c\",\"data\":[9,24,7,41]}],"
+    "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":[{\"name\":\"mu\","
+    "\"bounds\":[[0,1.5]],\"inits\":[1]}]}}]}";
+
+TEST(a_curve_that_comes_back_has_its_limit_at_the_last_crossing)
+{
+    struct fixture f = make_fixture(comes_back);
+    paritas_limit_result r = PARITAS_INIT(paritas_limit_result);
+    assert_int_equal(limits_of(&f, PARITAS_STATISTIC_QTILDE, 0.05, &r), PARITAS_OK);
+    assert_int_equal(r.status, PARITAS_FIT_CONVERGED);
+    assert_int_equal(r.reason_exp[4], PARITAS_REASON_FOUND);
+    const double crossings[] = {r.crossings_exp[4][0], r.crossings_exp[4][1], r.limit_exp[4]};
+    const double about[] = {1.284, 1.593, 2.789};
+    paritas_hypotest_result at[3] = {PARITAS_INIT(paritas_hypotest_result)};
+    assert_int_equal(paritas_hypotest(f.context, f.model, NULL, PARITAS_STATISTIC_QTILDE, 3, crossings, at),
+                     PARITAS_OK);
+    for (int i = 0; i < 3; i++) {
+        ASSERT_CLOSE(crossings[i], about[i], 1e-3);
+        ASSERT_CLOSE(at[i].cls_exp[4], 0.05, 1e-6);
+    }
+    assert_true(isnan(r.crossings_exp[4][2]) && isnan(r.crossings_exp[3][0]) && isnan(r.crossings_obs[0]));
     free_fixture(&f);
 }
 
@@ -418,7 +513,10 @@ int main(void)
         cmocka_unit_test(the_test_of_a_counting_experiment_has_its_closed_form),
         cmocka_unit_test(the_best_fit_on_its_bound_makes_qtilde),
         cmocka_unit_test(a_test_among_many_has_the_bits_of_a_test_alone),
-        cmocka_unit_test(a_mu_outside_its_bounds_is_refused_by_name),
+        cmocka_unit_test(a_mu_that_no_bound_can_be_widened_to_is_refused_by_name),
+        cmocka_unit_test(a_mu_beyond_the_bound_widens_it_and_says_so),
+        cmocka_unit_test(cls_exists_where_its_parts_underflow),
+        cmocka_unit_test(a_test_without_cls_is_undefined_and_not_converged),
         cmocka_unit_test(the_significance_of_an_excess_has_its_closed_form),
         cmocka_unit_test(a_deficit_has_no_significance),
         cmocka_unit_test(expected_limits_are_the_roots_of_the_closed_form),
@@ -427,6 +525,8 @@ int main(void)
         cmocka_unit_test(a_limit_beyond_the_bound_widens_it_and_says_so),
         cmocka_unit_test(a_best_fit_held_by_the_old_bound_is_found_again),
         cmocka_unit_test(a_signal_without_effect_has_no_limit),
+        cmocka_unit_test(a_curve_below_the_level_everywhere_has_no_limit),
+        cmocka_unit_test(a_curve_that_comes_back_has_its_limit_at_the_last_crossing),
         cmocka_unit_test(a_limit_needs_a_statistic_for_limits_and_a_level),
         cmocka_unit_test(a_scan_is_the_deviance_and_agrees_with_the_test),
         cmocka_unit_test(a_scan_outside_the_bounds_or_of_no_parameter_is_refused),

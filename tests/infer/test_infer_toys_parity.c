@@ -21,6 +21,10 @@ static paritas_test_statistic statistic_of(uint64_t seed)
                            : PARITAS_STATISTIC_Q;
 }
 
+/* One start each: what differs between toys is their number of iterations, not of starts. Many starts are in
+ * test_infer_toys_minima.c. */
+static const paritas_job one_start = {.size = sizeof(paritas_job), .starts = 1};
+
 static double mu_of(uint64_t seed)
 {
     return seed % 3 == 0 ? 0.0 : 0.75;
@@ -94,7 +98,8 @@ static struct reference make_reference(uint64_t seed, const char *isa, size_t n)
     char *text = random_workspace(seed, SMALL_TRAITS);
     struct reference r = {.f = make_fixture(text, &context, NULL), .seed = seed};
     const paritas_toys_options options = toys_options(n, seed);
-    r.result = run_toys(r.f.context, r.f.model, statistic_of(seed), mu_of(seed), &options, &r.rows);
+    r.result =
+        run_job_toys(r.f.context, r.f.model, &one_start, statistic_of(seed), mu_of(seed), &options, &r.rows);
     assert_int_equal(r.rows.n, 2 * n);
     free(text);
     return r;
@@ -131,8 +136,9 @@ TEST(toys_are_the_same_in_every_build_width_and_number_of_threads)
                              builds[b], lanes[w], threads);
                     const paritas_toys_options options = toys_options(n, models[k]);
                     struct taken taken;
-                    const paritas_hypotest_toys_result result = run_toys(
-                        context, r.f.model, statistic_of(models[k]), mu_of(models[k]), &options, &taken);
+                    const paritas_hypotest_toys_result result =
+                        run_job_toys(context, r.f.model, &one_start, statistic_of(models[k]),
+                                     mu_of(models[k]), &options, &taken);
                     assert_same_rows(what, &taken, n, &r.rows, n);
                     assert_same_result(&result, &r.result);
                     assert_same_methods(&result, &r.result);
@@ -145,7 +151,7 @@ TEST(toys_are_the_same_in_every_build_width_and_number_of_threads)
     print_message("%lu runs: of each %lu toys by quasi-Newton, %lu by Newton, %lu from another start\n",
                   (unsigned long)runs, (unsigned long)shared, (unsigned long)newton, (unsigned long)retried);
     assert_true(runs > 0 && shared > 0);
-    if (SHARE == 1) assert_true(newton > 0 && retried > 0);
+    if (SHARE == 1) assert_true(newton > 0); /* few models need another start: see the ladder's own tests */
 }
 
 /* Numbers around those of lanes, chunks and shares of a lane. */
@@ -161,8 +167,8 @@ TEST(a_run_of_fewer_toys_has_the_first_toys_of_a_longer_one)
             snprintf(what, sizeof what, "model %u, %zu toys", (unsigned)models[k], sizes[s]);
             const paritas_toys_options options = toys_options(sizes[s], models[k]);
             struct taken taken;
-            const paritas_hypotest_toys_result result =
-                run_toys(context, r.f.model, statistic_of(models[k]), mu_of(models[k]), &options, &taken);
+            const paritas_hypotest_toys_result result = run_job_toys(
+                context, r.f.model, &one_start, statistic_of(models[k]), mu_of(models[k]), &options, &taken);
             assert_same_rows(what, &taken, sizes[s], &r.rows, TOYS);
             assert_int_equal(result.tally.fitted, 2 * sizes[s]);
             assert_int_equal(result.n_tested + result.n_other, result.tally.counts[PARITAS_FIT_CONVERGED]);
@@ -181,7 +187,7 @@ TEST(toys_depend_on_all_of_the_seed)
     for (int bit = 0; bit < 64; bit += 9) {
         const paritas_toys_options options = toys_options(20, 39 ^ (uint64_t)1 << bit);
         struct taken taken;
-        run_toys(r.f.context, r.f.model, statistic_of(39), mu_of(39), &options, &taken);
+        run_job_toys(r.f.context, r.f.model, &one_start, statistic_of(39), mu_of(39), &options, &taken);
         size_t same = 0;
         for (size_t i = 0; i < taken.n; i++)
             same += taken.rows[i].twice_nll_free == r.rows.rows[i].twice_nll_free;
@@ -216,7 +222,7 @@ static void collect_shards(const struct reference *r, size_t n, unsigned shards,
         options.take = keep_toys;
         options.user = taken;
         paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
-        ASSERT_OK(context, paritas_hypotest_toys(context, r->f.model, NULL, statistic_of(r->seed),
+        ASSERT_OK(context, paritas_hypotest_toys(context, r->f.model, &one_start, statistic_of(r->seed),
                                                  mu_of(r->seed), &options, &result));
         assert_true(result.tally.fitted == 2 * (n / shards) || result.tally.fitted == 2 * (n / shards + 1));
         fitted += result.tally.fitted;
@@ -255,7 +261,7 @@ TEST(shards_have_the_toys_of_the_whole_run)
  * that it has when it is alone. */
 TEST(a_toy_refitted_alone_gives_the_bits_it_had_in_the_batch)
 {
-    static const uint64_t seeds[] = {22, 40, 26};
+    static const uint64_t seeds[] = {22, 41};
     enum { ALONE = 200 / SHARE };
     struct random random = {7};
     for (size_t k = 0; k < COUNT(seeds); k += SHARE > 1 ? 2 : 1) {
@@ -264,7 +270,8 @@ TEST(a_toy_refitted_alone_gives_the_bits_it_had_in_the_batch)
         paritas_context *context = open_build(NULL, 8, 2);
         assert_non_null(context);
         const paritas_toys_options options = toys_options(ALONE, seeds[k]);
-        run_toys(context, r.f.model, statistic_of(seeds[k]), mu_of(seeds[k]), &options, &batch);
+        run_job_toys(context, r.f.model, &one_start, statistic_of(seeds[k]), mu_of(seeds[k]), &options,
+                     &batch);
         unsigned least = batch.rows[0].iterations, most = least;
         for (size_t i = 0; i < batch.n; i++) {
             least = batch.rows[i].iterations < least ? batch.rows[i].iterations : least;
@@ -435,8 +442,8 @@ static paritas_status stretch(const struct reference *r, const char *path, unsig
     options.resume = 1;
     options.take = keep_toys;
     options.user = &s->taken;
-    const paritas_status status = paritas_hypotest_toys(context, r->f.model, NULL, statistic_of(r->seed),
-                                                        mu_of(r->seed), &options, result);
+    const paritas_status status = paritas_hypotest_toys(
+        context, r->f.model, &one_start, statistic_of(r->seed), mu_of(r->seed), &options, result);
     if (status != PARITAS_OK) assert_true(paritas_error_message(context)[0] != '\0');
     paritas_close(context);
     return status;
@@ -531,7 +538,7 @@ TEST(a_store_with_holes_is_filled)
         options.shards = 101;
         options.take = keep_toys;
         options.user = &s.taken;
-        ASSERT_OK(r.f.context, paritas_hypotest_toys(r.f.context, r.f.model, NULL, statistic_of(r.seed),
+        ASSERT_OK(r.f.context, paritas_hypotest_toys(r.f.context, r.f.model, &one_start, statistic_of(r.seed),
                                                      mu_of(r.seed), &options, &result));
     }
     ASSERT_OK(r.f.context, paritas_store_merge(r.f.context, COUNT(present), paths, path_of(path, "some.db")));

@@ -53,20 +53,29 @@ static inline paritas_toys_options toys_options(uint64_t n, uint64_t seed)
     return options;
 }
 
-/* A whole run with its rows, sorted by hypothesis and toy. */
-static inline paritas_hypotest_toys_result run_toys(paritas_context *context, const paritas_model *model,
-                                                    paritas_test_statistic statistic, double mu,
-                                                    const paritas_toys_options *given, struct taken *taken)
+/* A whole run with its rows, sorted by hypothesis and toy. `job` may be NULL. */
+static inline paritas_hypotest_toys_result run_job_toys(paritas_context *context, const paritas_model *model,
+                                                        const paritas_job *job,
+                                                        paritas_test_statistic statistic, double mu,
+                                                        const paritas_toys_options *given,
+                                                        struct taken *taken)
 {
     paritas_toys_options options = *given;
     paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
     *taken = (struct taken){0};
     options.take = keep_toys;
     options.user = taken;
-    if (paritas_hypotest_toys(context, model, NULL, statistic, mu, &options, &result) != PARITAS_OK)
+    if (paritas_hypotest_toys(context, model, job, statistic, mu, &options, &result) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(context));
     sort_taken(taken);
     return result;
+}
+
+static inline paritas_hypotest_toys_result run_toys(paritas_context *context, const paritas_model *model,
+                                                    paritas_test_statistic statistic, double mu,
+                                                    const paritas_toys_options *options, struct taken *taken)
+{
+    return run_job_toys(context, model, NULL, statistic, mu, options, taken);
 }
 
 /* The data of the first n toys of hypothesis h (TOY_TESTED, TOY_OTHER), n rows in the user's order, and what

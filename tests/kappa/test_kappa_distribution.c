@@ -23,7 +23,7 @@ TEST(fluxes_are_those_of_the_formula)
         for (size_t k = 0; k < 8; k++)
             for (size_t i = 0; i < ROWS; i++) {
                 const double truth = flux_of(plasma[k], energy[i]);
-                /* an exponent of 1000 magnifies the rounding of its logarithm; below 2^-76 f32 has zeros */
+                /* an exponent of 1000 magnifies the rounding of its logarithm; below 2^-63 f32 has zeros */
                 const double tolerance = precision == 64 ? 1e-12 : plasma[k].kappa > 100 ? 2e-3 : 1e-5;
                 ASSERT_CLOSE(flux[k * ROWS + i], truth,
                              tolerance * truth + (precision == 32 ? 1e-20 : 1e-290));

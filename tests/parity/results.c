@@ -245,7 +245,10 @@ static bool collect_scan(paritas_context *context, const paritas_model *model, s
     paritas_scan_point points[SCAN] = {PARITAS_INIT(paritas_scan_point)};
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
     for (int k = 0; k < SCAN; k++) values[k] = lower + (upper - lower) * k / (SCAN + 2);
-    bool good = append_int(results, paritas_scan(context, model, NULL,
+    /* further starts of a large analysis take minutes a build: smaller ones compare them */
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    job.starts = paritas_model_parameter_count(model) > 100;
+    bool good = append_int(results, paritas_scan(context, model, &job,
                                                  SIZED(paritas_scan_request, .n_parameters = 1,
                                                        .parameters = &parameter, .n_points = SCAN,
                                                        .values = values, .best = &best, .points = points))) &&

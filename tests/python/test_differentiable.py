@@ -460,19 +460,31 @@ def test_a_row_without_a_rate_that_a_constraint_follows_from_is_nan_alone(shared
 
 
 def test_a_fit_that_does_not_converge_is_nan_and_says_so():
-    """Signal only, no event, and no bound from above that a rate of 0 could not go on to: the likelihood
-    falls for ever."""
-    workspace = counting(0.0, 1.0, 0.0)
+    """Signal only, and a tested value whose rate is negative: that fit never reaches the domain."""
+    answer = signal_alone(3.0, -5.0)
+    assert STATUSES[answer.codes[0]] == "non_finite"
+    assert np.isnan(answer.values).all() and np.isnan(answer.slopes[2]).all()
+
+
+def test_a_best_fit_at_a_rate_of_0_has_slopes():
+    """Signal only, no event: q = 2 mu s."""
+    answer = signal_alone(0.0, 1.0)
+    assert STATUSES[answer.codes[0]] == "converged"
+    for found in (answer.values, answer.slopes[0], answer.slopes[2]):
+        assert np.allclose(found, 2.0, rtol=1e-9)
+
+
+def signal_alone(events, mu):
+    """q of a counting experiment without background."""
+    workspace = counting(events, 1.0, 0.0)
     workspace["channels"][0]["samples"] = workspace["channels"][0]["samples"][:1]
-    free = Session(workspace, signal="signal", bounds={"mu": (-10.0, 10.0)})
-    answer = free.call(
+    session = Session(workspace, signal="signal", bounds={"mu": (-10.0, 10.0)})
+    return session.call(
         Statistic("q", "q"),
-        np.array([1.0]),
+        np.array([mu]),
         [None, np.array([1.0]), None, None, None],
         (True, False, True, False, False, False),
     )
-    assert STATUSES[answer.codes[0]] != "converged"
-    assert np.isnan(answer.values).all() and np.isnan(answer.slopes[2]).all()
 
 
 def test_what_is_wrong_is_named(session):

@@ -142,7 +142,7 @@ class Sweeps:
 
 
 def _sweeps_of(given: ArrayLike, what: str) -> Floats:
-    array = np.ascontiguousarray(given, dtype=np.float64)
+    array = np.ascontiguousarray(numbers(given))
     if array.ndim == 2:
         array = array[None]
     if array.ndim != 3 or array.shape[1:] != (ROWS, CELLS):

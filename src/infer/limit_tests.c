@@ -1,0 +1,254 @@
+/* limit_tests.c: tests of a search for limits, their curves, and fits from neighbours. */
+#include "infer/limit_tests.h"
+#include "infer/limit.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TURN 1e-3     /* in twice the NLL and in ln(CLs): smaller falls and rises are not seen */
+#define DEEPEST -30.0 /* ln(CLs / level) where rises no longer matter */
+
+static double excess(const struct limit_tests *tests, int curve, double mu, double fixed, double fixed_asimov)
+{
+    const struct asymptotic *a = &tests->a;
+    size_t poi = a->infer->poi;
+    double q = statistic_q(a->statistic, mu, a->data.parameters[poi], fixed, a->data.result.twice_nll);
+    double q_asimov =
+        statistic_q(a->statistic, mu, a->asimov.parameters[poi], fixed_asimov, a->asimov.result.twice_nll);
+    return asymptotic_log_cls(a->statistic, curve, q, q_asimov) - tests->log_level;
+}
+
+double limit_tests_excess(const struct limit_tests *tests, int curve, size_t test)
+{
+    const struct asymptotic_point *point = &tests->points[test];
+    return excess(tests, curve, point->mu, point->data.twice_nll, point->asimov.twice_nll);
+}
+
+double limit_tests_excess_at(const struct limit_tests *tests, int curve, double mu)
+{
+    return excess(tests, curve, mu, curve_value(&tests->data, mu), curve_value(&tests->asimov, mu));
+}
+
+double limit_tests_excess_from(const struct limit_tests *tests, int curve, size_t test, double mu)
+{
+    const struct asymptotic_point *point = &tests->points[test];
+    const struct infer_point *fits[2] = {&point->data, &point->asimov};
+    const struct curve *curves[2] = {&tests->data, &tests->asimov};
+    const double d = mu - point->mu;
+    double at[2];
+    for (int k = 0; k < 2; k++)
+        at[k] = fits[k]->twice_nll +
+                d * (curve_slope(curves[k], point->mu) + 0.5 * fmax(curves[k]->curvature, 0.0) * d);
+    return excess(tests, curve, mu, at[0], at[1]);
+}
+
+static bool falls(const struct infer_point *point, double mu, size_t poi)
+{
+    return mu > point->profile->parameters[poi] && point->slope * mu < -TURN;
+}
+
+bool limit_tests_turn(const struct limit_tests *tests)
+{
+    for (size_t i = 0; i < tests->n; i++) {
+        const struct asymptotic_point *point = &tests->points[tests->ascending[i]];
+        if (falls(&point->data, point->mu, tests->a.infer->poi)) return true;
+        if (falls(&point->asimov, point->mu, tests->a.infer->poi)) return true;
+        for (int curve = 0; i > 0 && curve < ASYMPTOTIC_CURVES; curve++) {
+            const double before = limit_tests_excess(tests, curve, tests->ascending[i - 1]);
+            if (limit_tests_excess(tests, curve, tests->ascending[i]) > fmax(before, DEEPEST) + TURN)
+                return true;
+        }
+    }
+    return false;
+}
+
+static paritas_status rebuild_curves(struct limit_tests *tests)
+{
+    struct infer *infer = tests->a.infer;
+    struct infer_profile *profiles[2] = {&tests->a.data, &tests->a.asimov};
+    struct curve *curves[2] = {&tests->data, &tests->asimov};
+    for (int k = 0; k < 2; k++) {
+        double slope, variance;
+        TRY(infer_free_slope(infer, profiles[k], infer->poi, &slope));
+        TRY(infer_variance(infer, profiles[k], infer->poi, &variance));
+        curves[k]->n = 0;
+        curves[k]->curvature = 2.0 / variance;
+        curve_add(curves[k], profiles[k]->parameters[infer->poi], profiles[k]->result.twice_nll, slope);
+        for (size_t i = 0; i < tests->n; i++) {
+            const struct infer_point *point = k == 0 ? &tests->points[i].data : &tests->points[i].asimov;
+            curve_add(curves[k], tests->points[i].mu, point->twice_nll, point->slope);
+        }
+        if (tests->careful) curve_mend_slopes(curves[k], 10.0 * same_minimum(infer->context));
+    }
+    return PARITAS_OK;
+}
+
+paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer)
+{
+    TRY(asymptotic_open(&tests->a, infer, tests->a.statistic));
+    tests->widest = limit_widest(infer);
+    return rebuild_curves(tests);
+}
+
+/* Repeats a free fit that the old bound held back. */
+static paritas_status widen(struct limit_tests *tests, double mu)
+{
+    struct infer *infer = tests->a.infer;
+    size_t poi = infer->poi;
+    limit_widen(infer, mu, tests->widest);
+    tests->widened = true;
+    if (tests->a.data.states[poi] != PARITAS_PARAMETER_AT_UPPER_BOUND) return PARITAS_OK;
+    tests->a.data.start = tests->a.data.parameters;
+    return infer_free_fit(infer, &tests->a.data);
+}
+
+static bool is_lower(const struct limit_tests *tests, const struct infer_point *a,
+                     const struct infer_point *b)
+{
+    return a->status == PARITAS_FIT_CONVERGED &&
+           (isnan(b->twice_nll) || a->twice_nll < b->twice_nll - same_minimum(tests->a.infer->context));
+}
+
+/* All tests once more, after a lower free fit or with other Asimov data. */
+static paritas_status repeat(struct limit_tests *tests)
+{
+    struct asymptotic_point *before = infer_array(tests->a.infer, tests->n, sizeof *before);
+    TRY(infer_memory(tests->a.infer));
+    memcpy(before, tests->points, tests->n * sizeof *before);
+    TRY(asymptotic_test(&tests->a, tests->n, tests->points, true));
+    for (size_t i = 0; i < tests->n; i++) {
+        if (is_lower(tests, &before[i].data, &tests->points[i].data)) tests->points[i].data = before[i].data;
+        if (!tests->a.remade && is_lower(tests, &before[i].asimov, &tests->points[i].asimov))
+            tests->points[i].asimov = before[i].asimov;
+    }
+    tests->changed = true;
+    tests->a.remade = false;
+    return PARITAS_OK;
+}
+
+paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const double *mu)
+{
+    double highest = mu[0];
+    for (size_t i = 1; i < n; i++) highest = fmax(highest, mu[i]);
+    if (highest > tests->a.infer->upper[tests->a.infer->poi]) TRY(widen(tests, highest));
+    const double free = tests->a.data.result.twice_nll;
+    struct asymptotic_point *fresh = tests->points + tests->n;
+    for (size_t i = 0; i < n; i++) fresh[i].mu = mu[i];
+    /* where tests are compared, their neighbours are the further starts */
+    struct infer *infer = tests->a.infer;
+    const unsigned starts = infer->starts;
+    if (tests->careful && starts == 0) infer->starts = 1;
+    const paritas_status status = asymptotic_test(&tests->a, n, fresh, true);
+    infer->starts = starts;
+    TRY(status);
+    for (size_t i = 0; i < n; i++) {
+        size_t at = tests->n++;
+        for (; at > 0 && tests->points[tests->ascending[at - 1]].mu > mu[i]; at--)
+            tests->ascending[at] = tests->ascending[at - 1];
+        tests->ascending[at] = tests->n - 1;
+    }
+    if (tests->a.remade || tests->a.data.result.twice_nll < free - same_minimum(tests->a.infer->context))
+        TRY(repeat(tests));
+    if (tests->careful) return limit_tests_compare(tests);
+    return rebuild_curves(tests);
+}
+
+/* A fit of one test from another's point. */
+struct crossed {
+    size_t to;
+    bool asimov;
+    struct infer_profile start; /* the free fit, with the other test's parameters */
+};
+
+static paritas_status add_crossed(struct limit_tests *tests, size_t from, size_t to, struct crossed *list,
+                                  size_t *n)
+{
+    struct infer *infer = tests->a.infer;
+    for (int k = 0; k < 2; k++) {
+        const struct infer_point *known = k == 0 ? &tests->points[from].data : &tests->points[from].asimov;
+        if (!isfinite(known->twice_nll)) continue;
+        double *parameters = infer_reals(infer, infer->n_parameters, 1);
+        TRY(infer_memory(infer));
+        memcpy(parameters, known->parameters, infer->n_parameters * sizeof *parameters);
+        list[*n] =
+            (struct crossed){.to = to, .asimov = k == 1, .start = k == 0 ? tests->a.data : tests->a.asimov};
+        list[(*n)++].start.parameters = parameters;
+    }
+    return PARITAS_OK;
+}
+
+static void note_minima(struct infer *infer, double apart)
+{
+    infer->minima.several = true;
+    if (infer->minima.met < 2) infer->minima.met = 2;
+    infer->minima.apart = fmax(infer->minima.apart, apart);
+}
+
+/* One round over the tests that were not compared since they or a neighbour changed. */
+static paritas_status compare_once(struct limit_tests *tests, bool *lowered)
+{
+    struct infer *infer = tests->a.infer;
+    struct crossed *list = infer_array(infer, 4 * tests->n, sizeof *list);
+    struct infer_point *fits = infer_array(infer, 4 * tests->n, sizeof *fits);
+    size_t n = 0;
+    TRY(infer_memory(infer));
+    for (size_t i = 1; i < tests->n; i++) {
+        const size_t left = tests->ascending[i - 1], right = tests->ascending[i];
+        if (tests->compared[left] && tests->compared[right]) continue;
+        TRY(add_crossed(tests, left, right, list, &n));
+        TRY(add_crossed(tests, right, left, list, &n));
+    }
+    for (size_t i = 0; i < tests->n; i++) tests->compared[i] = true;
+    for (size_t i = 0; i < n; i++) {
+        fits[i] = infer_point_at(infer, &list[i].start, tests->points[list[i].to].mu);
+        fits[i].onward = true;
+    }
+    if (n == 0) return PARITAS_OK;
+    TRY(infer_points_once(infer, n, fits));
+    TRY(infer_slopes(infer, n, fits));
+    for (size_t i = 0; i < n; i++) {
+        struct asymptotic_point *point = &tests->points[list[i].to];
+        struct infer_point *known = list[i].asimov ? &point->asimov : &point->data;
+        if (!is_lower(tests, &fits[i], known)) continue;
+        if (known->status == PARITAS_FIT_CONVERGED) note_minima(infer, known->twice_nll - fits[i].twice_nll);
+        *known = fits[i];
+        known->profile = list[i].asimov ? &tests->a.asimov : &tests->a.data;
+        tests->compared[list[i].to] = false;
+        *lowered = true;
+    }
+    return PARITAS_OK;
+}
+
+/* A free fit above a test is repeated from there. */
+static paritas_status lower_free_fit(struct limit_tests *tests, struct infer_profile *profile, bool asimov)
+{
+    const struct infer_point free = {.status = profile->result.status,
+                                     .twice_nll = profile->result.twice_nll},
+                             *lowest = &free;
+    for (size_t i = 0; i < tests->n; i++) {
+        const struct infer_point *point = asimov ? &tests->points[i].asimov : &tests->points[i].data;
+        if (is_lower(tests, point, lowest)) lowest = point;
+    }
+    if (lowest == &free) return PARITAS_OK;
+    struct infer_profile again = {.data = profile->data, .start = lowest->parameters};
+    TRY(infer_free_fit(tests->a.infer, &again));
+    if (!(again.result.twice_nll < free.twice_nll)) return PARITAS_OK;
+    again.start = profile->start;
+    *profile = again;
+    tests->changed = true;
+    return PARITAS_OK;
+}
+
+paritas_status limit_tests_compare(struct limit_tests *tests)
+{
+    bool lowered = true;
+    for (size_t round = 0; lowered && round < PARITAS_SCAN_MOST; round++) {
+        lowered = false;
+        TRY(compare_once(tests, &lowered));
+        tests->changed = tests->changed || lowered;
+        tests->careful = tests->careful || lowered;
+    }
+    TRY(lower_free_fit(tests, &tests->a.data, false));
+    TRY(lower_free_fit(tests, &tests->a.asimov, true));
+    return rebuild_curves(tests);
+}

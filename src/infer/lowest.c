@@ -1,0 +1,547 @@
+/* lowest.c: further starts for the fits of a statistic.
+ *
+ *   signs of several minima? ─► rounds of starts for all fits of a data set ─► two rounds find nothing lower
+ *
+ * Signs: a fit that took long or failed; where rates bend with parameters, a fit that ends elsewhere if it
+ * starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random ones,
+ * points with one bent parameter moved, and different ends of all fits: a minimum that one finds is tried by
+ * the others. */
+#include "infer/lowest.h"
+#include "base/counter_random.h"
+#include "fit/family.h"
+#include "fit/fit.h"
+#include "infer/probability.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LONG_FIT 12    /* iterations: published analyses take 4 to 9 */
+#define BEND_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
+#define BENT_MOST 16
+#define BAD_FIT 5.0      /* errors of the counts, root mean square */
+#define PROBES_APART 0.6 /* of the tested value */
+#define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
+#define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
+#define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
+#define MINIMA_MOST 16
+#define LOWER 1e-6 /* in twice the NLL: another minimum */
+
+void lowest_draw_start(size_t n, const double *widths, const double *lower, const double *upper,
+                       const unsigned char *fixed, uint64_t k, double *start)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (fixed[i]) continue;
+        const double u = ((double)(counter_bits(k, i) >> 11) + 0.5) * 0x1p-53,
+                     reach = 3.0 * fmax(fabs(start[i]), 1.0), low = fmax(lower[i], start[i] - reach),
+                     high = fmin(upper[i], start[i] + reach);
+        start[i] = isnan(widths[i]) ? low + u * (high - low) : start[i] + normal_quantile(u) * widths[i];
+        start[i] = fmin(fmax(start[i], lower[i]), upper[i]);
+    }
+}
+
+/* A fit that is sought: the free one, or a point's. */
+struct sought {
+    struct infer_point *point; /* NULL: the free fit */
+    unsigned char *fixed;
+    paritas_fit_status status;
+    double twice_nll;
+    const double *parameters, *mirrored; /* one bent parameter each of these */
+    /* the lowest point where a fit ended without converging */
+    struct {
+        paritas_fit_status status;
+        double twice_nll;
+        const double *parameters; /* NULL: none */
+    } dead_end;
+    bool lower;                 /* than at the beginning */
+    double minima[MINIMA_MOST]; /* twice the NLL of converged fits, ascending */
+    size_t n_minima;
+};
+
+struct search {
+    struct infer *infer;
+    struct infer_profile *profile;
+    struct sought *sought; /* the free fit, the points, and perhaps `beyond` */
+    size_t n;
+    struct infer_point beyond; /* far from what is tested: the profile may fall again */
+    double same;               /* in twice the NLL */
+};
+
+static void note_minimum(struct sought *s, double twice_nll, double same)
+{
+    size_t at = 0;
+    while (at < s->n_minima && s->minima[at] < twice_nll - same) at++;
+    if (at < s->n_minima && s->minima[at] <= twice_nll + same) return;
+    if (at == MINIMA_MOST) return;
+    if (s->n_minima < MINIMA_MOST) s->n_minima++;
+    memmove(&s->minima[at + 1], &s->minima[at], (s->n_minima - 1 - at) * sizeof s->minima[0]);
+    s->minima[at] = twice_nll;
+}
+
+static bool is_known(const struct search *search, const double *parameters)
+{
+    const size_t n = search->infer->n_parameters;
+    for (size_t k = 0; k < search->infer->n_pool; k++) {
+        double apart = 0.0;
+        for (size_t i = 0; i < n; i++)
+            apart =
+                fmax(apart, fabs(search->infer->pool[k][i] - parameters[i]) / fmax(1.0, fabs(parameters[i])));
+        if (apart < 1e-3) return true;
+    }
+    return false;
+}
+
+static void put_in_pool(struct search *search, const double *parameters)
+{
+    double *row = infer_reals(search->infer, search->infer->n_parameters, 1);
+    if (!row || search->infer->n_pool == INFER_POOL_MOST || is_known(search, parameters)) return;
+    memcpy(row, parameters, search->infer->n_parameters * sizeof *row);
+    search->infer->pool[search->infer->n_pool++] = row;
+}
+
+/* ---- fits ---- */
+
+static bool is_better(const struct sought *s, const paritas_fit_result *found, double same)
+{
+    const bool converged = found->status == PARITAS_FIT_CONVERGED;
+    if (converged != (s->status == PARITAS_FIT_CONVERGED)) return converged;
+    return !(found->twice_nll >= s->twice_nll - same);
+}
+
+/* A fit from a further start. */
+struct attempt {
+    struct sought *sought;
+    const double *start; /* the values of a point are its own */
+};
+
+static void put_job(const struct search *search, const struct attempt *attempt, double *start,
+                    paritas_job *job)
+{
+    const struct sought *s = attempt->sought;
+    memcpy(start, attempt->start, search->infer->n_parameters * sizeof *start);
+    *job = search->infer->base;
+    job->data = search->profile->data;
+    job->fixed = s->fixed;
+    job->start = start;
+    for (size_t i = 0; i < search->infer->n_parameters; i++) {
+        if (search->infer->base.fixed[i]) start[i] = search->infer->base.start[i];
+        start[i] = infer_bounded(search->infer, i, start[i]);
+    }
+    for (size_t j = 0; s->point && j < s->point->k; j++) start[s->point->parameter[j]] = s->point->value[j];
+}
+
+static void note_dead_end(struct sought *s, const paritas_fit_result *found, const double *parameters)
+{
+    if (found->status == PARITAS_FIT_CONVERGED || !isfinite(found->twice_nll)) return;
+    if (s->dead_end.parameters && !(found->twice_nll < s->dead_end.twice_nll)) return;
+    s->dead_end.status = found->status;
+    s->dead_end.twice_nll = found->twice_nll;
+    s->dead_end.parameters = parameters;
+}
+
+/* *lower: an answer became lower. */
+static paritas_status run_attempts(struct search *search, size_t n, const struct attempt *attempts,
+                                   bool *lower)
+{
+    struct infer *infer = search->infer;
+    const size_t p = infer->n_parameters;
+    if (n == 0) return PARITAS_OK;
+    paritas_job *jobs = infer_array(infer, n, sizeof *jobs);
+    paritas_fit_result *results = infer_array(infer, n, sizeof *results);
+    double *rows = infer_reals(infer, n, p), *fitted = infer_reals(infer, n, p);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < n; i++) put_job(search, &attempts[i], rows + i * p, &jobs[i]);
+    TRY(fit_run(infer->context, infer->model, NULL, n, jobs,
+                &(paritas_fit_answers){.results = results, .parameters = fitted}));
+    for (size_t i = 0; i < n; i++) {
+        struct sought *s = attempts[i].sought;
+        if (results[i].status == PARITAS_FIT_CONVERGED) {
+            note_minimum(s, results[i].twice_nll, search->same);
+            if (fabs(results[i].twice_nll - s->twice_nll) > search->same) put_in_pool(search, fitted + i * p);
+        }
+        note_dead_end(s, &results[i], fitted + i * p);
+        if (!is_better(s, &results[i], search->same)) continue;
+        s->status = results[i].status;
+        s->twice_nll = results[i].twice_nll;
+        s->parameters = fitted + i * p;
+        s->lower = *lower = true;
+    }
+    return PARITAS_OK;
+}
+
+/* ---- signs ---- */
+
+static double largest_tested(const struct search *search)
+{
+    const size_t poi = search->infer->poi;
+    double largest = fabs(search->infer->base.start[poi]);
+    for (size_t i = 1; i < search->n; i++) {
+        const struct infer_point *point = search->sought[i].point;
+        if (point->parameter[0] == poi) largest = fmax(largest, fabs(point->value[0]));
+    }
+    return largest;
+}
+
+/* As the family's, with the templates of the job's data. */
+static paritas_status measure_bends(struct infer *infer, double *point, double *bends)
+{
+    const size_t bins = paritas_model_main_count(infer->model);
+    double *rates = infer_reals(infer, infer->n_data, 1), *up = infer_reals(infer, infer->n_data, 1),
+           *down = infer_reals(infer, infer->n_data, 1);
+    TRY(infer_memory(infer));
+    TRY(infer_expected(infer, point, rates));
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        const double at = point[i];
+        if (infer->base.fixed[i] || !(infer->widths[i] > 0.0)) continue;
+        point[i] = at + infer->widths[i];
+        TRY(infer_expected(infer, point, up));
+        point[i] = at - infer->widths[i];
+        TRY(infer_expected(infer, point, down));
+        point[i] = at;
+        double sum = 0.0;
+        for (size_t b = 0; b < bins; b++) {
+            const double bend = up[b] + down[b] - 2.0 * rates[b];
+            sum += bend * bend / fmax(fabs(rates[b]), 1.0);
+        }
+        bends[i] = sqrt(sum);
+    }
+    return PARITAS_OK;
+}
+
+/* Parameters by which rates bend, the most bent first. A larger parameter of interest may bend more. */
+static paritas_status find_bent(const struct search *search)
+{
+    struct infer *infer = search->infer;
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const size_t n = infer->n_parameters;
+    const double at = infer->poi < n ? largest_tested(search) : 0.0;
+    if (infer->bent && at <= 2.0 * infer->bent_at) return PARITAS_OK;
+    double *bends = infer_reals(infer, n, 1), *point = infer_reals(infer, n, 1);
+    infer->bent = infer_array(infer, BENT_MOST, sizeof *infer->bent);
+    TRY(infer_memory(infer));
+    memcpy(point, infer->base.start, n * sizeof *point);
+    if (infer->poi < n) point[infer->poi] = infer->bent_at = at;
+    infer->n_bent = 0;
+    if (model->n_templates > 0)
+        TRY(measure_bends(infer, point, bends));
+    else if (model->family->bends)
+        TRY(model->family->bends(infer->context, model, point, bends));
+    for (; infer->n_bent < BENT_MOST; infer->n_bent++) {
+        size_t most = n;
+        for (size_t i = 0; i < n; i++)
+            if (!infer->base.fixed[i] && bends[i] >= BEND_LEAST && infer->widths[i] > 0.0 &&
+                (most == n || bends[i] > bends[most]))
+                most = i;
+        if (most == n) break;
+        infer->bent[infer->n_bent] = most;
+        bends[most] = 0.0;
+    }
+    return PARITAS_OK;
+}
+
+/* The fit's point, but bent parameters [first, end) at least `widths` from their start: on the fit's side of
+ * it, or on the other one if negative. */
+static paritas_status move_bent(struct infer *infer, const double *parameters, size_t first, size_t end,
+                                double widths, const double **start)
+{
+    double *point = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    memcpy(point, parameters, infer->n_parameters * sizeof *point);
+    for (size_t k = first; k < end; k++) {
+        const size_t i = infer->bent[k];
+        const double centre = infer->base.start[i], away = parameters[i] - centre,
+                     far = fmax(fabs(away), fabs(widths) * infer->widths[i]);
+        point[i] = centre + copysign(far, widths < 0.0 ? -away : away);
+    }
+    for (size_t i = 0; i < infer->n_parameters; i++) /* a factor of 0 hides what others do */
+        if (isnan(infer->widths[i]) &&
+            (parameters[i] <= infer->base.lower[i] || parameters[i] >= infer->base.upper[i]))
+            point[i] = infer->base.start[i];
+    *start = point;
+    return PARITAS_OK;
+}
+
+/* Another value of the parameter of interest: twice the largest that is tested, or three times its size. */
+static void add_beyond(struct search *search)
+{
+    struct infer *infer = search->infer;
+    const size_t poi = infer->poi;
+    if (poi == infer->n_parameters || search->profile->probed || infer->n_bent == 0) return;
+    const double far = fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
+                            2.0 * largest_tested(search));
+    search->beyond = infer_point_at(infer, search->profile, infer_bounded(infer, poi, far));
+    search->sought[search->n++] = (struct sought){
+        .point = &search->beyond, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
+}
+
+/* Bins are BAD_FIT errors from the data: where rates bend so far, a better fit is likely elsewhere. */
+static paritas_status fits_badly(const struct search *search, bool *badly)
+{
+    struct infer *infer = search->infer;
+    const size_t n = paritas_model_main_count(infer->model);
+    double *expected = infer_reals(infer, infer->n_data, 1), sum = 0.0;
+    TRY(infer_memory(infer));
+    if (paritas_model_frozen(infer->model)->no_expectation) return PARITAS_OK;
+    TRY(infer_expected(infer, search->profile->parameters, expected));
+    for (size_t i = 0; i < n; i++) {
+        const double away = expected[i] - search->profile->data[i];
+        sum += away * away / fmax(expected[i], 1.0);
+    }
+    *badly = sum > BAD_FIT * BAD_FIT * (double)n;
+    return PARITAS_OK;
+}
+
+/* A conditional fit far from those that were probed. Those of rankings stay near the free fit. */
+static bool needs_probe(const struct infer *infer, const struct infer_point *point,
+                        struct infer_profile *profile)
+{
+    if (infer->poi < infer->n_parameters && point->parameter[0] != infer->poi) return false;
+    const double value = point->value[0];
+    for (size_t i = 0; i < profile->n_probed_at; i++) {
+        const double other = profile->probed_at[i];
+        if (fabs(value - other) <= PROBES_APART * fmax(fabs(value), fabs(other))) return false;
+    }
+    if (profile->n_probed_at == INFER_PROBED_MOST) return false;
+    profile->probed_at[profile->n_probed_at++] = value;
+    return true;
+}
+
+/* Fits that were not probed yet: the free one with all bent parameters further out (staus: elsewhere starts
+ * end in one minimum), conditional ones on the other side. */
+static paritas_status probe(struct search *search)
+{
+    struct infer *infer = search->infer;
+    struct attempt *attempts = infer_array(infer, search->n, sizeof *attempts);
+    size_t n = 0;
+    bool lower = false;
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < search->n; i++) {
+        struct sought *s = &search->sought[i];
+        if (s->point == &search->beyond) attempts[n++] = (struct attempt){s, search->profile->parameters};
+        if (s->status != PARITAS_FIT_CONVERGED || (!s->point && search->profile->probed)) continue;
+        if (s->point && !needs_probe(infer, s->point, search->profile)) continue;
+        attempts[n].sought = s;
+        TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0, &attempts[n++].start));
+    }
+    TRY(run_attempts(search, n, attempts, &lower));
+    if (search->beyond.profile) {
+        const struct sought *free = &search->sought[0], *beyond = &search->sought[search->n - 1];
+        if (beyond->twice_nll < free->twice_nll - search->same) put_in_pool(search, beyond->parameters);
+    }
+    return PARITAS_OK;
+}
+
+static bool took_long(paritas_fit_status status, unsigned iterations)
+{
+    return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
+}
+
+static paritas_status look_for_signs(struct search *search, bool *signs)
+{
+    struct infer_profile *profile = search->profile;
+    *signs = search->infer->starts > 1 || profile->suspicious;
+    if (!*signs && search->infer->n_bent > 0) {
+        TRY(probe(search));
+        if (!profile->probed && profile->result.status == PARITAS_FIT_CONVERGED)
+            TRY(fits_badly(search, signs));
+    }
+    profile->probed = true;
+    *signs =
+        *signs || search->infer->n_pool > 0 || took_long(profile->result.status, profile->result.iterations);
+    for (size_t i = 0; i < search->n; i++) {
+        const struct infer_point *point = search->sought[i].point;
+        if (point && point != &search->beyond) *signs = *signs || took_long(point->status, point->iterations);
+    }
+    profile->suspicious = *signs;
+    search->infer->suspicious = search->infer->suspicious || *signs;
+    return PARITAS_OK;
+}
+
+bool lowest_suspects(const struct infer *infer)
+{
+    return infer->starts != 1 && (infer->suspicious || infer->n_bent > 0);
+}
+
+/* ---- rounds ---- */
+
+/* Adds random starts `first` ... to the list of n. */
+static paritas_status add_random_starts(const struct search *search, uint64_t first, size_t n_random,
+                                        const double **starts, size_t *n)
+{
+    struct infer *infer = search->infer;
+    const size_t p = infer->n_parameters;
+    double *wide = infer_reals(infer, p, 1);
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < p; i++) wide[i] = 2.0 * infer->widths[i];
+    for (size_t k = 0; k < n_random; k++) {
+        double *start = infer_reals(infer, p, 1);
+        TRY(infer_memory(infer));
+        memcpy(start, infer->base.start, p * sizeof *start);
+        lowest_draw_start(p, (first + k) % 2 ? infer->widths : wide, infer->base.lower, infer->base.upper,
+                          infer->base.fixed, first + k, start);
+        starts[(*n)++] = start;
+    }
+    return PARITAS_OK;
+}
+
+static bool met_several(const struct search *search)
+{
+    bool several = false;
+    for (size_t i = 0; i < search->n; i++) several = several || search->sought[i].n_minima > 1;
+    return several;
+}
+
+/* Each start for all fits; and each new answer with one bent parameter on the other side. */
+static paritas_status run_round(struct search *search, size_t n, const double *const *starts, bool *lower)
+{
+    const size_t n_bent = search->infer->n_bent;
+    struct attempt *attempts = infer_array(search->infer, (n + 4 * n_bent) * search->n, sizeof *attempts);
+    size_t m = 0;
+    TRY(infer_memory(search->infer));
+    for (size_t i = 0; i < search->n; i++) {
+        struct sought *s = &search->sought[i];
+        for (size_t k = 0; k < n; k++) attempts[m++] = (struct attempt){s, starts[k]};
+        if (s->status != PARITAS_FIT_CONVERGED || s->mirrored == s->parameters) continue;
+        s->mirrored = s->parameters;
+        for (size_t k = 0; k < n_bent; k++)
+            for (double widths = -3.0; widths <= 3.0; widths += 2.0) {
+                attempts[m].sought = s;
+                TRY(move_bent(search->infer, s->parameters, k, k + 1, widths, &attempts[m++].start));
+            }
+    }
+    return run_attempts(search, m, attempts, lower);
+}
+
+/* The usual fit was the first start. */
+static paritas_status run_rounds(struct search *search)
+{
+    const size_t asked = search->infer->starts;
+    size_t size = FIRST_ROUND, random = 0, tried = 0;
+    for (size_t round = 0; asked ? 1 + random < asked : round < ROUNDS_MOST; round++) {
+        const double *starts[LARGEST_ROUND + INFER_POOL_MOST + 1];
+        size_t n = 0;
+        bool lower = false;
+        if (asked && size > asked - 1 - random) size = asked - 1 - random;
+        if (round == 0) starts[n++] = search->infer->base.start;
+        for (; tried < search->infer->n_pool; tried++) starts[n++] = search->infer->pool[tried];
+        TRY(add_random_starts(search, 1 + random, size, starts, &n));
+        TRY(run_round(search, n, starts, &lower));
+        random += size;
+        if (!asked && !lower && (size == LARGEST_ROUND || !met_several(search))) break;
+        size = size < LARGEST_ROUND ? 2 * size : size;
+    }
+    return PARITAS_OK;
+}
+
+/* ---- answers ---- */
+
+/* Goes on from points without a minimum that are lower than the answers. If one stays, it is the answer, with
+ * its status: no minimum above a known point is told as the lowest. */
+static paritas_status leave_dead_ends(struct search *search)
+{
+    struct attempt *attempts = infer_array(search->infer, search->n, sizeof *attempts);
+    TRY(infer_memory(search->infer));
+    bool lower = true;
+    for (int again = 0; again < 3 && lower; again++) {
+        size_t n = 0;
+        for (size_t i = 0; i < search->n; i++) {
+            struct sought *s = &search->sought[i];
+            if (s->status == PARITAS_FIT_CONVERGED && s->dead_end.parameters &&
+                s->dead_end.twice_nll < s->twice_nll - search->same)
+                attempts[n++] = (struct attempt){s, s->dead_end.parameters};
+        }
+        lower = false;
+        TRY(run_attempts(search, n, attempts, &lower));
+    }
+    for (size_t i = 0; i < search->n; i++) {
+        struct sought *s = &search->sought[i];
+        if (!s->dead_end.parameters || !(s->dead_end.twice_nll < s->twice_nll - search->same)) continue;
+        s->status = s->dead_end.status;
+        s->twice_nll = s->dead_end.twice_nll;
+        s->parameters = s->dead_end.parameters;
+        s->lower = true;
+    }
+    return PARITAS_OK;
+}
+
+static void note_minima(struct search *search)
+{
+    struct infer_minima *minima = &search->infer->minima;
+    for (size_t i = 0; i < search->n; i++) {
+        const struct sought *s = &search->sought[i];
+        if (s->n_minima < 2 || s->point == &search->beyond) continue;
+        minima->several = true;
+        minima->met = s->n_minima > minima->met ? s->n_minima : minima->met;
+        minima->apart = fmax(minima->apart, s->minima[s->n_minima - 1] - s->minima[0]);
+    }
+}
+
+static paritas_status give_answers(struct search *search)
+{
+    for (size_t i = 0; i < search->n; i++) {
+        const struct sought *s = &search->sought[i];
+        if (!s->lower || s->point == &search->beyond) continue;
+        if (!s->point) {
+            struct infer_profile again = *search->profile;
+            again.start = s->parameters;
+            TRY(infer_free_fit(search->infer, &again));
+            again.start = search->profile->start;
+            if (again.result.twice_nll <= s->twice_nll + search->same ||
+                search->profile->result.status != PARITAS_FIT_CONVERGED)
+                *search->profile = again;
+            continue;
+        }
+        s->point->status = s->status;
+        s->point->twice_nll = s->twice_nll;
+        s->point->parameters = s->parameters;
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status seek(struct search *search, size_t n, struct infer_point *const *points)
+{
+    struct infer *infer = search->infer;
+    const size_t p = infer->n_parameters;
+    search->sought[0] = (struct sought){.status = search->profile->result.status,
+                                        .twice_nll = search->profile->result.twice_nll,
+                                        .parameters = search->profile->parameters};
+    for (size_t i = 0; i < n; i++)
+        search->sought[1 + i] = (struct sought){.point = points[i],
+                                                .status = points[i]->status,
+                                                .twice_nll = points[i]->twice_nll,
+                                                .parameters = points[i]->parameters};
+    TRY(find_bent(search));
+    add_beyond(search);
+    for (size_t i = 0; i < search->n; i++) {
+        struct sought *s = &search->sought[i];
+        s->fixed = infer_array(infer, p, 1);
+        TRY(infer_memory(infer));
+        memcpy(s->fixed, infer->base.fixed, p);
+        for (size_t j = 0; s->point && j < s->point->k; j++) s->fixed[s->point->parameter[j]] = 1;
+        if (s->status == PARITAS_FIT_CONVERGED) note_minimum(s, s->twice_nll, search->same);
+    }
+    bool signs;
+    TRY(look_for_signs(search, &signs));
+    if (!signs) return PARITAS_OK;
+    for (size_t i = 0; i < search->n; i++)
+        if (search->sought[i].status == PARITAS_FIT_CONVERGED)
+            put_in_pool(search, search->sought[i].parameters);
+    TRY(run_rounds(search));
+    TRY(leave_dead_ends(search));
+    note_minima(search);
+    return give_answers(search);
+}
+
+paritas_status lowest_search(struct infer *infer, struct infer_profile *profile, size_t n,
+                             struct infer_point *const *points)
+{
+    if (infer->starts == 1) return PARITAS_OK;
+    struct search *search = infer_array(infer, 1, sizeof *search);
+    TRY(infer_memory(infer));
+    search->infer = infer;
+    search->profile = profile;
+    search->n = 1 + n;
+    search->same = fmax(same_minimum(infer->context), LOWER);
+    search->sought = infer_array(infer, search->n + 1, sizeof *search->sought);
+    TRY(infer_memory(infer));
+    return seek(search, n, points);
+}

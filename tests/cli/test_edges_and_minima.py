@@ -1,0 +1,283 @@
+"""Fits on the edge of the domain and from outside it, by closed forms; tests with several minima."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "hard"))
+
+import generate  # noqa: E402
+
+PARITAS = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
+
+
+def run(*arguments):
+    done = subprocess.run([PARITAS, *map(str, arguments), "--json"], capture_output=True, text=True)
+    return done.returncode, json.loads(done.stdout) if done.stdout else None, done.stderr
+
+
+def workspace(path, samples, observed, parameters=(), poi="mu", channels=()):
+    """One channel of the given samples ([data, modifiers] each), then further (samples, observed)."""
+    document = {"channels": [], "observations": [], "version": "1.0.0"}
+    for k, (content, counts) in enumerate([(samples, observed), *channels]):
+        name = f"channel_{k}"
+        document["channels"].append(
+            {
+                "name": name,
+                "samples": [
+                    {"name": f"sample_{i}", "data": data, "modifiers": modifiers}
+                    for i, (data, modifiers) in enumerate(content)
+                ],
+            }
+        )
+        document["observations"].append({"name": name, "data": counts})
+    config = {"poi": poi, "parameters": list(parameters)}
+    document["measurements"] = [{"name": "measurement", "config": config}]
+    path.write_text(json.dumps(document))
+    return str(path)
+
+
+def two_nll_poisson(n, rate):
+    return 2 * (rate - (n * math.log(rate) if n else 0) + math.lgamma(n + 1))
+
+
+def two_nll_normal(x, mean, width):
+    return ((x - mean) / width) ** 2 + math.log(2 * math.pi * width**2)
+
+
+def two_nll_gamma(gamma, tau):
+    """of a shapesys constraint, measured at tau"""
+    return 2 * (tau * gamma - tau * math.log(tau * gamma) + math.lgamma(tau + 1))
+
+
+# Each case: samples of a bin without events, parameters, the one that the edge holds, its value there and
+# the constraint's part of twice the NLL. The second sample's rate is negative or constant.
+def normfactor(background, signal):
+    parameter = {"name": "k", "inits": [1.0], "bounds": [[-50.0, 50.0]]}
+    samples = [([signal], [{"name": "k", "type": "normfactor", "data": None}]), ([background], [])]
+    return samples, [parameter], "k", -background / signal, 0.0
+
+
+def lumi(background, taken):
+    parameter = {"name": "lumi", "auxdata": [1.0], "sigmas": [0.5], "inits": [1.0], "bounds": [[-5.0, 5.0]]}
+    samples = [([background], [{"name": "lumi", "type": "lumi", "data": None}]), ([-taken], [])]
+    edge = taken / background
+    return samples, [parameter], "lumi", edge, two_nll_normal(edge, 1.0, 0.5)
+
+
+def histosys(background, part):
+    shift = {"hi_data": [background * (1 + part)], "lo_data": [background * (1 - part)]}
+    samples = [([background], [{"name": "a", "type": "histosys", "data": shift}])]
+    return samples, [], "a", -1 / part, two_nll_normal(-1 / part, 0.0, 1.0)
+
+
+def normsys(background, factor):
+    taken = 0.5 * background
+    data = {"hi": factor, "lo": 1 / factor}
+    samples = [([background], [{"name": "a", "type": "normsys", "data": data}]), ([-taken], [])]
+    edge = math.log(taken / background) / math.log(factor)
+    return samples, [], "a", edge, two_nll_normal(edge, 0.0, 1.0)
+
+
+def staterror(background, width):
+    taken = 0.8 * background
+    samples = [
+        ([background], [{"name": "s", "type": "staterror", "data": [background * width]}]),
+        ([-taken], []),
+    ]
+    return samples, [], "s[0]", 0.8, two_nll_normal(0.8, 1.0, width)
+
+
+def shapesys(background, width):
+    taken = 0.8 * background
+    samples = [
+        ([background], [{"name": "s", "type": "shapesys", "data": [background * width]}]),
+        ([-taken], []),
+    ]
+    return samples, [], "s[0]", 0.8, two_nll_gamma(0.8, width**-2)
+
+
+def shapefactor(background, taken):
+    samples = [([background], [{"name": "s", "type": "shapefactor", "data": None}]), ([-taken], [])]
+    return samples, [], "s[0]", taken / background, 0.0
+
+
+EDGES = [
+    normfactor(3.0, 2.0),
+    normfactor(0.2, 7.0),
+    lumi(6.0, 4.0),
+    lumi(2.5, 2.0),
+    histosys(2.0, 1.0),
+    histosys(40.0, 0.5),
+    normsys(8.0, 1.6),
+    normsys(25.0, 1.3),
+    staterror(4.0, 0.5),
+    staterror(30.0, 0.2),
+    shapesys(5.0, 0.5),
+    shapesys(30.0, 0.25),
+    shapefactor(4.0, 3.0),
+    shapefactor(50.0, 10.0),
+]
+
+
+@pytest.mark.parametrize("minimizer", ["newton"])
+@pytest.mark.parametrize("case", range(len(EDGES)))
+def test_a_rate_of_zero_is_a_minimum(tmp_path, case, minimizer):
+    samples, parameters, held, value, constraint = EDGES[case]
+    mu = {"name": "mu", "type": "normfactor", "data": None}
+    # mu is measured by a channel of its own, so that its error shows what stays free
+    other = [([([10.0], [mu])], [12.0])]
+    codes = ("--normsys-code", 1) if held == "a" else ()
+    path = workspace(tmp_path / "edge.json", samples, [0.0], parameters, "mu", [(c, n) for c, n in other])
+    code, fit, error = run("fit", path, "--minimizer", minimizer, *codes)
+    assert code == 0 and fit["status"] == "converged", (error, fit)
+    found = {p["name"]: p for p in fit["parameters"]}
+    assert found[held]["value"] == pytest.approx(value, abs=1e-7)
+    assert found[held]["error"] is None
+    assert found["mu"]["value"] == pytest.approx(1.2, abs=1e-7)
+    assert found["mu"]["error"] == pytest.approx(math.sqrt(12.0) / 10.0, rel=1e-6)
+    want = constraint + two_nll_poisson(12, 12.0)
+    assert fit["twice_nll"] == pytest.approx(want, abs=1e-8)
+
+
+def test_an_edge_shared_by_two_parameters_leaves_their_difference_free(tmp_path):
+    """Rate b (1 + (a1 + a2) / 2): the edge holds a1 + a2 = -2, constraints share it evenly."""
+    b = 20.0
+    shift = {"hi_data": [1.5 * b], "lo_data": [0.5 * b]}
+    samples = [([b], [{"name": name, "type": "histosys", "data": shift} for name in ("a1", "a2")])]
+    path = workspace(tmp_path / "two.json", samples, [0.0], poi="")
+    code, fit, error = run("fit", path)
+    assert code == 0 and fit["status"] == "converged", error
+    for parameter in fit["parameters"]:
+        assert parameter["value"] == pytest.approx(-1.0, abs=1e-7)
+        assert parameter["error"] == pytest.approx(math.sqrt(0.5), rel=1e-4)
+
+
+@pytest.mark.parametrize("start", [-3.0, -4.5, 4.9])
+def test_a_fit_may_start_where_a_rate_is_negative(tmp_path, start):
+    data = {"hi_data": [20.0, 2.0], "lo_data": [2.0, 18.0]}
+    samples = [([11.0, 10.0], [{"name": "a", "type": "histosys", "data": data}])]
+    path = workspace(tmp_path / "outside.json", samples, [13.0, 9.0], poi="")
+    code, usual, _ = run("fit", path)
+    assert code == 0
+    code, fit, error = run("fit", path, "--init", f"a={start}")
+    assert code == 0 and fit["status"] == "converged", error
+    assert fit["twice_nll"] == pytest.approx(usual["twice_nll"], abs=1e-9)
+
+
+def test_toys_at_the_edge_are_all_answered(tmp_path):
+    samples, parameters, *_ = histosys(2.0, 1.0)
+    mu = {"name": "mu", "type": "normfactor", "data": None}
+    path = workspace(tmp_path / "toys.json", [*samples, ([1.0], [mu])], [1.0], parameters)
+    code, answer, error = run("hypotest-toys", path, "--mu", 1, "--ntoys", 2000)
+    assert code == 0, error
+    assert answer["toys"]["failed"] == 0 if "toys" in answer else True
+
+
+def wells(path):
+    """A parameter that raises the rate whichever way it goes, from 50 towards 98 events: two minima, and a
+    second channel that prefers one."""
+    bent = {"hi": 1.9, "lo": 1.6}
+    turned = {"hi": 1.02, "lo": 0.9}
+    mu = {"name": "mu", "type": "normfactor", "data": None}
+    samples = [
+        ([50.0], [{"name": "a", "type": "normsys", "data": bent}]),
+        ([0.5], [mu]),
+    ]
+    side = ([([400.0], [{"name": "a", "type": "normsys", "data": turned}])], [385.0])
+    return workspace(path, samples, [98.0], channels=[side])
+
+
+@pytest.mark.parametrize("mu", [0.0, 1.0, 4.0])
+def test_a_test_uses_the_lowest_minima(tmp_path, mu):
+    path = wells(tmp_path / "wells.json")
+    code, answer, error = run("hypotest", path, "--mu", mu, "--test-stat", "q")
+    assert code == 0, error
+    free = run("fit", path, "--starts", 60)[1]
+    fixed = run("fit", path, "--starts", 60, "--fix", f"mu={mu}")[1]
+    assert len(free["starts"]["minima"]) > 1 or len(fixed["starts"]["minima"]) > 1
+    poi = {p["name"]: p["value"] for p in free["parameters"]}["mu"]
+    want = max(0.0, fixed["twice_nll"] - free["twice_nll"]) if poi <= mu else 0.0
+    assert answer["q"] == pytest.approx(want, abs=1e-6)
+    assert answer["several_minima"] is True
+    assert answer["minima"]["met"] >= 2 and answer["minima"]["apart"] > 1e-6
+
+
+def test_a_plain_model_meets_one_minimum(tmp_path):
+    mu = {"name": "mu", "type": "normfactor", "data": None}
+    samples = [([5.0], [mu]), ([50.0], [{"name": "a", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}])]
+    path = workspace(tmp_path / "plain.json", samples, [52.0])
+    few = ("--ntoys", 200)
+    for command in (
+        ("hypotest",),
+        ("limit",),
+        ("significance",),
+        ("hypotest-toys", *few),
+        ("significance", "--calc", "toys", *few),
+        ("limit", "--calc", "toys", "--rtol", 0.5, "--ntoys", 2000),
+    ):
+        code, answer, error = run(command[0], path, *command[1:])
+        assert code == 0, error
+        assert answer["several_minima"] is False and answer["minima"] == {"met": 0, "apart": 0.0}
+
+
+def test_toys_of_a_model_with_several_minima_say_so(tmp_path):
+    path = wells(tmp_path / "wells.json")
+    run_toys = ("hypotest-toys", path, "--mu", 1, "--ntoys", 50)
+    code, answer, error = run(*run_toys)
+    assert code == 0, error
+    assert answer["several_minima"] is True and answer["minima"]["met"] >= 2
+    assert answer["methods"]["quasi_newton"] == 0
+    for i in (1, 2):
+        code, _, error = run(*run_toys, "--shard", f"{i}/2", "--store", tmp_path / f"part{i}.db")
+        assert code == 0, error
+    code, merged, error = run(
+        "merge", tmp_path / "part1.db", tmp_path / "part2.db", "-o", tmp_path / "all.db"
+    )
+    assert code == 0, error
+    for key in ("CLs_obs", "CLs_exp", "CLsb", "CLb", "q", "several_minima", "minima"):
+        assert merged[key] == answer[key], key
+    code, quick, error = run(*run_toys, "--quick")
+    assert code == 0, error
+    assert quick["several_minima"] is False
+
+
+# Tests of generated models whose usual fits end in higher minima: family, seed, mu, q and q_A of the lowest
+# minima that 100 starts find.
+LOWEST = [
+    # the conditional fit's lowest minimum has a bent parameter on its other side
+    ("ordinary", 35, 4.311395809871476, 13.34264344, 19.450501915),
+    ("hard", 67, 0.7179791098181687, 2.74150667, None),
+    # free fits are lowest at the other bound of mu
+    ("hard", 84, 0.15, 0.0, None),
+    # rates are 1e-5 at mu = 1 and of order 1 where they are tested
+    ("hard", 159, 267139.0115492784, 2.16056352, 2.16060251),
+    # k1 = 0 hides all other parameters
+    ("hard", 174, 1.0, 9.72852102, 0.01272342936),
+    # Asimov data from a minimum that is 27 higher
+    ("hard", 105, 2.93564574371514, 0.04710887, 1.94075876),
+]
+
+
+@pytest.mark.parametrize("family, seed, mu, q, q_asimov", LOWEST)
+def test_generated_models_are_tested_with_the_lowest_minima(tmp_path, family, seed, mu, q, q_asimov):
+    made = generate.generate(family, seed)
+    code, answer, error = run("hypotest", generate.write(str(tmp_path), made), *made.options(), "--mu", mu)
+    assert code == 0, error
+    assert answer["q"] == pytest.approx(q, abs=1e-5)
+    assert q_asimov is None or answer["q_A"] == pytest.approx(q_asimov, abs=1e-5)
+    assert answer["several_minima"] is True
+
+
+def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
+    """Fits stop on kinks of interpolation codes 1 and 2, below every minimum that others converge to."""
+    made = generate.generate("hard", 36)
+    path = generate.write(str(tmp_path), made)
+    code, answer, error = run("hypotest", path, *made.options(), "--mu", 1.5)
+    assert code == 1 and answer["status"] != "converged"
+    assert answer["q"] < 4.0
