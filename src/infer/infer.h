@@ -73,6 +73,7 @@ struct infer_point {
     double twice_nll;
     double slope; /* d(twice_nll) / d(value[0]), set by infer_slopes */
     const double *parameters;
+    const double *elsewhere; /* parameters of another minimum, as low; NULL: none was met */
 };
 
 /* `needs_poi`: fails without a free POI. Close it even after a failure. */
