@@ -40,7 +40,7 @@ struct infer {
     struct infer_minima minima;
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;
-    bool told_outside; /* outside.h */
+    bool told_unfinished; /* fit_notes.h */
     bool out_of_memory;
 };
 

@@ -320,3 +320,13 @@ def test_asimov_data_of_two_equally_low_minima_give_both_answers(tmp_path):
     assert answer["other_asimov"]["CLs_exp"] == sorted(answer["other_asimov"]["CLs_exp"])
     plain = run("hypotest", wells(tmp_path / "wells.json"))[1]
     assert "other_asimov" not in plain
+
+
+def test_a_fit_that_ends_early_is_named_with_its_steepest_parameter(tmp_path):
+    path = wells(tmp_path / "wells.json")
+    for command in (("hypotest", "--quick"), ("scan", "--quick"), ("gof",)):
+        code, answer, error = run(*command, path, "--max-iterations", 1)
+        assert code == 1, error
+        assert "paritas: the free fit reached its limit of iterations: 2 NLL falls most with a" in error
+    code, _, error = run("hypotest", path)
+    assert code == 0 and "reached" not in error
