@@ -2,6 +2,8 @@
 #include "analysis.h"
 #include "record_output.h"
 
+#include <math.h>
+
 static const struct option options[] = {
     {"--mu", OPTION_NUMBER, "MU",
      "tested value of the parameter of interest, also beyond its upper bound; q0 always tests 0", "1"},
@@ -19,12 +21,23 @@ static paritas_status analyse(struct session *session, void *result)
     return PARITAS_OK;
 }
 
+static void write_other_asimov(struct writer *w, const paritas_hypotest_result *r)
+{
+    if (isnan(r->q_asimov_other)) return;
+    write_object(w, "other_asimov", false);
+    write_number(w, "q_A", r->q_asimov_other);
+    write_number(w, "CLs_obs", r->cls_obs_other);
+    write_numbers(w, "CLs_exp", 5, r->cls_exp_other);
+    write_close(w);
+}
+
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const paritas_hypotest_result *r = result;
     write_record(w, "paritas_hypotest_result", result);
     write_number(w, "upper_bound", r->upper_bound);
     write_bool(w, "bound_widened", r->bound_widened != 0);
+    write_other_asimov(w, r);
     if (!w->one_line) write_string(w, "test_stat", statistic_name(session));
 }
 
@@ -48,6 +61,12 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
     text_format(out, "\nCLsb %.6g   CLb %.6g   q %.6g   q_A %.6g   fits %s\n", r->clsb, r->clb, r->q,
                 r->q_asimov, paritas_fit_status_name(r->status));
+    if (!isnan(r->q_asimov_other))
+        text_format(
+            out,
+            "The fit behind the Asimov data has two minima, equally low. By the other one: observed %.6g, "
+            "median %.6g, q_A %.6g\n",
+            r->cls_obs_other, r->cls_exp_other[2], r->q_asimov_other);
     if (r->bound_widened)
         text_format(out, "The upper bound of %s was widened to %.6g\n", poi_name(session), r->upper_bound);
     if (r->reason == PARITAS_REASON_UNDEFINED)

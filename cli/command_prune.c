@@ -1,11 +1,14 @@
 /* command_prune.c: drops parts of a workspace. */
 #include "document_output.h"
+#include "histfactory/histfactory_modifiers.h"
+
+#define BAR_AND_WORD(NAME, name) "|" #name
 
 static const struct option options[] = {
     {"--channel", OPTION_TEXT, "NAME", "drop a channel and its observation (repeatable)", .letter = 'c'},
     {"--sample", OPTION_TEXT, "NAME", "drop a sample from all channels (repeatable)", .letter = 's'},
     {"--modifier", OPTION_TEXT, "NAME", "drop a modifier and its configuration (repeatable)", .letter = 'm'},
-    {"--modifier-type", OPTION_CHOICE, "histosys|lumi|normfactor|normsys|shapefactor|shapesys|staterror",
+    {"--modifier-type", OPTION_CHOICE, &HF_MODIFIERS(BAR_AND_WORD)[1],
      "drop all modifiers of a type (repeatable)", .letter = 't'},
     {"--measurement", OPTION_TEXT, "NAME", "drop a measurement (repeatable)"},
     {0},

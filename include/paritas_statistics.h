@@ -66,7 +66,11 @@ typedef enum paritas_reason { PARITAS_REASON_LIST(PARITAS_ENUMERATOR) } paritas_
     FIELD(R, double, twice_nll_fixed, , "", "", "twice the NLL with the tested value fixed")            \
     FIELD(R, paritas_reason, reason, , "reason", "", "found; undefined where CLs does not exist")       \
     FIELD(R, double, upper_bound, , "", "", "of the parameter of interest, as used")                    \
-    FIELD(R, paritas_truth, bound_widened, , "", "", "a tested value lies beyond the model's bound")
+    FIELD(R, paritas_truth, bound_widened, , "", "", "a tested value lies beyond the model's bound")    \
+    FIELD(R, double, q_asimov_other, , "", "",                                                          \
+          "of other Asimov data: the fit behind them has a second minimum, as low; NaN: none")          \
+    FIELD(R, double, cls_obs_other, , "", "", "observed CLs by those")                                  \
+    FIELD(R, double, cls_exp_other, [5], "", "", "expected CLs by those")
 typedef struct paritas_hypotest_result {
     size_t size;
     PARITAS_HYPOTEST_RESULT_FIELDS(PARITAS_MEMBER, )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any, Callable, Iterator, Mapping, TypedDict, Union
 
 from ._engine import Engine
@@ -60,6 +59,8 @@ def check_keywords(function: Any, given: Mapping[str, Any]) -> None:
     known = function.__signature__.parameters
     for name in given:
         if name not in known:
+            from difflib import get_close_matches  # only here: `import paritas` stays quick
+
             nearest = get_close_matches(name, known, 1)
             hint = f": did you mean {nearest[0]!r}?" if nearest else ""
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")

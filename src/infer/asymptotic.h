@@ -14,17 +14,18 @@ struct asymptotic {
     struct infer *infer;
     paritas_test_statistic statistic;
     struct infer_profile data, asimov;
-    paritas_fit_status status; /* of the fit at mu' */
-    double twice_nll;          /* of that fit */
-    bool reconsidered;         /* that fit, since tests showed several minima */
-    bool remade;               /* the Asimov data then: earlier tests do not count */
+    struct infer_profile other; /* Asimov data of another minimum at mu', as low; data NULL: none */
+    paritas_fit_status status;  /* of the fit at mu' */
+    double twice_nll;           /* of that fit */
+    bool reconsidered;          /* that fit, since tests showed several minima */
+    bool remade;                /* the Asimov data then: earlier tests do not count */
     /* the fit at mu' left the domain: all answers are NaN */
     bool no_asimov;
 };
 
 struct asymptotic_point {
     double mu;
-    struct infer_point data, asimov;
+    struct infer_point data, asimov, other;
 };
 
 paritas_status asymptotic_open(struct asymptotic *a, struct infer *infer, paritas_test_statistic statistic);

@@ -4,7 +4,7 @@
  * bins minus free unconstrained parameters (a constrained one has its own datum). */
 #include "fit/family.h"
 #include "base/sized.h"
-#include "infer/outside.h"
+#include "infer/fit_notes.h"
 #include "infer/infer.h"
 #include "infer/probability.h"
 #include "infer/toy_fits.h"
@@ -46,7 +46,7 @@ paritas_status paritas_gof(paritas_context *context, const paritas_model *model,
     /* without expected data there is no saturated model */
     if (status == PARITAS_OK) status = family_check_expectation(context, paritas_model_frozen(model));
     if (status == PARITAS_OK) status = infer_free_fit(&infer, &best);
-    if (status == PARITAS_OK) status = outside_note_profile(&infer, &best);
+    if (status == PARITAS_OK) status = fit_notes_profile(&infer, &best);
     if (status == PARITAS_OK) describe(&infer, &best, result);
     infer_close(&infer);
     return status;

@@ -234,18 +234,24 @@ static void open_fits(const struct gradient *g, struct gradient_row *row, const 
     }
 }
 
+static paritas_status keep_fit(struct gradient *g, const double **parameters)
+{
+    if (!*parameters) return PARITAS_OK;
+    double *copy = infer_reals(&g->infer, g->infer.n_parameters, 1);
+    TRY(infer_memory(&g->infer));
+    memcpy(copy, *parameters, g->infer.n_parameters * sizeof *copy);
+    *parameters = copy;
+    return PARITAS_OK;
+}
+
 static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
 {
-    const double **lists[2] = {fits->data, fits->asimov};
-    const size_t p = g->infer.n_parameters;
-    for (int l = 0; l < 2; l++)
-        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
-            if (!lists[l][curve]) continue;
-            double *copy = infer_reals(&g->infer, p, 1);
-            TRY(infer_memory(&g->infer));
-            memcpy(copy, lists[l][curve], p * sizeof *copy);
-            lists[l][curve] = copy;
-        }
+    TRY(keep_fit(g, &fits->free));
+    TRY(keep_fit(g, &fits->origin));
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        TRY(keep_fit(g, &fits->data[curve]));
+        TRY(keep_fit(g, &fits->asimov[curve]));
+    }
     return PARITAS_OK;
 }
 
@@ -278,6 +284,8 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
             .mu = row->values[k], .output = output, .wants_data = output == 0, .wants_asimov = true};
     }
     open_fits(g, row, upper);
+    row->free.start = fits.free;
+    row->origin.start = fits.origin;
     for (size_t k = 0; k < row->n_points; k++) {
         const int curve = curve_of(row->points[k].output);
         row->points[k].data.start = fits.data[curve];

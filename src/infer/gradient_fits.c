@@ -139,7 +139,7 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         if (done[i]) continue;
-        rows[i]->free.start = infer->base.start;
+        if (!rows[i]->free.start) rows[i]->free.start = infer->base.start;
         fits[m++] = &rows[i]->free;
     }
     TRY(gradient_run(g, false, false, m, fits));

@@ -3,7 +3,7 @@
 #include "base/sized.h"
 #include "fit/fit.h"
 #include "infer/lowest.h"
-#include "infer/outside.h"
+#include "infer/fit_notes.h"
 #include "infer/own_context.h"
 #include "infer/random_starts.h"
 
@@ -322,7 +322,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
             const struct infer_point *lower = below_free_fit(infer, points[i].profile, n, points);
             if (lower) TRY(repeat_from(infer, lower, n, points));
         }
-    return outside_note_points(infer, n, points);
+    return fit_notes_points(infer, n, points);
 }
 
 /* EDM in units of twice the NLL: g . C . g / 2. `step` becomes the Newton step -C g / 2. */

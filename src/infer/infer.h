@@ -40,7 +40,7 @@ struct infer {
     struct infer_minima minima;
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;
-    bool told_outside; /* outside.h */
+    bool told_unfinished; /* fit_notes.h */
     bool out_of_memory;
 };
 
@@ -73,6 +73,7 @@ struct infer_point {
     double twice_nll;
     double slope; /* d(twice_nll) / d(value[0]), set by infer_slopes */
     const double *parameters;
+    const double *elsewhere; /* parameters of another minimum, as low; NULL: none was met */
 };
 
 /* `needs_poi`: fails without a free POI. Close it even after a failure. */

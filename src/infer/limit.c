@@ -355,6 +355,8 @@ static void write_result(const struct search *s, const paritas_limit_request *re
 
 static void write_fits(const struct search *s, struct limit_fits *fits)
 {
+    fits->free = s->tests.a.data.parameters;
+    fits->origin = s->tests.a.asimov.start;
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         double nearest = HUGE_VAL;
         fits->data[curve] = fits->asimov[curve] = NULL;

@@ -77,16 +77,18 @@ static void note_minimum(struct sought *s, double twice_nll, double same)
     s->minima[at] = twice_nll;
 }
 
+static bool is_same_point(const struct search *search, const double *a, const double *b)
+{
+    double apart = 0.0;
+    for (size_t i = 0; i < search->infer->n_parameters; i++)
+        apart = fmax(apart, fabs(a[i] - b[i]) / fmax(1.0, fabs(b[i])));
+    return apart < 1e-3;
+}
+
 static bool is_known(const struct search *search, const double *parameters)
 {
-    const size_t n = search->infer->n_parameters;
-    for (size_t k = 0; k < search->infer->n_pool; k++) {
-        double apart = 0.0;
-        for (size_t i = 0; i < n; i++)
-            apart =
-                fmax(apart, fabs(search->infer->pool[k][i] - parameters[i]) / fmax(1.0, fabs(parameters[i])));
-        if (apart < 1e-3) return true;
-    }
+    for (size_t k = 0; k < search->infer->n_pool; k++)
+        if (is_same_point(search, search->infer->pool[k], parameters)) return true;
     return false;
 }
 
@@ -129,6 +131,18 @@ static void put_job(const struct search *search, const struct attempt *attempt, 
     for (size_t j = 0; s->point && j < s->point->k; j++) start[s->point->parameter[j]] = s->point->value[j];
 }
 
+/* A minimum beside the answer, or none any more if the fit lowers the answer. */
+static void note_elsewhere(const struct search *search, const struct sought *s,
+                           const paritas_fit_result *found, const double *parameters)
+{
+    if (!s->point || found->status != PARITAS_FIT_CONVERGED) return;
+    if (is_better(s, found, search->same))
+        s->point->elsewhere = NULL;
+    else if (found->twice_nll <= s->twice_nll + search->same &&
+             !is_same_point(search, s->parameters, parameters))
+        s->point->elsewhere = parameters;
+}
+
 static void note_dead_end(struct sought *s, const paritas_fit_result *found, const double *parameters)
 {
     if (found->status == PARITAS_FIT_CONVERGED || !isfinite(found->twice_nll)) return;
@@ -158,6 +172,7 @@ static paritas_status run_attempts(struct search *search, size_t n, const struct
             note_minimum(s, results[i].twice_nll, search->same);
             if (fabs(results[i].twice_nll - s->twice_nll) > search->same) put_in_pool(search, fitted + i * p);
         }
+        note_elsewhere(search, s, &results[i], fitted + i * p);
         note_dead_end(s, &results[i], fitted + i * p);
         if (!is_better(s, &results[i], search->same)) continue;
         s->status = results[i].status;

@@ -85,34 +85,3 @@ paritas_status outside_check(struct infer *infer, paritas_fit_status status, con
     return paritas_fail(infer->context, PARITAS_NOT_CONVERGED, "%s ended outside the domain%s%s", fit,
                         bins[0] ? ": " : "", bins);
 }
-
-static paritas_status note(struct infer *infer, const char *fit, const double *point, const double *data)
-{
-    char bins[768];
-    if (infer->told_outside) return PARITAS_OK;
-    TRY(outside_say(infer->context, infer->model, point, data, sizeof bins, bins));
-    infer->told_outside = bins[0] != '\0';
-    if (bins[0])
-        paritas_note(infer->context, "%s%s ended outside the domain: %s", fit,
-                     data == infer->base.data ? "" : " to Asimov data", bins);
-    return PARITAS_OK;
-}
-
-paritas_status outside_note_profile(struct infer *infer, const struct infer_profile *profile)
-{
-    if (profile->result.status != PARITAS_FIT_NON_FINITE) return PARITAS_OK;
-    return note(infer, "the free fit", profile->parameters, profile->data);
-}
-
-paritas_status outside_note_points(struct infer *infer, size_t n, const struct infer_point *points)
-{
-    for (size_t i = 0; i < n; i++) {
-        char fit[256];
-        TRY(outside_note_profile(infer, points[i].profile));
-        if (points[i].status != PARITAS_FIT_NON_FINITE) continue;
-        snprintf(fit, sizeof fit, "the fit with %s = %.6g",
-                 paritas_model_parameter_name(infer->model, points[i].parameter[0]), points[i].value[0]);
-        TRY(note(infer, fit, points[i].parameters, points[i].profile->data));
-    }
-    return PARITAS_OK;
-}

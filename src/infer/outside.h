@@ -26,8 +26,4 @@ paritas_status outside_say(paritas_context *context, const paritas_model *model,
 paritas_status outside_check(struct infer *infer, paritas_fit_status status, const char *fit,
                              const double *point);
 
-/* Notes the first fit that ended outside the domain, once for each struct infer. */
-paritas_status outside_note_points(struct infer *infer, size_t n, const struct infer_point *points);
-paritas_status outside_note_profile(struct infer *infer, const struct infer_profile *profile);
-
 #endif

@@ -281,3 +281,52 @@ def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
     code, answer, error = run("hypotest", path, *made.options(), "--mu", 1.5)
     assert code == 1 and answer["status"] != "converged"
     assert answer["q"] < 4.0
+
+
+def mirrored(path, observed=(100.0, 100.0, 150.0), auxiliary=0.0):
+    """A parameter that raises the rate whichever way it goes and moves a second channel's background to one of
+    two bins. The data are the same if the bins change places; the signal is in the first."""
+    bent = {"hi": 1.6, "lo": 1.6}
+    moved = {"hi_data": [130.0, 70.0], "lo_data": [70.0, 130.0]}
+    mu = {"name": "mu", "type": "normfactor", "data": None}
+    shape = [
+        ([100.0, 100.0], [{"name": "a", "type": "histosys", "data": moved}]),
+        ([10.0, 0.0], [mu]),
+    ]
+    rate = ([([100.0], [{"name": "a", "type": "normsys", "data": bent}])], [observed[2]])
+    told = [{"name": "a", "auxdata": [auxiliary]}]
+    return workspace(path, shape, list(observed[:2]), told, channels=[rate])
+
+
+def test_asimov_data_of_two_equally_low_minima_give_both_answers(tmp_path):
+    path = mirrored(tmp_path / "mirrored.json")
+    code, answer, error = run("hypotest", path, "--mu", 2)
+    assert code == 0, error
+    # each minimum's expectation as observed data: q there is q_A
+    q = []
+    for start in (0.8, -0.8):
+        options = (path, "--fix", "mu=0", "--init", f"a={start}")
+        end = {p["name"]: p["value"] for p in run("fit", *options)[1]["parameters"]}["a"]
+        rates = run("predict", *options)[1]["channels"]
+        observed = [rate for channel in rates for rate in channel["postfit"]]
+        made = mirrored(tmp_path / "made.json", observed, end)
+        q.append(run("hypotest", made, "--mu", 2)[1]["q"])
+    assert abs(q[0] - q[1]) > 0.1
+    assert [answer["q_A"], answer["other_asimov"]["q_A"]] in (
+        pytest.approx(q, abs=1e-5),
+        pytest.approx(q[::-1], abs=1e-5),
+    )
+    assert answer["other_asimov"]["CLs_obs"] != pytest.approx(answer["CLs_obs"], rel=1e-2)
+    assert answer["other_asimov"]["CLs_exp"] == sorted(answer["other_asimov"]["CLs_exp"])
+    plain = run("hypotest", wells(tmp_path / "wells.json"))[1]
+    assert "other_asimov" not in plain
+
+
+def test_a_fit_that_ends_early_is_named_with_its_steepest_parameter(tmp_path):
+    path = wells(tmp_path / "wells.json")
+    for command in (("hypotest", "--quick"), ("scan", "--quick"), ("gof",)):
+        code, answer, error = run(*command, path, "--max-iterations", 1)
+        assert code == 1, error
+        assert "paritas: the free fit reached its limit of iterations: 2 NLL falls most with a" in error
+    code, _, error = run("hypotest", path)
+    assert code == 0 and "reached" not in error
