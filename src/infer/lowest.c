@@ -20,6 +20,8 @@
 #define BENT_MOST 16
 #define BAD_FIT 5.0      /* errors of the counts, root mean square */
 #define PROBES_APART 0.6 /* of the tested value */
+#define FAR_ABOVE 25.0   /* twice the NLL of a test above the free fit: rates may have bent on the way */
+#define WALK_STEPS 4     /* to a tested value */
 #define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
 #define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
 #define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
@@ -364,7 +366,12 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
         *signs || search->infer->n_pool > 0 || took_long(profile->result.status, profile->result.iterations);
     for (size_t i = 0; i < search->n; i++) {
         const struct infer_point *point = search->sought[i].point;
-        if (point && point != &search->beyond) *signs = *signs || took_long(point->status, point->iterations);
+        if (!point || point == &search->beyond) continue;
+        /* limits test far away, and no published one has other minima there */
+        const bool far = search->infer->n_bent > 0 &&
+                         (point->value[0] == 0.0 || search->infer->poi == search->infer->n_parameters) &&
+                         search->sought[i].twice_nll > search->sought[0].twice_nll + FAR_ABOVE;
+        *signs = *signs || far || took_long(point->status, point->iterations);
     }
     profile->suspicious = *signs;
     search->infer->suspicious = search->infer->suspicious || *signs;
@@ -426,11 +433,60 @@ static paritas_status run_round(struct search *search, size_t n, const double *c
     return run_attempts(search, m, attempts, lower);
 }
 
+/* A fit on its way to a tested value. */
+struct walker {
+    struct infer_point point;
+    struct sought at, *goal;
+    double from;
+};
+
+static size_t add_walker(const struct search *search, struct walker *walkers, size_t n, struct sought *goal,
+                         const struct sought *origin)
+{
+    const struct infer_point *point = goal->point;
+    if (!point || point == &search->beyond || point->k > 1 || !origin->parameters) return n;
+    walkers[n] = (struct walker){.goal = goal, .from = origin->parameters[point->parameter[0]]};
+    walkers[n].at = (struct sought){.fixed = goal->fixed, .parameters = origin->parameters};
+    return n + 1;
+}
+
+/* Each test is reached by steps of its parameter, from the free fit and from far away: some minima are found
+ * from a neighbour's alone. */
+static paritas_status walk(struct search *search, bool *lower)
+{
+    struct infer *infer = search->infer;
+    struct walker *walkers = infer_array(infer, 2 * search->n, sizeof *walkers);
+    struct attempt *attempts = infer_array(infer, 2 * search->n, sizeof *attempts);
+    size_t n = 0;
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < search->n; i++) {
+        n = add_walker(search, walkers, n, &search->sought[i], &search->sought[0]);
+        if (search->beyond.profile)
+            n = add_walker(search, walkers, n, &search->sought[i], &search->sought[search->n - 1]);
+    }
+    for (int step = 1; step <= WALK_STEPS; step++) {
+        for (size_t i = 0; i < n; i++) {
+            struct walker *w = &walkers[i];
+            const double to = w->goal->point->value[0], part = (double)step / WALK_STEPS;
+            attempts[i] = (struct attempt){step == WALK_STEPS ? w->goal : &w->at, w->at.parameters};
+            w->point = *w->goal->point;
+            w->point.value[0] = w->from + part * (to - w->from);
+            w->at.point = &w->point;
+            w->at.status = PARITAS_FIT_NO_PROGRESS;
+            w->at.twice_nll = (double)NAN;
+        }
+        TRY(run_attempts(search, n, attempts, lower));
+    }
+    return PARITAS_OK;
+}
+
 /* The usual fit was the first start. */
 static paritas_status run_rounds(struct search *search)
 {
     const size_t asked = search->infer->starts;
     size_t size = FIRST_ROUND, random = 0, tried = 0;
+    bool walked = false;
+    TRY(walk(search, &walked));
     for (size_t round = 0; asked ? 1 + random < asked : round < ROUNDS_MOST; round++) {
         const double *starts[LARGEST_ROUND + INFER_POOL_MOST + 1];
         size_t n = 0;

@@ -125,7 +125,11 @@ TEST(a_test_without_cls_is_undefined_and_not_converged)
     double mu_hat = 0.5, bound = 10.0;
     struct infer infer = {.upper = &bound};
     struct asymptotic a = {.infer = &infer, .data.parameters = &mu_hat, .asimov.parameters = &mu_hat};
-    const struct asymptotic_point point = {.mu = 1.0, .data.twice_nll = 5.0};
+    const struct asymptotic_point point = {
+        .mu = 1.0,
+        .data = {.profile = &a.data, .k = 1, .value = {1.0}, .twice_nll = 5.0},
+        .asimov = {.profile = &a.asimov, .k = 1, .value = {1.0}},
+    };
     paritas_hypotest_result r;
     asymptotic_result(&a, &point, &r);
     assert_true(isnan(r.cls_obs) && r.reason == PARITAS_REASON_UNDEFINED);
