@@ -284,8 +284,10 @@ static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
             .mu = row->values[k], .output = output, .wants_data = output == 0, .wants_asimov = true};
     }
     open_fits(g, row, upper);
-    row->free.start = fits.free;
-    row->origin.start = fits.origin;
+    if (result.several_minima) {
+        row->free.start = fits.free;
+        row->origin.start = fits.origin;
+    }
     for (size_t k = 0; k < row->n_points; k++) {
         const int curve = curve_of(row->points[k].output);
         row->points[k].data.start = fits.data[curve];
