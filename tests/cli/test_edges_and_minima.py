@@ -284,8 +284,8 @@ def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
 
 
 def mirrored(path, observed=(100.0, 100.0, 150.0), auxiliary=0.0):
-    """A parameter that raises the rate whichever way it goes. It also moves a second channel's background to one
-    of two bins. The data are the same if the bins change places; the signal is in the first."""
+    """A parameter that raises the rate whichever way it goes. It also moves a second channel's background to
+    one of two bins. The data are the same if the bins change places; the signal is in the first."""
     bent = {"hi": 1.6, "lo": 1.6}
     moved = {"hi_data": [130.0, 70.0], "lo_data": [70.0, 130.0]}
     mu = {"name": "mu", "type": "normfactor", "data": None}

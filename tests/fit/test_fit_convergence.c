@@ -179,8 +179,8 @@ static double covariance_defect(const struct fixture *f)
                 if (defect > worst) worst = defect;
             }
         }
-        /* on an edge the covariance is that of the walls' minimum, at most the root of the EDM from here: 1e-5
-         * of the errors, and second derivatives differ by as much */
+        /* on an edge the covariance is that of the walls' minimum, at most the root of the EDM from here:
+         * 1e-5 of the errors, and second derivatives differ by as much */
         if (is_on_edge(f, best)) worst *= 1e-3;
     }
     free(best);
