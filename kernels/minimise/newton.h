@@ -28,9 +28,9 @@
  * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the
  * exact Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F,
  * and falls again with each step. Violated bounds become equalities through the same factor; then the step
- * is clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL) at
- * the returned point is at most the tolerance, by an exact, good factor at most one accepted step old (older:
- * 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
+ * is clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL)
+ * at the returned point is at most the tolerance, by an exact, good factor at most one accepted step old
+ * (older: 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
  *
  * A fit goes on beyond the domain if it starts outside, or if walls stop its steps: a start then needs no
  * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls

@@ -77,8 +77,7 @@ static paritas_status find_other_data(struct asymptotic *a, const struct infer_p
     return PARITAS_OK;
 }
 
-/* The fit that defines the Asimov data, and all that follows from it. Data that were made before stay unless it
- * is lower now. */
+/* The Asimov data of the fit at mu', and their free fit. */
 static paritas_status make_asimov(struct asymptotic *a, struct infer_point *fit)
 {
     a->twice_nll = fit->twice_nll;
@@ -93,6 +92,7 @@ static paritas_status make_asimov(struct asymptotic *a, struct infer_point *fit)
     return PARITAS_OK;
 }
 
+/* The fit at mu'. Asimov data that were made before stay unless it is lower now. */
 static paritas_status fit_background(struct asymptotic *a, enum asimov_change *change)
 {
     struct infer *infer = a->infer;
