@@ -235,7 +235,16 @@ static bool append_test(struct results *results, const paritas_hypotest_result *
     return append_int(results, r->status) && append(results, numbers, sizeof numbers);
 }
 
-static bool collect_scan(paritas_context *context, const paritas_model *model, struct results *results)
+/* Further starts take minutes a build: one of four smaller models compares them. */
+static paritas_job job_of_tests(const paritas_model *model, uint64_t seed)
+{
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    job.starts = paritas_model_parameter_count(model) > 100 || seed % 4 != 1;
+    return job;
+}
+
+static bool collect_scan(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                         struct results *results)
 {
     const ptrdiff_t poi = paritas_model_poi_index(model);
     const size_t parameter = poi < 0 ? 0 : (size_t)poi;
@@ -245,10 +254,7 @@ static bool collect_scan(paritas_context *context, const paritas_model *model, s
     paritas_scan_point points[SCAN] = {PARITAS_INIT(paritas_scan_point)};
     paritas_fit_result best = PARITAS_INIT(paritas_fit_result);
     for (int k = 0; k < SCAN; k++) values[k] = lower + (upper - lower) * k / (SCAN + 2);
-    /* further starts of a large analysis take minutes a build: smaller ones compare them */
-    paritas_job job = PARITAS_JOB_DEFAULT;
-    job.starts = paritas_model_parameter_count(model) > 100;
-    bool good = append_int(results, paritas_scan(context, model, &job,
+    bool good = append_int(results, paritas_scan(context, model, job,
                                                  SIZED(paritas_scan_request, .n_parameters = 1,
                                                        .parameters = &parameter, .n_points = SCAN,
                                                        .values = values, .best = &best, .points = points))) &&
@@ -259,22 +265,24 @@ static bool collect_scan(paritas_context *context, const paritas_model *model, s
     return good;
 }
 
-static bool collect_tests(paritas_context *context, const paritas_model *model, struct results *results)
+static bool collect_tests(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                          struct results *results)
 {
     static const double mu[TESTS] = {1.0, 0.5, 2.0, 0.0};
     paritas_hypotest_result tests[TESTS] = {PARITAS_INIT(paritas_hypotest_result)};
-    bool good = append_int(
-        results, paritas_hypotest(context, model, NULL, PARITAS_STATISTIC_QTILDE, TESTS, mu, tests));
+    bool good = append_int(results,
+                           paritas_hypotest(context, model, job, PARITAS_STATISTIC_QTILDE, TESTS, mu, tests));
     for (int k = 0; good && k < TESTS; k++) good = append_test(results, &tests[k]);
     return good;
 }
 
-static bool collect_limit(paritas_context *context, const paritas_model *model, struct results *results)
+static bool collect_limit(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                          struct results *results)
 {
     paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
     paritas_hypotest_result scan[PARITAS_SCAN_MOST] = {PARITAS_INIT(paritas_hypotest_result)};
     bool good =
-        append_int(results, paritas_limit(context, model, NULL,
+        append_int(results, paritas_limit(context, model, job,
                                           SIZED(paritas_limit_request, .statistic = PARITAS_STATISTIC_QTILDE,
                                                 .level = 0.05, .scan_room = PARITAS_SCAN_MOST, .scan = scan),
                                           &limit)) &&
@@ -286,11 +294,12 @@ static bool collect_limit(paritas_context *context, const paritas_model *model, 
     return good;
 }
 
-static bool collect_ranking(paritas_context *context, const paritas_model *model, struct results *results)
+static bool collect_ranking(paritas_context *context, const paritas_model *model, const paritas_job *job,
+                            struct results *results)
 {
     size_t n = 0;
     paritas_ranking_entry *entries = sized_calloc(paritas_model_parameter_count(model), sizeof *entries);
-    bool good = entries && append_int(results, paritas_ranking(context, model, NULL, entries, &n));
+    bool good = entries && append_int(results, paritas_ranking(context, model, job, entries, &n));
     for (size_t k = 0; good && k < n; k++) {
         const paritas_ranking_entry *e = &entries[k];
         const double numbers[] = {e->pull,        e->constraint, e->impact_up,
@@ -305,6 +314,7 @@ static bool collect_ranking(paritas_context *context, const paritas_model *model
 bool results_collect(paritas_context *context, const paritas_model *model, enum results_part part,
                      uint64_t seed, struct results *results)
 {
+    const paritas_job job = job_of_tests(model, seed);
     switch (part) {
     case RESULTS_EVALUATE:
         return collect_evaluations(context, model, seed, results);
@@ -313,13 +323,13 @@ bool results_collect(paritas_context *context, const paritas_model *model, enum 
     case RESULTS_FIT:
         return collect_fits(context, model, PARITAS_MINIMIZER_NEWTON, seed, results);
     case RESULTS_SCAN:
-        return collect_scan(context, model, results);
+        return collect_scan(context, model, &job, results);
     case RESULTS_HYPOTEST:
-        return collect_tests(context, model, results);
+        return collect_tests(context, model, &job, results);
     case RESULTS_LIMIT:
-        return collect_limit(context, model, results);
+        return collect_limit(context, model, &job, results);
     case RESULTS_RANKING:
-        return collect_ranking(context, model, results);
+        return collect_ranking(context, model, &job, results);
     case RESULTS_LBFGSB:
         return collect_fits(context, model, PARITAS_MINIMIZER_LBFGSB, seed, results);
     case RESULTS_DE:
