@@ -191,8 +191,8 @@ void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point
     result->p0 = statistic_formula(a->statistic)->discovery ? result->clsb : (double)NAN;
     result->cls_obs = asymptotic_cls(a->statistic, ASYMPTOTIC_OBSERVED, q, q_asimov);
     for (int i = 0; i < 5; i++) result->cls_exp[i] = asymptotic_cls(a->statistic, i, q, q_asimov);
-    result->several_minima = a->infer->minima.several;
-    result->minima = (paritas_minima){a->infer->minima.met, a->infer->minima.apart};
+    result->several_minima = infer_has_several(&a->infer->minima);
+    result->minima = a->infer->minima;
     result->twice_nll_free = a->data.result.twice_nll;
     result->twice_nll_fixed = point->data.twice_nll;
     result->status = infer_worse(infer_worse(a->data.result.status, a->asimov.result.status), a->status);

@@ -308,6 +308,12 @@ static paritas_status look_lower(struct infer *infer, size_t n, struct infer_poi
     return PARITAS_OK;
 }
 
+void infer_note_minima(paritas_minima *minima, size_t met, double apart)
+{
+    minima->met = met > minima->met ? met : minima->met;
+    minima->apart = fmax(minima->apart, apart);
+}
+
 paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *points)
 {
     TRY(infer_points_once(infer, n, points));

@@ -11,13 +11,6 @@
 #include "base/context.h"
 #include "fit/minimum.h"
 
-/* Different minima that further starts met (lowest.h). */
-struct infer_minima {
-    bool several;
-    size_t met;   /* of the fit with the most */
-    double apart; /* twice the NLL, between the lowest and the highest of a fit */
-};
-
 #define INFER_POOL_MOST 32
 #define INFER_PROBED_MOST 16 /* conditional fits of a profile */
 #define INFER_FIXED_MAX 2
@@ -33,11 +26,11 @@ struct infer {
     double *upper;    /* own copy: limits widen it */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
-    unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
-    size_t *bent, n_bent; /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
-    double bent_at;       /* largest size of the parameter of interest then */
-    bool suspicious;      /* lowest_search saw signs of several minima, for any data */
-    struct infer_minima minima;
+    unsigned starts;       /* per fit; 0: as many as needed, 1: the usual one alone */
+    size_t *bent, n_bent;  /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
+    double bent_at;        /* largest size of the parameter of interest then */
+    bool suspicious;       /* lowest_search saw signs of several minima, for any data */
+    paritas_minima minima; /* that further starts met (lowest.h) */
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;
     bool told_unfinished; /* fit_notes.h */
@@ -94,6 +87,13 @@ paritas_status infer_memory(const struct infer *infer);
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
 /* The same for the parameter of interest of a test, where 0 stands for the background alone. */
 paritas_status infer_check_tested(const struct infer *infer, size_t parameter, double value);
+
+/* Keeps the most minima that a fit met, and their largest distance in twice the NLL. */
+void infer_note_minima(paritas_minima *minima, size_t met, double apart);
+static inline bool infer_has_several(const paritas_minima *minima)
+{
+    return minima->met > 1;
+}
 
 double infer_bounded(const struct infer *infer, size_t parameter, double value);
 

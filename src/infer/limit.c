@@ -349,8 +349,8 @@ static void write_result(const struct search *s, const paritas_limit_request *re
     result->upper_bound = a->infer->upper[a->infer->poi];
     result->bound_widened = tests->widened;
     result->status = worst;
-    result->several_minima = a->infer->minima.several;
-    result->minima = (paritas_minima){a->infer->minima.met, a->infer->minima.apart};
+    result->several_minima = infer_has_several(&a->infer->minima);
+    result->minima = a->infer->minima;
 }
 
 static void write_fits(const struct search *s, struct limit_fits *fits)
@@ -398,7 +398,7 @@ static paritas_status find_limits(struct infer *infer, struct search *s)
         if (n > 0) TRY(limit_tests_make(tests, n, mu));
         if (tests->changed) restart(s);
         /* enough random starts: from now on neighbours show lower minima */
-        if (infer->minima.several && tests->n > 2 * ASYMPTOTIC_CURVES) tests->careful = true;
+        if (infer_has_several(&infer->minima) && tests->n > 2 * ASYMPTOTIC_CURVES) tests->careful = true;
     }
     propose_crossings(s, 0, mu);
     return PARITAS_OK;

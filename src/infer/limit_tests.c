@@ -177,13 +177,6 @@ static paritas_status add_crossed(struct limit_tests *tests, size_t from, size_t
     return PARITAS_OK;
 }
 
-static void note_minima(struct infer *infer, double apart)
-{
-    infer->minima.several = true;
-    if (infer->minima.met < 2) infer->minima.met = 2;
-    infer->minima.apart = fmax(infer->minima.apart, apart);
-}
-
 /* One round over the tests that were not compared since they or a neighbour changed. */
 static paritas_status compare_once(struct limit_tests *tests, bool *lowered)
 {
@@ -210,7 +203,8 @@ static paritas_status compare_once(struct limit_tests *tests, bool *lowered)
         struct asymptotic_point *point = &tests->points[list[i].to];
         struct infer_point *known = list[i].asimov ? &point->asimov : &point->data;
         if (!is_lower(tests, &fits[i], known)) continue;
-        if (known->status == PARITAS_FIT_CONVERGED) note_minima(infer, known->twice_nll - fits[i].twice_nll);
+        if (known->status == PARITAS_FIT_CONVERGED)
+            infer_note_minima(&infer->minima, 2, known->twice_nll - fits[i].twice_nll);
         *known = fits[i];
         known->profile = list[i].asimov ? &tests->a.asimov : &tests->a.data;
         tests->compared[list[i].to] = false;

@@ -536,13 +536,10 @@ static paritas_status leave_dead_ends(struct search *search)
 
 static void note_minima(struct search *search)
 {
-    struct infer_minima *minima = &search->infer->minima;
     for (size_t i = 0; i < search->n; i++) {
         const struct sought *s = &search->sought[i];
         if (s->n_minima < 2 || s->point == &search->beyond) continue;
-        minima->several = true;
-        minima->met = s->n_minima > minima->met ? s->n_minima : minima->met;
-        minima->apart = fmax(minima->apart, s->minima[s->n_minima - 1] - s->minima[0]);
+        infer_note_minima(&search->infer->minima, s->n_minima, s->minima[s->n_minima - 1] - s->minima[0]);
     }
 }
 

@@ -189,15 +189,12 @@ static paritas_status open_ensemble(struct toy_test *test, int h)
 /* Where toys of one hypothesis have several minima, all toys get many starts. */
 static void use_many_starts(struct toy_test *test)
 {
-    struct infer_minima *minima = &test->infer->minima;
+    paritas_minima *minima = &test->infer->minima;
     for (int h = 0; h < test->pool.n_hypotheses; h++) {
         const double below = test->ensemble[h].below;
-        if (!(below > 0.0)) continue;
-        minima->several = true;
-        if (minima->met < 2) minima->met = 2;
-        minima->apart = fmax(minima->apart, below);
+        if (below > 0.0) infer_note_minima(minima, 2, below);
     }
-    for (int h = 0; h < test->pool.n_hypotheses && minima->several; h++)
+    for (int h = 0; h < test->pool.n_hypotheses && infer_has_several(minima); h++)
         ensemble_use_many_starts(&test->ensemble[h]);
 }
 
@@ -224,8 +221,8 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     }
     use_many_starts(test);
     paritas_hypotest_toys_result *r = &test->result;
-    r->several_minima = infer->minima.several;
-    r->minima = (paritas_minima){infer->minima.met, infer->minima.apart};
+    r->several_minima = infer_has_several(&infer->minima);
+    r->minima = infer->minima;
     r->mu = pool->mu;
     r->mu_hat = data->parameters[infer->poi];
     r->twice_nll_free = data->result.twice_nll;

@@ -400,8 +400,7 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
         result->twice_nll_free = r->twice_nll_free;
         result->status = infer_worse(result->status, r->status);
         result->several_minima = result->several_minima || r->several_minima;
-        if (r->minima.met > result->minima.met) result->minima.met = r->minima.met;
-        result->minima.apart = fmax(result->minima.apart, r->minima.apart);
+        infer_note_minima(&result->minima, r->minima.met, r->minima.apart);
         add_tally(&result->tally, &r->tally);
     }
 }

@@ -134,7 +134,7 @@ paritas_status toys_fit_expected(struct infer *infer, const paritas_job *job, co
 struct ensemble_options toys_ensemble(const struct infer *infer, const paritas_toys_options *options,
                                       const double *start, const double *expected, uint32_t purpose)
 {
-    const bool many = infer->starts > 1 || infer->minima.several;
+    const bool many = infer->starts > 1 || infer_has_several(&infer->minima);
     return (struct ensemble_options){.plan = {.model = infer->model,
                                               .start = start,
                                               .lower = infer->base.lower,
