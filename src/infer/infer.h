@@ -21,7 +21,8 @@ struct infer {
     const paritas_model *model;
     struct arena arena;
     size_t n_parameters, n_data;
-    size_t poi;       /* n_parameters if infer_open did not check it */
+    size_t poi;       /* n_parameters if infer_open did not check it; a scan puts its parameter there */
+    bool tests;       /* of the parameter of interest, as infer_open was asked for */
     paritas_job base; /* borrowed, but for `upper` */
     double *upper;    /* own copy: limits widen it */
     /* of constraints, from the model or the data's templates; NaN: none */

@@ -1,6 +1,7 @@
 /* limit_tests.c: tests of a search for limits, their curves, and fits from neighbours. */
 #include "infer/limit_tests.h"
 #include "infer/limit.h"
+#include "infer/neighbours.h"
 
 #include <math.h>
 #include <string.h>
@@ -153,64 +154,19 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
     return rebuild_curves(tests);
 }
 
-/* A fit of one test from another's point. */
-struct crossed {
-    size_t to;
-    bool asimov;
-    struct infer_profile start; /* the free fit, with the other test's parameters */
-};
-
-static paritas_status add_crossed(struct limit_tests *tests, size_t from, size_t to, struct crossed *list,
-                                  size_t *n)
+/* Tests that were not compared since they were made. */
+static paritas_status compare_fresh(struct limit_tests *tests, bool asimov, bool *lowered)
 {
     struct infer *infer = tests->a.infer;
-    for (int k = 0; k < 2; k++) {
-        const struct infer_point *known = k == 0 ? &tests->points[from].data : &tests->points[from].asimov;
-        if (!isfinite(known->twice_nll)) continue;
-        double *parameters = infer_reals(infer, infer->n_parameters, 1);
-        TRY(infer_memory(infer));
-        memcpy(parameters, known->parameters, infer->n_parameters * sizeof *parameters);
-        list[*n] =
-            (struct crossed){.to = to, .asimov = k == 1, .start = k == 0 ? tests->a.data : tests->a.asimov};
-        list[(*n)++].start.parameters = parameters;
-    }
-    return PARITAS_OK;
-}
-
-/* One round over the tests that were not compared since they or a neighbour changed. */
-static paritas_status compare_once(struct limit_tests *tests, bool *lowered)
-{
-    struct infer *infer = tests->a.infer;
-    struct crossed *list = infer_array(infer, 4 * tests->n, sizeof *list);
-    struct infer_point *fits = infer_array(infer, 4 * tests->n, sizeof *fits);
-    size_t n = 0;
+    struct infer_point **ascending = infer_array(infer, tests->n, sizeof *ascending);
+    bool *fresh = infer_array(infer, tests->n, sizeof *fresh);
     TRY(infer_memory(infer));
-    for (size_t i = 1; i < tests->n; i++) {
-        const size_t left = tests->ascending[i - 1], right = tests->ascending[i];
-        if (tests->compared[left] && tests->compared[right]) continue;
-        TRY(add_crossed(tests, left, right, list, &n));
-        TRY(add_crossed(tests, right, left, list, &n));
+    for (size_t i = 0; i < tests->n; i++) {
+        struct asymptotic_point *point = &tests->points[tests->ascending[i]];
+        ascending[i] = asimov ? &point->asimov : &point->data;
+        fresh[i] = !tests->compared[tests->ascending[i]];
     }
-    for (size_t i = 0; i < tests->n; i++) tests->compared[i] = true;
-    for (size_t i = 0; i < n; i++) {
-        fits[i] = infer_point_at(infer, &list[i].start, tests->points[list[i].to].mu);
-        fits[i].onward = true;
-    }
-    if (n == 0) return PARITAS_OK;
-    TRY(infer_points_once(infer, n, fits));
-    TRY(infer_slopes(infer, n, fits));
-    for (size_t i = 0; i < n; i++) {
-        struct asymptotic_point *point = &tests->points[list[i].to];
-        struct infer_point *known = list[i].asimov ? &point->asimov : &point->data;
-        if (!is_lower(tests, &fits[i], known)) continue;
-        if (known->status == PARITAS_FIT_CONVERGED)
-            infer_note_minima(&infer->minima, 2, known->twice_nll - fits[i].twice_nll);
-        *known = fits[i];
-        known->profile = list[i].asimov ? &tests->a.asimov : &tests->a.data;
-        tests->compared[list[i].to] = false;
-        *lowered = true;
-    }
-    return PARITAS_OK;
+    return neighbours_compare(infer, tests->n, ascending, fresh, lowered);
 }
 
 /* A free fit above a test is repeated from there. */
@@ -235,13 +191,12 @@ static paritas_status lower_free_fit(struct limit_tests *tests, struct infer_pro
 
 paritas_status limit_tests_compare(struct limit_tests *tests)
 {
-    bool lowered = true;
-    for (size_t round = 0; lowered && round < PARITAS_SCAN_MOST; round++) {
-        lowered = false;
-        TRY(compare_once(tests, &lowered));
-        tests->changed = tests->changed || lowered;
-        tests->careful = tests->careful || lowered;
-    }
+    bool lowered = false;
+    TRY(compare_fresh(tests, false, &lowered));
+    TRY(compare_fresh(tests, true, &lowered));
+    for (size_t i = 0; i < tests->n; i++) tests->compared[i] = true;
+    tests->changed = tests->changed || lowered;
+    tests->careful = tests->careful || lowered;
     TRY(lower_free_fit(tests, &tests->a.data, false));
     TRY(lower_free_fit(tests, &tests->a.asimov, true));
     return rebuild_curves(tests);
