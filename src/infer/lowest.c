@@ -63,8 +63,8 @@ struct sought {
 struct search {
     struct infer *infer;
     struct infer_profile *profile;
-    struct sought *sought; /* the free fit, the points, and hidden points */
-    size_t n, n_asked;     /* with hidden points; without */
+    struct sought *sought;                  /* the free fit, the points, and hidden points */
+    size_t n, n_asked;                      /* with hidden points; without */
     struct infer_point hidden[HIDDEN_MOST]; /* other values of the parameter of interest: the far one first */
     double same;                            /* in twice the NLL */
 };
@@ -392,15 +392,17 @@ static bool took_long(paritas_fit_status status, unsigned iterations)
     return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
 }
 
-/* A parameter other than the one of interest ended at its bound. Factors at 0 hide what others do, and factors
- * of one sample are free to share their product. */
-static bool ends_at_bound(const struct search *search, const double *parameters)
+/* A factor other than the parameter of interest ended at its bound: at 0 it hides what others do, and two
+ * factors of one sample share a product. */
+static bool has_factor_at_bound(const struct search *search, const double *parameters)
 {
     const struct infer *infer = search->infer;
-    for (size_t i = 0; i < infer->n_parameters; i++)
-        if (!infer->base.fixed[i] && i != infer->poi &&
-            (parameters[i] <= infer->base.lower[i] || parameters[i] >= infer->base.upper[i]))
-            return true;
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        if (infer->base.fixed[i] || i == infer->poi) continue;
+        if (parameters[i] == 0.0 && infer->base.lower[i] == 0.0) return true;
+        if (!isnan(infer->widths[i])) continue;
+        if (parameters[i] <= infer->base.lower[i] || parameters[i] >= infer->base.upper[i]) return true;
+    }
     return false;
 }
 
@@ -416,13 +418,12 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
     profile->probed = true;
     *signs = *signs || search->infer->n_pool > 0 ||
              took_long(profile->result.status, profile->result.iterations) ||
-             ends_at_bound(search, profile->parameters);
+             has_factor_at_bound(search, profile->parameters);
     for (size_t i = 0; i < search->n; i++) {
         const struct infer_point *point = search->sought[i].point;
         if (!point || is_hidden(search, &search->sought[i])) continue;
         /* limits test far away, and no published one has other minima there */
-        const bool far = search->infer->n_bent > 0 &&
-                         (point->value[0] == 0.0 || !search->infer->tests) &&
+        const bool far = search->infer->n_bent > 0 && (point->value[0] == 0.0 || !search->infer->tests) &&
                          search->sought[i].twice_nll > search->sought[0].twice_nll + FAR_ABOVE;
         *signs = *signs || far || took_long(point->status, point->iterations);
     }
