@@ -27,11 +27,12 @@ struct infer {
     double *upper;    /* own copy: limits widen it */
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
-    unsigned starts;       /* per fit; 0: as many as needed, 1: the usual one alone */
-    size_t *bent, n_bent;  /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
-    double bent_at;        /* largest size of the parameter of interest then */
-    bool suspicious;       /* lowest_search saw signs of several minima, for any data */
-    paritas_minima minima; /* that further starts met (lowest.h) */
+    unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
+    size_t *bent, n_bent; /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
+    double bent_at;       /* largest size of the parameter of interest then */
+    bool bends_strongly;
+    bool suspicious;                     /* lowest_search saw signs of several minima, for any data */
+    paritas_minima minima;               /* that further starts met (lowest.h) */
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;
     bool told_unfinished; /* fit_notes.h */

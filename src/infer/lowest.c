@@ -15,8 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LONG_FIT 12    /* iterations: published analyses take 4 to 9 */
-#define BEND_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
+#define LONG_FIT 12     /* iterations: published analyses take 4 to 9 */
+#define BEND_LEAST 0.4  /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
+#define BEND_STRONG 4.0 /* several minima are likely; sbottom's largest bend is 1.7, staus' 1.1 */
 #define BENT_MOST 16
 #define BAD_FIT 5.0      /* errors of the counts, root mean square */
 #define PROBES_APART 0.6 /* of the tested value */
@@ -271,6 +272,7 @@ static paritas_status find_bent(const struct search *search)
                 most = i;
         if (most == n) break;
         infer->bent[infer->n_bent] = most;
+        infer->bends_strongly = infer->bends_strongly || bends[most] >= BEND_STRONG;
         bends[most] = 0.0;
     }
     return PARITAS_OK;
@@ -416,7 +418,7 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
             TRY(fits_badly(search, signs));
     }
     profile->probed = true;
-    *signs = *signs || search->infer->n_pool > 0 ||
+    *signs = *signs || search->infer->n_pool > 0 || search->infer->bends_strongly ||
              took_long(profile->result.status, profile->result.iterations) ||
              has_factor_at_bound(search, profile->parameters);
     for (size_t i = 0; i < search->n; i++) {
