@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define TURN 1e-3     /* in twice the NLL and in ln(CLs): smaller falls and rises are not seen */
+#define CRAWL 0.1 /* in twice the NLL: fits that creep down a valley are repeated only for so much */
 #define DEEPEST -30.0 /* ln(CLs / level) where rises no longer matter */
 
 static double excess(const struct limit_tests *tests, int curve, double mu, double fixed, double fixed_asimov)
@@ -102,11 +103,15 @@ static paritas_status widen(struct limit_tests *tests, double mu)
     return infer_free_fit(infer, &tests->a.data);
 }
 
+/* A lower point counts even if no fit converged there: the answer then has its status. */
 static bool is_lower(const struct limit_tests *tests, const struct infer_point *a,
                      const struct infer_point *b)
 {
-    return a->status == PARITAS_FIT_CONVERGED &&
-           (isnan(b->twice_nll) || a->twice_nll < b->twice_nll - same_minimum(tests->a.infer->context));
+    const double same = same_minimum(tests->a.infer->context);
+    const bool converged = a->status == PARITAS_FIT_CONVERGED, to_mend = b->status != PARITAS_FIT_CONVERGED;
+    if (!isfinite(a->twice_nll) || !isfinite(b->twice_nll)) return isfinite(a->twice_nll);
+    const double least = !to_mend ? same : converged ? -same : CRAWL;
+    return a->twice_nll < b->twice_nll - least;
 }
 
 /* All tests once more, after a lower free fit or with other Asimov data. */
@@ -153,23 +158,27 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
     return rebuild_curves(tests);
 }
 
-/* A fit of one test from another's point. */
+/* A fit of one test from another's point, or from between its neighbours'. */
 struct crossed {
     size_t to;
     bool asimov;
     struct infer_profile start; /* the free fit, with the other test's parameters */
 };
 
-static paritas_status add_crossed(struct limit_tests *tests, size_t from, size_t to, struct crossed *list,
-                                  size_t *n)
+/* At `to`, from the line through the points of `from` and `other`. */
+static paritas_status add_crossed(struct limit_tests *tests, size_t from, size_t other, size_t to,
+                                  struct crossed *list, size_t *n)
 {
     struct infer *infer = tests->a.infer;
+    const struct asymptotic_point *a = &tests->points[from], *b = &tests->points[other];
+    const double part = other == from ? 0.0 : (tests->points[to].mu - a->mu) / (b->mu - a->mu);
     for (int k = 0; k < 2; k++) {
-        const struct infer_point *known = k == 0 ? &tests->points[from].data : &tests->points[from].asimov;
-        if (!isfinite(known->twice_nll)) continue;
+        const struct infer_point *known[] = {k == 0 ? &a->data : &a->asimov, k == 0 ? &b->data : &b->asimov};
+        if (!isfinite(known[0]->twice_nll) || !isfinite(known[1]->twice_nll)) continue;
         double *parameters = infer_reals(infer, infer->n_parameters, 1);
         TRY(infer_memory(infer));
-        memcpy(parameters, known->parameters, infer->n_parameters * sizeof *parameters);
+        for (size_t i = 0; i < infer->n_parameters; i++)
+            parameters[i] = known[0]->parameters[i] + part * (known[1]->parameters[i] - known[0]->parameters[i]);
         list[*n] =
             (struct crossed){.to = to, .asimov = k == 1, .start = k == 0 ? tests->a.data : tests->a.asimov};
         list[(*n)++].start.parameters = parameters;
@@ -181,15 +190,21 @@ static paritas_status add_crossed(struct limit_tests *tests, size_t from, size_t
 static paritas_status compare_once(struct limit_tests *tests, bool *lowered)
 {
     struct infer *infer = tests->a.infer;
-    struct crossed *list = infer_array(infer, 4 * tests->n, sizeof *list);
-    struct infer_point *fits = infer_array(infer, 4 * tests->n, sizeof *fits);
+    struct crossed *list = infer_array(infer, 6 * tests->n, sizeof *list);
+    struct infer_point *fits = infer_array(infer, 6 * tests->n, sizeof *fits);
     size_t n = 0;
     TRY(infer_memory(infer));
     for (size_t i = 1; i < tests->n; i++) {
         const size_t left = tests->ascending[i - 1], right = tests->ascending[i];
         if (tests->compared[left] && tests->compared[right]) continue;
-        TRY(add_crossed(tests, left, right, list, &n));
-        TRY(add_crossed(tests, right, left, list, &n));
+        TRY(add_crossed(tests, left, left, right, list, &n));
+        TRY(add_crossed(tests, right, right, left, list, &n));
+    }
+    for (size_t i = 2; i < tests->n; i++) {
+        const size_t left = tests->ascending[i - 2], between = tests->ascending[i - 1],
+                     right = tests->ascending[i];
+        if (tests->compared[left] && tests->compared[between] && tests->compared[right]) continue;
+        TRY(add_crossed(tests, left, right, between, list, &n));
     }
     for (size_t i = 0; i < tests->n; i++) tests->compared[i] = true;
     for (size_t i = 0; i < n; i++) {
@@ -203,7 +218,7 @@ static paritas_status compare_once(struct limit_tests *tests, bool *lowered)
         struct asymptotic_point *point = &tests->points[list[i].to];
         struct infer_point *known = list[i].asimov ? &point->asimov : &point->data;
         if (!is_lower(tests, &fits[i], known)) continue;
-        if (known->status == PARITAS_FIT_CONVERGED)
+        if (known->status == PARITAS_FIT_CONVERGED && fits[i].status == PARITAS_FIT_CONVERGED)
             infer_note_minima(&infer->minima, 2, known->twice_nll - fits[i].twice_nll);
         *known = fits[i];
         known->profile = list[i].asimov ? &tests->a.asimov : &tests->a.data;
@@ -226,6 +241,9 @@ static paritas_status lower_free_fit(struct limit_tests *tests, struct infer_pro
     if (lowest == &free) return PARITAS_OK;
     struct infer_profile again = {.data = profile->data, .start = lowest->parameters};
     TRY(infer_free_fit(tests->a.infer, &again));
+    if (!(again.result.twice_nll <= lowest->twice_nll + same_minimum(tests->a.infer->context)))
+        profile->result.status =
+            infer_worse(free.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
     if (!(again.result.twice_nll < free.twice_nll)) return PARITAS_OK;
     again.start = profile->start;
     *profile = again;

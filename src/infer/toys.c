@@ -325,7 +325,8 @@ paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end)
                                       .n_ensembles = test->pool.n_hypotheses,
                                       .present = test->store ? present_toys : NULL,
                                       .run = run_toys,
-                                      .user = &chunk};
+                                      .user = &chunk,
+                                      .tally = &test->result.tally};
     arena_open(&chunk.arena, &context->allocator);
     const paritas_status status = toy_runner_run(&runner, first, end);
     arena_free(&chunk.arena);
