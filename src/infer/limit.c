@@ -14,26 +14,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WIDEN_MAX 1048576.0 /* largest factor of the POI's interval */
 #define ACCEPT 2e-5         /* relative distance of a root from the nearest test */
 #define SAME_POINT 1e-7     /* relative; closer proposals are tested once */
 #define LEVEL_MET 2e-3      /* of ln(CLs / level) at a root, from the nearest test */
 #define PATIENCE 6          /* tests of a curve before the search becomes careful, and bisects in turns */
 #define GRID 16             /* further tests where a curve turns */
-
-double limit_widest(const struct infer *infer)
-{
-    const double lower = infer->base.lower[infer->poi];
-    return lower + WIDEN_MAX * (infer->upper[infer->poi] - lower);
-}
-
-void limit_widen(struct infer *infer, double mu, double widest)
-{
-    double *upper = &infer->upper[infer->poi];
-    const double lower = infer->base.lower[infer->poi];
-    while (*upper < mu) *upper = lower + 2.0 * (*upper - lower);
-    if (*upper > widest) *upper = widest;
-}
 
 /* CLs is above the level at `low`, below at `high`: the last such place upward. */
 struct bracket {

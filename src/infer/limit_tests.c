@@ -87,7 +87,7 @@ static paritas_status rebuild_curves(struct limit_tests *tests)
 paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer)
 {
     TRY(asymptotic_open(&tests->a, infer, tests->a.statistic));
-    tests->widest = limit_widest(infer);
+    tests->widest = infer->widest;
     return rebuild_curves(tests);
 }
 
@@ -96,7 +96,7 @@ static paritas_status widen(struct limit_tests *tests, double mu)
 {
     struct infer *infer = tests->a.infer;
     size_t poi = infer->poi;
-    limit_widen(infer, mu, tests->widest);
+    infer_widen(infer, mu);
     tests->widened = true;
     if (tests->a.data.states[poi] != PARITAS_PARAMETER_AT_UPPER_BOUND) return PARITAS_OK;
     tests->a.data.start = tests->a.data.parameters;
