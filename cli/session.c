@@ -19,7 +19,8 @@ const struct option options_job[] = {JOB_ROWS, {0}};
 const struct option options_statistic[] = {
     JOB_ROWS,
     {"--starts", OPTION_COUNT, "N",
-     "fit everything from the usual start and N - 1 further ones, at most 100000; default: further ones where there are "
+     "fit everything from the usual start and N - 1 further ones, at most 100000; default: further ones "
+     "where there are "
      "signs of several minima"},
     {"--quick", OPTION_FLAG, NULL, "fit everything from the usual start alone, as --starts 1"},
     {0},

@@ -1,7 +1,8 @@
 """Results of fits and statistics. Missing numbers are NaN, such as a fixed parameter's error.
 
 Attributes are the fields of a library record and the class's own. Results can be compared, copied and
-pickled; notebooks show a table. `to_dict()`: Python's types, None for NaN; `replace(name=value)`: a changed copy."""
+pickled; notebooks show a table. `to_dict()`: Python's types, None for NaN. `replace(name=value)`: a changed
+copy."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
     TRY(infer_memory(infer));
     for (size_t i = 0; i < n_points; i++) {
         points[i].mu = statistic_tested(statistic, mu[i]);
-        TRY(infer_admit(infer, infer->poi, points[i].mu));
+        TRY(infer_make_room(infer, infer->poi, points[i].mu));
         TRY(infer_check_tested(infer, infer->poi, points[i].mu));
     }
     TRY(asymptotic_open(&a, infer, statistic));
@@ -50,7 +50,7 @@ paritas_status paritas_significance(paritas_context *context, const paritas_mode
     paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
     TRY(SIZED_CHECK(context, paritas_significance_result, "result", 1, result));
     TRY(paritas_hypotest(context, model, job, PARITAS_STATISTIC_Q0, 1, &zero, &test));
-    result->z = sqrt(test.q);
+    result->z = sqrt(asymptotic_q(test.q, test.q_asimov));
     result->z_exp = sqrt(test.q_asimov);
     result->p0 = normal_cdf(-result->z);
     result->p0_exp = normal_cdf(-result->z_exp);

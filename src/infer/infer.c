@@ -113,17 +113,16 @@ void infer_widen(struct infer *infer, double mu)
     if (*upper > infer->widest) *upper = infer->widest;
 }
 
-paritas_status infer_admit(struct infer *infer, size_t parameter, double value)
+paritas_status infer_make_room(struct infer *infer, size_t parameter, double value)
 {
     const double lower = infer->base.lower[parameter], upper = infer->upper[parameter];
-    if ((ptrdiff_t)parameter != paritas_model_poi_index(infer->model) || !(value > upper))
-        return infer_check_value(infer, parameter, value);
+    if ((ptrdiff_t)parameter != paritas_model_poi_index(infer->model) || !(value > upper)) return PARITAS_OK;
     if (value > infer->widest)
         return paritas_refuse(infer->context,
                               "%s = %.10g lies outside its bounds [%.10g, %.10g], which are widened up to "
                               "%.10g at most",
-                              paritas_model_parameter_name(infer->model, parameter), value, lower, infer->upper_before,
-                              infer->widest);
+                              paritas_model_parameter_name(infer->model, parameter), value, lower,
+                              infer->upper_before, infer->widest);
     infer_widen(infer, value);
     return PARITAS_OK;
 }

@@ -92,8 +92,9 @@ static inline double infer_widest(double lower, double upper)
 {
     return lower + 1048576.0 * (upper - lower);
 }
-/* The same, but the parameter of interest's upper bound is widened for a value beyond it. */
-paritas_status infer_admit(struct infer *infer, size_t parameter, double value);
+/* Widens the parameter of interest's upper bound for a value beyond it. INVALID_ARGUMENT: beyond `widest`.
+ * Other parameters' bounds stay. */
+paritas_status infer_make_room(struct infer *infer, size_t parameter, double value);
 /* Doubles the width of the parameter of interest's bounds until mu fits, up to `widest`. */
 void infer_widen(struct infer *infer, double mu);
 /* For answers without a place for it. */

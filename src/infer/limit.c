@@ -14,11 +14,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ACCEPT 2e-5         /* relative distance of a root from the nearest test */
-#define SAME_POINT 1e-7     /* relative; closer proposals are tested once */
-#define LEVEL_MET 2e-3      /* of ln(CLs / level) at a root, from the nearest test */
-#define PATIENCE 6          /* tests of a curve before the search becomes careful, and bisects in turns */
-#define GRID 16             /* further tests where a curve turns */
+#define ACCEPT 2e-5     /* relative distance of a root from the nearest test */
+#define SAME_POINT 1e-7 /* relative; closer proposals are tested once */
+#define LEVEL_MET 2e-3  /* of ln(CLs / level) at a root, from the nearest test */
+#define PATIENCE 6      /* tests of a curve before the search becomes careful, and bisects in turns */
+#define GRID 16         /* further tests where a curve turns */
 
 /* CLs is above the level at `low`, below at `high`: the last such place upward. */
 struct bracket {
@@ -331,7 +331,8 @@ static void write_result(const struct search *s, const paritas_limit_request *re
         paritas_hypotest_result one = PARITAS_INIT(paritas_hypotest_result);
         asymptotic_result(a, &tests->points[i], &one);
         one.bound_widened = tests->widened;
-        if (is_above_jump(s, &tests->points[i])) one.status = infer_worse(one.status, PARITAS_FIT_NO_PROGRESS);
+        if (is_above_jump(s, &tests->points[i]))
+            one.status = infer_worse(one.status, PARITAS_FIT_NO_PROGRESS);
         worst = infer_worse(worst, infer_worse(tests->points[i].data.status, tests->points[i].asimov.status));
         insert(&one, i, request->scan_room, request->scan);
         result->mu_hat = one.mu_hat;

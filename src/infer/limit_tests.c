@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define TURN 1e-3     /* in twice the NLL and in ln(CLs): smaller falls and rises are not seen */
-#define CRAWL 0.1 /* in twice the NLL: fits that creep down a valley are repeated only for so much */
+#define CRAWL 0.1     /* in twice the NLL: fits that creep down a valley are repeated only for so much */
 #define DEEPEST -30.0 /* ln(CLs / level) where rises no longer matter */
 
 static double excess(const struct limit_tests *tests, int curve, double mu, double fixed, double fixed_asimov)
@@ -178,7 +178,8 @@ static paritas_status add_crossed(struct limit_tests *tests, size_t from, size_t
         double *parameters = infer_reals(infer, infer->n_parameters, 1);
         TRY(infer_memory(infer));
         for (size_t i = 0; i < infer->n_parameters; i++)
-            parameters[i] = known[0]->parameters[i] + part * (known[1]->parameters[i] - known[0]->parameters[i]);
+            parameters[i] =
+                known[0]->parameters[i] + part * (known[1]->parameters[i] - known[0]->parameters[i]);
         list[*n] =
             (struct crossed){.to = to, .asimov = k == 1, .start = k == 0 ? tests->a.data : tests->a.asimov};
         list[(*n)++].start.parameters = parameters;

@@ -357,7 +357,7 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
                                  .statistic = paritas_test_statistic_name(statistic),
                                  .mu = statistic_tested(statistic, mu)};
     TRY(toys_share(infer->context, options, &first, &end));
-    TRY(infer_admit(infer, infer->poi, key.mu));
+    TRY(infer_make_room(infer, infer->poi, key.mu));
     TRY(infer_check_tested(infer, infer->poi, key.mu));
     infer_note_widening(infer);
     TRY(toys_open_store(infer, options, &key, store));

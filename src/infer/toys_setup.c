@@ -73,7 +73,8 @@ static void write_setting(const struct infer *infer, enum setting setting, struc
     const paritas_model *model = infer->model;
     const paritas_job *job = &infer->base;
     for (size_t i = 0; i < infer->n_parameters; i++) {
-        const bool fixed = job->fixed[i] != 0, moved = job->start[i] != paritas_model_suggested_init(model)[i],
+        const bool fixed = job->fixed[i] != 0,
+                   moved = job->start[i] != paritas_model_suggested_init(model)[i],
                    held = fixed && (moved || !paritas_model_suggested_fixed(model)[i]),
                    freed = !fixed && paritas_model_suggested_fixed(model)[i],
                    bounded = job->lower[i] != paritas_model_lower_bounds(model)[i] ||

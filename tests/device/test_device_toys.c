@@ -109,7 +109,8 @@ TEST(chunks_are_as_large_as_the_device_wants_that_the_work_moves_to)
     options.threads = 1;
     assert_int_equal(paritas_open(&options, &chunks.context), PARITAS_OK);
     const size_t step = toy_runner_step(chunks.context, &ensemble, NULL);
-    const struct toy_runner runner = {chunks.context, &ensemble, 1, see_none_present, see_chunk, &chunks, NULL};
+    const struct toy_runner runner = {chunks.context, &ensemble, 1,   see_none_present,
+                                      see_chunk,      &chunks,   NULL};
     assert_true(step < 1000);
     assert_int_equal(toy_runner_run(&runner, 5, 20005), PARITAS_OK);
     assert_int_equal(chunks.n, 4);
