@@ -3,7 +3,8 @@
 #include "toy_runs.h"
 
 static const struct option options[] = {
-    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
+    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest, also beyond its upper bound",
+     "1"},
     {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
     {"--expected", OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
     {0},

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOB_ROWS                                                                         \
-    {"--fix", OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},       \
-        {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"}, \
-        {"--max-iterations", OPTION_COUNT, "N",                                          \
+#define JOB_ROWS                                                                                  \
+    {"--fix", OPTION_NAMED, "NAME=V",                                                             \
+     "hold a parameter at a value (repeatable); the parameter of interest also above its bound"}, \
+        {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},          \
+        {"--max-iterations", OPTION_COUNT, "N",                                                   \
          "a fit gives up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"}
 
 const struct option options_job[] = {JOB_ROWS, {0}};
