@@ -16,7 +16,7 @@ static const struct option options[] = {
     {"--population", OPTION_COUNT, "N", "members of de; default: 10 for each parameter, from 20 to 200"},
     {"--seed", OPTION_WHOLE, "S", "seed of de's random numbers", "0"},
     {"--starts", OPTION_COUNT, "N",
-     "fit from the suggested start and N - 1 random ones; the lowest minimum answers"},
+     "fit from the suggested start and N - 1 random ones, N at most 100000; the lowest minimum answers"},
     {0},
 };
 

@@ -26,8 +26,13 @@ static paritas_status analyse(struct session *session, void *result)
     g->by_toys.size = sizeof g->by_toys;
     if (by_toys_asked(session)) {
         TRY(toy_run_open(session, &g->toys));
-        TRY(paritas_gof_toys(session->context, session->model, &session->job, &g->toys.options, &g->by_toys,
-                             &g->formula));
+        paritas_status status = paritas_gof_toys(session->context, session->model, &session->job,
+                                                 &g->toys.options, &g->by_toys, &g->formula);
+        if (toy_run_lacks_place(session, &status)) {
+            record_clear("paritas_gof_toys_result", &g->by_toys, PARITAS_FIT_NON_FINITE);
+            status = paritas_gof(session->context, session->model, &session->job, &g->formula);
+        }
+        TRY(status);
         toy_run_close(session, &g->toys, &g->by_toys.tally);
     } else {
         TRY(paritas_gof(session->context, session->model, &session->job, &g->formula));

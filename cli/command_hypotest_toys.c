@@ -1,8 +1,10 @@
 /* command_hypotest_toys.c: CLs or p0 by toys. */
+#include "record_output.h"
 #include "toy_runs.h"
 
 static const struct option options[] = {
-    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest", "1"},
+    {"--mu", OPTION_NUMBER, "MU", "tested value of the parameter of interest, also beyond its upper bound",
+     "1"},
     {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
     {"--expected", OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
     {0},
@@ -18,8 +20,15 @@ static paritas_status analyse(struct session *session, void *result)
     struct tested *t = result;
     t->test.size = sizeof t->test;
     TRY(toy_run_open(session, &t->toys));
-    TRY(paritas_hypotest_toys(session->context, session->model, &session->job, statistic_of(session),
-                              option_number(session, "--mu"), &t->toys.options, &t->test));
+    const paritas_test_statistic statistic = statistic_of(session);
+    const double mu = option_number(session, "--mu");
+    paritas_status status = paritas_hypotest_toys(session->context, session->model, &session->job, statistic,
+                                                  mu, &t->toys.options, &t->test);
+    if (toy_run_lacks_place(session, &status)) {
+        record_clear("paritas_hypotest_toys_result", &t->test, PARITAS_FIT_NON_FINITE);
+        t->test.mu = statistic == PARITAS_STATISTIC_Q0 ? 0.0 : mu;
+    }
+    TRY(status);
     toy_run_close(session, &t->toys, &t->test.tally);
     note_status(session, t->test.status);
     return PARITAS_OK;

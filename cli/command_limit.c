@@ -158,8 +158,11 @@ static paritas_status analyse_toys(struct session *session, void *result)
     request.rtol = l->rtol;
     request.scan = l->scan;
     request.scan_room = PARITAS_SCAN_MOST;
-    TRY(paritas_limit_toys(session->context, session->model, &session->job, &request, &l->toys.options,
-                           &l->limits));
+    paritas_status status = paritas_limit_toys(session->context, session->model, &session->job, &request,
+                                               &l->toys.options, &l->limits);
+    if (toy_run_lacks_place(session, &status))
+        record_clear("paritas_limit_toys_result", &l->limits, PARITAS_FIT_NON_FINITE);
+    TRY(status);
     toy_run_close(session, &l->toys, &l->limits.tally);
     note_status(session, l->limits.status);
     l->reached = l->limits.reached_obs;

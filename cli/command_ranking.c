@@ -25,6 +25,12 @@ static paritas_status analyse(struct session *session, void *result)
         note_status(session, r->entries[i].status);
         if (r->entries[i].status > r->worst) r->worst = r->entries[i].status;
     }
+    if (r->n == 0) { /* nothing to shift: the fit alone can fail */
+        paritas_fit_result fit = PARITAS_INIT(paritas_fit_result);
+        TRY(fit_job(session, (paritas_fit_answers){.results = &fit}));
+        note_status(session, fit.status);
+        r->worst = fit.status;
+    }
     const size_t top = option_count(session, "--top");
     r->shown = top > 0 && top < r->n ? top : r->n;
     return PARITAS_OK;

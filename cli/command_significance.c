@@ -48,8 +48,13 @@ static paritas_status analyse_toys(struct session *session, void *result)
     t->result.size = sizeof t->result;
     t->test.size = sizeof t->test;
     TRY(toy_run_open(session, &t->toys));
-    TRY(paritas_significance_toys(session->context, session->model, &session->job, &t->toys.options,
-                                  &t->result, &t->test));
+    paritas_status status = paritas_significance_toys(session->context, session->model, &session->job,
+                                                      &t->toys.options, &t->result, &t->test);
+    if (toy_run_lacks_place(session, &status)) {
+        record_clear("paritas_significance_toys_result", &t->result, PARITAS_FIT_NON_FINITE);
+        record_clear("paritas_hypotest_toys_result", &t->test, PARITAS_FIT_NON_FINITE);
+    }
+    TRY(status);
     toy_run_close(session, &t->toys, &t->test.tally);
     note_status(session, t->test.status);
     return PARITAS_OK;

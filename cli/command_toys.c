@@ -127,9 +127,14 @@ static paritas_status analyse(struct session *session, void *result)
         .flags = (option_flag(session, "--save-parameters") ? PARITAS_TOYS_KEEP_PARAMETERS : 0) |
                  (option_flag(session, "--errors") ? PARITAS_TOYS_ERRORS : 0),
         .parameters = d->parameters};
-    TRY(name_file(session, at ? at : around,
-                  paritas_toys(session->context, session->model, &session->job, &request, &d->toys.options,
-                               &d->result)));
+    paritas_status status =
+        paritas_toys(session->context, session->model, &session->job, &request, &d->toys.options, &d->result);
+    if (toy_run_lacks_place(session, &status)) {
+        record_clear("paritas_toys_result", &d->result, PARITAS_FIT_NON_FINITE);
+        for (size_t i = 0; i < session->n_parameters; i++)
+            record_clear("paritas_toys_parameter", &d->parameters[i], PARITAS_FIT_NON_FINITE);
+    }
+    TRY(name_file(session, at ? at : around, status));
     toy_run_close(session, &d->toys, &d->result.tally);
     note_status(session, d->result.status);
     return PARITAS_OK;

@@ -4,6 +4,7 @@
 #include "paritas.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 static uint64_t unsigned_at(const char *at, size_t size)
@@ -85,4 +86,21 @@ void write_record_row(struct writer *writer, const char *name, const char *type,
     if (name) write_string(writer, "name", name);
     write_record(writer, type, record);
     write_close(writer);
+}
+
+void record_clear(const char *type, void *record, int status)
+{
+    const double nan = (double)NAN;
+    const paritas_record *described = paritas_record_find(type);
+    assert(described);
+    for (size_t i = 0; i < described->n_fields; i++) {
+        const paritas_field *field = &described->fields[i];
+        const size_t count = field->is_array ? field->count : 1;
+        char *at = (char *)record + field->offset;
+        memset(at, 0, count * field->size);
+        for (size_t k = 0; k < count && field->type == PARITAS_FIELD_REAL; k++)
+            memcpy(at + k * field->size, &nan, sizeof nan);
+        if (field->type == PARITAS_FIELD_WORD && strcmp(field->word, "status") == 0)
+            memcpy(at, &status, sizeof status);
+    }
 }

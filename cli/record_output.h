@@ -12,4 +12,7 @@ void write_record_row(struct writer *writer, const char *name, const char *type,
 void write_fields(struct writer *writer, const char *type, const void *record, const char *first,
                   const char *last);
 
+/* Real numbers become NaN, and the rest 0. `status` becomes the record's, if it has one. */
+void record_clear(const char *type, void *record, int status);
+
 #endif

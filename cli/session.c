@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define JOB_ROWS                                                                         \
-    {"--fix", OPTION_NAMED, "NAME=V", "hold a parameter at a value (repeatable)"},       \
-        {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"}, \
-        {"--max-iterations", OPTION_COUNT, "N",                                          \
+#define JOB_ROWS                                                                                  \
+    {"--fix", OPTION_NAMED, "NAME=V",                                                             \
+     "hold a parameter at a value (repeatable); the parameter of interest also above its bound"}, \
+        {"--init", OPTION_NAMED, "NAME=V", "start a parameter at a value (repeatable)"},          \
+        {"--max-iterations", OPTION_COUNT, "N",                                                   \
          "a fit gives up after so many; default: 200 for newton, 5000 for lbfgsb, 3000 for de"}
 
 const struct option options_job[] = {JOB_ROWS, {0}};
@@ -19,7 +20,8 @@ const struct option options_job[] = {JOB_ROWS, {0}};
 const struct option options_statistic[] = {
     JOB_ROWS,
     {"--starts", OPTION_COUNT, "N",
-     "fit everything from the usual start and N - 1 further ones; default: further ones where there are "
+     "fit everything from the usual start and N - 1 further ones, at most 100000; default: further ones "
+     "where there are "
      "signs of several minima"},
     {"--quick", OPTION_FLAG, NULL, "fit everything from the usual start alone, as --starts 1"},
     {0},
@@ -340,6 +342,20 @@ paritas_status load_workspace(struct session *session)
     return apply_patches(session);
 }
 
+/* Of the parameter of interest a held value may lie above the bound, as the value that a test asks for. */
+static bool widens(const struct session *session, size_t parameter, double value)
+{
+    const struct range bounds = bounds_of(session, parameter);
+    return (ptrdiff_t)parameter == poi_of(session) && value > bounds.upper &&
+           value <= infer_widest(bounds.lower, bounds.upper);
+}
+
+static void print_widening(const struct session *session, double value)
+{
+    if (option_flag(session, "--quiet")) return;
+    fprintf(stderr, "paritas: the upper bound of %s was widened to %.6g\n", poi_name(session), value);
+}
+
 paritas_status read_starts(struct session *session, double *start, unsigned char *fixed)
 {
     static const char *const options[2] = {"--init", "--fix"};
@@ -348,7 +364,9 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
         for (const struct given *given; (given = option_next(session, options[k], &at));) {
             TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
             const struct range bounds = bounds_of(session, i);
-            if (!in_range(bounds, given->number))
+            if (k == 1 && widens(session, i, given->number))
+                print_widening(session, given->number);
+            else if (!in_range(bounds, given->number))
                 return paritas_refuse(session->context, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
                                       options[k], given->text, given->number, bounds.lower, bounds.upper);
             start[i] = given->number;
@@ -375,6 +393,8 @@ static paritas_status read_effort(struct session *session)
     const bool quick = option_flag(session, "--quick");
     if (quick && option_given(session, "--starts"))
         return usage_failure(session, "--quick is --starts 1: give one of the two");
+    if (option_count(session, "--starts") > PARITAS_STARTS_MOST)
+        return usage_failure(session, "--starts takes at most %d", PARITAS_STARTS_MOST);
     session->job.starts = quick ? 1 : (unsigned)option_count(session, "--starts");
     session->job.max_iterations = (unsigned)option_count(session, "--max-iterations");
     return PARITAS_OK;

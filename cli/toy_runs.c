@@ -77,6 +77,14 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     return options->store ? write_key(session, options) : PARITAS_OK;
 }
 
+bool toy_run_lacks_place(struct session *session, paritas_status *status)
+{
+    if (*status != PARITAS_NOT_CONVERGED) return false;
+    fprintf(stderr, "paritas: %s\n", paritas_error_message(session->context));
+    *status = PARITAS_OK;
+    return true;
+}
+
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally)
 {
     uint64_t all = 0;
@@ -124,6 +132,7 @@ void toy_run_describe(struct text *out, const struct toy_run *run)
                         paritas_fit_status_name((paritas_fit_status)k));
             between = ", ";
         }
+    if (between[0] == '\0') text_format(out, "none");
     text_format(out, "; seed %" PRIu64 "\n%" PRIu64 " fitted in %.3g s", run->options.seed, r->fitted,
                 run->seconds);
     if (r->fitted > 0)

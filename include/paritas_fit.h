@@ -40,6 +40,8 @@ typedef enum paritas_parameter_state {
     PARITAS_PARAMETER_STATE_LIST(PARITAS_ENUMERATOR)
 } paritas_parameter_state;
 
+#define PARITAS_STARTS_MOST 100000 /* of one fit */
+
 /* What is fitted. NULL means the model's own: observed data, suggested start, bounds, fixed flags. Start from
  * PARITAS_JOB_DEFAULT. */
 typedef struct paritas_job {
@@ -50,7 +52,7 @@ typedef struct paritas_job {
     const double *upper;        /* parameter_count */
     const unsigned char *fixed; /* parameter_count */
     /* Of each fit behind a statistic. 0: one, and more where there are signs of several minima; 1: one;
-     * N: as many. paritas_fit has one. */
+     * N: as many, up to PARITAS_STARTS_MOST. paritas_fit has one. */
     unsigned starts;
     /* Of each fit, also of those behind a statistic. 0: the method's (paritas_fit_options). Toys: 200. */
     unsigned max_iterations;

@@ -84,8 +84,9 @@ PARITAS_API paritas_status paritas_hypotest(paritas_context *context, const pari
 
 /* ---- upper limits ------------------------------------------------------------------------------- */
 
-#define PARITAS_SCAN_MOST 128    /* values of mu that a search for limits tests at most */
-#define PARITAS_CROSSINGS_MOST 8 /* further crossings of the level that are listed for a curve */
+#define PARITAS_SCAN_MOST 128 /* values of mu that a search for limits tests at most */
+/* Further crossings of the level by a curve. Each lies below a test of its own, so none is left out. */
+#define PARITAS_CROSSINGS_MOST PARITAS_SCAN_MOST
 
 /* What limits are asked for. Start from PARITAS_LIMIT_REQUEST_DEFAULT: qtilde, 95 % confidence. */
 typedef struct paritas_limit_request {

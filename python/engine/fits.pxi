@@ -1,5 +1,7 @@
 # Jobs, fits, MINOS.
 
+STARTS_MOST = PARITAS_STARTS_MOST
+
 cdef object of_fits(object given, Py_ssize_t n, str what, object rows):
     """n numbers of one fit, or for `rows` fits: a row each, or one for all."""
     if rows is None or given is None:

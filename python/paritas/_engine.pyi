@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 VERSION: str
 SWEEP_ROWS: int
 SWEEP_CELLS: int
+STARTS_MOST: int
 
 _Floats = NDArray[np.float64]
 _Answer = Callable[..., Any]

@@ -49,12 +49,12 @@ def fit(
 ) -> FitResult:
     """The best fit. A failed fit does not raise: see `status`.
 
-    covariance: also errors, from the inverse exact Hessian. starts: number of fits, all but the first from
-        random starts; the lowest minimum wins. A RuntimeWarning names a lower point where no fit converged.
-        minimizer: "newton", "lbfgsb" or "de" (with population and seed). max_iterations 0: the method's
-        default. data: main, then auxiliary (None: observed). init, bounds, fixed: by name or as arrays; the
-        rest is the model's, its start moved into the bounds. device: "cpu", "opencl", "cuda", "metal" or
-        "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
+    covariance: also errors, from the inverse exact Hessian. starts: number of fits, at most 100000, all but
+        the first from random starts; the lowest minimum wins. A RuntimeWarning names a lower point where no
+        fit converged. minimizer: "newton", "lbfgsb" or "de" (with population and seed). max_iterations 0: the
+        method's default. data: main, then auxiliary (None: observed). init, bounds, fixed: by name or as
+        arrays; the rest is the model's, its start moved into the bounds. device: "cpu", "opencl", "cuda",
+        "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
     options = _options(minimizer, max_iterations, population, seed)
     call = Call(fit, model, given, "fit", data=data)
     search: SeveralStarts | None = None
@@ -64,6 +64,8 @@ def fit(
         batch: Any = {**given, "data": data, "fixed": call.job and call.job.fixed, "minimizer": minimizer}
         batch.update(max_iterations=max_iterations, population=population, seed=seed)
         starts = whole(starts, "starts", 1, 32)
+        if starts > _engine.STARTS_MOST:
+            raise _engine.InvalidArgument(f"`starts` is {starts}: there are at most {_engine.STARTS_MOST}")
         search = SeveralStarts(
             model,
             starts,

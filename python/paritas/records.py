@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from math import isfinite
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any, Callable, ClassVar, Iterable, Mapping, Sequence, TypeVar
 
@@ -94,7 +95,7 @@ class Record:
         return {**{field.key: getattr(self, field.key) for field in self.record.fields}, **self._beside()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Python numbers, lists and dicts by name."""
+        """Python numbers, lists and dicts by name, ready for JSON: missing numbers are None."""
         return {name: _plain(value) for name, value in self._items().items()}
 
     def replace(self: Self, **changes: Any) -> Self:
@@ -234,6 +235,7 @@ def _raw(field: _engine.Field, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
+    """Python's types. Numbers that are not finite become None, as the program writes null."""
     if isinstance(value, Record):
         return value.to_dict()
     if is_dataclass(value):
@@ -243,7 +245,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.names:
         return [_plain(row) for row in value]
     if isinstance(value, (np.ndarray, np.generic)):
+        if value.dtype.kind == "f" and not np.all(np.isfinite(value)):
+            return np.where(np.isfinite(value), value, None).tolist()
         return value.tolist()
+    if isinstance(value, float) and not isfinite(value):
+        return None
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else value

@@ -1,7 +1,8 @@
 """Results of fits and statistics. Missing numbers are NaN, such as a fixed parameter's error.
 
 Attributes are the fields of a library record and the class's own. Results can be compared, copied and
-pickled; notebooks show a table. `to_dict()`: Python's types; `replace(name=value)`: a changed copy."""
+pickled; notebooks show a table. `to_dict()`: Python's types, None for NaN. `replace(name=value)`: a changed
+copy."""
 
 from __future__ import annotations
 
@@ -102,7 +103,8 @@ class FitResult(fields.fit_result):
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, and `parameters`: values by name."""
-        return {**super().to_dict(), "parameters": dict(zip(self.names, self.values.tolist()))}
+        found = super().to_dict()
+        return {**found, "parameters": dict(zip(self.names, found["values"]))}
 
     def _repr_html_(self) -> str:
         columns = [self.names, self.values.tolist()]
@@ -145,11 +147,29 @@ class HypotestResult(fields.hypotest_result):
     """Test of one value of the parameter of interest."""
 
 
+def _found(numbers: Floats) -> Floats:
+    """Those before the first NaN."""
+    found: Floats = numbers[: np.isnan(numbers).argmax()] if np.isnan(numbers).any() else numbers
+    return found
+
+
 class LimitResult(fields.limit_result):
-    """Upper limits, where CLs is `level`. scan: the tests made, ascending in mu."""
+    """Upper limits, where CLs is `level`. scan: the tests made, ascending in mu.
+
+    crossings_obs, crossings_exp: where else the observed and the five expected CLs cross the level."""
 
     level: float
     scan: list[HypotestResult]
+
+    @property
+    def crossings_obs(self) -> Floats:  # type: ignore[override]
+        """where else the observed CLs crosses the level, ascending"""
+        return _found(self.row["crossings_obs"])
+
+    @property
+    def crossings_exp(self) -> list[Floats]:  # type: ignore[override]
+        """the same of the expected CLs"""
+        return [_found(one) for one in self.row["crossings_exp"]]
 
     def _title(self) -> str:
         return f"upper limit at CLs = {self.level:g}, {self.status}"

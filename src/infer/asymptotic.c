@@ -12,12 +12,16 @@
 
 enum asimov_change { ASIMOV_STAYS, ASIMOV_FOUND_OTHER, ASIMOV_MADE };
 
+double asymptotic_q(double q, double q_asimov)
+{
+    return q_asimov == 0.0 && q < SAME_MINIMUM ? 0.0 : q;
+}
+
 struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int curve, double q,
                                         double q_asimov)
 {
     if (curve != ASYMPTOTIC_OBSERVED) return (struct statistic_shift){.t = 2.0 - curve};
-    /* without any effect q is the fits' noise */
-    return statistic_formula(statistic)->shift(q_asimov == 0.0 && q < SAME_MINIMUM ? 0.0 : q, q_asimov);
+    return statistic_formula(statistic)->shift(asymptotic_q(q, q_asimov), q_asimov);
 }
 
 double asymptotic_cls(paritas_test_statistic statistic, int curve, double q, double q_asimov)

@@ -35,6 +35,8 @@ paritas_status asymptotic_test(struct asymptotic *a, size_t n, struct asymptotic
 void asymptotic_result(const struct asymptotic *a, const struct asymptotic_point *point,
                        paritas_hypotest_result *result);
 
+/* The statistic that p-values are made of: where mu has no effect (q_A = 0), a tiny q is the fits' noise. */
+double asymptotic_q(double q, double q_asimov);
 /* Curve 5 is observed; 0..4 are expected at -2 .. 2 sigma, ascending in CLs. */
 struct statistic_shift asymptotic_shift(paritas_test_statistic statistic, int curve, double q,
                                         double q_asimov);

@@ -1,6 +1,6 @@
 /* hypotest.c: asymptotic tests and the significance of a discovery. */
 #include "base/sized.h"
-#include "infer/limit.h"
+#include "infer/asymptotic.h"
 #include "infer/probability.h"
 
 #include <math.h>
@@ -13,17 +13,16 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
     size_t n_points = statistic_formula(statistic)->discovery && n > 0 ? 1 : n;
     struct asymptotic_point *points = infer_array(infer, n_points, sizeof *points);
     TRY(infer_memory(infer));
-    const double widest = limit_widest(infer), bound = infer->upper[infer->poi];
     for (size_t i = 0; i < n_points; i++) {
         points[i].mu = statistic_tested(statistic, mu[i]);
-        if (points[i].mu <= widest) limit_widen(infer, points[i].mu, widest);
+        TRY(infer_make_room(infer, infer->poi, points[i].mu));
         TRY(infer_check_tested(infer, infer->poi, points[i].mu));
     }
     TRY(asymptotic_open(&a, infer, statistic));
     TRY(asymptotic_test(&a, n_points, points, false));
     for (size_t i = 0; i < n; i++) {
         asymptotic_result(&a, &points[i < n_points ? i : 0], &results[i]);
-        results[i].bound_widened = infer->upper[infer->poi] > bound;
+        results[i].bound_widened = infer->upper[infer->poi] > infer->upper_before;
     }
     return PARITAS_OK;
 }
@@ -51,7 +50,7 @@ paritas_status paritas_significance(paritas_context *context, const paritas_mode
     paritas_hypotest_result test = PARITAS_INIT(paritas_hypotest_result);
     TRY(SIZED_CHECK(context, paritas_significance_result, "result", 1, result));
     TRY(paritas_hypotest(context, model, job, PARITAS_STATISTIC_Q0, 1, &zero, &test));
-    result->z = sqrt(test.q);
+    result->z = sqrt(asymptotic_q(test.q, test.q_asimov));
     result->z_exp = sqrt(test.q_asimov);
     result->p0 = normal_cdf(-result->z);
     result->p0_exp = normal_cdf(-result->z_exp);

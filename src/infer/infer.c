@@ -35,6 +35,9 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     infer->base = (paritas_job)PARITAS_JOB_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_job, "job", job, &infer->base));
     infer->starts = infer->base.starts;
+    if (infer->starts > PARITAS_STARTS_MOST)
+        return paritas_refuse(context, "`starts` is %u: there are at most %d", infer->starts,
+                              PARITAS_STARTS_MOST);
     infer->n_parameters = paritas_model_parameter_count(model);
     infer->n_data = paritas_model_main_count(model) + paritas_model_aux_count(model) +
                     paritas_model_template_count(model);
@@ -50,8 +53,13 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     TRY(find_widths(infer, paritas_model_frozen(model)));
     infer->poi = infer->n_parameters;
     infer->tests = needs_poi;
-    if (!needs_poi) return PARITAS_OK;
     const ptrdiff_t poi = paritas_model_poi_index(model);
+    if (poi >= 0) {
+        const double lower = infer->base.lower[poi];
+        infer->upper_before = infer->upper[poi];
+        infer->widest = infer_widest(lower, infer->upper[poi]);
+    }
+    if (!needs_poi) return PARITAS_OK;
     if (poi < 0) return paritas_refuse(context, "the model has no parameter of interest");
     infer->poi = (size_t)poi;
     if (infer->base.fixed[poi])
@@ -97,6 +105,37 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
     if (value >= lower && value <= upper) return PARITAS_OK;
     return paritas_refuse(infer->context, "%s = %.10g lies outside its bounds [%.10g, %.10g]",
                           paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
+}
+
+void infer_widen(struct infer *infer, double mu)
+{
+    const ptrdiff_t poi = paritas_model_poi_index(infer->model);
+    const double lower = infer->base.lower[poi];
+    double *upper = &infer->upper[poi];
+    while (*upper < mu) *upper = lower + 2.0 * (*upper - lower);
+    if (*upper > infer->widest) *upper = infer->widest;
+}
+
+paritas_status infer_make_room(struct infer *infer, size_t parameter, double value)
+{
+    const double lower = infer->base.lower[parameter], upper = infer->upper[parameter];
+    if ((ptrdiff_t)parameter != paritas_model_poi_index(infer->model) || !(value > upper)) return PARITAS_OK;
+    if (value > infer->widest)
+        return paritas_refuse(infer->context,
+                              "%s = %.10g lies outside its bounds [%.10g, %.10g], which are widened up to "
+                              "%.10g at most",
+                              paritas_model_parameter_name(infer->model, parameter), value, lower,
+                              infer->upper_before, infer->widest);
+    infer_widen(infer, value);
+    return PARITAS_OK;
+}
+
+void infer_note_widening(const struct infer *infer)
+{
+    const ptrdiff_t poi = paritas_model_poi_index(infer->model);
+    if (poi >= 0 && infer->upper[poi] > infer->upper_before)
+        paritas_note(infer->context, "the upper bound of %s was widened to %.6g",
+                     paritas_model_parameter_name(infer->model, (size_t)poi), infer->upper[poi]);
 }
 
 void *infer_array(struct infer *infer, size_t n, size_t size)

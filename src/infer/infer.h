@@ -24,7 +24,9 @@ struct infer {
     size_t poi;       /* n_parameters if infer_open did not check it; a scan puts its parameter there */
     bool tests;       /* of the parameter of interest, as infer_open was asked for */
     paritas_job base; /* borrowed, but for `upper` */
-    double *upper;    /* own copy: limits widen it */
+    double *upper;    /* own copy: tested values widen it */
+    /* of the parameter of interest: the job's upper bound, and the largest that it is widened to */
+    double upper_before, widest;
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
     unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
@@ -87,7 +89,19 @@ paritas_status infer_memory(const struct infer *infer);
 
 /* INVALID_ARGUMENT, with the parameter's name and bounds, if outside. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
-/* The same for the parameter of interest of a test, where 0 stands for the background alone. */
+/* The largest upper bound that the parameter of interest is widened to: 2^20 times the width. */
+static inline double infer_widest(double lower, double upper)
+{
+    return lower + 1048576.0 * (upper - lower);
+}
+/* Widens the parameter of interest's upper bound for a value beyond it. INVALID_ARGUMENT: beyond `widest`.
+ * Other parameters' bounds stay. */
+paritas_status infer_make_room(struct infer *infer, size_t parameter, double value);
+/* Doubles the width of the parameter of interest's bounds until mu fits, up to `widest`. */
+void infer_widen(struct infer *infer, double mu);
+/* For answers without a place for it. */
+void infer_note_widening(const struct infer *infer);
+/* As infer_check_value, for the parameter of interest of a test, where 0 stands for the background alone. */
 paritas_status infer_check_tested(const struct infer *infer, size_t parameter, double value);
 
 /* Keeps the most minima that a fit met, and their largest distance in twice the NLL. */

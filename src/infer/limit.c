@@ -14,26 +14,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WIDEN_MAX 1048576.0 /* largest factor of the POI's interval */
-#define ACCEPT 2e-5         /* relative distance of a root from the nearest test */
-#define SAME_POINT 1e-7     /* relative; closer proposals are tested once */
-#define LEVEL_MET 2e-3      /* of ln(CLs / level) at a root, from the nearest test */
-#define PATIENCE 6          /* tests of a curve before the search becomes careful, and bisects in turns */
-#define GRID 16             /* further tests where a curve turns */
-
-double limit_widest(const struct infer *infer)
-{
-    const double lower = infer->base.lower[infer->poi];
-    return lower + WIDEN_MAX * (infer->upper[infer->poi] - lower);
-}
-
-void limit_widen(struct infer *infer, double mu, double widest)
-{
-    double *upper = &infer->upper[infer->poi];
-    const double lower = infer->base.lower[infer->poi];
-    while (*upper < mu) *upper = lower + 2.0 * (*upper - lower);
-    if (*upper > widest) *upper = widest;
-}
+#define ACCEPT 2e-5     /* relative distance of a root from the nearest test */
+#define SAME_POINT 1e-7 /* relative; closer proposals are tested once */
+#define LEVEL_MET 2e-3  /* of ln(CLs / level) at a root, from the nearest test */
+#define PATIENCE 6      /* tests of a curve before the search becomes careful, and bisects in turns */
+#define GRID 16         /* further tests where a curve turns */
 
 /* CLs is above the level at `low`, below at `high`: the last such place upward. */
 struct bracket {
@@ -171,14 +156,14 @@ static size_t collect(struct bracket *brackets, double *mu)
     return n;
 }
 
-/* Where the curve crosses the level between two tests, ascending; up to `room`. */
-static size_t find_crossings(const struct limit_tests *tests, int curve, size_t room, double *crossings)
+/* Where the curve crosses the level between two tests, ascending; PARITAS_CROSSINGS_MOST at most. */
+static size_t find_crossings(const struct limit_tests *tests, int curve, double *crossings)
 {
     struct curve_of_search c = {tests, curve};
     size_t n = 0;
     double last = 0.0;
     bool above = true;
-    for (size_t i = 0; i < tests->n && n < room; i++) {
+    for (size_t i = 0; i < tests->n; i++) {
         const double mu = tests->points[tests->ascending[i]].mu,
                      f = limit_tests_excess(tests, curve, tests->ascending[i]);
         if (isnan(f)) continue;
@@ -295,12 +280,12 @@ static size_t propose_crossings(struct search *s, size_t room, double *mu)
 {
     size_t n = 0;
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
-        double all[PARITAS_SCAN_MOST];
+        double all[PARITAS_CROSSINGS_MOST];
         const struct bracket *b = &s->brackets[curve];
-        const size_t count = find_crossings(&s->tests, curve, PARITAS_SCAN_MOST, all);
+        const size_t count = find_crossings(&s->tests, curve, all);
         size_t kept = 0;
         for (size_t k = 0; k < PARITAS_CROSSINGS_MOST; k++) s->crossings[curve][k] = (double)NAN;
-        for (size_t k = 0; k < count && kept < PARITAS_CROSSINGS_MOST; k++) {
+        for (size_t k = 0; k < count; k++) {
             if ((b->settled && !b->hopeless && is_near(all[k], b->root)) || all[k] < 1e-9 * s->scale)
                 continue;
             s->crossings[curve][kept++] = all[k];
@@ -312,6 +297,24 @@ static size_t propose_crossings(struct search *s, size_t room, double *mu)
         }
     }
     return n;
+}
+
+/* Beside a jump of CLs one test is in a higher minimum: the one whose profile stands above the other's. */
+static bool is_above_jump(const struct search *s, const struct asymptotic_point *point)
+{
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+        const struct bracket *b = &s->brackets[curve];
+        if (!b->hopeless || b->reason != PARITAS_REASON_JUMP) continue;
+        for (size_t i = 0; i < s->tests.n; i++) {
+            const struct asymptotic_point *other = &s->tests.points[i];
+            const bool ends = (point->mu == b->low && other->mu == b->high) ||
+                              (point->mu == b->high && other->mu == b->low);
+            const double data = point->data.twice_nll - other->data.twice_nll,
+                         asimov = point->asimov.twice_nll - other->asimov.twice_nll;
+            if (ends && (fabs(data) > fabs(asimov) ? data : asimov) > 0.0) return true;
+        }
+    }
+    return false;
 }
 
 static void write_result(const struct search *s, const paritas_limit_request *request,
@@ -328,6 +331,8 @@ static void write_result(const struct search *s, const paritas_limit_request *re
         paritas_hypotest_result one = PARITAS_INIT(paritas_hypotest_result);
         asymptotic_result(a, &tests->points[i], &one);
         one.bound_widened = tests->widened;
+        if (is_above_jump(s, &tests->points[i]))
+            one.status = infer_worse(one.status, PARITAS_FIT_NO_PROGRESS);
         worst = infer_worse(worst, infer_worse(tests->points[i].data.status, tests->points[i].asimov.status));
         insert(&one, i, request->scan_room, request->scan);
         result->mu_hat = one.mu_hat;

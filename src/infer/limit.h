@@ -16,9 +16,5 @@ struct limit_fits {
 /* paritas_limit in an open call. The POI's bound stays widened. fits: NULL allowed. */
 paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits);
-/* The POI's largest bound; ask before widening. */
-double limit_widest(const struct infer *infer);
-/* Doubles the width until mu fits, up to `widest`. */
-void limit_widen(struct infer *infer, double mu, double widest);
 
 #endif

@@ -87,7 +87,7 @@ static paritas_status rebuild_curves(struct limit_tests *tests)
 paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer)
 {
     TRY(asymptotic_open(&tests->a, infer, tests->a.statistic));
-    tests->widest = limit_widest(infer);
+    tests->widest = infer->widest;
     return rebuild_curves(tests);
 }
 
@@ -96,18 +96,11 @@ static paritas_status widen(struct limit_tests *tests, double mu)
 {
     struct infer *infer = tests->a.infer;
     size_t poi = infer->poi;
-    limit_widen(infer, mu, tests->widest);
+    infer_widen(infer, mu);
     tests->widened = true;
     if (tests->a.data.states[poi] != PARITAS_PARAMETER_AT_UPPER_BOUND) return PARITAS_OK;
     tests->a.data.start = tests->a.data.parameters;
     return infer_free_fit(infer, &tests->a.data);
-}
-
-static bool is_lower(const struct limit_tests *tests, const struct infer_point *a,
-                     const struct infer_point *b)
-{
-    return a->status == PARITAS_FIT_CONVERGED &&
-           (isnan(b->twice_nll) || a->twice_nll < b->twice_nll - same_minimum(tests->a.infer->context));
 }
 
 /* All tests once more, after a lower free fit or with other Asimov data. */
@@ -118,8 +111,10 @@ static paritas_status repeat(struct limit_tests *tests)
     memcpy(before, tests->points, tests->n * sizeof *before);
     TRY(asymptotic_test(&tests->a, tests->n, tests->points, true));
     for (size_t i = 0; i < tests->n; i++) {
-        if (is_lower(tests, &before[i].data, &tests->points[i].data)) tests->points[i].data = before[i].data;
-        if (!tests->a.remade && is_lower(tests, &before[i].asimov, &tests->points[i].asimov))
+        if (neighbours_is_lower(tests->a.infer, &before[i].data, &tests->points[i].data))
+            tests->points[i].data = before[i].data;
+        if (!tests->a.remade &&
+            neighbours_is_lower(tests->a.infer, &before[i].asimov, &tests->points[i].asimov))
             tests->points[i].asimov = before[i].asimov;
     }
     tests->changed = true;
@@ -177,11 +172,14 @@ static paritas_status lower_free_fit(struct limit_tests *tests, struct infer_pro
                              *lowest = &free;
     for (size_t i = 0; i < tests->n; i++) {
         const struct infer_point *point = asimov ? &tests->points[i].asimov : &tests->points[i].data;
-        if (is_lower(tests, point, lowest)) lowest = point;
+        if (neighbours_is_lower(tests->a.infer, point, lowest)) lowest = point;
     }
     if (lowest == &free) return PARITAS_OK;
     struct infer_profile again = {.data = profile->data, .start = lowest->parameters};
     TRY(infer_free_fit(tests->a.infer, &again));
+    if (!(again.result.twice_nll <= lowest->twice_nll + same_minimum(tests->a.infer->context)))
+        profile->result.status =
+            infer_worse(free.status, infer_worse(again.result.status, PARITAS_FIT_NO_PROGRESS));
     if (!(again.result.twice_nll < free.twice_nll)) return PARITAS_OK;
     again.start = profile->start;
     *profile = again;

@@ -7,6 +7,9 @@
 
 #include "infer/infer.h"
 
+/* Is a's point lower? It counts even if no fit converged there: the answer then has its status. */
+bool neighbours_is_lower(const struct infer *infer, const struct infer_point *a, const struct infer_point *b);
+
 /* Compares n points of one profile, which hold one parameter, with their neighbours until none goes lower.
  * `fresh`: points that were not compared yet; all false afterwards. *lowered becomes true if a point went
  * lower. Its slope is set. Notes in infer->minima what differs. */

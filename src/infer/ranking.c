@@ -72,7 +72,8 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         paritas_ranking_entry *entry = &entries[owner[j] / SHIFTS];
         double *const impact[SHIFTS] = {&entry->impact_up, &entry->impact_down, &entry->prefit_up,
                                         &entry->prefit_down};
-        *impact[owner[j] % SHIFTS] = points[j].parameters[infer->poi] - profile->parameters[infer->poi];
+        if (isfinite(points[j].twice_nll)) /* outside the domain no fit has a point */
+            *impact[owner[j] % SHIFTS] = points[j].parameters[infer->poi] - profile->parameters[infer->poi];
         entry->status = infer_worse(entry->status, points[j].status);
         if (!(points[j].twice_nll < profile->result.twice_nll - same_minimum(infer->context))) continue;
         *lower_found = true;

@@ -87,9 +87,11 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
         for (size_t j = 0; j < k; j++) {
             fits[i].parameter[j] = request->parameters[j];
             fits[i].value[j] = request->values[i * k + j];
+            TRY(infer_make_room(infer, fits[i].parameter[j], fits[i].value[j]));
             TRY(infer_check_value(infer, fits[i].parameter[j], fits[i].value[j]));
         }
     }
+    infer_note_widening(infer);
     if (k == 1) infer->poi = request->parameters[0];
     TRY(infer_free_fit(infer, &profile));
     if (k == 1 && n > 0) TRY(arrange_waves(infer, n, fits));

@@ -232,7 +232,8 @@ paritas_status toy_fits_run(struct toy_fits *fits)
                                       .n_ensembles = 1,
                                       .present = fits->store ? present_fits : NULL,
                                       .run = run_fits,
-                                      .user = &chunk};
+                                      .user = &chunk,
+                                      .tally = &fits->tally};
     arena_open(&chunk.arena, &infer->context->allocator);
     const paritas_status status = toy_runner_run(&runner, first, end);
     arena_free(&chunk.arena);

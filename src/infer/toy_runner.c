@@ -5,15 +5,30 @@
 #include <math.h>
 #include <string.h>
 
-size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble)
+#define USUAL_GRADIENTS 20.0   /* of a toy by quasi-Newton */
+#define GRADIENTS_A_STEP 8.0   /* what a Newton iteration costs */
+#define MANY_ITERATIONS 5000.0 /* of a toy with many starts, before any was fitted: 1700 to 11000 */
+#define LEAST_CHUNK 64.0       /* of usual toys */
+#define LARGEST_CHUNK 16384.0
+
+/* What a toy costs, in usual ones. Depends on counts alone, so a run repeats its chunks. */
+static double toy_cost(const struct ensemble *ensemble, const paritas_toys_tally *tally)
 {
-    const double slots = (double)ensemble->model->n_slots, threads = context->threads;
-    const double for_threads = 2.5e7 * threads / (slots * slots + 1000.0),
-                 for_device = 2.0 * device_teams(context->device);
-    const double wished = for_threads > for_device ? for_threads : for_device;
-    const size_t most = ensemble_chunk(ensemble), n = wished < 64.0      ? 64
-                                                      : wished > 16384.0 ? 16384
-                                                                         : (size_t)wished;
+    const double gradients = ensemble->quasi_newton ? 1.0 : GRADIENTS_A_STEP;
+    double iterations = ensemble->options.plan.starts == STARTS_MANY ? MANY_ITERATIONS : 0.0;
+    if (tally && tally->fitted > 0) iterations = (double)tally->iterations / (double)tally->fitted;
+    return fmax(1.0, iterations * gradients / USUAL_GRADIENTS);
+}
+
+size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble,
+                       const paritas_toys_tally *tally)
+{
+    const double slots = (double)ensemble->model->n_slots, threads = context->threads,
+                 usual = fmax(2.5e7 * threads / (slots * slots + 1000.0), LEAST_CHUNK);
+    const double cost = toy_cost(ensemble, tally), teams = device_teams(context->device),
+                 for_device = fmax(2.0 * teams / cost, 0.5 * teams);
+    const size_t most = ensemble_chunk(ensemble),
+                 n = (size_t)fmin(fmax(usual / cost, for_device), LARGEST_CHUNK);
     return n < most ? n : most;
 }
 
@@ -81,7 +96,7 @@ paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, u
     }
     paritas_status status = PARITAS_OK;
     for (uint64_t at = first; at < end && status == PARITAS_OK; at += overall.chunk) {
-        const size_t step = toy_runner_step(context, runner->sized_by);
+        const size_t step = toy_runner_step(context, runner->sized_by, runner->tally);
         overall.chunk = end - at < step ? end - at : step;
         if (overall.chunk > room) {
             paritas_release(&context->allocator, present);

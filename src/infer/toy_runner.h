@@ -16,10 +16,13 @@ struct toy_runner {
     /* Draws, fits and keeps missing toys. `context`: with progress over all. */
     paritas_status (*run)(void *user, paritas_context *context, int which, uint64_t first, size_t n);
     void *user;
+    const paritas_toys_tally *tally; /* of toys fitted until now: what one costs; NULL: unknown */
 };
 
-/* Chunk for the current device: 1/20 s, the most that a kill can lose. */
-size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble);
+/* Chunk for the current device: about 1/20 s, the most that a kill can lose. Toys that take
+ * longer come in chunks that just keep the device busy: on a CPU, eight toys a thread. */
+size_t toy_runner_step(const paritas_context *context, const struct ensemble *ensemble,
+                       const paritas_toys_tally *tally);
 paritas_status toy_runner_run(const struct toy_runner *runner, uint64_t first, uint64_t end);
 
 void toy_tally_add(paritas_toys_tally *tally, const struct profile *profile);

@@ -325,7 +325,8 @@ paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end)
                                       .n_ensembles = test->pool.n_hypotheses,
                                       .present = test->store ? present_toys : NULL,
                                       .run = run_toys,
-                                      .user = &chunk};
+                                      .user = &chunk,
+                                      .tally = &test->result.tally};
     arena_open(&chunk.arena, &context->allocator);
     const paritas_status status = toy_runner_run(&runner, first, end);
     arena_free(&chunk.arena);
@@ -356,7 +357,9 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
                                  .statistic = paritas_test_statistic_name(statistic),
                                  .mu = statistic_tested(statistic, mu)};
     TRY(toys_share(infer->context, options, &first, &end));
+    TRY(infer_make_room(infer, infer->poi, key.mu));
     TRY(infer_check_tested(infer, infer->poi, key.mu));
+    infer_note_widening(infer);
     TRY(toys_open_store(infer, options, &key, store));
     TRY(toy_test_open(test, infer, options, statistic, mu, *store));
     if (*store) {

@@ -102,7 +102,7 @@ static paritas_status add_point(struct search *s, double mu, uint64_t toys)
     struct tested *point = infer_array(infer, 1, sizeof *point);
     TRY(infer_memory(infer));
     if (mu > infer->upper[infer->poi]) {
-        limit_widen(infer, mu, s->widest);
+        infer_widen(infer, mu);
         s->widened = true;
     }
     size_t at = s->n++;
@@ -424,7 +424,7 @@ static paritas_status limit_toys(struct search *s, const paritas_limit_toys_requ
 {
     const paritas_limit_request by_formula = {.statistic = request->statistic, .level = request->level};
     paritas_limit_result asymptotic;
-    s->widest = limit_widest(s->infer);
+    s->widest = s->infer->widest;
     TRY(open_store(s, request->level));
     TRY(limit_asymptotic(s->infer, &by_formula, &asymptotic, NULL));
     propose_first(s, &asymptotic);

@@ -44,21 +44,16 @@ paritas_status toys_share(paritas_context *context, const paritas_toys_options *
     return PARITAS_OK;
 }
 
-/* Hash of the frozen model and the completed job. */
+/* Hash of the frozen model and the data. */
 static paritas_status digest(const struct infer *infer, char hex[65])
 {
     const struct frozen *f = paritas_model_frozen(infer->model);
-    const size_t p = infer->n_parameters;
     const struct {
         const void *bytes;
         size_t length;
     } parts[] = {{f->tables.ints, f->tables.n_ints * sizeof *f->tables.ints},
                  {f->tables.reals, f->tables.n_reals * sizeof *f->tables.reals},
-                 {infer->base.data, infer->n_data * sizeof(double)},
-                 {infer->base.start, p * sizeof(double)},
-                 {infer->base.lower, p * sizeof(double)},
-                 {infer->base.upper, p * sizeof(double)},
-                 {infer->base.fixed, p}};
+                 {infer->base.data, infer->n_data * sizeof(double)}};
     struct text text;
     text_open(&text, &infer->context->allocator);
     for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
@@ -69,7 +64,52 @@ static paritas_status digest(const struct infer *infer, char hex[65])
     return failed ? paritas_fail_memory(infer->context) : PARITAS_OK;
 }
 
-#define OWN_ENTRIES 12
+/* What a job sets in place of the model's own: "mu=2,a=0.5". */
+enum setting { SETTING_START, SETTING_BOUNDS, SETTING_FIXED, SETTINGS };
+#define LONGEST_SETTING 200 /* in bytes; a longer one is shown by its hash */
+
+static void write_setting(const struct infer *infer, enum setting setting, struct text *text)
+{
+    const paritas_model *model = infer->model;
+    const paritas_job *job = &infer->base;
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        const bool fixed = job->fixed[i] != 0,
+                   moved = job->start[i] != paritas_model_suggested_init(model)[i],
+                   held = fixed && (moved || !paritas_model_suggested_fixed(model)[i]),
+                   freed = !fixed && paritas_model_suggested_fixed(model)[i],
+                   bounded = job->lower[i] != paritas_model_lower_bounds(model)[i] ||
+                             job->upper[i] != paritas_model_upper_bounds(model)[i];
+        const bool differs[SETTINGS] = {moved && !fixed, bounded, held || freed};
+        if (!differs[setting]) continue;
+        text_format(text, "%s%s=", text->length > 0 ? "," : "", paritas_model_parameter_name(model, i));
+        if (setting == SETTING_BOUNDS)
+            text_format(text, "%.17g:%.17g", job->lower[i], job->upper[i]);
+        else if (setting == SETTING_FIXED && freed)
+            text_format(text, "free");
+        else
+            text_format(text, "%.17g", job->start[i]);
+    }
+}
+
+/* *found: NULL where the job has the model's own. */
+static paritas_status describe_setting(struct infer *infer, enum setting setting, const char **found)
+{
+    struct text text;
+    text_open(&text, &infer->context->allocator);
+    write_setting(infer, setting, &text);
+    const bool hashed = text.length > LONGEST_SETTING;
+    char *copy = infer_array(infer, hashed ? 65 : text.length + 1, 1);
+    if (copy && hashed && !text.failed)
+        sha256_of_bytes(text.bytes, text.length, copy);
+    else if (copy && text.length > 0)
+        memcpy(copy, text.bytes, text.length);
+    const bool failed = !copy || text.failed;
+    *found = text.length > 0 ? copy : NULL;
+    text_free(&text);
+    return failed ? paritas_fail_memory(infer->context) : PARITAS_OK;
+}
+
+#define OWN_ENTRIES (13 + SETTINGS)
 
 paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *options,
                                const struct toys_key *key, struct store **store)
@@ -78,7 +118,8 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     *store = NULL;
     if (!options->store) return PARITAS_OK;
     const bool fits = key->kind == STORE_FITS;
-    char model[65], n[32], seed[32], precision[32], mu[40], shard[40], starts[32];
+    static const char *const settings[SETTINGS] = {"init", "bounds", "fix"};
+    char model[65], n[32], seed[32], precision[32], mu[40], shard[40], starts[32], iterations[32];
     paritas_key_entry *const entries =
         infer_array(infer, OWN_ENTRIES + options->n_entries + key->n_entries, sizeof *entries);
     const char **names = infer_array(infer, infer->n_parameters, sizeof *names);
@@ -89,12 +130,19 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     snprintf(precision, sizeof precision, "f%u%s", context->precision, fits_are_raw(context) ? TOYS_RAW : "");
     snprintf(mu, sizeof mu, "%.17g", key->mu);
     snprintf(starts, sizeof starts, "%u", infer->starts);
+    snprintf(iterations, sizeof iterations, "%u", infer->base.max_iterations);
     snprintf(shard, sizeof shard, "%u/%u", options->shard, options->shards);
     paritas_key_entry *e = entries;
     *e++ = (paritas_key_entry){"command", key->what};
     for (size_t k = 0; k < options->n_entries; k++) *e++ = options->entries[k];
     for (size_t k = 0; k < key->n_entries; k++) *e++ = key->entries[k];
     *e++ = (paritas_key_entry){"model", model};
+    for (int k = 0; k < SETTINGS; k++) {
+        const char *setting;
+        TRY(describe_setting(infer, (enum setting)k, &setting));
+        if (setting) *e++ = (paritas_key_entry){settings[k], setting};
+    }
+    if (infer->base.max_iterations > 0) *e++ = (paritas_key_entry){"max_iterations", iterations};
     if (key->statistic) *e++ = (paritas_key_entry){"test_statistic", key->statistic};
     if (!isnan(key->mu)) *e++ = (paritas_key_entry){"mu", mu};
     /* only a maximum for limits, which take what they need */

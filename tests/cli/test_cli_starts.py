@@ -76,6 +76,43 @@ def test_toys_of_such_a_fit_name_fit_and_bin(command, tmp_path):
     assert done.returncode == 1 and "where toys are drawn" in done.stderr and REASON in done.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["toys", "hypotest-toys", "gof", "limit --calc toys", "significance --calc toys"],
+)
+def test_json_without_toys_has_a_status_and_no_numbers(command, tmp_path):
+    done = run(*command.split(), impossible(tmp_path), "--ntoys", "5", "--json")
+    answer = json.loads(done.stdout)
+    assert (done.returncode, answer["status"], answer["fitted"]) == (1, "non_finite", 0)
+    for key in ("CLs_obs", "q", "limit_obs", "Z", "p_toys", "p0"):
+        assert answer.get(key) is None
+
+
+def test_a_model_without_background_has_one_exit_code_and_a_reason(tmp_path):
+    """Signal alone, with events: mu = 0 is impossible, and every test compares with it."""
+    path = impossible(tmp_path)
+    workspace = json.loads(path.read_text())
+    workspace["channels"][0]["samples"][0]["data"] = [3.0, 4.0]
+    workspace["channels"][0]["samples"][1]["data"] = [0.0, 0.0]
+    path.write_text(json.dumps(workspace))
+    assert run("fit", path).returncode == 0
+    for command in ("hypotest", "limit", "significance", "hypotest-toys"):
+        done = run(command, path, "--json")
+        assert (done.returncode, json.loads(done.stdout)["status"]) == (1, "non_finite")
+        assert "the fit with mu = 0 ended outside the domain: channel SR, bin 0 has the rate 0" in done.stderr
+
+
+def test_a_ranking_of_nothing_has_the_fits_status(tmp_path):
+    done = run("ranking", impossible(tmp_path), "--json")
+    assert (done.returncode, json.loads(done.stdout)["status"]) == (1, "non_finite")
+
+
+def test_starts_have_a_maximum():
+    for command in ("fit", "hypotest", "hypotest-toys"):
+        done = run(command, TWO, "--starts", "100001")
+        assert done.returncode == 2 and "--starts takes at most 100000" in done.stderr
+
+
 def test_asimov_data_of_such_a_fit_name_fit_and_bin(tmp_path):
     done = run("scan", impossible(tmp_path), "--asimov", "1")
     assert done.returncode == 1 and f"the fit with mu = 1 ended outside the domain: {REASON}" in done.stderr

@@ -315,6 +315,43 @@ def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
     assert answer["q"] < 4.0
 
 
+def test_an_entry_of_a_limits_scan_is_not_above_a_point_of_another(tmp_path):
+    """Every entry that says `converged` is as low as a fit there from many starts."""
+    made = generate.generate("hard", 36)
+    path = generate.write(str(tmp_path), made)
+    code, answer, _ = run("limit", path, *made.options())
+    q = {entry["mu"]: entry["q"] for entry in answer["scan"] if entry["status"] == "converged"}
+    assert code == 1 and len(q) > 8
+    free = run("fit", path, *made.options(), "--starts", 20)[1]["twice_nll"]
+    for mu in sorted(q)[::5]:
+        fixed = run("fit", path, *made.options(), "--fix", f"mu={mu!r}", "--starts", 20)[1]
+        assert q[mu] <= fixed["twice_nll"] - free + 1e-5, mu
+
+
+def test_a_significance_is_that_of_the_test_of_q0(tmp_path):
+    """The parameter of interest does nothing here: a q0 of 2e-11 is what fits leave open."""
+    made = generate.generate("hard", 49)
+    path = generate.write(str(tmp_path), made)
+    test = run("hypotest", path, *made.options(), "--test-stat", "q0", "--quick")[1]
+    found = run("significance", path, *made.options(), "--quick")[1]
+    assert 0 < found["q0"] == test["q"] < 1e-8 and test["q_A"] == 0
+    assert (found["p0"], found["Z"], test["p0"]) == (0.5, 0, 0.5)
+
+
+def test_an_impact_without_a_fit_is_null(tmp_path):
+    """The second bin's rate is 2 - 2 a: a = 1 is the best fit, and a = 2 has no likelihood."""
+    variation = {"hi_data": [5.0, 0.0], "lo_data": [5.0, 4.0]}
+    samples = [
+        ([1.0, 0.0], [{"name": "mu", "type": "normfactor", "data": None}]),
+        ([5.0, 2.0], [{"name": "a", "type": "histosys", "data": variation}]),
+    ]
+    path = workspace(tmp_path / "edge.json", samples, [5, 0])
+    code, answer, _ = run("ranking", path)
+    (entry,) = answer["entries"]
+    assert (code, entry["status"], entry["prefit_up"]) == (1, "non_finite", None)
+    assert entry["prefit_down"] == pytest.approx(0.0, abs=1e-6)
+
+
 def mirrored(path, observed=(100.0, 100.0, 150.0), auxiliary=0.0):
     """A parameter that raises the rate whichever way it goes. It also moves a second channel's background to
     one of two bins. The data are the same if the bins change places; the signal is in the first."""

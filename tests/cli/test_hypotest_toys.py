@@ -164,7 +164,7 @@ def test_a_command_line_that_cannot_be_parsed_is_2():
 
 
 def test_what_the_model_does_not_allow_is_3(tmp_path):
-    refused(3, [*BASE, "--mu", 11], "mu")
+    refused(3, [*BASE, "--mu", "1.1e7"], "mu")
     refused(3, [*BASE, "--mu", -1], "mu")
     refused(3, [*BASE, "--poi", "nobody"], "nobody")
     refused(3, [*BASE, "--ntoys", 5, "--shard", "1/7"], 7)
@@ -226,6 +226,10 @@ def test_an_existing_store_is_resumed_only_when_asked_and_only_by_the_same_run(t
         (["--shard", "1/2"], "shard"),
         (["--minimizer", "newton"], "minimizer"),
         (["--normsys-code", "1"], "normsys-code"),
+        (["--init", "mu=0.5"], "no init, this run has init = mu=0.5"),
+        (["--fix", "uncorr_bkguncrt[0]=1.2"], "no fix, this run has fix = uncorr_bkguncrt[0]=1.2"),
+        (["--max-iterations", 7], "no max_iterations, this run has max_iterations = 7"),
+        (["--starts", 2], "no starts, this run has starts = 2"),
     ):
         refused(3, [*BASE, "--ntoys", 400, *changed, *resume], "run.db", word)
     refused(3, ["hypotest-toys", other, *BASE[2:], "--ntoys", 400, *resume], "run.db", "workspace")

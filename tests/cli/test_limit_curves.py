@@ -108,6 +108,24 @@ def test_a_tested_value_beyond_the_bound_widens_it():
         assert done.returncode == 3 and "lies outside its bounds [0, 10]" in done.stderr
 
 
+def test_held_and_scanned_values_widen_the_bound_as_tested_ones():
+    free = answer("fit", TWO)["twice_nll"]
+    tested, scanned = answer("hypotest", TWO, "--mu", 20), run("scan", TWO, "--par", "mu=0:20:2", "--json")
+    q = [point["q"] for point in json.loads(scanned.stdout)["points"]]
+    assert q == [pytest.approx(0.0, abs=1e-9), pytest.approx(tested["q"])]
+    assert "the upper bound of mu was widened to 20\n" in scanned.stderr
+    held = run("fit", TWO, "--fix", "mu=20", "--json")
+    assert json.loads(held.stdout)["twice_nll"] - free == pytest.approx(tested["q"])
+    assert "the upper bound of mu was widened to 20\n" in held.stderr
+    toys = run("hypotest-toys", TWO, "--mu", 20, "--ntoys", 5, "--json")
+    assert json.loads(toys.stdout)["q"] == pytest.approx(tested["q"])
+    assert "widened to 20" in toys.stderr
+    for command in (("scan", TWO, "--par", "mu=-1:20:2"), ("hypotest-toys", TWO, "--mu", -1)):
+        assert "mu = -1 lies outside its bounds [0, 10]" in run(*command).stderr
+    for command in (("scan", TWO, "--par", "mu=0:1e8:2"), ("hypotest", TWO, "--mu", "1e8")):
+        assert "[0, 10], which are widened up to 10485760 at most" in run(*command).stderr
+
+
 @pytest.mark.parametrize("name", ["model_205", "model_256", "model_262", "model_336", "model_355"])
 def test_a_jump_is_no_limit(name):
     path = os.path.join(HARD, name + ".json")

@@ -108,8 +108,9 @@ TEST(chunks_are_as_large_as_the_device_wants_that_the_work_moves_to)
     struct chunks chunks = {.next = 5};
     options.threads = 1;
     assert_int_equal(paritas_open(&options, &chunks.context), PARITAS_OK);
-    const size_t step = toy_runner_step(chunks.context, &ensemble);
-    const struct toy_runner runner = {chunks.context, &ensemble, 1, see_none_present, see_chunk, &chunks};
+    const size_t step = toy_runner_step(chunks.context, &ensemble, NULL);
+    const struct toy_runner runner = {chunks.context, &ensemble, 1,   see_none_present,
+                                      see_chunk,      &chunks,   NULL};
     assert_true(step < 1000);
     assert_int_equal(toy_runner_run(&runner, 5, 20005), PARITAS_OK);
     assert_int_equal(chunks.n, 4);
@@ -120,11 +121,32 @@ TEST(chunks_are_as_large_as_the_device_wants_that_the_work_moves_to)
     paritas_close(chunks.context);
 }
 
+TEST(chunks_shrink_with_the_cost_of_a_toy)
+{
+    const struct frozen model = {.n_slots = 8, .n_places = 8};
+    const struct ensemble usual = {.model = &model, .quasi_newton = true},
+                          many = {.model = &model, .options.plan.starts = STARTS_MANY};
+    const paritas_toys_tally cheap = {.fitted = 100, .iterations = 2000},
+                             costly = {.fitted = 100, .iterations = 100000},
+                             costliest = {.fitted = 100, .iterations = 1000000};
+    paritas_options options = PARITAS_OPTIONS_DEFAULT;
+    paritas_context *context;
+    options.threads = 2;
+    assert_int_equal(paritas_open(&options, &context), PARITAS_OK);
+    assert_int_equal(toy_runner_step(context, &usual, NULL), 16384);
+    assert_int_equal(toy_runner_step(context, &usual, &cheap), 16384);
+    assert_int_equal(toy_runner_step(context, &many, NULL), 23);
+    assert_int_equal(toy_runner_step(context, &many, &costly), 117);
+    assert_int_equal(toy_runner_step(context, &many, &costliest), 16);
+    paritas_close(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(newtons_fits_of_toys_run_on_the_accelerator),
         cmocka_unit_test(chunks_are_as_large_as_the_device_wants_that_the_work_moves_to),
+        cmocka_unit_test(chunks_shrink_with_the_cost_of_a_toy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,11 +2,12 @@
 
 import json
 import pickle
+import subprocess
 
 import numpy as np
 import paritas
 import pytest
-from package_support import TWO
+from package_support import PROGRAM, TWO
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,31 @@ def test_to_dict_is_a_complete_record_for_json(model):
     toys = json.loads(json.dumps(model.fit_toys(n=3).to_dict()))
     assert toys["toy"] == [0, 1, 2] and toys["run"]["tally"]["counts"]["converged"] == 3
     assert len(toys["summary"]["mean"]) == len(toys["names"])
+
+
+def test_to_dict_is_what_the_program_writes(model):
+    def common(one, other):
+        return {key: one[key] for key in one if key in other and key != "scan"}
+
+    done = subprocess.run([PROGRAM, "limit", TWO, "--json"], capture_output=True, text=True, check=True)
+    written, found = json.loads(done.stdout), model.upper_limit().to_dict()
+    assert common(found, written) == common(written, found)
+    for ours, theirs in zip(found["scan"], written["scan"]):
+        assert common(ours, theirs) == theirs
+    assert found["scan"][0]["p0"] is None and found["scan"][0]["q_asimov_other"] is None
+    assert found["crossings_obs"] == [] and found["crossings_exp"] == [[]] * 5
+    for result in (model.fit(), model.hypotest(1.0), model.scan(("mu", [0, 1])), model.ranking()):
+        json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_crossings_have_the_length_that_was_found(model):
+    limit = model.upper_limit()
+    row = limit.row.copy()
+    assert row["crossings_exp"].shape == (5, 128)  # as many as tests: none is left out
+    row["crossings_exp"][4][:9] = range(9)
+    found = type(limit)(row, level=limit.level, scan=[])
+    assert [len(one) for one in found.crossings_exp] == [0, 0, 0, 0, 9]
+    assert found.to_dict()["crossings_exp"][4] == [float(k) for k in range(9)]
 
 
 def test_attributes_of_results_cannot_be_set(model):
