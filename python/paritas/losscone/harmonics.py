@@ -133,11 +133,12 @@ def lomb_scargle(time: ArrayLike, values: ArrayLike, weights: ArrayLike, frequen
 @dataclass
 class Periodogram:
     """frequency: 1/day; power: 0 to 1; level: power that noise alone exceeds somewhere with a chance of 1 %;
-    blocks: means of blocks of time behind it."""
+    span: days of data; blocks: means of blocks of time behind it."""
 
     frequency: Floats
     power: Floats
     level: float
+    span: float
     blocks: int
     response: str
     illumination: str
@@ -155,9 +156,10 @@ def periodogram(
 ) -> Periodogram:
     """The periodogram of U from means of blocks of time, weighted by their sweeps.
 
-    frequencies: 1/day; None: up to 1, five in each independent step 1 / (length of the data). The level
-        assumes independent blocks: (1 - p)^((B - 3) / 2) is the chance of a power p at one frequency, with
-        span times range of frequencies as the number of trials (Zechmeister and Kuerster, sect. 2). Other
+    frequencies: 1/day; None: from half a turn in the data up to 1, ten in each independent step
+        1 / span. The level assumes independent blocks: (1 - p)^((B - 3) / 2) is the chance of a power p at
+        one frequency. The number of trials is the span times the range of frequencies (Zechmeister and
+        Kuerster, sect. 2). Other
         arguments: as in `harmonics`."""
     chosen, time, potential = _selected(source, response, good, illumination, at)
     blocks = blocks_of(time, block)
@@ -166,8 +168,8 @@ def periodogram(
         raise _engine.InvalidInput(f"a periodogram needs 6 blocks of {block:g} h with used sweeps, not {n}")
     means, centre = averages(blocks, potential, n), averages(blocks, time - time.min(), n)["mean"]
     span = float(np.ptp(centre)) / DAY
-    f = np.arange(1, int(5.0 * span) + 1) / (5.0 * span) if frequencies is None else numbers(frequencies)
+    f = np.arange(5.0, 10.0 * span + 1.0) / (10.0 * span) if frequencies is None else numbers(frequencies)
     power = lomb_scargle(time.min() + centre, means["mean"], means["count"], f)
     trials = max(1.0, span * float(np.ptp(f)))
     level = 1.0 - (1.0 - 0.99 ** (1.0 / trials)) ** (2.0 / (n - 3))
-    return Periodogram(f, power, float(level), n, chosen.response, illumination)
+    return Periodogram(f, power, float(level), span, n, chosen.response, illumination)
