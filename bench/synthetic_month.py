@@ -51,7 +51,9 @@ def potential_of(angle, hour, temperature, longitude, latitude):
     night = 0.5 * (1.0 + np.tanh(angle / 5.0))
     dark = -(60.0 + 1.2 * temperature) * np.where(hour < 0.0, 1.15, 1.0)
     here, there = np.radians([latitude, np.full_like(latitude, -25.0)])
-    cosine = np.sin(here) * np.sin(there) + np.cos(here) * np.cos(there) * np.cos(np.radians(longitude + 165.0))
+    cosine = np.sin(here) * np.sin(there) + np.cos(here) * np.cos(there) * np.cos(
+        np.radians(longitude + 165.0)
+    )
     return -25.0 * (1.0 - night) + dark * night - np.where(cosine > np.cos(np.radians(25.0)), 40.0, 0.0)
 
 

@@ -17,7 +17,7 @@ from ..losscone.averages import ORBIT
 from ..losscone.harmonics import PERIODS, Periodogram
 from ..losscone.products import ILLUMINATIONS, TERMINATOR, SurfaceMap, TerminatorProfile
 from .projections import chosen, draw_basemap, outline_of_cell
-from .style import BLUE, GREY, OPAQUE, RED, Figure, finite_range, panels
+from .style import BLUE, GREY, OPAQUE, RED, Figure, finite_range, panels, robust_limits
 
 #: values of a map: colours, and the label of their bar
 _VALUES = {
@@ -33,16 +33,6 @@ _WORDS = {
     "terminator": "terminator",
     "night": "night",
 }
-
-
-def robust_limits(values: Any, part: float = 0.02) -> tuple[float, float]:
-    """The range without the lowest and highest `part` of the finite values; (0, 1) if there are none."""
-    known = np.asarray(values, dtype=np.float64)
-    known = known[np.isfinite(known)]
-    if not len(known):
-        return 0.0, 1.0
-    low, high = np.quantile(known, (part, 1.0 - part)).tolist()
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
 def _sweeps(good: bool, count: int) -> str:
