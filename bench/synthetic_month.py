@@ -8,8 +8,8 @@ them by `paritas losscone fit FOLDER --geometry FOLDER/truth.csv -o tables`.
 
 The orbit is polar, 100 km high, and takes 118 minutes. Spectra are kappa distributions: solar wind, for some
 days around full Moon magnetosheath, lobe and plasma sheet. U is -25 V by day, falls within 10 degrees of the
-terminator, and is -60 V - 1.2 T / e at night, 15 % lower at dawn. A region of 25 degrees around 165 W, 25 S is
-lower by 40 V. The spacecraft is in sunlight throughout. Needs `paritas` as a package and as a program."""
+terminator, and is -60 V - 1.2 T / e at night, 15 % lower at dawn. A region of 25 degrees around 165 W, 25 S
+is lower by 40 V. The spacecraft is in sunlight throughout. Needs `paritas` as a package and as a program."""
 
 import argparse
 import csv
