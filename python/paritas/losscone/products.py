@@ -59,8 +59,8 @@ def lit(angle: Floats, terminator: float = TERMINATOR) -> dict[str, NDArray[np.b
 @dataclass
 class SurfaceMap:
     """U over the Moon. parts: by illumination ("all", "day", "terminator", "night") a table with a row for
-    each cell of the grid: longitude, latitude (of its middle), and the columns of `averages`. at, response,
-    terminator: as asked; good: whether only good sweeps count."""
+    each cell of the grid: longitude, latitude (of its middle), west, east, south, north (its bounds), and the
+    columns of `averages`. at, response, terminator: as asked; good: whether only good sweeps count."""
 
     grid: EqualAreaGrid
     parts: dict[str, Table]
@@ -91,13 +91,14 @@ def surface_map(
         no used sweep has a position."""
     chosen, grid = select(source, response=response, good=good), EqualAreaGrid.of(degrees)
     places = places_of(chosen, at)
-    cell, centres = grid.cell(places.longitude, places.latitude), grid.centres()
+    cell, centres, bounds = grid.cell(places.longitude, places.latitude), grid.centres(), grid.bounds()
     blocks = blocks_of(chosen.time, block)
     parts = {}
     for name, inside in lit(places.angle, terminator).items():
         found = averages(np.where(inside & chosen.used, cell, -1), chosen.potential, len(grid), blocks)
-        columns = {"longitude": centres[:, 0], "latitude": centres[:, 1], **columns_by_name(found)}
-        parts[name] = structured(columns)
+        columns = {"longitude": centres[:, 0], "latitude": centres[:, 1]}
+        columns.update(zip(("west", "east", "south", "north"), bounds.T))
+        parts[name] = structured({**columns, **columns_by_name(found)})
     return SurfaceMap(grid, parts, at, chosen.response, terminator, good)
 
 

@@ -29,7 +29,7 @@ class Page(HtmlPage):
     analysis: Analysis
 
     @property
-    def converged(self) -> bool:  # type: ignore[override]
+    def converged(self) -> bool:
         return self.analysis.converged
 
 

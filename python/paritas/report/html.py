@@ -71,10 +71,14 @@ class Markup(str):
 
 
 class HtmlPage:
-    """A page that writes and shows itself. converged: what it is made of can be trusted."""
+    """A page that writes and shows itself."""
 
     html: str
-    converged: bool
+
+    @property
+    def converged(self) -> bool:
+        """The results behind the page can be used."""
+        raise NotImplementedError
 
     def write(self, path: PathLike) -> None:
         """Writes a file, whole or not at all. Raises OSError."""
@@ -121,9 +125,7 @@ def verdict(good: bool, words: str, warnings: Sequence[str]) -> Markup:
     """The first lines of a page, and its warnings."""
     lines = "".join(f"<li>{text(line)}</li>" for line in warnings)
     listed = lines and f'<div class="warnings" role="note"><h3>Warnings</h3>\n<ul>{lines}</ul></div>\n'
-    return Markup(
-        f'<div class="{"verdict" if good else "verdict bad"}"><p>{text(words)}</p></div>\n{listed}'
-    )
+    return Markup(f'<div class="{"verdict" if good else "verdict bad"}"><p>{text(words)}</p></div>\n{listed}')
 
 
 def circumstances() -> list[list[str]]:
