@@ -99,13 +99,13 @@ def surface_map(
 
 def _polygons(view: Any, shift: float, cells: list[Floats]) -> tuple[list[Floats], Any]:
     """Outlines in the plane, and which of the cells the view shows."""
-    polygons, kept = [], []
-    for k, cell in enumerate(cells):
-        x, y, inside = view.project(cell[:, 0], cell[:, 1])
-        if inside.any():
-            polygons.append(np.stack([x + shift, y], axis=1))
-            kept.append(k)
-    return polygons, np.array(kept, dtype=np.int64)
+    if not cells:
+        return [], np.array([], dtype=np.int64)
+    ends = np.cumsum([len(cell) for cell in cells])
+    x, y, inside = view.project(*np.concatenate(cells).T)
+    kept = np.flatnonzero(np.logical_or.reduceat(inside, np.concatenate([[0], ends[:-1]])))
+    outlines = np.split(np.stack([x + shift, y], axis=1), ends[:-1])
+    return [outlines[k] for k in kept], kept
 
 
 def terminator_profile(

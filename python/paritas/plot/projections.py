@@ -48,7 +48,7 @@ class Mollweide:
         wanted = np.pi * np.sin(at)
         # Newton's method for 2 t + sin 2 t = pi sin(latitude) from a start close to the root near the poles
         t = np.sign(at) * (0.5 * np.pi - (0.75 * np.pi * (1.0 - np.abs(np.sin(at)))) ** (1.0 / 3.0) * 0.9)
-        for _ in range(30):
+        for _ in range(12):
             slope = 2.0 + 2.0 * np.cos(2.0 * t)
             t = np.clip(
                 t
