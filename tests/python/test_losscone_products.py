@@ -242,6 +242,13 @@ def test_regions_are_the_programs_and_are_counted(tmp_path):
     for k, row in enumerate(found):
         mine = text["potential"][(classes == k) & np.isfinite(text["potential"])]
         assert row["count"] == len(mine) and (not len(mine) or row["mean"] == pytest.approx(mine.mean()))
+    warm, dark = text["temperature"], text["projection_in_sun"] == 0.0
+    night = losscone.region_statistics(text, illumination="night", response="hard", good=False)
+    assert night["sweeps"].sum() == dark.sum() == found["sweeps"][5]
+    sheath = text["potential"][dark & (warm >= 30.0) & (warm < 80.0) & np.isfinite(text["potential"])]
+    assert night["count"][2] == len(sheath) > 0 and night["mean"][2] == pytest.approx(sheath.mean())
+    with pytest.raises(paritas.InvalidArgument, match="illumination 'dusk': must be day or night"):
+        losscone.region_statistics(text, illumination="dusk")
     with pytest.raises(paritas.InvalidArgument, match="regions: 60 indices are wanted"):
         losscone.region_statistics(text, regions=[1, 2])
 

@@ -145,20 +145,28 @@ def terminator_profile(
     return TerminatorProfile(sides, at, chosen.response, good)
 
 
-def regions_of(table: Table) -> NDArray[np.int64]:
-    """The plasma region of each sweep, an index of REGIONS: the table's `environment_class` (npz), else by
-    the same rules from `projection_in_sun` and `temperature`."""
-    if has(table, "environment_class"):
+def regions_of(table: Table, illumination: str | None = None) -> NDArray[np.int64]:
+    """The plasma region of each sweep, an index of REGIONS.
+
+    illumination None: the table's `environment_class` (npz), else by the same rules from `projection_in_sun`
+        and `temperature`; every dark foot is wake. "day" or "night": by temperature alone, if the foot of the
+        field line is lit or dark, else -1."""
+    if illumination not in (None, "day", "night"):
+        raise _engine.InvalidArgument(f"illumination {illumination!r}: must be day or night")
+    if illumination is None and has(table, "environment_class"):
         return np.asarray(table["environment_class"], dtype=np.int64)
     lit, warm = reals(table, "projection_in_sun"), reals(table, "temperature")
-    by_warmth = 1 + np.searchsorted(_TEMPERATURES, warm, side="right")
-    known = np.isfinite(lit) & (warm > 0.0)
-    return np.where(lit == 0.0, 5, np.where(known, by_warmth, 0)).astype(np.int64)
+    by_warmth = np.where(warm > 0.0, 1 + np.searchsorted(_TEMPERATURES, warm, side="right"), 0)
+    if illumination is not None:
+        asked = lit == (1.0 if illumination == "day" else 0.0)
+        return np.where(asked, by_warmth, -1).astype(np.int64)
+    return np.where(lit == 0.0, 5, np.where(np.isfinite(lit), by_warmth, 0)).astype(np.int64)
 
 
 def region_statistics(
     source: Source,
     *,
+    illumination: str | None = None,
     regions: ArrayLike | None = None,
     names: tuple[str, ...] = REGIONS,
     response: str | None = None,
@@ -167,10 +175,13 @@ def region_statistics(
 ) -> Table:
     """U by plasma region: a row each with region, sweeps (used or not), and the columns of `averages`.
 
-    regions: an index of `names` for each sweep, below 0: none. None: as in `regions_of`. block: hours whose
-        sweeps count as one measurement. response, good: as in `select`."""
+    illumination: "day" or "night" sorts sweeps whose foot of the field line is lit or dark by temperature;
+        None: a dark foot is wake, as in docs/losscone.md. regions: own regions, an index of `names` for each
+        sweep; below 0: none. block: hours whose sweeps count as one measurement. response, good: as in
+        `select`."""
     chosen = select(source, response=response, good=good)
-    region = regions_of(chosen.table) if regions is None else np.asarray(regions, dtype=np.int64)
+    found_regions = regions_of(chosen.table, illumination) if regions is None else regions
+    region = np.asarray(found_regions, dtype=np.int64)
     if region.shape != (len(chosen.table),):
         raise _engine.InvalidArgument(f"regions: {len(chosen.table)} indices are wanted, one for each sweep")
     inside = np.where(chosen.used, region, -1)

@@ -319,12 +319,13 @@ def time_series(
         if stem and has(table, f"{stem}_lower{suffix}"):
             lower, upper = (reals(table, f"{stem}_{side}{suffix}") for side in ("lower", "upper"))
             text = "confidence set" if intervals == "confidence" else "plateau"
-            axes.vlines(time, lower, upper, color="0.55", linewidth=0.8, zorder=2, label=text, **many)
+            look: dict[str, Any] = {"color": BLUE, "alpha": 0.5, "linewidth": 0.9, "zorder": 2, **many}
+            axes.vlines(time, lower, upper, label=text, **look)
             for side, ends, marker, text in (("lower", lower, "v", "below"), ("upper", upper, "^", "above")):
                 name = f"confidence_at_{side}_bound{suffix}"
                 if intervals == "confidence" and has(table, name) and np.any(table[name]):
                     there = np.asarray(table[name], dtype=bool)
-                    look: dict[str, Any] = {"color": GREY, "markersize": 4, "linestyle": "none", "zorder": 2}
+                    look = {"color": GREY, "markersize": 4, "linestyle": "none", "zorder": 2}
                     axes.plot(time[there], ends[there], marker, label=f"open {text}", **look)
         _draw_by_quality(axes, time, U, quality_of(table, chosen), many)
         low, high = _robust_axis(U, lower, upper) if limits is None else limits

@@ -108,6 +108,15 @@ def _polygons(view: Any, shift: float, cells: list[Floats]) -> tuple[list[Floats
     return [outlines[k] for k in kept], kept
 
 
+def _label_decades(axis: Any) -> None:
+    """Plain numbers at 1, 2, 5 of each decade of a logarithmic axis."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
 def terminator_profile(
     found: TerminatorProfile,
     *,
@@ -166,6 +175,7 @@ def terminator_profile(
         last = given[-1]
         if len(given) > 1:
             last.set(ylabel="sweeps", yscale="log")
+            _label_decades(last.yaxis)
             last.axvline(0.0, color="0.5", linewidth=0.8, zorder=1)
         last.set_xlabel("angle from the terminator (deg), night above 0")
         last.set_xticks(range(-90, 91, 30))
@@ -181,8 +191,6 @@ def periodogram(
 ) -> Figure:
     """Power over the period, with the level that noise exceeds in 1 % of cases, and the lunar day, month and
     year where the data reach them."""
-    from matplotlib.ticker import LogLocator
-
     with panels(ax, figure, (6.6, 3.6), style) as (drawn, (axes, *_)):
         period = 1.0 / found.frequency
         axes.plot(period, found.power, color=BLUE, linewidth=1.0, zorder=3)
@@ -211,9 +219,7 @@ def periodogram(
             axes.axvspan(found.span, period.max(), facecolor="0.92", linewidth=0, zorder=0, label=text)
         axes.set(xscale="log", xlim=(period.min(), period.max()), ylim=(0.0, high))
         axes.set(xlabel="period (days)", ylabel="power: part of the variance")
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.xaxis.set_minor_formatter("")
+        _label_decades(axes.xaxis)
         what = (
             f"U, {found.response}, {_WORDS[found.illumination]}: {found.blocks} means of {ORBIT:g} h or less"
         )

@@ -55,7 +55,7 @@ class Products:
     statistics: Table | None = None
     surface_map: SurfaceMap | None = None
     profile: TerminatorProfile | None = None
-    regions: Table | None = None
+    regions: dict[str, Table] = field(default_factory=dict)
     harmonics: dict[str, Table] = field(default_factory=dict)
     periodograms: dict[str, Periodogram] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
@@ -98,8 +98,7 @@ class MoonPage(HtmlPage):
             named += [(f"map_{name}", part) for name, part in made.surface_map.parts.items()]
         if made.profile is not None:
             named += [(f"profile_{name}", part) for name, part in made.profile.sides.items()]
-        if made.regions is not None:
-            named.append(("regions", made.regions))
+        named += [(f"regions_{name}", part) for name, part in made.regions.items()]
         named += [(f"harmonics_{name}", part) for name, part in made.harmonics.items()]
         for name, found in made.periodograms.items():
             columns = {"frequency": found.frequency, "power": found.power}
@@ -134,7 +133,14 @@ def products_of(
     place: dict[str, Any] = {"at": at, "block": block, **some}
     found.make("surface_map", lambda: losscone.surface_map(tables, degrees=degrees, **place))
     found.make("profile", lambda: losscone.terminator_profile(tables, **place))
-    found.make("regions", lambda: losscone.region_statistics(tables, block=block, **some))
+    some_regions: dict[str, Any] = {"block": block, **some}
+    found.make(
+        "regions",
+        lambda: {
+            one: losscone.region_statistics(tables, illumination=one, **some_regions)
+            for one in ("day", "night")
+        },
+    )
     parts = ("all", "day", "night") if found.surface_map is not None else ("all",)
     of: dict[str, Any] = {"at": at, **some}
     found.make(
@@ -348,17 +354,19 @@ def _profile(made: Products) -> Markup:
 
 
 def _regions(made: Products) -> Markup:
-    found = made.regions
-    assert found is not None
-    rows = [[str(row["region"]), *_statistics_cells(row)] for row in found]
-    drawn = shown(
-        "U by plasma region; wake: the foot of the field line is dark",
-        "Mean of U with its error, median and 16 to 84 % for each region; numbers in the table.",
-        plot_moon.regions,
-        found,
-        response=made.selection.response,
-    )
-    return beside(drawn, table("U by plasma region", ("region", *_STATISTICS), rows))
+    pieces = []
+    for name, found in made.regions.items():
+        where = f"{name}: the foot of the field line is {'lit' if name == 'day' else 'dark'}"
+        drawn = shown(
+            f"U by plasma region, {where}",
+            "Mean of U with its error, median and 16 to 84 % for each region; numbers in the table.",
+            plot_moon.regions,
+            found,
+            response=made.selection.response,
+        )
+        rows = [[str(row["region"]), *_statistics_cells(row)] for row in found if row["sweeps"]]
+        pieces.append(beside(drawn, table(f"U by plasma region, {name}", ("region", *_STATISTICS), rows)))
+    return Markup("".join(pieces))
 
 
 def _harmonics(made: Products) -> Markup:
