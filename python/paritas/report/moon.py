@@ -240,7 +240,7 @@ def _verdict(made: Products) -> Markup:
     content = ""
     if made.statistics is not None:
         content = table(
-            f"U by illumination; the terminator is within {TERMINATOR:g} degrees of it",
+            f"U by illumination; terminator: up to {TERMINATOR:g} degrees from it",
             ("where", *_STATISTICS),
             [
                 [name, *_statistics_cells(row)]
@@ -270,7 +270,8 @@ def _read(made: Products) -> Markup:
         ["Device of the fits", str(run.get("device", ""))],
         *circumstances(),
     ]
-    chosen = [[name.replace("_", " "), str(options[name])] for name in _OPTIONS if name in options]
+    shown_options = [(name, options[name]) for name in _OPTIONS if options.get(name) is not None]
+    chosen = [[name.replace("_", " "), str(value)] for name, value in shown_options]
     return Markup(
         table("The tables and where they come from", ("what", "which"), rows)
         + table("Options of the fits, from the first table", ("option", "value"), chosen)
@@ -388,7 +389,7 @@ def _harmonics(made: Products) -> Markup:
             float(row["period"]),
             _pm(row["amplitude"], row["amplitude_error"]),
             _pm(row["phase"], row["phase_error"]),
-            float(row["chance"]),
+            f"{row['chance']:.2g}" if np.isfinite(row["chance"]) else "-",
         ]
         for name, found in made.harmonics.items()
         for row in found
