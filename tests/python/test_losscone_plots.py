@@ -11,6 +11,7 @@ pytest.importorskip("paritas")
 
 from losscone_support import directions
 from paritas import losscone
+from paritas.losscone.selection import quality_of
 from paritas.plot import losscone as figures
 from paritas.plot import moon
 from paritas.plot.projections import Mollweide, circle
@@ -284,7 +285,8 @@ def test_a_sweep_of_a_day_shows_the_flux_as_measured_and_the_ends_of_its_set(res
     assert (
         f"U {fit.point(1)[0]:.1f} V ({row['confidence_lower']:.1f} to {row['confidence_upper']:.1f})" in title
     )
-    assert f"misfit {row['misfit']:.4g} of {row['cells']} cells" in title and "quality: fitted" in title
+    assert f"misfit {row['misfit']:.4g} of {row['cells']} cells" in title
+    assert f"quality: {quality_of(fit.table, 'hard')[1]}" in title
     best, low, high = (patch.get_data().values for patch in second.patches[:3])
     ends = [row["confidence_lower"], row["confidence_upper"]]
     ratios = losscone.profile(measured[1], ends).ratio[0]
