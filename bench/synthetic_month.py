@@ -6,10 +6,11 @@
 FOLDER gets day files, and truth.csv with positions, illumination, polarity and the true U of each sweep. Fit
 them by `paritas losscone fit FOLDER --geometry FOLDER/truth.csv -o tables`.
 
-The orbit is polar, 100 km high, and takes 118 minutes. Spectra are kappa distributions: solar wind, for some
-days around full Moon magnetosheath, lobe and plasma sheet. U is -25 V by day, falls within 10 degrees of the
-terminator, and is -60 V - 1.2 T / e at night, 15 % lower at dawn. A region of 25 degrees around 165 W, 25 S
-is lower by 40 V. The spacecraft is in sunlight throughout. Needs `paritas` as a package and as a program."""
+The edge of the cone is hard. The orbit is polar, 100 km high, and takes 118 minutes. Spectra are kappa
+distributions: solar wind, for some days around full Moon magnetosheath, lobe and plasma sheet. U is -25 V by
+day, falls within 10 degrees of the terminator, and is -60 V - 1.2 T / e at night, 15 % lower at dawn. A
+region of 25 degrees around 165 W, 25 S is lower by 40 V. The spacecraft is in sunlight throughout. Needs
+`paritas` as a package and as a program."""
 
 import argparse
 import csv
@@ -62,7 +63,7 @@ def make_day(folder, date, sweeps, start, seed):
     begin = np.datetime64(date).astype("datetime64[s]").astype(float)
     warm = "{}:{}".format(*TEMPERATURES[plasma_of(begin + 0.5 * DAY)])
     with tempfile.TemporaryDirectory() as scratch:
-        options = f"--plasma --beams 0 --truth folded --true-ratio 0.5:0.95 --true-temperature {warm}"
+        options = f"--plasma --beams 0 --true-ratio 0.5:0.95 --true-temperature {warm}"
         made = ["--sweeps", sweeps, "--start", date, "--seed", seed, *options.split()]
         command = [program(), "losscone", "synthesize", "-o", scratch, "--quiet", *made]
         subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
@@ -79,7 +80,7 @@ def make_day(folder, date, sweeps, start, seed):
     cosine = losscone.cosines(losscone.theta(), day.field, day.azimuth, np.full(day.energy.shape, -1.0))
     spacecraft = np.array([float(row["spacecraft_potential"]) for row in rows])
     blank = losscone.Sweeps.of(day.energy, spacecraft, cosine, np.ones_like(cosine))
-    before, after = (losscone.model(blank, points, response="folded")[0] for points in (old, new))
+    before, after = (losscone.model(blank, points)[0] for points in (old, new))
     day.flux *= after / before  # the sweep's noise and spectrum stay
     day.write(Path(folder) / f"3D{date[2:4]}{date[5:7]}{date[8:]}.TAB")
     for k, row in enumerate(rows):
