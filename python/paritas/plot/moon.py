@@ -238,6 +238,8 @@ def regions(
 ) -> Figure:
     """U by plasma region: the mean with its error, the median, 16 to 84 % of sweeps, and counts. table: of
     `region_statistics`. response: for the label."""
+    from matplotlib.ticker import NullLocator
+
     rows = table[table["count"] > 0]
     if not len(rows):
         raise ValueError("no region has a used sweep")
@@ -261,5 +263,5 @@ def regions(
         axes.use_sticky_edges = False
         axes.margins(y=0.1)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=3)
-        axes.xaxis.minorticks_off()
+        axes.xaxis.set_minor_locator(NullLocator())
     return drawn
