@@ -79,6 +79,13 @@ def test_all_sweeps_can_be_asked_for_and_the_page_says_so(folder):
     assert (without in warnings_of(good)) == ("quality" not in names)
 
 
+def test_a_table_without_potentials_has_a_page_that_says_so(folder, tmp_path, recwarn):
+    run("kappa", "fit", folder / "er", "--polarity=-1", "--day", "16", "-o", tmp_path, "--quiet")
+    page = moon_report(tmp_path)
+    assert not page.converged and not len(recwarn)
+    assert "No sweep is used, so no number on this page can be quoted." in page.html
+
+
 def test_exit_codes(folder, tmp_path, capsys, monkeypatch):
     tables = str(folder / "tables")
     assert main([str(tmp_path)]) == 3 and "there is no table, losscone_" in capsys.readouterr().err

@@ -337,7 +337,8 @@ def time_series(
         room = 0.02 * (last - first) or 60.0 * _SECONDS
         axes.set(xlim=(first - room, last + room), ylim=(low, high))
         axes.set(xlabel="time (UTC)", ylabel=f"{_POTENTIAL}, {chosen}")
-        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=4)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=4)
     return drawn
 
 
