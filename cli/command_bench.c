@@ -2,8 +2,8 @@
  * warm-up the median of the repeats counts. */
 #include "device/device.h"
 #include "output.h"
-#include "session.h"
 #include "sorting.h"
+#include "sweep_questions.h"
 #include "table.h"
 
 #include <math.h>
@@ -23,6 +23,7 @@ static const struct option options[] = {
     {"--precision", OPTION_CHOICE, "f64|f32", "precision on all devices; fits in f32 are polished in f64",
      "f64"},
     {"--save", OPTION_TEXT, "FILE", "keep the measurements there, as JSON; -: standard output"},
+    {"--sweeps", OPTION_COUNT, "N", "of losscone and kappa", "200"},
     {"--baseline", OPTION_INPUT, "FILE", "compare with measurements that --save kept"},
     {0},
 };
@@ -42,11 +43,12 @@ enum operation {
 #undef X
         OPERATIONS
 };
-static const char *const names[OPERATIONS] = {
+static const char *const operation_names[OPERATIONS] = {
 #define X(id, name) name,
     OPERATION_LIST(X)
 #undef X
 };
+#define MEASURED 16 /* operations of a workspace, or of a family of sweeps */
 
 /* NaN: the model lacks the operation, or the baseline the number. */
 struct measured {
@@ -61,10 +63,15 @@ struct difference {
 
 struct bench {
     struct session *session;
+    enum sweep_family family;
+    struct sweep_work work;
+    size_t n_operations;
+    int operations[MEASURED]; /* enum operation, or enum sweep_question */
+    const char *names[MEASURED];
     size_t n_devices;
     paritas_context *devices[DEVICES];
     const char *device_names[DEVICES];
-    struct measured measured[OPERATIONS][DEVICES];
+    struct measured measured[MEASURED][DEVICES];
     double *points, *values, scan[SCAN]; /* points: BATCH rows */
     paritas_scan_point *scanned;
     paritas_ranking_entry *entries;
@@ -153,7 +160,7 @@ static paritas_status run_toys(struct bench *b, paritas_context *context)
                         &(paritas_toys_request){.size = sizeof(paritas_toys_request)}, &toys, &result);
 }
 
-static paritas_status run_once(struct bench *b, enum operation operation, paritas_context *context)
+static paritas_status run_operation(struct bench *b, enum operation operation, paritas_context *context)
 {
     const paritas_model *model = b->session->model;
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
@@ -189,12 +196,23 @@ static paritas_status run_once(struct bench *b, enum operation operation, parita
     return PARITAS_OK;
 }
 
-static paritas_status measure(struct bench *b, enum operation operation, size_t device, double seconds)
+static paritas_status run_once(struct bench *b, size_t operation, paritas_context *context)
+{
+    const int which = b->operations[operation];
+    if (b->family == SWEEP_FAMILIES) return run_operation(b, (enum operation)which, context);
+    const struct arena outer = arena_begin(b->session);
+    const paritas_status status = sweep_ask(b->session, context, &b->work, (enum sweep_question)which, NULL);
+    arena_end(b->session, outer);
+    return status;
+}
+
+static paritas_status measure(struct bench *b, size_t operation, size_t device, double seconds)
 {
     double *times = b->times;
     paritas_context *context = b->devices[device];
     struct measured *m = &b->measured[operation][device];
-    if (operation == OPERATION_RANKING && !b->poi) return PARITAS_OK;
+    if (b->family == SWEEP_FAMILIES && b->operations[operation] == OPERATION_RANKING && !b->poi)
+        return PARITAS_OK;
     paritas_status status = run_once(b, operation, context); /* warms up: makes what a model makes once */
     const double started = seconds_now();
     while (status == PARITAS_OK && m->repeats < REPEATS &&
@@ -207,7 +225,7 @@ static paritas_status measure(struct bench *b, enum operation operation, size_t 
     if (status != PARITAS_OK)
         return context == b->session->context
                    ? status
-                   : paritas_fail(b->session->context, status, "%s on %s: %s", names[operation],
+                   : paritas_fail(b->session->context, status, "%s on %s: %s", b->names[operation],
                                   b->device_names[device], paritas_error_message(context));
     sort_numbers(m->repeats, times);
     m->seconds = sorted_median(m->repeats, times);
@@ -255,10 +273,32 @@ static paritas_status open_devices(struct bench *b)
                 "--device auto is no device to measure: it moves between the CPU and another; name that");
         if (strcmp(name, "cpu") != 0) TRY(open_device(b, name));
     }
-    for (int o = 0; o < OPERATIONS; o++)
+    for (size_t o = 0; o < b->n_operations; o++)
         for (size_t d = 0; d < b->n_devices; d++)
             b->measured[o][d].seconds = b->measured[o][d].baseline = NAN;
     return PARITAS_OK;
+}
+
+static void name_operations(struct bench *b)
+{
+    if (b->family == SWEEP_FAMILIES)
+        for (int o = 0; o < OPERATIONS; o++) {
+            b->operations[b->n_operations] = o;
+            b->names[b->n_operations++] = operation_names[o];
+        }
+    for (int q = 0; q < SWEEP_QUESTIONS; q++) {
+        if (sweep_questions[q].family != b->family) continue;
+        b->operations[b->n_operations] = q;
+        b->names[b->n_operations++] = sweep_questions[q].name;
+    }
+}
+
+/* The digest of sweeps says what they are. */
+static paritas_status prepare_sweeps(struct bench *b)
+{
+    const size_t n = option_count(b->session, "--sweeps");
+    snprintf(b->digest, sizeof b->digest, "%s, %zu synthetic sweeps", b->session->arguments->operands[0], n);
+    return sweep_work_open(b->session, b->session->context, b->family, n, 0, &b->work);
 }
 
 /* Points up to 0.01 widths from the start; a scan over two errors. */
@@ -338,9 +378,9 @@ static bool read_row(struct bench *b, const struct json *one)
     if (!json_is(name, JSON_STRING) || !json_is(device, JSON_STRING)) return false;
     if (json_is(seconds, JSON_NULL)) return true;
     if (!json_is(seconds, JSON_NUMBER) || !(seconds->number > 0.0)) return false;
-    for (int o = 0; o < OPERATIONS; o++)
+    for (size_t o = 0; o < b->n_operations; o++)
         for (size_t d = 0; d < b->n_devices; d++)
-            if (strcmp(name->text, names[o]) == 0 && strcmp(device->text, b->device_names[d]) == 0)
+            if (strcmp(name->text, b->names[o]) == 0 && strcmp(device->text, b->device_names[d]) == 0)
                 b->measured[o][d].baseline = seconds->number;
     return true;
 }
@@ -375,7 +415,7 @@ static paritas_status read_baseline(struct bench *b, const char *path)
     return status;
 }
 
-static size_t winner_of(const struct bench *b, int operation)
+static size_t winner_of(const struct bench *b, size_t operation)
 {
     size_t best = 0;
     for (size_t d = 1; d < b->n_devices; d++)
@@ -383,18 +423,24 @@ static size_t winner_of(const struct bench *b, int operation)
     return best;
 }
 
+/* NaN of a workspace. */
+static double sweeps_a_second(const struct bench *b, const struct measured *m)
+{
+    return b->family == SWEEP_FAMILIES ? NAN : (double)b->work.n / m->seconds;
+}
+
 static void write_document(const struct bench *b, struct writer *w)
 {
     const paritas_context *context = b->session->context;
     write_object(w, NULL, true);
     write_array(w, "operations", true);
-    for (int o = 0; o < OPERATIONS; o++)
+    for (size_t o = 0; o < b->n_operations; o++)
         for (size_t d = 0; d < b->n_devices; d++) {
             const struct measured *m = &b->measured[o][d];
             write_row(w,
-                      "operation:s device:s seconds:n repeats:z faster_than_cpu:n faster_than_baseline:n "
-                      "winner:b",
-                      names[o], b->device_names[d], m->seconds, m->repeats,
+                      "operation:s device:s seconds:n sweeps_a_second:n repeats:z faster_than_cpu:n "
+                      "faster_than_baseline:n winner:b",
+                      b->names[o], b->device_names[d], m->seconds, sweeps_a_second(b, m), m->repeats,
                       b->measured[o][0].seconds / m->seconds, m->baseline / m->seconds,
                       m->repeats > 0 && winner_of(b, o) == d);
         }
@@ -439,15 +485,24 @@ static void write_table(const struct bench *b)
 {
     struct session *session = b->session;
     struct table table;
-    text_format(&session->out, "%zu parameters, %s, medians; ratios above 1 are faster\n\n",
-                session->n_parameters, paritas_precision_name(session->context));
-    table_open(&table, &session->out, "operation|device|time|than the CPU|than the baseline|", "l l r r r l");
-    for (int o = 0; o < OPERATIONS; o++)
+    const bool sweeps = b->family != SWEEP_FAMILIES;
+    const char *precision = paritas_precision_name(session->context);
+    if (sweeps)
+        text_format(&session->out, "%s, %s, medians; ratios above 1 are faster\n\n", b->digest, precision);
+    else
+        text_format(&session->out, "%zu parameters, %s, medians; ratios above 1 are faster\n\n",
+                    session->n_parameters, precision);
+    table_open(&table, &session->out,
+               sweeps ? "operation|device|time|sweeps/s|than the CPU|than the baseline|"
+                      : "operation|device|time|than the CPU|than the baseline|",
+               sweeps ? "l l r r r r l" : "l l r r r l");
+    for (size_t o = 0; o < b->n_operations; o++)
         for (size_t d = 0; d < b->n_devices; d++) {
             const struct measured *m = &b->measured[o][d];
-            table_text(&table, d == 0 ? names[o] : "");
+            table_text(&table, d == 0 ? b->names[o] : "");
             table_text(&table, b->device_names[d]);
             table_seconds(&table, m->seconds);
+            if (sweeps) table_format(&table, "%.0f", sweeps_a_second(b, m));
             table_ratio(&table, b->measured[o][0].seconds / m->seconds);
             table_ratio(&table, m->baseline / m->seconds);
             table_text(&table, m->repeats > 0 && b->n_devices > 1 && winner_of(b, o) == d ? "wins" : "");
@@ -484,14 +539,21 @@ static paritas_status bench(struct bench *b)
     if (path && !output_check(path))
         return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: the measurements could not be kept",
                             path);
-    if (session->arguments->n_operands == 0) TRY(built_in(session));
-    TRY(load_model(session));
-    TRY(open_devices(b));
-    TRY(prepare(b));
+    name_operations(b);
+    if (b->family != SWEEP_FAMILIES) {
+        TRY(sweep_check_options(session, b->family, (const char *const[]){NULL}));
+        TRY(open_devices(b));
+        TRY(prepare_sweeps(b));
+    } else {
+        if (session->arguments->n_operands == 0) TRY(built_in(session));
+        TRY(load_model(session));
+        TRY(open_devices(b));
+        TRY(prepare(b));
+    }
     /* first: a bad one must not cost the measurements */
     if (baseline) TRY(read_baseline(b, baseline));
-    for (int o = 0; o < OPERATIONS; o++)
-        for (size_t d = 0; d < b->n_devices; d++) TRY(measure(b, (enum operation)o, d, seconds));
+    for (size_t o = 0; o < b->n_operations; o++)
+        for (size_t d = 0; d < b->n_devices; d++) TRY(measure(b, o, d, seconds));
     if (session->json)
         write_document(b, &session->writer);
     else
@@ -504,6 +566,7 @@ static int run(struct session *session)
     struct bench *b = elements(session, 1, sizeof *b);
     TRY(allocated(session));
     b->session = session;
+    b->family = sweep_family_of(session);
     const paritas_status status = bench(b);
     for (size_t d = 1; d < b->n_devices; d++) paritas_close(b->devices[d]);
     return status;
@@ -511,11 +574,12 @@ static int run(struct session *session)
 
 const struct command command_bench = {
     .name = "bench",
-    .operands = "[WORKSPACE]",
+    .operands = "[WORKSPACE|losscone|kappa]",
     .summary = "how long things take, on the CPU and on other devices",
     .description = "Median times of a likelihood, a gradient, 1000 likelihoods, a fit, a scan of 21 points, "
                    "a ranking and 1000 toys. Kernels are compiled and the model is uploaded before. Without "
-                   "a workspace: of a built-in model.",
+                   "a workspace: of a built-in model. With `losscone` or `kappa`: fits of synthetic "
+                   "sweeps of the Electron Reflectometer, their confidence sets and potentials.",
     .groups = {GROUP_OPTIONS, GROUP_JOB, GROUP_PATCHES, GROUP_MODEL, GROUP_OUTPUT},
     .run = run,
 };

@@ -1,5 +1,6 @@
 /* command_parity.c: checks a device against the CPU bit by bit, f32 against f64. */
 #include "parity_contract.h"
+#include "sweep_questions.h"
 #include "infer/infer.h"
 #include "minimise/fit_tolerances.h"
 #include "table.h"
@@ -13,14 +14,17 @@ static const struct option options[] = {
     {"--mu", OPTION_NUMBER, "MU",
      "tested value of the parameter of interest; default: 1, or the middle of its bounds"},
     {"--ntoys", OPTION_WHOLE, "N", "toys of each hypothesis; 0: none", "1000"},
-    {"--seed", OPTION_WHOLE, "S", "seed of the toys", "0"},
+    {"--seed", OPTION_WHOLE, "S", "seed of the toys, or of the sweeps", "0"},
+    {"--sweeps", OPTION_COUNT, "N", "of losscone and kappa", "200"},
     {0},
 };
 
 struct check {
+    const char *name, *missing; /* missing: why there is no number */
     size_t n, different;
     uint64_t ulps; /* worst */
 };
+#define CHECKS 16
 
 struct distance {
     const char *name, *unit;
@@ -31,11 +35,13 @@ struct distance {
 
 struct parity {
     struct session *session;
+    enum sweep_family family;
     struct contract_plan plan;
     paritas_context *ours, *reference, *exact, *raw; /* exact, raw: NULL in f64 */
     const char *reference_name;
     struct contract_answer answers, wanted, in_f64, unpolished;
-    struct check checks[CONTRACT_QUANTITIES];
+    struct check checks[CHECKS];
+    size_t n_checks;
     struct distance distances[DISTANCES];
     size_t n_distances;
     bool ok;
@@ -79,7 +85,7 @@ static paritas_status open_contexts(struct parity *p)
     TRY(open_as(p, device, precision, false, &p->ours));
     TRY(strcmp(device, "cpu") == 0 ? open_plainest(p, precision, &p->reference)
                                    : open_as(p, "cpu", precision, false, &p->reference));
-    if (precision != 32) return PARITAS_OK;
+    if (precision != 32 || p->family != SWEEP_FAMILIES) return PARITAS_OK;
     TRY(open_as(p, "cpu", 64, false, &p->exact));
     return open_as(p, device, 32, true, &p->raw);
 }
@@ -92,19 +98,18 @@ static void close_contexts(struct parity *p)
     paritas_close(p->raw);
 }
 
-static void check_bits(struct parity *p)
+static void check_bits(struct parity *p, const char *name, const char *missing, const double *answer,
+                       size_t n, const double *wanted, size_t n_wanted)
 {
-    for (int q = 0; q < CONTRACT_QUANTITIES; q++) {
-        struct check *check = &p->checks[q];
-        check->n = p->wanted.n[q];
-        if (p->answers.n[q] != check->n) check->ulps = UINT64_MAX;
-        for (size_t i = 0; i < check->n && p->answers.n[q] == check->n; i++) {
-            const uint64_t ulps = contract_ulps(p->answers.values[q][i], p->wanted.values[q][i]);
-            check->different += ulps != 0;
-            if (ulps > check->ulps) check->ulps = ulps;
-        }
-        p->ok = p->ok && check->ulps == 0;
+    struct check *check = &p->checks[p->n_checks++];
+    *check = (struct check){.name = name, .missing = missing, .n = n_wanted};
+    if (n != n_wanted) check->ulps = UINT64_MAX;
+    for (size_t i = 0; i < n && n == n_wanted; i++) {
+        const uint64_t ulps = contract_ulps(answer[i], wanted[i]);
+        check->different += ulps != 0;
+        if (ulps > check->ulps) check->ulps = ulps;
     }
+    p->ok = p->ok && check->ulps == 0;
 }
 
 static void add_distance(struct parity *p, const char *name, const char *unit, double before, double after,
@@ -275,17 +280,17 @@ static void write_json(struct parity *p)
     write_object(w, NULL, true);
     write_members(w, "verdict:s reference:s", p->ok ? "passed" : "failed", p->reference_name);
     write_array(w, "checks", true);
-    for (int q = 0; q < CONTRACT_QUANTITIES; q++) {
-        const struct check *check = &p->checks[q];
+    for (size_t k = 0; k < p->n_checks; k++) {
+        const struct check *check = &p->checks[k];
         write_object(w, NULL, false);
-        write_members(w, "quantity:s class:s compared:z different:z", contract_names[q], precision, check->n,
+        write_members(w, "quantity:s class:s compared:z different:z", check->name, precision, check->n,
                       check->different);
         if (check->ulps == UINT64_MAX)
             write_string(w, "worst_ulp", NULL);
         else
             write_integer(w, "worst_ulp", check->ulps);
         write_string(w, "verdict",
-                     check->n == 0 ? (q == CONTRACT_TOYS && p->plan.ntoys == 0 ? "not_asked" : "not_there")
+                     check->n == 0 ? (strcmp(check->missing, "not asked") == 0 ? "not_asked" : "not_there")
                      : check->ulps == 0 ? "identical"
                                         : "different");
         write_close(w);
@@ -334,12 +339,12 @@ static void write_table(struct parity *p)
                 by_build ? "'s build " : "", by_build ? p->reference_name : "",
                 p->ok ? "the contract holds" : "THE CONTRACT IS BROKEN");
     table_open(&table, out, "quantity|numbers|class|worst ulp|", "l z l r l");
-    for (int q = 0; q < CONTRACT_QUANTITIES; q++) {
-        const struct check *check = &p->checks[q];
+    for (size_t k = 0; k < p->n_checks; k++) {
+        const struct check *check = &p->checks[k];
         char ulps[24] = "no number";
         if (check->ulps != UINT64_MAX) snprintf(ulps, sizeof ulps, "%" PRIu64, check->ulps);
-        table_row(&table, contract_names[q], check->n, precision, ulps,
-                  check->n == 0      ? missing(p, q)
+        table_row(&table, check->name, check->n, precision, ulps,
+                  check->n == 0      ? check->missing
                   : check->ulps == 0 ? "identical"
                                      : "DIFFERENT");
     }
@@ -365,31 +370,60 @@ static paritas_status check(struct parity *p)
     contract_plan_scan(session, plan, &p->wanted);
     TRY(contract_ask(session, p->reference, plan, CONTRACT_SCAN_OF_Q, CONTRACT_TOYS, &p->wanted));
     TRY(contract_ask(session, p->ours, plan, CONTRACT_NLL, CONTRACT_TOYS, &p->answers));
-    check_bits(p);
+    for (int q = 0; q < CONTRACT_QUANTITIES; q++)
+        check_bits(p, contract_names[q], missing(p, q), p->answers.values[q], p->answers.n[q],
+                   p->wanted.values[q], p->wanted.n[q]);
     if (p->exact) TRY(check_against_f64(p));
+    (session->json ? write_json : write_table)(p);
+    return PARITAS_OK;
+}
+
+/* The family's questions, asked of the device and of the CPU. */
+static paritas_status check_sweeps(struct parity *p)
+{
+    struct session *session = p->session;
+    struct sweep_work work;
+    TRY(sweep_check_options(session, p->family, (const char *const[]){"--mu", "--ntoys", NULL}));
+    TRY(open_contexts(p));
+    TRY(sweep_work_open(session, p->reference, p->family, option_count(session, "--sweeps"),
+                        option_whole(session, "--seed"), &work));
+    for (int q = 0; q < SWEEP_QUESTIONS; q++) {
+        if (sweep_questions[q].family != p->family) continue;
+        struct sweep_answer answer, wanted;
+        const struct arena outer = arena_begin(session);
+        paritas_status status = sweep_ask(session, p->reference, &work, (enum sweep_question)q, &wanted);
+        if (status == PARITAS_OK)
+            status = sweep_ask(session, p->ours, &work, (enum sweep_question)q, &answer);
+        if (status == PARITAS_OK)
+            check_bits(p, sweep_questions[q].name, "", answer.values, answer.n, wanted.values, wanted.n);
+        arena_end(session, outer);
+        TRY(status);
+    }
     (session->json ? write_json : write_table)(p);
     return PARITAS_OK;
 }
 
 static int run(struct session *session)
 {
+    const enum sweep_family family = sweep_family_of(session);
     if (option_flag(session, "--no-polish"))
         return usage_failure(
             session, "parity compares f32 fits before and after polish: --no-polish has no place here");
-    TRY(load_model(session));
+    if (family == SWEEP_FAMILIES) TRY(load_model(session));
     struct parity *p = elements(session, 1, sizeof *p);
     TRY(allocated(session));
     p->session = session;
     p->ok = true;
+    p->family = family;
     p->plan.ntoys = option_whole(session, "--ntoys");
     p->plan.seed = option_whole(session, "--seed");
-    const ptrdiff_t poi = poi_of(session);
+    const ptrdiff_t poi = family == SWEEP_FAMILIES ? poi_of(session) : -1;
     if (poi >= 0) {
         const struct range bounds = bounds_of(session, (size_t)poi);
         p->plan.mu = option_number_or(session, "--mu",
                                       in_range(bounds, 1.0) ? 1.0 : 0.5 * (bounds.lower + bounds.upper));
     }
-    const paritas_status status = check(p);
+    const paritas_status status = (family == SWEEP_FAMILIES ? check : check_sweeps)(p);
     session->not_converged = !p->ok;
     close_contexts(p);
     return status;
@@ -397,13 +431,15 @@ static int run(struct session *session)
 
 const struct command command_parity = {
     .name = "parity",
-    .operands = "WORKSPACE",
-    .summary = "the contract, checked on a workspace: a device against the CPU, bit by bit",
+    .operands = "WORKSPACE|losscone|kappa",
+    .summary = "the contract, checked on a workspace or on sweeps: a device against the CPU, bit by bit",
     .description = "Computes likelihoods, gradients and Hessians at the start and around it on the device "
                    "and on the CPU. The best fit with its errors, a scan, a test and toys follow. Every bit "
                    "must agree. With --precision f32 they are also compared with f64, before and after "
                    "polish, within the tolerances of the contract. The CPU itself is compared with its "
                    "plainest build that is not in use (scalar or portable), a fit at a time, on one thread. "
+                   "With `losscone` or `kappa` synthetic sweeps of the Electron Reflectometer are fitted "
+                   "instead of a workspace; a file of this name is ./losscone. "
                    "Exit code 1: the contract is broken.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
     .run = run,

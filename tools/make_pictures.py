@@ -1,22 +1,29 @@
 #!/usr/bin/env python3
-"""Draws the README's pictures into docs/pictures: make_pictures.py [NAME ...]
+"""Draws the pictures of the pages into docs/pictures: make_pictures.py [NAME ...]
 
-brazil, pulls: examples/sbottom_A with one signal point. losscone: a synthetic sweep and its fit.
+brazil, pulls: examples/sbottom_A with one signal point. losscone: a synthetic sweep and its fit;
+losscone_...: its misfit, and a day. moon_...: products of a month by bench/synthetic_month.py.
 speed: the first table of docs/benchmarks.md.
 Needs `paritas` as a package and as a program, and matplotlib."""
 
+import io
 import re
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import paritas
 from paritas import losscone, plot
 from paritas.plot import losscone as plot_losscone
+from paritas.plot import moon as plot_moon
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+from synthetic_month import make_month, program  # noqa: E402
+
 PICTURES = ROOT / "docs" / "pictures"
 ANALYSIS = ROOT / "examples" / "sbottom_A"
 SYNTHESIZE = "losscone synthesize --sweeps 40 --seed 3 --quiet -o"
@@ -39,15 +46,66 @@ def pulls():
     return plot.pulls(model.fit(), model, top=12)
 
 
-def losscone_sweep():
-    """One sweep, the fitted model, and their difference."""
-    program = Path(sys.executable).with_name("paritas")
+@cache
+def sweeps_fitted():
+    """Forty synthetic sweeps and their fits."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [str(program if program.exists() else "paritas"), *SYNTHESIZE.split(), folder]
-        subprocess.run(command, check=True)
+        subprocess.run([program(), *SYNTHESIZE.split(), folder], check=True)
         day = next(Path(folder).glob("*.TAB"))
         sweeps = losscone.load(str(day), geometry=f"{folder}/truth.csv", spacecraft_potential=10.0)
-        return plot_losscone.sweep(losscone.fit(sweeps), SWEEP)
+        return losscone.fit(sweeps)
+
+
+def losscone_sweep():
+    """One sweep, the fitted model, and their difference."""
+    return plot_losscone.sweep(sweeps_fitted(), SWEEP)
+
+
+def losscone_profile():
+    """The misfit of this sweep over U."""
+    fit = sweeps_fitted()
+    centre = fit.point(SWEEP)[0]
+    over = np.linspace(centre - 150.0, min(centre + 150.0, 20.0), 601)
+    profiles = [losscone.profile(fit.sweeps[SWEEP], over, response=one) for one in ("hard", "folded")]
+    return plot_losscone.profile(profiles, fit=fit, sweep=SWEEP)
+
+
+@cache
+def month():
+    """The tables of a synthetic month."""
+    with tempfile.TemporaryDirectory() as folder:
+        make_month(f"{folder}/er")
+        command = f"losscone fit {folder}/er --geometry {folder}/er/truth.csv -o {folder}/tables --quiet"
+        subprocess.run([program(), *command.split()], check=True, stdout=subprocess.DEVNULL)
+        return losscone.read_tables(f"{folder}/tables")
+
+
+def losscone_series():
+    """U over seven hours, with the Moon in the Earth's tail."""
+    rows = month().sweeps
+    day = rows[np.char.startswith(rows["utc"], "1998-07-07")]
+    return plot_losscone.time_series(day[:320], shade="projection_in_sun")
+
+
+def moon_night():
+    return plot_moon.surface_map(losscone.surface_map(month()), "night")
+
+
+def moon_sphere():
+    return plot_moon.surface_map(losscone.surface_map(month()), projection="sphere")
+
+
+def moon_terminator():
+    return plot_moon.terminator_profile(losscone.terminator_profile(month()))
+
+
+def moon_periods():
+    return plot_moon.periodogram(losscone.periodogram(month()))
+
+
+def moon_regions():
+    statistics = losscone.region_statistics(month(), illumination="night")
+    return plot_moon.regions(statistics, response=losscone.select(month()).response)
 
 
 def table_rows(page):
@@ -93,6 +151,29 @@ def speed():
 
 
 PICTURE_OF = {"brazil": brazil, "pulls": pulls, "losscone": losscone_sweep, "speed": speed}
+#: many cells and points: pixels are smaller
+PIXELS_OF = {
+    one.__name__: one
+    for one in (
+        losscone_profile,
+        losscone_series,
+        moon_night,
+        moon_sphere,
+        moon_terminator,
+        moon_periods,
+        moon_regions,
+    )
+}
+
+
+def save_pixels(figure, path):
+    """A PNG of 100 dots an inch and 96 colours."""
+    from PIL import Image
+
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=100)
+    whole = Image.open(drawn).convert("RGB")
+    whole.quantize(96, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 def main(names):
@@ -100,7 +181,10 @@ def main(names):
 
     matplotlib.rcParams["svg.hashsalt"] = "paritas"  # the same file from the same picture
     PICTURES.mkdir(exist_ok=True)
-    for name in names or PICTURE_OF:
+    for name in names or (*PICTURE_OF, *PIXELS_OF):
+        if name in PIXELS_OF:
+            save_pixels(PIXELS_OF[name](), PICTURES / f"{name}.png")
+            continue
         figure = PICTURE_OF[name]()
         figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None}, bbox_inches="tight")
 

@@ -1,6 +1,7 @@
 """python -m paritas COMMAND ...: what the program `paritas` does not do.
 
   report    one HTML page of an analysis
+  moon      one HTML page of tables of loss cones: maps, profiles, regions, harmonics
   convert   HS3 documents and HistFactory XML into workspaces, and back
 Each has --help.
 """
@@ -10,7 +11,11 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-_COMMANDS = {"report": "report", "convert": "convert.command"}  # with main(argv)
+_COMMANDS = {
+    "report": "report",
+    "moon": "report.moon_command",
+    "convert": "convert.command",
+}  # with main(argv)
 
 
 def main(argv: list[str]) -> int:

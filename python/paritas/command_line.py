@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import Any, Callable
 
+from ._engine import DeviceUnavailable, Error
 from .files import write_text
 
 #: the program's exit codes
@@ -22,3 +25,24 @@ def write_output(text: str, path: str) -> None:
 def fail(command: str, message: str, code: int) -> int:
     print(f"{command}: {message}", file=sys.stderr)
     return code
+
+
+def write_page(command: str, output: str, make: Callable[[], Any], doubt: str) -> int:
+    """Makes a page (an HtmlPage) and writes it; returns the exit code. doubt: said if the page did not
+    converge."""
+    folder = os.path.dirname(os.path.abspath(output))
+    if output != "-" and (os.path.isdir(output) or not os.access(folder, os.W_OK)):
+        return fail(command, f"{output} cannot be written", NOT_WRITTEN)
+    try:
+        page = make()
+    except DeviceUnavailable as reason:
+        return fail(command, str(reason), NO_DEVICE)
+    except Error as reason:
+        return fail(command, str(reason), WRONG_INPUT)
+    except ImportError as reason:
+        return fail(command, str(reason), WRONG_COMMAND_LINE)
+    try:
+        write_output(page.html, output)
+    except OSError as reason:
+        return fail(command, f"{output} cannot be written: {reason.strerror}", NOT_WRITTEN)
+    return DONE if page.converged else fail(command, doubt, NOT_CONVERGED)

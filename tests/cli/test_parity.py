@@ -285,3 +285,60 @@ def test_a_raw_fit_is_near_and_a_polished_one_is_there():
 def test_every_statistic_can_be_had_from_raw_fits(command):
     done = run(*command, TWO, "--precision", "f32", "--no-polish", "--json", "--quiet")
     assert done.returncode == 0 and json.loads(done.stdout)["polish"] == "none", done.stderr
+
+
+# ---- sweeps ----
+
+QUESTIONS = {
+    "losscone": [
+        "fits, hard edge",
+        "fits, folded edge",
+        "fits, lillis",
+        "confidence sets, hard edge",
+        "confidence sets, folded edge",
+        "differential evolution",
+        "misfits at 64 points",
+        "models",
+    ],
+    "kappa": [
+        "kappa fits",
+        "potentials in sunlight",
+        "potentials in shade",
+        "misfits at 64 points",
+        "fluxes",
+    ],
+}
+
+
+@pytest.mark.parametrize("precision", ["f64", "f32"])
+@pytest.mark.parametrize("family", QUESTIONS)
+def test_sweeps_have_the_bits_of_the_plainest_build(family, precision):
+    document = answer("parity", family, "--device", "cpu", "--precision", precision, "--sweeps", "12")
+    assert document["verdict"] == "passed" and document["precision"] == precision
+    assert [check["quantity"] for check in document["checks"]] == QUESTIONS[family]
+    assert all(check["worst_ulp"] == 0 and check["compared"] >= 12 for check in document["checks"])
+
+
+@pytest.mark.parametrize("family", QUESTIONS)
+def test_bench_counts_sweeps_a_second(family, tmp_path):
+    kept = tmp_path / "bench.json"
+    document = answer("bench", family, "--sweeps", "5", "--seconds", "0.001", "--save", kept)
+    rows = document["operations"]
+    assert [row["operation"] for row in rows] == QUESTIONS[family]
+    for row in rows:
+        assert row["sweeps_a_second"] * row["seconds"] == pytest.approx(5.0) and row["repeats"] >= 1
+    again = answer("bench", family, "--sweeps", "5", "--seconds", "0.001", "--baseline", kept)
+    assert all(row["faster_than_baseline"] > 0 for row in again["operations"])
+    other = run("bench", family, "--sweeps", "6", "--seconds", "0.001", "--baseline", kept)
+    assert other.returncode == 3 and "was measured on another workspace" in other.stderr
+    assert "sweeps/s" in run("bench", family, "--sweeps", "2", "--seconds", "0.001").stdout
+
+
+def test_options_of_workspaces_are_refused_with_sweeps(tmp_path):
+    for command, options in (
+        ("parity", ("--mu", "2")),
+        ("parity", ("--ntoys", "5")),
+        ("bench", ("--fix", "mu=1")),
+    ):
+        done = run(command, "losscone", *options)
+        assert done.returncode == 2 and f"{options[0]} is for workspaces, not for losscone" in done.stderr

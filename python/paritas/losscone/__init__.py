@@ -4,12 +4,27 @@
     fit = paritas.losscone.fit(sweeps)    # U, r, plateaus, confidence sets
     fit.table["potential"], fit.plateau(3), fit.intervals(3)
 
+    tables = paritas.losscone.read_tables("tables/")
+    paritas.losscone.surface_map(tables)["night"]["mean"]    # and profiles, harmonics, regions
+
 A sweep has 15 energies of 88 cells. Energies in eV, potentials in V, angles in degrees, fields in nT, times
 in Unix seconds; NaN is masked or unknown. docs/losscone.md and paritas_losscone.h explain fits and plateaus.
 """
 
 from .day import Attitude, Count, Day, Geometry, despun_axes, find, footpoint, solid_angles, theta, utc
 from .fits import LossconeFit, Profile, bootstrap, confidence, fit, misfit, model, profile
+from .averages import averages
+from .geography import EqualAreaGrid, solar_position, subsolar_point
+from .harmonics import PERIODS, Periodogram, harmonic_fit, harmonics, lomb_scargle, periodogram
+from .products import (
+    REGIONS,
+    SurfaceMap,
+    TerminatorProfile,
+    region_statistics,
+    surface_map,
+    terminator_profile,
+)
+from .selection import Selection, select
 from .sweeps import Sweeps, beam, cosines, load, mask, normalise
 from .tables import Tables, read_tables
 
@@ -17,11 +32,19 @@ __all__ = [
     "Attitude",
     "Count",
     "Day",
+    "EqualAreaGrid",
     "Geometry",
     "LossconeFit",
+    "PERIODS",
+    "Periodogram",
     "Profile",
+    "REGIONS",
+    "Selection",
+    "SurfaceMap",
     "Sweeps",
     "Tables",
+    "TerminatorProfile",
+    "averages",
     "beam",
     "bootstrap",
     "confidence",
@@ -30,14 +53,24 @@ __all__ = [
     "find",
     "fit",
     "footpoint",
+    "harmonic_fit",
+    "harmonics",
     "load",
+    "lomb_scargle",
     "mask",
     "misfit",
     "model",
     "normalise",
+    "periodogram",
     "profile",
     "read_tables",
+    "region_statistics",
+    "select",
+    "solar_position",
     "solid_angles",
+    "subsolar_point",
+    "surface_map",
+    "terminator_profile",
     "theta",
     "utc",
 ]

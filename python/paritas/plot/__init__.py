@@ -8,7 +8,7 @@
 Functions take a result and return a new matplotlib Figure, without pyplot: nothing to close. `ax`: axes to
 draw into. `figure`: an empty figure or subfigure to use. `style`: None (ours), "user" (matplotlib's
 settings), or a style of mplhep ("ATLAS", "CMS", ...), if installed. matplotlib is imported at the first
-figure; its global settings stay. Loss cones: paritas.plot.losscone."""
+figure; its global settings stay. Loss cones: paritas.plot.losscone, paritas.plot.moon."""
 
 from __future__ import annotations
 

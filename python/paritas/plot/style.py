@@ -173,6 +173,16 @@ def finite_range(*arrays: Any) -> tuple[float, float]:
     return (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 1.0)
 
 
+def robust_limits(values: Any, part: float = 0.02) -> tuple[float, float]:
+    """The range without the lowest and highest `part` of the finite values; (0, 1) if there are none."""
+    known = np.asarray(values, dtype=np.float64)
+    known = known[np.isfinite(known)]
+    if not len(known):
+        return 0.0, 1.0
+    low, high = np.quantile(known, (part, 1.0 - part)).tolist()
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
 def label(ax: Axes, experiment: str, status: str = "", text: str = "") -> None:
     """Above the axes: experiment (bold italic) and status ("Internal", "Preliminary") left, `text` (energy,
     luminosity) right. Text may hold mathematics."""

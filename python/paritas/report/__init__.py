@@ -4,12 +4,15 @@
     from paritas.report import report
 
     page = report("workspace.json", patches=["signal.json"])
-    page.write("report.html")"""
+    page.write("report.html")
+
+`python -m paritas moon TABLES -o moon.html`, or `moon_report("TABLES")`: the same of tables of loss cones."""
 
 from __future__ import annotations
 
 from .analysis import Analysis, Source, analyse
 from .command import main
 from .document import Page, page_of, report
+from .moon import MoonPage, moon_report
 
-__all__ = ["Analysis", "Page", "Source", "analyse", "main", "page_of", "report"]
+__all__ = ["Analysis", "MoonPage", "Page", "Source", "analyse", "main", "moon_report", "page_of", "report"]

@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
-from functools import partial
 from typing import Sequence
 
-from .._engine import DeviceUnavailable, Error
-from ..command_line import (
-    DONE,
-    NO_DEVICE,
-    NOT_CONVERGED,
-    NOT_WRITTEN,
-    WRONG_COMMAND_LINE,
-    WRONG_INPUT,
-    fail,
-    write_output,
-)
+from ..command_line import write_page
 from .document import report
 
 
@@ -72,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """0: all fits converged; 1: not all; 2: wrong command line; 3: wrong input; 4: no such device; 5: not
     written."""
     words = list(sys.argv[1:] if argv is None else argv)
-    parser, failed = _parser(), partial(fail, "paritas report")
+    parser = _parser()
     try:
         given = vars(parser.parse_args(words))
         if (given["patchset"] is None) != (given["patch_name"] is None):
@@ -80,19 +68,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as left:
         return int(left.code or 0)
     output = given.pop("output")
-    folder = os.path.dirname(os.path.abspath(output))
-    if output != "-" and (os.path.isdir(output) or not os.access(folder, os.W_OK)):
-        return failed(f"{output} cannot be written", NOT_WRITTEN)
-    try:
-        page = report(**given, command=["python", "-m", "paritas", "report", *words])
-    except DeviceUnavailable as reason:
-        return failed(str(reason), NO_DEVICE)
-    except Error as reason:
-        return failed(str(reason), WRONG_INPUT)
-    except ImportError as reason:
-        return failed(str(reason), WRONG_COMMAND_LINE)
-    try:
-        write_output(page.html, output)
-    except OSError as reason:
-        return failed(f"{output} cannot be written: {reason.strerror}", NOT_WRITTEN)
-    return DONE if page.converged else failed("not every fit converged; the page says which", NOT_CONVERGED)
+    command = ["python", "-m", "paritas", "report", *words]
+    doubt = "not every fit converged; the page says which"
+    return write_page("paritas report", output, lambda: report(**given, command=command), doubt)

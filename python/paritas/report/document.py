@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-import platform
-import shlex
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from .._engine import VERSION
-from ..files import PathLike, write_text
 from ..plot.tables import rounded, yields
 from ..results import FitResult, LimitResult, Prediction, RankingResult
 from ..workspace import DocumentLike
 from . import figures
 from .analysis import Analysis, Source, analyse, in_words
-from .html import Markup, beside, missing, page, table, text, wide
+from .html import HtmlPage, Markup, again, beside, circumstances, missing, page, table, text, verdict, wide
 
 #: warn of larger pulls, smaller goodness-of-fit p
 LARGE_PULL, SMALL_P = 2.0, 0.01
@@ -27,23 +22,15 @@ STRONGEST = 20
 
 
 @dataclass
-class Page:
-    """A report: its HTML and results."""
+class Page(HtmlPage):
+    """A report: its HTML and results. converged: all fits did."""
 
     html: str
     analysis: Analysis
 
     @property
     def converged(self) -> bool:
-        """All fits converged."""
         return self.analysis.converged
-
-    def write(self, path: PathLike) -> None:
-        """Writes a file, whole or not at all. Raises OSError."""
-        write_text(self.html, path)
-
-    def _repr_html_(self) -> str:
-        return self.html
 
 
 def report(
@@ -71,17 +58,12 @@ def page_of(found: Analysis, command: list[str] | None = None) -> str:
     if found.source.patches:
         short = (name if " of " in name else os.path.basename(name) for name in found.source.patches)
         title += f" with {', '.join(short)}"
-    again = (
-        "<p>Made from Python by <code>paritas.report.report</code>.</p>\n"
-        if command is None
-        else f"<pre>{text(shlex.join(command))}</pre>\n"
-    )
     parts = []
     for anchor, heading, result, make in _SECTIONS:
         reason = found.missing.get(result)
         part = make(found, getattr(found, result)) if reason is None else missing(reason)
         parts.append((anchor, heading, part))
-    return page(title, [*parts, ("again", "How to make this page again", Markup(again))])
+    return page(title, [*parts, again(command, "paritas.report.report")])
 
 
 def _measured(found: Analysis, name: str) -> str:
@@ -169,17 +151,12 @@ def _verdict(found: Analysis, fit: FitResult) -> Markup:
         measure = f"{gof.statistic:.4g} for {gof.ndof} degrees of freedom, against the saturated model"
         quality = f"p = {gof.p:.3g} ({measure})"
     rows.append(["Goodness of fit", quality])
-    lines = "".join(f"<li>{text(line)}</li>" for line in warnings_of(found))
-    listed = lines and f'<div class="warnings" role="note"><h3>Warnings</h3>\n<ul>{lines}</ul></div>\n'
-    kind = "verdict" if found.converged else "verdict bad"
     answers = table("Results", ("quantity", "answer"), rows)
-    return Markup(f'<div class="{kind}"><p>{text(words)}</p></div>\n{listed}{answers}')
+    return Markup(verdict(found.converged, words, warnings_of(found)) + answers)
 
 
 def _fitted(found: Analysis, fit: FitResult) -> Markup:
     source, model = found.source, found.model
-    import matplotlib
-
     samples = {name for channel in model.channels for name in channel.samples}
     rows = [["Workspace", source.name], ["Digest", source.digest]]
     rows += [["Patch", name] for name in source.patches]
@@ -194,13 +171,7 @@ def _fitted(found: Analysis, fit: FitResult) -> Markup:
             f"{model.parameter_count} parameters, {model.aux_count} auxiliary data",
         ],
         ["Device, precision", f"{fit.device}, {fit.precision}"],
-        [
-            "Versions",
-            f"paritas {VERSION}, Python {platform.python_version()}, NumPy {np.__version__}, "
-            f"matplotlib {matplotlib.__version__}",
-        ],
-        ["System", platform.platform()],
-        ["Made", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")],
+        *circumstances(),
     ]
     channels = [[c.name, c.bins, len(c.samples), ", ".join(c.samples)] for c in model.channels]
     return Markup(

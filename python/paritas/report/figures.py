@@ -33,7 +33,7 @@ def svg(figure: "Figure") -> str:
     return text.getvalue().replace("\n", " ")
 
 
-def _shown(caption: str, alt: str, draw: Callable[..., "Figure"], *what: Any, **options: Any) -> Markup:
+def shown(caption: str, alt: str, draw: Callable[..., "Figure"], *what: Any, **options: Any) -> Markup:
     """The figure, or why there is none."""
     try:
         figure = draw(*what, **options)
@@ -49,7 +49,7 @@ def band(found: Analysis, limit: LimitResult) -> Markup:
         f"{value:.4g}" if np.isfinite(value) else "nowhere"
         for value in (limit.limit_obs, *limit.limit_exp[1:4])
     )
-    return _shown(
+    return shown(
         f"CLs over {found.poi}, observed and expected",
         f"CLs falls as {found.poi} grows: the observed curve reaches {limit.level:g} at {observed}, "
         f"the expected one at {median}, between {low} and {high} within one standard deviation.",
@@ -61,7 +61,7 @@ def band(found: Analysis, limit: LimitResult) -> Markup:
 
 
 def scan(found: Analysis, result: ScanResult) -> Markup:
-    return _shown(
+    return shown(
         f"Profile likelihood of {found.poi}",
         f"Minus twice the log of the profile likelihood over {found.poi}, 0 at the best fit "
         f"{result.best[0]:.4g}, up to {np.nanmax(result.q):.3g}.",
@@ -87,7 +87,7 @@ def pulls(found: Analysis, fit: FitResult) -> Markup:
             alt = (
                 f"{caption}, each with its error after the fit; the numbers stand in the table of parameters."
             )
-            pieces.append(_shown(caption, alt, plot.pulls, fit, found.model, parameters=part))
+            pieces.append(shown(caption, alt, plot.pulls, fit, found.model, parameters=part))
     return beside(*pieces) if pieces else missing("The model has no parameter that is free.")
 
 
@@ -102,7 +102,7 @@ def ranking(found: Analysis, result: RankingResult) -> Markup:
         f"{result.names[0]} moves {found.poi} by {result.impact_up[0]:.3g} and {result.impact_down[0]:.3g}"
     )
     count = min(RANKED, len(result))
-    return _shown(
+    return shown(
         f"Impacts on {found.poi}: the {count} largest of {len(result)}",
         f"Impacts of the {count} largest, with pulls: {first}.",
         plot.ranking,
@@ -119,7 +119,7 @@ def has_impacts(result: RankingResult) -> bool:
 def correlation(fit: FitResult) -> Markup:
     if fit.covariance is None:
         return missing("The fit has no covariance.")
-    return _shown(
+    return shown(
         f"Correlations of parameters that have any of {THRESHOLD:g} or more, at most {CORRELATED} of them",
         "Matrix of the correlations of free parameters; names and numbers of the strongest stand in the "
         "table below.",
@@ -144,7 +144,7 @@ def channels(found: Analysis, prediction: Prediction) -> Markup:
                 f"{float(np.sum(model)):.4g} in the model."
             )
             options = {"signal": signal, "colours": colours}
-            pieces.append(_shown(caption, alt, plot.data_model, channel, when, **options))
+            pieces.append(shown(caption, alt, plot.data_model, channel, when, **options))
     return beside(*pieces)
 
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import math
+import platform
+import shlex
+from datetime import datetime, timezone
 from html import escape
 from typing import Any, Sequence
 from urllib.parse import quote
 
+import numpy as np
+
+from .._engine import VERSION
+from ..files import PathLike, write_text
 from ..plot.tables import html_table
 
 #: readable on paper; fetches nothing
@@ -63,6 +70,24 @@ class Markup(str):
     """Text that is HTML already."""
 
 
+class HtmlPage:
+    """A page that writes and shows itself."""
+
+    html: str
+
+    @property
+    def converged(self) -> bool:
+        """The results behind the page can be used."""
+        raise NotImplementedError
+
+    def write(self, path: PathLike) -> None:
+        """Writes a file, whole or not at all. Raises OSError."""
+        write_text(self.html, path)
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
 def text(value: Any) -> str:
     """Short numbers, NaN as a dash, escaped text."""
     if isinstance(value, Markup):
@@ -94,6 +119,38 @@ def picture(svg: str, alt: str, caption: str, width: float) -> Markup:
     address = "data:image/svg+xml," + quote(svg, safe=" !$'()*+,-./:;=?@[]_~&")
     image = f'<img src="{escape(address)}" alt="{escape(alt)}" width="{PIXELS * width:.0f}">'
     return Markup(f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>\n")
+
+
+def verdict(good: bool, words: str, warnings: Sequence[str]) -> Markup:
+    """The first lines of a page, and its warnings."""
+    lines = "".join(f"<li>{text(line)}</li>" for line in warnings)
+    listed = lines and f'<div class="warnings" role="note"><h3>Warnings</h3>\n<ul>{lines}</ul></div>\n'
+    return Markup(f'<div class="{"verdict" if good else "verdict bad"}"><p>{text(words)}</p></div>\n{listed}')
+
+
+def circumstances() -> list[list[str]]:
+    """Rows of a table: versions, system, time."""
+    import matplotlib
+
+    return [
+        [
+            "Versions",
+            f"paritas {VERSION}, Python {platform.python_version()}, NumPy {np.__version__}, "
+            f"matplotlib {matplotlib.__version__}",
+        ],
+        ["System", platform.platform()],
+        ["Made", datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC")],
+    ]
+
+
+def again(command: Sequence[str] | None, function: str) -> tuple[str, str, Markup]:
+    """The last section: the command line, or the function that made the page."""
+    made = (
+        f"<p>Made from Python by <code>{escape(function)}</code>.</p>\n"
+        if command is None
+        else f"<pre>{text(shlex.join(command))}</pre>\n"
+    )
+    return ("again", "How to make this page again", Markup(made))
 
 
 def beside(*pieces: Markup) -> Markup:

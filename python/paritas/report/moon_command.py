@@ -1,0 +1,81 @@
+"""`python -m paritas moon`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, Sequence
+
+from .._engine import InvalidArgument
+from ..command_line import NOT_WRITTEN, WRONG_COMMAND_LINE, fail, write_page
+from ..losscone.averages import ORBIT, blocks_of
+from ..losscone.geography import EqualAreaGrid
+from .moon import MoonPage, moon_report
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m paritas moon",
+        description="Makes one HTML page from the tables of `paritas losscone fit`: surface potentials as "
+        "maps, over the terminator, by plasma region and over time.",
+    )
+    add = parser.add_argument
+    add("folder", metavar="DIR", help="folder of tables losscone_YYYY-MM-DD.csv, or one table")
+    add(
+        "-o",
+        "--output",
+        default="moon.html",
+        metavar="FILE",
+        help="page to write; - for standard output (default: moon.html)",
+    )
+    add("--tables", metavar="FOLDER", help="write the numbers there as CSV files")
+    add(
+        "--response",
+        choices=("hard", "folded"),
+        help="model of the instrument (default: the one that most sweeps prefer)",
+    )
+    add("--all", action="store_true", help="use every sweep with a potential (default: good sweeps)")
+    add("--degrees", type=float, default=10.0, metavar="D", help="size of a cell of the maps (default: 10)")
+    add(
+        "--at",
+        choices=("projection", "spacecraft"),
+        default="projection",
+        help="place of a sweep: the foot of the field line, or the spacecraft (default: projection)",
+    )
+    add(
+        "--block",
+        type=float,
+        default=ORBIT,
+        metavar="HOURS",
+        help=f"sweeps of so many hours count as one measurement in errors (default: {ORBIT:g})",
+    )
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """0: made; 1: no sweep is used; 2: wrong command line; 3: wrong input; 5: not written."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        given = vars(_parser().parse_args(words))
+    except SystemExit as left:
+        return int(left.code or 0)
+    output, numbers, folder = given.pop("output"), given.pop("tables"), given.pop("folder")
+    options: dict[str, Any] = {"good": not given.pop("all"), **given}
+    try:
+        EqualAreaGrid.of(options["degrees"])
+        blocks_of([], options["block"])
+    except InvalidArgument as reason:
+        return fail("paritas moon", str(reason), WRONG_COMMAND_LINE)
+    made: list[MoonPage] = []
+
+    def make() -> MoonPage:
+        made.append(moon_report(folder, command=["python", "-m", "paritas", "moon", *words], **options))
+        return made[0]
+
+    code = write_page("paritas moon", output, make, "no sweep is used; the page says why")
+    if numbers is not None and made:
+        try:
+            made[0].write_tables(numbers)
+        except OSError as reason:
+            return fail("paritas moon", f"{numbers}: cannot be written: {reason.strerror}", NOT_WRITTEN)
+    return code

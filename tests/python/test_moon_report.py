@@ -1,0 +1,115 @@
+"""`python -m paritas moon`: one page of tables of loss cones, and its numbers as files."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("paritas")
+
+from losscone_support import ROOT, run, synthesize
+from paritas import losscone
+from paritas.report import moon_command, moon_report
+from paritas.report.moon import MoonPage, products_of, warnings_of
+from paritas.report.moon_command import main
+from test_report import Outline
+
+SECTIONS = ["verdict", "maps", "terminator", "regions", "harmonics", "series", "quality", "tables", "again"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables of two days, with positions along an orbit."""
+    at = tmp_path_factory.mktemp("moon")
+    er, truth = synthesize(at / "er", "--days", 2, "--sweeps", 60, "--plasma", "--seed", 4)
+    lines = open(truth).read().splitlines()
+    columns = "projection_longitude,projection_latitude,projection_in_sun"
+    rows = [f"{lines[0]},{columns}"]
+    for k, line in enumerate(lines[1:]):
+        rows.append(f"{line},{(7 * k) % 360},{80.0 * np.sin(0.3 * k):.3f},{k % 2}")
+    (at / "geometry.csv").write_text("\n".join(rows) + "\n")
+    run("losscone", "fit", er, "--geometry", at / "geometry.csv", "-o", at / "tables", "--quiet")
+    return at
+
+
+def test_the_page_has_all_products_and_the_numbers_of_the_functions(folder, tmp_path):
+    output = tmp_path / "moon.html"
+    arguments = [str(folder / "tables"), "-o", str(output), "--tables", str(tmp_path / "numbers")]
+    assert main([*arguments, "--degrees", "30", "--response", "hard"]) == 0
+    page = Outline(output.read_text())
+    assert [attrs["id"] for tag, attrs in page.tags if tag == "section"] == SECTIONS
+    assert len(page.all("img")) >= 11
+    assert "script" not in {tag for tag, _ in page.tags}
+    tables = losscone.read_tables(folder / "tables")
+    found = losscone.surface_map(tables, degrees=30.0, response="hard")
+    for name in ("all", "day", "terminator", "night"):
+        read = np.genfromtxt(tmp_path / "numbers" / f"map_{name}.csv", delimiter=",", names=True)
+        for column in found[name].dtype.names:
+            np.testing.assert_array_equal(read[column], found[name][column])
+    used = losscone.select(tables, response="hard").used
+    words = page.texts["p"][0]
+    assert words == f"{used.sum()} good sweeps of 120, from 2 days; model of the instrument: hard."
+    assert f"paritas moon {folder / 'tables'}" in page.texts["pre"][-1]
+
+
+def test_without_positions_the_page_says_what_is_missing(folder, tmp_path):
+    run("losscone", "fit", folder / "er", "--polarity=-1", "--day", "16", "-o", tmp_path, "--quiet")
+    page = moon_report(tmp_path)
+    assert page.converged and page.products.surface_map is None and page.products.harmonics
+    assert page.html.count("give the fits a table of geometry") == 2
+
+
+def test_all_sweeps_can_be_asked_for_and_the_page_says_so(folder):
+    tables = losscone.read_tables(folder / "tables")
+    names = tables.sweeps.dtype.names
+    for name, word in (("quality", "good"), ("quality_folded", "good"), ("good", 1), ("status", "fitted")):
+        if name in names:
+            tables.sweeps[name] = word
+            tables.sweeps[name][:10] = 0 if word == 1 else "misfit"
+    tables.sweeps["potential"][:10] = -50.0
+    good, whole = (products_of(tables, good=good, response="hard") for good in (True, False))
+    fitted = np.isfinite(tables["potential"])
+    assert (whole.selection.used == fitted).all() and good.selection.used.sum() == fitted.sum() - 10
+    told = "Sweeps of any quality are used, because all were asked for."
+    assert told in warnings_of(whole) and told not in warnings_of(good)
+    without = "The tables have no column `quality`: every sweep with status `fitted` counts as good."
+    assert (without in warnings_of(good)) == ("quality" not in names)
+
+
+def test_a_table_without_potentials_has_a_page_that_says_so(folder, tmp_path, recwarn):
+    run("kappa", "fit", folder / "er", "--polarity=-1", "--day", "16", "-o", tmp_path, "--quiet")
+    page = moon_report(tmp_path)
+    assert not page.converged and not len(recwarn)
+    assert "No sweep is used, so no number on this page can be quoted." in page.html
+
+
+def test_exit_codes(folder, tmp_path, capsys, monkeypatch):
+    tables = str(folder / "tables")
+    assert main([str(tmp_path)]) == 3 and "there is no table, losscone_" in capsys.readouterr().err
+    for option, value, reason in (
+        ("--degrees", "0.01", "degrees 0.01: a cell's size from 0.5 to 90"),
+        ("--block", "-1", "block -1.0: hours from 0 are wanted"),
+        ("--response", "soft", "invalid choice: 'soft'"),
+    ):
+        assert main([tables, option, value]) == 2 and reason in capsys.readouterr().err
+    assert main([tables, "-o", str(tmp_path)]) == 5
+    unused = losscone.read_tables(tables)
+    unused.sweeps["potential"] = unused.sweeps["potential_folded"] = np.nan
+    made = products_of(unused)
+    monkeypatch.setattr(moon_command, "moon_report", lambda *_, **__: MoonPage("page", made))
+    capsys.readouterr()
+    assert main([tables, "-o", str(tmp_path / "y.html")]) == 1
+    assert capsys.readouterr().err == "paritas moon: no sweep is used; the page says why\n"
+    assert main([tables, "-o", str(tmp_path / "y.html"), "--tables", str(tmp_path / "y.html")]) == 5
+    environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}
+    help_text = subprocess.run(
+        [sys.executable, "-m", "paritas", "--help"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert "moon      one HTML page of tables of loss cones" in help_text
