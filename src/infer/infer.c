@@ -3,11 +3,13 @@
 #include "base/sized.h"
 #include "fit/fit.h"
 #include "infer/lowest.h"
+#include "infer/neighbours.h"
 #include "infer/fit_notes.h"
 #include "infer/own_context.h"
 #include "infer/random_starts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static paritas_status find_widths(struct infer *infer, const struct frozen *frozen)
@@ -50,6 +52,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     infer->base.upper = infer->upper;
     TRY(find_widths(infer, paritas_model_frozen(model)));
     infer->poi = infer->n_parameters;
+    infer->tests = needs_poi;
     const ptrdiff_t poi = paritas_model_poi_index(model);
     if (poi >= 0) {
         const double lower = infer->base.lower[poi];
@@ -347,6 +350,32 @@ static paritas_status look_lower(struct infer *infer, size_t n, struct infer_poi
     return PARITAS_OK;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const struct infer_point *x = *(struct infer_point *const *)a, *y = *(struct infer_point *const *)b;
+    return (x->value[0] > y->value[0]) - (x->value[0] < y->value[0]);
+}
+
+/* Points of each profile that hold the same parameter alone. */
+static paritas_status compare_neighbours(struct infer *infer, size_t n, struct infer_point *points)
+{
+    struct infer_point **alike = infer_array(infer, n, sizeof *alike);
+    bool *fresh = infer_array(infer, n, sizeof *fresh), lowered;
+    TRY(infer_memory(infer));
+    for (size_t i = 0, m; i < n; i += m) {
+        for (m = 0; i + m < n && points[i + m].profile == points[i].profile && points[i + m].k == 1 &&
+                    same_parameters(&points[i + m], &points[i]);
+             m++) {
+            alike[m] = &points[i + m];
+            fresh[m] = true;
+        }
+        qsort(alike, m, sizeof *alike, by_value);
+        if (m > 1) TRY(neighbours_compare(infer, m, alike, fresh, &lowered));
+        if (m == 0) m = 1;
+    }
+    return PARITAS_OK;
+}
+
 void infer_note_minima(paritas_minima *minima, size_t met, double apart)
 {
     minima->met = met > minima->met ? met : minima->met;
@@ -360,6 +389,7 @@ paritas_status infer_points(struct infer *infer, size_t n, struct infer_point *p
         if ((i == 0 || points[i].profile != points[i - 1].profile) && is_open(infer, points[i].profile))
             TRY(fit_again(infer, points[i].profile, true, n, points));
     TRY(look_lower(infer, n, points));
+    if (infer->suspicious && infer->starts != 1) TRY(compare_neighbours(infer, n, points));
     /* two rounds: the first may find a lower point */
     for (int round = 0; round < 2; round++)
         for (size_t i = 0; i < n; i++) {

@@ -21,18 +21,20 @@ struct infer {
     const paritas_model *model;
     struct arena arena;
     size_t n_parameters, n_data;
-    size_t poi;       /* n_parameters if infer_open did not check it */
+    size_t poi;       /* n_parameters if infer_open did not check it; a scan puts its parameter there */
+    bool tests;       /* of the parameter of interest, as infer_open was asked for */
     paritas_job base; /* borrowed, but for `upper` */
     double *upper;    /* own copy: tested values widen it */
     /* of the parameter of interest: the job's upper bound, and the largest that it is widened to */
     double upper_before, widest;
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
-    unsigned starts;       /* per fit; 0: as many as needed, 1: the usual one alone */
-    size_t *bent, n_bent;  /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
-    double bent_at;        /* largest size of the parameter of interest then */
-    bool suspicious;       /* lowest_search saw signs of several minima, for any data */
-    paritas_minima minima; /* that further starts met (lowest.h) */
+    unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
+    size_t *bent, n_bent; /* parameters by which rates bend, the most bent first; NULL: not yet asked for */
+    double bent_at;       /* largest size of the parameter of interest then */
+    bool bends_strongly;
+    bool suspicious;                     /* lowest_search saw signs of several minima, for any data */
+    paritas_minima minima;               /* that further starts met (lowest.h) */
     const double *pool[INFER_POOL_MOST]; /* different minima of all data sets: starts of lowest_search */
     size_t n_pool;
     bool told_unfinished; /* fit_notes.h */

@@ -1,12 +1,12 @@
 /* limit_tests.c: tests of a search for limits, their curves, and fits from neighbours. */
 #include "infer/limit_tests.h"
 #include "infer/limit.h"
+#include "infer/neighbours.h"
 
 #include <math.h>
 #include <string.h>
 
 #define TURN 1e-3     /* in twice the NLL and in ln(CLs): smaller falls and rises are not seen */
-#define CRAWL 0.1     /* in twice the NLL: fits that creep down a valley are repeated only for so much */
 #define DEEPEST -30.0 /* ln(CLs / level) where rises no longer matter */
 
 static double excess(const struct limit_tests *tests, int curve, double mu, double fixed, double fixed_asimov)
@@ -103,17 +103,6 @@ static paritas_status widen(struct limit_tests *tests, double mu)
     return infer_free_fit(infer, &tests->a.data);
 }
 
-/* A lower point counts even if no fit converged there: the answer then has its status. */
-static bool is_lower(const struct limit_tests *tests, const struct infer_point *a,
-                     const struct infer_point *b)
-{
-    const double same = same_minimum(tests->a.infer->context);
-    const bool converged = a->status == PARITAS_FIT_CONVERGED, to_mend = b->status != PARITAS_FIT_CONVERGED;
-    if (!isfinite(a->twice_nll) || !isfinite(b->twice_nll)) return isfinite(a->twice_nll);
-    const double least = !to_mend ? same : converged ? -same : CRAWL;
-    return a->twice_nll < b->twice_nll - least;
-}
-
 /* All tests once more, after a lower free fit or with other Asimov data. */
 static paritas_status repeat(struct limit_tests *tests)
 {
@@ -122,8 +111,10 @@ static paritas_status repeat(struct limit_tests *tests)
     memcpy(before, tests->points, tests->n * sizeof *before);
     TRY(asymptotic_test(&tests->a, tests->n, tests->points, true));
     for (size_t i = 0; i < tests->n; i++) {
-        if (is_lower(tests, &before[i].data, &tests->points[i].data)) tests->points[i].data = before[i].data;
-        if (!tests->a.remade && is_lower(tests, &before[i].asimov, &tests->points[i].asimov))
+        if (neighbours_is_lower(tests->a.infer, &before[i].data, &tests->points[i].data))
+            tests->points[i].data = before[i].data;
+        if (!tests->a.remade &&
+            neighbours_is_lower(tests->a.infer, &before[i].asimov, &tests->points[i].asimov))
             tests->points[i].asimov = before[i].asimov;
     }
     tests->changed = true;
@@ -158,75 +149,19 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
     return rebuild_curves(tests);
 }
 
-/* A fit of one test from another's point, or from between its neighbours'. */
-struct crossed {
-    size_t to;
-    bool asimov;
-    struct infer_profile start; /* the free fit, with the other test's parameters */
-};
-
-/* At `to`, from the line through the points of `from` and `other`. */
-static paritas_status add_crossed(struct limit_tests *tests, size_t from, size_t other, size_t to,
-                                  struct crossed *list, size_t *n)
+/* Tests that were not compared since they were made. */
+static paritas_status compare_fresh(struct limit_tests *tests, bool asimov, bool *lowered)
 {
     struct infer *infer = tests->a.infer;
-    const struct asymptotic_point *a = &tests->points[from], *b = &tests->points[other];
-    const double part = other == from ? 0.0 : (tests->points[to].mu - a->mu) / (b->mu - a->mu);
-    for (int k = 0; k < 2; k++) {
-        const struct infer_point *known[] = {k == 0 ? &a->data : &a->asimov, k == 0 ? &b->data : &b->asimov};
-        if (!isfinite(known[0]->twice_nll) || !isfinite(known[1]->twice_nll)) continue;
-        double *parameters = infer_reals(infer, infer->n_parameters, 1);
-        TRY(infer_memory(infer));
-        for (size_t i = 0; i < infer->n_parameters; i++)
-            parameters[i] =
-                known[0]->parameters[i] + part * (known[1]->parameters[i] - known[0]->parameters[i]);
-        list[*n] =
-            (struct crossed){.to = to, .asimov = k == 1, .start = k == 0 ? tests->a.data : tests->a.asimov};
-        list[(*n)++].start.parameters = parameters;
-    }
-    return PARITAS_OK;
-}
-
-/* One round over the tests that were not compared since they or a neighbour changed. */
-static paritas_status compare_once(struct limit_tests *tests, bool *lowered)
-{
-    struct infer *infer = tests->a.infer;
-    struct crossed *list = infer_array(infer, 6 * tests->n, sizeof *list);
-    struct infer_point *fits = infer_array(infer, 6 * tests->n, sizeof *fits);
-    size_t n = 0;
+    struct infer_point **ascending = infer_array(infer, tests->n, sizeof *ascending);
+    bool *fresh = infer_array(infer, tests->n, sizeof *fresh);
     TRY(infer_memory(infer));
-    for (size_t i = 1; i < tests->n; i++) {
-        const size_t left = tests->ascending[i - 1], right = tests->ascending[i];
-        if (tests->compared[left] && tests->compared[right]) continue;
-        TRY(add_crossed(tests, left, left, right, list, &n));
-        TRY(add_crossed(tests, right, right, left, list, &n));
+    for (size_t i = 0; i < tests->n; i++) {
+        struct asymptotic_point *point = &tests->points[tests->ascending[i]];
+        ascending[i] = asimov ? &point->asimov : &point->data;
+        fresh[i] = !tests->compared[tests->ascending[i]];
     }
-    for (size_t i = 2; i < tests->n; i++) {
-        const size_t left = tests->ascending[i - 2], between = tests->ascending[i - 1],
-                     right = tests->ascending[i];
-        if (tests->compared[left] && tests->compared[between] && tests->compared[right]) continue;
-        TRY(add_crossed(tests, left, right, between, list, &n));
-    }
-    for (size_t i = 0; i < tests->n; i++) tests->compared[i] = true;
-    for (size_t i = 0; i < n; i++) {
-        fits[i] = infer_point_at(infer, &list[i].start, tests->points[list[i].to].mu);
-        fits[i].onward = true;
-    }
-    if (n == 0) return PARITAS_OK;
-    TRY(infer_points_once(infer, n, fits));
-    TRY(infer_slopes(infer, n, fits));
-    for (size_t i = 0; i < n; i++) {
-        struct asymptotic_point *point = &tests->points[list[i].to];
-        struct infer_point *known = list[i].asimov ? &point->asimov : &point->data;
-        if (!is_lower(tests, &fits[i], known)) continue;
-        if (known->status == PARITAS_FIT_CONVERGED && fits[i].status == PARITAS_FIT_CONVERGED)
-            infer_note_minima(&infer->minima, 2, known->twice_nll - fits[i].twice_nll);
-        *known = fits[i];
-        known->profile = list[i].asimov ? &tests->a.asimov : &tests->a.data;
-        tests->compared[list[i].to] = false;
-        *lowered = true;
-    }
-    return PARITAS_OK;
+    return neighbours_compare(infer, tests->n, ascending, fresh, lowered);
 }
 
 /* A free fit above a test is repeated from there. */
@@ -237,7 +172,7 @@ static paritas_status lower_free_fit(struct limit_tests *tests, struct infer_pro
                              *lowest = &free;
     for (size_t i = 0; i < tests->n; i++) {
         const struct infer_point *point = asimov ? &tests->points[i].asimov : &tests->points[i].data;
-        if (is_lower(tests, point, lowest)) lowest = point;
+        if (neighbours_is_lower(tests->a.infer, point, lowest)) lowest = point;
     }
     if (lowest == &free) return PARITAS_OK;
     struct infer_profile again = {.data = profile->data, .start = lowest->parameters};
@@ -254,13 +189,12 @@ static paritas_status lower_free_fit(struct limit_tests *tests, struct infer_pro
 
 paritas_status limit_tests_compare(struct limit_tests *tests)
 {
-    bool lowered = true;
-    for (size_t round = 0; lowered && round < PARITAS_SCAN_MOST; round++) {
-        lowered = false;
-        TRY(compare_once(tests, &lowered));
-        tests->changed = tests->changed || lowered;
-        tests->careful = tests->careful || lowered;
-    }
+    bool lowered = false;
+    TRY(compare_fresh(tests, false, &lowered));
+    TRY(compare_fresh(tests, true, &lowered));
+    for (size_t i = 0; i < tests->n; i++) tests->compared[i] = true;
+    tests->changed = tests->changed || lowered;
+    tests->careful = tests->careful || lowered;
     TRY(lower_free_fit(tests, &tests->a.data, false));
     TRY(lower_free_fit(tests, &tests->a.asimov, true));
     return rebuild_curves(tests);

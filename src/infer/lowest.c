@@ -15,13 +15,15 @@
 #include <math.h>
 #include <string.h>
 
-#define LONG_FIT 12    /* iterations: published analyses take 4 to 9 */
-#define BEND_LEAST 0.4 /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
+#define LONG_FIT 12     /* iterations: published analyses take 4 to 9 */
+#define BEND_LEAST 0.4  /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
+#define BEND_STRONG 4.0 /* several minima are likely; sbottom's largest bend is 1.7, staus' 1.1 */
 #define BENT_MOST 16
 #define BAD_FIT 5.0      /* errors of the counts, root mean square */
 #define PROBES_APART 0.6 /* of the tested value */
 #define FAR_ABOVE 25.0   /* twice the NLL of a test above the free fit: rates may have bent on the way */
 #define WALK_STEPS 4     /* to a tested value */
+#define HIDDEN_MOST 3
 #define FIRST_ROUND 8    /* random starts; each round has twice as many as the last, up to */
 #define LARGEST_ROUND 64 /* (staus: one start in 60 leads to the lowest minimum of a conditional fit) */
 #define ROUNDS_MOST 8    /* a round of the largest size without anything lower is the last */
@@ -62,11 +64,21 @@ struct sought {
 struct search {
     struct infer *infer;
     struct infer_profile *profile;
-    struct sought *sought; /* the free fit, the points, and perhaps `beyond` */
-    size_t n;
-    struct infer_point beyond; /* far from what is tested: the profile may fall again */
-    double same;               /* in twice the NLL */
+    struct sought *sought;                  /* the free fit, the points, and hidden points */
+    size_t n, n_asked;                      /* with hidden points; without */
+    struct infer_point hidden[HIDDEN_MOST]; /* other values of the parameter of interest: the far one first */
+    double same;                            /* in twice the NLL */
 };
+
+static bool is_hidden(const struct search *search, const struct sought *s)
+{
+    return s >= search->sought + search->n_asked;
+}
+
+static bool has_hidden(const struct search *search)
+{
+    return search->n > search->n_asked;
+}
 
 static void note_minimum(struct sought *s, double twice_nll, double same)
 {
@@ -109,6 +121,16 @@ static bool is_better(const struct sought *s, const paritas_fit_result *found, d
     const bool converged = found->status == PARITAS_FIT_CONVERGED;
     if (converged != (s->status == PARITAS_FIT_CONVERGED)) return converged;
     return !(found->twice_nll >= s->twice_nll - same);
+}
+
+/* The job's fixed parameters, and those of the point. */
+static paritas_status hold_fixed(struct infer *infer, struct sought *s)
+{
+    s->fixed = infer_array(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    memcpy(s->fixed, infer->base.fixed, infer->n_parameters);
+    for (size_t j = 0; s->point && j < s->point->k; j++) s->fixed[s->point->parameter[j]] = 1;
+    return PARITAS_OK;
 }
 
 /* A fit from a further start. */
@@ -250,6 +272,7 @@ static paritas_status find_bent(const struct search *search)
                 most = i;
         if (most == n) break;
         infer->bent[infer->n_bent] = most;
+        infer->bends_strongly = infer->bends_strongly || bends[most] >= BEND_STRONG;
         bends[most] = 0.0;
     }
     return PARITAS_OK;
@@ -277,17 +300,36 @@ static paritas_status move_bent(struct infer *infer, const double *parameters, s
     return PARITAS_OK;
 }
 
-/* Another value of the parameter of interest: twice the largest that is tested, or three times its size. */
-static void add_beyond(struct search *search)
+/* A fit at another value of the parameter of interest. Its ends are starts for the others. */
+static paritas_status add_hidden(struct search *search, double value)
 {
     struct infer *infer = search->infer;
+    struct infer_point *point = &search->hidden[search->n - search->n_asked];
+    struct sought *s = &search->sought[search->n++];
+    *point = infer_point_at(infer, search->profile, infer_bounded(infer, infer->poi, value));
+    *s = (struct sought){.point = point, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
+    return hold_fixed(infer, s);
+}
+
+/* Far from what is tested the profile may fall again: twice the largest value, or three times its size. */
+static paritas_status add_far(struct search *search)
+{
+    const struct infer *infer = search->infer;
     const size_t poi = infer->poi;
-    if (poi == infer->n_parameters || search->profile->probed || infer->n_bent == 0) return;
-    const double far = fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
-                            2.0 * largest_tested(search));
-    search->beyond = infer_point_at(infer, search->profile, infer_bounded(infer, poi, far));
-    search->sought[search->n++] = (struct sought){
-        .point = &search->beyond, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
+    if (poi == infer->n_parameters || search->profile->probed || infer->n_bent == 0) return PARITAS_OK;
+    return add_hidden(search, fmax(infer->base.start[poi] + 3.0 * fmax(fabs(infer->base.start[poi]), 1.0),
+                                   2.0 * largest_tested(search)));
+}
+
+/* A test that stands alone gets neighbours on both sides. */
+static paritas_status add_neighbours(struct search *search)
+{
+    const struct infer_point *point = search->sought[search->n_asked - 1].point;
+    if (search->n_asked != 2 || point->parameter[0] != search->infer->poi) return PARITAS_OK;
+    const double at = point->value[0];
+    if (at == 0.0) return PARITAS_OK;
+    TRY(add_hidden(search, 0.5 * at));
+    return add_hidden(search, 1.5 * at);
 }
 
 /* Bins are BAD_FIT errors from the data: where rates bend so far, a better fit is likely elsewhere. */
@@ -333,16 +375,16 @@ static paritas_status probe(struct search *search)
     TRY(infer_memory(infer));
     for (size_t i = 0; i < search->n; i++) {
         struct sought *s = &search->sought[i];
-        if (s->point == &search->beyond) attempts[n++] = (struct attempt){s, search->profile->parameters};
+        if (is_hidden(search, s)) attempts[n++] = (struct attempt){s, search->profile->parameters};
         if (s->status != PARITAS_FIT_CONVERGED || (!s->point && search->profile->probed)) continue;
         if (s->point && !needs_probe(infer, s->point, search->profile)) continue;
         attempts[n].sought = s;
         TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0, &attempts[n++].start));
     }
     TRY(run_attempts(search, n, attempts, &lower));
-    if (search->beyond.profile) {
-        const struct sought *free = &search->sought[0], *beyond = &search->sought[search->n - 1];
-        if (beyond->twice_nll < free->twice_nll - search->same) put_in_pool(search, beyond->parameters);
+    if (has_hidden(search)) {
+        const struct sought *free = &search->sought[0], *far = &search->sought[search->n_asked];
+        if (far->twice_nll < free->twice_nll - search->same) put_in_pool(search, far->parameters);
     }
     return PARITAS_OK;
 }
@@ -350,6 +392,20 @@ static paritas_status probe(struct search *search)
 static bool took_long(paritas_fit_status status, unsigned iterations)
 {
     return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
+}
+
+/* A factor other than the parameter of interest ended at its bound: at 0 it hides what others do, and two
+ * factors of one sample share a product. */
+static bool has_factor_at_bound(const struct search *search, const double *parameters)
+{
+    const struct infer *infer = search->infer;
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        if (infer->base.fixed[i] || i == infer->poi) continue;
+        if (parameters[i] == 0.0 && infer->base.lower[i] == 0.0) return true;
+        if (!isnan(infer->widths[i])) continue;
+        if (parameters[i] <= infer->base.lower[i] || parameters[i] >= infer->base.upper[i]) return true;
+    }
+    return false;
 }
 
 static paritas_status look_for_signs(struct search *search, bool *signs)
@@ -362,14 +418,14 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
             TRY(fits_badly(search, signs));
     }
     profile->probed = true;
-    *signs =
-        *signs || search->infer->n_pool > 0 || took_long(profile->result.status, profile->result.iterations);
+    *signs = *signs || search->infer->n_pool > 0 || search->infer->bends_strongly ||
+             took_long(profile->result.status, profile->result.iterations) ||
+             has_factor_at_bound(search, profile->parameters);
     for (size_t i = 0; i < search->n; i++) {
         const struct infer_point *point = search->sought[i].point;
-        if (!point || point == &search->beyond) continue;
+        if (!point || is_hidden(search, &search->sought[i])) continue;
         /* limits test far away, and no published one has other minima there */
-        const bool far = search->infer->n_bent > 0 &&
-                         (point->value[0] == 0.0 || search->infer->poi == search->infer->n_parameters) &&
+        const bool far = search->infer->n_bent > 0 && (point->value[0] == 0.0 || !search->infer->tests) &&
                          search->sought[i].twice_nll > search->sought[0].twice_nll + FAR_ABOVE;
         *signs = *signs || far || took_long(point->status, point->iterations);
     }
@@ -440,11 +496,10 @@ struct walker {
     double from;
 };
 
-static size_t add_walker(const struct search *search, struct walker *walkers, size_t n, struct sought *goal,
-                         const struct sought *origin)
+static size_t add_walker(struct walker *walkers, size_t n, struct sought *goal, const struct sought *origin)
 {
     const struct infer_point *point = goal->point;
-    if (!point || point == &search->beyond || point->k > 1 || !origin->parameters) return n;
+    if (!point || point->k > 1 || !origin->parameters) return n;
     walkers[n] = (struct walker){.goal = goal, .from = origin->parameters[point->parameter[0]]};
     walkers[n].at = (struct sought){.fixed = goal->fixed, .parameters = origin->parameters};
     return n + 1;
@@ -459,10 +514,10 @@ static paritas_status walk(struct search *search, bool *lower)
     struct attempt *attempts = infer_array(infer, 2 * search->n, sizeof *attempts);
     size_t n = 0;
     TRY(infer_memory(infer));
-    for (size_t i = 0; i < search->n; i++) {
-        n = add_walker(search, walkers, n, &search->sought[i], &search->sought[0]);
-        if (search->beyond.profile)
-            n = add_walker(search, walkers, n, &search->sought[i], &search->sought[search->n - 1]);
+    for (size_t i = 0; i < search->n_asked; i++) {
+        n = add_walker(walkers, n, &search->sought[i], &search->sought[0]);
+        if (has_hidden(search))
+            n = add_walker(walkers, n, &search->sought[i], &search->sought[search->n_asked]);
     }
     for (int step = 1; step <= WALK_STEPS; step++) {
         for (size_t i = 0; i < n; i++) {
@@ -538,7 +593,7 @@ static void note_minima(struct search *search)
 {
     for (size_t i = 0; i < search->n; i++) {
         const struct sought *s = &search->sought[i];
-        if (s->n_minima < 2 || s->point == &search->beyond) continue;
+        if (s->n_minima < 2 || is_hidden(search, s)) continue;
         infer_note_minima(&search->infer->minima, s->n_minima, s->minima[s->n_minima - 1] - s->minima[0]);
     }
 }
@@ -547,7 +602,7 @@ static paritas_status give_answers(struct search *search)
 {
     for (size_t i = 0; i < search->n; i++) {
         const struct sought *s = &search->sought[i];
-        if (!s->lower || s->point == &search->beyond) continue;
+        if (!s->lower || is_hidden(search, s)) continue;
         if (!s->point) {
             struct infer_profile again = *search->profile;
             again.start = s->parameters;
@@ -568,7 +623,6 @@ static paritas_status give_answers(struct search *search)
 static paritas_status seek(struct search *search, size_t n, struct infer_point *const *points)
 {
     struct infer *infer = search->infer;
-    const size_t p = infer->n_parameters;
     search->sought[0] = (struct sought){.status = search->profile->result.status,
                                         .twice_nll = search->profile->result.twice_nll,
                                         .parameters = search->profile->parameters};
@@ -577,19 +631,17 @@ static paritas_status seek(struct search *search, size_t n, struct infer_point *
                                                 .status = points[i]->status,
                                                 .twice_nll = points[i]->twice_nll,
                                                 .parameters = points[i]->parameters};
-    TRY(find_bent(search));
-    add_beyond(search);
     for (size_t i = 0; i < search->n; i++) {
         struct sought *s = &search->sought[i];
-        s->fixed = infer_array(infer, p, 1);
-        TRY(infer_memory(infer));
-        memcpy(s->fixed, infer->base.fixed, p);
-        for (size_t j = 0; s->point && j < s->point->k; j++) s->fixed[s->point->parameter[j]] = 1;
+        TRY(hold_fixed(infer, s));
         if (s->status == PARITAS_FIT_CONVERGED) note_minimum(s, s->twice_nll, search->same);
     }
+    TRY(find_bent(search));
+    TRY(add_far(search));
     bool signs;
     TRY(look_for_signs(search, &signs));
     if (!signs) return PARITAS_OK;
+    TRY(add_neighbours(search));
     for (size_t i = 0; i < search->n; i++)
         if (search->sought[i].status == PARITAS_FIT_CONVERGED)
             put_in_pool(search, search->sought[i].parameters);
@@ -607,9 +659,9 @@ paritas_status lowest_search(struct infer *infer, struct infer_profile *profile,
     TRY(infer_memory(infer));
     search->infer = infer;
     search->profile = profile;
-    search->n = 1 + n;
+    search->n = search->n_asked = 1 + n;
     search->same = fmax(same_minimum(infer->context), LOWER);
-    search->sought = infer_array(infer, search->n + 1, sizeof *search->sought);
+    search->sought = infer_array(infer, search->n + HIDDEN_MOST, sizeof *search->sought);
     TRY(infer_memory(infer));
     return seek(search, n, points);
 }

@@ -92,6 +92,7 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
         }
     }
     infer_note_widening(infer);
+    if (k == 1) infer->poi = request->parameters[0];
     TRY(infer_free_fit(infer, &profile));
     if (k == 1 && n > 0) TRY(arrange_waves(infer, n, fits));
     TRY(infer_points(infer, n, fits));
