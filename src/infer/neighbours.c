@@ -8,7 +8,7 @@
 
 /* A fit of one point from another's end, or from the line through two ends. */
 struct neighbour_pair {
-    const struct infer_point *from, *beyond; /* beyond NULL: `from` alone */
+    const struct infer_point *from, *other;
     struct infer_point *to;
     bool lowered; /* answer: `to` has a lower minimum now */
 };
@@ -22,13 +22,13 @@ bool neighbours_is_lower(const struct infer *infer, const struct infer_point *a,
     return a->twice_nll < b->twice_nll - least;
 }
 
-static void put_start(size_t p, const struct neighbour_pair *pair, double *start)
+static void put_start(const struct infer *infer, const struct neighbour_pair *pair, double *start)
 {
-    const struct infer_point *a = pair->from, *b = pair->beyond;
-    memcpy(start, a->parameters, p * sizeof *start);
-    if (!b || a->value[0] == b->value[0]) return;
-    const double part = (pair->to->value[0] - a->value[0]) / (b->value[0] - a->value[0]);
-    for (size_t i = 0; i < p; i++) start[i] += part * (b->parameters[i] - a->parameters[i]);
+    const struct infer_point *from = pair->from, *other = pair->other;
+    const double span = other->value[0] - from->value[0],
+                 part = span > 0.0 ? (pair->to->value[0] - from->value[0]) / span : 0.0;
+    for (size_t i = 0; i < infer->n_parameters; i++)
+        start[i] = from->parameters[i] + part * (other->parameters[i] - from->parameters[i]);
 }
 
 /* In one batch. The lowest end stays, with its slope. */
@@ -43,7 +43,7 @@ static paritas_status neighbours_fit(struct infer *infer, size_t n, struct neigh
         const struct infer_point *to = pairs[i].to;
         double *parameters = infer_reals(infer, p, 1);
         TRY(infer_memory(infer));
-        put_start(p, &pairs[i], parameters);
+        put_start(infer, &pairs[i], parameters);
         starts[i] = *to->profile;
         starts[i].parameters = parameters;
         fits[i] = (struct infer_point){.profile = &starts[i],
@@ -66,21 +66,12 @@ static paritas_status neighbours_fit(struct infer *infer, size_t n, struct neigh
     return PARITAS_OK;
 }
 
-/* Both ways between two points. */
-static size_t put_pairs(struct infer_point *a, struct infer_point *b, struct neighbour_pair *pairs, size_t n)
+static size_t put_pair(const struct infer_point *from, const struct infer_point *other,
+                       struct infer_point *to, struct neighbour_pair *pairs, size_t n)
 {
-    if (isfinite(a->twice_nll)) pairs[n++] = (struct neighbour_pair){.from = a, .to = b};
-    if (isfinite(b->twice_nll)) pairs[n++] = (struct neighbour_pair){.from = b, .to = a};
-    return n;
-}
-
-/* At `to`, from the line through its neighbours' ends. */
-static size_t put_line(const struct infer_point *a, struct infer_point *to, const struct infer_point *b,
-                       struct neighbour_pair *pairs, size_t n)
-{
-    if (isfinite(a->twice_nll) && isfinite(b->twice_nll))
-        pairs[n++] = (struct neighbour_pair){.from = a, .beyond = b, .to = to};
-    return n;
+    if (!isfinite(from->twice_nll) || !isfinite(other->twice_nll)) return n;
+    pairs[n] = (struct neighbour_pair){.from = from, .other = other, .to = to};
+    return n + 1;
 }
 
 paritas_status neighbours_compare(struct infer *infer, size_t n, struct infer_point *const *ascending,
@@ -90,11 +81,15 @@ paritas_status neighbours_compare(struct infer *infer, size_t n, struct infer_po
     TRY(infer_memory(infer));
     for (size_t round = 0; round < n; round++) {
         size_t m = 0;
-        for (size_t i = 1; i < n; i++)
-            if (fresh[i - 1] || fresh[i]) m = put_pairs(ascending[i - 1], ascending[i], pairs, m);
+        for (size_t i = 1; i < n; i++) {
+            struct infer_point *left = ascending[i - 1], *right = ascending[i];
+            if (!fresh[i - 1] && !fresh[i]) continue;
+            m = put_pair(left, left, right, pairs, m);
+            m = put_pair(right, right, left, pairs, m);
+        }
         for (size_t i = 2; i < n; i++)
             if (fresh[i - 2] || fresh[i - 1] || fresh[i])
-                m = put_line(ascending[i - 2], ascending[i - 1], ascending[i], pairs, m);
+                m = put_pair(ascending[i - 2], ascending[i], ascending[i - 1], pairs, m);
         memset(fresh, 0, n * sizeof *fresh);
         TRY(neighbours_fit(infer, m, pairs));
         for (size_t k = 0; k < m; k++) {

@@ -1,14 +1,13 @@
 /* neighbours.h: conditional fits from the ends of their neighbours.
  *
  * The lowest minimum is continuous in the tested value. Where two neighbours lie in different ones, each end
- * is a start for the other. Between two neighbours, the line through their ends gives a start. */
+ * is a start for the other. */
 #ifndef PARITAS_INFER_NEIGHBOURS_H
 #define PARITAS_INFER_NEIGHBOURS_H
 
 #include "infer/infer.h"
 
-/* Is `a` a better answer than `b`? A lower point counts even if no fit converged there: the answer then has
- * its status. */
+/* Is a's point lower? It counts even if no fit converged there: the answer then has its status. */
 bool neighbours_is_lower(const struct infer *infer, const struct infer_point *a, const struct infer_point *b);
 
 /* Compares n points of one profile, which hold one parameter, with their neighbours until none goes lower.
