@@ -245,9 +245,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray) and value.dtype.names:
         return [_plain(row) for row in value]
     if isinstance(value, (np.ndarray, np.generic)):
-        if value.dtype.kind == "f" and not np.all(np.isfinite(value)):
-            return np.where(np.isfinite(value), value, None).tolist()
-        return value.tolist()
+        return _plain(value.tolist()) if value.dtype.kind == "f" else value.tolist()
     if isinstance(value, float) and not isfinite(value):
         return None
     if isinstance(value, Mapping):
