@@ -237,13 +237,53 @@ static paritas_status write_tables(struct state *state, const struct day *day, c
     return npz_write(context, path, document, work->arrays.n, work->arrays.columns);
 }
 
+static double number_of(const struct json *object, const char *key)
+{
+    const struct json *node = json_get(object, key);
+    return json_is(node, JSON_NUMBER) ? node->number : NAN;
+}
+
+/* What is out of the ordinary with a file, in its input of the provenance and in a note. */
+static const struct oddity {
+    const char *key, *note; /* %s: the file; %.0f: the number */
+} oddities[] = {
+    {"sweeps_repeated", "%s: %.0f of its sweeps are in earlier files of this day too; they count once"},
+    {"sweeps_with_other_data", "%s: %.0f of these have other data there; the sweep with more rows counts"},
+    {"added_to_numbers",
+     "%s: earlier files of this day use its spectrum numbers for other sweeps; %.0f is added to them"},
+    {"sweeps_of_other_days", "%s: %.0f of its sweeps are of other days"},
+};
+
+static void write_share(struct writer *writer, const struct file_share *file)
+{
+    const uint64_t numbers[] = {file->joined.repeated, file->joined.other, (uint64_t)file->joined.shift,
+                                file->strays};
+    for (size_t i = 0; i < COUNT_OF(oddities); i++)
+        if (numbers[i] != 0) write_integer(writer, oddities[i].key, (size_t)numbers[i]);
+}
+
+static void note_oddities(const struct state *state)
+{
+    for (size_t k = 0; k < state->days.n; k++) {
+        const struct json *inputs = state->made[k] ? json_get(state->made[k]->root, "inputs") : NULL;
+        for (size_t i = 0; i < state->days.days[k].n; i++)
+            for (size_t j = 0; j < COUNT_OF(oddities); j++) {
+                const double number = number_of(json_at(inputs, i), oddities[j].key);
+                if (number > 0.0)
+                    paritas_note(state->session->context, oddities[j].note, state->days.days[k].files[i].path,
+                                 number);
+            }
+    }
+}
+
 static void write_inputs(struct writer *writer, const struct day *day, const struct sweeps *sweeps)
 {
     write_array(writer, "inputs", true);
     for (size_t i = 0; i < day->n; i++) {
         write_object(writer, NULL, false);
         write_path(writer, "file", file_name(day->files[i].path));
-        write_string(writer, "sha256", sweeps->digests[i]);
+        write_string(writer, "sha256", sweeps->files[i].digest);
+        write_share(writer, &sweeps->files[i]);
         write_close(writer);
     }
     write_close(writer);
@@ -355,12 +395,6 @@ static paritas_status one_day(struct state *state, size_t k)
 static const struct json *answer_of(const struct state *state, size_t k)
 {
     return state->made[k] ? json_get(state->made[k]->root, "answer") : NULL;
-}
-
-static double number_of(const struct json *object, const char *key)
-{
-    const struct json *node = json_get(object, key);
-    return json_is(node, JSON_NUMBER) ? node->number : NAN;
 }
 
 static void answer_json(struct state *state)
@@ -558,6 +592,7 @@ static paritas_status run_days(struct state *state)
     TRY(allocated(session));
     TRY(start_loading(state, 0));
     for (size_t k = 0; k < n; k++) TRY(one_day(state, k));
+    note_oddities(state);
     note_unmatched(state);
     note_unanswered(state);
     answer_of_run(state);

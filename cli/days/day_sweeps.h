@@ -3,7 +3,7 @@
 #define PARITAS_DAY_SWEEPS_H
 
 #include "days/day_files.h"
-#include "paritas_er.h"
+#include "er/er.h"
 #include "paritas_losscone.h"
 
 enum potential_source { POTENTIAL_AUTO, POTENTIAL_VALUE, POTENTIAL_TABLE };
@@ -37,11 +37,17 @@ paritas_status sources_check_days(struct session *session, const struct sources 
 paritas_status sources_describe(struct session *session, const struct sources *sources,
                                 struct writer *writer);
 
+/* What a file of a day brings. */
+struct file_share {
+    char digest[65];
+    struct er_joined joined;
+    uint64_t strays; /* sweeps of other days */
+};
+
 struct sweeps {
     size_t n;
-    /* files of one date form one day; later files continue its spectrum numbers */
-    paritas_er_day *day;
-    char (*digests)[65];            /* of its files */
+    paritas_er_day *day;            /* of all files of the date */
+    struct file_share *files;       /* each */
     size_t matched[SOURCES_TABLES]; /* sweeps found in each table */
     double *potential;              /* n x 15, of the spacecraft; NaN: to be found from the plasma */
     double *cosine, *flux; /* n x 15 x 88: cosine of pitch angle; normalised flux of all cells with one */

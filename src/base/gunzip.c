@@ -272,8 +272,9 @@ static void copy_match(struct gunzip *z, unsigned symbol)
     const size_t distance = (code < 4 ? code : (2 + (code & 1u)) << extra) + 1 + take_bits(z, extra);
     if (distance > z->made || distance > z->size + (z->made - z->given)) fail(z);
     if (z->state != GUNZIP_READING) return;
-    unsigned char *to = z->out + z->made;
-    for (size_t i = 0; i < length; i++) to[i] = to[i - distance];
+    unsigned char *const to = z->out + z->made;
+    const unsigned char *const from = to - distance; /* may overlap */
+    for (size_t i = 0; i < length; i++) to[i] = from[i];
     z->made += length;
 }
 
