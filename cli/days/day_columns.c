@@ -87,6 +87,7 @@ static void add_field(struct day_work *work, const char *suffix, const struct da
     }
     snprintf(name, sizeof name, "%s%s", records->prefix ? records->prefix : "", field->word);
     column_add_both(work, name, suffix, kind, values);
+    column_set_unit(&work->rows, field->unit);
 }
 
 void column_add_records(struct day_work *work, const char *suffix, const struct day_records *records,

@@ -130,7 +130,7 @@ static void append_member(struct text *out, const char *name, uint32_t crc, size
 }
 
 struct archive {
-    struct output_file file;
+    struct output_file *file;
     struct crc32 crc;
     struct text array, header, directory;
     uint64_t offset;
@@ -174,8 +174,8 @@ static bool add_array(struct archive *archive, const struct column *column)
     }
     archive->offset += archive->header.length + size;
     archive->members++;
-    return output_append(&archive->file, archive->header.bytes, archive->header.length) &&
-           output_append(&archive->file, archive->array.bytes, size);
+    return output_append(archive->file, archive->header.bytes, archive->header.length) &&
+           output_append(archive->file, archive->array.bytes, size);
 }
 
 static void append_end(struct archive *archive)
@@ -187,12 +187,10 @@ static void append_end(struct archive *archive)
            {4, archive->offset}, {2, 0});
 }
 
-paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n,
-                         const struct column *columns)
+paritas_status npz_put(paritas_context *context, struct output_file *file, const char *path,
+                       const char *provenance, size_t n, const struct column *columns)
 {
-    struct archive archive = {.offset = 0};
-    if (!output_open(&archive.file, path))
-        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
+    struct archive archive = {.file = file};
     crc32_open(&archive.crc);
     text_open(&archive.array, &context->allocator);
     text_open(&archive.header, &context->allocator);
@@ -206,8 +204,8 @@ paritas_status npz_write(paritas_context *context, const char *path, const char 
         ok = false;
         errno = ENOMEM;
     }
-    ok = ok && output_append(&archive.file, archive.directory.bytes, archive.directory.length);
-    const paritas_status status = columns_close(context, &archive.file, path, ok);
+    ok = ok && output_append(file, archive.directory.bytes, archive.directory.length);
+    const paritas_status status = ok ? PARITAS_OK : columns_unwritable(context, path);
     text_free(&archive.array);
     text_free(&archive.header);
     text_free(&archive.directory);

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct option options_tables[] = {
     {"--output-folder", OPTION_TEXT, "DIR", "the tables are written there; made where it is not there",
@@ -219,22 +220,64 @@ static void end_loading(struct state *state)
     state->running = false;
 }
 
+/* Arrays hold every column of the text, as spec_NAME. */
+static void complete_arrays(struct day_work *work)
+{
+    for (size_t i = 0; i < work->rows.n; i++) {
+        const struct column *column = &work->rows.columns[i];
+        if (!column_values(&work->arrays, "spec_", column->name))
+            column_add(&work->arrays, "spec_", column->name, column->kind, column->rows, column->width,
+                       column->values);
+    }
+}
+
 /* Text first: the arrays hold its digest. */
+static paritas_status put_tables(struct day_work *work, const char *document,
+                                 struct output_file files[TABLES], char paths[TABLES][4096])
+{
+    paritas_context *context = work->session->context;
+    char digest[65];
+    const char *text = digest;
+    TRY(csv_put(context, &files[CSV], paths[CSV], document, work->rows.n, work->rows.columns));
+    TRY(file_digest(context, files[CSV].beside, digest));
+    complete_arrays(work);
+    column_add(&work->arrays, TEXT_DIGEST, "", COLUMN_TEXT, 1, 64, &text);
+    TRY(allocated(work->session));
+    work->arrays.columns[work->arrays.n - 1].scalar = true;
+    return npz_put(context, &files[NPZ], paths[NPZ], document, work->arrays.n, work->arrays.columns);
+}
+
+/* Both tables or neither: on a full disk too. */
 static paritas_status write_tables(struct state *state, const struct day *day, const char *document,
                                    struct day_work *work)
 {
     paritas_context *context = state->session->context;
-    char path[4096], digest[65];
-    const char *text = digest;
+    char paths[TABLES][4096];
+    struct output_file files[TABLES];
+    int opened = 0, named = 0;
     TRY(allocated(state->session));
-    TRY(table_path(state, day, CSV, path));
-    TRY(csv_write(context, path, document, work->rows.n, work->rows.columns));
-    TRY(file_digest(context, path, digest));
-    column_add(&work->arrays, TEXT_DIGEST, "", COLUMN_TEXT, 1, 64, &text);
-    TRY(allocated(state->session));
-    work->arrays.columns[work->arrays.n - 1].scalar = true;
-    TRY(table_path(state, day, NPZ, path));
-    return npz_write(context, path, document, work->arrays.n, work->arrays.columns);
+    for (int i = 0; i < TABLES; i++) TRY(table_path(state, day, i, paths[i]));
+    while (opened < TABLES && output_open(&files[opened], paths[opened])) opened++;
+    paritas_status status = opened < TABLES ? columns_unwritable(context, paths[opened])
+                                            : put_tables(work, document, files, paths);
+    for (int i = 0; i < opened; i++)
+        if (!output_seal(&files[i]) && status == PARITAS_OK) status = columns_unwritable(context, paths[i]);
+    for (int i = 0; i < opened; i++) {
+        if (output_name(&files[i], status == PARITAS_OK))
+            named++;
+        else if (status == PARITAS_OK)
+            status = columns_unwritable(context, paths[i]);
+    }
+    for (int i = 0; i < named && status != PARITAS_OK; i++) unlink(paths[i]);
+    return status;
+}
+
+/* A line a column of the text. */
+static void write_columns(struct writer *writer, const struct column_list *list)
+{
+    write_object(writer, "columns", true);
+    for (size_t i = 0; i < list->n; i++) write_string(writer, list->columns[i].name, list->columns[i].unit);
+    write_close(writer);
 }
 
 static double number_of(const struct json *object, const char *key)
@@ -314,6 +357,7 @@ static paritas_status make_day(struct state *state, size_t k, const struct day *
     paritas_status status = state->run->answer(state->run->user, &work);
     write_reasons(&writer, sweeps->day);
     write_close(&writer);
+    write_columns(&writer, &work.rows);
     write_close(&writer);
     text_append(&text, "", 1);
     if (status == PARITAS_OK && text.failed) status = paritas_fail_memory(session->context);

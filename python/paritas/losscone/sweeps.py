@@ -69,8 +69,9 @@ class Sweeps:
         """From arrays; borrowed if contiguous float64.
 
         energy: (n, 15) or (15,); potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88), or (15,
-            88) of one sweep. first: number of the first sweep."""
+            88) of one sweep. first: number of the first sweep. Cosines outside [-1, 1] are an error."""
         angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
+        _check_cosines(angles)
         n = len(fluxes)
         volts = numbers(potential)
         if volts.ndim == 1:
@@ -150,6 +151,17 @@ def _sweeps_of(given: ArrayLike, what: str) -> Floats:
             f"{what}: an array of shape (n, 15, 88) is wanted, the one given has shape {np.shape(given)}"
         )
     return array
+
+
+def _check_cosines(cosine: Floats) -> None:
+    """Dot products of unit vectors may exceed 1 by rounding."""
+    wrong = np.abs(cosine) > 1.0 + 1e-9
+    if wrong.any():
+        at = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        raise _engine.InvalidArgument(
+            f"cosine: {cosine[at]:g} in sweep {at[0]}, row {at[1]}, cell {at[2]} is outside [-1, 1]; "
+            "cosines of pitch angles are wanted, not degrees"
+        )
 
 
 def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
