@@ -288,12 +288,12 @@ static double number_of(const struct json *object, const char *key)
 
 /* What is out of the ordinary with a file, in its input of the provenance and in a note. */
 static const struct oddity {
-    const char *key, *note; /* %s: the file; %.0f: the number */
+    const char *key, *note; /* %s: the file; %.0f: the number; %s: the files before */
 } oddities[] = {
-    {"sweeps_repeated", "%s: %.0f of its sweeps are in earlier files of this day too; they count once"},
-    {"sweeps_with_other_data", "%s: %.0f of these have other data there; the sweep with more rows counts"},
-    {"added_to_numbers",
-     "%s: earlier files of this day use its spectrum numbers for other sweeps; %.0f is added to them"},
+    {"sweeps_repeated", "%s: %.0f of its sweeps are in %s too and count once"},
+    {"sweeps_with_other_data",
+     "%s: %.0f of its sweeps have other data in %s; the sweep with more rows counts, else the first"},
+    {"added_to_numbers", "%s: %.0f is added to its spectrum numbers; other sweeps have them in %s"},
     {"sweeps_of_other_days", "%s: %.0f of its sweeps are of other days"},
 };
 
@@ -309,12 +309,13 @@ static void note_oddities(const struct state *state)
 {
     for (size_t k = 0; k < state->days.n; k++) {
         const struct json *inputs = state->made[k] ? json_get(state->made[k]->root, "inputs") : NULL;
+        const struct day_file *files = state->days.days[k].files;
         for (size_t i = 0; i < state->days.days[k].n; i++)
             for (size_t j = 0; j < COUNT_OF(oddities); j++) {
                 const double number = number_of(json_at(inputs, i), oddities[j].key);
                 if (number > 0.0)
-                    paritas_note(state->session->context, oddities[j].note, state->days.days[k].files[i].path,
-                                 number);
+                    paritas_note(state->session->context, oddities[j].note, files[i].path, number,
+                                 i == 1 ? files[0].path : "files before it");
             }
     }
 }

@@ -96,10 +96,9 @@ static uint32_t take_bits(struct gunzip *z, unsigned n)
     return value;
 }
 
-/* At the end of the file bits may be wrong because they are missing. */
 static void fail(struct gunzip *z)
 {
-    if (z->state == GUNZIP_READING) z->state = z->lent > 0 ? GUNZIP_CUT : GUNZIP_DAMAGED;
+    if (z->state == GUNZIP_READING) z->state = GUNZIP_DAMAGED;
 }
 
 /* Canonical codes of n symbols from their lengths (RFC 1951, 3.2.2). False: no set of codes. A lone code may
@@ -136,7 +135,10 @@ static bool make_codes(struct codes *codes, const unsigned char *lengths, unsign
 static unsigned take_symbol(struct gunzip *z, const struct codes *codes)
 {
     const unsigned entry = codes->entries[z->bits & ((1u << codes->bits) - 1)];
-    if (entry == 0) fail(z);
+    if (entry == 0 && z->n_bits - z->lent < codes->bits)
+        z->state = GUNZIP_CUT;
+    else if (entry == 0)
+        fail(z);
     drop_bits(z, entry & 15);
     return entry >> 4;
 }
