@@ -21,8 +21,10 @@ const struct option options_sources[] = {
     {"--geometry", OPTION_TEXT, "FILE",
      "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC "
      "(CSV)"},
+    {"--mag", OPTION_TEXT, "FILE|DIR",
+     "polarity, illumination and positions from the magnetometer's files, MAYYMMDD.TAB"},
     {"--spice", OPTION_TEXT, "DIR",
-     "the same from SPICE kernels, where libcspice is installed; needs --attitude"},
+     "the same and the Sun's direction from SPICE kernels, where libcspice is installed; needs --attitude"},
     {"--attitude", OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
     {"--spacecraft-potential", OPTION_TEXT, "auto|V|FILE",
      "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
@@ -37,7 +39,12 @@ const struct option options_sources[] = {
     {0},
 };
 
-const char *const sources_options[SOURCES_TABLES] = {"--geometry", "--polarity", "--spacecraft-potential"};
+const char *const sources_options[SOURCES] = {"--geometry", "--polarity", "--spacecraft-potential", "--mag"};
+
+bool sources_has(const struct sources *sources, int source)
+{
+    return source == SOURCES_MAG ? sources->n_mags > 0 : sources->tables[source] != NULL;
+}
 
 static paritas_status open_table(struct session *session, const char *path, const char *column,
                                  paritas_er_geometry **table)
@@ -67,12 +74,50 @@ static paritas_status open_spice(struct session *session, struct sources *source
     return paritas_er_spice_open(session->context, NULL, folder, &sources->spice);
 }
 
+static paritas_status add_mag(struct session *session, struct sources *sources, const char *path, int date)
+{
+    struct day_file *files = grown(session, sources->mags, sources->n_mags, sizeof *files);
+    const char *copy = copied(session, path, strlen(path));
+    TRY(allocated(session));
+    files[sources->n_mags++] = (struct day_file){copy, date};
+    sources->mags = files;
+    return PARITAS_OK;
+}
+
+/* A folder's files are of the dates in their names; a file by itself is of any day. */
+static paritas_status open_mags(struct session *session, struct sources *sources)
+{
+    const char *path = option_text(session, "--mag");
+    struct stat info;
+    paritas_er_files *found = NULL;
+    if (!path) return PARITAS_OK;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        paritas_er_mag *mag;
+        TRY(paritas_er_mag_read(session->context, path, &mag)); /* a wrong file is told at once */
+        paritas_er_mag_free(mag);
+        return add_mag(session, sources, path, 0);
+    }
+    TRY(er_find_kind(session->context, path, "MA", 0, 0, 0, &found));
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < found->n && status == PARITAS_OK; i++)
+        status = add_mag(session, sources, found->path[i], found->date[i]);
+    paritas_er_files_free(found);
+    if (status == PARITAS_OK && sources->n_mags == 0)
+        status = wrong_input(session, "%s: there is no file of the magnetometer (MAYYMMDD.TAB)", path);
+    return status;
+}
+
+bool sources_mag_is_of(const struct day_file *mag, const struct day *day)
+{
+    return mag->date == 0 || mag->date == day->files[0].date;
+}
+
 static paritas_status open_polarity(struct session *session, struct sources *sources)
 {
     const char *text = option_text(session, "--polarity");
-    const bool known =
-        sources->spice || (sources->tables[SOURCES_GEOMETRY] &&
-                           paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
+    const bool known = sources->spice || sources->n_mags > 0 ||
+                       (sources->tables[SOURCES_GEOMETRY] &&
+                        paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
     if (!text) {
         sources->polarity = known ? 0.0 : -1.0;
         if (!known)
@@ -121,6 +166,7 @@ paritas_status sources_open(struct session *session, struct sources *sources)
         return usage_failure(session, "--sunlight takes degrees from 0 to 180");
     TRY(paritas_er_theta(session->context, option_text(session, "--theta"), sources->theta));
     if (geometry) TRY(open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]));
+    TRY(open_mags(session, sources));
     TRY(open_spice(session, sources));
     TRY(open_polarity(session, sources));
     return open_potential(session, sources);
@@ -170,6 +216,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     for (size_t i = 0; i < COUNT_OF(files); i++)
         TRY(describe_file(session, writer, files[i] + 2, option_text(session, files[i]),
                           i == 0 ? "built-in" : NULL));
+    if (sources->n_mags > 0) write_bool(writer, "mag", true); /* the files are inputs of their days */
     const char *polarity = option_text(session, "--polarity"),
                *potential = option_text(session, "--spacecraft-potential");
     if (sources->tables[SOURCES_POLARITY])
@@ -192,9 +239,32 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     return PARITAS_OK;
 }
 
-static paritas_status apply_sources(paritas_context *context, const struct sources *sources,
-                                    struct sweeps *sweeps)
+static paritas_status apply_mags(paritas_context *context, const struct sources *sources,
+                                 const struct day *day, struct sweeps *sweeps)
 {
+    const size_t n = sweeps->day->n;
+    if (sources->n_mags == 0) return PARITAS_OK;
+    sweeps->mag = paritas_allocate(context, 3 * n + 1, sizeof *sweeps->mag);
+    if (!sweeps->mag) return paritas_fail_memory(context);
+    for (size_t i = 0; i < 3 * n; i++) sweeps->mag[i] = NAN;
+    for (size_t i = 0; i < sources->n_mags; i++) {
+        paritas_er_mag *mag;
+        size_t matched = 0;
+        if (!sources_mag_is_of(&sources->mags[i], day)) continue;
+        TRY(paritas_er_mag_read(context, sources->mags[i].path, &mag));
+        const paritas_status status = paritas_er_mag_apply(context, mag, sweeps->day, sweeps->mag, &matched);
+        sweeps->matched[SOURCES_MAG] += matched;
+        sweeps->mag_skipped += mag->skipped;
+        paritas_er_mag_free(mag);
+        if (status != PARITAS_OK) return status;
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status apply_sources(paritas_context *context, const struct sources *sources,
+                                    const struct day *day, struct sweeps *sweeps)
+{
+    TRY(apply_mags(context, sources, day, sweeps));
     for (size_t k = 0; k < SOURCES_TABLES; k++) {
         if (sources->tables[k])
             TRY(paritas_er_geometry_apply(context, sources->tables[k], sweeps->day, &sweeps->matched[k]));
@@ -283,7 +353,7 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
     TRY(read_files(context, sources, files, sweeps));
     paritas_er_day *day = sweeps->day;
     TRY(check_fluxes(context, files, day));
-    TRY(apply_sources(context, sources, sweeps));
+    TRY(apply_sources(context, sources, files, sweeps));
     const size_t n = sweeps->n = day->n;
     for (size_t i = 0; i < ROWS * n && sources->polarity != 0.0; i++) day->polarity[i] = sources->polarity;
     if (sources->sunlight > 0.0)
@@ -315,6 +385,7 @@ void sweeps_free(struct sweeps *sweeps)
     paritas_er_day_free(sweeps->day);
     if (!sweeps->allocator.release && !sweeps->files) return;
     paritas_release(&sweeps->allocator, sweeps->files);
+    paritas_release(&sweeps->allocator, sweeps->mag);
     paritas_release(&sweeps->allocator, sweeps->potential);
     paritas_release(&sweeps->allocator, sweeps->cosine);
     paritas_release(&sweeps->allocator, sweeps->flux);

@@ -84,6 +84,9 @@ paritas_status er_sweeps_close(struct er_sweeps *sweeps);
 
 /* YYYYMMDD in the name of a .TAB or .TAB.gz file, after the two letters `kind`, large or small; 0: none. */
 int er_name_date(const char *path, const char *kind);
+/* paritas_er_find for names with other letters. */
+paritas_status er_find_kind(paritas_context *context, const char *path, const char *kind, int year, int month,
+                            int day, paritas_er_files **files);
 /* *date: YYYYMMDD of the first row that begins with a time; `name` if as many rows are of that date (a file
  * may begin before midnight); 0: no row begins so. */
 paritas_status er_date_of_rows(paritas_context *context, const char *path, int name, int *date);

@@ -117,6 +117,7 @@ struct folder {
 struct files {
     paritas_er_files open;
     struct arena paths;
+    const char *kind;
     int year, month, day;
     struct dated *found;
     size_t n, room;
@@ -188,7 +189,7 @@ static paritas_status search(paritas_context *context, struct files *files, cons
     errno = 0;
     for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL; errno = 0) {
         struct stat found;
-        const int date = paritas_er_file_date(entry->d_name);
+        const int date = er_name_date(entry->d_name, files->kind);
         if (entry->d_name[0] == '.' || fstatat(dirfd(entries), entry->d_name, &found, 0) != 0) continue;
         if (S_ISDIR(found.st_mode)) {
             bool first = false;
@@ -230,6 +231,12 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
                                paritas_er_files **out)
 {
     REQUIRE_AS(context, "path, files", path, out);
+    return er_find_kind(context, path, "3D", year, month, day, out);
+}
+
+paritas_status er_find_kind(paritas_context *context, const char *path, const char *kind, int year, int month,
+                            int day, paritas_er_files **out)
+{
     struct stat found;
     *out = NULL;
     if (year < 0 || year > 9999 || month < 0 || month > 12 || day < 0 || day > 31)
@@ -239,11 +246,12 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
     struct files *files = paritas_allocate_clear(context, 1, sizeof *files);
     if (!files) return paritas_fail_memory(context);
     arena_open(&files->paths, &context->allocator);
+    files->kind = kind;
     files->year = year;
     files->month = month;
     files->day = day;
     paritas_status status = PARITAS_OK;
-    const int date = paritas_er_file_date(path);
+    const int date = er_name_date(path, kind);
     if (S_ISDIR(found.st_mode)) {
         bool first;
         status = enter(context, files, &found, &first);
