@@ -222,9 +222,10 @@ PARITAS_API paritas_status paritas_er_geometry_apply(paritas_context *context,
                                                      const paritas_er_geometry *geometry, paritas_er_day *day,
                                                      size_t *matched);
 
-/* Records of the magnetometer from MAYYMMDD.TAB (PDS LP-L-MAG-4-SUMM-LUNARCRDS-5SEC), means over 5 s: the field
- * and the spacecraft's position in two frames around the Moon's centre. SEL turns with the Moon: x to longitude
- * 0, z north. SSE follows the Sun: x to the Sun, z to the north of the ecliptic. */
+/* Records of the magnetometer from MAYYMMDD.TAB (PDS LP-L-MAG-4-SUMM-LUNARCRDS-5SEC), means over 5 s. They
+ * have the field and the spacecraft's position in two frames around the Moon's centre. SEL turns with the
+ * Moon: x points to longitude 0, z north. SSE follows the Sun: x points to the Sun, z to the north of the
+ * ecliptic. */
 typedef struct paritas_er_mag {
     size_t n;
     double *time;         /* n: Unix seconds */
@@ -236,14 +237,16 @@ typedef struct paritas_er_mag {
     size_t skipped;       /* rows that are no such record */
     uint64_t line;        /* of the first of these; 0: none */
 } paritas_er_mag;
-/* INVALID_INPUT with the first row's reason if no row is a record. A record has finite numbers, 1700 to 20000 km
- * from the Moon's centre, less than 1000 nT, and the same angle between field and position in both frames. */
+/* INVALID_INPUT with the first row's reason if no row is a record. A record has finite numbers, and the same
+ * angle between field and position in both frames. It is 1700 to 20000 km from the Moon's centre and has less
+ * than 1000 nT. */
 PARITAS_API paritas_status paritas_er_mag_read(paritas_context *context, const char *path,
                                                paritas_er_mag **mag);
 PARITAS_API void paritas_er_mag_free(paritas_er_mag *mag); /* NULL is a no-op */
-/* Fills polarity row by row, from the record nearest in time, at most 5 s away; positions and illumination of
- * sweeps at their first such row. The Sun's direction in SCD stays as it is: it needs the spin axis. Sweeps
- * without a record stay as they are. fields: n x 3, the mean field during each sweep in SEL; may be NULL. matched: sweeps with a record; may be NULL. */
+/* Fills the polarity of each row from the record nearest in time, at most 5 s away. Positions and
+ * illumination of a sweep come from its first such row. The Sun's direction in SCD stays as it is: it
+ * needs the spin axis. Sweeps without a record stay as they are. fields: n x 3, the mean field during each
+ * sweep in SEL; may be NULL. matched: sweeps with a record; may be NULL. */
 PARITAS_API paritas_status paritas_er_mag_apply(paritas_context *context, const paritas_er_mag *mag,
                                                 paritas_er_day *day, double *fields, size_t *matched);
 

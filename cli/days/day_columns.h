@@ -27,8 +27,8 @@ struct column {
     const void *values;
 };
 
-/* Puts arrays for numpy.load into an open file: uncompressed ZIP, NPY 1.0. The array `provenance` comes first.
- * `path` is for messages. */
+/* Puts arrays for numpy.load into an open file: uncompressed ZIP, NPY 1.0. The array `provenance` comes
+ * first. `path` is for messages. */
 paritas_status npz_put(paritas_context *context, struct output_file *file, const char *path,
                        const char *provenance, size_t n, const struct column *columns);
 /* Puts text: provenance, names, then a line a row. Numbers read back exactly; NaN is empty. Columns have

@@ -10,8 +10,8 @@
 
 enum confidence_flag { FLAG_OUT, FLAG_OPEN, FLAG_IN };
 
-/* `count` potentials, `step` apart; the last is `upper`. In units of 1 / `scale`, a step of 0.2 V is whole, and
- * potentials are the numbers nearest to those that a person writes: -242.8. */
+/* `count` potentials, `step` apart; the last is `upper`. In units of 1 / `scale` a step of 0.2 V is whole, so
+ * potentials are the numbers nearest to decimals: -242.8. */
 typedef struct {
     real lower, upper, step;
     real whole_lower, whole_step, scale;

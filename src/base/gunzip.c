@@ -1,4 +1,4 @@
-/* gunzip.c: inflates gzip members one after the other. A table of 2^length entries finds each code at once. */
+/* gunzip.c: inflates gzip members one after the other. A table of 2^length entries finds a code at once. */
 #include "base/gunzip.h"
 #include "base/crc32.h"
 

@@ -53,11 +53,10 @@ struct er_joined {
     uint64_t repeated; /* of these in an earlier file too: counted once, the one with more rows */
     uint64_t other;    /* of the repeated: with other data */
     int64_t first_other;
-    int64_t
-        shift; /* added to the file's spectrum numbers, which earlier files use for other sweeps; 0: none */
+    int64_t shift; /* added to its spectrum numbers, which earlier files use for other sweeps; 0: none */
 };
-/* Adds a file's day to the day of the files before. Frees `part`, also after a failure. *whole NULL: the first
- * file. */
+/* Adds a file's day to the day of the files before. Frees `part`, also after a failure. *whole NULL: it is
+ * the first file. */
 paritas_status er_join(paritas_context *context, paritas_er_day **whole, paritas_er_day *part,
                        struct er_joined *joined);
 /* Adds what sweep k has in a day's counts: its own reason, or those of its rows and cells. */

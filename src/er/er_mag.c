@@ -1,8 +1,8 @@
 /* er_mag.c: records of the magnetometer, and the geometry that follows from them.
  *
- * A row has 16 fields: UTC, day of the year, field in SEL (3) and SSE (3), its RMS, position in SEL (3) and SSE
- * (3), sun pulse (the archive's DATAFMT.TXT). Field and position in both frames give the rotation between them
- * (Black 1964, TRIAD), and so where the Sun is over the Moon. */
+ * A row has 16 fields: UTC, day of the year, field in SEL (3) and SSE (3), its RMS, position in SEL (3) and
+ * SSE (3), sun pulse (the archive's DATAFMT.TXT). Field and position in both frames give the rotation between
+ * them (TRIAD, Black 1964), and so where the Sun is over the Moon. */
 #include "er/er_text.h"
 
 #include "base/host_math.h"

@@ -1,5 +1,5 @@
-/* gzip files: what was compressed comes out, and nothing else. zlib compressed the two members, one with codes of
- * its own and one with those of the standard. */
+/* gzip files: what was compressed comes out, and nothing else. zlib compressed the two members, one with
+ * codes of its own and one with those of the standard. */
 #include "common.h"
 
 #include "base/crc32.h"

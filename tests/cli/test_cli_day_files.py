@@ -1,5 +1,5 @@
-"""Day files as they come from archives and interrupted downloads: what is read, what is said of it, and that a
-sweep counts once."""
+"""Day files as they come from archives and interrupted downloads: what is read, what is said of it, and that
+a sweep counts once."""
 
 import gzip
 import json

@@ -8,7 +8,19 @@ A sweep has 15 energies of 88 cells. Energies in eV, potentials in V, angles in 
 in Unix seconds; NaN is masked or unknown. docs/losscone.md and paritas_losscone.h explain fits and plateaus.
 """
 
-from .day import Attitude, Count, Day, Geometry, despun_axes, find, footpoint, solid_angles, theta, utc
+from .day import (
+    Attitude,
+    Count,
+    Day,
+    Geometry,
+    Magnetometer,
+    despun_axes,
+    find,
+    footpoint,
+    solid_angles,
+    theta,
+    utc,
+)
 from .fits import LossconeFit, Profile, bootstrap, confidence, fit, misfit, model, profile
 from .sweeps import Sweeps, beam, cosines, load, mask, normalise
 from .tables import Tables, read_tables
@@ -19,6 +31,7 @@ __all__ = [
     "Day",
     "Geometry",
     "LossconeFit",
+    "Magnetometer",
     "Profile",
     "Sweeps",
     "Tables",

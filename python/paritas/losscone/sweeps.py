@@ -16,7 +16,7 @@ from ..arrays import Floats, Table, columns_by_name, numbers, repeated, structur
 from ..files import PathLike as Path
 from ..keywords import Where, check_keywords, takes
 from ..records import columns_of
-from .day import Attitude, Day, Geometry
+from .day import Attitude, Day, Geometry, Magnetometer
 from .day import theta as theta_of
 
 if TYPE_CHECKING:
@@ -228,6 +228,7 @@ def load(
     normalisation: str = "ratio",
     strict: bool = False,
     illumination: str = "sun",
+    mag: Path | Magnetometer | None = None,
     spice: Path | None = None,
     attitude: Path | None = None,
     kappa_options: Mapping[str, Any] | None = None,
@@ -237,8 +238,8 @@ def load(
     """Reads day files and prepares their sweeps, as `paritas losscone fit` does.
 
     files: one day file or several (a day each), or days already read, which are changed. theta: theta.tab or
-        88 inclinations. geometry: a CSV table; or spice, a folder of kernels, with attitude. polarity: +1, -1
-        or a table; None: the geometry's, else -1 with a warning.
+        88 inclinations. geometry: a CSV table; mag: a file of the magnetometer; spice: a folder of kernels,
+        with attitude. polarity: +1, -1 or a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
         "sun" or "shade" if the geometry does not tell); volts; or a table. sunlight: mask cells within so
         many degrees of the Sun, if known; 0: none.
@@ -259,11 +260,14 @@ def load(
     table = _table(geometry, None)
     tables = (_table(polarity, "polarity"), _table(volts, "spacecraft_potential"))
     spin = None if attitude is None else Attitude(attitude)
-    known = spice is not None or (table is not None and table.has("polarity"))
+    records = Magnetometer(mag) if isinstance(mag, (str, os.PathLike)) else mag
+    known = spice is not None or mag is not None or (table is not None and table.has("polarity"))
     sign = _sign(polarity, known)
     made: list[Sweeps] = []
     for one in given:
         day = one if isinstance(one, Day) else Day.read(one, strict=strict)
+        if records is not None:
+            day.apply_mag(records)
         if table is not None:
             day.apply(table)
         if spice is not None and spin is not None:
