@@ -170,6 +170,21 @@ def test_compressed_files_and_exponents_of_fortran_are_read(file, tmp_path):
     assert equal(losscone.Day.read(packed).flux, plain.flux)
 
 
+@pytest.mark.parametrize("cut_first", [True, False])
+def test_sweeps_of_a_cut_copy_count_once(file, tmp_path, cut_first):
+    cut = tmp_path / "cut.TAB"
+    cut.write_bytes(
+        b"".join(file.read_bytes().splitlines(keepends=True)[:20])
+    )  # of the second sweep five rows
+    files = [cut, file] if cut_first else [file, cut]
+    with pytest.warns(UserWarning, match="2 of its sweeps are in .* too and count once"):
+        sweeps = losscone.load(files, polarity=-1, spacecraft_potential=0.0)
+    statuses = losscone.fit(sweeps, response="hard")["status"]
+    of_cut, of_file = (statuses[:2], statuses[2:]) if cut_first else (statuses[3:], statuses[:3])
+    assert len(sweeps) == 5 and list(of_cut)[1] == "duplicate" and list(statuses).count("duplicate") == 2
+    assert list(of_file)[1:] == ["fitted", "fitted"]
+
+
 def test_spice_that_is_not_there_is_told_of(file, tmp_path):
     table = tmp_path / "attitude.tab"
     table.write_text("1998-01-16T00:00:00,12.0,350.0,-80.0\n1998-01-16T01:00:00,12.0,10.0,-82.0\n")

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
 from ..arrays import Floats, Table, structured, words
@@ -211,6 +211,13 @@ class Day(er_day_arrays):
         """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:
         built-in)."""
         self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
+
+    def mask_sweeps(self, which: NDArray[Any], reason: str) -> None:
+        """Masks sweeps, by number or truth, for one of the reasons."""
+        code = _REASONS.index(reason)
+        for codes in (self.sweep_reason, self.row_reason, self.cell_reason):
+            codes[which] = code
+        self.flux[which] = np.nan
 
     def mask_polarity(self) -> None:
         """Masks rows without polarity +1 or -1."""

@@ -237,9 +237,10 @@ def load(
 ) -> Sweeps:
     """Reads day files and prepares their sweeps, as `paritas losscone fit` does.
 
-    files: one day file or several (a day each), or days already read, which are changed. theta: theta.tab or
-        88 inclinations. geometry: a CSV table; mag: a file of the magnetometer; spice: a folder of kernels,
-        with attitude. polarity: +1, -1 or a table; None: the geometry's, else -1 with a warning.
+    files: one day file or several, or days already read, which are changed. Sweeps that two files of a date
+        have are masked in one of them, with a warning. theta: theta.tab or 88 inclinations. geometry: a CSV
+        table; mag: a file of the magnetometer; spice: a folder of kernels, with attitude. polarity: +1, -1 or
+        a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
         "sun" or "shade" if the geometry does not tell); volts; or a table. sunlight: mask cells within so
         many degrees of the Sun, if known; 0: none.
@@ -264,8 +265,9 @@ def load(
     known = spice is not None or mag is not None or (table is not None and table.has("polarity"))
     sign = _sign(polarity, known)
     made: list[Sweeps] = []
-    for one in given:
-        day = one if isinstance(one, Day) else Day.read(one, strict=strict)
+    days = [one if isinstance(one, Day) else Day.read(one, strict=strict) for one in given]
+    _count_once(days)
+    for day in days:
         if records is not None:
             day.apply_mag(records)
         if table is not None:
@@ -294,6 +296,24 @@ def load(
 
 
 takes(Where, load)
+
+
+def _count_once(days: list[Day]) -> None:
+    """Masks sweeps that begin at the same time in two files of a date: those with fewer rows, else the later
+    file's."""
+    for k, later in enumerate(days):
+        for day in days[:k]:
+            if day is later or day.date != later.date:
+                continue
+            _, one, two = np.intersect1d(day.sweeps["time"], later.sweeps["time"], return_indices=True)
+            if not len(one):
+                continue
+            fewer = (day.line[one] != 0).sum(axis=1) < (later.line[two] != 0).sum(axis=1)
+            day.mask_sweeps(one[fewer], "duplicate")
+            later.mask_sweeps(two[~fewer], "duplicate")
+            warnings.warn(
+                f"{later.path}: {len(one)} of its sweeps are in {day.path} too and count once", stacklevel=3
+            )
 
 
 def _potentials(
