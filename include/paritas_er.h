@@ -130,9 +130,9 @@ typedef struct paritas_er_options {
 #define PARITAS_ER_OPTIONS_DEFAULT {sizeof(paritas_er_options), 1e-9, 1e3, 0, 0}
 
 /* Reads a day file, also one compressed with gzip. Exponents may be E or Fortran's D. `options` may be NULL.
- * A damaged row costs that row and is counted. INVALID_INPUT names line and reason: a file without any row of
- * 183 fields, damaged gzip data, and with `strict` the first damage by line. Damaged sweeps come after damaged
- * rows. */
+ * A damaged row costs that row and is counted. INVALID_INPUT names line and reason: a file without any row
+ * of 183 fields, damaged gzip data, and with `strict` the first damage by line. Damaged sweeps come after
+ * damaged rows. */
 PARITAS_API paritas_status paritas_er_read(paritas_context *context, const char *path,
                                            const paritas_er_options *options, paritas_er_day **day);
 /* The same from memory, not compressed; `label` names it in messages. */
@@ -154,8 +154,8 @@ PARITAS_API void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE]);
 
 /* Day files in a folder and the folders in it, each entered once; or the one file that `path` is. year (4
  * digits), month, day: 0 is any. They are compared with the names, 3DYYMMDD.TAB (YY above 50 is 19YY) or with
- * the date as YYYYMMDD. Names may end in .TAB.gz. Other names in a folder are not taken; a single file is taken
- * whatever its name. Sorted by date, then path. */
+ * the date as YYYYMMDD. Names may end in .TAB.gz. Other names in a folder are not taken; a single file is
+ * taken whatever its name. Sorted by date, then path. */
 typedef struct paritas_er_files {
     size_t n;
     char **path; /* n */
