@@ -130,24 +130,39 @@ bool output_append(struct output_file *output, const void *bytes, size_t length)
     return write_all(output->file, bytes, length);
 }
 
-/* `sync`: wait for the disk. */
-static bool close_file(struct output_file *output, bool keep, bool sync)
+/* `sync`: wait for the disk. The file stays beside its target. */
+static bool seal(struct output_file *output, bool sync)
 {
-    bool ok = keep && fchmod(output->file, output->mode) == 0 && (!sync || fsync(output->file) == 0);
-    int error = errno;
-    if (close(output->file) != 0 && ok) {
-        ok = false;
-        error = errno;
-    }
-    if (ok && rename(output->beside, output->target) != 0) {
-        ok = false;
-        error = errno;
-    }
+    bool ok = fchmod(output->file, output->mode) == 0 && (!sync || fsync(output->file) == 0);
+    const int error = errno;
+    if (close(output->file) != 0 && ok) return false;
+    if (!ok) errno = error;
+    return ok;
+}
+
+bool output_seal(struct output_file *output)
+{
+    return seal(output, true);
+}
+
+bool output_name(struct output_file *output, bool keep)
+{
+    const bool ok = keep && rename(output->beside, output->target) == 0;
+    const int error = errno;
     if (!ok) unlink(output->beside);
     free(output->target);
     free(output->beside);
     errno = error;
     return ok;
+}
+
+/* `keep` false: of a failure, whose errno stays. */
+static bool close_file(struct output_file *output, bool keep, bool sync)
+{
+    const int error = errno;
+    const bool sealed = seal(output, keep && sync);
+    if (!keep) errno = error;
+    return output_name(output, keep && sealed);
 }
 
 bool output_close(struct output_file *output, bool keep)

@@ -22,5 +22,9 @@ bool output_open(struct output_file *output, const char *path); /* on failure no
 bool output_append(struct output_file *output, const void *bytes, size_t length);
 /* keep: waits for the disk, then names the file. Else removes it, as on failure. */
 bool output_close(struct output_file *output, bool keep);
+/* The same in two steps, for files that are named together: waits for the disk and closes; names or
+ * removes. */
+bool output_seal(struct output_file *output);
+bool output_name(struct output_file *output, bool keep);
 
 #endif

@@ -116,7 +116,7 @@ typedef struct paritas_er_day {
     double *sun_azimuth, *sun_elevation;                /* n: of the Sun in SCD, as cells have theirs */
     paritas_er_count counts[PARITAS_ER_REASON_COUNT];
     uint64_t rows;   /* lines of the file that are not blank */
-    uint64_t bytes;  /* of the file */
+    uint64_t bytes;  /* of the file, not compressed */
     char digest[72]; /* of the file: "sha256:" and 64 hexadecimal digits; "" if it was not asked for */
 } paritas_er_day;
 
@@ -129,12 +129,13 @@ typedef struct paritas_er_options {
 } paritas_er_options;
 #define PARITAS_ER_OPTIONS_DEFAULT {sizeof(paritas_er_options), 1e-9, 1e3, 0, 0}
 
-/* Reads a day file. `options` may be NULL. A damaged row costs that row and is counted. INVALID_INPUT names
- * line and reason: a file without any row of 183 fields, and with `strict` the first damage by line. Damaged
- * sweeps come after damaged rows. */
+/* Reads a day file, also one compressed with gzip. Exponents may be E or Fortran's D. `options` may be NULL.
+ * A damaged row costs that row and is counted. INVALID_INPUT names line and reason: a file without any row
+ * of 183 fields, damaged gzip data, and with `strict` the first damage by line. Damaged sweeps come after
+ * damaged rows. */
 PARITAS_API paritas_status paritas_er_read(paritas_context *context, const char *path,
                                            const paritas_er_options *options, paritas_er_day **day);
-/* The same from memory; `label` names it in messages. */
+/* The same from memory, not compressed; `label` names it in messages. */
 PARITAS_API paritas_status paritas_er_parse(paritas_context *context, const char *text, size_t length,
                                             const char *label, const paritas_er_options *options,
                                             paritas_er_day **day);
@@ -153,8 +154,8 @@ PARITAS_API void paritas_er_utc(double time, char utc[PARITAS_ER_UTC_SIZE]);
 
 /* Day files in a folder and the folders in it, each entered once; or the one file that `path` is. year (4
  * digits), month, day: 0 is any. They are compared with the names, 3DYYMMDD.TAB (YY above 50 is 19YY) or with
- * the date as YYYYMMDD. Other names in a folder are not taken; a single file is taken whatever its name.
- * Sorted by date, then path. */
+ * the date as YYYYMMDD. Names may end in .TAB.gz. Other names in a folder are not taken; a single file is
+ * taken whatever its name. Sorted by date, then path. */
 typedef struct paritas_er_files {
     size_t n;
     char **path; /* n */
@@ -221,6 +222,34 @@ PARITAS_API int paritas_er_geometry_has(const paritas_er_geometry *geometry, con
 PARITAS_API paritas_status paritas_er_geometry_apply(paritas_context *context,
                                                      const paritas_er_geometry *geometry, paritas_er_day *day,
                                                      size_t *matched);
+
+/* Records of the magnetometer from MAYYMMDD.TAB (PDS LP-L-MAG-4-SUMM-LUNARCRDS-5SEC), means over 5 s. They
+ * have the field and the spacecraft's position in two frames around the Moon's centre. SEL turns with the
+ * Moon: x points to longitude 0, z north. SSE follows the Sun: x points to the Sun, z to the north of the
+ * ecliptic. */
+typedef struct paritas_er_mag {
+    size_t n;
+    double *time;         /* n: Unix seconds */
+    double *field;        /* n x 3: nT, SEL */
+    double *field_sse;    /* n x 3 */
+    double *rms;          /* n: nT, of the field within the mean */
+    double *position;     /* n x 3: km, SEL */
+    double *position_sse; /* n x 3 */
+    size_t skipped;       /* rows that are no such record */
+    uint64_t line;        /* of the first of these; 0: none */
+} paritas_er_mag;
+/* INVALID_INPUT with the first row's reason if no row is a record. A record has finite numbers, and the same
+ * angle between field and position in both frames. It is 1700 to 20000 km from the Moon's centre and has less
+ * than 1000 nT. */
+PARITAS_API paritas_status paritas_er_mag_read(paritas_context *context, const char *path,
+                                               paritas_er_mag **mag);
+PARITAS_API void paritas_er_mag_free(paritas_er_mag *mag); /* NULL is a no-op */
+/* Fills the polarity of each row from the record nearest in time, at most 5 s away. Positions and
+ * illumination of a sweep come from its first such row. The Sun's direction in SCD stays as it is: it
+ * needs the spin axis. Sweeps without a record stay as they are. fields: n x 3, the mean field during each
+ * sweep in SEL; may be NULL. matched: sweeps with a record; may be NULL. */
+PARITAS_API paritas_status paritas_er_mag_apply(paritas_context *context, const paritas_er_mag *mag,
+                                                paritas_er_day *day, double *fields, size_t *matched);
 
 /* Geometry from NASA's SPICE. libcspice is loaded by this call; NO_DEVICE: it is not there. library: its
  * name; NULL: the usual ones. folder: all kernels (bsp, tpc, tls) in it are loaded, sorted by name. CSPICE's

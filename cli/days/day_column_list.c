@@ -4,6 +4,27 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of columns that no record describes. */
+static const char *const units[][2] = {{"time", "s"},
+                                       {"spacecraft_potential", "V"},
+                                       {"spacecraft_latitude", "degrees"},
+                                       {"spacecraft_longitude", "degrees"},
+                                       {"projection_latitude", "degrees"},
+                                       {"projection_longitude", "degrees"},
+                                       {"mag_x", "nT"},
+                                       {"mag_y", "nT"},
+                                       {"mag_z", "nT"},
+                                       {"confidence_lower", "V"},
+                                       {"confidence_upper", "V"},
+                                       {"confidence_set", "V"}};
+
+static const char *unit_of(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (strcmp(units[i][0], name) == 0) return units[i][1];
+    return "";
+}
+
 void column_add(struct column_list *list, const char *name, const char *suffix, enum column_kind kind,
                 size_t rows, size_t width, const void *values)
 {
@@ -12,8 +33,13 @@ void column_add(struct column_list *list, const char *name, const char *suffix, 
     const char *copy = copied(list->session, whole, (size_t)length);
     list->columns = grown(list->session, list->columns, list->n, sizeof *list->columns);
     if (!copy || !list->columns) return;
-    list->columns[list->n++] =
-        (struct column){.name = copy, .kind = kind, .rows = rows, .width = width, .values = values};
+    list->columns[list->n++] = (struct column){
+        .name = copy, .unit = unit_of(name), .kind = kind, .rows = rows, .width = width, .values = values};
+}
+
+void column_set_unit(struct column_list *list, const char *unit)
+{
+    if (list->n > 0) list->columns[list->n - 1].unit = unit;
 }
 
 void columns_add(struct column_list *list, size_t rows, size_t n, const struct named_column *named)

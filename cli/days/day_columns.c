@@ -87,6 +87,7 @@ static void add_field(struct day_work *work, const char *suffix, const struct da
     }
     snprintf(name, sizeof name, "%s%s", records->prefix ? records->prefix : "", field->word);
     column_add_both(work, name, suffix, kind, values);
+    column_set_unit(&work->rows, field->unit);
 }
 
 void column_add_records(struct day_work *work, const char *suffix, const struct day_records *records,
@@ -205,6 +206,17 @@ static void add_arrays(struct day_work *work, const struct sweep_facts *facts)
     COLUMNS_ADD(&work->arrays, n, of_sweeps);
 }
 
+/* The field of the magnetometer. */
+static void add_mag(struct day_work *work)
+{
+    static const char *const names[3] = {"mag_x", "mag_y", "mag_z"};
+    for (size_t i = 0; i < 3; i++) {
+        double *values = numbers(work->session, work->sweeps->n);
+        for (size_t k = 0; k < work->sweeps->n && values; k++) values[k] = work->sweeps->mag[3 * k + i];
+        column_add(&work->rows, names[i], "", COLUMN_F64, work->sweeps->n, 0, values);
+    }
+}
+
 void add_sweep_columns(struct day_work *work)
 {
     struct session *session = work->session;
@@ -235,5 +247,6 @@ void add_sweep_columns(struct day_work *work)
         {"projection_in_sun", COLUMN_F64, day->projection_in_sun},
     };
     COLUMNS_ADD(&work->rows, n, columns);
+    if (work->sweeps->mag) add_mag(work);
     add_arrays(work, &facts);
 }

@@ -1,7 +1,8 @@
 /* day_columns.h: a table of named columns, as CSV (text) and NPZ (arrays).
  *
  * Both begin with the provenance, a JSON document on how the table was made: `# ` lines in CSV, the array
- * `provenance` in NPZ. A file gets its name when whole. It holds no time: equal tables have equal bytes. */
+ * `provenance` in NPZ. It names the text's columns and their units. It holds no time: equal tables have equal
+ * bytes. Both files get their names when both are whole. */
 #ifndef PARITAS_DAY_COLUMNS_H
 #define PARITAS_DAY_COLUMNS_H
 
@@ -16,7 +17,7 @@ enum column_kind { COLUMN_F64, COLUMN_I64, COLUMN_U32, COLUMN_I8, COLUMN_U8, COL
 size_t column_size(enum column_kind kind);
 
 struct column {
-    const char *name;
+    const char *name, *unit; /* unit "": none */
     enum column_kind kind;
     bool scalar; /* NPZ: no dimension; rows is 1 */
     size_t rows;
@@ -26,16 +27,20 @@ struct column {
     const void *values;
 };
 
-/* Writes arrays for numpy.load: uncompressed ZIP, NPY 1.0. The array `provenance` comes first. */
-paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n,
-                         const struct column *columns);
-/* Writes text: provenance, names, then a line a row. Numbers read back exactly; NaN is empty. Columns have
+/* Puts arrays for numpy.load into an open file: uncompressed ZIP, NPY 1.0. The array `provenance` comes
+ * first. `path` is for messages. */
+paritas_status npz_put(paritas_context *context, struct output_file *file, const char *path,
+                       const char *provenance, size_t n, const struct column *columns);
+/* Puts text: provenance, names, then a line a row. Numbers read back exactly; NaN is empty. Columns have
  * equally many rows; a column with a width becomes NAME_0, NAME_1, ... */
+paritas_status csv_put(paritas_context *context, struct output_file *file, const char *path,
+                       const char *provenance, size_t n, const struct column *columns);
+/* A text by itself. */
 paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
                          const struct column *columns);
 
-/* `ok`: all was written so far; else errno says why not. */
-paritas_status columns_close(paritas_context *context, struct output_file *file, const char *path, bool ok);
+/* errno: why a table cannot be written */
+paritas_status columns_unwritable(paritas_context *context, const char *path);
 
 /* *document NULL: no file. INVALID_INPUT: another kind of file. */
 paritas_status npz_provenance(paritas_context *context, const char *path,
@@ -46,7 +51,7 @@ paritas_status csv_provenance(paritas_context *context, const char *path,
 paritas_status provenance_read(paritas_context *context, const char *path,
                                bool (*read)(FILE *file, struct text *out),
                                struct paritas_workspace **document);
-/* Are all bytes as npz_write wrote them? `text`: the 64 characters of array `name`; "" without one. */
+/* Are all bytes as npz_put wrote them? `text`: the 64 characters of array `name`; "" without one. */
 paritas_status npz_whole(paritas_context *context, const char *path, const char *name, bool *whole,
                          char text[65]);
 

@@ -86,13 +86,10 @@ static void append_names(struct text *out, size_t n, const struct column *column
     text_append(out, "\n", 1);
 }
 
-paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
-                         const struct column *columns)
+paritas_status csv_put(paritas_context *context, struct output_file *file, const char *path,
+                       const char *provenance, size_t n, const struct column *columns)
 {
-    struct output_file file;
     struct text out;
-    if (!output_open(&file, path))
-        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
     text_open(&out, &context->allocator);
     append_provenance(&out, provenance);
     append_names(&out, n, columns);
@@ -108,26 +105,31 @@ paritas_status csv_write(paritas_context *context, const char *path, const char 
         }
         text_append(&out, "\n", 1);
         if (out.length < 1u << 16) continue;
-        ok = output_append(&file, out.bytes, out.length);
+        ok = output_append(file, out.bytes, out.length);
         out.length = 0;
     }
-    ok = ok && !out.failed && output_append(&file, out.bytes, out.length);
+    ok = ok && !out.failed && output_append(file, out.bytes, out.length);
     if (out.failed) errno = ENOMEM;
-    const paritas_status status = columns_close(context, &file, path, ok);
+    const paritas_status status = ok ? PARITAS_OK : columns_unwritable(context, path);
     text_free(&out);
     return status;
 }
 
-paritas_status columns_close(paritas_context *context, struct output_file *file, const char *path, bool ok)
+paritas_status csv_write(paritas_context *context, const char *path, const char *provenance, size_t n,
+                         const struct column *columns)
 {
-    int error = errno;
-    if (!output_close(file, ok) && ok) {
-        ok = false;
-        error = errno;
-    }
-    if (ok) return PARITAS_OK;
-    if (error == ENOMEM) return paritas_fail_memory(context);
-    return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(error));
+    struct output_file file;
+    if (!output_open(&file, path)) return columns_unwritable(context, path);
+    const paritas_status status = csv_put(context, &file, path, provenance, n, columns);
+    if (!output_close(&file, status == PARITAS_OK) && status == PARITAS_OK)
+        return columns_unwritable(context, path);
+    return status;
+}
+
+paritas_status columns_unwritable(paritas_context *context, const char *path)
+{
+    if (errno == ENOMEM) return paritas_fail_memory(context);
+    return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 paritas_status provenance_read(paritas_context *context, const char *path,

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_files.h"
 #include "days/day_provenance.h"
-#include "paritas_er.h"
+#include "er/er.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,54 +18,19 @@ const struct option options_days[] = {
     {0},
 };
 
+/* YYYY-MM-DD */
+static void write_date(int date, char out[11])
+{
+    snprintf(out, 11, "%04u-%02u-%02u", (unsigned)date / 10000 % 10000, (unsigned)date / 100 % 100,
+             (unsigned)date % 100);
+}
+
 struct search {
     struct session *session;
     int year, month, day; /* 0: any */
     struct day_file *files;
     size_t n;
 };
-
-static paritas_status add_file(struct search *search, const char *path, int date)
-{
-    struct session *session = search->session;
-    search->files = grown(session, search->files, search->n, sizeof *search->files);
-    const char *copy = copied(session, path, strlen(path));
-    TRY(allocated(session));
-    search->files[search->n++] = (struct day_file){copy, date};
-    return PARITAS_OK;
-}
-
-static paritas_status add_folder(struct search *search, const char *folder)
-{
-    struct session *session = search->session;
-    paritas_er_files *found = NULL;
-    TRY(paritas_er_find(session->context, folder, search->year, search->month, search->day, &found));
-    paritas_status status = PARITAS_OK;
-    for (size_t i = 0; status == PARITAS_OK && i < found->n; i++)
-        status = add_file(search, found->path[i], found->date[i]);
-    paritas_er_files_free(found);
-    return status;
-}
-
-/* YYYYMMDD of a row that begins with YYYY-MM-DDT, also after blanks; else 0. */
-static int date_of_row(const char *row)
-{
-    static const char form[] = "dddd-dd-ddT";
-    int date = 0;
-    row += strspn(row, " \t");
-    for (size_t i = 0; i < sizeof form - 1; i++) {
-        if (form[i] != 'd' && row[i] != form[i]) return 0;
-        if (form[i] == 'd' && (row[i] < '0' || row[i] > '9')) return 0;
-        if (form[i] == 'd') date = 10 * date + (row[i] - '0');
-    }
-    return date;
-}
-
-paritas_status no_day_file(paritas_context *context, const char *path)
-{
-    return paritas_fail(context, PARITAS_INVALID_INPUT,
-                        "%s: no row begins with a time, YYYY-MM-DDThh:mm:ss: this is no day file", path);
-}
 
 static bool is_wanted(const struct search *search, int date)
 {
@@ -74,25 +39,63 @@ static bool is_wanted(const struct search *search, int date)
            (search->day == 0 || date % 100 == search->day);
 }
 
-/* Date of the first dated row, else of the name. A file without one costs only itself. */
-static paritas_status add_given(struct search *search, const char *path)
+/* A file without a date costs only itself. */
+static paritas_status add_file(struct search *search, const char *path, int date)
+{
+    struct session *session = search->session;
+    if (date != 0 && !is_wanted(search, date)) return PARITAS_OK;
+    search->files = grown(session, search->files, search->n, sizeof *search->files);
+    const char *copy = copied(session, path, strlen(path));
+    TRY(allocated(session));
+    search->files[search->n++] = (struct day_file){copy, date};
+    return PARITAS_OK;
+}
+
+/* Its rows say what date a file is of; without any, its name does. */
+static paritas_status add_found(struct search *search, const char *path, int name)
 {
     paritas_context *context = search->session->context;
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
-    char piece[256];
-    int date = 0;
-    bool line_begins = true;
-    while (date == 0 && fgets(piece, sizeof piece, file)) {
-        if (line_begins) date = date_of_row(piece);
-        line_begins = strchr(piece, '\n');
+    char shown[2][11];
+    int date;
+    const paritas_status status = er_date_of_rows(context, path, name, &date);
+    if (status != PARITAS_OK && status != PARITAS_UNREADABLE && status != PARITAS_INVALID_INPUT)
+        return status;
+    if (status != PARITAS_OK || date == 0) date = name; /* its day says what is wrong */
+    if (date != name) {
+        write_date(name, shown[0]);
+        write_date(date, shown[1]);
+        paritas_note(context, "%s: its rows are of %s, not of %s as its name says; the rows count", path,
+                     shown[1], shown[0]);
     }
-    const bool broken = ferror(file) != 0;
-    fclose(file);
-    if (broken) return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read", path);
-    if (date == 0) date = paritas_er_file_date(path);
-    return date == 0 || is_wanted(search, date) ? add_file(search, path, date) : PARITAS_OK;
+    return add_file(search, path, date);
+}
+
+static paritas_status add_folder(struct search *search, const char *folder)
+{
+    struct session *session = search->session;
+    paritas_er_files *found = NULL;
+    TRY(paritas_er_find(session->context, folder, 0, 0, 0, &found));
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; status == PARITAS_OK && i < found->n; i++)
+        status = add_found(search, found->path[i], found->date[i]);
+    paritas_er_files_free(found);
+    return status;
+}
+
+paritas_status no_day_file(paritas_context *context, const char *path)
+{
+    return paritas_fail(context, PARITAS_INVALID_INPUT,
+                        "%s: no row begins with a time, YYYY-MM-DDThh:mm:ss: this is no day file", path);
+}
+
+/* A file of any name. */
+static paritas_status add_given(struct search *search, const char *path)
+{
+    const int name = paritas_er_file_date(path);
+    int date;
+    const paritas_status status = er_date_of_rows(search->session->context, path, name, &date);
+    if (status != PARITAS_OK && status != PARITAS_INVALID_INPUT) return status;
+    return add_file(search, path, status == PARITAS_OK && date != 0 ? date : name);
 }
 
 static int by_date_and_path(const void *a, const void *b)
@@ -155,9 +158,7 @@ static paritas_status sort_into_days(struct session *session, size_t n, struct d
         if (kept == 0 || file.date == 0 || files[kept - 1].date != file.date) {
             struct day *day = &days->days[days->n++];
             day->files = &files[kept];
-            if (file.date != 0)
-                snprintf(day->date, sizeof day->date, "%04u-%02u-%02u", (unsigned)file.date / 10000 % 10000,
-                         (unsigned)file.date / 100 % 100, (unsigned)file.date % 100);
+            if (file.date != 0) write_date(file.date, day->date);
         }
         days->days[days->n - 1].n++;
         kept++;
@@ -199,9 +200,18 @@ uint64_t day_first_sweep(const struct day *day)
 paritas_status make_folder(struct session *session, const char *folder)
 {
     struct stat info;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be made: %s", folder,
-                            strerror(errno));
+    char *path = copied(session, folder, strlen(folder));
+    TRY(allocated(session));
+    for (char *at = path;; *at = '/') {
+        at += strspn(at, "/");
+        at += strcspn(at, "/");
+        const bool last = at[strspn(at, "/")] == '\0';
+        *at = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be made: %s", path,
+                                strerror(errno));
+        if (last) break;
+    }
     if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
         return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: is no folder", folder);
     if (access(folder, W_OK | X_OK) != 0)

@@ -6,9 +6,7 @@
 
 struct day_file {
     const char *path;
-    /* YYYYMMDD of the name (found in a folder), or of the first dated row, else of the name; 0: no day
-     * file */
-    int date;
+    int date; /* YYYYMMDD of its rows, else of its name; 0: no day file */
 };
 
 struct day {
@@ -32,7 +30,7 @@ extern const struct option options_days[];
 paritas_status days_find(struct session *session, struct days *days);
 /* Days are far apart: a sweep's number, and so its random numbers, are the same in any run. */
 uint64_t day_first_sweep(const struct day *day);
-/* Unless it is there. It must be writable. */
+/* With its parents, unless it is there. It must be writable. */
 paritas_status make_folder(struct session *session, const char *folder);
 /* INVALID_INPUT with the reason. */
 paritas_status no_day_file(paritas_context *context, const char *path);

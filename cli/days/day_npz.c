@@ -2,6 +2,7 @@
  *
  *   local header, name, array │ ... │ directory: header, name │ ... │ end of the directory */
 #define _POSIX_C_SOURCE 200809L
+#include "base/crc32.h"
 #include "base/utf8.h"
 #include "days/day_columns.h"
 #include "output.h"
@@ -9,40 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-/* CRC-32 of ISO 3309 (0xEDB88320), eight bytes at a time. Table t: the effect of a byte followed by t
- * bytes. */
-struct crc {
-    uint32_t tables[8][256];
-};
-
-static void crc_open(struct crc *crc)
-{
-    for (uint32_t byte = 0; byte < 256; byte++) {
-        uint32_t c = byte;
-        for (int bit = 0; bit < 8; bit++) c = c >> 1 ^ (c & 1 ? UINT32_C(0xEDB88320) : 0);
-        crc->tables[0][byte] = c;
-    }
-    for (int t = 1; t < 8; t++)
-        for (uint32_t byte = 0; byte < 256; byte++) {
-            const uint32_t before = crc->tables[t - 1][byte];
-            crc->tables[t][byte] = before >> 8 ^ crc->tables[0][before & 255];
-        }
-}
-
-static uint32_t crc_of(const struct crc *crc, const char *bytes, size_t length)
-{
-    const unsigned char *at = (const unsigned char *)bytes;
-    uint32_t c = UINT32_MAX;
-    for (; length >= 8; length -= 8, at += 8) {
-        c ^= (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-        c = crc->tables[7][c & 255] ^ crc->tables[6][c >> 8 & 255] ^ crc->tables[5][c >> 16 & 255] ^
-            crc->tables[4][c >> 24] ^ crc->tables[3][at[4]] ^ crc->tables[2][at[5]] ^ crc->tables[1][at[6]] ^
-            crc->tables[0][at[7]];
-    }
-    for (; length > 0; length--, at++) c = c >> 8 ^ crc->tables[0][(c ^ *at) & 255];
-    return ~c;
-}
 
 static const struct {
     const char *name; /* of NumPy, without byte order */
@@ -163,8 +130,8 @@ static void append_member(struct text *out, const char *name, uint32_t crc, size
 }
 
 struct archive {
-    struct output_file file;
-    struct crc crc;
+    struct output_file *file;
+    struct crc32 crc;
     struct text array, header, directory;
     uint64_t offset;
     size_t members;
@@ -200,15 +167,15 @@ static bool add_array(struct archive *archive, const struct column *column)
         errno = EFBIG;
         return false;
     }
-    append_headers(archive, name, crc_of(&archive->crc, archive->array.bytes, size), size);
+    append_headers(archive, name, crc32_append(&archive->crc, 0, archive->array.bytes, size), size);
     if (archive->header.failed || archive->directory.failed) {
         errno = ENOMEM;
         return false;
     }
     archive->offset += archive->header.length + size;
     archive->members++;
-    return output_append(&archive->file, archive->header.bytes, archive->header.length) &&
-           output_append(&archive->file, archive->array.bytes, size);
+    return output_append(archive->file, archive->header.bytes, archive->header.length) &&
+           output_append(archive->file, archive->array.bytes, size);
 }
 
 static void append_end(struct archive *archive)
@@ -220,13 +187,11 @@ static void append_end(struct archive *archive)
            {4, archive->offset}, {2, 0});
 }
 
-paritas_status npz_write(paritas_context *context, const char *path, const char *provenance, size_t n,
-                         const struct column *columns)
+paritas_status npz_put(paritas_context *context, struct output_file *file, const char *path,
+                       const char *provenance, size_t n, const struct column *columns)
 {
-    struct archive archive = {.offset = 0};
-    if (!output_open(&archive.file, path))
-        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", path, strerror(errno));
-    crc_open(&archive.crc);
+    struct archive archive = {.file = file};
+    crc32_open(&archive.crc);
     text_open(&archive.array, &context->allocator);
     text_open(&archive.header, &context->allocator);
     text_open(&archive.directory, &context->allocator);
@@ -239,8 +204,8 @@ paritas_status npz_write(paritas_context *context, const char *path, const char 
         ok = false;
         errno = ENOMEM;
     }
-    ok = ok && output_append(&archive.file, archive.directory.bytes, archive.directory.length);
-    const paritas_status status = columns_close(context, &archive.file, path, ok);
+    ok = ok && output_append(file, archive.directory.bytes, archive.directory.length);
+    const paritas_status status = ok ? PARITAS_OK : columns_unwritable(context, path);
     text_free(&archive.array);
     text_free(&archive.header);
     text_free(&archive.directory);
@@ -319,7 +284,7 @@ paritas_status npz_whole(paritas_context *context, const char *path, const char 
     *whole = false;
     read_bytes(context, path, &bytes, &length);
     if (!bytes) return PARITAS_OK;
-    crc_open(&archive.crc);
+    crc32_open(&archive.crc);
     text_open(&archive.header, &context->allocator);
     text_open(&archive.directory, &context->allocator);
     for (;;) {
@@ -332,7 +297,7 @@ paritas_status npz_whole(paritas_context *context, const char *path, const char 
         memcpy(member, local + 30, name_length);
         member[name_length] = '\0';
         const char *array = bytes + archive.offset + 30 + name_length;
-        append_headers(&archive, member, crc_of(&archive.crc, array, size), size);
+        append_headers(&archive, member, crc32_append(&archive.crc, 0, array, size), size);
         if (archive.header.failed || memcmp(archive.header.bytes, local, 30 + name_length) != 0) break;
         if (name_length == (size_t)wanted_length && strcmp(member, wanted) == 0 && size > 256)
             for (size_t i = 0; i < 65; i++)

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct option options_tables[] = {
     {"--output-folder", OPTION_TEXT, "DIR", "the tables are written there; made where it is not there",
@@ -56,8 +57,8 @@ struct state {
     bool running;
     uint64_t sweeps_done, days_made;
     struct {
-        size_t days, first; /* with sweeps, all missing in the table */
-    } unmatched[SOURCES_TABLES];
+        size_t days, first; /* with sweeps, all missing in the source */
+    } unmatched[SOURCES];
 };
 
 static void write_head(struct session *session, const struct json *options, struct writer *writer)
@@ -150,18 +151,31 @@ static paritas_status check_tables(struct state *state)
     return status;
 }
 
+/* The files of a day, then those of the magnetometer; NULL: no more. */
+static const struct day_file *input_of(const struct sources *sources, const struct day *day, size_t at)
+{
+    if (at < day->n) return &day->files[at];
+    at -= day->n;
+    for (size_t i = 0; i < sources->n_mags; i++)
+        if (sources_mag_is_of(&sources->mags[i], day) && at-- == 0) return &sources->mags[i];
+    return NULL;
+}
+
 static paritas_status same_inputs(struct loading *loading, bool *same)
 {
     *same = true;
     char digest[65];
-    for (size_t i = 0; i < loading->day->n; i++) {
-        TRY(file_digest(loading->context, loading->day->files[i].path, digest));
+    size_t n = 0;
+    for (const struct day_file *file; (file = input_of(loading->sources, loading->day, n)); n++) {
+        TRY(file_digest(loading->context, file->path, digest));
         for (int k = 0; k < TABLES; k++) {
-            const struct json *inputs = json_get(loading->found[k]->root, "inputs"),
-                              *input = json_at(inputs, i);
-            *same = *same && json_is(inputs, JSON_ARRAY) && inputs->count == loading->day->n &&
-                    json_text_is(json_get(input, "sha256"), digest);
+            const struct json *input = json_at(json_get(loading->found[k]->root, "inputs"), n);
+            *same = *same && json_text_is(json_get(input, "sha256"), digest);
         }
+    }
+    for (int k = 0; k < TABLES; k++) {
+        const struct json *inputs = json_get(loading->found[k]->root, "inputs");
+        *same = *same && json_is(inputs, JSON_ARRAY) && inputs->count == n;
     }
     return PARITAS_OK;
 }
@@ -219,34 +233,129 @@ static void end_loading(struct state *state)
     state->running = false;
 }
 
+/* Arrays hold every column of the text, as spec_NAME. */
+static void complete_arrays(struct day_work *work)
+{
+    for (size_t i = 0; i < work->rows.n; i++) {
+        const struct column *column = &work->rows.columns[i];
+        if (!column_values(&work->arrays, "spec_", column->name))
+            column_add(&work->arrays, "spec_", column->name, column->kind, column->rows, column->width,
+                       column->values);
+    }
+}
+
 /* Text first: the arrays hold its digest. */
+static paritas_status put_tables(struct day_work *work, const char *document,
+                                 struct output_file files[TABLES], char paths[TABLES][4096])
+{
+    paritas_context *context = work->session->context;
+    char digest[65];
+    const char *text = digest;
+    TRY(csv_put(context, &files[CSV], paths[CSV], document, work->rows.n, work->rows.columns));
+    TRY(file_digest(context, files[CSV].beside, digest));
+    complete_arrays(work);
+    column_add(&work->arrays, TEXT_DIGEST, "", COLUMN_TEXT, 1, 64, &text);
+    TRY(allocated(work->session));
+    work->arrays.columns[work->arrays.n - 1].scalar = true;
+    return npz_put(context, &files[NPZ], paths[NPZ], document, work->arrays.n, work->arrays.columns);
+}
+
+/* Both tables or neither: on a full disk too. */
 static paritas_status write_tables(struct state *state, const struct day *day, const char *document,
                                    struct day_work *work)
 {
     paritas_context *context = state->session->context;
-    char path[4096], digest[65];
-    const char *text = digest;
+    char paths[TABLES][4096];
+    struct output_file files[TABLES];
+    int opened = 0, named = 0;
     TRY(allocated(state->session));
-    TRY(table_path(state, day, CSV, path));
-    TRY(csv_write(context, path, document, work->rows.n, work->rows.columns));
-    TRY(file_digest(context, path, digest));
-    column_add(&work->arrays, TEXT_DIGEST, "", COLUMN_TEXT, 1, 64, &text);
-    TRY(allocated(state->session));
-    work->arrays.columns[work->arrays.n - 1].scalar = true;
-    TRY(table_path(state, day, NPZ, path));
-    return npz_write(context, path, document, work->arrays.n, work->arrays.columns);
+    for (int i = 0; i < TABLES; i++) TRY(table_path(state, day, i, paths[i]));
+    while (opened < TABLES && output_open(&files[opened], paths[opened])) opened++;
+    paritas_status status = opened < TABLES ? columns_unwritable(context, paths[opened])
+                                            : put_tables(work, document, files, paths);
+    for (int i = 0; i < opened; i++)
+        if (!output_seal(&files[i]) && status == PARITAS_OK) status = columns_unwritable(context, paths[i]);
+    for (int i = 0; i < opened; i++) {
+        if (output_name(&files[i], status == PARITAS_OK))
+            named++;
+        else if (status == PARITAS_OK)
+            status = columns_unwritable(context, paths[i]);
+    }
+    for (int i = 0; i < named && status != PARITAS_OK; i++) unlink(paths[i]);
+    return status;
 }
 
-static void write_inputs(struct writer *writer, const struct day *day, const struct sweeps *sweeps)
+/* A line a column of the text. */
+static void write_columns(struct writer *writer, const struct column_list *list)
 {
+    write_object(writer, "columns", true);
+    for (size_t i = 0; i < list->n; i++) write_string(writer, list->columns[i].name, list->columns[i].unit);
+    write_close(writer);
+}
+
+static double number_of(const struct json *object, const char *key)
+{
+    const struct json *node = json_get(object, key);
+    return json_is(node, JSON_NUMBER) ? node->number : NAN;
+}
+
+#define MAG_SKIPPED "rows_skipped"
+
+/* What is out of the ordinary with a file, in its input of the provenance and in a note. */
+static const struct oddity {
+    const char *key, *note; /* %s: the file; %.0f: the number; %s: the files before */
+} oddities[] = {
+    {"sweeps_repeated", "%s: %.0f of its sweeps are in %s too and count once"},
+    {"sweeps_with_other_data",
+     "%s: %.0f of its sweeps have other data in %s; the sweep with more rows counts, else the first"},
+    {"added_to_numbers", "%s: %.0f is added to its spectrum numbers; other sweeps have them in %s"},
+    {"sweeps_of_other_days", "%s: %.0f of its sweeps are of other days"},
+    {MAG_SKIPPED, "%s: %.0f of its rows are no records of the magnetometer and left out"},
+};
+
+static void write_share(struct writer *writer, const struct file_share *file)
+{
+    const uint64_t numbers[] = {file->joined.repeated, file->joined.other, (uint64_t)file->joined.shift,
+                                file->strays};
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
+        if (numbers[i] != 0) write_integer(writer, oddities[i].key, (size_t)numbers[i]);
+}
+
+static void note_oddities(const struct state *state)
+{
+    for (size_t k = 0; k < state->days.n; k++) {
+        const struct json *inputs = state->made[k] ? json_get(state->made[k]->root, "inputs") : NULL;
+        const struct day *day = &state->days.days[k];
+        const struct day_file *file;
+        for (size_t i = 0; inputs && (file = input_of(state->sources, day, i)); i++)
+            for (size_t j = 0; j < COUNT_OF(oddities); j++) {
+                const double number = number_of(json_at(inputs, i), oddities[j].key);
+                if (number > 0.0)
+                    paritas_note(state->session->context, oddities[j].note, file->path, number,
+                                 i == 1 ? day->files[0].path : "files before it");
+            }
+    }
+}
+
+static paritas_status write_inputs(struct state *state, struct writer *writer, const struct day *day,
+                                   const struct sweeps *sweeps)
+{
+    char digest[65];
+    paritas_status status = PARITAS_OK;
     write_array(writer, "inputs", true);
-    for (size_t i = 0; i < day->n; i++) {
+    const struct day_file *file;
+    for (size_t i = 0; status == PARITAS_OK && (file = input_of(state->sources, day, i)); i++) {
         write_object(writer, NULL, false);
-        write_path(writer, "file", file_name(day->files[i].path));
-        write_string(writer, "sha256", sweeps->digests[i]);
+        write_path(writer, "file", file_name(file->path));
+        if (i >= day->n) status = file_digest(state->session->context, file->path, digest);
+        write_string(writer, "sha256", i < day->n ? sweeps->files[i].digest : digest);
+        if (i < day->n) write_share(writer, &sweeps->files[i]);
+        if (i == day->n && sweeps->mag_skipped > 0)
+            write_integer(writer, MAG_SKIPPED, (size_t)sweeps->mag_skipped);
         write_close(writer);
     }
     write_close(writer);
+    return status;
 }
 
 static paritas_status make_day(struct state *state, size_t k, const struct day *day, struct sweeps *sweeps)
@@ -258,7 +367,7 @@ static paritas_status make_day(struct state *state, size_t k, const struct day *
     text_open(&text, &session->context->allocator);
     writer_open(&writer, &text, false);
     write_head(session, json_get(state->wanted->root, "options"), &writer);
-    write_inputs(&writer, day, sweeps);
+    paritas_status status = write_inputs(state, &writer, day, sweeps);
     write_object(&writer, "run", false);
     write_string(&writer, "device", paritas_device_name(session->context));
     write_close(&writer);
@@ -271,9 +380,10 @@ static paritas_status make_day(struct state *state, size_t k, const struct day *
                             .rows = {.session = session},
                             .arrays = {.session = session},
                             .writer = &writer};
-    paritas_status status = state->run->answer(state->run->user, &work);
+    if (status == PARITAS_OK) status = state->run->answer(state->run->user, &work);
     write_reasons(&writer, sweeps->day);
     write_close(&writer);
+    write_columns(&writer, &work.rows);
     write_close(&writer);
     text_append(&text, "", 1);
     if (status == PARITAS_OK && text.failed) status = paritas_fail_memory(session->context);
@@ -301,8 +411,8 @@ static void note_made(struct state *state, size_t k, const struct sweeps *sweeps
 {
     state->sweeps_done += sweeps->n;
     state->days_made++;
-    for (size_t i = 0; i < SOURCES_TABLES; i++)
-        if (state->sources->tables[i] && sweeps->n > 0 && sweeps->matched[i] == 0 &&
+    for (int i = 0; i < SOURCES; i++)
+        if (sources_has(state->sources, i) && sweeps->n > 0 && sweeps->matched[i] == 0 &&
             state->unmatched[i].days++ == 0)
             state->unmatched[i].first = k;
     const uint64_t left = state->days.n - k - 1;
@@ -355,12 +465,6 @@ static paritas_status one_day(struct state *state, size_t k)
 static const struct json *answer_of(const struct state *state, size_t k)
 {
     return state->made[k] ? json_get(state->made[k]->root, "answer") : NULL;
-}
-
-static double number_of(const struct json *object, const char *key)
-{
-    const struct json *node = json_get(object, key);
-    return json_is(node, JSON_NUMBER) ? node->number : NAN;
 }
 
 static void answer_json(struct state *state)
@@ -495,7 +599,7 @@ static paritas_status open_beside(struct session *session, paritas_context **bes
 
 static void note_unmatched(const struct state *state)
 {
-    for (size_t i = 0; i < SOURCES_TABLES; i++) {
+    for (size_t i = 0; i < SOURCES; i++) {
         if (state->unmatched[i].days == 0) continue;
         paritas_note(state->session->context,
                      "%s: has no sweep of %zu of the %llu days that were read; the first is %s",
@@ -558,6 +662,7 @@ static paritas_status run_days(struct state *state)
     TRY(allocated(session));
     TRY(start_loading(state, 0));
     for (size_t k = 0; k < n; k++) TRY(one_day(state, k));
+    note_oddities(state);
     note_unmatched(state);
     note_unanswered(state);
     answer_of_run(state);

@@ -2,9 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_sweeps.h"
 #include "days/day_provenance.h"
-#include "er/er.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,8 +21,10 @@ const struct option options_sources[] = {
     {"--geometry", OPTION_TEXT, "FILE",
      "table of polarity, illumination, positions, the Sun's direction and potentials by spectrum or UTC "
      "(CSV)"},
+    {"--mag", OPTION_TEXT, "FILE|DIR",
+     "polarity, illumination and positions from the magnetometer's files, MAYYMMDD.TAB"},
     {"--spice", OPTION_TEXT, "DIR",
-     "the same from SPICE kernels, where libcspice is installed; needs --attitude"},
+     "the same and the Sun's direction from SPICE kernels, where libcspice is installed; needs --attitude"},
     {"--attitude", OPTION_TEXT, "FILE", "attitude.tab, the spin axis over time"},
     {"--spacecraft-potential", OPTION_TEXT, "auto|V|FILE",
      "of the spacecraft: from the plasma's currents, in volts, or a table with the column "
@@ -37,7 +39,12 @@ const struct option options_sources[] = {
     {0},
 };
 
-const char *const sources_options[SOURCES_TABLES] = {"--geometry", "--polarity", "--spacecraft-potential"};
+const char *const sources_options[SOURCES] = {"--geometry", "--polarity", "--spacecraft-potential", "--mag"};
+
+bool sources_has(const struct sources *sources, int source)
+{
+    return source == SOURCES_MAG ? sources->n_mags > 0 : sources->tables[source] != NULL;
+}
 
 static paritas_status open_table(struct session *session, const char *path, const char *column,
                                  paritas_er_geometry **table)
@@ -67,12 +74,50 @@ static paritas_status open_spice(struct session *session, struct sources *source
     return paritas_er_spice_open(session->context, NULL, folder, &sources->spice);
 }
 
+static paritas_status add_mag(struct session *session, struct sources *sources, const char *path, int date)
+{
+    struct day_file *files = grown(session, sources->mags, sources->n_mags, sizeof *files);
+    const char *copy = copied(session, path, strlen(path));
+    TRY(allocated(session));
+    files[sources->n_mags++] = (struct day_file){copy, date};
+    sources->mags = files;
+    return PARITAS_OK;
+}
+
+/* A folder's files are of the dates in their names; a file by itself is of any day. */
+static paritas_status open_mags(struct session *session, struct sources *sources)
+{
+    const char *path = option_text(session, "--mag");
+    struct stat info;
+    paritas_er_files *found = NULL;
+    if (!path) return PARITAS_OK;
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+        paritas_er_mag *mag;
+        TRY(paritas_er_mag_read(session->context, path, &mag)); /* a wrong file is told at once */
+        paritas_er_mag_free(mag);
+        return add_mag(session, sources, path, 0);
+    }
+    TRY(er_find_kind(session->context, path, "MA", 0, 0, 0, &found));
+    paritas_status status = PARITAS_OK;
+    for (size_t i = 0; i < found->n && status == PARITAS_OK; i++)
+        status = add_mag(session, sources, found->path[i], found->date[i]);
+    paritas_er_files_free(found);
+    if (status == PARITAS_OK && sources->n_mags == 0)
+        status = wrong_input(session, "%s: there is no file of the magnetometer (MAYYMMDD.TAB)", path);
+    return status;
+}
+
+bool sources_mag_is_of(const struct day_file *mag, const struct day *day)
+{
+    return mag->date == 0 || mag->date == day->files[0].date;
+}
+
 static paritas_status open_polarity(struct session *session, struct sources *sources)
 {
     const char *text = option_text(session, "--polarity");
-    const bool known =
-        sources->spice || (sources->tables[SOURCES_GEOMETRY] &&
-                           paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
+    const bool known = sources->spice || sources->n_mags > 0 ||
+                       (sources->tables[SOURCES_GEOMETRY] &&
+                        paritas_er_geometry_has(sources->tables[SOURCES_GEOMETRY], "polarity"));
     if (!text) {
         sources->polarity = known ? 0.0 : -1.0;
         if (!known)
@@ -121,6 +166,7 @@ paritas_status sources_open(struct session *session, struct sources *sources)
         return usage_failure(session, "--sunlight takes degrees from 0 to 180");
     TRY(paritas_er_theta(session->context, option_text(session, "--theta"), sources->theta));
     if (geometry) TRY(open_table(session, geometry, NULL, &sources->tables[SOURCES_GEOMETRY]));
+    TRY(open_mags(session, sources));
     TRY(open_spice(session, sources));
     TRY(open_polarity(session, sources));
     return open_potential(session, sources);
@@ -170,6 +216,7 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     for (size_t i = 0; i < COUNT_OF(files); i++)
         TRY(describe_file(session, writer, files[i] + 2, option_text(session, files[i]),
                           i == 0 ? "built-in" : NULL));
+    if (sources->n_mags > 0) write_bool(writer, "mag", true); /* the files are inputs of their days */
     const char *polarity = option_text(session, "--polarity"),
                *potential = option_text(session, "--spacecraft-potential");
     if (sources->tables[SOURCES_POLARITY])
@@ -192,57 +239,54 @@ paritas_status sources_describe(struct session *session, const struct sources *s
     return PARITAS_OK;
 }
 
-/* Spectrum numbers of `part` start above `above`. */
-static void append_day(paritas_er_day *whole, size_t at, const paritas_er_day *part, int64_t above)
+static paritas_status apply_mags(paritas_context *context, const struct sources *sources,
+                                 const struct day *day, struct sweeps *sweeps)
 {
-    er_day_put(whole, at, part);
-    for (size_t k = 0; k < part->n; k++) whole->number[at + k] += above;
-    for (size_t i = 0; i < PARITAS_ER_REASON_COUNT; i++) {
-        if (whole->counts[i].count == 0)
-            whole->counts[i] = part->counts[i];
-        else
-            whole->counts[i].count += part->counts[i].count;
-    }
-    whole->rows += part->rows;
-    whole->bytes += part->bytes;
-}
-
-/* Frees `part`. *whole may be NULL. */
-static paritas_status join(paritas_context *context, paritas_er_day **whole, paritas_er_day *part)
-{
-    if (!*whole) {
-        *whole = part;
-        return PARITAS_OK;
-    }
-    paritas_er_day *both = NULL;
-    const paritas_er_day *before = *whole;
-    const paritas_status status = paritas_er_day_create(context, before->n + part->n, &both);
-    if (status == PARITAS_OK) {
-        int64_t above = 0;
-        for (size_t k = 0; k < before->n; k++)
-            if (before->number[k] >= above) above = before->number[k] + 1;
-        memset(both->counts, 0, sizeof both->counts);
-        append_day(both, 0, before, 0);
-        append_day(both, before->n, part, above);
-        paritas_er_day_free(*whole);
-        *whole = both;
-    }
-    paritas_er_day_free(part);
-    return status;
-}
-
-/* Matches a file's sweeps with the sources. */
-static paritas_status apply_sources(paritas_context *context, const struct sources *sources,
-                                    paritas_er_day *part, struct sweeps *sweeps)
-{
-    for (size_t k = 0; k < SOURCES_TABLES; k++) {
+    const size_t n = sweeps->day->n;
+    if (sources->n_mags == 0) return PARITAS_OK;
+    sweeps->mag = paritas_allocate(context, 3 * n + 1, sizeof *sweeps->mag);
+    if (!sweeps->mag) return paritas_fail_memory(context);
+    for (size_t i = 0; i < 3 * n; i++) sweeps->mag[i] = NAN;
+    for (size_t i = 0; i < sources->n_mags; i++) {
+        paritas_er_mag *mag;
         size_t matched = 0;
-        if (sources->tables[k]) TRY(paritas_er_geometry_apply(context, sources->tables[k], part, &matched));
-        sweeps->matched[k] += matched;
-        if (k == SOURCES_GEOMETRY && sources->spice)
-            TRY(paritas_er_spice_apply(context, sources->spice, sources->attitude, part, NULL));
+        if (!sources_mag_is_of(&sources->mags[i], day)) continue;
+        TRY(paritas_er_mag_read(context, sources->mags[i].path, &mag));
+        const paritas_status status = paritas_er_mag_apply(context, mag, sweeps->day, sweeps->mag, &matched);
+        sweeps->matched[SOURCES_MAG] += matched;
+        sweeps->mag_skipped += mag->skipped;
+        paritas_er_mag_free(mag);
+        if (status != PARITAS_OK) return status;
     }
     return PARITAS_OK;
+}
+
+static paritas_status apply_sources(paritas_context *context, const struct sources *sources,
+                                    const struct day *day, struct sweeps *sweeps)
+{
+    TRY(apply_mags(context, sources, day, sweeps));
+    for (size_t k = 0; k < SOURCES_TABLES; k++) {
+        if (sources->tables[k])
+            TRY(paritas_er_geometry_apply(context, sources->tables[k], sweeps->day, &sweeps->matched[k]));
+        if (k == SOURCES_GEOMETRY && sources->spice)
+            TRY(paritas_er_spice_apply(context, sources->spice, sources->attitude, sweeps->day, NULL));
+    }
+    return PARITAS_OK;
+}
+
+/* Sweeps that begin on another day, further than a sweep's length from it. */
+static uint64_t strays_of(const paritas_er_day *part, const char *date)
+{
+    char midnight[PARITAS_ER_UTC_SIZE];
+    double start;
+    uint64_t strays = 0;
+    snprintf(midnight, sizeof midnight, "%sT00:00:00", date);
+    if (!er_read_utc(midnight, midnight + strlen(midnight), &start)) return 0;
+    for (size_t k = 0; k < part->n; k++) {
+        const double time = part->time[k * ROWS];
+        strays += time < start - ER_SPAN || time >= start + 86400.0 + ER_SPAN;
+    }
+    return strays;
 }
 
 static paritas_status read_files(paritas_context *context, const struct sources *sources,
@@ -251,20 +295,54 @@ static paritas_status read_files(paritas_context *context, const struct sources 
     paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
     options.digest = 1;
     options.strict = sources->strict;
-    sweeps->digests = paritas_allocate_clear(context, day->n, sizeof *sweeps->digests);
-    if (!sweeps->digests) return paritas_fail_memory(context);
+    sweeps->files = paritas_allocate_clear(context, day->n, sizeof *sweeps->files);
+    if (!sweeps->files) return paritas_fail_memory(context);
     for (size_t i = 0; i < day->n; i++) {
+        struct file_share *file = &sweeps->files[i];
         paritas_er_day *part = NULL;
         TRY(paritas_er_read(context, day->files[i].path, &options, &part));
-        memcpy(sweeps->digests[i], part->digest + strlen("sha256:"), 64);
-        const paritas_status status = apply_sources(context, sources, part, sweeps);
-        if (status != PARITAS_OK) {
-            paritas_er_day_free(part);
-            return status;
-        }
-        TRY(join(context, &sweeps->day, part));
+        memcpy(file->digest, part->digest + strlen("sha256:"), 64);
+        file->strays = strays_of(part, day->date);
+        TRY(er_join(context, &sweeps->day, part, &file->joined));
     }
     return PARITAS_OK;
+}
+
+/* The reason that masks most cells. */
+static paritas_er_reason main_reason(const paritas_er_day *day)
+{
+    static const uint64_t cells[] = {[PARITAS_ER_UNIT_CELL] = 1,
+                                     [PARITAS_ER_UNIT_ROW] = CELLS,
+                                     [PARITAS_ER_UNIT_SWEEP] = (uint64_t)ROWS * CELLS};
+    paritas_er_reason most = PARITAS_ER_KEPT;
+    uint64_t masked = 0;
+    for (unsigned i = 1; i < PARITAS_ER_REASON_COUNT; i++) {
+        const paritas_er_reason reason = (paritas_er_reason)i;
+        const uint64_t here = day->counts[i].count * cells[paritas_er_reason_unit(reason)];
+        if (here <= masked) continue;
+        masked = here;
+        most = reason;
+    }
+    return most;
+}
+
+/* INVALID_INPUT with the cause if no cell of the day has a flux. */
+static paritas_status check_fluxes(paritas_context *context, const struct day *files,
+                                   const paritas_er_day *day)
+{
+    for (size_t i = 0; i < day->n * ROWS * CELLS; i++)
+        if (day->flux[i] > 0.0) return PARITAS_OK;
+    char more[48] = "";
+    const paritas_er_reason reason = main_reason(day);
+    const paritas_er_count *count = &day->counts[reason];
+    if (files->n > 1) snprintf(more, sizeof more, " and %zu more of this day", files->n - 1);
+    return paritas_fail(context, PARITAS_INVALID_INPUT,
+                        "%s%s: no cell has a flux; the most frequent reason is %s, in %llu %s%s, first in "
+                        "line %llu",
+                        files->files[0].path, more, paritas_er_reason_name(reason),
+                        (unsigned long long)count->count,
+                        paritas_er_unit_name(paritas_er_reason_unit(reason)), count->count == 1 ? "" : "s",
+                        (unsigned long long)count->line);
 }
 
 paritas_status sweeps_load(paritas_context *context, const struct sources *sources, const struct day *files,
@@ -274,6 +352,8 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
     sweeps->allocator = context->allocator;
     TRY(read_files(context, sources, files, sweeps));
     paritas_er_day *day = sweeps->day;
+    TRY(check_fluxes(context, files, day));
+    TRY(apply_sources(context, sources, files, sweeps));
     const size_t n = sweeps->n = day->n;
     for (size_t i = 0; i < ROWS * n && sources->polarity != 0.0; i++) day->polarity[i] = sources->polarity;
     if (sources->sunlight > 0.0)
@@ -288,7 +368,6 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
                              sources->potential == POTENTIAL_VALUE  ? sources->potential_value
                              : sources->potential == POTENTIAL_AUTO ? NAN
                                                                     : day->spacecraft_potential[k]);
-    if (n == 0) return PARITAS_OK;
     TRY(paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth,
                                  sweeps->cosine));
     return paritas_losscone_normalise(context, n, sources->normalisation, sweeps->cosine, day->flux,
@@ -304,8 +383,9 @@ void sweeps_set_potential(struct sweeps *sweeps, size_t k, double potential)
 void sweeps_free(struct sweeps *sweeps)
 {
     paritas_er_day_free(sweeps->day);
-    if (!sweeps->allocator.release && !sweeps->digests) return;
-    paritas_release(&sweeps->allocator, sweeps->digests);
+    if (!sweeps->allocator.release && !sweeps->files) return;
+    paritas_release(&sweeps->allocator, sweeps->files);
+    paritas_release(&sweeps->allocator, sweeps->mag);
     paritas_release(&sweeps->allocator, sweeps->potential);
     paritas_release(&sweeps->allocator, sweeps->cosine);
     paritas_release(&sweeps->allocator, sweeps->flux);

@@ -3,13 +3,21 @@
 #define PARITAS_DAY_SWEEPS_H
 
 #include "days/day_files.h"
-#include "paritas_er.h"
+#include "er/er.h"
 #include "paritas_losscone.h"
 
 enum potential_source { POTENTIAL_AUTO, POTENTIAL_VALUE, POTENTIAL_TABLE };
 
-enum { SOURCES_GEOMETRY, SOURCES_POLARITY, SOURCES_POTENTIAL, SOURCES_TABLES };
-extern const char *const sources_options[SOURCES_TABLES];
+/* What tells of sweeps: tables, and files of the magnetometer. */
+enum {
+    SOURCES_GEOMETRY,
+    SOURCES_POLARITY,
+    SOURCES_POTENTIAL,
+    SOURCES_TABLES,
+    SOURCES_MAG = SOURCES_TABLES,
+    SOURCES
+};
+extern const char *const sources_options[SOURCES];
 
 /* Read once for all days. */
 struct sources {
@@ -18,6 +26,8 @@ struct sources {
     paritas_er_geometry *tables[SOURCES_TABLES];
     paritas_er_attitude *attitude;
     paritas_er_spice *spice;
+    struct day_file *mags; /* of the magnetometer, by date; date 0: of any day */
+    size_t n_mags;
     double polarity; /* of all rows; 0: of each sweep, from a table or SPICE */
     enum potential_source potential;
     double potential_value;
@@ -29,6 +39,9 @@ struct sources {
 extern const struct option options_sources[];
 #define GROUP_SOURCES {"Geometry and masks", options_sources}
 
+bool sources_has(const struct sources *sources, int source);
+/* Is a file of the magnetometer of this day? */
+bool sources_mag_is_of(const struct day_file *mag, const struct day *day);
 paritas_status sources_open(struct session *session, struct sources *sources);
 void sources_close(struct sources *sources);
 /* INVALID_INPUT: several days and a table without dates. Spectrum numbers repeat every day. */
@@ -37,14 +50,22 @@ paritas_status sources_check_days(struct session *session, const struct sources 
 paritas_status sources_describe(struct session *session, const struct sources *sources,
                                 struct writer *writer);
 
+/* What a file of a day brings. */
+struct file_share {
+    char digest[65];
+    struct er_joined joined;
+    uint64_t strays; /* sweeps of other days */
+};
+
 struct sweeps {
     size_t n;
-    /* files of one date form one day; later files continue its spectrum numbers */
-    paritas_er_day *day;
-    char (*digests)[65];            /* of its files */
-    size_t matched[SOURCES_TABLES]; /* sweeps found in each table */
-    double *potential;              /* n x 15, of the spacecraft; NaN: to be found from the plasma */
-    double *cosine, *flux; /* n x 15 x 88: cosine of pitch angle; normalised flux of all cells with one */
+    paritas_er_day *day;      /* of all files of the date */
+    struct file_share *files; /* each */
+    size_t matched[SOURCES];  /* sweeps found in each source */
+    uint64_t mag_skipped;     /* rows of the magnetometer's files that are no records */
+    double *mag;              /* n x 3, field of the magnetometer in SEL; NULL: not asked for */
+    double *potential;        /* n x 15, of the spacecraft; NaN: to be found from the plasma */
+    double *cosine, *flux;    /* n x 15 x 88: cosine of pitch angle; normalised flux of all cells with one */
     paritas_allocator allocator;
 };
 

@@ -32,8 +32,8 @@ KERNEL(losscone_profile)
     }
 }
 
-/* count: potentials. in: confidence_row each, grid step. out: confidence_answer. Slab:
- * CONFIDENCE_SLAB. */
+/* count: potentials. in: confidence_row each, the grid's step in units of 1 / scale, scale. out:
+ * confidence_answer. Slab: CONFIDENCE_SLAB. */
 KERNEL(losscone_confidence)
 {
     const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
@@ -42,7 +42,10 @@ KERNEL(losscone_confidence)
     confidence_grid grid;
     grid.lower = LOADM1(mr, LOSSCONE_U_LOWER);
     grid.upper = LOADM1(mr, LOSSCONE_U_UPPER);
-    grid.step = in[(size_t)args[LOSSCONE_ARG_SWEEPS] * CONFIDENCE_IN];
+    grid.whole_step = in[(size_t)args[LOSSCONE_ARG_SWEEPS] * CONFIDENCE_IN];
+    grid.scale = in[(size_t)args[LOSSCONE_ARG_SWEEPS] * CONFIDENCE_IN + 1];
+    grid.whole_lower = grid.lower * grid.scale;
+    grid.step = DIVIDE(grid.whole_step, grid.scale);
     grid.count = args[LOSSCONE_ARG_COUNT];
     cells_prepare(LOSSCONE);
     beam_forget(s);

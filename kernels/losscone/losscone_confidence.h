@@ -10,15 +10,17 @@
 
 enum confidence_flag { FLAG_OUT, FLAG_OPEN, FLAG_IN };
 
-/* `count` potentials, `step` apart; the last is `upper`. */
+/* `count` potentials, `step` apart; the last is `upper`. In units of 1 / `scale` a step of 0.2 V is whole, so
+ * potentials are the numbers nearest to decimals: -242.8. */
 typedef struct {
     real lower, upper, step;
+    real whole_lower, whole_step, scale;
     u32 count;
 } confidence_grid;
 
 FN real grid_potential(confidence_grid grid, u32 i)
 {
-    const real u = FMA(REAL_OF(i), grid.step, grid.lower);
+    const real u = DIVIDE(FMA(REAL_OF(i), grid.whole_step, grid.whole_lower), grid.scale);
     return i + 1 < grid.count && u < grid.upper ? u : grid.upper;
 }
 

@@ -103,6 +103,37 @@ cdef class Geometry:
         return matched
 
 
+cdef class Magnetometer:
+    """Records of the magnetometer."""
+
+    cdef paritas_er_mag *c
+
+    def __dealloc__(self):
+        paritas_er_mag_free(self.c)
+
+    @staticmethod
+    def read(str path):
+        cdef Magnetometer made = Magnetometer()
+        paritas_er_mag_read(PyUnicode_AsUTF8(path), &made.c)
+        return made
+
+    def arrays(self):
+        shapes = {name: (3,) for name in ("field", "field_sse", "position", "position_sse")}
+        return views(self, self.c.n, arrays_of_er_mag(self.c), shapes)
+
+    @property
+    def skipped(self):
+        return self.c.skipped
+
+    def apply(self, Day day not None):
+        """(mean fields (n, 3), number of sweeps with a record)."""
+        cdef size_t matched = 0
+        cdef Array fields = new_array(3 * day.c.n)
+        fields.array[...] = float("nan")
+        paritas_er_mag_apply(self.c, day.c, fields.at, &matched)
+        return fields.array.reshape(-1, 3), matched
+
+
 cdef class Attitude:
     """The spin axis over time."""
 

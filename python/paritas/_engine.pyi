@@ -174,6 +174,12 @@ class Geometry:
     has: Callable[[str], bool]
     apply: Callable[[Day], int]
 
+class Magnetometer:
+    read: Callable[[str], Magnetometer]
+    arrays: Callable[[], dict[str, _Floats]]
+    skipped: int
+    apply: Callable[[Day], tuple[_Floats, int]]
+
 class Attitude:
     read: Callable[[str], Attitude]
     arrays: Callable[[], dict[str, _Floats]]

@@ -13,6 +13,7 @@
 #define ER_MISSING_AZIMUTH 999.99
 #define ER_ERROR_AZIMUTH 998.99
 
+#define ER_SPAN 160.0                  /* s: two sweeps; a sweep's rows are within 80 */
 #define ER_BUFFER ((size_t)256 * 1024) /* read at once; longer lines are damaged */
 #define ER_TOO_LONG SIZE_MAX           /* field count of such a line */
 
@@ -43,8 +44,23 @@ paritas_status er_day_open(paritas_context *context, size_t room, struct er_day 
 /* Adds an empty sweep. */
 paritas_status er_day_add(paritas_context *context, struct er_day *day, int64_t number);
 
-/* Copies arrays of `part` into `whole` from sweep `at`. Both must be of this library. */
-void er_day_put(paritas_er_day *whole, size_t at, const paritas_er_day *part);
+/* Copies sweep `from` of `part`, all arrays, to sweep `at` of `whole`. Both must be of this library. */
+void er_day_put(paritas_er_day *whole, size_t at, const paritas_er_day *part, size_t from);
+
+/* What a file brings to the other files of its date. */
+struct er_joined {
+    uint64_t sweeps;   /* in the file */
+    uint64_t repeated; /* of these in an earlier file too: counted once, the one with more rows */
+    uint64_t other;    /* of the repeated: with other data */
+    int64_t first_other;
+    int64_t shift; /* added to its spectrum numbers, which earlier files use for other sweeps; 0: none */
+};
+/* Adds a file's day to the day of the files before. Frees `part`, also after a failure. *whole NULL: it is
+ * the first file. */
+paritas_status er_join(paritas_context *context, paritas_er_day **whole, paritas_er_day *part,
+                       struct er_joined *joined);
+/* Adds what sweep k has in a day's counts: its own reason, or those of its rows and cells. */
+void er_sweep_counts(const paritas_er_day *day, size_t k, uint64_t counts[PARITAS_ER_REASON_COUNT]);
 
 /* A row readable up to its spectrum number. */
 struct er_row {
@@ -65,6 +81,14 @@ paritas_status er_sweeps_lose(struct er_sweeps *sweeps, paritas_er_reason reason
 /* Masks sweeps, names missing ones, counts. */
 paritas_status er_sweeps_close(struct er_sweeps *sweeps);
 
+/* YYYYMMDD in the name of a .TAB or .TAB.gz file, after the two letters `kind`, large or small; 0: none. */
+int er_name_date(const char *path, const char *kind);
+/* paritas_er_find for names with other letters. */
+paritas_status er_find_kind(paritas_context *context, const char *path, const char *kind, int year, int month,
+                            int day, paritas_er_files **files);
+/* *date: YYYYMMDD of the first row that begins with a time; `name` if as many rows are of that date (a file
+ * may begin before midnight); 0: no row begins so. */
+paritas_status er_date_of_rows(paritas_context *context, const char *path, int name, int *date);
 int er_month_days(int year, int month);
 /* [at, end) is YYYY-MM-DDThh:mm:ss[.decimals][Z] in UTC; *time: Unix seconds. False: it is not. */
 bool er_read_utc(const char *at, const char *end, double *time);

@@ -180,12 +180,28 @@ paritas_status paritas_er_day_create(paritas_context *context, size_t n, paritas
     return status;
 }
 
-void er_day_put(paritas_er_day *whole, size_t at, const paritas_er_day *part)
+void er_day_put(paritas_er_day *whole, size_t at, const paritas_er_day *part, size_t from)
 {
     for (size_t k = 0; k < ARRAYS; k++) {
         const size_t bytes = arrays[k].bytes;
         char *to = array_get((const struct er_day *)(const void *)whole, k);
-        memcpy(to + at * bytes, array_get((const struct er_day *)(const void *)part, k), part->n * bytes);
+        const char *source = array_get((const struct er_day *)(const void *)part, k);
+        memcpy(to + at * bytes, source + from * bytes, bytes);
+    }
+}
+
+void er_sweep_counts(const paritas_er_day *day, size_t k, uint64_t counts[PARITAS_ER_REASON_COUNT])
+{
+    if (day->sweep_reason[k] != PARITAS_ER_KEPT) {
+        counts[day->sweep_reason[k]]++;
+        return;
+    }
+    for (size_t row = k * PARITAS_SWEEP_ROWS; row < (k + 1) * PARITAS_SWEEP_ROWS; row++) {
+        const uint8_t *cells = day->cell_reason + row * PARITAS_SWEEP_CELLS;
+        if (day->row_reason[row] != PARITAS_ER_KEPT)
+            counts[day->row_reason[row]]++;
+        else
+            for (size_t j = 0; j < PARITAS_SWEEP_CELLS; j++) counts[cells[j]]++;
     }
 }
 

@@ -1,6 +1,6 @@
 /* er_find.c: finds day files by the dates in their names. */
 #define _POSIX_C_SOURCE 200809L
-#include "er/er.h"
+#include "er/er_input.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,13 +12,18 @@
 
 #define DEEPEST 16 /* nested folders */
 
-int paritas_er_file_date(const char *path)
+static bool ends_with(const char *name, const char *ending)
+{
+    const size_t length = strlen(name), tail = strlen(ending);
+    return length >= tail && strcasecmp(name + length - tail, ending) == 0;
+}
+
+int er_name_date(const char *path, const char *kind)
 {
     const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
-    const size_t length = strlen(name);
-    if (length < 4 || strcasecmp(name + length - 4, ".tab") != 0) return 0;
+    if (!ends_with(name, ".tab") && !ends_with(name, ".tab.gz")) return 0;
     for (const char *at = name; *at; at++) {
-        if (at[0] != '3' || (at[1] != 'D' && at[1] != 'd')) continue;
+        if (strncasecmp(at, kind, 2) != 0) continue;
         int date = 0, digits = 0;
         for (const char *d = at + 2; digits < 9 && *d >= '0' && *d <= '9'; d++, digits++)
             date = date * 10 + (*d - '0');
@@ -33,6 +38,73 @@ int paritas_er_file_date(const char *path)
     return 0;
 }
 
+int paritas_er_file_date(const char *path)
+{
+    return er_name_date(path, "3D");
+}
+
+/* YYYYMMDD of a line that begins with YYYY-MM-DDT, also after blanks; else 0, also where a clock was not
+ * set. */
+static int line_date(const char *line)
+{
+    static const char form[] = "dddd-dd-ddT";
+    int date = 0;
+    line += strspn(line, " \t");
+    for (size_t i = 0; i < sizeof form - 1; i++) {
+        if (form[i] != 'd' && line[i] != form[i]) return 0;
+        if (form[i] == 'd' && (line[i] < '0' || line[i] > '9')) return 0;
+        if (form[i] == 'd') date = 10 * date + (line[i] - '0');
+    }
+    return date == 19700101 ? 0 : date;
+}
+
+/* Beginnings of lines, as they come. */
+struct dates {
+    char begin[64];
+    size_t length;
+    int name, first;
+    uint64_t of_name, of_first; /* lines */
+};
+
+static void end_line(struct dates *dates)
+{
+    dates->begin[dates->length] = '\0';
+    dates->length = 0;
+    const int date = line_date(dates->begin);
+    if (date == 0) return;
+    if (dates->first == 0) dates->first = date;
+    dates->of_name += date == dates->name;
+    dates->of_first += date == dates->first;
+}
+
+static void take_lines(struct dates *dates, const char *at, const char *end)
+{
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at)), *const stop = newline ? newline : end;
+        const size_t room = sizeof dates->begin - 1 - dates->length, here = (size_t)(stop - at),
+                     taken = here < room ? here : room;
+        memcpy(dates->begin + dates->length, at, taken);
+        dates->length += taken;
+        if (newline) end_line(dates);
+        at = newline ? newline + 1 : end;
+    }
+}
+
+paritas_status er_date_of_rows(paritas_context *context, const char *path, int name, int *date)
+{
+    struct dates dates = {.name = name};
+    struct er_input input;
+    char piece[16384];
+    TRY(er_input_open(context, path, NULL, &input));
+    for (size_t got = 1; got > 0 && (dates.first == 0 || (name != 0 && dates.first != name));) {
+        got = er_input_read(&input, piece, sizeof piece);
+        take_lines(&dates, piece, piece + got);
+    }
+    end_line(&dates);
+    *date = dates.of_name >= dates.of_first && dates.of_name > 0 ? name : dates.first;
+    return er_input_close(&input, NULL);
+}
+
 struct dated {
     char *path; /* in the arena */
     int date;
@@ -45,6 +117,7 @@ struct folder {
 struct files {
     paritas_er_files open;
     struct arena paths;
+    const char *kind;
     int year, month, day;
     struct dated *found;
     size_t n, room;
@@ -116,7 +189,7 @@ static paritas_status search(paritas_context *context, struct files *files, cons
     errno = 0;
     for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL; errno = 0) {
         struct stat found;
-        const int date = paritas_er_file_date(entry->d_name);
+        const int date = er_name_date(entry->d_name, files->kind);
         if (entry->d_name[0] == '.' || fstatat(dirfd(entries), entry->d_name, &found, 0) != 0) continue;
         if (S_ISDIR(found.st_mode)) {
             bool first = false;
@@ -158,6 +231,12 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
                                paritas_er_files **out)
 {
     REQUIRE_AS(context, "path, files", path, out);
+    return er_find_kind(context, path, "3D", year, month, day, out);
+}
+
+paritas_status er_find_kind(paritas_context *context, const char *path, const char *kind, int year, int month,
+                            int day, paritas_er_files **out)
+{
     struct stat found;
     *out = NULL;
     if (year < 0 || year > 9999 || month < 0 || month > 12 || day < 0 || day > 31)
@@ -167,11 +246,12 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
     struct files *files = paritas_allocate_clear(context, 1, sizeof *files);
     if (!files) return paritas_fail_memory(context);
     arena_open(&files->paths, &context->allocator);
+    files->kind = kind;
     files->year = year;
     files->month = month;
     files->day = day;
     paritas_status status = PARITAS_OK;
-    const int date = paritas_er_file_date(path);
+    const int date = er_name_date(path, kind);
     if (S_ISDIR(found.st_mode)) {
         bool first;
         status = enter(context, files, &found, &first);

@@ -97,8 +97,11 @@ static paritas_status attitude_line(const struct er_text *text, struct er_piece 
     while (n < 4 && er_piece_field(&line, ",", &field[n])) n++;
     if (n < 4 || er_piece_field(&line, ",", &more))
         return er_text_refuse(text, "4 fields are expected: UTC, RPM, RA, DEC");
-    if (!er_read_utc(field[0].at, field[0].at + field[0].length, &row[0]))
-        return er_text_refuse(text, "column UTC: YYYY-MM-DDThh:mm:ss is expected");
+    char utc[32] = "";
+    if (field[0].length < sizeof utc - 3) memcpy(utc, field[0].at, field[0].length);
+    if (field[0].length == 16) memcpy(utc + 16, ":00", 4); /* the archive has no seconds */
+    if (!er_read_utc(utc, utc + strlen(utc), &row[0]))
+        return er_text_refuse(text, "column UTC: YYYY-MM-DDThh:mm or YYYY-MM-DDThh:mm:ss is expected");
     if (!er_piece_number(field[1], &spin)) return er_text_refuse(text, "column RPM: a number is expected");
     if (!er_piece_number(field[2], &row[1]) || !(row[1] >= -360.0 && row[1] <= 360.0))
         return er_text_refuse(text, "column RA: degrees from -360 to 360 are expected");

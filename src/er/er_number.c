@@ -39,6 +39,7 @@ bool er_number_within(const char *at, const char *end, double *value)
         return false;
     }
     memcpy(out, at, (size_t)(end - at)); /* an exponent, if any; all else is refused below */
+    if (at < end && er_is_exponent(*at)) *out = 'e';
     out += end - at;
     struct decimal decimal;
     const char *reason;
@@ -78,7 +79,7 @@ const char *er_number_general(const char *at, double *value)
         count += more;
         exponent = -(int)more;
     }
-    if ((*at | 32) == 'e') {
+    if (er_is_exponent(*at)) {
         at++;
         const bool down = *at == '-';
         at += *at == '-' || *at == '+';

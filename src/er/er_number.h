@@ -50,7 +50,13 @@ static inline double er_compose(bool negative, uint64_t digits, int exponent)
     return negative ? -magnitude : magnitude;
 }
 
-/* [+-]digits[.digits][(e|E)[+-]digits], digits before or after the point. Returns the end of number and
+/* E or D, as Fortran writes for double precision; large or small. */
+static inline bool er_is_exponent(char byte)
+{
+    return (byte | 0x21) == 'e';
+}
+
+/* [+-]digits[.digits][(e|E|d|D)[+-]digits], digits before or after the point. Returns the end of number and
  * field, or NULL.
  *
  * This path: point within seven digits; no exponent, or one of two digits. */
@@ -68,7 +74,7 @@ static inline const char *er_number(const char *at, double *value)
     if ((digits >> point & 0xff) != ('.' ^ 0x30) || end == 8) return er_number_general(first, value);
     at += end >> 3;
     int exponent = -(int)((end - point - 8) >> 3);
-    if ((*at | 32) == 'e') {
+    if (er_is_exponent(*at)) {
         const unsigned tens = (unsigned char)(at[2] ^ 0x30), ones = (unsigned char)(at[3] ^ 0x30);
         if ((at[1] != '+' && at[1] != '-') || tens > 9 || ones > 9) return er_number_general(first, value);
         const int power = (int)(10 * tens + ones);

@@ -2,15 +2,12 @@
  *
  * A buffer of a few hundred kB stays in the cache. It is read by whole lines and ends with one, so no
  * look-ahead checks the end. Sound lines take one pass; failed ones a second, for the reason. */
-#define _POSIX_C_SOURCE 200809L
 #include "er/er.h"
+#include "er/er_input.h"
 #include "er/er_number.h"
 
-#include "base/digest.h"
 #include "base/sized.h"
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define ROW_BYTES 1400 /* of a short row; estimates the room of a day */
 
@@ -163,19 +160,21 @@ static paritas_status read_lines(struct reader *r, const char *at, const char *e
     return PARITAS_OK;
 }
 
-/* `left` bytes of memory, or of a file. */
+/* `left` bytes of memory, or a file. */
 struct source {
-    FILE *file;
+    struct er_input *input; /* NULL: memory */
     const char *text;
     uint64_t left;
+    struct sha256 *digest; /* of the memory; NULL: not asked for */
 };
 
 /* Up to `room` bytes; 0: end, or a failure of the file. */
 static size_t take_bytes(struct source *source, char *out, size_t room)
 {
-    if (source->file) return fread(out, 1, room, source->file);
+    if (source->input) return er_input_read(source->input, out, room);
     const size_t taken = source->left < room ? (size_t)source->left : room;
     if (taken) memcpy(out, source->text, taken);
+    if (source->digest) sha256_append(source->digest, out, taken);
     source->text += taken;
     source->left -= taken;
     return taken;
@@ -194,15 +193,12 @@ static paritas_status lose_long_line(struct reader *r)
 }
 
 /* `buffer`: ER_BUFFER bytes, a last newline, padding. */
-static paritas_status read_source(struct reader *r, struct source *source, char *buffer,
-                                  struct sha256 *digest)
+static paritas_status read_source(struct reader *r, struct source *source, char *buffer)
 {
     size_t used = 0;
     bool skipping = false; /* in a line that is too long */
     for (;;) {
         const size_t got = take_bytes(source, buffer + used, ER_BUFFER - used);
-        if (got == 0 && source->file && ferror(source->file)) return er_unreadable(r->context, r->label);
-        if (digest) sha256_append(digest, buffer + used, got);
         r->day->bytes += got;
         used += got;
         const bool unended = got == 0 && used != 0;
@@ -248,69 +244,88 @@ static paritas_status refuse_file(const struct reader *r)
                         (unsigned long long)r->first_line, reason);
 }
 
-static paritas_status read_day(struct reader *r, struct source *source, const paritas_er_options *options,
-                               struct er_day *day)
+static paritas_status read_rows(struct reader *r, struct source *source, struct er_day *day)
 {
-    struct sha256 digest;
-    TRY(er_sweeps_open(r->context, r->label, options, day, &r->sweeps));
+    bool cut = false;
     char *buffer = paritas_allocate(r->context, ER_BUFFER + 1 + ER_PADDING, 1);
     paritas_status status = buffer ? PARITAS_OK : paritas_fail_memory(r->context);
-    if (!status) {
-        sha256_open(&digest);
-        r->day = &day->open;
-        status = read_source(r, source, buffer, options->digest ? &digest : NULL);
+    r->day = &day->open;
+    if (!status) status = read_source(r, source, buffer);
+    paritas_release(&r->context->allocator, buffer);
+    if (source->input) {
+        const paritas_status closed = er_input_close(source->input, &cut);
+        if (!status) status = closed;
     }
     if (!status && r->whole == 0) status = refuse_file(r);
-    if (!status) status = er_sweeps_close(r->sweeps);
-    if (!status && options->digest) {
-        memcpy(day->open.digest, "sha256:", 7);
-        sha256_close(&digest, day->open.digest + 7);
-    }
-    paritas_release(&r->context->allocator, buffer);
-    er_sweeps_free(r->sweeps);
-    return status;
+    if (!status && cut && day->open.counts[PARITAS_ER_FILE_CUT].count == 0)
+        status = er_sweeps_lose(r->sweeps, PARITAS_ER_FILE_CUT, -1, r->line, 0, 0);
+    return status ? status : er_sweeps_close(r->sweeps);
 }
 
 static paritas_status read_from(paritas_context *context, const char *label, struct source source,
-                                const paritas_er_options *given, paritas_er_day **out)
+                                const paritas_er_options *options, paritas_er_day **out)
 {
-    paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
-    TRY(SIZED_TAKE(context, paritas_er_options, "options", given, &options));
-    if (!(options.field_lower >= 0.0) || !(options.field_upper > options.field_lower))
-        return paritas_refuse(context, "options: the limits of the field are no interval above 0: %g to %g",
-                              options.field_lower, options.field_upper);
     struct reader reader = {.context = context, .label = label};
-    struct er_day *day;
+    struct er_day *day = NULL;
     const uint64_t sweeps = source.left / (PARITAS_SWEEP_ROWS * ROW_BYTES) + 1;
-    TRY(er_day_open(context, sweeps < 8192 ? (size_t)sweeps : 8192, &day));
-    const paritas_status status = read_day(&reader, &source, &options, day);
-    if (status)
-        paritas_er_day_free(&day->open);
-    else
+    paritas_status status = er_day_open(context, sweeps < 8192 ? (size_t)sweeps : 8192, &day);
+    if (!status) status = er_sweeps_open(context, label, options, day, &reader.sweeps);
+    if (!status)
+        status = read_rows(&reader, &source, day);
+    else if (source.input)
+        er_input_close(source.input, NULL);
+    er_sweeps_free(reader.sweeps);
+    if (!status)
         *out = &day->open;
+    else if (day)
+        paritas_er_day_free(&day->open);
     return status;
+}
+
+static paritas_status take_options(paritas_context *context, const paritas_er_options *given,
+                                   paritas_er_options *options)
+{
+    TRY(SIZED_TAKE(context, paritas_er_options, "options", given, options));
+    if (!(options->field_lower >= 0.0) || !(options->field_upper > options->field_lower))
+        return paritas_refuse(context, "options: the limits of the field are no interval above 0: %g to %g",
+                              options->field_lower, options->field_upper);
+    return PARITAS_OK;
+}
+
+static void put_digest(struct sha256 *digest, paritas_er_day *day)
+{
+    memcpy(day->digest, "sha256:", 7);
+    sha256_close(digest, day->digest + 7);
 }
 
 paritas_status paritas_er_parse(paritas_context *context, const char *text, size_t length, const char *label,
-                                const paritas_er_options *options, paritas_er_day **day)
+                                const paritas_er_options *given, paritas_er_day **day)
 {
     REQUIRE(context, day, label);
     if (length > 0) REQUIRE(context, text);
+    paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
+    struct sha256 digest;
     *day = NULL;
-    return read_from(context, label, (struct source){NULL, text, length}, options, day);
+    TRY(take_options(context, given, &options));
+    sha256_open(&digest);
+    const struct source source = {.text = text, .left = length, .digest = options.digest ? &digest : NULL};
+    TRY(read_from(context, label, source, &options, day));
+    if (options.digest) put_digest(&digest, *day);
+    return PARITAS_OK;
 }
 
-paritas_status paritas_er_read(paritas_context *context, const char *path, const paritas_er_options *options,
+paritas_status paritas_er_read(paritas_context *context, const char *path, const paritas_er_options *given,
                                paritas_er_day **day)
 {
     REQUIRE(context, path, day);
-    struct stat found;
+    paritas_er_options options = PARITAS_ER_OPTIONS_DEFAULT;
+    struct sha256 digest;
+    struct er_input input;
     *day = NULL;
-    FILE *file = fopen(path, "rbe");
-    if (!file) return er_unreadable(context, path);
-    const bool sized = fstat(fileno(file), &found) == 0 && found.st_size > 0;
-    const struct source source = {.file = file, .left = sized ? (uint64_t)found.st_size : 0};
-    const paritas_status status = read_from(context, path, source, options, day);
-    fclose(file);
-    return status;
+    TRY(take_options(context, given, &options));
+    sha256_open(&digest);
+    TRY(er_input_open(context, path, options.digest ? &digest : NULL, &input));
+    TRY(read_from(context, path, (struct source){.input = &input, .left = input.size}, &options, day));
+    if (options.digest) put_digest(&digest, *day);
+    return PARITAS_OK;
 }

@@ -13,7 +13,6 @@
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
-#define SPAN 160.0 /* s: two sweeps; a sweep's rows are within 80 */
 
 struct sweep {
     uint8_t kept, lost;
@@ -194,7 +193,7 @@ paritas_status er_sweeps_add(struct er_sweeps *s, const struct er_row *row)
     }
     if (time < sweep->first) sweep->first = time;
     if (time > sweep->last) sweep->last = time;
-    if (sweep->strayed == 0 && sweep->last - sweep->first > SPAN) sweep->strayed = row->line;
+    if (sweep->strayed == 0 && sweep->last - sweep->first > ER_SPAN) sweep->strayed = row->line;
     const double strength = host_sqrt(field[0] * field[0] + field[1] * field[1] + field[2] * field[2]);
     if (sweep->outside == 0 && !(strength > s->options->field_lower && strength < s->options->field_upper))
         sweep->outside = row->line;

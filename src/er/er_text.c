@@ -1,5 +1,6 @@
 /* er_text.c: lines and fields of small files; failures of files. */
 #include "er/er_text.h"
+#include "er/er_input.h"
 #include "er/er_number.h"
 
 #include <errno.h>
@@ -18,22 +19,25 @@ paritas_status er_unwritable(paritas_context *context, const char *path)
 paritas_status er_text_open(paritas_context *context, const char *path, struct er_text *text)
 {
     *text = (struct er_text){.context = context, .path = path};
-    FILE *file = fopen(path, "rb");
-    if (!file) return er_unreadable(context, path);
+    struct er_input input;
+    TRY(er_input_open(context, path, NULL, &input));
     paritas_status status = PARITAS_OK;
     size_t room = 0, got = 1;
     while (got && !status) {
         char *bytes = er_grow(context, text->bytes, text->length, &room, 16384, 1);
         if (bytes) {
             text->bytes = bytes;
-            got = fread(bytes + text->length, 1, room - text->length, file);
+            got = er_input_read(&input, bytes + text->length, room - text->length);
             text->length += got;
         } else {
             status = PARITAS_OUT_OF_MEMORY;
         }
     }
-    if (!status && ferror(file)) status = er_unreadable(context, path);
-    fclose(file);
+    bool cut;
+    const paritas_status closed = er_input_close(&input, &cut);
+    if (!status) status = closed;
+    if (!status && cut)
+        status = paritas_fail(context, PARITAS_INVALID_INPUT, "%s: the gzip file ends too early", path);
     text->at = text->bytes;
     /* UTF-8 mark of spreadsheets */
     if (text->length >= 3 && memcmp(text->bytes, "\xEF\xBB\xBF", 3) == 0) text->at += 3;

@@ -233,6 +233,20 @@ static paritas_status open_results(paritas_context *context, const paritas_sweep
     return PARITAS_OK;
 }
 
+/* Step in units of 1 / scale, and scale: the least power of ten that makes bound and step whole; else 1. */
+static void find_units(double lower, double step, double units[2])
+{
+    units[0] = step;
+    units[1] = 1.0;
+    for (double scale = 1.0; scale <= 1e6; scale *= 10.0) {
+        const double whole_lower = rint(lower * scale), whole_step = rint(step * scale);
+        if (whole_lower / scale != lower || whole_step / scale != step) continue;
+        units[0] = whole_step;
+        units[1] = scale;
+        return;
+    }
+}
+
 paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *given_sweeps,
                                            const paritas_losscone_options *given_options,
                                            const paritas_losscone_result *results, const double *thresholds,
@@ -255,13 +269,15 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
                               GRID_MOST);
     uint32_t count = (uint32_t)(side / step);
     if (options->potential_lower + count * step < options->potential_upper) count++;
+    double units[2];
+    find_units(options->potential_lower, step, units);
     struct sets s = {&call, results, thresholds, step, sets};
     return losscone_run(context, &call,
                         (struct batch){.entry = ENTRY_losscone_confidence,
                                        .n_in = CONFIDENCE_IN,
                                        .n_out = CONFIDENCE_OUT,
-                                       .n_shared = 1,
-                                       .shared = &step,
+                                       .n_shared = 2,
+                                       .shared = units,
                                        .slab = CONFIDENCE_SLAB(count + 1),
                                        .args = {[LOSSCONE_ARG_COUNT] = count + 1},
                                        .fill = fill_set,

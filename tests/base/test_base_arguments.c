@@ -87,6 +87,8 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_er_find, (C, P(path), 0, 0, 0, P(files)))                                                    \
     F(paritas_er_theta, (C, NULL, P(theta)))                                                               \
     F(paritas_er_attitude_read, (C, P(path), P(attitude)))                                                 \
+    F(paritas_er_mag_read, (C, P(path), P(mag)))                                                           \
+    F(paritas_er_mag_apply, (C, P(mag), P(day), NULL, NULL))                                               \
     F(paritas_er_geometry_read, (C, P(path), P(geometry)))                                                 \
     F(paritas_er_geometry_apply, (C, P(geometry), P(day), NULL))                                           \
     F(paritas_er_spice_open, (C, NULL, P(folder), P(spice)))                                               \

@@ -509,7 +509,7 @@ def test_exit_codes(days, tmp_path):
         (["losscone", "fit", tmp_path / "file", "-o", tmp_path], 3, "file: "),
         (["losscone", "fit", tmp_path, "-o", tmp_path], 3, "day file"),
         (["losscone", "fit", file, "-o", tmp_path / "file"], 5, "file"),
-        (["losscone", "fit", file, "-o", tmp_path / "no" / "t"], 5, "no/t"),
+        (["losscone", "fit", file, "-o", tmp_path / "file" / "t"], 5, "file/t"),
         (["losscone", "fit", file, "-o", tmp_path, "--potential-lower", "30"], 2, "--potential-lower"),
         (["losscone", "fit", file, "-o", tmp_path, "--ratio-lower", "0"], 2, "--ratio-lower"),
         (["losscone", "fit", file, "-o", tmp_path, "--population", "3"], 2, "--population"),

@@ -105,7 +105,7 @@ TEST(an_attitude_file_that_is_wrong_is_refused_with_its_line)
         {"1998-02-01T00:00:00,12,350,85\n\n1998-01-31T00:00:00,12,350,85\n", ": line 3: times must ascend"},
         {"1998-02-01T00:00:00,12,350\n", ": line 1: 4 fields are expected: UTC, RPM, RA, DEC"},
         {"1998-02-01T00:00:00,12,350,85,1\n", ": line 1: 4 fields are expected: UTC, RPM, RA, DEC"},
-        {"UTC,RPM,RA,DEC\n", ": line 1: column UTC: YYYY-MM-DDThh:mm:ss is expected"},
+        {"UTC,RPM,RA,DEC\n", ": line 1: column UTC: YYYY-MM-DDThh:mm or YYYY-MM-DDThh:mm:ss is expected"},
         {"1998-02-01T00:00:00,,350,85\n", ": line 1: column RPM: a number is expected"},
         {"1998-02-01T00:00:00,12,361,85\n", ": line 1: column RA: degrees from -360 to 360 are expected"},
         {"1998-02-01T00:00:00,12,350,nan\n", ": line 1: column DEC: degrees from -90 to 90 are expected"},

@@ -2,6 +2,9 @@
  * and nothing is left behind. */
 #define _POSIX_C_SOURCE 200809L
 #include "er/er_testing.h"
+
+#include "base/crc32.h"
+#include "er/er.h"
 #include "refusing.h"
 
 #include <sys/stat.h>
@@ -14,6 +17,25 @@ static const char *within(const char *name)
     static char path[128];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return path;
+}
+
+/* A gzip file of one stored block. */
+static void write_packed(const char *name, const struct page *page)
+{
+    static const unsigned char head[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255, 1};
+    struct crc32 crc;
+    crc32_open(&crc);
+    const uint16_t size = (uint16_t)page->length, other = (uint16_t)~size;
+    const uint32_t end[2] = {crc32_append(&crc, 0, page->text, size), size};
+    FILE *file = fopen(name, "wb");
+    assert_non_null(file);
+    assert_true(page->length <= UINT16_MAX);
+    fwrite(head, 1, sizeof head, file);
+    fwrite(&size, 1, sizeof size, file);
+    fwrite(&other, 1, sizeof other, file);
+    fwrite(page->text, 1, size, file);
+    fwrite(end, 1, sizeof end, file);
+    assert_int_equal(fclose(file), 0);
 }
 
 static int open_once(void **state)
@@ -33,6 +55,8 @@ static int open_once(void **state)
     page_add(&table, "spectrum,polarity\n");
     for (unsigned k = 0; k < 1100; k++) page_add(&table, "%u,1\n", k);
     write_file(within("table.csv"), table.text);
+    write_packed(within("table.gz"), &table);
+    write_file(within("mag.tab"), "1998-02-01T00:00:00 32.0 5 0 0 5 0 0 0.1 1838 0 0 1838 0 0 1\n");
     page_free(&attitude);
     page_free(&table);
     return 0;
@@ -41,7 +65,8 @@ static int open_once(void **state)
 static int close_once(void **state)
 {
     (void)state;
-    static const char *const files[] = {"3D980201.TAB", "attitude.tab", "table.csv", "written.tab"};
+    static const char *const files[] = {"3D980201.TAB", "attitude.tab", "table.csv",
+                                        "table.gz",     "mag.tab",      "written.tab"};
     for (size_t k = 0; k < COUNT(files); k++) unlink(within(files[k]));
     page_free(&page);
     return rmdir(folder);
@@ -90,6 +115,35 @@ static paritas_status read_geometry(paritas_context *context)
     return status;
 }
 
+static paritas_status read_packed(paritas_context *context)
+{
+    paritas_er_geometry *geometry;
+    const paritas_status status = paritas_er_geometry_read(context, within("table.gz"), &geometry);
+    paritas_er_geometry_free(geometry);
+    return status;
+}
+
+static paritas_status read_mag(paritas_context *context)
+{
+    paritas_er_mag *mag;
+    const paritas_status status = paritas_er_mag_read(context, within("mag.tab"), &mag);
+    paritas_er_mag_free(mag);
+    return status;
+}
+
+static paritas_status join_days(paritas_context *context)
+{
+    paritas_er_day *whole = NULL, *part;
+    struct er_joined joined;
+    paritas_status status = PARITAS_OK;
+    for (int k = 0; k < 2 && !status; k++) {
+        status = paritas_er_day_create(context, 3, &part);
+        if (!status) status = er_join(context, &whole, part, &joined);
+    }
+    paritas_er_day_free(whole);
+    return status;
+}
+
 static paritas_status find_files(paritas_context *context)
 {
     paritas_er_files *files;
@@ -106,7 +160,8 @@ TEST(a_failing_allocation_is_an_answer_everywhere)
         paritas_status (*run)(paritas_context *context);
         long least; /* allocations it makes */
     } steps[] = {{parse_page, 60},   {read_file, 60},    {create_and_write, 20},
-                 {read_attitude, 8}, {read_geometry, 4}, {find_files, 8}};
+                 {read_attitude, 8}, {read_geometry, 4}, {read_packed, 5},
+                 {read_mag, 8},      {join_days, 60},    {find_files, 8}};
     struct ledger ledger = {0};
     const paritas_allocator allocator = ledger_allocator(&ledger);
     paritas_context *context = open_context(&allocator);

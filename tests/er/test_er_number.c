@@ -127,11 +127,27 @@ TEST(halves_between_neighbours_go_to_the_even_one)
     }
 }
 
+TEST(exponents_of_fortran_are_those_with_an_e)
+{
+    static const char *const texts[] = {
+        "1d5",       "1D5",       "-2.5D+03", "1.000D-05", "4.567D-12",
+        "9.999D-99", "-9.99D-99", ".5d1",     "3.D2",      "123456789.123456789012D-7",
+        "1.5D+300",  "1.5d-310"};
+    for (size_t k = 0; k < COUNT(texts); k++) {
+        char with_e[64];
+        snprintf(with_e, sizeof with_e, "%s", texts[k]);
+        for (char *at = with_e; *at; at++)
+            if (*at == 'd' || *at == 'D') *at = 'E';
+        const double value = read_field(texts[k], '\n'), wanted = strtod(with_e, NULL);
+        assert_memory_equal(&value, &wanted, sizeof value);
+    }
+}
+
 TEST(what_is_no_number_is_refused)
 {
     static const char *const texts[] = {"",      "-",     "+",     ".",      "-.",  "e5",  "1e",  "1e+",
-                                        "1e-",   "1.5.2", "1,5",   "0x10",   "nan", "NaN", "inf", "1d5",
-                                        "1D5",   "--1",   "+-1",   "1-2",    "1 ",  "***", "1_0", "1e5.",
+                                        "1e-",   "1.5.2", "1,5",   "0x10",   "nan", "NaN", "inf", "1d",
+                                        "1D+",   "--1",   "+-1",   "1-2",    "1 ",  "***", "1_0", "1e5.",
                                         "1e5e5", "1e1e",  "1e999", "-1e400", "12a", "\x80"};
     for (size_t k = 0; k < COUNT(texts); k++) {
         char text[16];
@@ -164,6 +180,7 @@ int main(void)
         cmocka_unit_test(numbers_of_every_form_are_those_of_strtod),
         cmocka_unit_test(random_numbers_are_those_of_strtod),
         cmocka_unit_test(halves_between_neighbours_go_to_the_even_one),
+        cmocka_unit_test(exponents_of_fortran_are_those_with_an_e),
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(blanks_and_tabs_are_skipped_however_many),
     };

@@ -204,7 +204,11 @@ TEST(the_date_is_in_a_day_files_name)
                  {"3D980116/other.tab", 0},
                  {"3D3D980116.TAB", 19980116},
                  {"", 0},
-                 {"3D980116.TAB.part", 0}};
+                 {"3D980116.TAB.part", 0},
+                 {"3D980116.TAB.gz", 19980116},
+                 {"3d980116.tab.GZ", 19980116},
+                 {"3D980116.gz", 0},
+                 {"MA980116.TAB", 0}};
     for (size_t k = 0; k < COUNT(names); k++)
         assert_int_equal(paritas_er_file_date(names[k].path), names[k].date);
 }

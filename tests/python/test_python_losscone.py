@@ -269,6 +269,16 @@ def test_a_wrong_shape_is_named(noisy, change, words):
         losscone.Sweeps.of(**{**arrays, **change})
 
 
+def test_degrees_for_cosines_are_named(noisy):
+    angles = np.degrees(np.arccos(noisy.cosine))
+    with pytest.raises(
+        paritas.InvalidArgument, match=r"sweep 0, row 0, cell 0 is outside \[-1, 1\].*not degrees"
+    ):
+        losscone.Sweeps.of(noisy.energy, 8.0, angles, noisy.flux)
+    rounded = noisy.cosine * (1.0 + 1e-15)
+    assert len(losscone.Sweeps.of(noisy.energy, 8.0, rounded, noisy.flux)) == len(noisy)
+
+
 @pytest.mark.parametrize(
     "options, error, words",
     [

@@ -2,6 +2,7 @@
 named."""
 
 import gc
+import gzip
 
 import numpy as np
 import pytest
@@ -129,11 +130,59 @@ def test_lines_along_the_field_meet_the_moon():
 
 def test_the_spin_axis_is_interpolated(tmp_path):
     table = tmp_path / "attitude.tab"
-    table.write_text("1998-01-16T00:00:00,12.0,350.0,-80.0\n1998-01-16T01:00:00,12.0,10.0,-82.0\n")
-    attitude = losscone.Attitude(table)
+    table.write_text("1998-01-16T00:00:00,12.0,350.0,-80.0\n1998-01-16T01:00, 12.000, 10.00, -82.00\r\n")
+    attitude = losscone.Attitude(table)  # the archive has no seconds
     ascension, declination = attitude.at(attitude.time[0] + np.array([0.0, 1800.0, 7200.0]))
     np.testing.assert_allclose(ascension, [350.0, 0.0, np.nan], atol=1e-9)
     np.testing.assert_allclose(declination, [-80.0, -81.0, np.nan])
+
+
+def test_records_of_the_magnetometer_tell_polarity_and_light(file, tmp_path):
+    """Both frames the same: the Sun stands over longitude 0. The spacecraft is over longitude 180, the field
+    points down during the first two sweeps, up during the third."""
+    path = tmp_path / "MA980116.TAB"
+    with open(path, "w") as records:
+        for k in range(60):
+            field = f"{5.0 if 5 * k < 150 else -5.0:9.3f}   1.000   2.000"
+            position = f"{-1838.0:10.2f}     0.00     0.00"
+            time = f" 1998-01-16T00:{k // 12:02}:{5 * k % 60:02} 16.0"
+            records.write(f"{time}{field}{field}    0.100{position}{position}  1\n")
+        records.write("no record\n")
+    records = losscone.Magnetometer(path)
+    assert records.field.shape == (60, 3) and records.position[0, 0] == -1838.0 and records.skipped == 1
+    day = losscone.Day.read(file)
+    fields = day.apply_mag(records)
+    assert np.array_equal(day.polarity[:, 0], [1.0, 1.0, -1.0])
+    assert (day.spacecraft_in_sun == 0.0).all() and (day.projection_in_sun == 0.0).all()
+    assert np.allclose(day.spacecraft_longitude, 180.0) and np.allclose(day.spacecraft_latitude, 0.0)
+    assert np.allclose(fields[[0, 2]], [[5.0, 1.0, 2.0], [-5.0, 1.0, 2.0]])
+    sweeps = losscone.load(file, mag=path, spacecraft_potential=0.0)
+    assert equal(sweeps.days[0].polarity, day.polarity)
+    with pytest.raises(paritas.InvalidInput, match="this is no file of the magnetometer"):
+        losscone.Magnetometer(file)
+
+
+def test_compressed_files_and_exponents_of_fortran_are_read(file, tmp_path):
+    plain = losscone.Day.read(file)
+    text = file.read_bytes().replace(b"e+", b"D+").replace(b"e-", b"D-")
+    packed = tmp_path / "other.gz"
+    packed.write_bytes(gzip.compress(text))
+    assert equal(losscone.Day.read(packed).flux, plain.flux)
+
+
+@pytest.mark.parametrize("cut_first", [True, False])
+def test_sweeps_of_a_cut_copy_count_once(file, tmp_path, cut_first):
+    cut = tmp_path / "cut.TAB"
+    cut.write_bytes(
+        b"".join(file.read_bytes().splitlines(keepends=True)[:20])
+    )  # of the second sweep five rows
+    files = [cut, file] if cut_first else [file, cut]
+    with pytest.warns(UserWarning, match="2 of its sweeps are in .* too and count once"):
+        sweeps = losscone.load(files, polarity=-1, spacecraft_potential=0.0)
+    statuses = losscone.fit(sweeps, response="hard")["status"]
+    of_cut, of_file = (statuses[:2], statuses[2:]) if cut_first else (statuses[3:], statuses[:3])
+    assert len(sweeps) == 5 and list(of_cut)[1] == "duplicate" and list(statuses).count("duplicate") == 2
+    assert list(of_file)[1:] == ["fitted", "fitted"]
 
 
 def test_spice_that_is_not_there_is_told_of(file, tmp_path):

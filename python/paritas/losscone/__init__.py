@@ -11,7 +11,19 @@ A sweep has 15 energies of 88 cells. Energies in eV, potentials in V, angles in 
 in Unix seconds; NaN is masked or unknown. docs/losscone.md and paritas_losscone.h explain fits and plateaus.
 """
 
-from .day import Attitude, Count, Day, Geometry, despun_axes, find, footpoint, solid_angles, theta, utc
+from .day import (
+    Attitude,
+    Count,
+    Day,
+    Geometry,
+    Magnetometer,
+    despun_axes,
+    find,
+    footpoint,
+    solid_angles,
+    theta,
+    utc,
+)
 from .fits import LossconeFit, Profile, bootstrap, confidence, fit, misfit, model, profile
 from .averages import averages
 from .geography import EqualAreaGrid, solar_position, subsolar_point
@@ -35,6 +47,7 @@ __all__ = [
     "EqualAreaGrid",
     "Geometry",
     "LossconeFit",
+    "Magnetometer",
     "PERIODS",
     "Periodogram",
     "Profile",

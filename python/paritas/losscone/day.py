@@ -6,16 +6,16 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
 from ..arrays import Floats, Table, structured, words
 from ..files import PathLike as Path
 
 if TYPE_CHECKING:
-    from ..fields import er_attitude_arrays, er_day_arrays
+    from ..fields import er_attitude_arrays, er_day_arrays, er_mag_arrays
 else:  # the library's arrays become attributes in __init__
-    er_attitude_arrays = er_day_arrays = object
+    er_attitude_arrays = er_day_arrays = er_mag_arrays = object
 
 _REASONS = list(_engine.er_reasons())
 
@@ -53,6 +53,19 @@ class Attitude(er_attitude_arrays):
     def at(self, times: ArrayLike) -> tuple[Floats, Floats]:
         """(right ascension, declination) at n times; NaN outside the table."""
         return self._table.at(np.atleast_1d(times))
+
+
+class Magnetometer(er_mag_arrays):
+    """Records of a file of the magnetometer, MAYYMMDD.TAB, means over 5 s: arrays time (n, Unix seconds),
+    field (n, 3, nT) and position (n, 3, km) in the selenographic frame, field_sse and position_sse in the
+    selenocentric solar ecliptic one, rms (n, nT). skipped: rows that are no such record."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = os.fspath(path)
+        self._records = _engine.Magnetometer.read(self.path)
+        self.skipped = self._records.skipped
+        for name, values in self._records.arrays().items():
+            setattr(self, name, values)
 
 
 class Day(er_day_arrays):
@@ -113,12 +126,11 @@ class Day(er_day_arrays):
 
     @property
     def date(self) -> int:
-        """YYYYMMDD of the first row, else of the file's name, else 0."""
-        for stamp in self.utc:
-            digits = stamp[:10].replace(b"-", b"")
-            if len(digits) == 8 and digits.isdigit():
-                return int(digits)
-        return _engine.er_file_date(self.path)
+        """YYYYMMDD of the first sweep; of the file's name if as many sweeps are of that date; without sweeps
+        of the name, else 0."""
+        dates = [int(stamp[:10].replace(b"-", b"")) for stamp in self.utc if stamp and stamp[:4] != b"1970"]
+        name = _engine.er_file_date(self.path)
+        return dates[0] if dates and dates.count(name) < dates.count(dates[0]) else name
 
     @property
     def digest(self) -> str:
@@ -183,6 +195,12 @@ class Day(er_day_arrays):
         table = geometry if isinstance(geometry, Geometry) else Geometry(geometry)
         return table._table.apply(self._memory)
 
+    def apply_mag(self, records: Magnetometer | Path) -> Floats:
+        """Polarity, positions and illumination from the magnetometer's records. Returns the mean field during
+        each sweep, (n, 3), nT, selenographic; NaN without a record."""
+        given = records if isinstance(records, Magnetometer) else Magnetometer(records)
+        return given._records.apply(self._memory)[0]
+
     def apply_spice(self, folder: Path, attitude: Attitude | Path, library: str | None = None) -> int:
         """Geometry from a folder of SPICE kernels (DeviceUnavailable without libcspice). Returns the number
         of sweeps they miss."""
@@ -193,6 +211,13 @@ class Day(er_day_arrays):
         """Masks cells within `angle` degrees of the Sun, if known. theta: inclinations of the 88 cells (None:
         built-in)."""
         self._memory.mask_sunlight(_engine.er_theta() if theta is None else theta, angle)
+
+    def mask_sweeps(self, which: NDArray[Any], reason: str) -> None:
+        """Masks sweeps, by number or truth, for one of the reasons."""
+        code = _REASONS.index(reason)
+        for codes in (self.sweep_reason, self.row_reason, self.cell_reason):
+            codes[which] = code
+        self.flux[which] = np.nan
 
     def mask_polarity(self) -> None:
         """Masks rows without polarity +1 or -1."""

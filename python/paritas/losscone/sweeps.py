@@ -16,7 +16,7 @@ from ..arrays import Floats, Table, columns_by_name, numbers, repeated, structur
 from ..files import PathLike as Path
 from ..keywords import Where, check_keywords, takes
 from ..records import columns_of
-from .day import Attitude, Day, Geometry
+from .day import Attitude, Day, Geometry, Magnetometer
 from .day import theta as theta_of
 
 if TYPE_CHECKING:
@@ -69,8 +69,9 @@ class Sweeps:
         """From arrays; borrowed if contiguous float64.
 
         energy: (n, 15) or (15,); potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88), or (15,
-            88) of one sweep. first: number of the first sweep."""
+            88) of one sweep. first: number of the first sweep. Cosines outside [-1, 1] are an error."""
         angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
+        _check_cosines(angles)
         n = len(fluxes)
         volts = numbers(potential)
         if volts.ndim == 1:
@@ -152,6 +153,17 @@ def _sweeps_of(given: ArrayLike, what: str) -> Floats:
     return array
 
 
+def _check_cosines(cosine: Floats) -> None:
+    """Dot products of unit vectors may exceed 1 by rounding."""
+    wrong = np.abs(cosine) > 1.0 + 1e-9
+    if wrong.any():
+        at = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        raise _engine.InvalidArgument(
+            f"cosine: {cosine[at]:g} in sweep {at[0]}, row {at[1]}, cell {at[2]} is outside [-1, 1]; "
+            "cosines of pitch angles are wanted, not degrees"
+        )
+
+
 def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
     array = numbers(given)
     try:
@@ -210,6 +222,7 @@ def load(
     *,
     theta: Path | ArrayLike | None = None,
     geometry: Path | None = None,
+    mag: Path | Magnetometer | None = None,
     polarity: float | Path | None = None,
     spacecraft_potential: str | float | Path = "auto",
     sunlight: float = 14.0,
@@ -224,9 +237,10 @@ def load(
 ) -> Sweeps:
     """Reads day files and prepares their sweeps, as `paritas losscone fit` does.
 
-    files: one day file or several (a day each), or days already read, which are changed. theta: theta.tab or
-        88 inclinations. geometry: a CSV table; or spice, a folder of kernels, with attitude. polarity: +1, -1
-        or a table; None: the geometry's, else -1 with a warning.
+    files: one day file or several, or days already read, which are changed. Sweeps that two files of a date
+        have are masked in one of them, with a warning. theta: theta.tab or 88 inclinations. geometry: a CSV
+        table; mag: a file of the magnetometer; spice: a folder of kernels, with attitude. polarity: +1, -1 or
+        a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
         "sun" or "shade" if the geometry does not tell); volts; or a table. sunlight: mask cells within so
         many degrees of the Sun, if known; 0: none.
@@ -247,11 +261,15 @@ def load(
     table = _table(geometry, None)
     tables = (_table(polarity, "polarity"), _table(volts, "spacecraft_potential"))
     spin = None if attitude is None else Attitude(attitude)
-    known = spice is not None or (table is not None and table.has("polarity"))
+    records = Magnetometer(mag) if isinstance(mag, (str, os.PathLike)) else mag
+    known = spice is not None or mag is not None or (table is not None and table.has("polarity"))
     sign = _sign(polarity, known)
     made: list[Sweeps] = []
-    for one in given:
-        day = one if isinstance(one, Day) else Day.read(one, strict=strict)
+    days = [one if isinstance(one, Day) else Day.read(one, strict=strict) for one in given]
+    _count_once(days)
+    for day in days:
+        if records is not None:
+            day.apply_mag(records)
         if table is not None:
             day.apply(table)
         if spice is not None and spin is not None:
@@ -278,6 +296,24 @@ def load(
 
 
 takes(Where, load)
+
+
+def _count_once(days: list[Day]) -> None:
+    """Masks sweeps that begin at the same time in two files of a date: those with fewer rows, else the later
+    file's."""
+    for k, later in enumerate(days):
+        for day in days[:k]:
+            if day is later or day.date != later.date:
+                continue
+            _, one, two = np.intersect1d(day.sweeps["time"], later.sweeps["time"], return_indices=True)
+            if not len(one):
+                continue
+            fewer = (day.line[one] != 0).sum(axis=1) < (later.line[two] != 0).sum(axis=1)
+            day.mask_sweeps(one[fewer], "duplicate")
+            later.mask_sweeps(two[~fewer], "duplicate")
+            warnings.warn(
+                f"{later.path}: {len(one)} of its sweeps are in {day.path} too and count once", stacklevel=3
+            )
 
 
 def _potentials(

@@ -40,10 +40,8 @@ def _types() -> dict[str, np.dtype[Any]]:
 
 _TYPES = _types()
 _INTERVALS = 8
-#: arrays with other names than in text
-_RENAMED = {"spec_no": "spectrum", "time_start": "utc", "row_count": "rows"}
-#: row arrays, which text has by sweep
-_OF_SWEEPS = ("spacecraft_latitude", "spacecraft_longitude", "projection_latitude", "projection_longitude")
+#: arrays that repeat a column under the name of earlier tables
+_REPEATED = ("spec_spec_no", "spec_time_start", "spec_row_count")
 
 
 @dataclass
@@ -156,12 +154,12 @@ def _read_npz(path: str) -> Tables:
         raise _engine.Unreadable(f"{path}: cannot be read: {error.strerror or error}") from None
     except Exception as error:  # cut archives raise many types
         raise _engine.InvalidInput(f"{path}: is no whole archive of arrays: {error}") from None
-    if "provenance" not in arrays or "spec_spec_no" not in arrays:
+    if "provenance" not in arrays or "spec_spectrum" not in arrays:
         raise _engine.InvalidInput(f"{path}: is no table of the program: it has no provenance or no sweeps")
     sweeps = {
-        _RENAMED.get(name[5:], name[5:]): values
+        name[5:]: values
         for name, values in arrays.items()
-        if name.startswith("spec_")
+        if name.startswith("spec_") and name not in _REPEATED
     }
     rows = {name[5:]: values for name, values in arrays.items() if name.startswith("rows_")}
     n = len(sweeps["spectrum"])
@@ -173,11 +171,6 @@ def _read_npz(path: str) -> Tables:
             sweeps[f"confidence_set{suffix}"] = pairs
             sweeps[f"confidence_lower{suffix}"] = pairs[:, 0, 0]
             sweeps[f"confidence_upper{suffix}"] = np.fmax.reduce(pairs[:, :, 1], axis=1)
-    for name in _OF_SWEEPS:
-        sweeps[name] = rows[name].reshape(n, 15)[:, 0]
-    known = rows["illumination_known"].reshape(n, 15)[:, 0]
-    for name in ("spacecraft_in_sun", "projection_in_sun"):
-        sweeps[name] = np.where(known, rows[name].reshape(n, 15)[:, 0], np.nan)
     return Tables(
         structured(sweeps), structured(rows).reshape(n, 15), [_document(path, str(arrays["provenance"]))]
     )
