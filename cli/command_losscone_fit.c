@@ -43,6 +43,7 @@ static const char *set_text(struct session *session, const paritas_confidence *s
 struct model_columns {
     unsigned char *fitted;
     const char **status;
+    const unsigned *flags; /* of quality */
     const double *misfit, *potential, *ratio;
     double *amplitude;
 };
@@ -77,6 +78,26 @@ static paritas_status add_sets(struct day_work *work, const char *suffix, const 
     return allocated(session);
 }
 
+/* other: of the other model; NULL: there is none. */
+static paritas_status add_quality(struct day_work *work, const paritas_losscone_result *results,
+                                  const paritas_losscone_result *other, const char *suffix,
+                                  struct model_columns *columns)
+{
+    const size_t n = work->sweeps->n;
+    const char **words = elements(work->session, n, sizeof *words);
+    unsigned *flags = elements(work->session, n, sizeof *flags);
+    TRY(allocated(work->session));
+    for (size_t k = 0; k < n; k++) {
+        char text[PARITAS_QUALITY_TEXT];
+        flags[k] = paritas_quality_flags(&results[k], other ? &other[k] : NULL);
+        paritas_quality_words(flags[k], text);
+        words[k] = copied(work->session, text, strlen(text));
+    }
+    columns->flags = flags;
+    column_add_both(work, "quality", suffix, COLUMN_TEXT, words);
+    return allocated(work->session);
+}
+
 static paritas_status add_model(struct day_work *work, const struct losscone_answers *answers, int model,
                                 const char *suffix, struct model_columns *columns)
 {
@@ -97,6 +118,8 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
     column_add_records(work, suffix, &records, "cells", "ratio_at_minimum");
     if (model == 0) column_add_records(work, suffix, &records, "amplitude", "amplitude");
     column_add_records(work, suffix, &records, "gap", "solved");
+    TRY(add_quality(work, results, answers->results[1 - model], suffix, columns));
+    column_add_records(work, suffix, &records, "noise", "cone_level");
     columns->misfit = column_values(&work->rows, "misfit", suffix);
     columns->potential = column_values(&work->rows, "potential", suffix);
     columns->ratio = column_values(&work->rows, "ratio", suffix);
@@ -113,6 +136,24 @@ static const char **preferred_words(struct day_work *work, const struct model_co
         words[k] = isnan(hard) || isnan(folded) ? "" : losscone_model_name(!(hard <= folded));
     }
     return words;
+}
+
+/* Flags of the preferred model, where there are two; of the one else. */
+static unsigned preferred_flags(const struct model_columns *first, const struct model_columns *folded,
+                                const char **preferred, size_t k)
+{
+    const bool second = preferred && strcmp(preferred[k], losscone_model_name(1)) == 0;
+    return (second ? folded : first)->flags[k];
+}
+
+static const unsigned char *add_good(struct day_work *work, const struct model_columns *first,
+                                     const struct model_columns *folded, const char **preferred)
+{
+    unsigned char *good = elements(work->session, work->sweeps->n, 1);
+    for (size_t k = 0; k < work->sweeps->n && good; k++)
+        good[k] = preferred_flags(first, folded, preferred, k) == 0;
+    column_add_both(work, "good", "", COLUMN_U8, good);
+    return good;
 }
 
 static void add_beams(struct day_work *work, const paritas_beam *beams)
@@ -163,24 +204,48 @@ static paritas_status add_original(struct day_work *work, const struct model_col
     return allocated(work->session);
 }
 
+/* How many sweeps are good, and how many have each reason against them; a sweep may have several. */
+static void write_qualities(struct day_work *work, const struct model_columns *first,
+                            const struct model_columns *folded, const char **preferred)
+{
+    const paritas_enumeration *flags = paritas_enumeration_find("paritas_quality_flag");
+    const size_t n = work->sweeps->n;
+    const char **words = elements(work->session, n * flags->n, sizeof *words);
+    size_t found = 0;
+    for (size_t k = 0; k < n && words; k++) {
+        const unsigned own = preferred_flags(first, folded, preferred, k);
+        if (own == 0) words[found++] = "good";
+        for (size_t i = 0; i < flags->n; i++)
+            if (own & (unsigned)flags->words[i].value) words[found++] = flags->words[i].word;
+    }
+    if (words) write_counts(work, "qualities", found, words);
+}
+
+/* Medians are those of good sweeps. */
 static void write_answer(struct day_work *work, const struct model_columns *first,
-                         const struct model_columns *folded, const char **preferred)
+                         const struct model_columns *folded, const char **preferred,
+                         const unsigned char *good)
 {
     const size_t n = work->sweeps->n;
-    size_t fitted = 0, both = 0;
-    for (size_t k = 0; k < n; k++) fitted += first->fitted[k];
-    write_integer(work->writer, "fitted", fitted);
-    write_object(work->writer, "medians", false);
-    write_median(work, "potential", first->potential);
-    write_median(work, "ratio", first->ratio);
-    write_median(work, "misfit", first->misfit);
-    if (preferred) {
-        write_median(work, "potential_folded", folded->potential);
-        write_median(work, "ratio_folded", folded->ratio);
-        write_median(work, "misfit_folded", folded->misfit);
+    size_t fitted = 0, kept = 0, both = 0;
+    for (size_t k = 0; k < n; k++) {
+        fitted += first->fitted[k];
+        kept += good[k];
     }
-    write_median(work, "spacecraft_potential", work->sweeps->day->spacecraft_potential);
+    write_integer(work->writer, "fitted", fitted);
+    write_integer(work->writer, "good", kept);
+    write_object(work->writer, "medians", false);
+    write_median(work, "potential", first->potential, good);
+    write_median(work, "ratio", first->ratio, good);
+    write_median(work, "misfit", first->misfit, good);
+    if (preferred) {
+        write_median(work, "potential_folded", folded->potential, good);
+        write_median(work, "ratio_folded", folded->ratio, good);
+        write_median(work, "misfit_folded", folded->misfit, good);
+    }
+    write_median(work, "spacecraft_potential", work->sweeps->day->spacecraft_potential, good);
     write_close(work->writer);
+    write_qualities(work, first, folded, preferred);
     /* counting sorts: count a copy */
     const char **words = elements(work->session, n, sizeof *words);
     if (!words) return;
@@ -231,9 +296,12 @@ static paritas_status answer(void *user, struct day_work *work)
         preferred = preferred_words(work, models);
         column_add_both(work, "preferred", "", COLUMN_TEXT, preferred);
     }
+    TRY(allocated(session));
+    const unsigned char *good = add_good(work, &models[first], &models[1], preferred);
+    TRY(allocated(session));
     add_beams(work, beams);
     TRY(add_original(work, &models[first], &plasma_columns));
-    write_answer(work, &models[first], &models[1], preferred);
+    write_answer(work, &models[first], &models[1], preferred, good);
     if (plan->automatic) write_potentials(work, plasma.potentials);
     plan->sweeps += n;
     for (size_t k = 0; k < n; k++)
