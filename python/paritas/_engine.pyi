@@ -196,7 +196,11 @@ class SweepArrays:
     n: int
     def __init__(self, energy: Any, potential: Any, cosine: Any, flux: Any) -> None: ...
 
+QUALITY_TEXT: int
 losscone_fit: _Answer
+
+def losscone_quality(results: Any, others: Any = None) -> NDArray[np.str_]: ...
+
 losscone_confidence: _Answer
 losscone_bootstrap: _FloatsAnswer
 losscone_profile: _Answer

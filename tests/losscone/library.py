@@ -90,6 +90,10 @@ class Result(c.Structure):
         ("solved", c.c_uint),
         ("vertices", c.c_uint),
         ("vertex", (c.c_double * 2) * VERTICES),
+        ("noise", c.c_double),
+        ("edge_evidence", c.c_double),
+        ("cone_level", c.c_double),
+        ("flags", c.c_uint),
     ]
 
 
