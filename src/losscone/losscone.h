@@ -39,10 +39,9 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
                                     paritas_sweeps *sweeps);
 
-/* A sum of squares over a result's misfit. */
-double losscone_divisor(const paritas_losscone_options *options, const paritas_losscone_result *r);
-/* Fills in what speaks of a fit's quality, after all else. `quality`: quality_number. */
-void losscone_judge(const paritas_losscone_options *options, const double *quality,
+/* Fills in what speaks of a fit's quality, after all else. `quality`: quality_number. `scale`: sum of squares
+ * over the result's misfit. */
+void losscone_judge(const paritas_losscone_options *options, const double *quality, double scale,
                     paritas_losscone_result *r);
 unsigned losscone_least_cells(const paritas_losscone_options *options);
 /* The result before any numbers: FITTED, or too few cells. */

@@ -98,7 +98,7 @@ static bool has_fit(const paritas_losscone_result *r)
            r->cells > 3;
 }
 
-double losscone_divisor(const paritas_losscone_options *options, const paritas_losscone_result *r)
+static double divisor(const paritas_losscone_options *options, const paritas_losscone_result *r)
 {
     return options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? r->cells - 3.0 : 1.0;
 }
@@ -106,7 +106,7 @@ double losscone_divisor(const paritas_losscone_options *options, const paritas_l
 /* Squared size of residuals. */
 static double scatter(const paritas_losscone_options *options, const paritas_losscone_result *r)
 {
-    return r->misfit * losscone_divisor(options, r) / (r->cells - 3.0);
+    return r->misfit * divisor(options, r) / (r->cells - 3.0);
 }
 
 /* NaN: no fit. */
@@ -115,7 +115,7 @@ static double threshold_of(const struct sets *s, size_t k)
     const paritas_losscone_result *r = &s->results[k];
     if (!has_fit(r)) return NAN;
     if (s->thresholds) return s->thresholds[k];
-    return 4.0 * scatter(&s->call->options, r) / losscone_divisor(&s->call->options, r);
+    return 4.0 * scatter(&s->call->options, r) / divisor(&s->call->options, r);
 }
 
 static void fill_set(const void *user, size_t sweep, double *row)
@@ -126,8 +126,7 @@ static void fill_set(const void *user, size_t sweep, double *row)
     losscone_sweep_row(&s->call->sweeps, sweep, row);
     memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
     /* below every misfit */
-    row[CONFIDENCE_LIMIT] =
-        threshold >= 0.0 ? (r->misfit + threshold) * losscone_divisor(&s->call->options, r) : -1.0;
+    row[CONFIDENCE_LIMIT] = threshold >= 0.0 ? (r->misfit + threshold) * divisor(&s->call->options, r) : -1.0;
     row[CONFIDENCE_LOWER] = threshold >= 0.0 ? r->potential_lower : 1.0;
     row[CONFIDENCE_UPPER] = threshold >= 0.0 ? r->potential_upper : 0.0;
 }

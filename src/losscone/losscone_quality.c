@@ -34,13 +34,13 @@ static double odds(unsigned cells, double other, double own, double penalty)
     return 0.5 * (cells * host_log((other + least) / (own + least)) - penalty * host_log(cells));
 }
 
-void losscone_judge(const paritas_losscone_options *options, const double *quality,
+void losscone_judge(const paritas_losscone_options *options, const double *quality, double scale,
                     paritas_losscone_result *r)
 {
     const bool logarithms = options->method == PARITAS_LOSSCONE_METHOD_HALEKAS,
                beam = options->response == PARITAS_LOSSCONE_RESPONSE_HARD && options->beam_width > 0.0 &&
                       options->amplitude_upper > options->amplitude_lower;
-    const double cells = r->cells, misfit = r->misfit * losscone_divisor(options, r),
+    const double cells = r->cells, misfit = r->misfit * scale,
                  noise = quality[QUALITY_PAIRS] > 0.0 ? 0.5 * quality[QUALITY_STEPS] / quality[QUALITY_PAIRS]
                                                       : NAN,
                  level =
