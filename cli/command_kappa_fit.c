@@ -50,6 +50,7 @@ static int run(struct session *session)
     const struct day_run days = {.stem = "kappa", .user = &plan, .describe = describe, .answer = answer};
     TRY(plasma_plan_open(session, &plan.plasma));
     paritas_status status = sources_open(session, &sources);
+    if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);
     return status;

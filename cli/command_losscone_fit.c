@@ -1,7 +1,6 @@
 /* command_losscone_fit.c: day files to surface potentials. */
 #include "days/day_run.h"
-#include "days/day_losscone.h"
-#include "days/day_plasma.h"
+#include "days/day_causes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 
 struct fit_plan {
     struct losscone_plan losscone;
-    struct plasma_plan plasma; /* if potentials are to be found */
+    struct plasma_plan plasma; /* of potentials that are to be found, or tried */
     const struct sources *sources;
     bool automatic;
     uint64_t sweeps, at_limit;
@@ -43,7 +42,6 @@ static const char *set_text(struct session *session, const paritas_confidence *s
 struct model_columns {
     unsigned char *fitted;
     const char **status;
-    const unsigned *flags; /* of quality */
     const double *misfit, *potential, *ratio;
     double *amplitude;
 };
@@ -80,20 +78,16 @@ static paritas_status add_sets(struct day_work *work, const char *suffix, const 
 
 /* other: of the other model; NULL: there is none. */
 static paritas_status add_quality(struct day_work *work, const paritas_losscone_result *results,
-                                  const paritas_losscone_result *other, const char *suffix,
-                                  struct model_columns *columns)
+                                  const paritas_losscone_result *other, const char *suffix)
 {
     const size_t n = work->sweeps->n;
     const char **words = elements(work->session, n, sizeof *words);
-    unsigned *flags = elements(work->session, n, sizeof *flags);
     TRY(allocated(work->session));
     for (size_t k = 0; k < n; k++) {
         char text[PARITAS_QUALITY_TEXT];
-        flags[k] = paritas_quality_flags(&results[k], other ? &other[k] : NULL);
-        paritas_quality_words(flags[k], text);
+        paritas_quality_words(paritas_quality_flags(&results[k], other ? &other[k] : NULL), text);
         words[k] = copied(work->session, text, strlen(text));
     }
-    columns->flags = flags;
     column_add_both(work, "quality", suffix, COLUMN_TEXT, words);
     return allocated(work->session);
 }
@@ -118,7 +112,7 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
     column_add_records(work, suffix, &records, "cells", "ratio_at_minimum");
     if (model == 0) column_add_records(work, suffix, &records, "amplitude", "amplitude");
     column_add_records(work, suffix, &records, "gap", "cone_level");
-    TRY(add_quality(work, results, answers->results[1 - model], suffix, columns));
+    TRY(add_quality(work, results, answers->results[1 - model], suffix));
     columns->misfit = column_values(&work->rows, "misfit", suffix);
     columns->potential = column_values(&work->rows, "potential", suffix);
     columns->ratio = column_values(&work->rows, "ratio", suffix);
@@ -126,32 +120,21 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
     return allocated(session);
 }
 
-/* The model with the lesser misfit; "": there are not two. */
-static const char **preferred_words(struct day_work *work, const struct model_columns models[2])
+/* "": there are not two. */
+static const char **preferred_words(struct day_work *work, const struct losscone_answers *answers)
 {
     const char **words = elements(work->session, work->sweeps->n, sizeof *words);
     for (size_t k = 0; k < work->sweeps->n && words; k++) {
-        const double hard = models[0].misfit[k], folded = models[1].misfit[k];
-        words[k] = isnan(hard) || isnan(folded) ? "" : losscone_model_name(!(hard <= folded));
+        const int model = losscone_preferred(answers, k);
+        words[k] = model < 0 ? "" : losscone_model_name(model);
     }
     return words;
 }
 
-/* Flags of the preferred model, where there are two; of the one else. */
-static unsigned preferred_flags(const struct model_columns *first, const struct model_columns *folded,
-                                const char **preferred, size_t k)
-{
-    const bool second = preferred && strcmp(preferred[k], losscone_model_name(1)) == 0;
-    return (second ? folded : first)->flags[k];
-}
-
-static const unsigned char *add_good(struct day_work *work, const struct model_columns *first,
-                                     const struct model_columns *folded, const char **preferred)
+static unsigned char *good_sweeps(struct day_work *work, const struct losscone_answers *answers)
 {
     unsigned char *good = elements(work->session, work->sweeps->n, 1);
-    for (size_t k = 0; k < work->sweeps->n && good; k++)
-        good[k] = preferred_flags(first, folded, preferred, k) == 0;
-    column_add_both(work, "good", "", COLUMN_U8, good);
+    for (size_t k = 0; k < work->sweeps->n && good; k++) good[k] = losscone_flags(answers, k) == 0;
     return good;
 }
 
@@ -204,15 +187,14 @@ static paritas_status add_original(struct day_work *work, const struct model_col
 }
 
 /* How many sweeps are good, and how many have each reason against them; a sweep may have several. */
-static void write_qualities(struct day_work *work, const struct model_columns *first,
-                            const struct model_columns *folded, const char **preferred)
+static void write_qualities(struct day_work *work, const struct losscone_answers *answers)
 {
     const paritas_enumeration *flags = paritas_enumeration_find("paritas_quality_flag");
     const size_t n = work->sweeps->n;
     const char **words = elements(work->session, n * flags->n, sizeof *words);
     size_t found = 0;
     for (size_t k = 0; k < n && words; k++) {
-        const unsigned own = preferred_flags(first, folded, preferred, k);
+        const unsigned own = losscone_flags(answers, k);
         if (own == 0) words[found++] = "good";
         for (size_t i = 0; i < flags->n; i++)
             if (own & (unsigned)flags->words[i].value) words[found++] = flags->words[i].word;
@@ -244,7 +226,6 @@ static void write_answer(struct day_work *work, const struct model_columns *firs
     }
     write_median(work, "spacecraft_potential", work->sweeps->day->spacecraft_potential, good);
     write_close(work->writer);
-    write_qualities(work, first, folded, preferred);
     /* counting sorts: count a copy */
     const char **words = elements(work->session, n, sizeof *words);
     if (!words) return;
@@ -292,16 +273,18 @@ static paritas_status answer(void *user, struct day_work *work)
         if (answers.results[model])
             TRY(add_model(work, &answers, model, both && model == 1 ? "_folded" : "", &models[model]));
     if (both) {
-        preferred = preferred_words(work, models);
+        preferred = preferred_words(work, &answers);
         column_add_both(work, "preferred", "", COLUMN_TEXT, preferred);
     }
-    TRY(allocated(session));
-    const unsigned char *good = add_good(work, &models[first], &models[1], preferred);
+    const unsigned char *good = good_sweeps(work, &answers);
+    column_add_both(work, "good", "", COLUMN_U8, good);
     TRY(allocated(session));
     add_beams(work, beams);
     TRY(add_original(work, &models[first], &plasma_columns));
     write_answer(work, &models[first], &models[1], preferred, good);
+    write_qualities(work, &answers);
     if (plan->automatic) write_potentials(work, plasma.potentials);
+    TRY(losscone_find_cause(work, losscone, &plan->plasma, good));
     plan->sweeps += n;
     for (size_t k = 0; k < n; k++)
         plan->at_limit += answers.results[first][k].status == PARITAS_SWEEP_AT_LIMIT;
@@ -316,7 +299,8 @@ static int run(struct session *session)
     TRY(losscone_plan_open(session, &plan.losscone));
     paritas_status status = sources_open(session, &sources);
     plan.automatic = sources.potential == POTENTIAL_AUTO;
-    if (status == PARITAS_OK && plan.automatic) status = plasma_plan_open(session, &plan.plasma);
+    if (status == PARITAS_OK) status = plasma_plan_open(session, &plan.plasma);
+    if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);
     if ((double)plan.at_limit > LIMIT_FRACTION * (double)plan.sweeps) session->not_converged = true;

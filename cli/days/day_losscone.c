@@ -227,3 +227,17 @@ paritas_status losscone_answer(struct session *session, const struct losscone_pl
     }
     return PARITAS_OK;
 }
+
+int losscone_preferred(const struct losscone_answers *answers, size_t k)
+{
+    const paritas_losscone_result *hard = answers->results[0], *folded = answers->results[1];
+    if (!hard || !folded || !losscone_fitted(&hard[k]) || !losscone_fitted(&folded[k])) return -1;
+    return !(hard[k].misfit <= folded[k].misfit);
+}
+
+unsigned losscone_flags(const struct losscone_answers *answers, size_t k)
+{
+    const int model = answers->results[0] ? losscone_preferred(answers, k) == 1 : 1;
+    const paritas_losscone_result *other = answers->results[1 - model];
+    return paritas_quality_flags(&answers->results[model][k], other ? &other[k] : NULL);
+}

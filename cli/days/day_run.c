@@ -550,6 +550,28 @@ static void note_unanswered(const struct state *state)
                             : "");
 }
 
+/* Days of which most sweeps are not good; the likely cause of the first. */
+static void note_few_good(const struct state *state)
+{
+    size_t days = 0, first = 0;
+    for (size_t k = 0; k < state->days.n; k++)
+        if (json_get(answer_of(state, k), "few_good") && days++ == 0) first = k;
+    if (days == 0) return;
+    const struct json *answer = answer_of(state, first), *few = json_get(answer, "few_good"),
+                      *cause = json_get(few, "cause");
+    char which[64] = "", tried[160];
+    if (days > 1) snprintf(which, sizeof which, "%zu days have few good sweeps; ", days);
+    if (json_is(cause, JSON_STRING))
+        snprintf(tried, sizeof tried, "with another %s %.0f of %.0f others are good", cause->text,
+                 number_of(few, "good"), number_of(few, "tried"));
+    else
+        snprintf(tried, sizeof tried,
+                 "another polarity, illumination or spacecraft potential does not help %.0f others",
+                 number_of(few, "tried"));
+    paritas_note(state->session->context, "%s%s: %.0f of %.0f sweeps are good; %s", which,
+                 state->days.days[first].date, number_of(answer, "good"), number_of(answer, "sweeps"), tried);
+}
+
 static paritas_status run_days(struct state *state)
 {
     struct session *session = state->session;
@@ -568,6 +590,7 @@ static paritas_status run_days(struct state *state)
     for (size_t k = 0; k < n; k++) TRY(one_day(state, k));
     note_unmatched(state);
     note_unanswered(state);
+    note_few_good(state);
     answer_of_run(state);
     if (state->n_errors == 0) return PARITAS_OK;
     size_t first = 0;

@@ -215,7 +215,7 @@ def load(
     sunlight: float = 14.0,
     normalisation: str = "ratio",
     strict: bool = False,
-    illumination: str = "sun",
+    illumination: str | None = None,
     spice: Path | None = None,
     attitude: Path | None = None,
     kappa_options: Mapping[str, Any] | None = None,
@@ -228,8 +228,8 @@ def load(
         88 inclinations. geometry: a CSV table; or spice, a folder of kernels, with attitude. polarity: +1, -1
         or a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
-        "sun" or "shade" if the geometry does not tell); volts; or a table. sunlight: mask cells within so
-        many degrees of the Sun, if known; 0: none.
+        "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
+        sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
 
     A day takes about 50 MB of memory; for whole months use the program."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
@@ -238,7 +238,7 @@ def load(
         raise _engine.InvalidArgument("files: there are none")
     if (spice is None) != (attitude is None):
         raise _engine.InvalidArgument("spice and attitude: one needs the other")
-    if illumination not in ("sun", "shade"):
+    if illumination not in ("sun", "shade", None):
         raise _engine.InvalidArgument(f"illumination {illumination!r}: there are sun, shade")
     inclination = (
         theta_of(theta) if theta is None or isinstance(theta, (str, os.PathLike)) else numbers(theta)
@@ -249,6 +249,9 @@ def load(
     spin = None if attitude is None else Attitude(attitude)
     known = spice is not None or (table is not None and table.has("polarity"))
     sign = _sign(polarity, known)
+    told = spice is not None or (table is not None and table.has("spacecraft_in_sun"))
+    if spacecraft_potential == "auto" and illumination is None and not told:
+        warnings.warn("the illumination of the spacecraft is not known and taken as sunlight", stacklevel=2)
     made: list[Sweeps] = []
     for one in given:
         day = one if isinstance(one, Day) else Day.read(one, strict=strict)
@@ -268,7 +271,7 @@ def load(
         potentials: list[kappa.SpacecraftPotentials] = []
         if spacecraft_potential == "auto":
             options = {**(potential_options or {}), "kappa": kappa_options, **where}
-            potentials = [_potentials(day, angles, inclination, illumination, options)]
+            potentials = [_potentials(day, angles, inclination, illumination != "shade", options)]
         elif isinstance(spacecraft_potential, Real):
             day.spacecraft_potential[:] = spacecraft_potential
         flux = normalise(angles, day.flux, normalisation)
@@ -281,9 +284,9 @@ takes(Where, load)
 
 
 def _potentials(
-    day: Day, angles: Floats, theta: Floats, illumination: str, options: dict[str, Any]
+    day: Day, angles: Floats, theta: Floats, assumed: bool, options: dict[str, Any]
 ) -> kappa.SpacecraftPotentials:
-    sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
+    sunlit = np.where(np.isnan(day.spacecraft_in_sun), assumed, day.spacecraft_in_sun == 1.0)
     spectra = kappa.spectrum(day.energy, day.flux, angles, theta)
     found = kappa.spacecraft_potential(spectra, sunlit, **options)
     day.spacecraft_potential[:] = found["spacecraft_potential"]
