@@ -28,7 +28,7 @@ struct task {
 struct shifted {
     size_t *which; /* their numbers among all */
     double *shift;
-    double *energy, *flux, *sensitivity, *counts; /* n x 15 */
+    double *energy, *flux, *sensitivity, *counts, *channel; /* n x 15 */
     unsigned char *sunlit;
     paritas_kappa_result *fits;
     paritas_potential *results;
@@ -37,7 +37,7 @@ struct shifted {
 static paritas_status shifted_allocate(paritas_context *context, struct arena *arena, size_t n,
                                        struct shifted *shifted)
 {
-    double *numbers = arena_array(arena, n, (1 + 4 * ROWS) * sizeof *numbers);
+    double *numbers = arena_array(arena, n, (1 + 5 * ROWS) * sizeof *numbers);
     shifted->which = arena_array(arena, n, sizeof *shifted->which);
     shifted->sunlit = arena_array(arena, n, sizeof *shifted->sunlit);
     shifted->fits = arena_array(arena, n, sizeof *shifted->fits);
@@ -49,6 +49,7 @@ static paritas_status shifted_allocate(paritas_context *context, struct arena *a
     shifted->flux = shifted->energy + n * ROWS;
     shifted->sensitivity = shifted->flux + n * ROWS;
     shifted->counts = shifted->sensitivity + n * ROWS;
+    shifted->channel = shifted->counts + n * ROWS;
     memset(shifted->sunlit, 1, n);
     /* records have the size of the first */
     shifted->fits->size = sizeof *shifted->fits;
@@ -83,6 +84,7 @@ static void shift(const struct task *task, size_t from, double potential, struct
         const double energy = spectra->energy[of] - potential;
         const double part = task->options.liouville && energy > 0.0 ? energy / spectra->energy[of] : 1.0;
         shifted->energy[at] = energy > 0.0 ? energy : NAN;
+        shifted->channel[at] = (spectra->channel ? spectra->channel : spectra->energy)[of];
         shifted->flux[at] = spectra->flux[of] * part;
         if (spectra->sensitivity) shifted->sensitivity[at] = spectra->sensitivity[of] / part;
         if (spectra->counts) shifted->counts[at] = spectra->counts[of];
@@ -161,8 +163,10 @@ static void refuse_unsettled(const struct search *search, paritas_potential *res
 /* At theta's bound the currents are not the plasma's. */
 static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *result)
 {
-    if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_PARAMETER_AT_LOWER_BOUND &&
-                                                      fit->theta_state != PARITAS_PARAMETER_AT_UPPER_BOUND))
+    const bool currents =
+        result->status == PARITAS_POTENTIAL_FOUND || result->status == PARITAS_POTENTIAL_BELOW_ZERO;
+    if (!currents || (fit->theta_state != PARITAS_PARAMETER_AT_LOWER_BOUND &&
+                      fit->theta_state != PARITAS_PARAMETER_AT_UPPER_BOUND))
         return;
     refuse(PARITAS_POTENTIAL_AT_BOUND, result);
 }
@@ -191,7 +195,8 @@ static paritas_status refit(const struct task *task, struct arena *arena, bool f
                                      .energy = shifted.energy,
                                      .flux = shifted.flux,
                                      .sensitivity = all->sensitivity ? shifted.sensitivity : NULL,
-                                     .counts = all->counts ? shifted.counts : NULL};
+                                     .counts = all->counts ? shifted.counts : NULL,
+                                     .channel = task->options.liouville ? shifted.channel : NULL};
     TRY(fit_and_solve(task, arena, &spectra, shifted.sunlit, shifted.fits, shifted.results));
     for (size_t k = 0; k < n; k++) {
         const size_t which = shifted.which[k];
