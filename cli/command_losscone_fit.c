@@ -244,6 +244,13 @@ static void write_potentials(struct day_work *work, const paritas_potential *pot
     if (words) write_counts(work, "spacecraft_potentials", n, words);
 }
 
+static const double *potential_errors(struct session *session, size_t n, const paritas_potential *potentials)
+{
+    double *errors = numbers(session, n);
+    for (size_t k = 0; k < n && errors; k++) errors[k] = potentials[k].error;
+    return errors;
+}
+
 static paritas_status answer(void *user, struct day_work *work)
 {
     struct fit_plan *plan = user;
@@ -254,7 +261,8 @@ static paritas_status answer(void *user, struct day_work *work)
     struct plasma_answers plasma = {.fits = NULL};
     struct losscone_answers answers;
     if (plan->automatic) TRY(plasma_answer(session, &plan->plasma, work->sources, sweeps, &plasma));
-    const paritas_sweeps data = sweeps_of(sweeps);
+    paritas_sweeps data = sweeps_of(sweeps);
+    if (plan->automatic) data.potential_error = potential_errors(session, n, plasma.potentials);
     paritas_beam *beams = sized_records(session, n, sizeof *beams);
     TRY(allocated(session));
     /* beams are sought in all fluxes, also those outside the misfit */

@@ -45,6 +45,9 @@ typedef struct paritas_sweeps {
     /* n x 15 x 88: normalised flux. Masked unless it is a positive number up to 1e12: the squares of larger
      * ones would drown all others */
     const double *flux;
+    /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
+     * positive number: known exactly */
+    const double *potential_error;
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 
@@ -107,6 +110,7 @@ typedef struct paritas_losscone_options {
     uint64_t
         first; /* number of the first sweep given: the same sweep has the same random numbers in any batch */
     unsigned population, generations; /* of de: 4 to 1024, and up to 1000000 */
+    double potential_errors;          /* of the sweeps' potential_error, that sets allow for; 0 to 10 */
 } paritas_losscone_options;
 #define PARITAS_LOSSCONE_OPTIONS_DEFAULT \
     {sizeof(paritas_losscone_options),   \
@@ -127,7 +131,8 @@ typedef struct paritas_losscone_options {
      42,                                 \
      0,                                  \
      50,                                 \
-     500}
+     500,                                \
+     2.0}
 
 /* ---- fits --------------------------------------------------------------------------------------- */
 
@@ -237,7 +242,10 @@ typedef struct paritas_confidence {
  *                3))
  *   step         resolution of the ends, V; 0: 1 V, with the folded response 0.2 V because its plateaus are
  *                narrow. More if the bounds are wide. The plateau always belongs to the set
- *   sets         n */
+ *   sets         n
+ * If the spacecraft's potential is off by 1 V, U is off by about 0.6 V: the edges stand still. The slope of a
+ * sweep is that of the least squares fit of U and ln r to its edges. Intervals of half width h become
+ * sqrt(h^2 + e^2) wide, with e = slope potential_errors potential_error. */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
                                                        const paritas_losscone_options *options,
                                                        const paritas_losscone_result *results,

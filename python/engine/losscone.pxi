@@ -12,11 +12,11 @@ cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
 cdef class SweepArrays:
     """Checked; borrowed if contiguous and float64."""
 
-    cdef readonly object energy, potential, cosine, flux
+    cdef readonly object energy, potential, cosine, flux, potential_error
     cdef readonly Py_ssize_t n
     cdef paritas_sweeps c
 
-    def __init__(self, energy, potential, cosine, flux):
+    def __init__(self, energy, potential, cosine, flux, potential_error=None):
         cdef Array energies = array_of(energy, ROWS, "energy")
         cdef Py_ssize_t n = energies.n
         cdef Array volts = of_sweeps(potential, n, ROWS, "potential")
@@ -26,6 +26,8 @@ cdef class SweepArrays:
         self.c = paritas_sweeps_default
         self.c.n, self.c.energy, self.c.potential = n, energies.at, volts.at
         self.c.cosine, self.c.flux = cosines.at, fluxes.at
+        cdef Array errors = vector(potential_error, n, "potential_error")
+        self.potential_error, self.c.potential_error = errors.array, errors.at
 
 
 def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, Engine engine=None,

@@ -194,7 +194,9 @@ class SweepArrays:
     cosine: _Floats
     flux: _Floats
     n: int
-    def __init__(self, energy: Any, potential: Any, cosine: Any, flux: Any) -> None: ...
+    def __init__(
+        self, energy: Any, potential: Any, cosine: Any, flux: Any, potential_error: Any = None
+    ) -> None: ...
 
 QUALITY_TEXT: int
 losscone_fit: _Answer

@@ -49,6 +49,9 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 /* `settled`: the search ended within its limits. */
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
+/* d(U) / d(spacecraft potential) at a result. */
+double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_losscone_result *r);
+
 /* Cosines beyond 1 by rounding count as 1; NaN stays. */
 double losscone_cosine(double x);
 /* SWEEP_SIZE numbers, masked. */

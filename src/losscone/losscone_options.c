@@ -55,6 +55,9 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
     if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
         return paritas_refuse(context, "options: response_width %g; it must be at least 0 and below 1",
                               options->response_width);
+    if (!(options->potential_errors >= 0.0) || !(options->potential_errors <= 10.0))
+        return paritas_refuse(context, "options: potential_errors %g; it must be from 0 to 10",
+                              options->potential_errors);
     if (options->box_limit < 1)
         return paritas_refuse(context, "options: box_limit 0; at least one box must be bounded");
     if (options->population < 4 || options->population > 1024)

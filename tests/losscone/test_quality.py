@@ -106,3 +106,27 @@ WITHOUT = [
 def test_false_sweeps_are_not_good_and_true_cones_are():
     for name, is_cone, _, wrong, reasons in quality.rates(60, 1, CONES, WITHOUT):
         assert wrong <= (quality.LOST_MOST if is_cone else quality.FALSE_MOST), (name, reasons)
+
+
+@pytest.mark.parametrize("response", ["hard", "folded"])
+def test_sets_hold_the_truth_where_the_spacecrafts_potential_is_off_by_its_error(library, response):
+    """with spacecraft potentials that are off by 3 V at random"""
+    day, sweeps = made(150, 26, "halekas", response)
+    energy, Usc, cosine, flux = data_of(sweeps)
+    size = 3.0
+    off = Usc + size * np.random.default_rng(4).normal(size=(len(Usc), 1))
+    data = energy, off, cosine, np.where(energy >= off, 1.0, 0.0)[..., None] * flux
+    options = {"response": response} if response == "hard" else {"response": response, "amplitude_upper": 0.0}
+    results = library.fit(data, **options)
+    holds = []
+    for errors in (None, np.full(len(Usc), size)):
+        sets = library.confidence(data, results, potential_error=errors, **options)
+        holds.append(
+            np.mean(
+                [
+                    any(one.lower[i] <= U <= one.upper[i] for i in range(one.intervals))
+                    for one, U in zip(sets, day.truth["U"])
+                ]
+            )
+        )
+    assert holds[0] < 0.9 and holds[1] >= 0.93, holds

@@ -39,7 +39,8 @@ class Sweeps:
     flux (normalised) (n, 15, 88).
 
     measured: fluxes as measured, (n, 15, 88), for masks. None: `flux` is masked. days, parts: the sweeps'
-        source; potentials: how the spacecraft's were found, one a day."""
+        source; potentials: how the spacecraft's were found, one a day. potential_error: of the spacecraft's
+        potential, V, (n,), for which confidence sets allow; None: exact."""
 
     energy: Floats
     potential: Floats
@@ -49,6 +50,7 @@ class Sweeps:
     days: list[Day] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     potentials: list[kappa.SpacecraftPotentials] = field(default_factory=list)
+    potential_error: Floats | None = None
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -115,6 +117,7 @@ class Sweeps:
             self.flux[rows],
             None if self.measured is None else self.measured[rows],
             parts=parts,
+            potential_error=None if self.potential_error is None else self.potential_error[rows],
         )
 
     def arrays(self, method: str) -> _engine.SweepArrays:
@@ -123,7 +126,8 @@ class Sweeps:
         found = self._masked.get(method)
         if found is None:
             flux = self.flux if self.measured is None else mask(self.cosine, self.measured, self.flux, method)
-            found = self._masked[method] = _engine.SweepArrays(self.energy, self.potential, self.cosine, flux)
+            arrays = self.energy, self.potential, self.cosine, flux, self.potential_error
+            found = self._masked[method] = _engine.SweepArrays(*arrays)
         return found
 
     def table(self) -> Table | None:
@@ -276,7 +280,8 @@ def load(
             day.spacecraft_potential[:] = spacecraft_potential
         flux = normalise(angles, day.flux, normalisation)
         of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
-        made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials))
+        error = potentials[0].table["spacecraft_potential_error"] if potentials else None
+        made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials, error))
     return made[0] if len(made) == 1 else _joined(made)
 
 
@@ -322,6 +327,7 @@ def _joined(made: list[Sweeps]) -> Sweeps:
         at = parts[-1].stop if parts else 0
         parts += [Part(at + part.start, at + part.stop, part.first) for part in one.parts]
     measured = [one.measured for one in made if one.measured is not None]
+    errors = [one.potential_error for one in made if one.potential_error is not None]
     return Sweeps(
         np.concatenate([one.energy for one in made]),
         np.concatenate([one.potential for one in made]),
@@ -331,4 +337,5 @@ def _joined(made: list[Sweeps]) -> Sweeps:
         [one.days[0] for one in made],
         parts,
         [found for one in made for found in one.potentials],
+        np.concatenate(errors) if len(errors) == len(made) else None,
     )
