@@ -247,7 +247,9 @@ static void write_potentials(struct day_work *work, const paritas_potential *pot
 static const double *potential_errors(struct session *session, size_t n, const paritas_potential *potentials)
 {
     double *errors = numbers(session, n);
-    for (size_t k = 0; k < n && errors; k++) errors[k] = potentials[k].error;
+    for (size_t k = 0; k < n && errors; k++)
+        errors[k] =
+            potentials[k].ambiguity > potentials[k].error ? potentials[k].ambiguity : potentials[k].error;
     return errors;
 }
 

@@ -275,6 +275,9 @@ typedef enum paritas_potential_status {
         "one standard deviation from the distribution's covariance, with what the shift does in turn; NaN " \
         "without a covariance and where the shift decides all. Jumps between stable potentials are not in " \
         "it")                                                                                               \
+    FIELD(R, double, ambiguity, , "spacecraft_potential_ambiguity", "V",                                    \
+          "from spectra in sunlight with an error above 1 V: spread about the potential of all shifts "     \
+          "within 40 V, by their odds; else 0")                                                             \
     FIELD(R, double, shift, , "spacecraft_potential_shift", "V",                                            \
           "energies of the spectrum were lowered by this for the fit")                                      \
     FIELD(R, double, second, , "spacecraft_potential_second", "V",                                          \

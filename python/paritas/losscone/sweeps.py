@@ -280,7 +280,7 @@ def load(
             day.spacecraft_potential[:] = spacecraft_potential
         flux = normalise(angles, day.flux, normalisation)
         of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
-        error = potentials[0].table["spacecraft_potential_error"] if potentials else None
+        error = np.maximum(*_errors_of(potentials[0])) if potentials else None
         made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials, error))
     return made[0] if len(made) == 1 else _joined(made)
 
@@ -296,6 +296,10 @@ def _potentials(
     found = kappa.spacecraft_potential(spectra, sunlit, **options)
     day.spacecraft_potential[:] = found["spacecraft_potential"]
     return found
+
+
+def _errors_of(found: kappa.SpacecraftPotentials) -> tuple[Floats, Floats]:
+    return found.table["spacecraft_potential_error"], found.table["spacecraft_potential_ambiguity"]
 
 
 def _table(path: Path | float | None, column: str | None) -> Geometry | None:
