@@ -12,10 +12,12 @@
 /* V: shifts this near, one too small and one too large: the potential jumps */
 #define NARROW 1e-5
 #define NEAR 3.0 /* V */
-/* An error above this is made sure of: other shifts are tried, this far apart and up to this far away. V */
-#define DOUBTED 1.0
-#define TRY_STEP 2.0
-#define TRIES 20
+/* V: beside a potential with a larger error other shifts are tried, so far apart. The lowest root was found:
+ * others lie above. */
+#define DOUBTED 1.4
+#define TRY_STEP 4.0
+#define TRIES_BELOW 2
+#define TRIES_ABOVE 10
 #define FURTHEST 1e9 /* V: no shift is too large yet */
 
 /* Arguments, and what every round of refits changes. */
@@ -245,12 +247,13 @@ static paritas_status try_other_shifts(const struct task *task, struct arena *ar
 {
     struct shifted shifted = {0};
     size_t n = 0;
-    for (size_t k = 0; k < task->spectra.n; k++) n += is_doubted(&task->results[k]) ? 2 * TRIES : 0;
+    for (size_t k = 0; k < task->spectra.n; k++)
+        n += is_doubted(&task->results[k]) ? TRIES_BELOW + TRIES_ABOVE : 0;
     if (n == 0) return PARITAS_OK;
     TRY(shifted_allocate(task->context, arena, n, &shifted));
     n = 0;
     for (size_t k = 0; k < task->spectra.n; k++)
-        for (int i = -TRIES; i <= TRIES && is_doubted(&task->results[k]); i++) {
+        for (int i = -TRIES_BELOW; i <= TRIES_ABOVE && is_doubted(&task->results[k]); i++) {
             const double to = task->results[k].potential + TRY_STEP * i;
             if (i != 0 && to > 0.0) shift(task, k, to, &shifted, n++);
         }

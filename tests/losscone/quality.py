@@ -3,6 +3,7 @@
 
   tests/losscone/quality.py                       970 sweeps a day
   tests/losscone/quality.py --sweeps 100 --days 1 faster
+  tests/losscone/quality.py --sets                how often sets hold the truth, by spacecraft potential
 
 Synthetic days of known truth are fitted by the program (PARITAS_BIN, else build/release). A day is of one
 kind: true cones, no cone at all, the wrong polarity, or a ratio r below its bound. The exit code is 1 if more
@@ -103,13 +104,46 @@ def rates(sweeps, days, cones, others):
             yield name, is_cone, len(words), wrong, collections.Counter("+".join(words).split("+"))
 
 
+def potentials_and_sets(sweeps, seed, truth, suffix):
+    """(true spacecraft potential, does the set hold the true U?) of each sweep whose spacecraft potential is
+    found from the plasma"""
+    with tempfile.TemporaryDirectory() as folder:
+        er, tables = os.path.join(folder, "er"), os.path.join(folder, "tables")
+        words = ("--plasma", "--sweeps", str(sweeps), "--seed", str(seed), *truth)
+        run("losscone", "synthesize", "-o", er, *words)
+        run("losscone", "fit", er, "-o", tables, "--illumination", "sun", *POLARITY)
+        (name,) = [file for file in os.listdir(tables) if file.endswith(".csv")]
+        rows = []
+        for path in (os.path.join(tables, name), os.path.join(er, "truth.csv")):
+            with open(path, encoding="utf-8") as file:
+                rows.append(list(csv.DictReader(line for line in file if not line.startswith("#"))))
+    for fit, true in zip(*rows):
+        pairs = [pair.split() for pair in fit["confidence_set" + suffix].split(";") if pair]
+        if pairs:
+            U = float(true["potential"])
+            yield float(true["spacecraft_potential"]), any(float(a) <= U <= float(b) for a, b in pairs)
+
+
+def print_sets(sweeps, days):
+    bins = ((0, 5), (5, 10), (10, 20), (20, 40))
+    print(f"{'sets hold the truth, spacecraft at':38s}" + "".join(f"{a:6d} to {b:2d} V" for a, b in bins))
+    for name, truth, suffix in (("hard edge", (), ""), ("folded edge", ("--truth", "folded"), "_folded")):
+        found = [one for day in range(days) for one in potentials_and_sets(sweeps, 1 + day, truth, suffix)]
+        shares = [[holds for volts, holds in found if a <= volts < b] for a, b in bins]
+        print(f"{name:38s}" + "".join(f"{sum(share) / max(len(share), 1):13.3f}" for share in shares))
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sweeps", type=int, default=970, help="a day")
     parser.add_argument("--days", type=int, default=2, help="of each kind")
+    parser.add_argument("--sets", action="store_true", help="the other table")
     chosen = parser.parse_args()
+    if chosen.sets:
+        print_sets(chosen.sweeps, chosen.days)
+        return 0
     failed = False
     print(f"{'day':38s} {'sweeps':>6s} {'wrong':>7s} {'asked':>6s}  reasons")
     for name, is_cone, n, wrong, reasons in rates(
