@@ -150,8 +150,8 @@ typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR
  * Noise: cells of a row are ordered by pitch angle, incident ones as they are given. Neighbours to which the
  * model gives one level differ by noise alone (Rice, Ann. Statist. 12 (1984) 1215): noise^2 is half their
  * mean squared difference.
- * Edge: with N cells and misfits M, the evidence is (N ln(M of two levels a row / M of the cone) - k ln N) / 2
- * for the cone's k parameters (Schwarz, Ann. Statist. 6 (1978) 461). The levels pay nothing for their
+ * Edge: the evidence is (N ln(L / M) - k ln N) / 2 (Schwarz, Ann. Statist. 6 (1978) 461). N cells, the misfit
+ * L of two levels a row, the cone's misfit M and its k parameters enter. The levels pay nothing for their
  * freedom. If polarity is wrong, the hole is among the incident cells, and the levels win.
  * Other model: it wins by the same measure, by more than ln N. */
 #define PARITAS_QUALITY_FLAG_LIST(ITEM)                                                                     \
@@ -244,7 +244,7 @@ typedef struct paritas_confidence {
  *                narrow. More if the bounds are wide. The plateau always belongs to the set
  *   sets         n
  * If the spacecraft's potential is off by 1 V, U is off by about 0.6 V: the edges stand still. The slope of a
- * sweep is that of the least squares fit of U and ln r to its edges. Intervals of half width h become
+ * sweep comes from a least squares fit of U and ln r to its edges. Intervals of half width h become
  * sqrt(h^2 + e^2) wide, with e = slope potential_errors potential_error. */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
                                                        const paritas_losscone_options *options,
