@@ -155,8 +155,8 @@ typedef struct paritas_spectra {
     const double *flux;        /* omnidirectional */
     const double *sensitivity; /* for weights `counts`; else NULL */
     const double *counts;      /* for weights `original`; else NULL */
-    /* eV: of the channel, which is `response` wide relative to it, if `energy` and `flux` are those before the
-     * spacecraft's potential drew the electrons in. NULL: the energies */
+    /* eV: of the channel, which is `response` wide relative to it. Needed if `energy` and `flux` are those
+     * before the spacecraft's potential drew the electrons in. NULL: the energies */
     const double *channel;
 } paritas_spectra;
 #define PARITAS_SPECTRA_DEFAULT PARITAS_INIT(paritas_spectra)

@@ -12,8 +12,8 @@ FN pack response_weight(pack distance, real sharpness)
     return pflush(m_exp(PACK_OF(-sharpness) * (distance * distance)));
 }
 
-/* response[n j + i], n = SWEEP_SLOTS: of the flux outside the spacecraft's potential at energy j in that of row
- * i. The sensor folds electrons after they gained `gained` times their energy, and their flux with it. Own
+/* response[n j + i], n = SWEEP_SLOTS: weight of energy j in row i, both outside the spacecraft's potential.
+ * The sensor folds electrons after their energies, and fluxes with them, grew by the factor `gained`. Own
  * barriers. */
 FN void response_prepare(GLOBAL real *response, GLOBAL const real *channel, GLOBAL const real *log_channel,
                          GLOBAL const real *gained, real sharpness)

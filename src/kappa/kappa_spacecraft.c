@@ -230,7 +230,7 @@ static bool is_doubted(const paritas_potential *result)
     return result->sunlit && result->status == PARITAS_POTENTIAL_FOUND && result->error > DOUBTED;
 }
 
-/* exp of minus half the squares: of the potential less the shift over its error, of the misfit above `least`. */
+/* exp of minus half a sum: (potential - shift)^2 / error^2, and the misfit above `least`. */
 static double odds_of(const struct shifted *shifted, size_t which, double least)
 {
     const paritas_potential *tried = &shifted->results[which];
@@ -241,8 +241,8 @@ static double odds_of(const struct shifted *shifted, size_t which, double least)
     return host_exp(-0.5 * (pull * pull + (more > 0.0 ? more : 0.0)));
 }
 
-/* In cold and tenuous plasma many shifts lead back to themselves within errors, and the spectrum fits with all of
- * them. Each counts by its odds, from both. */
+/* In cold and tenuous plasma many shifts lead back to themselves within errors, and all of them fit the
+ * spectrum. Each counts by its odds, from both. */
 static paritas_status try_other_shifts(const struct task *task, struct arena *arena)
 {
     struct shifted shifted = {0};

@@ -3,13 +3,12 @@
 
 #include <math.h>
 
-/* Edges stand at x_i = r (1 + c_i U), c_i = 1 / (E_i - V). If V moves by dV, dc_i = c_i^2 dV. The least squares
- * solution for dU and d ln r of
+/* Edges stand at x_i = r (1 + c_i U), c_i = 1 / (E_i - V). If V moves by dV, c_i moves by c_i^2 dV. The rows
+ * with an edge, 0 < x_i < 1, give dU and d ln r by least squares:
  *
  *   (1 + c_i U) d ln r + c_i dU = -c_i^2 U dV
  *
- * over the rows that have an edge, 0 < x_i < 1. Rows that go far below the potential have c_i = -1 / U: there
- * dU = dV, the most there is. */
+ * A row with c_i = -1 / U has its edge at 0 and dU = dV, the most there is. */
 double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_losscone_result *r)
 {
     const double most = 1.0, U = r->potential_centre;
