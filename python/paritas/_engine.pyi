@@ -193,16 +193,16 @@ class SweepArrays:
     potential: _Floats
     cosine: _Floats
     flux: _Floats
+    potential_error: _Floats | None
     n: int
     def __init__(
         self, energy: Any, potential: Any, cosine: Any, flux: Any, potential_error: Any = None
     ) -> None: ...
 
-QUALITY_TEXT: int
-losscone_fit: _Answer
-
 def losscone_quality(results: Any, others: Any = None) -> NDArray[np.str_]: ...
 
+QUALITY_TEXT: int
+losscone_fit: _Answer
 losscone_confidence: _Answer
 losscone_bootstrap: _FloatsAnswer
 losscone_profile: _Answer
