@@ -32,12 +32,12 @@ static paritas_status answer(void *user, struct day_work *work)
     }
     write_integer(work->writer, "fitted", fitted);
     write_object(work->writer, "medians", false);
-    write_median(work, "density", columns.density);
-    write_median(work, "kappa", columns.kappa);
-    write_median(work, "theta", columns.theta);
-    write_median(work, "temperature", columns.temperature);
-    write_median(work, "misfit", columns.misfit);
-    write_median(work, "spacecraft_potential", sweeps->day->spacecraft_potential);
+    write_median(work, "density", columns.density, NULL);
+    write_median(work, "kappa", columns.kappa, NULL);
+    write_median(work, "theta", columns.theta, NULL);
+    write_median(work, "temperature", columns.temperature, NULL);
+    write_median(work, "misfit", columns.misfit, NULL);
+    write_median(work, "spacecraft_potential", sweeps->day->spacecraft_potential, NULL);
     write_close(work->writer);
     write_counts(work, "statuses", n, words);
     return PARITAS_OK;
@@ -50,6 +50,7 @@ static int run(struct session *session)
     const struct day_run days = {.stem = "kappa", .user = &plan, .describe = describe, .answer = answer};
     TRY(plasma_plan_open(session, &plan.plasma));
     paritas_status status = sources_open(session, &sources);
+    if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);
     return status;

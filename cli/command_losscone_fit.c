@@ -1,7 +1,6 @@
 /* command_losscone_fit.c: day files to surface potentials. */
 #include "days/day_run.h"
-#include "days/day_losscone.h"
-#include "days/day_plasma.h"
+#include "days/day_causes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +11,7 @@
 
 struct fit_plan {
     struct losscone_plan losscone;
-    struct plasma_plan plasma; /* if potentials are to be found */
+    struct plasma_plan plasma; /* of potentials that are to be found, or tried */
     const struct sources *sources;
     bool automatic;
     uint64_t sweeps, at_limit;
@@ -77,6 +76,22 @@ static paritas_status add_sets(struct day_work *work, const char *suffix, const 
     return allocated(session);
 }
 
+/* other: of the other model; NULL: there is none. */
+static paritas_status add_quality(struct day_work *work, const paritas_losscone_result *results,
+                                  const paritas_losscone_result *other, const char *suffix)
+{
+    const size_t n = work->sweeps->n;
+    const char **words = elements(work->session, n, sizeof *words);
+    TRY(allocated(work->session));
+    for (size_t k = 0; k < n; k++) {
+        char text[PARITAS_QUALITY_TEXT];
+        paritas_quality_words(paritas_quality_flags(&results[k], other ? &other[k] : NULL), text);
+        words[k] = copied(work->session, text, strlen(text));
+    }
+    column_add_both(work, "quality", suffix, COLUMN_TEXT, words);
+    return allocated(work->session);
+}
+
 static paritas_status add_model(struct day_work *work, const struct losscone_answers *answers, int model,
                                 const char *suffix, struct model_columns *columns)
 {
@@ -96,7 +111,8 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
     const struct day_records records = {"paritas_losscone_result", results, columns->fitted, NULL};
     column_add_records(work, suffix, &records, "cells", "ratio_at_minimum");
     if (model == 0) column_add_records(work, suffix, &records, "amplitude", "amplitude");
-    column_add_records(work, suffix, &records, "gap", "solved");
+    column_add_records(work, suffix, &records, "gap", "cone_level");
+    TRY(add_quality(work, results, answers->results[1 - model], suffix));
     columns->misfit = column_values(&work->rows, "misfit", suffix);
     columns->potential = column_values(&work->rows, "potential", suffix);
     columns->ratio = column_values(&work->rows, "ratio", suffix);
@@ -104,15 +120,22 @@ static paritas_status add_model(struct day_work *work, const struct losscone_ans
     return allocated(session);
 }
 
-/* The model with the lesser misfit; "": there are not two. */
-static const char **preferred_words(struct day_work *work, const struct model_columns models[2])
+/* "": there are not two. */
+static const char **preferred_words(struct day_work *work, const struct losscone_answers *answers)
 {
     const char **words = elements(work->session, work->sweeps->n, sizeof *words);
     for (size_t k = 0; k < work->sweeps->n && words; k++) {
-        const double hard = models[0].misfit[k], folded = models[1].misfit[k];
-        words[k] = isnan(hard) || isnan(folded) ? "" : losscone_model_name(!(hard <= folded));
+        const int model = losscone_preferred(answers, k);
+        words[k] = model < 0 ? "" : losscone_model_name(model);
     }
     return words;
+}
+
+static unsigned char *good_sweeps(struct day_work *work, const struct losscone_answers *answers)
+{
+    unsigned char *good = elements(work->session, work->sweeps->n, 1);
+    for (size_t k = 0; k < work->sweeps->n && good; k++) good[k] = losscone_flags(answers, k) == 0;
+    return good;
 }
 
 static void add_beams(struct day_work *work, const paritas_beam *beams)
@@ -163,23 +186,45 @@ static paritas_status add_original(struct day_work *work, const struct model_col
     return allocated(work->session);
 }
 
+/* How many sweeps are good, and how many have each reason against them; a sweep may have several. */
+static void write_qualities(struct day_work *work, const struct losscone_answers *answers)
+{
+    const paritas_enumeration *flags = paritas_enumeration_find("paritas_quality_flag");
+    const size_t n = work->sweeps->n;
+    const char **words = elements(work->session, n * flags->n, sizeof *words);
+    size_t found = 0;
+    for (size_t k = 0; k < n && words; k++) {
+        const unsigned own = losscone_flags(answers, k);
+        if (own == 0) words[found++] = "good";
+        for (size_t i = 0; i < flags->n; i++)
+            if (own & (unsigned)flags->words[i].value) words[found++] = flags->words[i].word;
+    }
+    if (words) write_counts(work, "qualities", found, words);
+}
+
+/* Medians are those of good sweeps. */
 static void write_answer(struct day_work *work, const struct model_columns *first,
-                         const struct model_columns *folded, const char **preferred)
+                         const struct model_columns *folded, const char **preferred,
+                         const unsigned char *good)
 {
     const size_t n = work->sweeps->n;
-    size_t fitted = 0, both = 0;
-    for (size_t k = 0; k < n; k++) fitted += first->fitted[k];
-    write_integer(work->writer, "fitted", fitted);
-    write_object(work->writer, "medians", false);
-    write_median(work, "potential", first->potential);
-    write_median(work, "ratio", first->ratio);
-    write_median(work, "misfit", first->misfit);
-    if (preferred) {
-        write_median(work, "potential_folded", folded->potential);
-        write_median(work, "ratio_folded", folded->ratio);
-        write_median(work, "misfit_folded", folded->misfit);
+    size_t fitted = 0, kept = 0, both = 0;
+    for (size_t k = 0; k < n; k++) {
+        fitted += first->fitted[k];
+        kept += good[k];
     }
-    write_median(work, "spacecraft_potential", work->sweeps->day->spacecraft_potential);
+    write_integer(work->writer, "fitted", fitted);
+    write_integer(work->writer, "good", kept);
+    write_object(work->writer, "medians", false);
+    write_median(work, "potential", first->potential, good);
+    write_median(work, "ratio", first->ratio, good);
+    write_median(work, "misfit", first->misfit, good);
+    if (preferred) {
+        write_median(work, "potential_folded", folded->potential, good);
+        write_median(work, "ratio_folded", folded->ratio, good);
+        write_median(work, "misfit_folded", folded->misfit, good);
+    }
+    write_median(work, "spacecraft_potential", work->sweeps->day->spacecraft_potential, good);
     write_close(work->writer);
     /* counting sorts: count a copy */
     const char **words = elements(work->session, n, sizeof *words);
@@ -199,6 +244,15 @@ static void write_potentials(struct day_work *work, const paritas_potential *pot
     if (words) write_counts(work, "spacecraft_potentials", n, words);
 }
 
+static const double *potential_errors(struct session *session, size_t n, const paritas_potential *potentials)
+{
+    double *errors = numbers(session, n);
+    for (size_t k = 0; k < n && errors; k++)
+        errors[k] =
+            potentials[k].ambiguity > potentials[k].error ? potentials[k].ambiguity : potentials[k].error;
+    return errors;
+}
+
 static paritas_status answer(void *user, struct day_work *work)
 {
     struct fit_plan *plan = user;
@@ -209,7 +263,8 @@ static paritas_status answer(void *user, struct day_work *work)
     struct plasma_answers plasma = {.fits = NULL};
     struct losscone_answers answers;
     if (plan->automatic) TRY(plasma_answer(session, &plan->plasma, work->sources, sweeps, &plasma));
-    const paritas_sweeps data = sweeps_of(sweeps);
+    paritas_sweeps data = sweeps_of(sweeps);
+    if (plan->automatic) data.potential_error = potential_errors(session, n, plasma.potentials);
     paritas_beam *beams = sized_records(session, n, sizeof *beams);
     TRY(allocated(session));
     /* beams are sought in all fluxes, also those outside the misfit */
@@ -228,13 +283,18 @@ static paritas_status answer(void *user, struct day_work *work)
         if (answers.results[model])
             TRY(add_model(work, &answers, model, both && model == 1 ? "_folded" : "", &models[model]));
     if (both) {
-        preferred = preferred_words(work, models);
+        preferred = preferred_words(work, &answers);
         column_add_both(work, "preferred", "", COLUMN_TEXT, preferred);
     }
+    const unsigned char *good = good_sweeps(work, &answers);
+    column_add_both(work, "good", "", COLUMN_U8, good);
+    TRY(allocated(session));
     add_beams(work, beams);
     TRY(add_original(work, &models[first], &plasma_columns));
-    write_answer(work, &models[first], &models[1], preferred);
+    write_answer(work, &models[first], &models[1], preferred, good);
+    write_qualities(work, &answers);
     if (plan->automatic) write_potentials(work, plasma.potentials);
+    TRY(losscone_find_cause(work, losscone, &plan->plasma, good));
     plan->sweeps += n;
     for (size_t k = 0; k < n; k++)
         plan->at_limit += answers.results[first][k].status == PARITAS_SWEEP_AT_LIMIT;
@@ -249,7 +309,8 @@ static int run(struct session *session)
     TRY(losscone_plan_open(session, &plan.losscone));
     paritas_status status = sources_open(session, &sources);
     plan.automatic = sources.potential == POTENTIAL_AUTO;
-    if (status == PARITAS_OK && plan.automatic) status = plasma_plan_open(session, &plan.plasma);
+    if (status == PARITAS_OK) status = plasma_plan_open(session, &plan.plasma);
+    if (status == PARITAS_OK) plasma_note_illumination(session, &sources);
     if (status == PARITAS_OK) status = day_run(session, &days, &sources);
     sources_close(&sources);
     if ((double)plan.at_limit > LIMIT_FRACTION * (double)plan.sweeps) session->not_converged = true;

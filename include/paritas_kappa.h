@@ -155,6 +155,9 @@ typedef struct paritas_spectra {
     const double *flux;        /* omnidirectional */
     const double *sensitivity; /* for weights `counts`; else NULL */
     const double *counts;      /* for weights `original`; else NULL */
+    /* eV: of the channel, which is `response` wide relative to it. Needed if `energy` and `flux` are those
+     * before the spacecraft's potential drew the electrons in. NULL: the energies */
+    const double *channel;
 } paritas_spectra;
 #define PARITAS_SPECTRA_DEFAULT PARITAS_INIT(paritas_spectra)
 
@@ -263,24 +266,27 @@ typedef enum paritas_potential_status {
     PARITAS_POTENTIAL_STATUS_LIST(PARITAS_ENUMERATOR)
 } paritas_potential_status;
 
-#define PARITAS_POTENTIAL_FIELDS(FIELD, R)                                                                  \
-    FIELD(R, paritas_potential_status, status, , "spacecraft_potential_status", "", "outcome")              \
-    FIELD(R, paritas_truth, sunlit, , "", "", "in sunlight")                                                \
-    FIELD(R, double, potential, , "", "V", "of the spacecraft")                                             \
-    FIELD(                                                                                                  \
-        R, double, error, , "spacecraft_potential_error", "V",                                              \
-        "one standard deviation from the distribution's covariance, with what the shift does in turn; NaN " \
-        "without a covariance and where the shift decides all. Jumps between stable potentials are not in " \
-        "it")                                                                                               \
-    FIELD(R, double, shift, , "spacecraft_potential_shift", "V",                                            \
-          "energies of the spectrum were lowered by this for the fit")                                      \
-    FIELD(R, double, second, , "spacecraft_potential_second", "V",                                          \
-          "in shade: another stable potential below 0, possible if it was negative before; NaN: none")      \
-    FIELD(R, double, temperature, , "plasma_temperature", "eV",                                             \
-          "of the plasma: in sunlight of the distribution, in shade plus potential / (kappa - 1.5)")        \
-    FIELD(R, double, electrons, , "", "A/m^2", "current of electrons, in")                                  \
-    FIELD(R, double, emitted, , "", "A/m^2",                                                                \
-          "current out: photoelectrons in sunlight, secondaries in shade")                                  \
+#define PARITAS_POTENTIAL_FIELDS(FIELD, R)                                                                   \
+    FIELD(R, paritas_potential_status, status, , "spacecraft_potential_status", "", "outcome")               \
+    FIELD(R, paritas_truth, sunlit, , "", "", "in sunlight")                                                 \
+    FIELD(R, double, potential, , "", "V", "of the spacecraft")                                              \
+    FIELD(                                                                                                   \
+        R, double, error, , "spacecraft_potential_error", "V",                                               \
+        "one standard deviation from the distribution's covariance, with what the shift does in turn; NaN "  \
+        "without a covariance and where the shift decides all. Jumps between stable potentials are not in "  \
+        "it")                                                                                                \
+    FIELD(R, double, ambiguity, , "spacecraft_potential_ambiguity", "V",                                     \
+          "from spectra in sunlight with an error above 1.4 V: spread about the potential of shifts from 8 " \
+          "V below to 40 V above, by their odds; else 0")                                                    \
+    FIELD(R, double, shift, , "spacecraft_potential_shift", "V",                                             \
+          "energies of the spectrum were lowered by this for the fit")                                       \
+    FIELD(R, double, second, , "spacecraft_potential_second", "V",                                           \
+          "in shade: another stable potential below 0, possible if it was negative before; NaN: none")       \
+    FIELD(R, double, temperature, , "plasma_temperature", "eV",                                              \
+          "of the plasma: in sunlight of the distribution, in shade plus potential / (kappa - 1.5)")         \
+    FIELD(R, double, electrons, , "", "A/m^2", "current of electrons, in")                                   \
+    FIELD(R, double, emitted, , "", "A/m^2",                                                                 \
+          "current out: photoelectrons in sunlight, secondaries in shade")                                   \
     FIELD(R, double, ions, , "", "A/m^2", "current of ions, in; left out in sunlight: 0")
 typedef struct paritas_potential {
     size_t size;

@@ -45,6 +45,9 @@ typedef struct paritas_sweeps {
     /* n x 15 x 88: normalised flux. Masked unless it is a positive number up to 1e12: the squares of larger
      * ones would drown all others */
     const double *flux;
+    /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
+     * positive number: known exactly */
+    const double *potential_error;
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 
@@ -107,6 +110,7 @@ typedef struct paritas_losscone_options {
     uint64_t
         first; /* number of the first sweep given: the same sweep has the same random numbers in any batch */
     unsigned population, generations; /* of de: 4 to 1024, and up to 1000000 */
+    double potential_errors;          /* of the sweeps' potential_error, that sets allow for; 0 to 10 */
 } paritas_losscone_options;
 #define PARITAS_LOSSCONE_OPTIONS_DEFAULT \
     {sizeof(paritas_losscone_options),   \
@@ -127,7 +131,8 @@ typedef struct paritas_losscone_options {
      42,                                 \
      0,                                  \
      50,                                 \
-     500}
+     500,                                \
+     2.0}
 
 /* ---- fits --------------------------------------------------------------------------------------- */
 
@@ -139,6 +144,33 @@ typedef struct paritas_losscone_options {
     ITEM(PARITAS_SWEEP_MISFIT, 3, "misfit", "lillis: a misfit above 2")                 \
     ITEM(PARITAS_SWEEP_AT_LIMIT, 4, "at_limit", "the limit of boxes or generations; see the gap")
 typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR) } paritas_sweep_status;
+
+/* What speaks against a fit. The flags of a fit are added up; 0: the fit is good.
+ *
+ * Noise: cells of a row are ordered by pitch angle, incident ones as they are given. Neighbours to which the
+ * model gives one level differ by noise alone (Rice, Ann. Statist. 12 (1984) 1215): noise^2 is half their
+ * mean squared difference.
+ * Edge: the evidence is (N ln(L / M) - k ln N) / 2 (Schwarz, Ann. Statist. 6 (1978) 461). N cells, the misfit
+ * L of two levels a row, the cone's misfit M and its k parameters enter. The levels pay nothing for their
+ * freedom. If polarity is wrong, the hole is among the incident cells, and the levels win.
+ * Other model: it wins by the same measure, by more than ln N. */
+#define PARITAS_QUALITY_FLAG_LIST(ITEM)                                                                     \
+    ITEM(PARITAS_QUALITY_NO_FIT, 1, "no_fit", "the sweep has no fit; its status says why")                  \
+    ITEM(PARITAS_QUALITY_AT_LIMIT, 2, "at_limit", "the search ended at its limit: the minimum is unproven") \
+    ITEM(PARITAS_QUALITY_POTENTIAL_AT_BOUND, 4, "potential_at_bound",                                       \
+         "the plateau reaches a bound of U, and the truth may lie beyond")                                  \
+    ITEM(PARITAS_QUALITY_RATIO_AT_BOUND, 8, "ratio_at_bound",                                               \
+         "the plateau comes within 0.01 of a bound of r: 88 directions resolve no less")                    \
+    ITEM(PARITAS_QUALITY_AMPLITUDE_AT_BOUND, 16, "amplitude_at_bound",                                      \
+         "the amplitude is at its upper bound, and half of it fits worse by more than 4 s^2")               \
+    ITEM(PARITAS_QUALITY_MISFIT, 32, "misfit",                                                              \
+         "the misfit is more than twice what the noise and a model good to 10 % allow")                     \
+    ITEM(PARITAS_QUALITY_NO_EDGE, 64, "no_edge",                                                            \
+         "two levels a row, one for each hemisphere, describe the sweep as well as a cone does")            \
+    ITEM(PARITAS_QUALITY_FILLED_CONE, 128, "filled_cone",                                                   \
+         "fluxes in the cone are nearer 1 than the background: there is no hole")                           \
+    ITEM(PARITAS_QUALITY_OTHER_MODEL, 256, "other_model", "the other model of the instrument fits better")
+typedef enum paritas_quality_flag { PARITAS_QUALITY_FLAG_LIST(PARITAS_ENUMERATOR) } paritas_quality_flag;
 
 #define PARITAS_PLATEAU_VERTICES 16
 
@@ -162,7 +194,14 @@ typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR
     FIELD(R, unsigned, solved, , "solved", "", "plateaus that it evaluated; of de generations")              \
     FIELD(R, unsigned, vertices, , "", "", "corners of the plateau; where there are more, 16 of them")       \
     FIELD(R, double, vertex, [PARITAS_PLATEAU_VERTICES][2], "", "V, 1",                                      \
-          "U, r of the corners, around the plateau")
+          "U, r of the corners, around the plateau")                                                         \
+    FIELD(R, double, noise, , "noise", "",                                                                   \
+          "size of a cell's noise, of the logarithm (lillis: of the flux), from differences of neighbours")  \
+    FIELD(R, double, edge_evidence, , "edge_evidence", "",                                                   \
+          "ln of the odds for a cone against two levels a row; above 0: there is an edge")                   \
+    FIELD(R, double, cone_level, , "cone_level", "",                                                         \
+          "normalised flux in the cone, geometric mean (lillis: mean); NaN if no cell is in it")             \
+    FIELD(R, unsigned, flags, , "", "", "sum of paritas_quality_flag, without OTHER_MODEL; 0: good")
 typedef struct paritas_losscone_result {
     size_t size;
     PARITAS_LOSSCONE_RESULT_FIELDS(PARITAS_MEMBER, )
@@ -172,6 +211,13 @@ typedef struct paritas_losscone_result {
 PARITAS_API paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *sweeps,
                                                 const paritas_losscone_options *options,
                                                 paritas_losscone_result *results);
+
+/* The flags of a fit beside `other`, the fit of the same sweep with the other response; NULL: none. */
+PARITAS_API unsigned paritas_quality_flags(const paritas_losscone_result *result,
+                                           const paritas_losscone_result *other);
+/* The words of flags, joined by `+`: "ratio_at_bound+misfit"; "good" without flags. */
+#define PARITAS_QUALITY_TEXT 160
+PARITAS_API void paritas_quality_words(unsigned flags, char text[PARITAS_QUALITY_TEXT]);
 
 /* ---- confidence sets ---------------------------------------------------------------------------- */
 
@@ -196,7 +242,10 @@ typedef struct paritas_confidence {
  *                3))
  *   step         resolution of the ends, V; 0: 1 V, with the folded response 0.2 V because its plateaus are
  *                narrow. More if the bounds are wide. The plateau always belongs to the set
- *   sets         n */
+ *   sets         n
+ * If the spacecraft's potential is off by 1 V, U is off by about 0.6 V: the edges stand still. The slope of a
+ * sweep comes from a least squares fit of U and ln r to its edges. Intervals of half width h become
+ * sqrt(h^2 + e^2) wide, with e = slope potential_errors potential_error. */
 PARITAS_API paritas_status paritas_losscone_confidence(paritas_context *context, const paritas_sweeps *sweeps,
                                                        const paritas_losscone_options *options,
                                                        const paritas_losscone_result *results,
@@ -281,7 +330,8 @@ PARITAS_API paritas_status paritas_losscone_beam(paritas_context *context, const
     ENUMERATION(paritas_losscone_response, PARITAS_LOSSCONE_RESPONSE_LIST,                          \
                 "The instrument's energy response.")                                                \
     ENUMERATION(paritas_losscone_search, PARITAS_LOSSCONE_SEARCH_LIST, "How the minimum is found.") \
-    ENUMERATION(paritas_sweep_status, PARITAS_SWEEP_STATUS_LIST, "Outcome of a sweep.")
+    ENUMERATION(paritas_sweep_status, PARITAS_SWEEP_STATUS_LIST, "Outcome of a sweep.")             \
+    ENUMERATION(paritas_quality_flag, PARITAS_QUALITY_FLAG_LIST, "What speaks against a fit.")
 #define PARITAS_LOSSCONE_RECORDS(RECORD)                                                              \
     RECORD(paritas_losscone_result, PARITAS_LOSSCONE_RESULT_FIELDS, "Fit of one sweep.")              \
     RECORD(paritas_confidence, PARITAS_CONFIDENCE_FIELDS, "Confidence set of the surface potential.") \

@@ -21,13 +21,13 @@ void write_counts(struct day_work *work, const char *key, size_t n, const char *
     write_close(work->writer);
 }
 
-void write_median(struct day_work *work, const char *key, const double *values)
+void write_median(struct day_work *work, const char *key, const double *values, const unsigned char *chosen)
 {
     const size_t n = work->sweeps->n;
     double *sorted = numbers(work->session, n);
     size_t left = 0;
     for (size_t i = 0; i < n && sorted; i++)
-        if (!isnan(values[i])) sorted[left++] = values[i];
+        if (!isnan(values[i]) && (!chosen || chosen[i])) sorted[left++] = values[i];
     sort_numbers(left, sorted);
     write_number(work->writer, key, sorted_median(left, sorted));
 }

@@ -44,10 +44,13 @@ const struct option options_losscone_confidence[] = {
     {"--draws", OPTION_COUNT, "N", "of the bootstrap, a sweep", "40"},
     {"--level", OPTION_NUMBER, "P", "coverage that the bootstrap aims at", "0.68"},
     {"--step", OPTION_NUMBER, "V", "resolution of the sets; default: 1, of the folded edge 0.2"},
+    {"--potential-errors", OPTION_NUMBER, "N",
+     "sets allow for N standard deviations of a spacecraft potential that was found from the plasma; "
+     "default: 2"},
     {0},
 };
 
-enum { FOLDED = 1 };
+enum { FOLDED = 1, SETS = 2 };
 #define FIELD(name) offsetof(paritas_losscone_options, name)
 static const struct setting settings[] = {
     {"--potential-lower", FIELD(potential_lower)},
@@ -60,6 +63,7 @@ static const struct setting settings[] = {
     {"--beam-sigma", FIELD(beam_sigma)},
     {"--background", FIELD(background)},
     {"--response-width", FIELD(response_width), .part = FOLDED},
+    {"--potential-errors", FIELD(potential_errors), .part = SETS},
 };
 
 /* Refusals name the option. */
@@ -144,7 +148,8 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     }
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
-    settings_write(writer, COUNT_OF(settings), settings, o, plan->folded ? FOLDED : 0);
+    settings_write(writer, COUNT_OF(settings), settings, o,
+                   (plan->folded ? FOLDED : 0u) | (plan->confidence != CONFIDENCE_NONE ? SETS : 0u));
     write_string(writer, "confidence", kinds[plan->confidence]);
     if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
     if (plan->confidence == CONFIDENCE_BOOTSTRAP) {
@@ -226,4 +231,18 @@ paritas_status losscone_answer(struct session *session, const struct losscone_pl
             TRY(answer_sets(session, plan, sweeps, &options, results, &answers->sets[model]));
     }
     return PARITAS_OK;
+}
+
+int losscone_preferred(const struct losscone_answers *answers, size_t k)
+{
+    const paritas_losscone_result *hard = answers->results[0], *folded = answers->results[1];
+    if (!hard || !folded || !losscone_fitted(&hard[k]) || !losscone_fitted(&folded[k])) return -1;
+    return !(hard[k].misfit <= folded[k].misfit);
+}
+
+unsigned losscone_flags(const struct losscone_answers *answers, size_t k)
+{
+    const int model = answers->results[0] ? losscone_preferred(answers, k) == 1 : 1;
+    const paritas_losscone_result *other = answers->results[1 - model];
+    return paritas_quality_flags(&answers->results[model][k], other ? &other[k] : NULL);
 }

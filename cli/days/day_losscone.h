@@ -35,6 +35,11 @@ paritas_status losscone_answer(struct session *session, const struct losscone_pl
                                const paritas_sweeps *sweeps, uint64_t first,
                                struct losscone_answers *answers);
 
+/* The model with the lesser misfit, of two; -1: not both have a fit. */
+int losscone_preferred(const struct losscone_answers *answers, size_t k);
+/* Quality of sweep k: of the preferred model, where there are two, else of the one. */
+unsigned losscone_flags(const struct losscone_answers *answers, size_t k);
+
 bool losscone_fitted(const paritas_losscone_result *result);
 /* Why `k` has nothing to fit, else how the fit ended. */
 const char *losscone_status_word(const struct sweeps *sweeps, size_t k,

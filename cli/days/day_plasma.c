@@ -62,6 +62,21 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
     return settings_take(session, COUNT_OF(settings), settings, &plan->kappa);
 }
 
+static bool illumination_known(const struct session *session, const struct sources *sources)
+{
+    const paritas_er_geometry *table = sources->tables[SOURCES_GEOMETRY];
+    return option_given(session, "--illumination") || sources->spice ||
+           (table && paritas_er_geometry_has(table, "spacecraft_in_sun"));
+}
+
+void plasma_note_illumination(struct session *session, const struct sources *sources)
+{
+    if (sources->potential == POTENTIAL_AUTO && !illumination_known(session, sources))
+        paritas_note(session->context,
+                     "the illumination of the spacecraft is not known and taken as sunlight "
+                     "(--illumination, --geometry); shade moves U by tens of volts");
+}
+
 void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *sources,
                           struct writer *writer)
 {

@@ -16,6 +16,8 @@ extern const struct option options_plasma[];
 #define GROUP_PLASMA {"Plasma", options_plasma}
 
 paritas_status plasma_plan_open(struct session *session, struct plasma_plan *plan);
+/* Says so if potentials are to be found, and neither geometry nor option tells sunlight from shade. */
+void plasma_note_illumination(struct session *session, const struct sources *sources);
 void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *sources,
                           struct writer *writer);
 

@@ -505,13 +505,18 @@ static void answer_table(struct state *state)
 {
     struct text *out = &state->session->out, headers;
     const struct json *medians = NULL;
-    for (size_t k = 0; k < state->days.n && !medians; k++)
+    bool judged = false;
+    for (size_t k = 0; k < state->days.n && !medians; k++) {
         medians = first_of(json_get(answer_of(state, k), "medians"));
+        judged = json_get(answer_of(state, k), "good");
+    }
     struct table table;
     char formats[TABLE_COLUMNS + 1] = "l99";
+    if (judged) strcat(formats, "9");
     size_t columns = strlen(formats);
+    const size_t first_median = columns;
     text_open(&headers, out->allocator);
-    text_format(&headers, "day|sweeps|fitted");
+    text_format(&headers, "day|sweeps|fitted%s", judged ? "|good" : "");
     for (const struct json *one = medians; one && columns + 1 < TABLE_COLUMNS; one = one->next) {
         text_format(&headers, "|%s", one->key);
         formats[columns++] = '4';
@@ -520,7 +525,8 @@ static void answer_table(struct state *state)
     text_append(&headers, "|", 2);
     out->failed = out->failed || headers.failed;
     if (headers.failed) return;
-    text_format(out, "tables in %s; numbers of a day are medians\n\n", state->folder);
+    text_format(out, "tables in %s; numbers of a day are medians%s\n\n", state->folder,
+                judged ? " of its good sweeps" : "");
     table_open(&table, out, headers.bytes, formats);
     text_free(&headers);
     for (size_t k = 0; k < state->days.n; k++) {
@@ -528,7 +534,8 @@ static void answer_table(struct state *state)
         table_text(&table, state->days.days[k].date[0] != '\0' ? state->days.days[k].date : "-");
         table_number(&table, number_of(answer, "sweeps"), 9);
         table_number(&table, number_of(answer, "fitted"), 9);
-        for (size_t column = 3; column + 1 < columns; column++, one = one->next)
+        if (judged) table_number(&table, number_of(answer, "good"), 9);
+        for (size_t column = first_median; column + 1 < columns; column++, one = one->next)
             table_number(&table, number_of(json_get(answer, "medians"), one->key), 4);
         table_text(&table, state->errors[k] ? "could not be read" : state->resumed[k] ? "already there" : "");
     }
@@ -582,6 +589,7 @@ static void answer_of_run(struct state *state)
     answer_counts(state, "statuses", "sweeps: ");
     answer_counts(state, "spacecraft_potentials", "spacecraft potentials: ");
     answer_counts(state, "preferred", "lesser misfit: ");
+    answer_counts(state, "qualities", "quality: ");
     answer_counts(state, "reasons", "masked: ");
 }
 
@@ -646,6 +654,28 @@ static void note_unanswered(const struct state *state)
                             : "");
 }
 
+/* Days of which most sweeps are not good; the likely cause of the first. */
+static void note_few_good(const struct state *state)
+{
+    size_t days = 0, first = 0;
+    for (size_t k = 0; k < state->days.n; k++)
+        if (json_get(answer_of(state, k), "few_good") && days++ == 0) first = k;
+    if (days == 0) return;
+    const struct json *answer = answer_of(state, first), *few = json_get(answer, "few_good"),
+                      *cause = json_get(few, "cause");
+    char which[64] = "", tried[160];
+    if (days > 1) snprintf(which, sizeof which, "%zu days have few good sweeps; ", days);
+    if (json_is(cause, JSON_STRING))
+        snprintf(tried, sizeof tried, "with another %s %.0f of %.0f others are good", cause->text,
+                 number_of(few, "good"), number_of(few, "tried"));
+    else
+        snprintf(tried, sizeof tried,
+                 "another polarity, illumination or spacecraft potential does not help %.0f others",
+                 number_of(few, "tried"));
+    paritas_note(state->session->context, "%s%s: %.0f of %.0f sweeps are good; %s", which,
+                 state->days.days[first].date, number_of(answer, "good"), number_of(answer, "sweeps"), tried);
+}
+
 static paritas_status run_days(struct state *state)
 {
     struct session *session = state->session;
@@ -665,6 +695,7 @@ static paritas_status run_days(struct state *state)
     note_oddities(state);
     note_unmatched(state);
     note_unanswered(state);
+    note_few_good(state);
     answer_of_run(state);
     if (state->n_errors == 0) return PARITAS_OK;
     size_t first = 0;

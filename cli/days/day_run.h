@@ -51,8 +51,8 @@ void column_add_records(struct day_work *work, const char *suffix, const struct 
 
 /* number of each word; sorts them */
 void write_counts(struct day_work *work, const char *key, size_t n, const char **words);
-/* of a value a sweep, without NaN */
-void write_median(struct day_work *work, const char *key, const double *values);
+/* of a value a sweep, without NaN; `chosen`: sweeps that count, NULL: all */
+void write_median(struct day_work *work, const char *key, const double *values, const unsigned char *chosen);
 void write_reasons(struct writer *writer, const paritas_er_day *day);
 
 /* Columns of all day tables. Needs the spacecraft potentials. */

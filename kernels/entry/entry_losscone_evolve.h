@@ -3,6 +3,7 @@
 #define PARITAS_ENTRY_LOSSCONE_EVOLVE_H
 
 #include "losscone/losscone_evolve.h"
+#include "losscone/losscone_quality.h"
 
 /* in: sweeps' rows, then evolve_shared: bounds of U for the Latin hypercube, its EVOLVE_STARTS points, Sobol
  * points of the population (unit cube). out: evolve_answer. Slab: EVOLVE_SLAB. */
@@ -39,7 +40,20 @@ KERNEL(losscone_evolve)
         answer[EVOLVE_CELLS] = cells;
         answer[EVOLVE_GENERATIONS] = REAL_OF(end.generations);
         answer[EVOLVE_SETTLED] = end.settled ? R(1.0) : R(0.0);
+        for (u32 c = 0; c < LOSSCONE_POINT; c++) (s + EVOLVE_OUTCOME)[c] = best[c * fit.members];
     }
+    TEAM_BARRIER();
+    quality_find(fit.run, sweep, s, s + EVOLVE_OUTCOME, s + EVOLVE_QUALITIES);
+    ONE_WORKER
+    {
+        GLOBAL const real *point = s + EVOLVE_OUTCOME;
+        GLOBAL real *quality = s + EVOLVE_QUALITIES;
+        if (quality_at_bound(mr, point))
+            quality[QUALITY_HALF] =
+                point_misfit(fit.run, s, point[LOSSCONE_U], point[LOSSCONE_R], R(0.5) * point[LOSSCONE_A]);
+        for (u32 i = 0; i < QUALITY_SIZE; i++) answer[EVOLVE_QUALITY + i] = quality[i];
+    }
+    TEAM_BARRIER();
 }
 
 #endif

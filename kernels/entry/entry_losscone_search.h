@@ -3,6 +3,7 @@
 #define PARITAS_ENTRY_LOSSCONE_SEARCH_H
 
 #include "losscone/losscone_outcome.h"
+#include "losscone/losscone_quality.h"
 
 /* in: sweeps' rows. out: search_answer. Slab: SEARCH_SLAB. */
 KERNEL(losscone_search)
@@ -19,6 +20,17 @@ KERNEL(losscone_search)
     }
     TEAM_BARRIER();
     search_misfit(LOSSCONE, outcome + OUTCOME_POINT, outcome + OUTCOME_MISFIT);
+    quality_find(losscone_run_of(mi, mr), sweep, s, outcome + OUTCOME_POINT, outcome + OUTCOME_QUALITY);
+    TEAM_IF(quality_at_bound(mr, outcome + OUTCOME_POINT)) {
+        ONE_WORKER
+        {
+            for (u32 c = 0; c < LOSSCONE_POINT; c++)
+                (s + SEARCH_HALVED)[c] = outcome[OUTCOME_POINT + c] * (c == LOSSCONE_A ? R(0.5) : R(1.0));
+        }
+        TEAM_BARRIER();
+        search_misfit(LOSSCONE, s + SEARCH_HALVED, outcome + OUTCOME_QUALITY + QUALITY_HALF);
+    }
+    TEAM_BARRIER();
     TEAM_FOR(i, OUTCOME_SIZE) STORE_ROWS(out, rows, OUTCOME_SIZE, i, outcome[i]);
     TEAM_BARRIER();
 }

@@ -39,8 +39,10 @@ enum kappa_reals {
 /* All numbers are finite. */
 enum spectrum_row {
     PLACE8(SPECTRUM_ENERGY, SWEEP_SLOTS), /* eV; 0: masked */
-    PLACE8(SPECTRUM_FLUX, SWEEP_SLOTS),   /* omnidirectional; below 0: masked */
-    PLACE8(SPECTRUM_GAIN, SWEEP_SLOTS),   /* counts at flux 1; weights `original`: counts */
+    /* eV, before the spacecraft's potential was subtracted; without an energy: no electrons arrive */
+    PLACE8(SPECTRUM_CHANNEL, SWEEP_SLOTS),
+    PLACE8(SPECTRUM_FLUX, SWEEP_SLOTS), /* omnidirectional; below 0: masked */
+    PLACE8(SPECTRUM_GAIN, SWEEP_SLOTS), /* counts at flux 1; weights `original`: counts */
     /* y, kappa, t; kappa 0: unknown. A held density gives y */
     PLACE8(SPECTRUM_START, KAPPA_PARAMETERS),
     SPECTRUM_SIZE
@@ -64,6 +66,8 @@ enum kappa_slab {
     PLACE8(KAPPA_S_DATA, SPECTRUM_SIZE),
     PLACE8(KAPPA_S_EXPECTED, SWEEP_SLOTS), /* sensitivity x flux; without counts ln(flux + floor) */
     PLACE8(KAPPA_S_LOG_ENERGY, SWEEP_SLOTS),
+    PLACE8(KAPPA_S_LOG_CHANNEL, SWEEP_SLOTS),
+    PLACE8(KAPPA_S_GAINED, SWEEP_SLOTS), /* channel / energy; 0: no electrons */
     PLACE8(KAPPA_S_LOG_FLUX, SWEEP_SLOTS),
     PLACE8(KAPPA_S_COUNTS_FOR, SWEEP_SLOTS), /* row weights for starts */
     PLACE8(KAPPA_S_MODEL, KAPPA_MODELS *SWEEP_SLOTS),

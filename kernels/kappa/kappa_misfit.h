@@ -55,14 +55,19 @@ FN_LARGE void misfit_load(FIT_PARAMETERS, GLOBAL const elem *in, lane_rows rows)
         STOREP(data, SPECTRUM_GAIN + i, gain);
         STOREP(s + KAPPA_S_EXPECTED, i, expected);
         STOREP(s + KAPPA_S_LOG_ENERGY, i, m_log(PSELECT(energy > zero, energy, PK(1.0))));
+        const pack channel = LOADP(data, SPECTRUM_CHANNEL + i);
+        STOREP(s + KAPPA_S_LOG_CHANNEL, i, m_log(PSELECT(channel > zero, channel, PK(1.0))));
+        STOREP(
+            s + KAPPA_S_GAINED, i,
+            PSELECT(energy > zero, pflush(PDIVIDE(channel, PSELECT(energy > zero, energy, PK(1.0)))), zero));
         /* with a held density empty rows count in starts if they have a logarithm */
         const pmask speaks = mi[KAPPA_DENSITY_HELD] && weights != 0 ? used : some;
         STOREP(s + KAPPA_S_LOG_FLUX, i, m_log(PSELECT(some, f, PK(1.0))));
         STOREP(s + KAPPA_S_COUNTS_FOR, i, PSELECT(speaks, counts_for, zero));
     }
     TEAM_IF(mi[KAPPA_FOLDED]) {
-        response_prepare(s + KAPPA_S_RESPONSE, data + SPECTRUM_ENERGY, s + KAPPA_S_LOG_ENERGY,
-                         LOADM1(mr, KAPPA_SHARPNESS));
+        response_prepare(s + KAPPA_S_RESPONSE, data + SPECTRUM_CHANNEL, s + KAPPA_S_LOG_CHANNEL,
+                         s + KAPPA_S_GAINED, LOADM1(mr, KAPPA_SHARPNESS));
     }
     TEAM_BARRIER();
 }

@@ -12,23 +12,28 @@ FN pack response_weight(pack distance, real sharpness)
     return pflush(m_exp(PACK_OF(-sharpness) * (distance * distance)));
 }
 
-/* response[n j + i], n = SWEEP_SLOTS. Own barriers. */
-FN void response_prepare(GLOBAL real *response, GLOBAL const real *energy, GLOBAL const real *log_energy,
-                         real sharpness)
+/* response[n j + i], n = SWEEP_SLOTS: weight of energy j in row i, both outside the spacecraft's potential.
+ * The sensor folds electrons after their energies, and fluxes with them, grew by the factor `gained`. Own
+ * barriers. */
+FN void response_prepare(GLOBAL real *response, GLOBAL const real *channel, GLOBAL const real *log_channel,
+                         GLOBAL const real *gained, real sharpness)
 {
     TEAM_BARRIER();
     TEAM_FOR_PACK(i, SWEEP_SLOTS) {
         pack sum = PK(0.0);
         for (u32 j = 0; j < SWEEP_ROWS; j++) {
             const pack w =
-                PSELECT(PACK_OF(energy[j]) > PK(0.0),
-                        response_weight(LOADP(log_energy, i) - PACK_OF(log_energy[j]), sharpness), PK(0.0));
+                PSELECT(PACK_OF(channel[j]) > PK(0.0),
+                        response_weight(LOADP(log_channel, i) - PACK_OF(log_channel[j]), sharpness), PK(0.0));
             STOREP(response, SWEEP_SLOTS * j + i, w);
             sum = sum + w;
         }
-        const pack inverse = PDIVIDE(PK(1.0), PSELECT(sum > PK(0.0), sum, PK(1.0)));
-        for (u32 j = 0; j < SWEEP_ROWS; j++)
-            STOREP(response, SWEEP_SLOTS * j + i, pflush(LOADP(response, SWEEP_SLOTS * j + i) * inverse));
+        const pack own = LOADP(gained, i), inverse = PDIVIDE(PK(1.0), PSELECT(sum > PK(0.0), sum, PK(1.0)));
+        for (u32 j = 0; j < SWEEP_ROWS; j++) {
+            const pack part = pflush(LOADP(response, SWEEP_SLOTS * j + i) * inverse),
+                       gain = pflush(PDIVIDE(PACK_OF(gained[j]), PSELECT(own > PK(0.0), own, PK(1.0))));
+            STOREP(response, SWEEP_SLOTS * j + i, pflush(part * gain));
+        }
     }
     TEAM_BARRIER();
 }

@@ -73,6 +73,17 @@ enum cosines_row {
     COSINES_IN
 };
 
+/* Of a point, for the judgement of fits. */
+enum quality_number {
+    QUALITY_LEVELS, /* misfit of two levels a row, one for each hemisphere */
+    QUALITY_STEPS,  /* squared differences of neighbours in one level of the model */
+    QUALITY_PAIRS,  /* how many */
+    QUALITY_INSIDE, /* data wholly in the cone, outside the beam */
+    QUALITY_COUNT,  /* how many */
+    QUALITY_HALF,   /* misfit with half the amplitude; at its bound only, else 0 */
+    QUALITY_SIZE
+};
+
 #define OUTCOME_VERTICES_MOST 16
 enum search_answer {
     OUTCOME_MISFIT, /* a sum, for Lillis too */
@@ -89,6 +100,7 @@ enum search_answer {
     OUTCOME_SOLVED,
     OUTCOME_VERTICES,
     PLACE8(OUTCOME_VERTEX, 2 * OUTCOME_VERTICES_MOST), /* U, r of the first */
+    PLACE8(OUTCOME_QUALITY, QUALITY_SIZE),
     OUTCOME_SIZE
 };
 
@@ -100,6 +112,7 @@ enum evolve_answer {
     EVOLVE_CELLS,
     EVOLVE_GENERATIONS,
     EVOLVE_SETTLED, /* 1: the population came to rest */
+    PLACE(EVOLVE_QUALITY, QUALITY_SIZE),
     EVOLVE_OUT
 };
 

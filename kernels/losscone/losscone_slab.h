@@ -44,7 +44,8 @@ enum cells_slab {
     /* reflected cells by threshold: ln(flux + 1e-6) (Lillis: flux), sin^2 of the pitch angle */
     PLACE8(CELLS_DATA, SWEEP_SLOT_CELLS),
     PLACE8(CELLS_SINE, SWEEP_SLOT_CELLS),
-    PLACE8(CELLS_ALL, SWEEP_SLOT_CELLS), /* all cells in the sweep's order */
+    PLACE8(CELLS_ALL, SWEEP_SLOT_CELLS),                 /* all cells in the sweep's order */
+    PLACE8(CELLS_QUALITY, (QUALITY_SIZE * SWEEP_SLOTS)), /* quality_number of rows */
     CELLS_SIZE
 };
 
@@ -126,6 +127,7 @@ enum search_slab {
     PLACE8(SEARCH_VALUES, SWEEP_FAMILIES),
     PLACE8(SEARCH_POLYGON, 3 * POLYGON_ROOM), /* the plateau, and room to clip it */
     PLACE8(SEARCH_OUTCOME, OUTCOME_SIZE),
+    PLACE8(SEARCH_HALVED, LOSSCONE_POINT), /* a point with half the amplitude */
 
     PLACE8(BEAM_KNOWN, SWEEP_SLOTS),  /* beam_knowledge */
     PLACE8(BEAM_CELLS, SWEEP_SLOTS),  /* in the beam */
@@ -196,6 +198,8 @@ enum bootstrap_slab {
 #define EVOLVE_PATIENCE 10 /* generations without gain before the end */
 enum evolve_slab {
     EVOLVE_BEGIN = CELLS_SIZE,
+    PLACE8(EVOLVE_OUTCOME, LOSSCONE_POINT), /* the point */
+    PLACE8(EVOLVE_QUALITIES, QUALITY_SIZE),
     PLACE8(EVOLVE_LEAST, EVOLVE_PATIENCE + 1), /* after each generation, cyclic */
     PLACE8(POINT_START, (SWEEP_SLOTS * POINT_STRIDE)),
     PLACE8(POINT_TABLE,

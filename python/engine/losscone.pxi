@@ -1,5 +1,6 @@
 # Loss cones: fits, confidence sets, profiles, models. Options: of option_values.
 
+QUALITY_TEXT = PARITAS_QUALITY_TEXT
 SWEEP_ROWS, SWEEP_CELLS = PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS
 cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
 
@@ -11,11 +12,11 @@ cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
 cdef class SweepArrays:
     """Checked; borrowed if contiguous and float64."""
 
-    cdef readonly object energy, potential, cosine, flux
+    cdef readonly object energy, potential, cosine, flux, potential_error
     cdef readonly Py_ssize_t n
     cdef paritas_sweeps c
 
-    def __init__(self, energy, potential, cosine, flux):
+    def __init__(self, energy, potential, cosine, flux, potential_error=None):
         cdef Array energies = array_of(energy, ROWS, "energy")
         cdef Py_ssize_t n = energies.n
         cdef Array volts = of_sweeps(potential, n, ROWS, "potential")
@@ -25,6 +26,8 @@ cdef class SweepArrays:
         self.c = paritas_sweeps_default
         self.c.n, self.c.energy, self.c.potential = n, energies.at, volts.at
         self.c.cosine, self.c.flux = cosines.at, fluxes.at
+        cdef Array errors = vector(potential_error, n, "potential_error")
+        self.potential_error, self.c.potential_error = errors.array, errors.at
 
 
 def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, Engine engine=None,
@@ -33,6 +36,21 @@ def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, 
     cdef Array rows = new_rows("paritas_losscone_result", sweeps.n)
     paritas_losscone_fit(&sweeps.c, &options, rows.rows, engine, progress)
     return rows.array
+
+
+def losscone_quality(results, others=None):
+    """Words, n, as the program's column `quality`. others: results of the other response."""
+    cdef Py_ssize_t k, n = len(results)
+    cdef Array own = copied_rows("paritas_losscone_result", results, n, "results")
+    cdef Array other = own if others is None else copied_rows("paritas_losscone_result", others, n, "others")
+    cdef paritas_losscone_result *first = <paritas_losscone_result *>own.rows
+    cdef paritas_losscone_result *second = <paritas_losscone_result *>other.rows
+    cdef char text[PARITAS_QUALITY_TEXT]
+    words = np.empty(n, f"U{PARITAS_QUALITY_TEXT}")
+    for k in range(n):
+        paritas_quality_words(paritas_quality_flags(&first[k], NULL if others is None else &second[k]), text)
+        words[k] = text.decode()
+    return words
 
 
 def losscone_confidence(SweepArrays sweeps not None, paritas_losscone_options options, results,

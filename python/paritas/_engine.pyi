@@ -200,9 +200,15 @@ class SweepArrays:
     potential: _Floats
     cosine: _Floats
     flux: _Floats
+    potential_error: _Floats | None
     n: int
-    def __init__(self, energy: Any, potential: Any, cosine: Any, flux: Any) -> None: ...
+    def __init__(
+        self, energy: Any, potential: Any, cosine: Any, flux: Any, potential_error: Any = None
+    ) -> None: ...
 
+def losscone_quality(results: Any, others: Any = None) -> NDArray[np.str_]: ...
+
+QUALITY_TEXT: int
 losscone_fit: _Answer
 losscone_confidence: _Answer
 losscone_bootstrap: _FloatsAnswer

@@ -149,8 +149,11 @@ static struct view view_spectrum(const struct task *task, size_t which, double *
     memset(row, 0, SPECTRUM_SIZE * sizeof *row);
     for (unsigned i = 0; i < SWEEP_SLOTS; i++) row[SPECTRUM_FLUX + i] = -1.0;
     for (unsigned i = 0; i < SWEEP_ROWS; i++) {
-        if (!(energy[i] >= 1e-3 && energy[i] <= 1e9)) continue;
+        const double *channel = given->channel ? given->channel + which * SWEEP_ROWS : energy;
+        if (!(energy[i] >= 1e-3 && energy[i] <= 1e9 && channel[i] >= energy[i] && channel[i] <= 1e9))
+            continue;
         row[SPECTRUM_ENERGY + i] = energy[i];
+        row[SPECTRUM_CHANNEL + i] = channel[i];
         const double f = flux[i] < 0.0 && flux[i] - flux[i] == 0.0 ? 0.0 : flux[i], g = gain ? gain[i] : 1.0;
         if (!usable(f) || !usable(g) ||
             (task->options.weights == PARITAS_KAPPA_WEIGHTS_COUNTS && !(g > 0.0 && usable(f * g))))

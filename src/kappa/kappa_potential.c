@@ -139,6 +139,7 @@ paritas_potential potential_unknown(paritas_potential_status status, unsigned su
                                .sunlit = sunlit,
                                .potential = none,
                                .error = none,
+                               .ambiguity = none,
                                .shift = shift,
                                .second = none,
                                .temperature = none,
@@ -165,6 +166,7 @@ static void take_potential(const void *user, size_t job, const double *answer)
         potential_unknown((paritas_potential_status)(int)answer[CHARGING_STATUS], run->sunlit[job] != 0, 0.0);
     if (result->status != PARITAS_POTENTIAL_FOUND) return;
     result->potential = answer[CHARGING_POTENTIAL];
+    result->ambiguity = 0.0;
     if (run->covariance) result->error = error_of(run->covariance + 9 * job, answer + CHARGING_BY_DENSITY);
     if (answer[CHARGING_HAS_SECOND] > 0.0) result->second = answer[CHARGING_SECOND];
     result->temperature = paritas_kappa_temperature(plasma->kappa, plasma->theta) +

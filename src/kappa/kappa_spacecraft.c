@@ -1,4 +1,5 @@
 /* kappa_spacecraft.c: spacecraft potentials from spectra. */
+#include "base/host_math.h"
 #include "base/sized.h"
 #include "kappa/kappa.h"
 
@@ -10,7 +11,13 @@
 #define CLOSE 1e-3      /* V: a potential this near the shift is final */
 /* V: shifts this near, one too small and one too large: the potential jumps */
 #define NARROW 1e-5
-#define NEAR 3.0     /* V */
+#define NEAR 3.0 /* V */
+/* V: beside a potential with a larger error other shifts are tried, so far apart. The lowest root was found:
+ * others lie above. */
+#define DOUBTED 1.4
+#define TRY_STEP 4.0
+#define TRIES_BELOW 2
+#define TRIES_ABOVE 10
 #define FURTHEST 1e9 /* V: no shift is too large yet */
 
 /* Arguments, and what every round of refits changes. */
@@ -28,7 +35,7 @@ struct task {
 struct shifted {
     size_t *which; /* their numbers among all */
     double *shift;
-    double *energy, *flux, *sensitivity, *counts; /* n x 15 */
+    double *energy, *flux, *sensitivity, *counts, *channel; /* n x 15 */
     unsigned char *sunlit;
     paritas_kappa_result *fits;
     paritas_potential *results;
@@ -37,7 +44,7 @@ struct shifted {
 static paritas_status shifted_allocate(paritas_context *context, struct arena *arena, size_t n,
                                        struct shifted *shifted)
 {
-    double *numbers = arena_array(arena, n, (1 + 4 * ROWS) * sizeof *numbers);
+    double *numbers = arena_array(arena, n, (1 + 5 * ROWS) * sizeof *numbers);
     shifted->which = arena_array(arena, n, sizeof *shifted->which);
     shifted->sunlit = arena_array(arena, n, sizeof *shifted->sunlit);
     shifted->fits = arena_array(arena, n, sizeof *shifted->fits);
@@ -49,6 +56,7 @@ static paritas_status shifted_allocate(paritas_context *context, struct arena *a
     shifted->flux = shifted->energy + n * ROWS;
     shifted->sensitivity = shifted->flux + n * ROWS;
     shifted->counts = shifted->sensitivity + n * ROWS;
+    shifted->channel = shifted->counts + n * ROWS;
     memset(shifted->sunlit, 1, n);
     /* records have the size of the first */
     shifted->fits->size = sizeof *shifted->fits;
@@ -83,6 +91,7 @@ static void shift(const struct task *task, size_t from, double potential, struct
         const double energy = spectra->energy[of] - potential;
         const double part = task->options.liouville && energy > 0.0 ? energy / spectra->energy[of] : 1.0;
         shifted->energy[at] = energy > 0.0 ? energy : NAN;
+        shifted->channel[at] = (spectra->channel ? spectra->channel : spectra->energy)[of];
         shifted->flux[at] = spectra->flux[of] * part;
         if (spectra->sensitivity) shifted->sensitivity[at] = spectra->sensitivity[of] / part;
         if (spectra->counts) shifted->counts[at] = spectra->counts[of];
@@ -158,13 +167,32 @@ static void refuse_unsettled(const struct search *search, paritas_potential *res
     refuse(PARITAS_POTENTIAL_NOT_SETTLED, result);
 }
 
+static bool is_at_bound(const paritas_kappa_result *fit)
+{
+    return fit->theta_state == PARITAS_PARAMETER_AT_LOWER_BOUND ||
+           fit->theta_state == PARITAS_PARAMETER_AT_UPPER_BOUND;
+}
+
 /* At theta's bound the currents are not the plasma's. */
 static void refuse_bound(const paritas_kappa_result *fit, paritas_potential *result)
 {
-    if (result->status != PARITAS_POTENTIAL_FOUND || (fit->theta_state != PARITAS_PARAMETER_AT_LOWER_BOUND &&
-                                                      fit->theta_state != PARITAS_PARAMETER_AT_UPPER_BOUND))
-        return;
-    refuse(PARITAS_POTENTIAL_AT_BOUND, result);
+    if ((result->status == PARITAS_POTENTIAL_FOUND || result->status == PARITAS_POTENTIAL_BELOW_ZERO) &&
+        is_at_bound(fit))
+        refuse(PARITAS_POTENTIAL_AT_BOUND, result);
+}
+
+static paritas_status fit_shifted(const struct task *task, struct arena *arena, size_t n,
+                                  const struct shifted *shifted)
+{
+    const paritas_spectra *all = &task->spectra;
+    const paritas_spectra spectra = {.size = sizeof spectra,
+                                     .n = n,
+                                     .energy = shifted->energy,
+                                     .flux = shifted->flux,
+                                     .sensitivity = all->sensitivity ? shifted->sensitivity : NULL,
+                                     .counts = all->counts ? shifted->counts : NULL,
+                                     .channel = task->options.liouville ? shifted->channel : NULL};
+    return fit_and_solve(task, arena, &spectra, shifted->sunlit, shifted->fits, shifted->results);
 }
 
 /* Shifts and fits every open spectrum once more. *open: how many there were. */
@@ -186,19 +214,60 @@ static paritas_status refit(const struct task *task, struct arena *arena, bool f
         search->shift = last->shift;
         search->off = last->potential - last->shift;
     }
-    const paritas_spectra spectra = {.size = sizeof spectra,
-                                     .n = n,
-                                     .energy = shifted.energy,
-                                     .flux = shifted.flux,
-                                     .sensitivity = all->sensitivity ? shifted.sensitivity : NULL,
-                                     .counts = all->counts ? shifted.counts : NULL};
-    TRY(fit_and_solve(task, arena, &spectra, shifted.sunlit, shifted.fits, shifted.results));
+    TRY(fit_shifted(task, arena, n, &shifted));
     for (size_t k = 0; k < n; k++) {
         const size_t which = shifted.which[k];
         task->fits[which] = shifted.fits[k];
         task->results[which] = shifted.results[k];
         task->results[which].shift = shifted.shift[k];
         learn(&task->searches[which], &task->results[which]);
+    }
+    return PARITAS_OK;
+}
+
+static bool is_doubted(const paritas_potential *result)
+{
+    return result->sunlit && result->status == PARITAS_POTENTIAL_FOUND && result->error > DOUBTED;
+}
+
+/* exp of minus half a sum: (potential - shift)^2 / error^2, and the misfit above `least`. */
+static double odds_of(const struct shifted *shifted, size_t which, double least)
+{
+    const paritas_potential *tried = &shifted->results[which];
+    if (tried->status != PARITAS_POTENTIAL_FOUND || !(tried->error > 0.0)) return 0.0;
+    if (is_at_bound(&shifted->fits[which])) return 0.0;
+    const double pull = (tried->potential - shifted->shift[which]) / tried->error,
+                 more = shifted->fits[which].misfit - least;
+    return host_exp(-0.5 * (pull * pull + (more > 0.0 ? more : 0.0)));
+}
+
+/* In cold and tenuous plasma many shifts lead back to themselves within errors, and all of them fit the
+ * spectrum. Each counts by its odds, from both. */
+static paritas_status try_other_shifts(const struct task *task, struct arena *arena)
+{
+    struct shifted shifted = {0};
+    size_t n = 0;
+    for (size_t k = 0; k < task->spectra.n; k++)
+        n += is_doubted(&task->results[k]) ? TRIES_BELOW + TRIES_ABOVE : 0;
+    if (n == 0) return PARITAS_OK;
+    TRY(shifted_allocate(task->context, arena, n, &shifted));
+    n = 0;
+    for (size_t k = 0; k < task->spectra.n; k++)
+        for (int i = -TRIES_BELOW; i <= TRIES_ABOVE && is_doubted(&task->results[k]); i++) {
+            const double to = task->results[k].potential + TRY_STEP * i;
+            if (i != 0 && to > 0.0) shift(task, k, to, &shifted, n++);
+        }
+    TRY(fit_shifted(task, arena, n, &shifted));
+    for (size_t i = 0, next; i < n; i = next) {
+        const size_t k = shifted.which[i];
+        double odds = 1.0, spread = 0.0;
+        for (next = i; next < n && shifted.which[next] == k; next++) {
+            const double away = shifted.shift[next] - task->results[k].potential,
+                         own = odds_of(&shifted, next, task->fits[k].misfit);
+            odds += own;
+            spread += own * away * away;
+        }
+        task->results[k].ambiguity = host_sqrt(spread / odds);
     }
     return PARITAS_OK;
 }
@@ -222,6 +291,12 @@ static paritas_status settle(struct task *task)
     }
     for (size_t k = 0; task->options.refits > 1 && k < n && !status; k++)
         refuse_unsettled(&task->searches[k], &task->results[k]);
+    if (task->options.refits > 1 && !status) {
+        struct arena arena;
+        arena_open(&arena, &context->allocator);
+        status = try_other_shifts(task, &arena);
+        arena_free(&arena);
+    }
     paritas_release(&context->allocator, task->searches);
     return status;
 }

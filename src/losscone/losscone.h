@@ -39,11 +39,18 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
                                     paritas_sweeps *sweeps);
 
+/* Fills in what speaks of a fit's quality, after all else. `quality`: quality_number. `scale`: sum of squares
+ * over the result's misfit. */
+void losscone_judge(const paritas_losscone_options *options, const double *quality, double scale,
+                    paritas_losscone_result *r);
 unsigned losscone_least_cells(const paritas_losscone_options *options);
 /* The result before any numbers: FITTED, or too few cells. */
 paritas_losscone_result losscone_result(const paritas_losscone_options *options, unsigned cells);
 /* `settled`: the search ended within its limits. */
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
+
+/* d(U) / d(spacecraft potential) at a result. */
+double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_losscone_result *r);
 
 /* Cosines beyond 1 by rounding count as 1; NaN stays. */
 double losscone_cosine(double x);

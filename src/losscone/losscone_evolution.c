@@ -134,6 +134,8 @@ static void take(const void *user, size_t sweep, const double *row)
     r->boxes = EVOLVE_STARTS + options->population * (1 + r->solved);
     r->potential_centre = r->potential_lower = r->potential_upper = r->potential;
     r->ratio_centre = r->ratio_lower = r->ratio_upper = r->ratio;
+    losscone_judge(options, row + EVOLVE_QUALITY,
+                   options->method == PARITAS_LOSSCONE_METHOD_LILLIS ? (double)(r->cells - 3) : 1.0, r);
 }
 
 paritas_status losscone_evolve(paritas_context *context, const struct losscone_call *call,

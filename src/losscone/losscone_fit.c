@@ -42,6 +42,7 @@ static void take(const void *user, size_t sweep, const double *row)
     const bool at_limit = r->gap > fit->proven * (1.0 + r->misfit);
     if (!at_limit) r->gap = 0.0;
     r->status = losscone_status(options, r->misfit, !at_limit);
+    losscone_judge(options, row + OUTCOME_QUALITY, scale, r);
 }
 
 paritas_status paritas_losscone_fit(paritas_context *context, const paritas_sweeps *given_sweeps,

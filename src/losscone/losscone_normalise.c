@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#define LEAST_NORM 1e-6
 #define LILLIS_LEAST 0.07 /* of the largest incident flux */
 #define LILLIS_MOST 0.79
 
@@ -25,8 +24,7 @@ static double norm_of(paritas_normalisation normalisation, const double *cosine,
         n++;
     }
     if (n == 0) return 0.0;
-    const double norm = normalisation == PARITAS_NORMALISATION_MAX ? most : sum / n;
-    return norm > LEAST_NORM ? norm : LEAST_NORM;
+    return normalisation == PARITAS_NORMALISATION_MAX ? most : sum / n;
 }
 
 static void divide(const double *flux, double norm, double *normalised)

@@ -55,6 +55,9 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
     if (!(options->response_width >= 0.0) || !(options->response_width < 1.0))
         return paritas_refuse(context, "options: response_width %g; it must be at least 0 and below 1",
                               options->response_width);
+    if (!(options->potential_errors >= 0.0) || !(options->potential_errors <= 10.0))
+        return paritas_refuse(context, "options: potential_errors %g; it must be from 0 to 10",
+                              options->potential_errors);
     if (options->box_limit < 1)
         return paritas_refuse(context, "options: box_limit 0; at least one box must be bounded");
     if (options->population < 4 || options->population > 1024)
@@ -185,7 +188,8 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
                                  .amplitude = nan,
                                  .gap = nan};
     r.potential_centre = r.ratio_centre = r.potential_lower = r.potential_upper = r.ratio_lower =
-        r.ratio_upper = nan;
+        r.ratio_upper = r.noise = r.edge_evidence = r.cone_level = nan;
+    r.flags = PARITAS_QUALITY_NO_FIT;
     r.status = cells == 0                              ? PARITAS_SWEEP_NO_CELLS
                : cells < losscone_least_cells(options) ? PARITAS_SWEEP_TOO_FEW_CELLS
                                                        : PARITAS_SWEEP_FITTED;

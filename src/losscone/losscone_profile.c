@@ -170,6 +170,28 @@ static void add_interval(paritas_confidence *set, double lower, double upper, do
     }
 }
 
+/* By the error of the spacecraft's potential. */
+static void widen(const struct sets *s, size_t sweep, paritas_confidence *set)
+{
+    const paritas_losscone_options *options = &s->call->options;
+    const double *errors = s->call->sweeps.potential_error,
+                 error = errors ? options->potential_errors * errors[sweep] : 0.0;
+    const paritas_confidence narrow = *set;
+    if (!(error > 0.0 && isfinite(error))) return;
+    const double moved = error * losscone_slope(&s->call->sweeps, sweep, &s->results[sweep]);
+    set->intervals = 0;
+    for (unsigned i = 0; i < narrow.intervals; i++) {
+        const double middle = 0.5 * (narrow.lower[i] + narrow.upper[i]),
+                     half = 0.5 * (narrow.upper[i] - narrow.lower[i]),
+                     wide = host_sqrt(half * half + moved * moved), lower = middle - wide,
+                     upper = middle + wide;
+        add_interval(set, lower > options->potential_lower ? lower : options->potential_lower,
+                     upper < options->potential_upper ? upper : options->potential_upper, s->step);
+    }
+    for (unsigned i = set->intervals; i < PARITAS_CONFIDENCE_INTERVALS; i++)
+        set->lower[i] = set->upper[i] = 0.0;
+}
+
 static void take_set(const void *user, size_t sweep, const double *answer)
 {
     const struct sets *s = user;
@@ -184,6 +206,7 @@ static void take_set(const void *user, size_t sweep, const double *answer)
         set->upper[i] = answer[CONFIDENCE_END + 2 * i + 1];
     }
     add_interval(set, r->potential_lower, r->potential_upper, s->step);
+    widen(s, sweep, set);
     set->at_lower_bound = set->lower[0] <= s->call->options.potential_lower;
     set->at_upper_bound = set->upper[set->intervals - 1] >= s->call->options.potential_upper;
 }

@@ -22,6 +22,8 @@ from lossconefiles import (
     tables,
 )
 
+SUN = ("--illumination", "sun")
+
 
 # ---- synthetic days ----
 
@@ -241,7 +243,7 @@ def test_polarities_and_potentials_come_from_tables(tmp_path):
         np.repeat(polarity.astype(int), 15)
     )
     # the other half is upside down where all are taken for one
-    answer(
+    half = run(
         "losscone",
         "fit",
         data,
@@ -252,6 +254,7 @@ def test_polarities_and_potentials_come_from_tables(tmp_path):
         "--spacecraft-potential",
         data / "truth.csv",
     )
+    assert "with another --polarity 10 of 10 others are good" in half.stderr
     wrong = column(read_csv(tmp_path / "s" / "losscone_1998-01-16.csv")[1], "misfit") > 3 * column(
         rows, "misfit"
     )
@@ -680,7 +683,7 @@ def test_kappa_fits_find_the_plasma_and_the_potential(tmp_path):
         "--true-temperature",
         "15:60",
     )
-    got = answer("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1")
+    got = answer("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1", *SUN)
     assert got["days"][0]["statuses"] == {"fitted": 40}
     _, rows = read_csv(tmp_path / "t" / "kappa_1998-01-16.csv")
     _, truth = read_csv(data / "truth.csv")
@@ -695,7 +698,7 @@ def test_kappa_fits_find_the_plasma_and_the_potential(tmp_path):
     assert z["spec_density"].tobytes() == column(rows, "density").tobytes() and z["rows_coverage"].shape == (
         600,
     )
-    again = answer("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1")
+    again = answer("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1", *SUN)
     assert again["days"][0]["resumed"]
     refused = run("kappa", "fit", data, "-o", tmp_path / "t", "--polarity=-1", "--weights", "none")
     assert refused.returncode == 3 and "weights" in refused.stderr
@@ -704,7 +707,7 @@ def test_kappa_fits_find_the_plasma_and_the_potential(tmp_path):
 def test_errors_of_kappa_fits_hold_the_truth_where_channels_are_folded_alike(tmp_path):
     def share(folder, *arguments):
         data = synthesize(tmp_path / folder, "--sweeps", 60, "--plasma", "--noise", 0.05, *arguments)
-        answer("kappa", "fit", data, "-o", tmp_path / (folder + "t"), "--polarity=-1")
+        answer("kappa", "fit", data, "-o", tmp_path / (folder + "t"), "--polarity=-1", *SUN)
         _, rows = read_csv(tmp_path / (folder + "t") / "kappa_1998-01-16.csv")
         pull = (
             column(rows, "temperature") - column(read_csv(data / "truth.csv")[1], "temperature")
@@ -728,7 +731,7 @@ def test_a_speed_at_its_bound_gives_no_potential(tmp_path):
         "15:60",
     )
     speed = ["--speed-lower", "5e6"]  # above that of every temperature there
-    got = answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1", *speed)
+    got = answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1", *SUN, *speed)
     _, rows = read_csv(tmp_path / "k" / "kappa_1998-01-16.csv")
     assert got["days"][0]["statuses"] == {"fitted": 10}
     assert {
@@ -753,8 +756,8 @@ def test_automatic_potentials_of_a_fit_are_those_of_the_plasma(tmp_path):
     data = synthesize(
         tmp_path / "d", "--sweeps", 12, "--plasma", "--true-density", "1e6:3e6", "--true-temperature", "15:60"
     )
-    answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1")
-    answer("losscone", "fit", data, "-o", tmp_path / "l", "--polarity=-1")
+    answer("kappa", "fit", data, "-o", tmp_path / "k", "--polarity=-1", *SUN)
+    answer("losscone", "fit", data, "-o", tmp_path / "l", "--polarity=-1", *SUN)
     z, plasma = (
         arrays(tmp_path / "l" / "losscone_1998-01-16.npz"),
         arrays(tmp_path / "k" / "kappa_1998-01-16.npz"),
@@ -762,3 +765,32 @@ def test_automatic_potentials_of_a_fit_are_those_of_the_plasma(tmp_path):
     for name in ("spec_spacecraft_potential", "spec_temperature", "spec_density", "spec_kappa"):
         assert z[name].tobytes() == plasma[name].tobytes(), name
     assert np.array_equal(z["rows_electron_temperature"], np.repeat(z["spec_temperature"], 15))
+
+
+# ---- quality ----
+
+
+def test_medians_and_counts_of_a_day_are_those_of_good_sweeps(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 30, "--true-ratio", "0.26:0.6", "--beams", 0)
+    day = answer("losscone", "fit", data, "-o", tmp_path / "t", *GIVEN)["days"][0]
+    _, rows = read_csv(tmp_path / "t" / "losscone_1998-01-16.csv")
+    z = arrays(tmp_path / "t" / "losscone_1998-01-16.npz")
+    good = column(rows, "good") == 1
+    words = [row["quality_folded" if row["preferred"] == "folded" else "quality"] for row in rows]
+    assert [word == "good" for word in words] == list(good) and 0 < good.sum() < 30
+    assert day["good"] == day["qualities"]["good"] == good.sum() and day["fitted"] == 30
+    assert day["qualities"]["ratio_at_bound"] == sum("ratio_at_bound" in word for word in words)
+    assert day["medians"]["potential"] == np.median(column(rows, "potential")[good])
+    assert list(z["spec_good"]) == list(good) and list(z["spec_quality"]) == [row["quality"] for row in rows]
+    text = run("losscone", "fit", data, "-o", tmp_path / "t", *GIVEN).stdout
+    assert "good sweeps" in text and f"good {good.sum()}" in text
+
+
+def test_a_day_without_cones_says_that_no_setting_helps(tmp_path):
+    data = synthesize(tmp_path / "d", "--sweeps", 12, "--background", 1)
+    done = run("losscone", "fit", data, "-o", tmp_path / "t", *GIVEN, "--json")
+    day = json.loads(done.stdout)["days"][0]
+    assert (
+        done.returncode == 0 and "0 of 12 sweeps are good" in done.stderr and "does not help" in done.stderr
+    )
+    assert day["few_good"] == {"tried": 12, "good": 0, "cause": None} and day["medians"]["potential"] is None

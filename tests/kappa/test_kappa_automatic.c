@@ -252,7 +252,7 @@ static paritas_potential shifted_by(paritas_context *context, const double *ener
         s[i] = sensitivity[i] / (e[i] > 0.0 ? e[i] / energy[i] : 1.0);
     }
     const paritas_spectra one = {
-        .size = sizeof(paritas_spectra), .n = 1, .energy = e, .flux = f, .sensitivity = s};
+        .size = sizeof(paritas_spectra), .n = 1, .energy = e, .flux = f, .sensitivity = s, .channel = energy};
     const unsigned char sunlit = 1;
     paritas_potential_options options = PARITAS_POTENTIAL_OPTIONS_DEFAULT;
     options.refits = 0;
@@ -261,6 +261,14 @@ static paritas_potential shifted_by(paritas_context *context, const double *ener
     ASSERT_OK(context,
               paritas_spacecraft_potential_of_spectra(context, &one, &sunlit, NULL, &options, &fit, &result));
     return result;
+}
+
+/* Does a row fall below the spacecraft's potential between two shifts? */
+static bool a_row_between(const double *energy, double lower, double upper)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (energy[i] >= lower && energy[i] <= upper) return true;
+    return false;
 }
 
 TEST(what_is_found_agrees_with_its_shift_and_the_rest_is_told)
@@ -290,7 +298,8 @@ TEST(what_is_found_agrees_with_its_shift_and_the_rest_is_told)
             found[r] += is->status == PARITAS_POTENTIAL_FOUND;
             unsettled[r] += is->status == PARITAS_POTENTIAL_NOT_SETTLED;
             if (is->status == PARITAS_POTENTIAL_NOT_SETTLED)
-                assert_true(isnan(is->potential) && isnan(is->error) && is->shift > 0.0);
+                assert_true(isnan(is->potential) && isnan(is->error) && is->shift > 0.0 &&
+                            (r == 0 || a_row_between(energy[k], is->shift - 2e-3, is->shift + 2e-3)));
             if (is->status != PARITAS_POTENTIAL_FOUND) continue;
             assert_true(fabs(is->potential - is->shift) <= 1e-3);
             if (k % 8 == 0)
@@ -298,18 +307,18 @@ TEST(what_is_found_agrees_with_its_shift_and_the_rest_is_told)
                              is->potential, 1e-9);
         }
     }
-    /* where nothing was found, nowhere does the difference fall through 0 */
+    /* where nothing was found, nowhere does the difference fall through 0 but in a jump, when a row goes */
     for (size_t k = 0; k < MANY; k++) {
         double before = (double)NAN;
         for (double at = 0.0; results[k].status != PARITAS_POTENTIAL_FOUND && at < 150.0; at += 1.0) {
             const paritas_potential is = shifted_by(context, energy[k], flux[k], sensitivity[k], at);
             const double off = is.status == PARITAS_POTENTIAL_FOUND ? is.potential - at : (double)NAN;
-            with_root += before > 0.0 && off <= 0.0;
+            with_root += before > 0.0 && off <= 0.0 && !a_row_between(energy[k], at - 1.0, at);
             before = off;
         }
     }
     assert_int_equal(with_root, 0);
-    assert_true(found[1] > MANY / 2 && found[2] == found[1] && unsettled[0] > 20 && unsettled[1] <= 1);
+    assert_true(found[1] > MANY / 2 && found[2] == found[1] && unsettled[0] > 20 && unsettled[1] < 5);
     /* asked for no agreement, as was usual, potentials are told as they come */
     options.refits = 1;
     ASSERT_OK(context, paritas_spacecraft_potential_of_spectra(context, &spectra, sunlit, NULL, &options,

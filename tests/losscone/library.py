@@ -43,6 +43,7 @@ class Sweeps(c.Structure):
         ("potential", double_p),
         ("cosine", double_p),
         ("flux", double_p),
+        ("potential_error", double_p),
     ]
 
 
@@ -67,6 +68,7 @@ class Options(c.Structure):
         ("first", c.c_uint64),
         ("population", c.c_uint),
         ("generations", c.c_uint),
+        ("potential_errors", c.c_double),
     ]
 
 
@@ -90,6 +92,10 @@ class Result(c.Structure):
         ("solved", c.c_uint),
         ("vertices", c.c_uint),
         ("vertex", (c.c_double * 2) * VERTICES),
+        ("noise", c.c_double),
+        ("edge_evidence", c.c_double),
+        ("cone_level", c.c_double),
+        ("flags", c.c_uint),
     ]
 
 
@@ -151,6 +157,7 @@ class Library:
             first=0,
             population=50,
             generations=500,
+            potential_errors=2.0,
         )
         values.update(more)
         return Options(
@@ -161,8 +168,9 @@ class Library:
             **values,
         )
 
-    def sweeps(self, data):
-        self.held = [np.ascontiguousarray(a, dtype=float) for a in data]
+    def sweeps(self, data, potential_error=None):
+        given = data if potential_error is None else (*data, potential_error)
+        self.held = [np.ascontiguousarray(a, dtype=float) for a in given]
         return Sweeps(c.sizeof(Sweeps), len(self.held[0]), *[address(a) for a in self.held])
 
     def fit(self, data, **options):
@@ -213,8 +221,8 @@ class Library:
         )
         return found
 
-    def confidence(self, data, results, thresholds=None, step=0.0, **options):
-        sweeps, chosen = self.sweeps(data), self.options(**options)
+    def confidence(self, data, results, thresholds=None, step=0.0, potential_error=None, **options):
+        sweeps, chosen = self.sweeps(data, potential_error), self.options(**options)
         sets = (Confidence * sweeps.n)(Confidence(size=c.sizeof(Confidence)))
         limits = None if thresholds is None else address(np.ascontiguousarray(thresholds, dtype=float))
         self.check(

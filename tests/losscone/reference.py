@@ -87,7 +87,7 @@ def normalise(flux, pitch, how="ratio"):
             if how == "ratio"
             else np.where(good, flux, -np.inf).max(-1)
         )
-        norm = np.where(good.any(-1), np.maximum(norm, 1e-6), np.nan)
+        norm = np.where(good.any(-1), norm, np.nan)
         return flux / norm[..., None]
 
 

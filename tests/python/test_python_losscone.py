@@ -453,3 +453,33 @@ def test_beams_and_footpoints_are_the_reference_cases():
     scd = cases()["case10_geometry"]["scd"]
     for spin, sun, axes in zip(scd["spin_radec"], scd["sun"], scd["matrix_rows_XYZ_columns"]):
         np.testing.assert_allclose(losscone.despun_axes(*spin, sun), numbers(axes), atol=1e-12)
+
+
+# ---- quality ----
+
+
+def test_a_common_factor_on_fluxes_leaves_every_answer(noisy, noiseless):
+    measured = 3e-3 * noisy.flux
+    for how in ("ratio", "max", "pairs"):
+        normalised = losscone.normalise(noisy.cosine, measured, how)
+        for power in (-900, -60, -1, 30):
+            assert equal(losscone.normalise(noisy.cosine, measured * 2.0**power, how), normalised)
+        tiny = losscone.normalise(noisy.cosine, measured * 1e-15, how)
+        np.testing.assert_allclose(tiny, normalised, rtol=1e-14)
+    arrays = noisy.energy, noisy.potential, noisy.cosine
+    fits = [
+        losscone.fit((*arrays, losscone.normalise(noisy.cosine, measured * factor)))
+        for factor in (1.0, 2.0**-50, 1e-15)
+    ]
+    assert equal(fits[0]["potential"], fits[1]["potential"]) and equal(fits[0]["misfit"], fits[1]["misfit"])
+    np.testing.assert_allclose(fits[2]["potential"], fits[0]["potential"], rtol=1e-12)
+
+
+def test_good_is_the_quality_of_the_preferred_model(noisy):
+    away = losscone.fit((noisy.energy, noisy.potential, -noisy.cosine, noisy.flux))
+    assert not away.good().any() and all("no_edge" in words for words in away["quality"])
+    fit = losscone.fit(noisy)
+    assert fit.good().all() and (fit["quality"] == "good").all() and (fit["preferred"] == "hard").all()
+    assert (fit["quality_folded"] == "other_model").all()
+    alone = losscone.fit(noisy, response="folded")
+    assert "other_model" not in set(alone["quality"]) and alone["noise"] == pytest.approx(0.2, rel=0.2)

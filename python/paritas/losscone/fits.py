@@ -69,8 +69,9 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
     if part.start == 0 and part.stop == arrays.n:
         return arrays
     rows = slice(part.start, part.stop)
+    errors = None if arrays.potential_error is None else arrays.potential_error[rows]
     return _engine.SweepArrays(
-        arrays.energy[rows], arrays.potential[rows], arrays.cosine[rows], arrays.flux[rows]
+        arrays.energy[rows], arrays.potential[rows], arrays.cosine[rows], arrays.flux[rows], errors
     )
 
 
@@ -103,6 +104,11 @@ class LossconeFit(Tabular):
     def fitted(self, response: str | None = None) -> NDArray[np.bool_]:
         """Which sweeps have a fit; response None: the first one fitted."""
         return _fitted(self.results[self._response(response)])
+
+    def good(self) -> NDArray[np.bool_]:
+        """Which sweeps a loss cone describes: the quality of the preferred model is "good"."""
+        found: NDArray[np.bool_] = self.table["good"] != 0
+        return found
 
     def point(self, k: int, response: str | None = None) -> Floats:
         """(U, r, A) of sweep k at the centre of its plateau."""
@@ -154,13 +160,20 @@ def _status_words(sweeps: Sweeps, results: Table) -> NDArray[np.str_]:
     return found
 
 
+def _quality(results: dict[str, Table], response: str) -> NDArray[np.str_]:
+    other = [rows for one, rows in results.items() if one != response]
+    return _engine.losscone_quality(results[response], other[0] if other else None)
+
+
 def _columns(
-    sweeps: Sweeps, response: str, results: Table, sets: Table | None, search: str, suffix: str
+    sweeps: Sweeps, response: str, results: dict[str, Table], sets: Table | None, search: str, suffix: str
 ) -> dict[str, NDArray[Any]]:
-    fitted = _fitted(results)
+    own = results[response]
+    fitted = _fitted(own)
     exact = fitted & (search == "exact")
-    columns = columns_of("paritas_losscone_result", results, fitted)
-    columns["status"] = _status_words(sweeps, results)
+    columns = columns_of("paritas_losscone_result", own, fitted)
+    columns["status"] = _status_words(sweeps, own)
+    columns["quality"] = _quality(results, response)
     for name in ("potential_lower", "potential_upper", "ratio_lower", "ratio_upper"):
         columns[name] = where(exact, columns[name])
     if response != "hard":
@@ -255,13 +268,16 @@ def _all_columns(
 ) -> dict[str, NDArray[Any]]:
     known = data.table()
     columns: dict[str, NDArray[Any]] = {} if known is None else columns_by_name(known)
-    for one, rows in results.items():
+    for one in results:
         suffix = "_folded" if len(results) == 2 and one == "folded" else ""
-        columns.update(_columns(data, one, rows, sets.get(one), search, suffix))
+        columns.update(_columns(data, one, results, sets.get(one), search, suffix))
+    quality = columns["quality"]
     if len(results) == 2:
         hard, folded = columns["misfit"], columns["misfit_folded"]
         better = np.where(hard <= folded, "hard", "folded")
         columns["preferred"] = np.where(np.isnan(hard) | np.isnan(folded), "", better)
+        quality = np.where(columns["preferred"] == "folded", columns["quality_folded"], quality)
+    columns["good"] = (quality == "good").astype(np.uint8)
     if data.days:
         columns.update(columns_by_name(beam(data)))
     return columns

@@ -39,7 +39,8 @@ class Sweeps:
     flux (normalised) (n, 15, 88).
 
     measured: fluxes as measured, (n, 15, 88), for masks. None: `flux` is masked. days, parts: the sweeps'
-        source; potentials: how the spacecraft's were found, one a day."""
+        source; potentials: how the spacecraft's were found, one a day. potential_error: of the spacecraft's
+        potential, V, (n,), for which confidence sets allow; None: exact."""
 
     energy: Floats
     potential: Floats
@@ -49,6 +50,7 @@ class Sweeps:
     days: list[Day] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     potentials: list[kappa.SpacecraftPotentials] = field(default_factory=list)
+    potential_error: Floats | None = None
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +118,7 @@ class Sweeps:
             self.flux[rows],
             None if self.measured is None else self.measured[rows],
             parts=parts,
+            potential_error=None if self.potential_error is None else self.potential_error[rows],
         )
 
     def arrays(self, method: str) -> _engine.SweepArrays:
@@ -124,7 +127,8 @@ class Sweeps:
         found = self._masked.get(method)
         if found is None:
             flux = self.flux if self.measured is None else mask(self.cosine, self.measured, self.flux, method)
-            found = self._masked[method] = _engine.SweepArrays(self.energy, self.potential, self.cosine, flux)
+            arrays = self.energy, self.potential, self.cosine, flux, self.potential_error
+            found = self._masked[method] = _engine.SweepArrays(*arrays)
         return found
 
     def table(self) -> Table | None:
@@ -228,7 +232,7 @@ def load(
     sunlight: float = 14.0,
     normalisation: str = "ratio",
     strict: bool = False,
-    illumination: str = "sun",
+    illumination: str | None = None,
     spice: Path | None = None,
     attitude: Path | None = None,
     kappa_options: Mapping[str, Any] | None = None,
@@ -242,8 +246,8 @@ def load(
         table; mag: a file of the magnetometer; spice: a folder of kernels, with attitude. polarity: +1, -1 or
         a table; None: the geometry's, else -1 with a warning.
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
-        "sun" or "shade" if the geometry does not tell); volts; or a table. sunlight: mask cells within so
-        many degrees of the Sun, if known; 0: none.
+        "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
+        sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
 
     A day takes about 50 MB of memory; for whole months use the program."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
@@ -252,7 +256,7 @@ def load(
         raise _engine.InvalidArgument("files: there are none")
     if (spice is None) != (attitude is None):
         raise _engine.InvalidArgument("spice and attitude: one needs the other")
-    if illumination not in ("sun", "shade"):
+    if illumination not in ("sun", "shade", None):
         raise _engine.InvalidArgument(f"illumination {illumination!r}: there are sun, shade")
     inclination = (
         theta_of(theta) if theta is None or isinstance(theta, (str, os.PathLike)) else numbers(theta)
@@ -264,6 +268,9 @@ def load(
     records = Magnetometer(mag) if isinstance(mag, (str, os.PathLike)) else mag
     known = spice is not None or mag is not None or (table is not None and table.has("polarity"))
     sign = _sign(polarity, known)
+    told = spice is not None or (table is not None and table.has("spacecraft_in_sun"))
+    if spacecraft_potential == "auto" and illumination is None and not told:
+        warnings.warn("the illumination of the spacecraft is not known and taken as sunlight", stacklevel=2)
     made: list[Sweeps] = []
     days = [one if isinstance(one, Day) else Day.read(one, strict=strict) for one in given]
     _count_once(days)
@@ -286,12 +293,13 @@ def load(
         potentials: list[kappa.SpacecraftPotentials] = []
         if spacecraft_potential == "auto":
             options = {**(potential_options or {}), "kappa": kappa_options, **where}
-            potentials = [_potentials(day, angles, inclination, illumination, options)]
+            potentials = [_potentials(day, angles, inclination, illumination != "shade", options)]
         elif isinstance(spacecraft_potential, Real):
             day.spacecraft_potential[:] = spacecraft_potential
         flux = normalise(angles, day.flux, normalisation)
         of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
-        made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials))
+        error = np.maximum(*_errors_of(potentials[0])) if potentials else None
+        made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials, error))
     return made[0] if len(made) == 1 else _joined(made)
 
 
@@ -317,13 +325,17 @@ def _count_once(days: list[Day]) -> None:
 
 
 def _potentials(
-    day: Day, angles: Floats, theta: Floats, illumination: str, options: dict[str, Any]
+    day: Day, angles: Floats, theta: Floats, assumed: bool, options: dict[str, Any]
 ) -> kappa.SpacecraftPotentials:
-    sunlit = np.where(np.isnan(day.spacecraft_in_sun), illumination == "sun", day.spacecraft_in_sun == 1.0)
+    sunlit = np.where(np.isnan(day.spacecraft_in_sun), assumed, day.spacecraft_in_sun == 1.0)
     spectra = kappa.spectrum(day.energy, day.flux, angles, theta)
     found = kappa.spacecraft_potential(spectra, sunlit, **options)
     day.spacecraft_potential[:] = found["spacecraft_potential"]
     return found
+
+
+def _errors_of(found: kappa.SpacecraftPotentials) -> tuple[Floats, Floats]:
+    return found.table["spacecraft_potential_error"], found.table["spacecraft_potential_ambiguity"]
 
 
 def _table(path: Path | float | None, column: str | None) -> Geometry | None:
@@ -355,6 +367,7 @@ def _joined(made: list[Sweeps]) -> Sweeps:
         at = parts[-1].stop if parts else 0
         parts += [Part(at + part.start, at + part.stop, part.first) for part in one.parts]
     measured = [one.measured for one in made if one.measured is not None]
+    errors = [one.potential_error for one in made if one.potential_error is not None]
     return Sweeps(
         np.concatenate([one.energy for one in made]),
         np.concatenate([one.potential for one in made]),
@@ -364,4 +377,5 @@ def _joined(made: list[Sweeps]) -> Sweeps:
         [one.days[0] for one in made],
         parts,
         [found for one in made for found in one.potentials],
+        np.concatenate(errors) if len(errors) == len(made) else None,
     )

@@ -29,6 +29,7 @@ _TEXT = np.dtype("U24")
 def _types() -> dict[str, np.dtype[Any]]:
     found = dict.fromkeys(("utc", "time_start", "time_end", "reason", "preferred"), _TEXT)
     found.update(spectrum=np.dtype(np.int64), rows=np.dtype(np.int64), sunlit=np.dtype(bool))
+    found.update(quality=np.dtype(f"U{_engine.QUALITY_TEXT}"), good=np.dtype(np.uint8))
     for name, before in _RECORDS.items():
         record = _engine.record(name)
         known = {"word": _TEXT, "truth": np.dtype(bool)}
@@ -110,7 +111,7 @@ def _column(name: str, texts: list[str]) -> NDArray[Any]:
         return np.array([float(text) if text else np.nan for text in texts], dtype)
     if dtype.kind == "b":
         return np.array([text == "true" for text in texts], dtype)
-    return np.array(texts if dtype == _TEXT else [int(text) for text in texts], dtype)
+    return np.array(texts if dtype.kind == "U" else [int(text) for text in texts], dtype)
 
 
 def _read_csv(path: str) -> Tables:
