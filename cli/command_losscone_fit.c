@@ -214,8 +214,8 @@ static paritas_status answer(void *user, struct day_work *work)
     TRY(allocated(session));
     /* beams are sought in all fluxes, also those outside the misfit */
     TRY(paritas_losscone_beam(session->context, &data, beams));
-    TRY(paritas_losscone_mask(session->context, n, losscone->options.method, sweeps->cosine,
-                              sweeps->day->flux, sweeps->flux));
+    TRY(losscone_plan_mask(session, losscone, work->sources->theta, sweeps->day, sweeps->cosine,
+                           sweeps->flux));
     TRY(losscone_answer(session, losscone, &data, work->first, &answers));
     const bool both = losscone->hard && losscone->folded;
     const int first = losscone->hard ? 0 : 1;

@@ -72,8 +72,8 @@ static paritas_status load(struct profile *p)
         TRY(plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &plasma));
         p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
     }
-    TRY(paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method, p->sweeps.cosine,
-                              day->flux, p->sweeps.flux));
+    TRY(losscone_plan_mask(session, &p->plan, p->sources.theta, p->sweeps.day, p->sweeps.cosine,
+                           p->sweeps.flux));
     const paritas_sweeps all = sweeps_of(&p->sweeps);
     const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
     p->data = (paritas_sweeps){.size = sizeof p->data,

@@ -58,8 +58,9 @@ typedef enum paritas_er_unit { PARITAS_ER_UNIT_LIST(PARITAS_ENUMERATOR) } parita
     ITEM(PARITAS_ER_EPOCH, 14, "epoch", "the time is 1970-01-01, or not above 0: the clock was not set") \
     ITEM(PARITAS_ER_ENERGY, 15, "energy", "the energy is not above 0")                                   \
     ITEM(PARITAS_ER_DUPLICATE, 16, "duplicate", "the same as an earlier row of the sweep, which stays")
-#define PARITAS_ER_ROW_REASON_LIST(ITEM) \
-    ITEM(PARITAS_ER_POLARITY, 17, "polarity", "neither +1 nor -1: paritas_er_mask_polarity")
+#define PARITAS_ER_ROW_REASON_LIST(ITEM)                                                      \
+    ITEM(PARITAS_ER_POLARITY, 17, "polarity", "neither +1 nor -1: paritas_er_mask_polarity") \
+    ITEM(PARITAS_ER_FEW_COUNTS, 22, "few_counts", "too few counts a cell: paritas_er_mask_counts")
 #define PARITAS_ER_SWEEP_REASON_LIST(ITEM) \
     ITEM(PARITAS_ER_FIELD, 18, "field", "the field of one of its rows is outside the limits of the options")
 #define PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM)                                           \
@@ -177,6 +178,11 @@ PARITAS_API paritas_status paritas_er_theta(paritas_context *context, const char
 PARITAS_API void paritas_er_solid_angles(const double theta[PARITAS_SWEEP_CELLS],
                                          double solid_angle[PARITAS_SWEEP_CELLS]);
 
+/* Seconds that each cell measures in a row: the cells of a ring share PARITAS_SWEEP_ACCUMULATION. NaN at an
+ * inclination that is not between -90 and 90 degrees. */
+PARITAS_API void paritas_er_exposures(const double theta[PARITAS_SWEEP_CELLS],
+                                      double exposure[PARITAS_SWEEP_CELLS]);
+
 /* ---- geometry ----------------------------------------------------------------------------------- */
 
 /* Attitude of the spin axis from attitude.tab: UTC, revolutions a minute, right ascension and declination in
@@ -236,7 +242,7 @@ PARITAS_API paritas_status paritas_er_spice_apply(paritas_context *context, cons
                                                   const paritas_er_attitude *attitude, paritas_er_day *day,
                                                   size_t *uncovered);
 
-/* ---- masks that need geometry ------------------------------------------------------------------- */
+/* ---- masks that need geometry or counts --------------------------------------------------------- */
 
 /* Masks cells within `angle` degrees (for example 14) of the Sun, where sun_azimuth and sun_elevation are
  * known. */
@@ -244,6 +250,11 @@ PARITAS_API paritas_status paritas_er_mask_sunlight(paritas_context *context, pa
                                                     const double theta[PARITAS_SWEEP_CELLS], double angle);
 /* Masks rows whose polarity is neither +1 nor -1. */
 PARITAS_API paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day);
+/* Masks rows with fewer than `least` pseudo-counts a cell, on average over the cells with a flux: their zeros
+ * and single counts do not show the cone. Spectra keep such rows (paritas_kappa.h), so call it after
+ * paritas_kappa_spectrum. */
+PARITAS_API paritas_status paritas_er_mask_counts(paritas_context *context, paritas_er_day *day,
+                                                  const double theta[PARITAS_SWEEP_CELLS], double least);
 
 #define PARITAS_ER_ENUMERATIONS(ENUMERATION)                                        \
     ENUMERATION(paritas_er_unit, PARITAS_ER_UNIT_LIST, "What a reason is said of.") \

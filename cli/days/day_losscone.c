@@ -33,6 +33,8 @@ const struct option options_losscone[] = {
     {"--background", OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
     {"--response-width", OPTION_NUMBER, "W",
      "half width of the energy response, as a part of the energy; default: 0.25"},
+    {"--least-counts", OPTION_NUMBER, "N",
+     "rows with fewer counts a cell, on average, are masked; counts are made from fluxes", "3"},
     {0},
 };
 
@@ -99,7 +101,8 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                                    .threshold = option_number(session, "--threshold"),
                                    .draws = (unsigned)option_count(session, "--draws"),
                                    .level = option_number(session, "--level"),
-                                   .step = option_number_or(session, "--step", 0.0)};
+                                   .step = option_number_or(session, "--step", 0.0),
+                                   .least_counts = option_number(session, "--least-counts")};
     paritas_losscone_options *o = &plan->options;
     o->method = (paritas_losscone_method)option_constant(session, "--method", "paritas_losscone_method");
     o->search = (paritas_losscone_search)option_constant(session, "--search", "paritas_losscone_search");
@@ -115,6 +118,8 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
         if (!(plan->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
         plan->confidence = CONFIDENCE_THRESHOLD;
     }
+    if (!(plan->least_counts >= 0.0))
+        return usage_failure(session, "--least-counts takes a number from 0");
     if (plan->draws > MOST_DRAWS)
         return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
     if (!(plan->level > 0.0 && plan->level < 1.0))
@@ -145,6 +150,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
     settings_write(writer, COUNT_OF(settings), settings, o, plan->folded ? FOLDED : 0);
+    write_number(writer, "least_counts", plan->least_counts);
     write_string(writer, "confidence", kinds[plan->confidence]);
     if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
     if (plan->confidence == CONFIDENCE_BOOTSTRAP) {
@@ -167,6 +173,16 @@ paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan,
     /* the folded model has no beam */
     if (model == 1) options.amplitude_lower = options.amplitude_upper = 0.0;
     return options;
+}
+
+paritas_status losscone_plan_mask(struct session *session, const struct losscone_plan *plan,
+                                  const double *theta, paritas_er_day *day, const double *cosine,
+                                  double *flux)
+{
+    TRY(paritas_er_mask_counts(session->context, day, theta, plan->least_counts));
+    for (size_t cell = 0; cell < PARITAS_SWEEP_ROWS * PARITAS_SWEEP_CELLS * day->n; cell++)
+        if (day->cell_reason[cell] == PARITAS_ER_FEW_COUNTS) flux[cell] = NAN;
+    return paritas_losscone_mask(session->context, day->n, plan->options.method, cosine, day->flux, flux);
 }
 
 bool losscone_fitted(const paritas_losscone_result *result)

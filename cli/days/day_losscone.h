@@ -13,6 +13,7 @@ struct losscone_plan {
     enum confidence_kind confidence;
     double threshold, level, step;
     unsigned draws;
+    double least_counts; /* a cell of a row, on average; fewer: the row is masked */
 };
 
 extern const struct option options_losscone[], options_losscone_confidence[];
@@ -24,6 +25,12 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
 /* 0 hard, 1 folded, as responses. */
 const char *losscone_model_name(int model);
 paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model);
+
+/* Masks a day's rows and normalised fluxes that loss cone fits do not take. `theta`: of the cells. `cosine`,
+ * `flux`: n x 15 x 88, of the day. */
+paritas_status losscone_plan_mask(struct session *session, const struct losscone_plan *plan,
+                                  const double *theta, paritas_er_day *day, const double *cosine,
+                                  double *flux);
 
 /* Fits of n sweeps by model, in an arena; NULL: not asked for. */
 struct losscone_answers {

@@ -45,6 +45,9 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 /* `settled`: the search ended within its limits. */
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
+/* Of a Gaussian in ln E with the response's half width at half maximum. */
+double losscone_response_sigma(double width);
+
 /* Cosines beyond 1 by rounding count as 1; NaN stays. */
 double losscone_cosine(double x);
 /* SWEEP_SIZE numbers, masked. */
