@@ -209,13 +209,12 @@ static paritas_status answer(void *user, struct day_work *work)
     struct plasma_answers plasma = {.fits = NULL};
     struct losscone_answers answers;
     if (plan->automatic) TRY(plasma_answer(session, &plan->plasma, work->sources, sweeps, &plasma));
-    const paritas_sweeps data = sweeps_of(sweeps);
+    paritas_sweeps data = sweeps_of(sweeps);
     paritas_beam *beams = sized_records(session, n, sizeof *beams);
     TRY(allocated(session));
     /* beams are sought in all fluxes, also those outside the misfit */
     TRY(paritas_losscone_beam(session->context, &data, beams));
-    TRY(losscone_plan_mask(session, losscone, work->sources->theta, sweeps->day, sweeps->cosine,
-                           sweeps->flux));
+    TRY(losscone_plan_prepare(session, losscone, work->sources->theta, sweeps->day, &data, sweeps->flux));
     TRY(losscone_answer(session, losscone, &data, work->first, &answers));
     const bool both = losscone->hard && losscone->folded;
     const int first = losscone->hard ? 0 : 1;

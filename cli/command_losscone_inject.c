@@ -78,13 +78,13 @@ static paritas_status fit_day(struct injection *j, const struct truth *truth, pa
     for (size_t i = 0; i < rows * n; i++) potential[i] = truth->spacecraft[i / rows];
     TRY(paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine));
     TRY(paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux));
-    TRY(losscone_plan_mask(session, &j->plan, j->theta, day, cosine, flux));
-    const paritas_sweeps sweeps = {.size = sizeof sweeps,
+    paritas_sweeps sweeps = {.size = sizeof sweeps,
                                    .n = n,
                                    .energy = day->energy,
                                    .potential = potential,
                                    .cosine = cosine,
                                    .flux = flux};
+    TRY(losscone_plan_prepare(session, &j->plan, j->theta, day, &sweeps, flux));
     return losscone_answer(session, &j->plan, &sweeps, first, answers);
 }
 
@@ -96,6 +96,7 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
     paritas_er_day *day = NULL;
     struct synthetic_plan plan = j->truth;
     plan.truth = kind;
+    plan.weighted = j->plan.weighted;
     const struct arena outer = arena_begin(session);
     paritas_status status =
         synthetic_day(session, &plan, &j->plan.options, j->theta, n, at, 0.0, &truth, &day);

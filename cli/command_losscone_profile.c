@@ -72,16 +72,17 @@ static paritas_status load(struct profile *p)
         TRY(plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &plasma));
         p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
     }
-    TRY(losscone_plan_mask(session, &p->plan, p->sources.theta, p->sweeps.day, p->sweeps.cosine,
-                           p->sweeps.flux));
-    const paritas_sweeps all = sweeps_of(&p->sweeps);
-    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
+    paritas_sweeps all = sweeps_of(&p->sweeps);
+    TRY(losscone_plan_prepare(session, &p->plan, p->sources.theta, p->sweeps.day, &all, p->sweeps.flux));
+    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS,
+                 channels = rows * PARITAS_CHANNEL_ENERGIES;
     p->data = (paritas_sweeps){.size = sizeof p->data,
                                .n = 1,
                                .energy = all.energy + rows * p->at,
                                .potential = all.potential + rows * p->at,
                                .cosine = all.cosine + cells * p->at,
-                               .flux = all.flux + cells * p->at};
+                               .flux = all.flux + cells * p->at,
+                               .channel = all.channel ? all.channel + channels * p->at : NULL};
     return losscone_answer(session, &p->plan, &p->data, day_first_sweep(&days.days[0]) + p->at, &p->answers);
 }
 

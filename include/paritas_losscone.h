@@ -35,6 +35,8 @@ extern "C" {
 
 /* ---- sweeps and options ------------------------------------------------------------------------- */
 
+#define PARITAS_CHANNEL_ENERGIES 5 /* of the folded edge, a row */
+
 /* Sweeps to be fitted. All arrays are borrowed. */
 typedef struct paritas_sweeps {
     size_t size;
@@ -45,6 +47,10 @@ typedef struct paritas_sweeps {
     /* n x 15 x 88: normalised flux. Masked unless it is a positive number up to 1e12: the squares of larger
      * ones would drown all others */
     const double *flux;
+    /* n x 15 x 5: energies of each row's channel over the row's energy, falling, by
+     * paritas_losscone_channels. The folded edge is their mean. NULL, or a row that does not fall: 1 +
+     * response_width {1, 1/2, 0, -1/2, -1} */
+    const double *channel;
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 
@@ -246,6 +252,15 @@ PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, 
                                                       paritas_normalisation normalisation,
                                                       const double *cosine, const double *flux,
                                                       double *normalised);
+/* Energies of channels for the folded edge, weighted by the measured spectrum: for `sweeps.channel`. A channel
+ * is a Gaussian in ln E with the half width `response_width` at half maximum, times the flux, a parabola in ln
+ * E through the row and its neighbours (a straight line at the ends). Its five energies part it where the
+ * cone's edge moves the mean over it from one of the six levels to the next. `flux`: measured; incident cells
+ * count. channel: n x 15 x 5, over the row's energy, falling; NaN where a row or both neighbours have no flux */
+PARITAS_API paritas_status paritas_losscone_channels(paritas_context *context, size_t n,
+                                                     double response_width, const double *energy,
+                                                     const double *cosine, const double *flux,
+                                                     double *channel);
 /* Masks normalised fluxes that a method does not take (negative ones among them): they become NaN. */
 PARITAS_API paritas_status paritas_losscone_mask(paritas_context *context, size_t n,
                                                  paritas_losscone_method method, const double *cosine,

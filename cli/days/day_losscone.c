@@ -33,6 +33,8 @@ const struct option options_losscone[] = {
     {"--background", OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
     {"--response-width", OPTION_NUMBER, "W",
      "half width of the energy response, as a part of the energy; default: 0.25"},
+    {"--response-weights", OPTION_CHOICE, "spectrum|equal",
+     "energies of the folded edge: weighted by the measured spectrum, or five of equal weight", "spectrum"},
     {"--least-counts", OPTION_NUMBER, "N",
      "rows with fewer counts a cell, on average, are masked; counts are made from fluxes", "3"},
     {0},
@@ -102,7 +104,8 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                                    .draws = (unsigned)option_count(session, "--draws"),
                                    .level = option_number(session, "--level"),
                                    .step = option_number_or(session, "--step", 0.0),
-                                   .least_counts = option_number(session, "--least-counts")};
+                                   .least_counts = option_number(session, "--least-counts"),
+                                   .weighted = option_value(session, "--response-weights")->choice == 0};
     paritas_losscone_options *o = &plan->options;
     o->method = (paritas_losscone_method)option_constant(session, "--method", "paritas_losscone_method");
     o->search = (paritas_losscone_search)option_constant(session, "--search", "paritas_losscone_search");
@@ -150,6 +153,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     if (o->search == PARITAS_LOSSCONE_SEARCH_DE || plan->confidence == CONFIDENCE_BOOTSTRAP)
         write_integer(writer, "seed", o->seed);
     settings_write(writer, COUNT_OF(settings), settings, o, plan->folded ? FOLDED : 0);
+    if (plan->folded) write_string(writer, "response_weights", plan->weighted ? "spectrum" : "equal");
     write_number(writer, "least_counts", plan->least_counts);
     write_string(writer, "confidence", kinds[plan->confidence]);
     if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
@@ -175,14 +179,22 @@ paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan,
     return options;
 }
 
-paritas_status losscone_plan_mask(struct session *session, const struct losscone_plan *plan,
-                                  const double *theta, paritas_er_day *day, const double *cosine,
-                                  double *flux)
+paritas_status losscone_plan_prepare(struct session *session, const struct losscone_plan *plan,
+                                     const double *theta, paritas_er_day *day, paritas_sweeps *sweeps,
+                                     double *flux)
 {
-    TRY(paritas_er_mask_counts(session->context, day, theta, plan->least_counts));
+    paritas_context *context = session->context;
+    if (plan->weighted && plan->folded) {
+        double *channel = numbers(session, PARITAS_SWEEP_ROWS * PARITAS_CHANNEL_ENERGIES * day->n);
+        TRY(allocated(session));
+        TRY(paritas_losscone_channels(context, day->n, plan->options.response_width, day->energy,
+                                      sweeps->cosine, day->flux, channel));
+        sweeps->channel = channel;
+    }
+    TRY(paritas_er_mask_counts(context, day, theta, plan->least_counts));
     for (size_t cell = 0; cell < PARITAS_SWEEP_ROWS * PARITAS_SWEEP_CELLS * day->n; cell++)
         if (day->cell_reason[cell] == PARITAS_ER_FEW_COUNTS) flux[cell] = NAN;
-    return paritas_losscone_mask(session->context, day->n, plan->options.method, cosine, day->flux, flux);
+    return paritas_losscone_mask(context, day->n, plan->options.method, sweeps->cosine, day->flux, flux);
 }
 
 bool losscone_fitted(const paritas_losscone_result *result)

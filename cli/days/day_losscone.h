@@ -14,6 +14,7 @@ struct losscone_plan {
     double threshold, level, step;
     unsigned draws;
     double least_counts; /* a cell of a row, on average; fewer: the row is masked */
+    bool weighted;       /* the folded edge by the measured spectrum */
 };
 
 extern const struct option options_losscone[], options_losscone_confidence[];
@@ -26,11 +27,11 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
 const char *losscone_model_name(int model);
 paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model);
 
-/* Masks a day's rows and normalised fluxes that loss cone fits do not take. `theta`: of the cells. `cosine`,
- * `flux`: n x 15 x 88, of the day. */
-paritas_status losscone_plan_mask(struct session *session, const struct losscone_plan *plan,
-                                  const double *theta, paritas_er_day *day, const double *cosine,
-                                  double *flux);
+/* Completes a day's sweeps for fits: channels, and masks of rows and cells that fits do not take. `theta`: of
+ * the cells. `flux`: those of `sweeps`, n x 15 x 88. */
+paritas_status losscone_plan_prepare(struct session *session, const struct losscone_plan *plan,
+                                     const double *theta, paritas_er_day *day, paritas_sweeps *sweeps,
+                                     double *flux);
 
 /* Fits of n sweeps by model, in an arena; NULL: not asked for. */
 struct losscone_answers {

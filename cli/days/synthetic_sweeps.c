@@ -285,6 +285,20 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
     return PARITAS_OK;
 }
 
+/* The folded edge, with channels of the incident spectrum. */
+static paritas_status folded_model(struct session *session, const paritas_losscone_options *options,
+                                   const double *incident, paritas_sweeps sweeps, const double *points,
+                                   double *model)
+{
+    double *channel = numbers(session, ROWS * PARITAS_CHANNEL_ENERGIES * sweeps.n);
+    TRY(allocated(session));
+    for (size_t cell = 0; cell < ROWS * CELLS * sweeps.n; cell++) model[cell] = incident[cell / CELLS];
+    TRY(paritas_losscone_channels(session->context, sweeps.n, options->response_width, sweeps.energy,
+                                  sweeps.cosine, model, channel));
+    sweeps.channel = channel;
+    return paritas_losscone_model(session->context, &sweeps, options, points, model, NULL);
+}
+
 /* The hard model averaged over a Gaussian in ln E of the response's half width at half maximum, each energy
  * by its flux. */
 static paritas_status integral_model(struct session *session, const struct synthetic_plan *plan,
@@ -394,6 +408,8 @@ paritas_status synthetic_day(struct session *session, const struct synthetic_pla
                                    .flux = cosine};
     if (plan->truth == TRUTH_INTEGRAL)
         TRY(integral_model(session, plan, &truly, truth, &sweeps, points, model));
+    else if (folded && plan->weighted)
+        TRY(folded_model(session, &truly, incident, sweeps, points, model));
     else
         TRY(paritas_losscone_model(context, &sweeps, &truly, points, model, NULL));
     for (size_t k = 0; k < n; k++) {

@@ -29,6 +29,7 @@ struct synthetic_plan {
     bool low_energies; /* every second sweep has the energy table from 7 eV */
     double polarity;   /* 0: drawn */
     int truth;         /* edge of the cone */
+    bool weighted;     /* the folded edge by the spectrum */
     int region;        /* of the plasma, as --region; -1: none */
     bool counts;       /* Poisson counts, by `counting` */
     struct counting counting;

@@ -15,7 +15,8 @@ enum {
 
 extern const struct kernel_module paritas_module_losscone;
 
-_Static_assert(SWEEP_ROWS == PARITAS_SWEEP_ROWS && SWEEP_CELLS == PARITAS_SWEEP_CELLS,
+_Static_assert(SWEEP_ROWS == PARITAS_SWEEP_ROWS && SWEEP_CELLS == PARITAS_SWEEP_CELLS &&
+                   LOSSCONE_ENERGIES == PARITAS_CHANNEL_ENERGIES,
                "kernels have the grid of everybody else");
 
 /* Checked arguments; options also as the kernels read them. */
@@ -51,6 +52,9 @@ double losscone_response_sigma(double width);
 /* Cosines beyond 1 by rounding count as 1; NaN stays. */
 double losscone_cosine(double x);
 /* SWEEP_SIZE numbers, masked. */
-void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
+void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row);
+/* Their SWEEP_CHANNEL alone. */
+void losscone_channel_row(const paritas_sweeps *sweeps, const paritas_losscone_options *options, size_t k,
+                          double *row);
 
 #endif

@@ -102,9 +102,3 @@ paritas_status paritas_losscone_mask(paritas_context *context, size_t n, paritas
     }
     return PARITAS_OK;
 }
-
-double losscone_response_sigma(double width)
-{
-    const double asinh = host_log(width + host_sqrt(1.0 + width * width));
-    return asinh / host_sqrt(2.0 * host_log(2.0));
-}

@@ -123,7 +123,7 @@ static void fill_set(const void *user, size_t sweep, double *row)
     const struct sets *s = user;
     const paritas_losscone_result *r = &s->results[sweep];
     const double threshold = threshold_of(s, sweep);
-    losscone_sweep_row(&s->call->sweeps, sweep, row);
+    losscone_sweep_row(s->call, sweep, row);
     memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
     /* below every misfit */
     row[CONFIDENCE_LIMIT] = threshold >= 0.0 ? (r->misfit + threshold) * divisor(&s->call->options, r) : -1.0;
@@ -280,7 +280,7 @@ static void fill_bootstrap(const void *user, size_t sweep, double *row)
 {
     const struct bootstrap *b = user;
     const paritas_losscone_result *r = &b->results[sweep];
-    losscone_sweep_row(&b->call->sweeps, sweep, row);
+    losscone_sweep_row(b->call, sweep, row);
     memset(row + SWEEP_SIZE, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
     row[BOOTSTRAP_NOISE] = -1.0;
     if (!has_fit(r)) return;
