@@ -253,14 +253,15 @@ PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, 
                                                       const double *cosine, const double *flux,
                                                       double *normalised);
 /* Energies of channels for the folded edge, weighted by the measured spectrum: for `sweeps.channel`. A channel
- * is a Gaussian in ln E with the half width `response_width` at half maximum, times the flux, a parabola in ln
- * E through the row and its neighbours (a straight line at the ends). Its five energies part it where the
- * cone's edge moves the mean over it from one of the six levels to the next. `flux`: measured; incident cells
- * count. channel: n x 15 x 5, over the row's energy, falling; NaN where a row or both neighbours have no flux */
-PARITAS_API paritas_status paritas_losscone_channels(paritas_context *context, size_t n,
-                                                     double response_width, const double *energy,
-                                                     const double *cosine, const double *flux,
-                                                     double *channel);
+ * is a Gaussian in ln E whose half width at half maximum is the options' response_width, times the flux. ln
+ * flux is the parabola in ln E nearest to the row and three rows to each side. The five energies part the
+ * channel where the mean over it falls from one of the six levels to the next. `sweeps`: their fluxes and
+ * channels are not read. flux: n x 15 x 88, measured, NaN where there is none; incident cells
+ * at energies above the spacecraft's potential count. channel: n x 15 x 5, over the row's energy, falling; NaN
+ * where there is no spectrum */
+PARITAS_API paritas_status paritas_losscone_channels(paritas_context *context, const paritas_sweeps *sweeps,
+                                                     const paritas_losscone_options *options,
+                                                     const double *flux, double *channel);
 /* Masks normalised fluxes that a method does not take (negative ones among them): they become NaN. */
 PARITAS_API paritas_status paritas_losscone_mask(paritas_context *context, size_t n,
                                                  paritas_losscone_method method, const double *cosine,

@@ -187,8 +187,7 @@ paritas_status losscone_plan_prepare(struct session *session, const struct lossc
     if (plan->weighted && plan->folded) {
         double *channel = numbers(session, PARITAS_SWEEP_ROWS * PARITAS_CHANNEL_ENERGIES * day->n);
         TRY(allocated(session));
-        TRY(paritas_losscone_channels(context, day->n, plan->options.response_width, day->energy,
-                                      sweeps->cosine, day->flux, channel));
+        TRY(paritas_losscone_channels(context, sweeps, &plan->options, day->flux, channel));
         sweeps->channel = channel;
     }
     TRY(paritas_er_mask_counts(context, day, theta, plan->least_counts));

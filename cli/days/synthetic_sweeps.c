@@ -293,8 +293,7 @@ static paritas_status folded_model(struct session *session, const paritas_lossco
     double *channel = numbers(session, ROWS * PARITAS_CHANNEL_ENERGIES * sweeps.n);
     TRY(allocated(session));
     for (size_t cell = 0; cell < ROWS * CELLS * sweeps.n; cell++) model[cell] = incident[cell / CELLS];
-    TRY(paritas_losscone_channels(session->context, sweeps.n, options->response_width, sweeps.energy,
-                                  sweeps.cosine, model, channel));
+    TRY(paritas_losscone_channels(session->context, &sweeps, options, model, channel));
     sweeps.channel = channel;
     return paritas_losscone_model(session->context, &sweeps, options, points, model, NULL);
 }

@@ -8,6 +8,8 @@
  * 0.05: each at the geometric mean of its two levels, l_n = 1 - 0.19 n. Quantiles 1 - (1 - sqrt(l_n l_n+1)) /
  * 0.95. */
 static const double steps[LOSSCONE_ENERGIES] = {1.2521, 0.5053, -0.0229, -0.5665, -1.5327};
+#define WINDOW 3 /* rows to each side: noise moves slopes, and U with them */
+#define LEAST_DETERMINANT 1e-9
 #define CURVATURE_MOST 0.5 /* of sigma^-2: keeps a width */
 
 double losscone_response_sigma(double width)
@@ -33,22 +35,25 @@ struct spectrum {
     double energy[SWEEP_ROWS], flux[SWEEP_ROWS]; /* logarithms */
 };
 
-static double slope_to(const struct spectrum *s, size_t i, size_t k)
-{
-    return (s->flux[k] - s->flux[i]) / (s->energy[k] - s->energy[i]);
-}
-
-/* Slope and half the second derivative of ln flux by ln E. */
+/* Slope and half the second derivative of ln flux by ln E: of the parabola nearest to the rows within WINDOW.
+ * The determinant of its normal equations is 0 for fewer than three rows: then a straight line, or NaN. */
 static void shape_of(const struct spectrum *s, size_t i, double *slope, double *bend)
 {
-    const double before = i > 0 ? slope_to(s, i, i - 1) : NAN,
-                 behind = i + 1 < SWEEP_ROWS ? slope_to(s, i, i + 1) : NAN;
-    *bend = 0.0;
-    *slope = isfinite(before) ? before : behind;
-    if (!isfinite(before) || !isfinite(behind)) return;
-    const double a = s->energy[i - 1] - s->energy[i], b = s->energy[i + 1] - s->energy[i];
-    *bend = (behind - before) / (b - a);
-    *slope = before - *bend * a;
+    double sum[5] = {0.0}, moment[3] = {0.0};
+    for (size_t k = i > WINDOW ? i - WINDOW : 0; k <= i + WINDOW && k < SWEEP_ROWS; k++) {
+        const double x = s->energy[k] - s->energy[i], y = s->flux[k];
+        if (!isfinite(x) || !isfinite(y)) continue;
+        double power = 1.0;
+        for (size_t p = 0; p < 5; p++, power *= x) {
+            sum[p] += power;
+            if (p < 3) moment[p] += power * y;
+        }
+    }
+    const double n = sum[0], xx = sum[2] - sum[1] * sum[1] / n, xq = sum[3] - sum[1] * sum[2] / n,
+                 qq = sum[4] - sum[2] * sum[2] / n, xy = moment[1] - sum[1] * moment[0] / n,
+                 qy = moment[2] - sum[2] * moment[0] / n, determinant = xx * qq - xq * xq;
+    *bend = n >= 3.0 && determinant > LEAST_DETERMINANT * xx * qq ? (xx * qy - xq * xy) / determinant : 0.0;
+    *slope = (xy - *bend * xq) / xx;
 }
 
 static void channel_of(const struct spectrum *s, size_t i, double sigma, double *channel)
@@ -61,21 +66,23 @@ static void channel_of(const struct spectrum *s, size_t i, double sigma, double 
         channel[n] = host_exp(slope * square + host_sqrt(square) * steps[n]);
 }
 
-paritas_status paritas_losscone_channels(paritas_context *context, size_t n, double response_width,
-                                         const double *energy, const double *cosine, const double *flux,
+paritas_status paritas_losscone_channels(paritas_context *context, const paritas_sweeps *given_sweeps,
+                                         const paritas_losscone_options *given_options, const double *flux,
                                          double *channel)
 {
-    if (n > 0) REQUIRE(context, energy, cosine, flux, channel);
-    if (!(response_width >= 0.0) || !(response_width < 1.0))
-        return paritas_refuse(context, "response_width: %g; it must be at least 0 and below 1",
-                              response_width);
-    const double sigma = losscone_response_sigma(response_width);
-    for (size_t k = 0; k < n; k++) {
+    REQUIRE_AS(context, "sweeps", given_sweeps);
+    struct losscone_call call;
+    TRY(losscone_open(context, given_sweeps, given_options, false, &call));
+    const paritas_sweeps *sweeps = &call.sweeps;
+    if (sweeps->n > 0) REQUIRE(context, flux, channel);
+    const double sigma = losscone_response_sigma(call.options.response_width);
+    for (size_t k = 0; k < sweeps->n; k++) {
         struct spectrum s;
         for (size_t i = 0; i < SWEEP_ROWS; i++) {
             const size_t row = k * SWEEP_ROWS + i;
-            s.energy[i] = energy[row] > 0.0 ? host_log(energy[row]) : NAN;
-            s.flux[i] = log_flux(cosine + row * SWEEP_CELLS, flux + row * SWEEP_CELLS);
+            const double energy = sweeps->energy[row];
+            s.energy[i] = energy > 0.0 && energy > sweeps->potential[row] ? host_log(energy) : NAN;
+            s.flux[i] = log_flux(sweeps->cosine + row * SWEEP_CELLS, flux + row * SWEEP_CELLS);
         }
         for (size_t i = 0; i < SWEEP_ROWS; i++)
             channel_of(&s, i, sigma, channel + (k * SWEEP_ROWS + i) * LOSSCONE_ENERGIES);
