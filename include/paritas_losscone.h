@@ -51,6 +51,10 @@ typedef struct paritas_sweeps {
      * paritas_losscone_channels. The folded edge is their mean. NULL, or a row that does not fall: 1 +
      * response_width {1, 1/2, 0, -1/2, -1} */
     const double *channel;
+    /* n x 15 x 88: counts that a normalised flux of 1 stands for. With them confidence sets and the bootstrap
+     * know where the noise is; how large it is in all, residuals tell. NULL, or not above 0: unknown */
+    const double *counts;
+    const double *background; /* n x 15: normalised flux that was subtracted; NULL: none */
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 

@@ -120,8 +120,10 @@ enum confidence_answer { CONFIDENCE_INTERVALS, PLACE(CONFIDENCE_END, 2 * CONFIDE
 enum bootstrap_row {
     BOOTSTRAP_U = SWEEP_SIZE,
     BOOTSTRAP_R,
-    BOOTSTRAP_NOISE, /* size; below 0: no fit */
-    BOOTSTRAP_IN = SWEEP_SIZE + 8
+    BOOTSTRAP_FITTED, /* 0: no fit */
+    /* standard deviation of each cell's datum */
+    BOOTSTRAP_NOISE = SWEEP_SIZE + 8,
+    BOOTSTRAP_IN = BOOTSTRAP_NOISE + SWEEP_ALL
 };
 
 #endif
