@@ -214,7 +214,8 @@ static paritas_status answer(void *user, struct day_work *work)
     TRY(allocated(session));
     /* beams are sought in all fluxes, also those outside the misfit */
     TRY(paritas_losscone_beam(session->context, &data, beams));
-    TRY(losscone_plan_prepare(session, losscone, work->sources->theta, sweeps->day, &data, sweeps->flux));
+    TRY(losscone_plan_prepare(session, losscone, work->sources->theta, work->sources->normalisation,
+                              sweeps->day, &data, sweeps->flux));
     TRY(losscone_answer(session, losscone, &data, work->first, &answers));
     const bool both = losscone->hard && losscone->folded;
     const int first = losscone->hard ? 0 : 1;

@@ -77,14 +77,13 @@ static paritas_status fit_day(struct injection *j, const struct truth *truth, pa
     TRY(allocated(session));
     for (size_t i = 0; i < rows * n; i++) potential[i] = truth->spacecraft[i / rows];
     TRY(paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine));
-    TRY(paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux));
     paritas_sweeps sweeps = {.size = sizeof sweeps,
                                    .n = n,
                                    .energy = day->energy,
                                    .potential = potential,
                                    .cosine = cosine,
                                    .flux = flux};
-    TRY(losscone_plan_prepare(session, &j->plan, j->theta, day, &sweeps, flux));
+    TRY(losscone_plan_prepare(session, &j->plan, j->theta, j->normalisation, day, &sweeps, flux));
     return losscone_answer(session, &j->plan, &sweeps, first, answers);
 }
 

@@ -36,7 +36,11 @@ const struct option options_losscone[] = {
     {"--response-weights", OPTION_CHOICE, "spectrum|equal",
      "energies of the folded edge: weighted by the measured spectrum, or five of equal weight", "spectrum"},
     {"--least-counts", OPTION_NUMBER, "N",
-     "rows with fewer counts a cell, on average, are masked; counts are made from fluxes", "3"},
+     "rows with fewer counts a cell, on average, are masked; counts are made from fluxes; 0: counting noise "
+     "is not considered",
+     "3"},
+    {"--subtract-background", OPTION_CHOICE, "auto|none",
+     "a rate of counts that is the same at the highest energies of a sweep", "auto"},
     {0},
 };
 
@@ -105,6 +109,7 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                                    .level = option_number(session, "--level"),
                                    .step = option_number_or(session, "--step", 0.0),
                                    .least_counts = option_number(session, "--least-counts"),
+                                   .subtract = option_value(session, "--subtract-background")->choice == 0,
                                    .weighted = option_value(session, "--response-weights")->choice == 0};
     paritas_losscone_options *o = &plan->options;
     o->method = (paritas_losscone_method)option_constant(session, "--method", "paritas_losscone_method");
@@ -155,6 +160,7 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
     settings_write(writer, COUNT_OF(settings), settings, o, plan->folded ? FOLDED : 0);
     if (plan->folded) write_string(writer, "response_weights", plan->weighted ? "spectrum" : "equal");
     write_number(writer, "least_counts", plan->least_counts);
+    write_string(writer, "subtract_background", plan->subtract ? "auto" : "none");
     write_string(writer, "confidence", kinds[plan->confidence]);
     if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
     if (plan->confidence == CONFIDENCE_BOOTSTRAP) {
@@ -179,21 +185,50 @@ paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan,
     return options;
 }
 
+/* Counts of a normalised flux of 1, and the background in normalised flux. */
+static paritas_status add_counts(struct session *session, const double *theta, const paritas_er_day *day,
+                                 const double *rate, paritas_sweeps *sweeps)
+{
+    const size_t rows = PARITAS_SWEEP_ROWS * day->n, cells = PARITAS_SWEEP_CELLS;
+    double *counts = numbers(session, rows * cells), *background = numbers(session, rows),
+           exposure[PARITAS_SWEEP_CELLS];
+    TRY(allocated(session));
+    paritas_er_exposures(theta, exposure);
+    for (size_t row = 0; row < rows; row++) {
+        const double factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[row];
+        background[row] = 0.0;
+        for (size_t j = 0; j < cells; j++) {
+            const size_t cell = cells * row + j;
+            const double norm = day->flux[cell] / sweeps->flux[cell];
+            counts[cell] = norm * factor * exposure[j];
+            if (norm > 0.0) background[row] = rate[row / PARITAS_SWEEP_ROWS] / (factor * norm);
+        }
+    }
+    sweeps->counts = counts;
+    sweeps->background = background;
+    return PARITAS_OK;
+}
+
 paritas_status losscone_plan_prepare(struct session *session, const struct losscone_plan *plan,
-                                     const double *theta, paritas_er_day *day, paritas_sweeps *sweeps,
-                                     double *flux)
+                                     const double *theta, paritas_normalisation normalisation,
+                                     paritas_er_day *day, paritas_sweeps *sweeps, double *flux)
 {
     paritas_context *context = session->context;
+    const size_t n = day->n;
+    double *rate = numbers(session, n), *channel = numbers(session, PARITAS_SWEEP_ROWS *
+                                                                        PARITAS_CHANNEL_ENERGIES * n);
+    TRY(allocated(session));
+    if (n == 0) return PARITAS_OK;
+    for (size_t k = 0; k < n; k++) rate[k] = 0.0;
+    if (plan->subtract) TRY(paritas_er_subtract_background(context, day, theta, rate));
     if (plan->weighted && plan->folded) {
-        double *channel = numbers(session, PARITAS_SWEEP_ROWS * PARITAS_CHANNEL_ENERGIES * day->n);
-        TRY(allocated(session));
         TRY(paritas_losscone_channels(context, sweeps, &plan->options, day->flux, channel));
         sweeps->channel = channel;
     }
-    TRY(paritas_er_mask_counts(context, day, theta, plan->least_counts));
-    for (size_t cell = 0; cell < PARITAS_SWEEP_ROWS * PARITAS_SWEEP_CELLS * day->n; cell++)
-        if (day->cell_reason[cell] == PARITAS_ER_FEW_COUNTS) flux[cell] = NAN;
-    return paritas_losscone_mask(context, day->n, plan->options.method, sweeps->cosine, day->flux, flux);
+    if (plan->least_counts > 0.0) TRY(paritas_er_mask_counts(context, day, theta, plan->least_counts));
+    TRY(paritas_losscone_normalise(context, n, normalisation, sweeps->cosine, day->flux, flux));
+    if (plan->least_counts > 0.0) TRY(add_counts(session, theta, day, rate, sweeps));
+    return paritas_losscone_mask(context, n, plan->options.method, sweeps->cosine, day->flux, flux);
 }
 
 bool losscone_fitted(const paritas_losscone_result *result)
