@@ -8,7 +8,7 @@
  * 0.05: each at the geometric mean of its two levels, l_n = 1 - 0.19 n. Quantiles 1 - (1 - sqrt(l_n l_n+1)) /
  * 0.95. */
 static const double steps[LOSSCONE_ENERGIES] = {1.2521, 0.5053, -0.0229, -0.5665, -1.5327};
-#define WINDOW 3 /* rows to each side: noise moves slopes, and U with them */
+#define NEAREST 7 /* rows of a slope: noise moves slopes, and U with them */
 #define LEAST_DETERMINANT 1e-9
 #define CURVATURE_MOST 0.5 /* of sigma^-2: keeps a width */
 
@@ -35,14 +35,32 @@ struct spectrum {
     double energy[SWEEP_ROWS], flux[SWEEP_ROWS]; /* logarithms */
 };
 
-/* Slope and half the second derivative of ln flux by ln E: of the parabola nearest to the rows within WINDOW.
- * The determinant of its normal equations is 0 for fewer than three rows: then a straight line, or NaN. */
+static bool is_known(const struct spectrum *s, size_t i)
+{
+    return isfinite(s->energy[i]) && isfinite(s->flux[i]);
+}
+
+/* First of NEAREST rows with a spectrum around row i, near the ends to one side; *last: behind the last. */
+static size_t window_of(const struct spectrum *s, size_t i, size_t *last)
+{
+    size_t first = i, n = is_known(s, i);
+    *last = i + 1;
+    while (n < NEAREST && (first > 0 || *last < SWEEP_ROWS)) {
+        const bool more = first == 0 || (*last < SWEEP_ROWS && *last - i <= i - first);
+        n += is_known(s, more ? (*last)++ : --first);
+    }
+    return first;
+}
+
+/* Slope and half the second derivative of ln flux by ln E: of the parabola nearest to the rows around. The
+ * determinant of its normal equations is 0 for fewer than three rows: then a straight line, or NaN. */
 static void shape_of(const struct spectrum *s, size_t i, double *slope, double *bend)
 {
     double sum[5] = {0.0}, moment[3] = {0.0};
-    for (size_t k = i > WINDOW ? i - WINDOW : 0; k <= i + WINDOW && k < SWEEP_ROWS; k++) {
+    size_t last;
+    for (size_t k = window_of(s, i, &last); k < last; k++) {
         const double x = s->energy[k] - s->energy[i], y = s->flux[k];
-        if (!isfinite(x) || !isfinite(y)) continue;
+        if (!is_known(s, k)) continue;
         double power = 1.0;
         for (size_t p = 0; p < 5; p++, power *= x) {
             sum[p] += power;
