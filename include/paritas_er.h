@@ -60,7 +60,9 @@ typedef enum paritas_er_unit { PARITAS_ER_UNIT_LIST(PARITAS_ENUMERATOR) } parita
     ITEM(PARITAS_ER_DUPLICATE, 16, "duplicate", "the same as an earlier row of the sweep, which stays")
 #define PARITAS_ER_ROW_REASON_LIST(ITEM)                                                      \
     ITEM(PARITAS_ER_POLARITY, 17, "polarity", "neither +1 nor -1: paritas_er_mask_polarity") \
-    ITEM(PARITAS_ER_FEW_COUNTS, 22, "few_counts", "too few counts a cell: paritas_er_mask_counts")
+    ITEM(PARITAS_ER_FEW_COUNTS, 22, "few_counts", "too few counts a cell: paritas_er_mask_counts") \
+    ITEM(PARITAS_ER_SATURATED, 23, "saturated",                                                    \
+         "more than 1 of 20 cells has flux_error, as when too many counts come: paritas_er_mask_counts")
 #define PARITAS_ER_SWEEP_REASON_LIST(ITEM) \
     ITEM(PARITAS_ER_FIELD, 18, "field", "the field of one of its rows is outside the limits of the options")
 #define PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM)                                           \
@@ -259,7 +261,7 @@ PARITAS_API paritas_status paritas_er_subtract_background(paritas_context *conte
                                                           const double theta[PARITAS_SWEEP_CELLS],
                                                           double *rate);
 /* Masks rows with fewer than `least` pseudo-counts a cell, on average over the cells with a flux: their zeros
- * and single counts do not show the cone. In rows that stay, a flux below half a count becomes half a count,
+ * and single counts do not show the cone. Masks saturated rows too: of them, only faint cells are left. In rows that stay, a flux below half a count becomes half a count,
  * which has a logarithm. Call it after paritas_kappa_spectrum. */
 PARITAS_API paritas_status paritas_er_mask_counts(paritas_context *context, paritas_er_day *day,
                                                   const double theta[PARITAS_SWEEP_CELLS], double least);

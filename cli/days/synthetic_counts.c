@@ -46,6 +46,13 @@ double dice_poisson(struct dice *dice, double mean)
     return n > 0.0 ? floor(n + 0.5) : 0.0;
 }
 
+bool synthetic_saturates(const struct synthetic_plan *plan, double energy, double flux)
+{
+    const struct counting *c = &plan->counting;
+    const double rate = flux * c->geometric_factor * energy + c->background;
+    return plan->counts && 1.0 + rate * c->dead_time > MOST_CORRECTION;
+}
+
 void synthetic_count(const struct synthetic_plan *plan, const double *theta, uint64_t number, size_t k,
                      paritas_er_day *day)
 {

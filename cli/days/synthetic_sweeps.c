@@ -285,14 +285,17 @@ static paritas_status spectra(paritas_context *context, const struct synthetic_p
     return PARITAS_OK;
 }
 
-/* The folded edge, with channels of the incident spectrum. */
-static paritas_status folded_model(struct session *session, const paritas_losscone_options *options,
-                                   const double *incident, paritas_sweeps sweeps, const double *points,
-                                   double *model)
+/* The folded edge, with channels of the incident spectrum where it does not saturate the instrument. */
+static paritas_status folded_model(struct session *session, const struct synthetic_plan *plan,
+                                   const paritas_losscone_options *options, const double *incident,
+                                   paritas_sweeps sweeps, const double *points, double *model)
 {
     double *channel = numbers(session, ROWS * PARITAS_CHANNEL_ENERGIES * sweeps.n);
     TRY(allocated(session));
-    for (size_t cell = 0; cell < ROWS * CELLS * sweeps.n; cell++) model[cell] = incident[cell / CELLS];
+    for (size_t cell = 0; cell < ROWS * CELLS * sweeps.n; cell++) {
+        const size_t row = cell / CELLS;
+        model[cell] = synthetic_saturates(plan, sweeps.energy[row], incident[row]) ? NAN : incident[row];
+    }
     TRY(paritas_losscone_channels(session->context, &sweeps, options, model, channel));
     sweeps.channel = channel;
     return paritas_losscone_model(session->context, &sweeps, options, points, model, NULL);
@@ -408,7 +411,7 @@ paritas_status synthetic_day(struct session *session, const struct synthetic_pla
     if (plan->truth == TRUTH_INTEGRAL)
         TRY(integral_model(session, plan, &truly, truth, &sweeps, points, model));
     else if (folded && plan->weighted)
-        TRY(folded_model(session, &truly, incident, sweeps, points, model));
+        TRY(folded_model(session, plan, &truly, incident, sweeps, points, model));
     else
         TRY(paritas_losscone_model(context, &sweeps, &truly, points, model, NULL));
     for (size_t k = 0; k < n; k++) {

@@ -77,6 +77,9 @@ double dice_poisson(struct dice *dice, double mean);
 void synthetic_count(const struct synthetic_plan *plan, const double *theta, uint64_t number, size_t k,
                      paritas_er_day *day);
 
+/* Would the archive mark this flux as erroneous, but for noise? */
+bool synthetic_saturates(const struct synthetic_plan *plan, double energy, double flux);
+
 /* Draws `n` sweeps from number `first`, the first at `time` (Unix seconds). Spacing: 80 s, or 86400 s / n
  * if less. `theta`: of the cells. `options`: beam and response; bounds are not used. Truth in the arena;
  * free the day with paritas_er_day_free, also after a failure. */

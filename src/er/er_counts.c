@@ -20,14 +20,15 @@ void paritas_er_exposures(const double theta[PARITAS_SWEEP_CELLS], double exposu
 
 struct row_counts {
     double counts, time; /* of the cells with a flux, in all */
-    unsigned cells;
+    unsigned cells, errors;
 };
 
 static struct row_counts count_row(const paritas_er_day *day, const double *exposure, size_t row)
 {
-    struct row_counts sum = {0.0, 0.0, 0};
+    struct row_counts sum = {.cells = 0};
     for (size_t j = 0; j < CELLS; j++) {
         const double flux = day->flux[CELLS * row + j];
+        sum.errors += day->cell_reason[CELLS * row + j] == PARITAS_ER_FLUX_ERROR;
         if (isnan(flux)) continue;
         sum.counts += flux * exposure[j];
         sum.time += exposure[j];
@@ -67,7 +68,7 @@ paritas_status paritas_er_subtract_background(paritas_context *context, paritas_
     paritas_er_exposures(theta, exposure);
     for (size_t k = 0; k < day->n; k++) {
         double energy = INFINITY;
-        struct row_counts floor = {0.0, 0.0, 0};
+        struct row_counts floor = {.cells = 0};
         while (grow_floor(day, exposure, k, &energy, &floor)) {}
         const double found = floor.cells >= FLOOR_ROWS ? floor.counts / floor.time : 0.0;
         if (rate) rate[k] = found;
@@ -87,9 +88,11 @@ paritas_status paritas_er_mask_counts(paritas_context *context, paritas_er_day *
     for (size_t row = 0; row < day->n * ROWS; row++) {
         if (day->row_reason[row] != PARITAS_ER_KEPT) continue;
         const struct row_counts sum = count_row(day, exposure, row);
-        if (sum.cells == 0 || sum.counts < least * sum.cells) {
-            er_mask_rows(day, row, 1, PARITAS_ER_FEW_COUNTS);
-            er_count(day, PARITAS_ER_FEW_COUNTS, 1, day->line[row], 0);
+        const bool saturated = sum.errors > CELLS / 20;
+        if (saturated || sum.cells == 0 || sum.counts < least * sum.cells) {
+            const paritas_er_reason reason = saturated ? PARITAS_ER_SATURATED : PARITAS_ER_FEW_COUNTS;
+            er_mask_rows(day, row, 1, reason);
+            er_count(day, reason, 1, day->line[row], 0);
             continue;
         }
         for (size_t j = 0; j < CELLS; j++) {
