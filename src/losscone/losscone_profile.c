@@ -19,6 +19,10 @@
 #define THRESHOLD 4.0
 #define THRESHOLD_CHANNEL 6.0
 #define DRAWS_MOST 65536
+/* Factors of bootstrap thresholds, measured. Draws know their channels, and all lie at the plateau's centre:
+ * without the factors, sets of levels 0.68 and 0.95 held the truth in 67 and 91 %, with channels in 65 and 90 %. */
+#define LARGER 1.2
+#define LARGER_CHANNEL 1.45
 #define NOISE_SWEEPS 256 /* whose models are held at once */
 /* Kernels return it if they found nothing. */
 #define NOTHING_FOUND 1e29
@@ -310,7 +314,7 @@ static void take_bootstrap(const void *user, size_t sweep, const double *answer)
     if (!losscone_has_fit(&b->results[sweep])) return; /* nothing was drawn */
     memcpy(b->sorted, answer, b->draws * sizeof *b->sorted);
     qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
-    b->thresholds[sweep] = b->sorted[b->rank];
+    b->thresholds[sweep] = (b->call->sweeps.channel ? LARGER_CHANNEL : LARGER) * b->sorted[b->rank];
 }
 
 paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *given_sweeps,
