@@ -78,11 +78,11 @@ static paritas_status fit_day(struct injection *j, const struct truth *truth, pa
     for (size_t i = 0; i < rows * n; i++) potential[i] = truth->spacecraft[i / rows];
     TRY(paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine));
     paritas_sweeps sweeps = {.size = sizeof sweeps,
-                                   .n = n,
-                                   .energy = day->energy,
-                                   .potential = potential,
-                                   .cosine = cosine,
-                                   .flux = flux};
+                             .n = n,
+                             .energy = day->energy,
+                             .potential = potential,
+                             .cosine = cosine,
+                             .flux = flux};
     TRY(losscone_plan_prepare(session, &j->plan, j->theta, j->normalisation, day, &sweeps, flux));
     return losscone_answer(session, &j->plan, &sweeps, first, answers);
 }

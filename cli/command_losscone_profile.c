@@ -73,8 +73,8 @@ static paritas_status load(struct profile *p)
         p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
     }
     paritas_sweeps all = sweeps_of(&p->sweeps);
-    TRY(losscone_plan_prepare(session, &p->plan, p->sources.theta, p->sources.normalisation,
-                              p->sweeps.day, &all, p->sweeps.flux));
+    TRY(losscone_plan_prepare(session, &p->plan, p->sources.theta, p->sources.normalisation, p->sweeps.day,
+                              &all, p->sweeps.flux));
     const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS,
                  channels = rows * PARITAS_CHANNEL_ENERGIES;
     p->data = (paritas_sweeps){.size = sizeof p->data,

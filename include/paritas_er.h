@@ -58,8 +58,8 @@ typedef enum paritas_er_unit { PARITAS_ER_UNIT_LIST(PARITAS_ENUMERATOR) } parita
     ITEM(PARITAS_ER_EPOCH, 14, "epoch", "the time is 1970-01-01, or not above 0: the clock was not set") \
     ITEM(PARITAS_ER_ENERGY, 15, "energy", "the energy is not above 0")                                   \
     ITEM(PARITAS_ER_DUPLICATE, 16, "duplicate", "the same as an earlier row of the sweep, which stays")
-#define PARITAS_ER_ROW_REASON_LIST(ITEM)                                                      \
-    ITEM(PARITAS_ER_POLARITY, 17, "polarity", "neither +1 nor -1: paritas_er_mask_polarity") \
+#define PARITAS_ER_ROW_REASON_LIST(ITEM)                                                           \
+    ITEM(PARITAS_ER_POLARITY, 17, "polarity", "neither +1 nor -1: paritas_er_mask_polarity")       \
     ITEM(PARITAS_ER_FEW_COUNTS, 22, "few_counts", "too few counts a cell: paritas_er_mask_counts") \
     ITEM(PARITAS_ER_SATURATED, 23, "saturated",                                                    \
          "more than 1 of 20 cells has flux_error, as when too many counts come: paritas_er_mask_counts")

@@ -126,8 +126,7 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
         if (!(plan->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
         plan->confidence = CONFIDENCE_THRESHOLD;
     }
-    if (!(plan->least_counts >= 0.0))
-        return usage_failure(session, "--least-counts takes a number from 0");
+    if (!(plan->least_counts >= 0.0)) return usage_failure(session, "--least-counts takes a number from 0");
     if (plan->draws > MOST_DRAWS)
         return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
     if (!(plan->level > 0.0 && plan->level < 1.0))
@@ -215,8 +214,8 @@ paritas_status losscone_plan_prepare(struct session *session, const struct lossc
 {
     paritas_context *context = session->context;
     const size_t n = day->n;
-    double *rate = numbers(session, n), *channel = numbers(session, PARITAS_SWEEP_ROWS *
-                                                                        PARITAS_CHANNEL_ENERGIES * n);
+    double *rate = numbers(session, n),
+           *channel = numbers(session, PARITAS_SWEEP_ROWS * PARITAS_CHANNEL_ENERGIES * n);
     TRY(allocated(session));
     if (n == 0) return PARITAS_OK;
     for (size_t k = 0; k < n; k++) rate[k] = 0.0;

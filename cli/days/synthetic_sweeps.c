@@ -335,7 +335,8 @@ static paritas_status integral_model(struct session *session, const struct synth
         shifted.energy = energy;
         TRY(paritas_losscone_model(context, &shifted, options, points, one, NULL));
         for (size_t cell = 0; cell < rows * CELLS; cell++)
-            model[cell] = (m == 0 ? 0.0 : model[cell]) + weight[cell / CELLS * RESPONSE_NODES + m] * one[cell];
+            model[cell] =
+                (m == 0 ? 0.0 : model[cell]) + weight[cell / CELLS * RESPONSE_NODES + m] * one[cell];
     }
     return PARITAS_OK;
 }

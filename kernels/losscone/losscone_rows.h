@@ -56,8 +56,8 @@ enum sweep_row {
     PLACE8(SWEEP_POTENTIAL, SWEEP_ROWS), /* of the spacecraft, V */
     /* [n][row]: energy n of a folded row's channel over the row's energy; falling */
     PLACE8(SWEEP_CHANNEL, (LOSSCONE_ENERGIES * SWEEP_ROWS)),
-    PLACE8(SWEEP_COSINE, SWEEP_ALL),     /* of the pitch angle; above 0: incident */
-    PLACE8(SWEEP_FLUX, SWEEP_ALL),       /* normalised; 0: masked */
+    PLACE8(SWEEP_COSINE, SWEEP_ALL), /* of the pitch angle; above 0: incident */
+    PLACE8(SWEEP_FLUX, SWEEP_ALL),   /* normalised; 0: masked */
     SWEEP_SIZE
 };
 

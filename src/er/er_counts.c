@@ -69,7 +69,8 @@ paritas_status paritas_er_subtract_background(paritas_context *context, paritas_
     for (size_t k = 0; k < day->n; k++) {
         double energy = INFINITY;
         struct row_counts floor = {.cells = 0};
-        while (grow_floor(day, exposure, k, &energy, &floor)) {}
+        while (grow_floor(day, exposure, k, &energy, &floor)) {
+        }
         const double found = floor.cells >= FLOOR_ROWS ? floor.counts / floor.time : 0.0;
         if (rate) rate[k] = found;
         for (size_t cell = ROWS * k * CELLS; cell < ROWS * (k + 1) * CELLS && found > 0.0; cell++)

@@ -126,8 +126,8 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
     TRY(losscone_open(context, given_sweeps, given_options, false, &call));
     TRY(check_points(context, call.sweeps.n, points));
     if (call.sweeps.n > 0 && !model) return paritas_refuse(context, "model: no place given for it");
-    struct models m = {&call.sweeps, &call.options, points, model, edge,
-                       call.options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
+    struct models m = {&call.sweeps, &call.options, points,
+                       model,        edge,          call.options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
     return losscone_run(context, &call,
                         (struct batch){.entry = ENTRY_losscone_model,
                                        .n_in = MODEL_IN,

@@ -8,9 +8,9 @@
 
 #include <math.h>
 
-#define VARIANCE_MOST 0.5    /* of a logarithm: a cell without a count has a half one */
-#define LITTLE_COUNTING 1.1  /* noise that tells U, over s^2: below, s^2 stands */
-#define SHIFT_U 1.0          /* V: of the model's derivatives, at least, and a part of |U| */
+#define VARIANCE_MOST 0.5   /* of a logarithm: a cell without a count has a half one */
+#define LITTLE_COUNTING 1.1 /* noise that tells U, over s^2: below, s^2 stands */
+#define SHIFT_U 1.0         /* V: of the model's derivatives, at least, and a part of |U| */
 #define SHIFT_U_PART 0.03
 #define SHIFT_R 0.01
 #define CELLS ((size_t)SWEEP_ROWS * SWEEP_CELLS)
@@ -142,8 +142,7 @@ paritas_status losscone_noise(paritas_context *context, const struct losscone_ca
         const double scatter = losscone_scatter(&call->options, &results[first + k]);
         const double *model[SHIFTS];
         double *square = row + SWEEP_SIZE;
-        for (int shift = 0; shift < shifts; shift++)
-            model[shift] = models + CELLS * (n * (size_t)shift + k);
+        for (int shift = 0; shift < shifts; shift++) model[shift] = models + CELLS * (n * (size_t)shift + k);
         losscone_sweep_row(call, first + k, row);
         squares_of(call, first + k, scatter, row, model[AT_CENTRE], square);
         for (size_t cell = 0; cell < CELLS && noise; cell++)

@@ -118,7 +118,8 @@ static void fill_set(const void *user, size_t sweep, double *row)
     losscone_sweep_row(s->call, sweep, row);
     memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
     /* below every misfit */
-    row[CONFIDENCE_LIMIT] = threshold >= 0.0 ? (r->misfit + threshold) * losscone_misfit_divisor(&s->call->options, r) : -1.0;
+    row[CONFIDENCE_LIMIT] =
+        threshold >= 0.0 ? (r->misfit + threshold) * losscone_misfit_divisor(&s->call->options, r) : -1.0;
     row[CONFIDENCE_LOWER] = threshold >= 0.0 ? r->potential_lower : 1.0;
     row[CONFIDENCE_UPPER] = threshold >= 0.0 ? r->potential_upper : 0.0;
 }
@@ -267,18 +268,17 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
     double *size = NULL;
     if (!thresholds) TRY(find_noise(context, &call, results, 1, &size));
     struct sets s = {&call, results, thresholds, size, step, sets};
-    const paritas_status status =
-        losscone_run(context, &call,
-                        (struct batch){.entry = ENTRY_losscone_confidence,
-                                       .n_in = CONFIDENCE_IN,
-                                       .n_out = CONFIDENCE_OUT,
-                                       .n_shared = 1,
-                                       .shared = &step,
-                                       .slab = CONFIDENCE_SLAB(count + 1),
-                                       .args = {[LOSSCONE_ARG_COUNT] = count + 1},
-                                       .fill = fill_set,
-                                       .take = take_set,
-                                       .user = &s});
+    const paritas_status status = losscone_run(context, &call,
+                                               (struct batch){.entry = ENTRY_losscone_confidence,
+                                                              .n_in = CONFIDENCE_IN,
+                                                              .n_out = CONFIDENCE_OUT,
+                                                              .n_shared = 1,
+                                                              .shared = &step,
+                                                              .slab = CONFIDENCE_SLAB(count + 1),
+                                                              .args = {[LOSSCONE_ARG_COUNT] = count + 1},
+                                                              .fill = fill_set,
+                                                              .take = take_set,
+                                                              .user = &s});
     paritas_release(&context->allocator, size);
     return status;
 }
