@@ -208,6 +208,7 @@ static paritas_status answer(void *user, struct day_work *work)
     const size_t n = sweeps->n;
     struct plasma_answers plasma = {.fits = NULL};
     struct losscone_answers answers;
+    const double *rate = NULL;
     if (plan->automatic) TRY(plasma_answer(session, &plan->plasma, work->sources, sweeps, &plasma));
     paritas_sweeps data = sweeps_of(sweeps);
     paritas_beam *beams = sized_records(session, n, sizeof *beams);
@@ -215,7 +216,7 @@ static paritas_status answer(void *user, struct day_work *work)
     /* beams are sought in all fluxes, also those outside the misfit */
     TRY(paritas_losscone_beam(session->context, &data, beams));
     TRY(losscone_plan_prepare(session, losscone, work->sources->theta, work->sources->normalisation,
-                              sweeps->day, &data, sweeps->flux));
+                              sweeps->day, &data, sweeps->flux, &rate));
     TRY(losscone_answer(session, losscone, &data, work->first, &answers));
     const bool both = losscone->hard && losscone->folded;
     const int first = losscone->hard ? 0 : 1;
@@ -223,6 +224,7 @@ static paritas_status answer(void *user, struct day_work *work)
     struct plasma_columns plasma_columns = {.fitted = NULL};
     const char **preferred = NULL;
     add_sweep_columns(work);
+    column_add_both(work, "background_rate", "", COLUMN_F64, rate);
     if (plan->automatic) plasma_columns = add_plasma(work, &plasma);
     for (int model = 0; model < 2; model++)
         if (answers.results[model])

@@ -83,7 +83,7 @@ static paritas_status fit_day(struct injection *j, const struct truth *truth, pa
                              .potential = potential,
                              .cosine = cosine,
                              .flux = flux};
-    TRY(losscone_plan_prepare(session, &j->plan, j->theta, j->normalisation, day, &sweeps, flux));
+    TRY(losscone_plan_prepare(session, &j->plan, j->theta, j->normalisation, day, &sweeps, flux, NULL));
     return losscone_answer(session, &j->plan, &sweeps, first, answers);
 }
 

@@ -74,7 +74,7 @@ static paritas_status load(struct profile *p)
     }
     paritas_sweeps all = sweeps_of(&p->sweeps);
     TRY(losscone_plan_prepare(session, &p->plan, p->sources.theta, p->sources.normalisation, p->sweeps.day,
-                              &all, p->sweeps.flux));
+                              &all, p->sweeps.flux, NULL));
     const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS,
                  channels = rows * PARITAS_CHANNEL_ENERGIES;
     p->data = (paritas_sweeps){.size = sizeof p->data,

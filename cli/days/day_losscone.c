@@ -210,23 +210,25 @@ static paritas_status add_counts(struct session *session, const double *theta, c
 
 paritas_status losscone_plan_prepare(struct session *session, const struct losscone_plan *plan,
                                      const double *theta, paritas_normalisation normalisation,
-                                     paritas_er_day *day, paritas_sweeps *sweeps, double *flux)
+                                     paritas_er_day *day, paritas_sweeps *sweeps, double *flux,
+                                     const double **rate)
 {
     paritas_context *context = session->context;
     const size_t n = day->n;
-    double *rate = numbers(session, n),
+    double *found = numbers(session, n),
            *channel = numbers(session, PARITAS_SWEEP_ROWS * PARITAS_CHANNEL_ENERGIES * n);
     TRY(allocated(session));
+    if (rate) *rate = found;
     if (n == 0) return PARITAS_OK;
-    for (size_t k = 0; k < n; k++) rate[k] = 0.0;
-    if (plan->subtract) TRY(paritas_er_subtract_background(context, day, theta, rate));
+    memset(found, 0, n * sizeof *found);
+    if (plan->subtract) TRY(paritas_er_subtract_background(context, day, theta, found));
     if (plan->weighted && plan->folded) {
         TRY(paritas_losscone_channels(context, sweeps, &plan->options, day->flux, channel));
         sweeps->channel = channel;
     }
     if (plan->least_counts > 0.0) TRY(paritas_er_mask_counts(context, day, theta, plan->least_counts));
     TRY(paritas_losscone_normalise(context, n, normalisation, sweeps->cosine, day->flux, flux));
-    if (plan->least_counts > 0.0) TRY(add_counts(session, theta, day, rate, sweeps));
+    if (plan->least_counts > 0.0) TRY(add_counts(session, theta, day, found, sweeps));
     return paritas_losscone_mask(context, n, plan->options.method, sweeps->cosine, day->flux, flux);
 }
 
