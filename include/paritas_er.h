@@ -58,11 +58,8 @@ typedef enum paritas_er_unit { PARITAS_ER_UNIT_LIST(PARITAS_ENUMERATOR) } parita
     ITEM(PARITAS_ER_EPOCH, 14, "epoch", "the time is 1970-01-01, or not above 0: the clock was not set") \
     ITEM(PARITAS_ER_ENERGY, 15, "energy", "the energy is not above 0")                                   \
     ITEM(PARITAS_ER_DUPLICATE, 16, "duplicate", "the same as an earlier row of the sweep, which stays")
-#define PARITAS_ER_ROW_REASON_LIST(ITEM)                                                           \
-    ITEM(PARITAS_ER_POLARITY, 17, "polarity", "neither +1 nor -1: paritas_er_mask_polarity")       \
-    ITEM(PARITAS_ER_FEW_COUNTS, 22, "few_counts", "too few counts a cell: paritas_er_mask_counts") \
-    ITEM(PARITAS_ER_SATURATED, 23, "saturated",                                                    \
-         "more than 1 of 20 cells has flux_error, as when too many counts come: paritas_er_mask_counts")
+#define PARITAS_ER_ROW_REASON_LIST(ITEM) \
+    ITEM(PARITAS_ER_POLARITY, 17, "polarity", "neither +1 nor -1: paritas_er_mask_polarity")
 #define PARITAS_ER_SWEEP_REASON_LIST(ITEM) \
     ITEM(PARITAS_ER_FIELD, 18, "field", "the field of one of its rows is outside the limits of the options")
 #define PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM)                                           \
@@ -70,12 +67,17 @@ typedef enum paritas_er_unit { PARITAS_ER_UNIT_LIST(PARITAS_ENUMERATOR) } parita
     ITEM(PARITAS_ER_TOO_MANY_ROWS, 20, "too_many_rows",                                      \
          "more than 15, duplicates left out; the line is that of row 16")                    \
     ITEM(PARITAS_ER_TIME_SPAN, 21, "time_span", "rows of one number more than 160 s apart: it was used twice")
-#define PARITAS_ER_REASON_LIST(ITEM)         \
-    PARITAS_ER_CELL_REASON_LIST(ITEM)        \
-    PARITAS_ER_DAMAGED_ROW_REASON_LIST(ITEM) \
-    PARITAS_ER_ROW_REASON_LIST(ITEM)         \
-    PARITAS_ER_SWEEP_REASON_LIST(ITEM)       \
-    PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM)
+#define PARITAS_ER_COUNTS_REASON_LIST(ITEM)                                                        \
+    ITEM(PARITAS_ER_FEW_COUNTS, 22, "few_counts", "too few counts a cell: paritas_er_mask_counts") \
+    ITEM(PARITAS_ER_SATURATED, 23, "saturated",                                                    \
+         "more than 1 of 20 cells has flux_error, as when too many counts come: paritas_er_mask_counts")
+#define PARITAS_ER_REASON_LIST(ITEM)           \
+    PARITAS_ER_CELL_REASON_LIST(ITEM)          \
+    PARITAS_ER_DAMAGED_ROW_REASON_LIST(ITEM)   \
+    PARITAS_ER_ROW_REASON_LIST(ITEM)           \
+    PARITAS_ER_SWEEP_REASON_LIST(ITEM)         \
+    PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM) \
+    PARITAS_ER_COUNTS_REASON_LIST(ITEM)
 typedef enum paritas_er_reason { PARITAS_ER_REASON_LIST(PARITAS_ENUMERATOR) } paritas_er_reason;
 #define PARITAS_ER_REASON_COUNT (0 PARITAS_ER_REASON_LIST(PARITAS_COUNT_ITEM))
 
