@@ -100,13 +100,18 @@ struct sets {
     paritas_confidence *sets;
 };
 
+static bool has_channels(const struct losscone_call *call)
+{
+    return call->sweeps.channel && call->options.response == PARITAS_LOSSCONE_RESPONSE_FOLDED;
+}
+
 /* NaN: no fit. */
 static double threshold_of(const struct sets *s, size_t k)
 {
     const paritas_losscone_result *r = &s->results[k];
     if (!losscone_has_fit(r)) return NAN;
     if (s->thresholds) return s->thresholds[k];
-    return (s->call->sweeps.channel ? THRESHOLD_CHANNEL : THRESHOLD) * s->size[k] /
+    return (has_channels(s->call) ? THRESHOLD_CHANNEL : THRESHOLD) * s->size[k] /
            losscone_misfit_divisor(&s->call->options, r);
 }
 
@@ -314,7 +319,7 @@ static void take_bootstrap(const void *user, size_t sweep, const double *answer)
     if (!losscone_has_fit(&b->results[sweep])) return; /* nothing was drawn */
     memcpy(b->sorted, answer, b->draws * sizeof *b->sorted);
     qsort(b->sorted, b->draws, sizeof *b->sorted, ascending);
-    b->thresholds[sweep] = (b->call->sweeps.channel ? LARGER_CHANNEL : LARGER) * b->sorted[b->rank];
+    b->thresholds[sweep] = (has_channels(b->call) ? LARGER_CHANNEL : LARGER) * b->sorted[b->rank];
 }
 
 paritas_status paritas_losscone_bootstrap(paritas_context *context, const paritas_sweeps *given_sweeps,

@@ -70,7 +70,14 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
         return arrays
     rows = slice(part.start, part.stop)
     return _engine.SweepArrays(
-        arrays.energy[rows], arrays.potential[rows], arrays.cosine[rows], arrays.flux[rows]
+        arrays.energy[rows],
+        arrays.potential[rows],
+        arrays.cosine[rows],
+        arrays.flux[rows],
+        *(
+            None if more is None else more[rows]
+            for more in (arrays.channel, arrays.counts, arrays.background)
+        ),
     )
 
 
@@ -197,7 +204,7 @@ def fit(
         or "both". confidence: threshold of sets of U above the minimum: "residuals" (4 times the mean square
         residual), "bootstrap" (calibrated by `draws` to the coverage `level`), a number, or "none". None:
         "residuals", or "none" with search="de", which has no sets. step: their resolution, V (None: 1; folded
-        0.2). Results equal the program's bit for bit, for any threads. A failed fit does not raise: see
+        0.05). Results equal the program's bit for bit, for any threads. A failed fit does not raise: see
         `status`."""
     data, search = sweeps_of(sweeps), options.get("search", "exact")
     if response != "both" and response not in RESPONSES:
