@@ -224,7 +224,6 @@ static paritas_status answer(void *user, struct day_work *work)
     struct plasma_columns plasma_columns = {.fitted = NULL};
     const char **preferred = NULL;
     add_sweep_columns(work);
-    column_add_both(work, "background_rate", "", COLUMN_F64, rate);
     if (plan->automatic) plasma_columns = add_plasma(work, &plasma);
     for (int model = 0; model < 2; model++)
         if (answers.results[model])
@@ -234,6 +233,7 @@ static paritas_status answer(void *user, struct day_work *work)
         column_add_both(work, "preferred", "", COLUMN_TEXT, preferred);
     }
     add_beams(work, beams);
+    column_add_both(work, "background_rate", "", COLUMN_F64, rate);
     TRY(add_original(work, &models[first], &plasma_columns));
     write_answer(work, &models[first], &models[1], preferred);
     if (plan->automatic) write_potentials(work, plasma.potentials);

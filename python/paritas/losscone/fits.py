@@ -271,6 +271,8 @@ def _all_columns(
         columns["preferred"] = np.where(np.isnan(hard) | np.isnan(folded), "", better)
     if data.days:
         columns.update(columns_by_name(beam(data)))
+        if data.background_rate is not None:
+            columns["background_rate"] = data.background_rate
     return columns
 
 

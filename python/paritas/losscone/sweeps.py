@@ -43,8 +43,9 @@ class Sweeps:
         source; potentials: how the spacecraft's were found, one a day.
     channel (n, 15, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
         counts (n, 15, 88): counts of a normalised flux of 1; None: unknown. background (n, 15): normalised
-        flux that was subtracted. background_rate (n): the same in counts/s. complete (n, 15, 88): fluxes
-        before masks by counts, for beams; None: `flux`."""
+        flux that was subtracted. background_rate (n): the same in counts/s. counted (n, 15, 88): `measured`
+        without it and without rows of few counts; None: `measured`. complete (n, 15, 88): normalised fluxes
+        before that, for beams; None: `flux`."""
 
     energy: Floats
     potential: Floats
@@ -58,6 +59,7 @@ class Sweeps:
     counts: Floats | None = None
     background: Floats | None = None
     background_rate: Floats | None = None
+    counted: Floats | None = None
     complete: Floats | None = None
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
@@ -139,7 +141,7 @@ class Sweeps:
 
     def _further(self) -> dict[str, Floats | None]:
         """The arrays that may be absent, but `measured`."""
-        names = ("channel", "counts", "background", "background_rate", "complete")
+        names = ("channel", "counts", "background", "background_rate", "counted", "complete")
         return {name: getattr(self, name) for name in names}
 
     def arrays(self, method: str) -> _engine.SweepArrays:
@@ -147,7 +149,8 @@ class Sweeps:
         is made once: change arrays before."""
         found = self._masked.get(method)
         if found is None:
-            flux = self.flux if self.measured is None else mask(self.cosine, self.measured, self.flux, method)
+            raw = self.measured if self.counted is None else self.counted
+            flux = self.flux if raw is None else mask(self.cosine, raw, self.flux, method)
             found = self._masked[method] = _engine.SweepArrays(
                 self.energy,
                 self.potential,
@@ -166,9 +169,6 @@ class Sweeps:
         columns: list[Table] = []
         for k, day in enumerate(self.days):
             names = columns_by_name(day.sweeps)
-            if self.background_rate is not None:
-                part = self.parts[k]
-                names["background_rate"] = self.background_rate[part.start : part.stop]
             if self.potentials:
                 found = columns_by_name(self.potentials[k].table)
                 del found["spacecraft_potential"]
@@ -330,7 +330,7 @@ def load(
             day.spacecraft_potential[:] = spacecraft_potential
         flux = normalise(angles, day.flux, normalisation)
         of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
-        one_day = Sweeps(day.energy, of_rows, angles, flux, None, [day], [part], potentials)
+        one_day = Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials)
         one_day.complete = flux
         counted = _copy_for_counts(day)
         one_day.background_rate = (
@@ -340,7 +340,7 @@ def load(
             one_day.channel = channels(one_day, counted.flux, response_width)
         if least_counts > 0.0:
             counted.mask_counts(least_counts, inclination)
-        one_day.measured = counted.flux
+        one_day.counted = counted.flux
         one_day.flux = normalise(angles, counted.flux, normalisation)
         if least_counts > 0.0:
             _count(one_day, inclination)
@@ -361,10 +361,10 @@ def _copy_for_counts(day: Day) -> Day:
 
 def _count(sweeps: Sweeps, theta: Floats) -> None:
     """Counts of a normalised flux of 1, and the background in normalised flux."""
-    assert sweeps.measured is not None and sweeps.background_rate is not None
+    assert sweeps.counted is not None and sweeps.background_rate is not None
     factor = _GEOMETRIC_FACTOR * sweeps.energy
     with np.errstate(divide="ignore", invalid="ignore"):
-        norm = sweeps.measured / sweeps.flux
+        norm = sweeps.counted / sweeps.flux
         sweeps.counts = norm * factor[:, :, None] * _engine.er_exposures(theta)
         # of the row's last cell that has one, as the program takes it
         known = norm > 0.0
