@@ -254,17 +254,18 @@ PARITAS_API paritas_status paritas_er_mask_sunlight(paritas_context *context, pa
                                                     const double theta[PARITAS_SWEEP_CELLS], double angle);
 /* Masks rows whose polarity is neither +1 nor -1. */
 PARITAS_API paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day);
-/* Subtracts the background of each sweep that shows one: a rate of counts (pseudo-counts over time) that stays
- * the same over its highest energies, two rows at least. A row belongs to this floor if its rate lies within two
- * standard deviations of the mean rate of those above. Fluxes may become negative. rate: n, counts/s of a cell;
- * 0: no floor; may be NULL. Spectra need the fluxes as they were (paritas_kappa.h): call it after
+/* Subtracts the background of each sweep that shows one: a rate of pseudo-counts that stays the same over its
+ * highest energies, two rows at least. A row belongs to this floor if its rate lies within two standard
+ * deviations of the mean rate of those above. Fluxes may become negative. rate: n, counts/s of a cell; 0: no
+ * floor; may be NULL. Spectra need the fluxes as they were (paritas_kappa.h): call it after
  * paritas_kappa_spectrum. */
 PARITAS_API paritas_status paritas_er_subtract_background(paritas_context *context, paritas_er_day *day,
                                                           const double theta[PARITAS_SWEEP_CELLS],
                                                           double *rate);
-/* Masks rows with fewer than `least` pseudo-counts a cell, on average over the cells with a flux: their zeros
- * and single counts do not show the cone. Masks saturated rows too: of them, only faint cells are left. In rows that stay, a flux below half a count becomes half a count,
- * which has a logarithm. Call it after paritas_kappa_spectrum. */
+/* Masks rows with fewer than `least` pseudo-counts a cell, on average over the cells with a flux. Their zeros
+ * and single counts do not show the cone. Masks saturated rows too: of them, only faint cells are left. In
+ * rows that stay, a flux below half a count becomes half a count, which has a logarithm. Call it after
+ * paritas_kappa_spectrum. */
 PARITAS_API paritas_status paritas_er_mask_counts(paritas_context *context, paritas_er_day *day,
                                                   const double theta[PARITAS_SWEEP_CELLS], double least);
 

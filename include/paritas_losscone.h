@@ -256,12 +256,12 @@ PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, 
                                                       paritas_normalisation normalisation,
                                                       const double *cosine, const double *flux,
                                                       double *normalised);
-/* Energies of channels for the folded edge, weighted by the measured spectrum: for `sweeps.channel`. A channel
- * is a Gaussian in ln E whose half width at half maximum is the options' response_width, times the flux. ln
- * flux is the parabola in ln E nearest to the row and three rows to each side. The five energies part the
- * channel where the mean over it falls from one of the six levels to the next. `sweeps`: their fluxes and
- * channels are not read. flux: n x 15 x 88, measured, NaN where there is none; incident cells
- * at energies above the spacecraft's potential count. channel: n x 15 x 5, over the row's energy, falling; NaN
+/* Energies of channels for the folded edge, weighted by the measured spectrum: for `sweeps.channel`. A
+ * channel is a Gaussian in ln E whose half width at half maximum is the options' response_width, times the
+ * flux. ln flux is the parabola in ln E nearest to the row and three rows to each side. The five energies
+ * part the channel where the mean over it falls from one of the six levels to the next. `sweeps`: their
+ * fluxes and channels are not read. flux: n x 15 x 88, measured, NaN where there is none; incident cells at
+ * energies above the spacecraft's potential count. channel: n x 15 x 5, over the row's energy, falling; NaN
  * where there is no spectrum */
 PARITAS_API paritas_status paritas_losscone_channels(paritas_context *context, const paritas_sweeps *sweeps,
                                                      const paritas_losscone_options *options,

@@ -226,8 +226,8 @@ def losscone_part(library, n):
     out += ["## Confidence sets", ""]
     out += paragraph(
         "How often does the set contain the true U? The size is the median in V, summed over the intervals",
-        "of a set. The default set goes up to the minimum + 4 s^2 with s^2 = misfit / (cells - 3). Of",
-        "`weighted` it is 6 s^2. Its ends lie every 1 V, in the folded model every 0.05 V. Bootstrap: the",
+        "of a set. The default set goes up to the minimum + 4 s^2 with s^2 = misfit / (cells - 3). It",
+        "is 6 s^2 for `weighted`. Its ends lie every 1 V, in the folded model every 0.05 V. Bootstrap: the",
         "threshold of each sweep comes from 40 draws.",
     )
     rows = []
@@ -525,10 +525,10 @@ def words(all_, corner, models, least):
         ),
         (
             "**The spectrum weights the response.** A real response is an integral weighted by the spectrum",
-            "(`integral` below). A steep spectrum lowers the effective energy of a channel. The folded edge",
-            f"with the weights of the measured spectrum has a bias of {weighted[0]:.1f} V there (RMS",
-            f"{weighted[1]:.1f} V), with equal weights {integral[0]:.0f} V ({integral[1]:.0f} V), the hard",
-            f"edge {integral_hard[0]:.0f} V ({integral_hard[1]:.0f} V).",
+            "(`integral` below). A steep spectrum lowers the effective energy of a channel. Weighted by the",
+            f"measured spectrum, the folded edge has a bias of {weighted[0]:.1f} V there (RMS",
+            f"{weighted[1]:.1f} V). With equal weights it is {integral[0]:.0f} V ({integral[1]:.0f} V). The",
+            f"hard edge has {integral_hard[0]:.0f} V ({integral_hard[1]:.0f} V).",
         ),
         (
             f"**A plateau is not an error.** With a hard edge it contains the truth in {100 * same[2]:.0f} %",
@@ -543,9 +543,11 @@ def words(all_, corner, models, least):
             f"{set_of(0.68, 1.0)} and {set_of(0.95, 1.0)} %.",
         ),
         (
-            "**Counts.** In four plasmas around the Moon, with and without a background of 10 counts/s, the",
-            f"default sets hold the truth in at least {100 * least['hard']:.0f} % (hard edge) and",
-            f"{100 * least['folded']:.0f} % (folded). See [counted electrons](#counted-electrons).",
+            "**Counts.** The default sets hold the truth in at least",
+            f"{100 * least['hard']:.0f} % (hard edge)",
+            f"and {100 * least['folded']:.0f} % (folded) of the sweeps. These are of four plasmas around the",
+            "Moon, with up to 10 counts/s of background. See",
+            "[counted electrons](#counted-electrons).",
         ),
         (
             f"**Lillis's misfit does not determine U of a hard edge** (RMS {lillis[1]:.0f} V, plateaus over",

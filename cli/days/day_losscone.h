@@ -29,8 +29,8 @@ const char *losscone_model_name(int model);
 paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model);
 
 /* Completes a day's sweeps for fits: subtracts backgrounds, masks rows and cells that fits do not take, adds
- * channels and counts. `theta`: of the cells. `flux`: those of `sweeps`, normalised anew. Arrays of the arena.
- * rate: subtracted counts/s of each sweep; may be NULL. */
+ * channels and counts. `theta`: of the cells. `flux`: those of `sweeps`, normalised anew. Arrays of the
+ * arena. rate: subtracted counts/s of each sweep; may be NULL. */
 paritas_status losscone_plan_prepare(struct session *session, const struct losscone_plan *plan,
                                      const double *theta, paritas_normalisation normalisation,
                                      paritas_er_day *day, paritas_sweeps *sweeps, double *flux,

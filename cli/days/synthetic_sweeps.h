@@ -6,8 +6,8 @@
 
 #include "days/day_losscone.h"
 
-/* the choices of --truth: the hard edge, the folded one, or a hard edge averaged by an integral over a Gaussian
- * response in ln E, each energy by its flux */
+/* the choices of --truth: the hard edge, the folded one, or a hard edge averaged by an integral over a
+ * Gaussian response in ln E, each energy by its flux */
 enum { TRUTH_HARD, TRUTH_FOLDED, TRUTH_INTEGRAL, TRUTHS };
 extern const char *const truth_names[TRUTHS];
 
@@ -72,8 +72,9 @@ double dice_uniform(struct dice *dice);
 /* Poisson number. */
 double dice_poisson(struct dice *dice, double mean);
 
-/* Counts sweep k: replaces its fluxes by those of drawn counts, corrected for dead time. Cells whose correction
- * exceeds 1.25 are marked as erroneous, as the archive marks them. `number`: of the sweep, keys the counts. */
+/* Counts sweep k: replaces its fluxes by those of drawn counts, corrected for dead time. Cells whose
+ * correction exceeds 1.25 are marked as erroneous, as the archive marks them. `number`: of the sweep, keys
+ * the counts. */
 void synthetic_count(const struct synthetic_plan *plan, const double *theta, uint64_t number, size_t k,
                      paritas_er_day *day);
 

@@ -6,8 +6,8 @@
  * x.
  *
  * Misfit = BASE + sum over families of STEP(family, k(x_family)). With a hard edge a family is a row. With
- * the energy response a row is five families, of the energies of its channel (SWEEP_CHANNEL). With n of the five
- * in the cone the model is level n, and the row's misfit telescopes:
+ * the energy response a row is five families, of the energies of its channel (SWEEP_CHANNEL). With n of the
+ * five in the cone the model is level n, and the row's misfit telescopes:
  *   sum over n = 1 .. 5 of G_n(k of the n-th largest x),
  *   G_n(k) = sum over the first k cells of (d - level n)^2 - (d - level n-1)^2.
  * The n-th largest x has the n-th highest energy for U <= 0, the n-th lowest ("reversed") for U > 0. So

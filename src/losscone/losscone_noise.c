@@ -1,8 +1,8 @@
 /* losscone_noise.c: size of a sweep's noise, from residuals and counts.
  *
- * Residuals tell its mean square s^2. Counts tell where it is: a cell of c counts at flux 1, with model l and a
- * subtracted background b, has a variance of (l + b) / (c l^2) in logarithms. What s^2 has beyond the mean of
- * these is the same in all cells. */
+ * Residuals tell its mean square s^2. Counts tell where it is: a cell of c counts at flux 1, with model l and
+ * a subtracted background b, has a variance of (l + b) / (c l^2) in logarithms. What s^2 has beyond the mean
+ * of these is the same in all cells. */
 #include "base/host_math.h"
 #include "losscone/losscone.h"
 
@@ -75,8 +75,8 @@ static void squares_of(const struct losscone_call *call, size_t k, double scatte
         if (row[SWEEP_FLUX + cell] > 0.0) square[cell] = scale * square[cell] + rest;
 }
 
-/* The mean of `square`, weighted as the estimate of U weights the cells: by the squared derivative of the model by
- * U that r cannot imitate. */
+/* The mean of `square`, weighted as the estimate of U weights the cells: by the squared derivative of the
+ * model by U that r cannot imitate. */
 static double size_for_potential(bool lillis, const double *const model[SHIFTS], const double *square)
 {
     double rr = 0.0, ur = 0.0, weight = 0.0, sum = 0.0;

@@ -20,7 +20,8 @@
 #define THRESHOLD_CHANNEL 6.0
 #define DRAWS_MOST 65536
 /* Factors of bootstrap thresholds, measured. Draws know their channels, and all lie at the plateau's centre:
- * without the factors, sets of levels 0.68 and 0.95 held the truth in 67 and 91 %, with channels in 65 and 90 %. */
+ * without the factors, sets of levels 0.68 and 0.95 held the truth in 67 and 91 %, or with channels in 65 and
+ * 90 %. */
 #define LARGER 1.2
 #define LARGER_CHANNEL 1.45
 #define NOISE_SWEEPS 256 /* whose models are held at once */

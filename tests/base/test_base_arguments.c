@@ -112,7 +112,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_losscone_model, (C, OF(sweeps, &sweeps), NULL, P(points), P(model), NULL))                   \
     F(paritas_losscone_cosines, (C, 1, P(theta), P(field), NULL, P(azimuth), P(cosine)))                   \
     F(paritas_losscone_normalise, (C, 1, PARITAS_NORMALISATION_RATIO, P(cosine), P(flux), P(normalised)))  \
-    F(paritas_losscone_channels, (C, OF(sweeps, &sweeps), NULL, P(flux), P(channel)))                     \
+    F(paritas_losscone_channels, (C, OF(sweeps, &sweeps), NULL, P(flux), P(channel)))                      \
     F(paritas_losscone_mask, (C, 1, PARITAS_LOSSCONE_METHOD_HALEKAS, P(cosine), P(flux), P(normalised)))   \
     F(paritas_losscone_beam, (C, OF(sweeps, &sweeps), P(beams)))
 
