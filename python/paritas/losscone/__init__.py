@@ -37,7 +37,7 @@ from .products import (
     terminator_profile,
 )
 from .selection import Selection, select
-from .sweeps import Sweeps, beam, cosines, load, mask, normalise
+from .sweeps import Sweeps, beam, channels, cosines, load, mask, normalise
 from .tables import Tables, read_tables
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "averages",
     "beam",
     "bootstrap",
+    "channels",
     "confidence",
     "cosines",
     "despun_axes",
