@@ -262,6 +262,7 @@ static paritas_status answer(void *user, struct day_work *work)
     const size_t n = sweeps->n;
     struct plasma_answers plasma = {.fits = NULL};
     struct losscone_answers answers;
+    const double *rate = NULL;
     if (plan->automatic) TRY(plasma_answer(session, &plan->plasma, work->sources, sweeps, &plasma));
     paritas_sweeps data = sweeps_of(sweeps);
     if (plan->automatic) data.potential_error = potential_errors(session, n, plasma.potentials);
@@ -269,8 +270,8 @@ static paritas_status answer(void *user, struct day_work *work)
     TRY(allocated(session));
     /* beams are sought in all fluxes, also those outside the misfit */
     TRY(paritas_losscone_beam(session->context, &data, beams));
-    TRY(paritas_losscone_mask(session->context, n, losscone->options.method, sweeps->cosine,
-                              sweeps->day->flux, sweeps->flux));
+    TRY(losscone_plan_prepare(session, losscone, work->sources->theta, work->sources->normalisation,
+                              sweeps->day, &data, sweeps->flux, &rate));
     TRY(losscone_answer(session, losscone, &data, work->first, &answers));
     const bool both = losscone->hard && losscone->folded;
     const int first = losscone->hard ? 0 : 1;
@@ -290,6 +291,7 @@ static paritas_status answer(void *user, struct day_work *work)
     column_add_both(work, "good", "", COLUMN_U8, good);
     TRY(allocated(session));
     add_beams(work, beams);
+    column_add_both(work, "background_rate", "", COLUMN_F64, rate);
     TRY(add_original(work, &models[first], &plasma_columns));
     write_answer(work, &models[first], &models[1], preferred, good);
     write_qualities(work, &answers);

@@ -28,8 +28,8 @@ struct injection {
     size_t sweeps;
     paritas_normalisation normalisation;
     double theta[PARITAS_SWEEP_CELLS];
-    bool truths[2];
-    struct tally tallies[2][2]; /* truth, model */
+    bool truths[TRUTHS];
+    struct tally tallies[TRUTHS][2]; /* truth, model */
 };
 
 static paritas_status open_tally(struct session *session, size_t n, struct tally *tally)
@@ -66,7 +66,7 @@ static void take(struct tally *tally, const struct truth *truth, size_t n, size_
 }
 
 /* Fits n sweeps of a drawn day. */
-static paritas_status fit_day(struct injection *j, const struct truth *truth, const paritas_er_day *day,
+static paritas_status fit_day(struct injection *j, const struct truth *truth, paritas_er_day *day,
                               uint64_t first, struct losscone_answers *answers)
 {
     struct session *session = j->session;
@@ -77,14 +77,13 @@ static paritas_status fit_day(struct injection *j, const struct truth *truth, co
     TRY(allocated(session));
     for (size_t i = 0; i < rows * n; i++) potential[i] = truth->spacecraft[i / rows];
     TRY(paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine));
-    TRY(paritas_losscone_normalise(context, n, j->normalisation, cosine, day->flux, flux));
-    TRY(paritas_losscone_mask(context, n, j->plan.options.method, cosine, day->flux, flux));
-    const paritas_sweeps sweeps = {.size = sizeof sweeps,
-                                   .n = n,
-                                   .energy = day->energy,
-                                   .potential = potential,
-                                   .cosine = cosine,
-                                   .flux = flux};
+    paritas_sweeps sweeps = {.size = sizeof sweeps,
+                             .n = n,
+                             .energy = day->energy,
+                             .potential = potential,
+                             .cosine = cosine,
+                             .flux = flux};
+    TRY(losscone_plan_prepare(session, &j->plan, j->theta, j->normalisation, day, &sweeps, flux, NULL));
     return losscone_answer(session, &j->plan, &sweeps, first, answers);
 }
 
@@ -95,7 +94,8 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
     struct losscone_answers answers;
     paritas_er_day *day = NULL;
     struct synthetic_plan plan = j->truth;
-    plan.folded = kind == 1;
+    plan.truth = kind;
+    plan.weighted = j->plan.weighted;
     const struct arena outer = arena_begin(session);
     paritas_status status =
         synthetic_day(session, &plan, &j->plan.options, j->theta, n, at, 0.0, &truth, &day);
@@ -111,9 +111,9 @@ static paritas_status inject_some(struct injection *j, int kind, size_t at, size
 static paritas_status inject(struct injection *j)
 {
     struct session *session = j->session;
-    const size_t total = j->sweeps * (size_t)(j->truths[0] + j->truths[1]);
+    const size_t total = j->sweeps * (size_t)(j->truths[0] + j->truths[1] + j->truths[2]);
     size_t done = 0;
-    for (int kind = 0; kind < 2; kind++) {
+    for (int kind = 0; kind < TRUTHS; kind++) {
         if (!j->truths[kind]) continue;
         struct tally *hard = &j->tallies[kind][0], *folded = &j->tallies[kind][1];
         TRY(open_tally(session, j->sweeps, hard));
@@ -216,7 +216,7 @@ static void each_fit(struct injection *j, struct table *table,
                      void (*answer)(struct injection *j, struct table *table, int kind, int model,
                                     const struct summary *summary))
 {
-    for (int kind = 0; kind < 2; kind++)
+    for (int kind = 0; kind < TRUTHS; kind++)
         for (int model = 0; model < 2; model++) {
             if (!j->truths[kind] || !(model == 0 ? j->plan.hard : j->plan.folded)) continue;
             const struct summary summary = summarise(j, &j->tallies[kind][model]);
@@ -230,7 +230,7 @@ static void fit_json(struct injection *j, struct table *table, int kind, int mod
     struct writer *w = &j->session->writer;
     (void)table;
     write_object(w, NULL, false);
-    write_members(w, "truth:s response:s fitted:z", losscone_model_name(kind), losscone_model_name(model),
+    write_members(w, "truth:s response:s fitted:z", truth_names[kind], losscone_model_name(model),
                   j->tallies[kind][model].n);
     for (size_t i = 0; i < SUMMARY_FIELDS; i++)
         write_number(w, summary_fields[i].word, summary_value(summary, i));
@@ -256,7 +256,7 @@ static void answer_json(struct injection *j)
 static void fit_row(struct injection *j, struct table *table, int kind, int model,
                     const struct summary *summary)
 {
-    table_text(table, losscone_model_name(kind));
+    table_text(table, truth_names[kind]);
     table_text(table, losscone_model_name(model));
     table_format(table, "%zu", j->tallies[kind][model].n);
     for (size_t i = 0; i < SUMMARY_FIELDS; i++) {
@@ -293,8 +293,8 @@ static int run(struct session *session)
     TRY(synthetic_plan_open(session, &j.truth));
     TRY(paritas_er_theta(session->context, option_text(session, "--theta"), j.theta));
     const bool both = !option_given(session, "--truth");
-    j.truths[0] = both || !j.truth.folded;
-    j.truths[1] = both || j.truth.folded;
+    for (int kind = 0; kind < TRUTHS; kind++)
+        j.truths[kind] = both ? kind != TRUTH_INTEGRAL : kind == j.truth.truth;
     TRY(inject(&j));
     (session->json ? answer_json : answer_table)(&j);
     return PARITAS_OK;

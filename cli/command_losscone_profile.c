@@ -72,16 +72,20 @@ static paritas_status load(struct profile *p)
         TRY(plasma_answer(session, &p->plasma, &p->sources, &p->sweeps, &plasma));
         p->potential_status = paritas_potential_status_name(plasma.potentials[p->at].status);
     }
-    TRY(paritas_losscone_mask(session->context, p->sweeps.n, p->plan.options.method, p->sweeps.cosine,
-                              day->flux, p->sweeps.flux));
-    const paritas_sweeps all = sweeps_of(&p->sweeps);
-    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS;
+    paritas_sweeps all = sweeps_of(&p->sweeps);
+    TRY(losscone_plan_prepare(session, &p->plan, p->sources.theta, p->sources.normalisation, p->sweeps.day,
+                              &all, p->sweeps.flux, NULL));
+    const size_t rows = PARITAS_SWEEP_ROWS, cells = rows * PARITAS_SWEEP_CELLS,
+                 channels = rows * PARITAS_CHANNEL_ENERGIES;
     p->data = (paritas_sweeps){.size = sizeof p->data,
                                .n = 1,
                                .energy = all.energy + rows * p->at,
                                .potential = all.potential + rows * p->at,
                                .cosine = all.cosine + cells * p->at,
-                               .flux = all.flux + cells * p->at};
+                               .flux = all.flux + cells * p->at,
+                               .counts = all.counts ? all.counts + cells * p->at : NULL,
+                               .background = all.background ? all.background + rows * p->at : NULL,
+                               .channel = all.channel ? all.channel + channels * p->at : NULL};
     return losscone_answer(session, &p->plan, &p->data, day_first_sweep(&days.days[0]) + p->at, &p->answers);
 }
 

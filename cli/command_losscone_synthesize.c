@@ -23,6 +23,8 @@ static const struct option options[] = {
     {"--beam-sigma", OPTION_NUMBER, "DEGREES", "default: 7.5"},
     {"--response-width", OPTION_NUMBER, "W",
      "half width of the energy response, as a part of the energy; default: 0.25"},
+    {"--response-weights", OPTION_CHOICE, "spectrum|equal",
+     "energies of --truth folded: weighted by the spectrum, or five of equal weight", "spectrum"},
     {0},
 };
 
@@ -57,6 +59,7 @@ static paritas_status open_synthesis(struct session *session, struct synthesis *
         return usage_failure(session, "--sweeps takes a number up to 1080: a day has no more of them");
     TRY(make_folder(session, s->folder));
     TRY(synthetic_plan_open(session, &s->plan));
+    s->plan.weighted = option_value(session, "--response-weights")->choice == 0;
     return paritas_er_theta(session->context, option_text(session, "--theta"), s->theta);
 }
 

@@ -67,12 +67,17 @@ typedef enum paritas_er_unit { PARITAS_ER_UNIT_LIST(PARITAS_ENUMERATOR) } parita
     ITEM(PARITAS_ER_TOO_MANY_ROWS, 20, "too_many_rows",                                      \
          "more than 15, duplicates left out; the line is that of row 16")                    \
     ITEM(PARITAS_ER_TIME_SPAN, 21, "time_span", "rows of one number more than 160 s apart: it was used twice")
-#define PARITAS_ER_REASON_LIST(ITEM)         \
-    PARITAS_ER_CELL_REASON_LIST(ITEM)        \
-    PARITAS_ER_DAMAGED_ROW_REASON_LIST(ITEM) \
-    PARITAS_ER_ROW_REASON_LIST(ITEM)         \
-    PARITAS_ER_SWEEP_REASON_LIST(ITEM)       \
-    PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM)
+#define PARITAS_ER_COUNTS_REASON_LIST(ITEM)                                                        \
+    ITEM(PARITAS_ER_FEW_COUNTS, 22, "few_counts", "too few counts a cell: paritas_er_mask_counts") \
+    ITEM(PARITAS_ER_SATURATED, 23, "saturated",                                                    \
+         "more than 1 of 20 cells has flux_error, as when too many counts come: paritas_er_mask_counts")
+#define PARITAS_ER_REASON_LIST(ITEM)           \
+    PARITAS_ER_CELL_REASON_LIST(ITEM)          \
+    PARITAS_ER_DAMAGED_ROW_REASON_LIST(ITEM)   \
+    PARITAS_ER_ROW_REASON_LIST(ITEM)           \
+    PARITAS_ER_SWEEP_REASON_LIST(ITEM)         \
+    PARITAS_ER_DAMAGED_SWEEP_REASON_LIST(ITEM) \
+    PARITAS_ER_COUNTS_REASON_LIST(ITEM)
 typedef enum paritas_er_reason { PARITAS_ER_REASON_LIST(PARITAS_ENUMERATOR) } paritas_er_reason;
 #define PARITAS_ER_REASON_COUNT (0 PARITAS_ER_REASON_LIST(PARITAS_COUNT_ITEM))
 
@@ -177,6 +182,11 @@ PARITAS_API paritas_status paritas_er_theta(paritas_context *context, const char
 PARITAS_API void paritas_er_solid_angles(const double theta[PARITAS_SWEEP_CELLS],
                                          double solid_angle[PARITAS_SWEEP_CELLS]);
 
+/* Seconds that each cell measures in a row: the cells of a ring share PARITAS_SWEEP_ACCUMULATION. NaN at an
+ * inclination that is not between -90 and 90 degrees. */
+PARITAS_API void paritas_er_exposures(const double theta[PARITAS_SWEEP_CELLS],
+                                      double exposure[PARITAS_SWEEP_CELLS]);
+
 /* ---- geometry ----------------------------------------------------------------------------------- */
 
 /* Attitude of the spin axis from attitude.tab: UTC, revolutions a minute, right ascension and declination in
@@ -236,7 +246,7 @@ PARITAS_API paritas_status paritas_er_spice_apply(paritas_context *context, cons
                                                   const paritas_er_attitude *attitude, paritas_er_day *day,
                                                   size_t *uncovered);
 
-/* ---- masks that need geometry ------------------------------------------------------------------- */
+/* ---- masks that need geometry or counts --------------------------------------------------------- */
 
 /* Masks cells within `angle` degrees (for example 14) of the Sun, where sun_azimuth and sun_elevation are
  * known. */
@@ -244,6 +254,20 @@ PARITAS_API paritas_status paritas_er_mask_sunlight(paritas_context *context, pa
                                                     const double theta[PARITAS_SWEEP_CELLS], double angle);
 /* Masks rows whose polarity is neither +1 nor -1. */
 PARITAS_API paritas_status paritas_er_mask_polarity(paritas_context *context, paritas_er_day *day);
+/* Subtracts the background of each sweep that shows one: a rate of pseudo-counts that stays the same over its
+ * highest energies, two rows at least. A row belongs to this floor if its rate lies within two standard
+ * deviations of the mean rate of those above. Fluxes may become negative. rate: n, counts/s of a cell; 0: no
+ * floor; may be NULL. Spectra need the fluxes as they were (paritas_kappa.h): call it after
+ * paritas_kappa_spectrum. */
+PARITAS_API paritas_status paritas_er_subtract_background(paritas_context *context, paritas_er_day *day,
+                                                          const double theta[PARITAS_SWEEP_CELLS],
+                                                          double *rate);
+/* Masks rows with fewer than `least` pseudo-counts a cell, on average over the cells with a flux. Their zeros
+ * and single counts do not show the cone. Masks saturated rows too: of them, only faint cells are left. In
+ * rows that stay, a flux below half a count becomes half a count, which has a logarithm. Call it after
+ * paritas_kappa_spectrum. */
+PARITAS_API paritas_status paritas_er_mask_counts(paritas_context *context, paritas_er_day *day,
+                                                  const double theta[PARITAS_SWEEP_CELLS], double least);
 
 #define PARITAS_ER_ENUMERATIONS(ENUMERATION)                                        \
     ENUMERATION(paritas_er_unit, PARITAS_ER_UNIT_LIST, "What a reason is said of.") \

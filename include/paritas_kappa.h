@@ -56,7 +56,8 @@ typedef struct paritas_cells {
     double geometric_factor;   /* cm^2 sr */
     double accumulation;       /* s of a row, which the cells of a ring share */
 } paritas_cells;
-#define PARITAS_CELLS_DEFAULT {sizeof(paritas_cells), NULL, NULL, 0.02, 2.5}
+#define PARITAS_CELLS_DEFAULT \
+    {sizeof(paritas_cells), NULL, NULL, PARITAS_SWEEP_GEOMETRIC_FACTOR, PARITAS_SWEEP_ACCUMULATION}
 
 /* n sweeps, and where their spectra go. The last four arrays may be NULL. Start from
  * PARITAS_SPECTRUM_REQUEST_DEFAULT. */

@@ -35,6 +35,8 @@ extern "C" {
 
 /* ---- sweeps and options ------------------------------------------------------------------------- */
 
+#define PARITAS_CHANNEL_ENERGIES 5 /* of the folded edge, a row */
+
 /* Sweeps to be fitted. All arrays are borrowed. */
 typedef struct paritas_sweeps {
     size_t size;
@@ -45,6 +47,14 @@ typedef struct paritas_sweeps {
     /* n x 15 x 88: normalised flux. Masked unless it is a positive number up to 1e12: the squares of larger
      * ones would drown all others */
     const double *flux;
+    /* n x 15 x 5: energies of each row's channel over the row's energy, falling, by
+     * paritas_losscone_channels. The folded edge is their mean. NULL, or a row that does not fall: 1 +
+     * response_width {1, 1/2, 0, -1/2, -1} */
+    const double *channel;
+    /* n x 15 x 88: counts that a normalised flux of 1 stands for. With them confidence sets and the bootstrap
+     * know where the noise is; how large it is in all, residuals tell. NULL, or not above 0: unknown */
+    const double *counts;
+    const double *background; /* n x 15: normalised flux that was subtracted; NULL: none */
     /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
      * positive number: known exactly */
     const double *potential_error;
@@ -295,6 +305,16 @@ PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, 
                                                       paritas_normalisation normalisation,
                                                       const double *cosine, const double *flux,
                                                       double *normalised);
+/* Energies of channels for the folded edge, weighted by the measured spectrum: for `sweeps.channel`. A
+ * channel is a Gaussian in ln E whose half width at half maximum is the options' response_width, times the
+ * flux. ln flux is the parabola in ln E nearest to the row and three rows to each side. The five energies
+ * part the channel where the mean over it falls from one of the six levels to the next. `sweeps`: their
+ * fluxes and channels are not read. flux: n x 15 x 88, measured, NaN where there is none; incident cells at
+ * energies above the spacecraft's potential count. channel: n x 15 x 5, over the row's energy, falling; NaN
+ * where there is no spectrum */
+PARITAS_API paritas_status paritas_losscone_channels(paritas_context *context, const paritas_sweeps *sweeps,
+                                                     const paritas_losscone_options *options,
+                                                     const double *flux, double *channel);
 /* Masks normalised fluxes that a method does not take (negative ones among them): they become NaN. */
 PARITAS_API paritas_status paritas_losscone_mask(paritas_context *context, size_t n,
                                                  paritas_losscone_method method, const double *cosine,

@@ -15,13 +15,19 @@ import tempfile
 import textwrap
 
 import numpy as np
+import recovery_counts
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests", "losscone"))
 RANGES = [(-400, -250), (-250, -100), (-100, -40), (-40, -10)]
 LEVELS, STEPS = (0.68, 0.95), (1.0, 0.1)  # of confidence sets, V
 TRUTHS = ("hard", "folded", "integral")
-FITS = [("Halekas", "halekas", "hard"), ("Lillis", "lillis", "hard"), ("folded", "halekas", "folded")]
+FITS = [
+    ("Halekas", "halekas", "hard"),
+    ("Lillis", "lillis", "hard"),
+    ("folded", "halekas", "folded"),
+    ("weighted", "halekas", "folded"),
+]
 
 BEGIN = """\
 # Recovery: how well fits of loss cones find the truth
@@ -84,7 +90,7 @@ def errors(difference):
 class Fits:
     """What a fit found, in arrays over the sweeps of a day."""
 
-    def __init__(self, library, day, method, response, bootstrap, **options):
+    def __init__(self, library, day, method, response, bootstrap, weighted=False, **options):
         from library import data_of
 
         n = len(day)
@@ -92,6 +98,8 @@ class Fits:
         data = data_of(
             [day.sweep(k, day.truth["Usc"][k], method=method, response=response) for k in range(n)]
         )
+        if weighted:
+            data = (*data, library.channels(data, day.flux, **chosen))
         results = library.fit(data, **chosen)
         for name in (
             "potential_centre",
@@ -151,7 +159,9 @@ def losscone_part(library, n):
 
     days = {truth: dayfiles.synthetic(n, 101 + k, truth) for k, truth in enumerate(TRUTHS)}
     all_ = {
-        (truth, name): Fits(library, day, method, response, bootstrap=name != "Lillis")
+        (truth, name): Fits(
+            library, day, method, response, bootstrap=name != "Lillis", weighted=name == "weighted"
+        )
         for truth, day in days.items()
         for name, method, response in FITS
     }
@@ -183,6 +193,8 @@ def losscone_part(library, n):
         ],
     )
     out += paragraph(
+        "The fit `weighted` is the folded edge weighted by the measured spectrum, as the program fits it.",
+        "The fit `folded` has five energies of equal weight, as the data `folded`.",
         "The estimate is the centre of the plateau. Errors are in V. Width is the median width of the",
         "plateau. Inside says how often the plateau contains the true U.",
     )
@@ -214,9 +226,9 @@ def losscone_part(library, n):
     out += ["## Confidence sets", ""]
     out += paragraph(
         "How often does the set contain the true U? The size is the median in V, summed over the intervals",
-        "of a set. The default set goes up to the minimum + 4 s^2 with s^2 = misfit / (cells - 3). Its ends",
-        "lie every 1 V, in the folded model every 0.2 V. Bootstrap: the threshold of each sweep comes from",
-        "40 draws.",
+        "of a set. The default set goes up to the minimum + 4 s^2 with s^2 = misfit / (cells - 3). It",
+        "is 6 s^2 for `weighted`. Its ends lie every 1 V, in the folded model every 0.05 V. Bootstrap: the",
+        "threshold of each sweep comes from 40 draws.",
     )
     rows = []
     for (truth, name), fits in all_.items():
@@ -473,7 +485,7 @@ def charging_part(program, n):
 # ---- the page ---------------------------------------------------------------------------------------
 
 
-def words(all_, corner, models):
+def words(all_, corner, models, least):
     """The page's beginning: what the tables say, with their numbers."""
 
     def of(truth, name):
@@ -487,6 +499,7 @@ def words(all_, corner, models):
 
     same, wrong, other = of("hard", "Halekas"), of("folded", "Halekas"), of("hard", "folded")
     integral, integral_hard = of("integral", "folded"), of("integral", "Halekas")
+    weighted = of("integral", "weighted")
     folded, lillis, lillis_folded = of("folded", "folded"), of("hard", "Lillis"), of("folded", "Lillis")
     out = [BEGIN]
     out += paragraph(
@@ -511,11 +524,11 @@ def words(all_, corner, models):
             "If the hard edge fits better, find out why first.",
         ),
         (
-            "**The folded model is an approximation too.** A real response is an integral weighted by the",
-            f"spectrum (`integral` below). For it the folded model has a bias of {integral[0]:.0f} V (RMS",
-            f"{integral[1]:.0f} V), the hard edge {integral_hard[0]:.0f} V ({integral_hard[1]:.0f} V). A",
-            "steep spectrum lowers the effective energy of a channel, and U with it, by about a tenth.",
-            "Differences of U between places are safer than U.",
+            "**The spectrum weights the response.** A real response is an integral weighted by the spectrum",
+            "(`integral` below). A steep spectrum lowers the effective energy of a channel. Weighted by the",
+            f"measured spectrum, the folded edge has a bias of {weighted[0]:.1f} V there (RMS",
+            f"{weighted[1]:.1f} V). With equal weights it is {integral[0]:.0f} V ({integral[1]:.0f} V). The",
+            f"hard edge has {integral_hard[0]:.0f} V ({integral_hard[1]:.0f} V).",
         ),
         (
             f"**A plateau is not an error.** With a hard edge it contains the truth in {100 * same[2]:.0f} %",
@@ -527,7 +540,14 @@ def words(all_, corner, models):
         (
             f"**Bootstrap sets** of the folded model at 68 and 95 % contained the truth in {set_of(0.68)}",
             f"and {set_of(0.95)} % (ends every 0.1 V). Ends every 1 V are coarse for such plateaus:",
-            f"{set_of(0.68, 1.0)} and {set_of(0.95, 1.0)} %. 40 draws are few for 95 %.",
+            f"{set_of(0.68, 1.0)} and {set_of(0.95, 1.0)} %.",
+        ),
+        (
+            "**Counts.** The default sets hold the truth in at least",
+            f"{100 * least['hard']:.0f} % (hard edge)",
+            f"and {100 * least['folded']:.0f} % (folded) of the sweeps. These are of four plasmas around the",
+            "Moon, with up to 10 counts/s of background. See",
+            "[counted electrons](#counted-electrons).",
         ),
         (
             f"**Lillis's misfit does not determine U of a hard edge** (RMS {lillis[1]:.0f} V, plateaus over",
@@ -576,7 +596,9 @@ def main():
     library.close()
     program = os.environ["PARITAS_BIN"]
     kappa, corner = kappa_part(program, arguments.sweeps // 2)
-    page = words(all_, corner, right) + losscone + kappa + charging_part(program, arguments.sweeps // 2)
+    counted, least = recovery_counts.part(program, arguments.sweeps // 5)
+    page = words(all_, corner, right, least) + losscone + counted + kappa
+    page += charging_part(program, arguments.sweeps // 2)
     with open(os.path.join(ROOT, "docs", "losscone-recovery.md"), "w", encoding="utf-8") as file:
         file.write("\n".join(page).rstrip() + "\n")
 

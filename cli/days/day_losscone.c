@@ -33,6 +33,14 @@ const struct option options_losscone[] = {
     {"--background", OPTION_NUMBER, "B", "of the normalised flux inside the cone; default: 0.05"},
     {"--response-width", OPTION_NUMBER, "W",
      "half width of the energy response, as a part of the energy; default: 0.25"},
+    {"--response-weights", OPTION_CHOICE, "spectrum|equal",
+     "energies of the folded edge: weighted by the measured spectrum, or five of equal weight", "spectrum"},
+    {"--least-counts", OPTION_NUMBER, "N",
+     "rows with fewer counts a cell, on average, are masked; counts are made from fluxes; 0: counting noise "
+     "is not considered",
+     "30"},
+    {"--subtract-background", OPTION_CHOICE, "auto|none",
+     "a rate of counts that is the same at the highest energies of a sweep", "auto"},
     {0},
 };
 
@@ -103,7 +111,10 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
                                    .threshold = option_number(session, "--threshold"),
                                    .draws = (unsigned)option_count(session, "--draws"),
                                    .level = option_number(session, "--level"),
-                                   .step = option_number_or(session, "--step", 0.0)};
+                                   .step = option_number_or(session, "--step", 0.0),
+                                   .least_counts = option_number(session, "--least-counts"),
+                                   .subtract = option_value(session, "--subtract-background")->choice == 0,
+                                   .weighted = option_value(session, "--response-weights")->choice == 0};
     paritas_losscone_options *o = &plan->options;
     o->method = (paritas_losscone_method)option_constant(session, "--method", "paritas_losscone_method");
     o->search = (paritas_losscone_search)option_constant(session, "--search", "paritas_losscone_search");
@@ -119,6 +130,7 @@ paritas_status losscone_plan_open(struct session *session, struct losscone_plan 
         if (!(plan->threshold >= 0.0)) return usage_failure(session, "--threshold takes a number from 0");
         plan->confidence = CONFIDENCE_THRESHOLD;
     }
+    if (!(plan->least_counts >= 0.0)) return usage_failure(session, "--least-counts takes a number from 0");
     if (plan->draws > MOST_DRAWS)
         return usage_failure(session, "--draws takes a whole number from 1 to %d", MOST_DRAWS);
     if (!(plan->level > 0.0 && plan->level < 1.0))
@@ -150,6 +162,9 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
         write_integer(writer, "seed", o->seed);
     settings_write(writer, COUNT_OF(settings), settings, o,
                    (plan->folded ? FOLDED : 0u) | (plan->confidence != CONFIDENCE_NONE ? SETS : 0u));
+    if (plan->folded) write_string(writer, "response_weights", plan->weighted ? "spectrum" : "equal");
+    write_number(writer, "least_counts", plan->least_counts);
+    write_string(writer, "subtract_background", plan->subtract ? "auto" : "none");
     write_string(writer, "confidence", kinds[plan->confidence]);
     if (plan->confidence == CONFIDENCE_THRESHOLD) write_number(writer, "threshold", plan->threshold);
     if (plan->confidence == CONFIDENCE_BOOTSTRAP) {
@@ -172,6 +187,54 @@ paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan,
     /* the folded model has no beam */
     if (model == 1) options.amplitude_lower = options.amplitude_upper = 0.0;
     return options;
+}
+
+/* Counts of a normalised flux of 1, and the background in normalised flux. */
+static paritas_status add_counts(struct session *session, const double *theta, const paritas_er_day *day,
+                                 const double *rate, paritas_sweeps *sweeps)
+{
+    const size_t rows = PARITAS_SWEEP_ROWS * day->n, cells = PARITAS_SWEEP_CELLS;
+    double *counts = numbers(session, rows * cells), *background = numbers(session, rows),
+           exposure[PARITAS_SWEEP_CELLS];
+    TRY(allocated(session));
+    paritas_er_exposures(theta, exposure);
+    for (size_t row = 0; row < rows; row++) {
+        const double factor = PARITAS_SWEEP_GEOMETRIC_FACTOR * day->energy[row];
+        background[row] = 0.0;
+        for (size_t j = 0; j < cells; j++) {
+            const size_t cell = cells * row + j;
+            const double norm = day->flux[cell] / sweeps->flux[cell];
+            counts[cell] = norm * factor * exposure[j];
+            if (norm > 0.0) background[row] = rate[row / PARITAS_SWEEP_ROWS] / (factor * norm);
+        }
+    }
+    sweeps->counts = counts;
+    sweeps->background = background;
+    return PARITAS_OK;
+}
+
+paritas_status losscone_plan_prepare(struct session *session, const struct losscone_plan *plan,
+                                     const double *theta, paritas_normalisation normalisation,
+                                     paritas_er_day *day, paritas_sweeps *sweeps, double *flux,
+                                     const double **rate)
+{
+    paritas_context *context = session->context;
+    const size_t n = day->n;
+    double *found = numbers(session, n),
+           *channel = numbers(session, PARITAS_SWEEP_ROWS * PARITAS_CHANNEL_ENERGIES * n);
+    TRY(allocated(session));
+    if (rate) *rate = found;
+    if (n == 0) return PARITAS_OK;
+    memset(found, 0, n * sizeof *found);
+    if (plan->subtract) TRY(paritas_er_subtract_background(context, day, theta, found));
+    if (plan->weighted && plan->folded) {
+        TRY(paritas_losscone_channels(context, sweeps, &plan->options, day->flux, channel));
+        sweeps->channel = channel;
+    }
+    if (plan->least_counts > 0.0) TRY(paritas_er_mask_counts(context, day, theta, plan->least_counts));
+    TRY(paritas_losscone_normalise(context, n, normalisation, sweeps->cosine, day->flux, flux));
+    if (plan->least_counts > 0.0) TRY(add_counts(session, theta, day, found, sweeps));
+    return paritas_losscone_mask(context, n, plan->options.method, sweeps->cosine, day->flux, flux);
 }
 
 bool losscone_fitted(const paritas_losscone_result *result)

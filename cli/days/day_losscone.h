@@ -13,6 +13,9 @@ struct losscone_plan {
     enum confidence_kind confidence;
     double threshold, level, step;
     unsigned draws;
+    double least_counts; /* a cell of a row, on average; fewer: the row is masked; 0: counts do not matter */
+    bool subtract;       /* a background, where a sweep shows it */
+    bool weighted;       /* the folded edge by the measured spectrum */
 };
 
 extern const struct option options_losscone[], options_losscone_confidence[];
@@ -24,6 +27,14 @@ void losscone_plan_describe(const struct losscone_plan *plan, struct writer *wri
 /* 0 hard, 1 folded, as responses. */
 const char *losscone_model_name(int model);
 paritas_losscone_options losscone_plan_options(const struct losscone_plan *plan, int model);
+
+/* Completes a day's sweeps for fits: subtracts backgrounds, masks rows and cells that fits do not take, adds
+ * channels and counts. `theta`: of the cells. `flux`: those of `sweeps`, normalised anew. Arrays of the
+ * arena. rate: subtracted counts/s of each sweep; may be NULL. */
+paritas_status losscone_plan_prepare(struct session *session, const struct losscone_plan *plan,
+                                     const double *theta, paritas_normalisation normalisation,
+                                     paritas_er_day *day, paritas_sweeps *sweeps, double *flux,
+                                     const double **rate);
 
 /* Fits of n sweeps by model, in an arena; NULL: not asked for. */
 struct losscone_answers {

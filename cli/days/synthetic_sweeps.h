@@ -6,6 +6,19 @@
 
 #include "days/day_losscone.h"
 
+/* the choices of --truth: the hard edge, the folded one, or a hard edge averaged by an integral over a
+ * Gaussian response in ln E, each energy by its flux */
+enum { TRUTH_HARD, TRUTH_FOLDED, TRUTH_INTEGRAL, TRUTHS };
+extern const char *const truth_names[TRUTHS];
+
+/* What turns flux into counts of a cell. */
+struct counting {
+    double geometric_factor; /* cm^2 sr */
+    double accumulation;     /* s of a row, which the cells of a ring share */
+    double background;       /* counts/s, of each cell while it measures */
+    double dead_time;        /* s after each count */
+};
+
 struct synthetic_plan {
     struct range potential, ratio, amplitude, noise, spacecraft, density, kappa, temperature;
     double beams;                                   /* fraction of sweeps */
@@ -15,7 +28,11 @@ struct synthetic_plan {
     bool plasma;
     bool low_energies; /* every second sweep has the energy table from 7 eV */
     double polarity;   /* 0: drawn */
-    bool folded;       /* edge of the cone */
+    int truth;         /* edge of the cone */
+    bool weighted;     /* the folded edge by the spectrum */
+    int region;        /* of the plasma, as --region; -1: none */
+    bool counts;       /* Poisson counts, by `counting` */
+    struct counting counting;
     uint64_t seed;
 };
 
@@ -45,6 +62,24 @@ struct truth {
 };
 /* Room for n sweeps, in the session's arena. */
 paritas_status truth_open(struct session *session, size_t n, struct truth *truth);
+
+/* Random numbers of one sweep. SplitMix64 (Steele, Lea, Flood, OOPSLA'14) on a counter. */
+struct dice {
+    uint64_t state;
+};
+void dice_open(struct dice *dice, uint64_t seed, uint64_t sweep);
+double dice_uniform(struct dice *dice);
+/* Poisson number. */
+double dice_poisson(struct dice *dice, double mean);
+
+/* Counts sweep k: replaces its fluxes by those of drawn counts, corrected for dead time. Cells whose
+ * correction exceeds 1.25 are marked as erroneous, as the archive marks them. `number`: of the sweep, keys
+ * the counts. */
+void synthetic_count(const struct synthetic_plan *plan, const double *theta, uint64_t number, size_t k,
+                     paritas_er_day *day);
+
+/* Would the archive mark this flux as erroneous, but for noise? */
+bool synthetic_saturates(const struct synthetic_plan *plan, double energy, double flux);
 
 /* Draws `n` sweeps from number `first`, the first at `time` (Unix seconds). Spacing: 80 s, or 86400 s / n
  * if less. `theta`: of the cells. `options`: beam and response; bounds are not used. Truth in the arena;

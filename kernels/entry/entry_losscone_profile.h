@@ -66,8 +66,8 @@ KERNEL(losscone_bootstrap)
     GLOBAL const elem *sweep = in + job * BOOTSTRAP_IN;
     GLOBAL elem *answer = out + job * draws;
     const real u = sweep[BOOTSTRAP_U], r = sweep[BOOTSTRAP_R];
+    const u32 fitted = REAL_OF(sweep[BOOTSTRAP_FITTED]) > R(0.0);
     bootstrap_draw draw;
-    draw.noise = sweep[BOOTSTRAP_NOISE];
     draw.sweep_low = args[LOSSCONE_ARG_FIRST_LOW] + (u32)job;
     draw.sweep_high =
         args[LOSSCONE_ARG_FIRST_HIGH] + (draw.sweep_low < args[LOSSCONE_ARG_FIRST_LOW] ? 1u : 0u);
@@ -78,14 +78,14 @@ KERNEL(losscone_bootstrap)
     ONE_WORKER
     {
         s[SOLVE_A] = LOADM1(mr, LOSSCONE_A_LOWER);
-        if (has_beam(mr) && draw.noise >= R(0.0)) { /* best amplitude there */
+        if (has_beam(mr) && fitted) { /* best amplitude there */
             search_locate(mi, s, u, r);
             solve_cell(LOSSCONE, s + SEARCH_TRIED, u, u);
         }
     }
     TEAM_BARRIER();
     bootstrap_begin(run, LOSSCONE, u, r, s[SOLVE_A]);
-    for (draw.number = 0; draw.number < (draw.noise < R(0.0) ? 0u : draws); draw.number++) {
+    for (draw.number = 0; draw.number < (fitted ? draws : 0u); draw.number++) {
         bootstrap_renew(LOSSCONE, draw);
         profile_run(LOSSCONE, u, UNBOUNDED, -UNBOUNDED);
         search_run(LOSSCONE, s[PROFILE_BEST]);

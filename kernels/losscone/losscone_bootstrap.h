@@ -1,7 +1,7 @@
 /* losscone_bootstrap.h: replaces a sweep's data by the model at a point plus new noise.
  *
  * Draws reflected cells, and all if the beam reaches the others: the rest cancels in differences. Noise is
- * normal, of one size, on what the misfit compares: logarithms (Lillis: fluxes). */
+ * normal on what the misfit compares: logarithms (Lillis: fluxes). Each cell has its size. */
 #ifndef PARITAS_LOSSCONE_BOOTSTRAP_H
 #define PARITAS_LOSSCONE_BOOTSTRAP_H
 
@@ -18,6 +18,21 @@ FN pack bootstrap_truth(losscone_run run, losscone_row row, pack sine, pack cosi
     return losscone_datum(run, losscone_with_beam(run, row, sine, losscone_beam_profile(run, cosine)));
 }
 
+/* The noise of each reflected cell, which cells_sort has moved: its sine and datum find it. */
+FN void bootstrap_sizes(GLOBAL const elem *sweep, GLOBAL real *s, u32 row)
+{
+    const u32 at = row * SWEEP_CELLS, reflected = U32_OF((s + CELLS_COUNT)[row]);
+    for (u32 j = 0; j < reflected; j++) {
+        const real sine = (s + CELLS_SINE)[at + j], datum = (s + CELLS_DATA)[at + j];
+        u32 from = 0;
+        while (from + 1 < SWEEP_CELLS &&
+               !((s + CELLS_ALL)[at + from] == datum &&
+                 FIRST(cone_sine_square(PACK_OF(REAL_OF((sweep + SWEEP_COSINE)[at + from])))) == sine))
+            from++;
+        (s + BOOTSTRAP_SIZE_REFLECTED)[at + j] = (s + BOOTSTRAP_SIZE_ALL)[at + from];
+    }
+}
+
 /* After cells_prepare. By the whole team, up to a barrier. */
 FN void bootstrap_begin(losscone_run run, LOSSCONE_PARAMETERS, real potential, real ratio, real amplitude)
 {
@@ -27,12 +42,14 @@ FN void bootstrap_begin(losscone_run run, LOSSCONE_PARAMETERS, real potential, r
         for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
             const u32 at = i * SWEEP_CELLS + j;
             const pack cosine = LOADP(sweep + SWEEP_COSINE, at);
+            STOREP(s + BOOTSTRAP_SIZE_ALL, at, LOADP(sweep + BOOTSTRAP_NOISE, at));
             STOREP(s + BOOTSTRAP_ALL, at, bootstrap_truth(run, row, cone_sine_square(cosine), cosine));
             if (j >= reflected) continue;
             const pack sine = LOADP(s + CELLS_SINE, at),
                        square = PSELECT(sine < PK(1.0), PK(1.0) - sine, PK(0.0));
             STOREP(s + BOOTSTRAP_REFLECTED, at, bootstrap_truth(run, row, sine, -PSQRT(square)));
         }
+        bootstrap_sizes(sweep, s, i);
     }
     ONE_WORKER
     {
@@ -42,9 +59,8 @@ FN void bootstrap_begin(losscone_run run, LOSSCONE_PARAMETERS, real potential, r
     TEAM_BARRIER();
 }
 
-/* noise: standard deviation; the others key the random numbers */
+/* Keys of the random numbers. */
 typedef struct {
-    real noise;
     u32 number, sweep_low, sweep_high, key0, key1;
 } bootstrap_draw;
 
@@ -85,11 +101,11 @@ FN bootstrap_pair bootstrap_normal(bootstrap_draw draw, u32 block)
 }
 
 /* Writes data of the first `count` cells; returns data - one. */
-FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL real *data, u32 j, u32 count, pack z, real noise,
-                      pack one)
+FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL const real *noise, GLOBAL real *data, u32 j, u32 count,
+                      pack z, pack one)
 {
     const pmask there = bootstrap_count(j) < PACK_OF_ELEM(count);
-    const pack datum = PFMA(PACK_OF(noise), z, LOADP(truth, j));
+    const pack datum = PFMA(LOADP(noise, j), z, LOADP(truth, j));
     STOREP(data, j, PSELECT(there, datum, one));
     return PSELECT(there, datum - one, PK(0.0));
 }
@@ -101,13 +117,14 @@ FN acc8 bootstrap_cells(LOSSCONE_PARAMETERS, bootstrap_draw draw, u32 row, u32 c
     const u32 at = row * SWEEP_CELLS;
     const pack one = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL));
     GLOBAL const real *truth = s + (incident ? BOOTSTRAP_ALL : BOOTSTRAP_REFLECTED) + at;
+    GLOBAL const real *noise = s + (incident ? BOOTSTRAP_SIZE_ALL : BOOTSTRAP_SIZE_REFLECTED) + at;
     GLOBAL real *data = s + (incident ? CELLS_ALL : CELLS_DATA) + at;
     for (u32 j = 0; j < count; j += 16)
         for (u32 l = 0; l < 8; l += PACK) {
             const bootstrap_pair z = bootstrap_normal(draw, (incident ? SWEEP_ALL : 0) + at + j + l);
             for (u32 cell = j + l; cell < j + 16 && cell < SWEEP_CELLS + l; cell += 8) {
-                pack away = bootstrap_put(truth, data, cell, count, cell < j + 8 ? z.first : z.second,
-                                          draw.noise, one);
+                pack away =
+                    bootstrap_put(truth, noise, data, cell, count, cell < j + 8 ? z.first : z.second, one);
                 if (incident) {
                     const pmask known = LOADP(sweep + SWEEP_FLUX, at + cell) > PK(0.0),
                                 reflected = cone_may_hold(LOADP(sweep + SWEEP_COSINE, at + cell));

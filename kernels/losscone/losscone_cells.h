@@ -6,8 +6,8 @@
  * x.
  *
  * Misfit = BASE + sum over families of STEP(family, k(x_family)). With a hard edge a family is a row. With
- * the energy response a row is five families, of energies E (1 + w {1, 1/2, 0, -1/2, -1}). With n of the five
- * in the cone the model is level n, and the row's misfit telescopes:
+ * the energy response a row is five families, of the energies of its channel (SWEEP_CHANNEL). With n of the
+ * five in the cone the model is level n, and the row's misfit telescopes:
  *   sum over n = 1 .. 5 of G_n(k of the n-th largest x),
  *   G_n(k) = sum over the first k cells of (d - level n)^2 - (d - level n-1)^2.
  * The n-th largest x has the n-th highest energy for U <= 0, the n-th lowest ("reversed") for U > 0. So
@@ -106,12 +106,13 @@ FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
 {
     const real energy = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0),
                potential = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
-    if (mi[LOSSCONE_FOLDED]) {
-        const real width = LOADM1(mr, LOSSCONE_RESPONSE);
-        for (u32 n = 0; n < LOSSCONE_ENERGIES; n++)
-            (s + CELLS_INVERSE)[n * SWEEP_SLOTS + row] =
-                cone_inverse(energy * cone_part(width, n), potential);
-    } else
+    if (mi[LOSSCONE_FOLDED])
+        for (u32 n = 0; n < LOSSCONE_ENERGIES; n++) {
+            const real part =
+                row < SWEEP_ROWS ? REAL_OF((sweep + SWEEP_CHANNEL)[n * SWEEP_ROWS + row]) : R(1.0);
+            (s + CELLS_INVERSE)[n * SWEEP_SLOTS + row] = cone_inverse(energy * part, potential);
+        }
+    else
         (s + CELLS_INVERSE)[row] = cone_inverse(energy, potential);
 }
 

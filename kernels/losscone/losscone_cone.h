@@ -29,12 +29,6 @@ FN pack cone_sine_square(pack cosine)
     return PSELECT(cone_may_hold(cosine), pflush(PFMA(-cosine, cosine, PK(1.0))), CONE_NEVER);
 }
 
-/* Energy n of the five relative to the row's; falling. */
-FN real cone_part(real response, u32 n)
-{
-    return FMA(response, R(1.0) - R(0.5) * REAL_OF(n), R(1.0));
-}
-
 /* 1 / E' */
 FN real cone_inverse(real energy, real spacecraft)
 {

@@ -20,7 +20,7 @@
 
 typedef struct {
     u32 lillis, energies;
-    real background, width, sigma, response;
+    real background, width, sigma;
     real reach;                        /* eV from a row's energy: beyond, the largest beam is little */
     real level[LOSSCONE_ENERGIES + 1]; /* the model with n of five energies in the cone */
     real datum[LOSSCONE_ENERGIES + 1]; /* the same as compared with data */
@@ -39,7 +39,6 @@ FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
     run.background = LOADM1(mr, LOSSCONE_BACKGROUND);
     run.width = LOADM1(mr, LOSSCONE_BEAM_WIDTH);
     run.sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA);
-    run.response = LOADM1(mr, LOSSCONE_RESPONSE);
     const real most = LOADM1(mr, LOSSCONE_A_UPPER), least = R(LOSSCONE_LITTLE_BEAM) * run.background;
     run.reach = most > least ? run.width * SQRT(R(2.0) * FIRST(m_log(PACK_OF(DIVIDE(most, least))))) : R(0.0);
     for (u32 n = 0; n <= LOSSCONE_ENERGIES; n++) {
@@ -52,11 +51,9 @@ FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
 }
 
 /* sin^2 at the cone's edge, for energy k. */
-FN real losscone_edge(losscone_run run, real energy, real spacecraft, real potential, real ratio, u32 k)
+FN real losscone_edge(real energy, real spacecraft, real potential, real ratio)
 {
-    const real x =
-        cone_edge(potential, ratio,
-                  cone_inverse(run.energies == 1 ? energy : energy * cone_part(run.response, k), spacecraft));
+    const real x = cone_edge(potential, ratio, cone_inverse(energy, spacecraft));
     return x > R(0.0) ? (x < R(1.0) ? x : R(1.0)) : R(0.0);
 }
 
@@ -93,8 +90,10 @@ FN losscone_row losscone_row_of(losscone_run run, GLOBAL const elem *sweep, u32 
 {
     const real energy = sweep[SWEEP_ENERGY + i], spacecraft = sweep[SWEEP_POTENTIAL + i];
     losscone_row row;
-    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++)
-        row.edge[k] = k < run.energies ? losscone_edge(run, energy, spacecraft, potential, ratio, k) : R(0.0);
+    for (u32 k = 0; k < LOSSCONE_ENERGIES; k++) {
+        const real part = run.energies == 1 ? R(1.0) : REAL_OF((sweep + SWEEP_CHANNEL)[k * SWEEP_ROWS + i]);
+        row.edge[k] = k < run.energies ? losscone_edge(energy * part, spacecraft, potential, ratio) : R(0.0);
+    }
     row.beam = losscone_beam(run, energy, spacecraft, potential, amplitude);
     return row;
 }

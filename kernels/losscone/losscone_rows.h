@@ -33,7 +33,6 @@ enum losscone_reals { /* mr; first the bounds of a point */
                       LOSSCONE_BEAM_WIDTH, /* eV */
                       LOSSCONE_BEAM_SIGMA, /* degrees of pitch angle */
                       LOSSCONE_BACKGROUND,
-                      LOSSCONE_RESPONSE, /* half width, relative to the energy */
                       /* the model with 0 .. 5 energies in the cone (hard edge: 0, 1); Halekas: its
                        * logarithm */
                       PLACE(LOSSCONE_LEVEL, LOSSCONE_ENERGIES + 1),
@@ -55,8 +54,10 @@ enum losscone_point { LOSSCONE_U, LOSSCONE_R, LOSSCONE_A, LOSSCONE_POINT };
 enum sweep_row {
     PLACE8(SWEEP_ENERGY, SWEEP_ROWS),    /* eV; above 0 */
     PLACE8(SWEEP_POTENTIAL, SWEEP_ROWS), /* of the spacecraft, V */
-    PLACE8(SWEEP_COSINE, SWEEP_ALL),     /* of the pitch angle; above 0: incident */
-    PLACE8(SWEEP_FLUX, SWEEP_ALL),       /* normalised; 0: masked */
+    /* [n][row]: energy n of a folded row's channel over the row's energy; falling */
+    PLACE8(SWEEP_CHANNEL, (LOSSCONE_ENERGIES * SWEEP_ROWS)),
+    PLACE8(SWEEP_COSINE, SWEEP_ALL), /* of the pitch angle; above 0: incident */
+    PLACE8(SWEEP_FLUX, SWEEP_ALL),   /* normalised; 0: masked */
     SWEEP_SIZE
 };
 
@@ -132,8 +133,10 @@ enum confidence_answer { CONFIDENCE_INTERVALS, PLACE(CONFIDENCE_END, 2 * CONFIDE
 enum bootstrap_row {
     BOOTSTRAP_U = SWEEP_SIZE,
     BOOTSTRAP_R,
-    BOOTSTRAP_NOISE, /* size; below 0: no fit */
-    BOOTSTRAP_IN = SWEEP_SIZE + 8
+    BOOTSTRAP_FITTED, /* 0: no fit */
+    /* standard deviation of each cell's datum */
+    BOOTSTRAP_NOISE = SWEEP_SIZE + 8,
+    BOOTSTRAP_IN = BOOTSTRAP_NOISE + SWEEP_ALL
 };
 
 #endif

@@ -78,6 +78,16 @@ cdef class Day:
     def mask_polarity(self):
         paritas_er_mask_polarity(self.c)
 
+    def subtract_background(self, theta):
+        """Rates, n."""
+        cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta"), rate = new_array(self.c.n)
+        paritas_er_subtract_background(self.c, at.at, rate.at)
+        return rate.array
+
+    def mask_counts(self, theta, double least):
+        cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta")
+        paritas_er_mask_counts(self.c, at.at, least)
+
 
 cdef class Geometry:
     """A table of geometry."""
@@ -162,6 +172,13 @@ def er_theta(str path=None):
     cdef Array theta = new_array(SWEEP_CELLS)
     paritas_er_theta(NULL if path is None else PyUnicode_AsUTF8(path), theta.at)
     return theta.array
+
+
+def er_exposures(theta):
+    """Seconds of the cells at these inclinations."""
+    cdef Array at = array_of(theta, (SWEEP_CELLS,), "theta"), found = new_array(SWEEP_CELLS)
+    paritas_er_exposures(at.at, found.at)
+    return found.array
 
 
 def er_solid_angles(theta):

@@ -3,6 +3,7 @@
 QUALITY_TEXT = PARITAS_QUALITY_TEXT
 SWEEP_ROWS, SWEEP_CELLS = PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS
 cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
+cdef tuple CHANNELS = (-1, SWEEP_ROWS, PARITAS_CHANNEL_ENERGIES)
 
 cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
     """`shape`: for any n."""
@@ -10,13 +11,14 @@ cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
 
 
 cdef class SweepArrays:
-    """Checked; borrowed if contiguous and float64."""
+    """Checked; borrowed if contiguous and float64. channel, counts, background: or None."""
 
-    cdef readonly object energy, potential, cosine, flux, potential_error
+    cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error
     cdef readonly Py_ssize_t n
     cdef paritas_sweeps c
 
-    def __init__(self, energy, potential, cosine, flux, potential_error=None):
+    def __init__(self, energy, potential, cosine, flux, channel=None, counts=None, background=None,
+                 potential_error=None):
         cdef Array energies = array_of(energy, ROWS, "energy")
         cdef Py_ssize_t n = energies.n
         cdef Array volts = of_sweeps(potential, n, ROWS, "potential")
@@ -26,6 +28,11 @@ cdef class SweepArrays:
         self.c = paritas_sweeps_default
         self.c.n, self.c.energy, self.c.potential = n, energies.at, volts.at
         self.c.cosine, self.c.flux = cosines.at, fluxes.at
+        cdef Array channels = of_sweeps(channel, n, CHANNELS, "channel")
+        cdef Array counted = of_sweeps(counts, n, CELLS, "counts")
+        cdef Array floor = of_sweeps(background, n, ROWS, "background")
+        self.channel, self.counts, self.background = channels.array, counted.array, floor.array
+        self.c.channel, self.c.counts, self.c.background = channels.at, counted.at, floor.at
         cdef Array errors = vector(potential_error, n, "potential_error")
         self.potential_error, self.c.potential_error = errors.array, errors.at
 
@@ -144,6 +151,16 @@ def losscone_normalise(cosine, flux, str how, out=None):
     cdef int kind = value_of("paritas_normalisation", how, "normalisation")
     paritas_losscone_normalise(angle.n, <paritas_normalisation>kind, angle.at, measured.at, normalised.at)
     return normalised.array
+
+
+def losscone_channels(SweepArrays sweeps not None, double response_width, flux):
+    """n x 15 x 5, of measured fluxes."""
+    cdef Array measured = of_sweeps(flux, sweeps.n, CELLS, "flux")
+    cdef Array channel = new_block(sweeps.n, SWEEP_ROWS, PARITAS_CHANNEL_ENERGIES)
+    cdef paritas_losscone_options options = paritas_losscone_options_default
+    options.response_width = response_width
+    paritas_losscone_channels(&sweeps.c, &options, measured.at, channel.at)
+    return channel.array
 
 
 def losscone_mask(cosine, flux, normalised, str method):

@@ -167,6 +167,8 @@ class Day:
     counts: Callable[[], dict[str, tuple[int, int, int]]]
     mask_sunlight: Callable[[Any, float], None]
     mask_polarity: Callable[[], None]
+    subtract_background: _FloatsAnswer
+    mask_counts: Callable[[Any, float], None]
 
 class Geometry:
     read: Callable[[str], Geometry]
@@ -183,6 +185,7 @@ er_reasons: Callable[[], Mapping[str, str]]
 er_find: Callable[..., list[tuple[str, int]]]
 er_file_date: Callable[[str], int]
 er_theta: _FloatsAnswer
+er_exposures: _FloatsAnswer
 er_solid_angles: _FloatsAnswer
 er_utc: Callable[[float], str]
 er_despun_axes: _FloatsAnswer
@@ -193,10 +196,21 @@ class SweepArrays:
     potential: _Floats
     cosine: _Floats
     flux: _Floats
+    channel: _Floats | None
+    counts: _Floats | None
+    background: _Floats | None
     potential_error: _Floats | None
     n: int
     def __init__(
-        self, energy: Any, potential: Any, cosine: Any, flux: Any, potential_error: Any = None
+        self,
+        energy: Any,
+        potential: Any,
+        cosine: Any,
+        flux: Any,
+        channel: Any = None,
+        counts: Any = None,
+        background: Any = None,
+        potential_error: Any = None,
     ) -> None: ...
 
 def losscone_quality(results: Any, others: Any = None) -> NDArray[np.str_]: ...
@@ -211,6 +225,7 @@ losscone_model: _Answer
 losscone_beam: _Answer
 losscone_cosines: _FloatsAnswer
 losscone_normalise: _FloatsAnswer
+losscone_channels: _FloatsAnswer
 losscone_mask: Callable[..., None]
 
 class SpectrumArrays:

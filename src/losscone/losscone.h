@@ -15,7 +15,8 @@ enum {
 
 extern const struct kernel_module paritas_module_losscone;
 
-_Static_assert(SWEEP_ROWS == PARITAS_SWEEP_ROWS && SWEEP_CELLS == PARITAS_SWEEP_CELLS,
+_Static_assert(SWEEP_ROWS == PARITAS_SWEEP_ROWS && SWEEP_CELLS == PARITAS_SWEEP_CELLS &&
+                   LOSSCONE_ENERGIES == PARITAS_CHANNEL_ENERGIES,
                "kernels have the grid of everybody else");
 
 /* Checked arguments; options also as the kernels read them. */
@@ -49,12 +50,30 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 /* `settled`: the search ended within its limits. */
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
+/* Size of the noise at the centres of results `first` .. first + n - 1. `noise`: standard deviation of what
+ * the misfit compares, n x 15 x 88, or NULL. `size`: its mean square where the cells tell U, at least the
+ * mean square residual; n, or NULL. Only with counts; results must have fits. */
+paritas_status losscone_noise(paritas_context *context, const struct losscone_call *call,
+                              const paritas_losscone_result *results, size_t first, size_t n, double *noise,
+                              double *size);
+bool losscone_has_fit(const paritas_losscone_result *result);
+/* Mean square residual. */
+double losscone_scatter(const paritas_losscone_options *options, const paritas_losscone_result *result);
+/* Of sums of squares, in the result's misfit. */
+double losscone_misfit_divisor(const paritas_losscone_options *options,
+                               const paritas_losscone_result *result);
+
+/* Of a Gaussian in ln E with the response's half width at half maximum. */
+double losscone_response_sigma(double width);
 /* d(U) / d(spacecraft potential) at a result. */
 double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_losscone_result *r);
 
 /* Cosines beyond 1 by rounding count as 1; NaN stays. */
 double losscone_cosine(double x);
 /* SWEEP_SIZE numbers, masked. */
-void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row);
+void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row);
+/* Their SWEEP_CHANNEL alone. */
+void losscone_channel_row(const paritas_sweeps *sweeps, const paritas_losscone_options *options, size_t k,
+                          double *row);
 
 #endif

@@ -73,6 +73,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
 
 struct models {
     const paritas_sweeps *sweeps;
+    const paritas_losscone_options *options;
     const double *points;
     double *model, *edge;
     int hard;
@@ -88,6 +89,7 @@ static void fill_models(const void *user, size_t sweep, double *row)
 {
     const struct models *m = user;
     memset(row, 0, MODEL_IN * sizeof *row);
+    losscone_channel_row(m->sweeps, m->options, sweep, row);
     for (size_t i = 0; i < SWEEP_ROWS; i++) {
         const size_t from = sweep * SWEEP_ROWS + i;
         const bool known = is_known(m->sweeps, from);
@@ -124,8 +126,8 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
     TRY(losscone_open(context, given_sweeps, given_options, false, &call));
     TRY(check_points(context, call.sweeps.n, points));
     if (call.sweeps.n > 0 && !model) return paritas_refuse(context, "model: no place given for it");
-    struct models m = {&call.sweeps, points, model, edge,
-                       call.options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
+    struct models m = {&call.sweeps, &call.options, points,
+                       model,        edge,          call.options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
     return losscone_run(context, &call,
                         (struct batch){.entry = ENTRY_losscone_model,
                                        .n_in = MODEL_IN,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define LEAST_WIDTH 1e-3 /* eV, of a beam */
+#define CHANNEL_MOST 1e3 /* of an energy over the row's: f32 squares it */
 #define GENERATIONS_MOST 1000000u
 #define LILLIS_LEAST_CELLS 5
 #define LILLIS_MISFIT_LIMIT 2.0 /* above: no fit */
@@ -89,9 +90,25 @@ double losscone_cosine(double x)
     return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
 }
 
-void losscone_sweep_row(const paritas_sweeps *sweeps, size_t k, double *row)
+void losscone_channel_row(const paritas_sweeps *sweeps, const paritas_losscone_options *options, size_t k,
+                          double *row)
 {
+    for (size_t i = 0; i < SWEEP_ROWS; i++) {
+        const double *given =
+            sweeps->channel ? sweeps->channel + (k * SWEEP_ROWS + i) * LOSSCONE_ENERGIES : NULL;
+        bool falls = given && given[0] < CHANNEL_MOST && given[LOSSCONE_ENERGIES - 1] > 0.0;
+        for (size_t n = 1; n < LOSSCONE_ENERGIES; n++) falls = falls && given[n] <= given[n - 1];
+        for (size_t n = 0; n < LOSSCONE_ENERGIES; n++)
+            row[SWEEP_CHANNEL + n * SWEEP_ROWS + i] =
+                falls ? given[n] : 1.0 + options->response_width * (1.0 - 0.5 * (double)n);
+    }
+}
+
+void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row)
+{
+    const paritas_sweeps *sweeps = &call->sweeps;
     memset(row, 0, SWEEP_COSINE * sizeof *row);
+    losscone_channel_row(sweeps, &call->options, k, row);
     for (size_t i = 0; i < SWEEP_ROWS; i++) {
         const double energy = sweeps->energy[k * SWEEP_ROWS + i],
                      potential = sweeps->potential[k * SWEEP_ROWS + i];
@@ -133,7 +150,6 @@ static void make_tables(struct losscone_call *call)
     reals[LOSSCONE_BEAM_WIDTH] = options->beam_width;
     reals[LOSSCONE_BEAM_SIGMA] = options->beam_sigma;
     reals[LOSSCONE_BACKGROUND] = options->background;
-    reals[LOSSCONE_RESPONSE] = options->response_width;
     for (int n = 0; n <= LOSSCONE_ENERGIES; n++) reals[LOSSCONE_LEVEL + n] = 0.0;
     const int energies = folded ? LOSSCONE_ENERGIES : 1;
     for (int n = 0; n <= energies; n++) {
@@ -156,7 +172,7 @@ paritas_status losscone_open(paritas_context *context, const paritas_sweeps *giv
 static void fill_sweep(const void *user, size_t sweep, double *row)
 {
     const struct losscone_call *const *call = user;
-    losscone_sweep_row(&(*call)->sweeps, sweep, row);
+    losscone_sweep_row(*call, sweep, row);
 }
 
 paritas_status losscone_run(paritas_context *context, const struct losscone_call *call, struct batch batch)

@@ -8,6 +8,7 @@
 /* The plateau of r is 0.008 wide in the median: nearer the bound, the data cannot tell r from it. */
 #define RATIO_ROOM 0.01
 #define RATIO_ROOM_PART 0.1 /* of the distance between the bounds, at most */
+#define PINNED 5.0          /* rooms between the upper bound and the centre, at most */
 #define HAIR 1e-6           /* of the distance: f32 rounds bounds */
 #define MODEL_ERROR 0.1     /* of the flux: no model of two levels is better */
 #define MISFIT_TIMES 2.0
@@ -22,7 +23,10 @@ static unsigned flags_of_bounds(const paritas_losscone_options *o, const paritas
     if (span > 0.0 &&
         (r->potential_lower <= o->potential_lower + hair || r->potential_upper >= o->potential_upper - hair))
         flags |= PARITAS_QUALITY_POTENTIAL_AT_BOUND;
-    if (width > 0.0 && (r->ratio_lower <= o->ratio_lower + room || r->ratio_upper >= o->ratio_upper - room))
+    /* a wide plateau reaches the upper bound by nature: where x passes 1 no cell is left to tell r */
+    if (width > 0.0 &&
+        (r->ratio_lower <= o->ratio_lower + room ||
+         (r->ratio_upper >= o->ratio_upper - room && r->ratio_centre >= o->ratio_upper - PINNED * room)))
         flags |= PARITAS_QUALITY_RATIO_AT_BOUND;
     return flags;
 }

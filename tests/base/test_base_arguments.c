@@ -93,6 +93,8 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_er_spice_apply, (C, P(spice), P(attitude), P(day), NULL))                                    \
     F(paritas_er_mask_sunlight, (C, P(day), P(theta), 0.0))                                                \
     F(paritas_er_mask_polarity, (C, P(day)))                                                               \
+    F(paritas_er_mask_counts, (C, P(day), P(theta), 0.0))                                                  \
+    F(paritas_er_subtract_background, (C, P(day), P(theta), NULL))                                         \
     F(paritas_kappa_flux, (C, 1, P(plasma), 1, P(energy), P(flux)))                                        \
     F(paritas_kappa_fit, (C, OF(spectra, &spectra), NULL, P(results)))                                     \
     F(paritas_kappa_misfit, (C, OF(spectra, &spectra), NULL, 1, P(points), P(misfit)))                     \
@@ -110,6 +112,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_losscone_model, (C, OF(sweeps, &sweeps), NULL, P(points), P(model), NULL))                   \
     F(paritas_losscone_cosines, (C, 1, P(theta), P(field), NULL, P(azimuth), P(cosine)))                   \
     F(paritas_losscone_normalise, (C, 1, PARITAS_NORMALISATION_RATIO, P(cosine), P(flux), P(normalised)))  \
+    F(paritas_losscone_channels, (C, OF(sweeps, &sweeps), NULL, P(flux), P(channel)))                      \
     F(paritas_losscone_mask, (C, 1, PARITAS_LOSSCONE_METHOD_HALEKAS, P(cosine), P(flux), P(normalised)))   \
     F(paritas_losscone_beam, (C, OF(sweeps, &sweeps), P(beams)))
 

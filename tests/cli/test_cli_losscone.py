@@ -451,7 +451,7 @@ def test_sets_have_steps_of_their_model_where_none_is_asked_for(days, tables, tm
     usual = read_csv(tables / "losscone_1998-01-16.csv")[1]
     assert [row["confidence_set"] for row in usual] == [row["confidence_set"] for row in coarse]
     assert [row["confidence_set_folded"] for row in usual] != [row["confidence_set_folded"] for row in coarse]
-    fit(days / "3D980116.TAB", tmp_path, "--step", 0.2, "--overwrite")
+    fit(days / "3D980116.TAB", tmp_path, "--step", 0.05, "--overwrite")
     assert [row["confidence_set_folded"] for row in usual] == [
         row["confidence_set_folded"] for row in read_csv(tmp_path / "losscone_1998-01-16.csv")[1]
     ]

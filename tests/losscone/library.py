@@ -43,6 +43,9 @@ class Sweeps(c.Structure):
         ("potential", double_p),
         ("cosine", double_p),
         ("flux", double_p),
+        ("channel", double_p),
+        ("counts", double_p),
+        ("background", double_p),
         ("potential_error", double_p),
     ]
 
@@ -116,8 +119,9 @@ def address(array):
 
 
 class Library:
-    """A context. `data` below: energy [n, 15], Usc [n, 15], cosine and normalised flux [n, 15, 88], as
-    paritas_sweeps has them; options by the names of paritas_losscone_options."""
+    """A context. `data` below: energy [n, 15], Usc [n, 15], cosine and normalised flux [n, 15, 88], and if
+    wanted channel [n, 15, 5], as paritas_sweeps has them; options by the names of
+    paritas_losscone_options."""
 
     def __init__(self, path=LIBRARY, threads=0, precision=64, device=None):
         self.lib = c.CDLL(path)
@@ -172,6 +176,21 @@ class Library:
         given = data if potential_error is None else (*data, potential_error)
         self.held = [np.ascontiguousarray(a, dtype=float) for a in given]
         return Sweeps(c.sizeof(Sweeps), len(self.held[0]), *[address(a) for a in self.held])
+
+    def channels(self, data, flux, **options):
+        """[n, 15, 5], of measured fluxes [n, 15, 88]"""
+        sweeps, chosen, flux = (
+            self.sweeps(data),
+            self.options(**options),
+            np.ascontiguousarray(flux, dtype=float),
+        )
+        found = np.empty((sweeps.n, 15, 5))
+        self.check(
+            self.lib.paritas_losscone_channels(
+                self.context, c.byref(sweeps), c.byref(chosen), address(flux), address(found)
+            )
+        )
+        return found
 
     def fit(self, data, **options):
         sweeps, chosen = self.sweeps(data), self.options(**options)

@@ -10,7 +10,7 @@ in Unix seconds; NaN is masked or unknown. docs/losscone.md and paritas_losscone
 
 from .day import Attitude, Count, Day, Geometry, despun_axes, find, footpoint, solid_angles, theta, utc
 from .fits import LossconeFit, Profile, bootstrap, confidence, fit, misfit, model, profile
-from .sweeps import Sweeps, beam, cosines, load, mask, normalise
+from .sweeps import Sweeps, beam, channels, cosines, load, mask, normalise
 from .tables import Tables, read_tables
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Tables",
     "beam",
     "bootstrap",
+    "channels",
     "confidence",
     "cosines",
     "despun_axes",

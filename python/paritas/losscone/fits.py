@@ -69,9 +69,15 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
     if part.start == 0 and part.stop == arrays.n:
         return arrays
     rows = slice(part.start, part.stop)
-    errors = None if arrays.potential_error is None else arrays.potential_error[rows]
     return _engine.SweepArrays(
-        arrays.energy[rows], arrays.potential[rows], arrays.cosine[rows], arrays.flux[rows], errors
+        arrays.energy[rows],
+        arrays.potential[rows],
+        arrays.cosine[rows],
+        arrays.flux[rows],
+        *(
+            None if more is None else more[rows]
+            for more in (arrays.channel, arrays.counts, arrays.background, arrays.potential_error)
+        ),
     )
 
 
@@ -210,7 +216,7 @@ def fit(
         or "both". confidence: threshold of sets of U above the minimum: "residuals" (4 times the mean square
         residual), "bootstrap" (calibrated by `draws` to the coverage `level`), a number, or "none". None:
         "residuals", or "none" with search="de", which has no sets. step: their resolution, V (None: 1; folded
-        0.2). Results equal the program's bit for bit, for any threads. A failed fit does not raise: see
+        0.05). Results equal the program's bit for bit, for any threads. A failed fit does not raise: see
         `status`."""
     data, search = sweeps_of(sweeps), options.get("search", "exact")
     if response != "both" and response not in RESPONSES:
@@ -280,6 +286,8 @@ def _all_columns(
     columns["good"] = (quality == "good").astype(np.uint8)
     if data.days:
         columns.update(columns_by_name(beam(data)))
+        if data.background_rate is not None:
+            columns["background_rate"] = data.background_rate
     return columns
 
 

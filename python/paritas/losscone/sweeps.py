@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 ROWS, CELLS = 15, 88
+_GEOMETRIC_FACTOR = 0.02  # cm^2 sr: counts of a cell = flux x this x energy x the cell's time
 
 
 class Part(NamedTuple):
@@ -39,8 +40,13 @@ class Sweeps:
     flux (normalised) (n, 15, 88).
 
     measured: fluxes as measured, (n, 15, 88), for masks. None: `flux` is masked. days, parts: the sweeps'
-        source; potentials: how the spacecraft's were found, one a day. potential_error: of the spacecraft's
-        potential, V, (n,), for which confidence sets allow; None: exact."""
+        source; potentials: how the spacecraft's were found, one a day.
+    channel (n, 15, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
+        counts (n, 15, 88): counts of a normalised flux of 1; None: unknown. background (n, 15): normalised
+        flux that was subtracted. background_rate (n): the same in counts/s. counted (n, 15, 88): `measured`
+        without it and without rows of few counts; None: `measured`. complete (n, 15, 88): normalised fluxes
+        before that, for beams; None: `flux`.
+    potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact."""
 
     energy: Floats
     potential: Floats
@@ -50,6 +56,12 @@ class Sweeps:
     days: list[Day] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     potentials: list[kappa.SpacecraftPotentials] = field(default_factory=list)
+    channel: Floats | None = None
+    counts: Floats | None = None
+    background: Floats | None = None
+    background_rate: Floats | None = None
+    counted: Floats | None = None
+    complete: Floats | None = None
     potential_error: Floats | None = None
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
@@ -66,12 +78,15 @@ class Sweeps:
         flux: ArrayLike,
         *,
         measured: ArrayLike | None = None,
+        channel: ArrayLike | None = None,
+        counts: ArrayLike | None = None,
+        background: ArrayLike | None = None,
         first: int = 0,
     ) -> Sweeps:
         """From arrays; borrowed if contiguous float64.
 
         energy: (n, 15) or (15,); potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88), or (15,
-            88) of one sweep. first: number of the first sweep."""
+            88) of one sweep. channel, counts, background: see Sweeps. first: number of the first sweep."""
         angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
         n = len(fluxes)
         volts = numbers(potential)
@@ -85,6 +100,9 @@ class Sweeps:
             fluxes,
             raw,
             parts=[Part(0, n, first)],
+            channel=None if channel is None else numbers(channel),
+            counts=None if counts is None else numbers(counts),
+            background=None if background is None else numbers(background),
         )
         made.arrays("halekas")
         return made
@@ -110,6 +128,9 @@ class Sweeps:
             for part in self.parts
             if part.start < stop and part.stop > start
         ]
+        further: Any = {
+            name: None if values is None else values[rows] for name, values in self._further().items()
+        }
         return Sweeps(
             self.energy[rows],
             self.potential[rows],
@@ -117,17 +138,39 @@ class Sweeps:
             self.flux[rows],
             None if self.measured is None else self.measured[rows],
             parts=parts,
-            potential_error=None if self.potential_error is None else self.potential_error[rows],
+            **further,
         )
+
+    def _further(self) -> dict[str, Floats | None]:
+        """The arrays that may be absent, but `measured`."""
+        names = (
+            "channel",
+            "counts",
+            "background",
+            "background_rate",
+            "counted",
+            "complete",
+            "potential_error",
+        )
+        return {name: getattr(self, name) for name in names}
 
     def arrays(self, method: str) -> _engine.SweepArrays:
         """The arrays for a method's misfit. With `measured`, a copy masks fluxes that the method ignores. It
         is made once: change arrays before."""
         found = self._masked.get(method)
         if found is None:
-            flux = self.flux if self.measured is None else mask(self.cosine, self.measured, self.flux, method)
-            arrays = self.energy, self.potential, self.cosine, flux, self.potential_error
-            found = self._masked[method] = _engine.SweepArrays(*arrays)
+            raw = self.measured if self.counted is None else self.counted
+            flux = self.flux if raw is None else mask(self.cosine, raw, self.flux, method)
+            found = self._masked[method] = _engine.SweepArrays(
+                self.energy,
+                self.potential,
+                self.cosine,
+                flux,
+                self.channel,
+                self.counts,
+                self.background,
+                self.potential_error,
+            )
         return found
 
     def table(self) -> Table | None:
@@ -199,11 +242,23 @@ def mask(
     return out
 
 
+def channels(sweeps: Sweeps, measured: ArrayLike, response_width: float = 0.25) -> Floats:
+    """Energies of each row's channel for the folded edge, weighted by the measured spectrum: (n, 15, 5), over
+    the row's energy. measured: fluxes (n, 15, 88)."""
+    arrays = _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
+    return _engine.losscone_channels(arrays, response_width, measured)
+
+
 def beam(sweeps: Sweeps) -> Table:
     """Electron beams coming up along the field: beam_found, beam_energy (eV), beam_ratio (mean normalised
     flux), beam_potential (V: of the surface, if electrons started at rest); NaN without a beam."""
     found = _engine.losscone_beam(
-        _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
+        _engine.SweepArrays(
+            sweeps.energy,
+            sweeps.potential,
+            sweeps.cosine,
+            sweeps.flux if sweeps.complete is None else sweeps.complete,
+        )
     )
     columns = columns_of("paritas_beam", found, found["found"] != 0)
     return structured({f"beam_{name}": values for name, values in columns.items() if name != "row"})
@@ -220,6 +275,10 @@ def load(
     normalisation: str = "ratio",
     strict: bool = False,
     illumination: str | None = None,
+    least_counts: float = 30.0,
+    subtract_background: bool = True,
+    response_weights: str = "spectrum",
+    response_width: float = 0.25,
     spice: Path | None = None,
     attitude: Path | None = None,
     kappa_options: Mapping[str, Any] | None = None,
@@ -234,14 +293,19 @@ def load(
     spacecraft_potential: "auto", from the plasma's currents (kappa_options, potential_options; illumination
         "sun" or "shade" if the geometry does not tell; None: "sun" with a warning); volts; or a table.
         sunlight: mask cells within so many degrees of the Sun, if known; 0: none.
+    least_counts: mask rows with fewer counts a cell; 0: no counting noise. subtract_background: a rate of
+        counts that is the same at the highest energies. response_weights: "spectrum" or "equal", of the
+        folded edge; response_width: as that of the fit. None of these changes the days.
 
-    A day takes about 50 MB of memory; for whole months use the program."""
+    A day takes about 80 MB of memory; for whole months use the program."""
     given = [files] if isinstance(files, (str, os.PathLike, Day)) else list(files)
     check_keywords(load, where)
     if not given:
         raise _engine.InvalidArgument("files: there are none")
     if (spice is None) != (attitude is None):
         raise _engine.InvalidArgument("spice and attitude: one needs the other")
+    if response_weights not in ("spectrum", "equal"):
+        raise _engine.InvalidArgument(f"response_weights {response_weights!r}: there are spectrum, equal")
     if illumination not in ("sun", "shade", None):
         raise _engine.InvalidArgument(f"illumination {illumination!r}: there are sun, shade")
     inclination = (
@@ -280,12 +344,49 @@ def load(
             day.spacecraft_potential[:] = spacecraft_potential
         flux = normalise(angles, day.flux, normalisation)
         of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
-        error = np.maximum(*_errors_of(potentials[0])) if potentials else None
-        made.append(Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials, error))
+        one_day = Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials)
+        one_day.potential_error = np.maximum(*_errors_of(potentials[0])) if potentials else None
+        one_day.complete = flux
+        counted = _copy_for_counts(day)
+        one_day.background_rate = (
+            counted.subtract_background(inclination) if subtract_background else np.zeros(len(day))
+        )
+        if response_weights == "spectrum":
+            one_day.channel = channels(one_day, counted.flux, response_width)
+        if least_counts > 0.0:
+            counted.mask_counts(least_counts, inclination)
+        one_day.counted = counted.flux
+        one_day.flux = normalise(angles, counted.flux, normalisation)
+        if least_counts > 0.0:
+            _count(one_day, inclination)
+        made.append(one_day)
     return made[0] if len(made) == 1 else _joined(made)
 
 
 takes(Where, load)
+
+
+def _copy_for_counts(day: Day) -> Day:
+    """What masks by counts read and write; spectra need the day as it is."""
+    copy = Day.empty(len(day))
+    for name in ("energy", "flux", "sweep_reason", "row_reason", "cell_reason"):
+        getattr(copy, name)[:] = getattr(day, name)
+    return copy
+
+
+def _count(sweeps: Sweeps, theta: Floats) -> None:
+    """Counts of a normalised flux of 1, and the background in normalised flux."""
+    assert sweeps.counted is not None and sweeps.background_rate is not None
+    factor = _GEOMETRIC_FACTOR * sweeps.energy
+    with np.errstate(divide="ignore", invalid="ignore"):
+        norm = sweeps.counted / sweeps.flux
+        sweeps.counts = norm * factor[:, :, None] * _engine.er_exposures(theta)
+        # of the row's last cell that has one, as the program takes it
+        known = norm > 0.0
+        last = CELLS - 1 - np.argmax(known[:, :, ::-1], axis=2)
+        of_row = np.take_along_axis(norm, last[:, :, None], axis=2)[:, :, 0]
+        rate = sweeps.background_rate[:, None] / (factor * of_row)
+        sweeps.background = np.where(known.any(axis=2), rate, 0.0)
 
 
 def _potentials(
@@ -325,13 +426,20 @@ def _sign(polarity: float | Path | None, known: bool) -> float | None:
     return float(polarity)
 
 
+def _concatenated(arrays: list[Floats | None]) -> Floats | None:
+    known = [array for array in arrays if array is not None]
+    return np.concatenate(known) if len(known) == len(arrays) else None
+
+
 def _joined(made: list[Sweeps]) -> Sweeps:
     parts: list[Part] = []
     for one in made:
         at = parts[-1].stop if parts else 0
         parts += [Part(at + part.start, at + part.stop, part.first) for part in one.parts]
     measured = [one.measured for one in made if one.measured is not None]
-    errors = [one.potential_error for one in made if one.potential_error is not None]
+    further: Any = {
+        name: _concatenated([one._further()[name] for one in made]) for name in made[0]._further()
+    }
     return Sweeps(
         np.concatenate([one.energy for one in made]),
         np.concatenate([one.potential for one in made]),
@@ -341,5 +449,5 @@ def _joined(made: list[Sweeps]) -> Sweeps:
         [one.days[0] for one in made],
         parts,
         [found for one in made for found in one.potentials],
-        np.concatenate(errors) if len(errors) == len(made) else None,
+        **further,
     )

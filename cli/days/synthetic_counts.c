@@ -1,0 +1,82 @@
+/* synthetic_counts.c: random numbers of synthetic sweeps, and counts drawn with them. */
+#include "base/host_math.h"
+#include "days/synthetic_sweeps.h"
+#include "infer/probability.h"
+
+#include <math.h>
+
+#define CELLS PARITAS_SWEEP_CELLS
+#define MOST_CORRECTION 1.25 /* for dead time; the archive masks more */
+#define SEARCHED 60.0        /* below this mean: counts by search from 0 */
+#define STREAM UINT64_C(0x9FB21C651E98DF25)
+
+static uint64_t mix(uint64_t z)
+{
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+void dice_open(struct dice *dice, uint64_t seed, uint64_t sweep)
+{
+    dice->state = mix(mix(seed + UINT64_C(0x9E3779B97F4A7C15)) ^ (sweep * UINT64_C(0xD1342543DE82EF95) + 1));
+}
+
+double dice_uniform(struct dice *dice)
+{
+    dice->state += UINT64_C(0x9E3779B97F4A7C15);
+    return ((double)(mix(dice->state) >> 12) + 0.5) * 0x1p-52;
+}
+
+double dice_poisson(struct dice *dice, double mean)
+{
+    const double u = dice_uniform(dice);
+    if (mean < SEARCHED) {
+        double n = 0.0, term = host_exp(-mean), sum = term;
+        while (sum < u && term > 0.0) {
+            n += 1.0;
+            term *= mean / n;
+            sum += term;
+        }
+        return n;
+    }
+    /* Cornish and Fisher's expansion: right to a hundredth of a count */
+    const double z = normal_quantile(u), root = host_sqrt(mean),
+                 n = mean + root * z + (z * z - 1.0) / 6.0 - (z * z * z - z) / (72.0 * root);
+    return n > 0.0 ? floor(n + 0.5) : 0.0;
+}
+
+bool synthetic_saturates(const struct synthetic_plan *plan, double energy, double flux)
+{
+    const struct counting *c = &plan->counting;
+    const double rate = flux * c->geometric_factor * energy + c->background;
+    return plan->counts && 1.0 + rate * c->dead_time > MOST_CORRECTION;
+}
+
+void synthetic_count(const struct synthetic_plan *plan, const double *theta, uint64_t number, size_t k,
+                     paritas_er_day *day)
+{
+    const struct counting *c = &plan->counting;
+    double exposure[CELLS];
+    struct dice dice;
+    dice_open(&dice, plan->seed ^ STREAM, number);
+    paritas_er_exposures(theta, exposure);
+    for (size_t i = PARITAS_SWEEP_ROWS * k; i < PARITAS_SWEEP_ROWS * (k + 1); i++)
+        for (size_t j = 0; j < CELLS; j++) {
+            const size_t cell = CELLS * i + j;
+            const double time = exposure[j] * (c->accumulation / PARITAS_SWEEP_ACCUMULATION),
+                         scale = c->geometric_factor * day->energy[i],
+                         rate = day->flux[cell] * scale + c->background;
+            if (isnan(rate)) {
+                dice_uniform(&dice); /* damage moves no other cell's number */
+                continue;
+            }
+            const double counts = dice_poisson(&dice, rate * time / (1.0 + rate * c->dead_time)),
+                         alive = 1.0 - counts * c->dead_time / time;
+            if (alive * MOST_CORRECTION < 1.0) {
+                day->cell_reason[cell] = PARITAS_ER_FLUX_ERROR;
+                day->flux[cell] = NAN;
+            } else
+                day->flux[cell] = counts / (alive * time * scale);
+        }
+}

@@ -1,0 +1,42 @@
+"""Counted electrons from outside: synthetic counts, and fits that know them."""
+
+import json
+
+import pytest
+
+from lossconefiles import run
+
+
+def injected(*options):
+    done = run("losscone", "inject", "--json", "--sweeps", 40, "--beams", 0, "--counts", *options)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["fits"]
+
+
+@pytest.mark.parametrize("truth", ["hard", "folded"])
+def test_sets_of_counted_electrons_hold_the_truth(truth):
+    wind = ["--region", "solar-wind", "--background-rate", 10, "--noise", 0, "--true-potential=-100"]
+    (found,) = injected(*wind, "--truth", truth, "--response", truth)
+    assert found["fitted"] == 40 and found["set_coverage"] >= 0.9 and abs(found["bias"]) < 1.5
+    careless = ["--least-counts", 0, "--subtract-background", "none"]
+    (without,) = injected(*wind, "--truth", truth, "--response", truth, *careless)
+    assert without["set_coverage"] < 0.5
+
+
+def test_a_steep_spectrum_does_not_bias_the_folded_edge():
+    integral = ["--truth", "integral", "--response", "folded"]
+    (weighted,), (equal,) = (injected(*integral, "--response-weights", w) for w in ("spectrum", "equal"))
+    assert abs(weighted["bias"]) < 3 and equal["bias"] < -20
+
+
+def test_counts_depend_on_seed_and_sweep_alone(tmp_path):
+    options = ["--counts", "--background-rate", 10, "--region", "lobe", "--exact", "--days", 1]
+    for name, sweeps in (("few", 3), ("many", 6)):
+        assert (
+            run("losscone", "synthesize", "-o", tmp_path / name, "--sweeps", sweeps, *options).returncode == 0
+        )
+    few, many = ((tmp_path / name / "3D980116.TAB").read_text().splitlines() for name in ("few", "many"))
+    # times alone tell how many sweeps a day has
+    assert [row.split()[2:] for row in few] == [row.split()[2:] for row in many[: len(few)]]
+    refused = run("losscone", "inject", "--background-rate", 10)
+    assert refused.returncode == 2 and "--counts" in refused.stderr
