@@ -170,7 +170,8 @@ typedef enum paritas_sweep_status { PARITAS_SWEEP_STATUS_LIST(PARITAS_ENUMERATOR
     ITEM(PARITAS_QUALITY_POTENTIAL_AT_BOUND, 4, "potential_at_bound",                                       \
          "the plateau reaches a bound of U, and the truth may lie beyond")                                  \
     ITEM(PARITAS_QUALITY_RATIO_AT_BOUND, 8, "ratio_at_bound",                                               \
-         "the plateau comes within 0.01 of a bound of r: 88 directions resolve no less")                    \
+         "the plateau comes within 0.01 of a bound of r; of the upper bound only with its centre within "   \
+         "0.05")                                                                                            \
     ITEM(PARITAS_QUALITY_AMPLITUDE_AT_BOUND, 16, "amplitude_at_bound",                                      \
          "the amplitude is at its upper bound, and half of it fits worse by more than 4 s^2")               \
     ITEM(PARITAS_QUALITY_MISFIT, 32, "misfit",                                                              \

@@ -173,9 +173,11 @@ class Library:
         )
 
     def sweeps(self, data, potential_error=None):
-        given = data if potential_error is None else (*data, potential_error)
-        self.held = [np.ascontiguousarray(a, dtype=float) for a in given]
-        return Sweeps(c.sizeof(Sweeps), len(self.held[0]), *[address(a) for a in self.held])
+        more = {} if potential_error is None else {"potential_error": potential_error}
+        self.held = [np.ascontiguousarray(a, dtype=float) for a in (*data, *more.values())]
+        places = [address(a) for a in self.held]
+        named = dict(zip(more, places[len(data) :]))
+        return Sweeps(c.sizeof(Sweeps), len(self.held[0]), *places[: len(data)], **named)
 
     def channels(self, data, flux, **options):
         """[n, 15, 5], of measured fluxes [n, 15, 88]"""
