@@ -95,7 +95,7 @@ def test_a_ratio_at_its_bound_is_said(library):
     assert not any(result.flags & FLAGS["ratio_at_bound"] for result in fixed)
 
 
-CONES = [day for day in quality.days_of_cones() if day[0] in ("hard edge", "folded edge, plasma")]
+CONES = [day for day in quality.days_of_cones() if day[0] in ("hard edge", "folded edge")]
 WITHOUT = [
     day
     for day in quality.days_without()
