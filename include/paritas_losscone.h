@@ -47,9 +47,6 @@ typedef struct paritas_sweeps {
     /* n x 15 x 88: normalised flux. Masked unless it is a positive number up to 1e12: the squares of larger
      * ones would drown all others */
     const double *flux;
-    /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
-     * positive number: known exactly */
-    const double *potential_error;
     /* n x 15 x 5: energies of each row's channel over the row's energy, falling, by
      * paritas_losscone_channels. The folded edge is their mean. NULL, or a row that does not fall: 1 +
      * response_width {1, 1/2, 0, -1/2, -1} */
@@ -58,6 +55,9 @@ typedef struct paritas_sweeps {
      * know where the noise is; how large it is in all, residuals tell. NULL, or not above 0: unknown */
     const double *counts;
     const double *background; /* n x 15: normalised flux that was subtracted; NULL: none */
+    /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
+     * positive number: known exactly */
+    const double *potential_error;
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 

@@ -13,12 +13,12 @@ cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
 cdef class SweepArrays:
     """Checked; borrowed if contiguous and float64. channel, counts, background: or None."""
 
-    cdef readonly object energy, potential, cosine, flux, potential_error, channel, counts, background
+    cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error
     cdef readonly Py_ssize_t n
     cdef paritas_sweeps c
 
-    def __init__(self, energy, potential, cosine, flux, potential_error=None, channel=None, counts=None,
-                 background=None):
+    def __init__(self, energy, potential, cosine, flux, channel=None, counts=None, background=None,
+                 potential_error=None):
         cdef Array energies = array_of(energy, ROWS, "energy")
         cdef Py_ssize_t n = energies.n
         cdef Array volts = of_sweeps(potential, n, ROWS, "potential")
@@ -28,13 +28,13 @@ cdef class SweepArrays:
         self.c = paritas_sweeps_default
         self.c.n, self.c.energy, self.c.potential = n, energies.at, volts.at
         self.c.cosine, self.c.flux = cosines.at, fluxes.at
-        cdef Array errors = vector(potential_error, n, "potential_error")
-        self.potential_error, self.c.potential_error = errors.array, errors.at
         cdef Array channels = of_sweeps(channel, n, CHANNELS, "channel")
         cdef Array counted = of_sweeps(counts, n, CELLS, "counts")
         cdef Array floor = of_sweeps(background, n, ROWS, "background")
         self.channel, self.counts, self.background = channels.array, counted.array, floor.array
         self.c.channel, self.c.counts, self.c.background = channels.at, counted.at, floor.at
+        cdef Array errors = vector(potential_error, n, "potential_error")
+        self.potential_error, self.c.potential_error = errors.array, errors.at
 
 
 def losscone_fit(SweepArrays sweeps not None, paritas_losscone_options options, Engine engine=None,

@@ -203,10 +203,10 @@ class SweepArrays:
     potential: _Floats
     cosine: _Floats
     flux: _Floats
-    potential_error: _Floats | None
     channel: _Floats | None
     counts: _Floats | None
     background: _Floats | None
+    potential_error: _Floats | None
     n: int
     def __init__(
         self,
@@ -218,6 +218,7 @@ class SweepArrays:
         channel: Any = None,
         counts: Any = None,
         background: Any = None,
+        potential_error: Any = None,
     ) -> None: ...
 
 def losscone_quality(results: Any, others: Any = None) -> NDArray[np.str_]: ...

@@ -50,8 +50,6 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 /* `settled`: the search ended within its limits. */
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
-/* d(U) / d(spacecraft potential) at a result. */
-double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_losscone_result *r);
 /* Size of the noise at the centres of results `first` .. first + n - 1. `noise`: standard deviation of what
  * the misfit compares, n x 15 x 88, or NULL. `size`: its mean square where the cells tell U, at least the
  * mean square residual; n, or NULL. Only with counts; results must have fits. */
@@ -67,6 +65,8 @@ double losscone_misfit_divisor(const paritas_losscone_options *options,
 
 /* Of a Gaussian in ln E with the response's half width at half maximum. */
 double losscone_response_sigma(double width);
+/* d(U) / d(spacecraft potential) at a result. */
+double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_losscone_result *r);
 
 /* Cosines beyond 1 by rounding count as 1; NaN stays. */
 double losscone_cosine(double x);

@@ -43,10 +43,10 @@ class Sweeps(c.Structure):
         ("potential", double_p),
         ("cosine", double_p),
         ("flux", double_p),
-        ("potential_error", double_p),
         ("channel", double_p),
         ("counts", double_p),
         ("background", double_p),
+        ("potential_error", double_p),
     ]
 
 

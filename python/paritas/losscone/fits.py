@@ -69,16 +69,14 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
     if part.start == 0 and part.stop == arrays.n:
         return arrays
     rows = slice(part.start, part.stop)
-    errors = None if arrays.potential_error is None else arrays.potential_error[rows]
     return _engine.SweepArrays(
         arrays.energy[rows],
         arrays.potential[rows],
         arrays.cosine[rows],
         arrays.flux[rows],
-        errors,
         *(
             None if more is None else more[rows]
-            for more in (arrays.channel, arrays.counts, arrays.background)
+            for more in (arrays.channel, arrays.counts, arrays.background, arrays.potential_error)
         ),
     )
 

@@ -40,13 +40,13 @@ class Sweeps:
     flux (normalised) (n, 15, 88).
 
     measured: fluxes as measured, (n, 15, 88), for masks. None: `flux` is masked. days, parts: the sweeps'
-        source; potentials: how the spacecraft's were found, one a day. potential_error: of the spacecraft's
-        potential, V, (n,), for which confidence sets allow; None: exact.
+        source; potentials: how the spacecraft's were found, one a day.
     channel (n, 15, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
         counts (n, 15, 88): counts of a normalised flux of 1; None: unknown. background (n, 15): normalised
         flux that was subtracted. background_rate (n): the same in counts/s. counted (n, 15, 88): `measured`
         without it and without rows of few counts; None: `measured`. complete (n, 15, 88): normalised fluxes
-        before that, for beams; None: `flux`."""
+        before that, for beams; None: `flux`.
+    potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact."""
 
     energy: Floats
     potential: Floats
@@ -56,13 +56,13 @@ class Sweeps:
     days: list[Day] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
     potentials: list[kappa.SpacecraftPotentials] = field(default_factory=list)
-    potential_error: Floats | None = None
     channel: Floats | None = None
     counts: Floats | None = None
     background: Floats | None = None
     background_rate: Floats | None = None
     counted: Floats | None = None
     complete: Floats | None = None
+    potential_error: Floats | None = None
     _masked: dict[str, _engine.SweepArrays] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -146,13 +146,13 @@ class Sweeps:
     def _further(self) -> dict[str, Floats | None]:
         """The arrays that may be absent, but `measured`."""
         names = (
-            "potential_error",
             "channel",
             "counts",
             "background",
             "background_rate",
             "counted",
             "complete",
+            "potential_error",
         )
         return {name: getattr(self, name) for name in names}
 
@@ -168,10 +168,10 @@ class Sweeps:
                 self.potential,
                 self.cosine,
                 flux,
-                self.potential_error,
                 self.channel,
                 self.counts,
                 self.background,
+                self.potential_error,
             )
         return found
 
@@ -333,7 +333,7 @@ def load(
     records = Magnetometer(mag) if isinstance(mag, (str, os.PathLike)) else mag
     known = spice is not None or mag is not None or (table is not None and table.has("polarity"))
     sign = _sign(polarity, known)
-    told = spice is not None or (table is not None and table.has("spacecraft_in_sun"))
+    told = spice is not None or mag is not None or (table is not None and table.has("spacecraft_in_sun"))
     if spacecraft_potential == "auto" and illumination is None and not told:
         warnings.warn("the illumination of the spacecraft is not known and taken as sunlight", stacklevel=2)
     made: list[Sweeps] = []
@@ -363,8 +363,8 @@ def load(
             day.spacecraft_potential[:] = spacecraft_potential
         flux = normalise(angles, day.flux, normalisation)
         of_rows, part = repeated(day.spacecraft_potential, ROWS), Part(0, len(day), day.date << 24)
-        error = np.maximum(*_errors_of(potentials[0])) if potentials else None
-        one_day = Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials, error)
+        one_day = Sweeps(day.energy, of_rows, angles, flux, day.flux, [day], [part], potentials)
+        one_day.potential_error = np.maximum(*_errors_of(potentials[0])) if potentials else None
         one_day.complete = flux
         counted = _copy_for_counts(day)
         one_day.background_rate = (
