@@ -65,7 +65,7 @@ paritas_status plasma_plan_open(struct session *session, struct plasma_plan *pla
 static bool illumination_known(const struct session *session, const struct sources *sources)
 {
     const paritas_er_geometry *table = sources->tables[SOURCES_GEOMETRY];
-    return option_given(session, "--illumination") || sources->spice ||
+    return option_given(session, "--illumination") || sources->spice || sources->n_mags > 0 ||
            (table && paritas_er_geometry_has(table, "spacecraft_in_sun"));
 }
 
@@ -74,7 +74,7 @@ void plasma_note_illumination(struct session *session, const struct sources *sou
     if (sources->potential == POTENTIAL_AUTO && !illumination_known(session, sources))
         paritas_note(session->context,
                      "the illumination of the spacecraft is not known and taken as sunlight "
-                     "(--illumination, --geometry); shade moves U by tens of volts");
+                     "(--illumination, --geometry, --mag); shade moves U by tens of volts");
 }
 
 void plasma_plan_describe(const struct plasma_plan *plan, const struct sources *sources,

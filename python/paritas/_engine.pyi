@@ -214,7 +214,6 @@ class SweepArrays:
         potential: Any,
         cosine: Any,
         flux: Any,
-        potential_error: Any = None,
         channel: Any = None,
         counts: Any = None,
         background: Any = None,
