@@ -79,7 +79,7 @@ def without(program, sweeps):
     cases = {
         "none": BEFORE,
         "3 counts a cell": ["--least-counts", "3"],
-        "30 counts a cell, the default": [],
+        "20 counts a cell, the default": [],
     }
     for potential in POTENTIALS[1:]:
         for model in COUNTED:

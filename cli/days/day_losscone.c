@@ -38,7 +38,7 @@ const struct option options_losscone[] = {
     {"--least-counts", OPTION_NUMBER, "N",
      "rows with fewer counts a cell, on average, are masked; counts are made from fluxes; 0: counting noise "
      "is not considered",
-     "30"},
+     "20"},
     {"--subtract-background", OPTION_CHOICE, "auto|none",
      "a rate of counts that is the same at the highest energies of a sweep", "auto"},
     {0},

@@ -289,7 +289,7 @@ def load(
     normalisation: str = "ratio",
     strict: bool = False,
     illumination: str | None = None,
-    least_counts: float = 30.0,
+    least_counts: float = 20.0,
     subtract_background: bool = True,
     response_weights: str = "spectrum",
     response_width: float = 0.25,
