@@ -206,13 +206,12 @@ paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile
     return fit_profile(infer, profile, infer->base.fixed);
 }
 
-/* Flags of the job and the point. NULL: no memory. */
-static unsigned char *fixed_flags(struct infer *infer, const struct infer_point *point)
+unsigned char *infer_fixed_flags(struct infer *infer, const struct infer_point *point)
 {
     unsigned char *fixed = infer_array(infer, infer->n_parameters, 1);
     if (!fixed) return NULL;
     memcpy(fixed, infer->base.fixed, infer->n_parameters);
-    for (size_t j = 0; j < point->k; j++) fixed[point->parameter[j]] = 1;
+    for (size_t j = 0; point && j < point->k; j++) fixed[point->parameter[j]] = 1;
     return fixed;
 }
 
@@ -242,7 +241,7 @@ static paritas_status fit_wave(struct infer *infer, size_t n, struct infer_point
             jobs[i].fixed = jobs[i - 1].fixed;
             continue;
         }
-        jobs[i].fixed = fixed_flags(infer, points[i]);
+        jobs[i].fixed = infer_fixed_flags(infer, points[i]);
         TRY(infer_memory(infer));
     }
     paritas_fit_options near = PARITAS_FIT_OPTIONS_DEFAULT;
@@ -417,7 +416,7 @@ paritas_status infer_polish(struct infer *infer, struct infer_point *point)
 {
     size_t n = infer->n_parameters;
     struct infer_profile *held = infer_array(infer, 1, sizeof *held);
-    const unsigned char *fixed = fixed_flags(infer, point);
+    const unsigned char *fixed = infer_fixed_flags(infer, point);
     double *gradient = infer_reals(infer, n, 1), *step = infer_reals(infer, n, 1);
     TRY(infer_memory(infer));
     held->data = point->profile->data;

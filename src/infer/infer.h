@@ -120,6 +120,8 @@ paritas_status infer_expected(struct infer *infer, const double *point, double *
 
 paritas_status infer_free_fit(struct infer *infer, struct infer_profile *profile);
 
+/* Of the job and of the point (NULL: a free fit). NULL: no memory, which infer_memory reports. */
+unsigned char *infer_fixed_flags(struct infer *infer, const struct infer_point *point);
 struct infer_point infer_point_at(const struct infer *infer, struct infer_profile *profile, double mu);
 /* Fits one batch a wave. If a direction is open there may be several minima: points are also fitted from
  * the job's start, and the lower answer stays. Fit the profiles first; a profile that is not the lowest

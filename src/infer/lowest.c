@@ -123,16 +123,6 @@ static bool is_better(const struct sought *s, const paritas_fit_result *found, d
     return !(found->twice_nll >= s->twice_nll - same);
 }
 
-/* The job's fixed parameters, and those of the point. */
-static paritas_status hold_fixed(struct infer *infer, struct sought *s)
-{
-    s->fixed = infer_array(infer, infer->n_parameters, 1);
-    TRY(infer_memory(infer));
-    memcpy(s->fixed, infer->base.fixed, infer->n_parameters);
-    for (size_t j = 0; s->point && j < s->point->k; j++) s->fixed[s->point->parameter[j]] = 1;
-    return PARITAS_OK;
-}
-
 /* A fit from a further start. */
 struct attempt {
     struct sought *sought;
@@ -308,7 +298,8 @@ static paritas_status add_hidden(struct search *search, double value)
     struct sought *s = &search->sought[search->n++];
     *point = infer_point_at(infer, search->profile, infer_bounded(infer, infer->poi, value));
     *s = (struct sought){.point = point, .status = PARITAS_FIT_NO_PROGRESS, .twice_nll = (double)NAN};
-    return hold_fixed(infer, s);
+    s->fixed = infer_fixed_flags(infer, point);
+    return infer_memory(infer);
 }
 
 /* Far from what is tested the profile may fall again: twice the largest value, or three times its size. */
@@ -633,7 +624,8 @@ static paritas_status seek(struct search *search, size_t n, struct infer_point *
                                                 .parameters = points[i]->parameters};
     for (size_t i = 0; i < search->n; i++) {
         struct sought *s = &search->sought[i];
-        TRY(hold_fixed(infer, s));
+        s->fixed = infer_fixed_flags(infer, s->point);
+        TRY(infer_memory(infer));
         if (s->status == PARITAS_FIT_CONVERGED) note_minimum(s, s->twice_nll, search->same);
     }
     TRY(find_bent(search));
