@@ -107,20 +107,22 @@ static paritas_status read_attitude(paritas_context *context)
     return status;
 }
 
-static paritas_status read_geometry(paritas_context *context)
+static paritas_status read_table(paritas_context *context, const char *name)
 {
     paritas_er_geometry *geometry;
-    const paritas_status status = paritas_er_geometry_read(context, within("table.csv"), &geometry);
+    const paritas_status status = paritas_er_geometry_read(context, within(name), &geometry);
     paritas_er_geometry_free(geometry);
     return status;
 }
 
+static paritas_status read_geometry(paritas_context *context)
+{
+    return read_table(context, "table.csv");
+}
+
 static paritas_status read_packed(paritas_context *context)
 {
-    paritas_er_geometry *geometry;
-    const paritas_status status = paritas_er_geometry_read(context, within("table.gz"), &geometry);
-    paritas_er_geometry_free(geometry);
-    return status;
+    return read_table(context, "table.gz");
 }
 
 static paritas_status read_mag(paritas_context *context)
