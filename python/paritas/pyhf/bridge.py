@@ -14,6 +14,9 @@ from .schema.variables import SCHEMA_VERSION
 
 STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 CONVERGED = STATUSES.index("converged")
+_STATES: list[str] = list(_engine.enumeration("paritas_parameter_state"))
+FREE = _STATES.index("free")
+AT_BOUND = [_STATES.index(name) for name in ("at_lower_bound", "at_upper_bound")]
 #: start, lower bounds, upper bounds, fixed flags
 Settings = tuple[Any, Any, Any, Any]
 #: parameters; below, starting threads costs more than a test
@@ -90,20 +93,15 @@ def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
 
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
     options = _engine.FitOptions("newton", max_iterations) if max_iterations else None
-    return _engine.fit(model, _engine.Job(model, data, *settings), options, covariance, covariance)
+    return _engine.fit(
+        model, _engine.Job(model, data, *settings), options, covariance, covariance, covariance
+    )
 
 
-def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
-    """From the exact Hessian; NaN if fixed or the curvature is not positive."""
-    errors = np.full(len(point), np.nan)
-    free = np.flatnonzero(fixed == 0)
-    hessian = _engine.evaluate(model, point, data, hessian=True).hessian
-    try:
-        variances = 2.0 * np.diag(np.linalg.inv(hessian[0, 0][np.ix_(free, free)]))
-    except np.linalg.LinAlgError:
-        return errors
-    errors[free] = np.sqrt(np.where(variances > 0, variances, np.nan))
-    return errors
+def slopes_and_hessian(model: Any, data: Any, point: Any) -> Any:
+    """Of twice the NLL at a point: (p,), (p, p)."""
+    found = _engine.evaluate(model, point, data, gradient=True, hessian=True)
+    return found.gradient[0, 0], found.hessian[0, 0]
 
 
 def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import bridge, exceptions
 from ..tensor.manager import as_tensor, get_backend
+from .bound_errors import covariance_at_bounds
 from .common import shim, twice_nll
 
 log = logging.getLogger(__name__)
@@ -164,10 +165,11 @@ class EngineOptimizer(OptimizerMixin):
         result, found, widths = answers.results[0], answers.parameters, answers.errors
         covariance, status = answers.covariance, int(result["status"])
         if widths is not None:
-            at_bound = np.isnan(widths) & (fixed == 0)
+            at_bound = np.isin(answers.states, bridge.AT_BOUND)
             if at_bound.any():
-                unbounded = bridge.errors_without_bounds(engine, data, found, fixed)
-                widths = np.where(at_bound, unbounded, widths)
+                free = at_bound | (answers.states == bridge.FREE) & ~np.isnan(widths)
+                covariance = covariance_at_bounds(engine, data, found, free, at_bound)
+                widths = np.where(free, np.sqrt(np.diag(covariance)), widths)
         converged = status == bridge.CONVERGED
         outcome = "terminated successfully" if converged else f"failed: {bridge.STATUSES[status]}"
         return OptimizeResult(
