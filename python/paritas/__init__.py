@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .fits import fit, fit_batch, minos
     from .inference import (
         asimov_data,
+        contour,
         goodness_of_fit,
         hypotest,
         predict,
@@ -96,6 +97,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "asimov_data",
+    "contour",
     "devices",
     "fit",
     "fit_batch",
