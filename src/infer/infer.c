@@ -6,7 +6,7 @@
 #include "infer/neighbours.h"
 #include "infer/fit_notes.h"
 #include "infer/own_context.h"
-#include "infer/random_starts.h"
+#include "infer/conditional_starts.h"
 
 #include <math.h>
 #include <stdlib.h>
