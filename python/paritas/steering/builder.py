@@ -162,8 +162,8 @@ class ChannelBuilder(_Part):
         allow_negative: bool = False,
     ) -> SampleBuilder:
         """Adds a sample. values: expected events, an array or a histogram. variances: of an array, as a
-        histogram has its own. With variances it gets a staterror, unless `staterror` is False. factors: names of free
-        factors. allow_negative: keep yields below 0, as weighted events may give."""
+        histogram has its own. With variances it gets a staterror, unless `staterror` is False. factors: names
+        of free factors. allow_negative: keep yields below 0, as weighted events may give."""
         sample = SampleBuilder(self, name, Histogram(np.empty(0)))
         if any(one.name == name for one in self.samples):
             raise sample.refuse("the channel has this sample already")
