@@ -243,19 +243,26 @@ class WorkspaceBuilder:
     def workspace(self) -> Json:
         """The workspace, a dict, after a model was made of it. Raises SteeringError."""
         spec = self.unchecked_workspace()
-        names = {one["name"] for channel in self.channels for it in channel.samples for one in it.modifiers}
         for channel in self.channels:
             if not channel.samples:
                 raise channel.refuse("the channel has no samples")
-        if self.poi and self.poi not in names:
-            raise SteeringError("poi", f"no modifier is called '{self.poi}'{nearest(self.poi, names)}")
+        if self.wrong_poi():
+            raise SteeringError("poi", self.wrong_poi())
         try:
             Model.from_workspace(spec)
         except ValueError as error:
             raise SteeringError("workspace", str(error).removeprefix("workspace: ")) from None
         return spec
 
+    def wrong_poi(self) -> str:
+        """What is wrong with the parameter of interest, or nothing."""
+        names = {one["name"] for channel in self.channels for it in channel.samples for one in it.modifiers}
+        if not self.poi or self.poi in names:
+            return ""
+        return f"no modifier is called '{self.poi}'{nearest(self.poi, names)}"
+
     def unchecked_workspace(self) -> Json:
+        """The workspace as it stands."""
         measurement = {"poi": self.poi, "parameters": self.parameters}
         return {
             "channels": [

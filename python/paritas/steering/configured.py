@@ -228,6 +228,8 @@ def _build(
             if sample is not data and nominal is not None and not sample.setting.get("Data"):
                 _add_sample(channel, config, root, (region, sample), found)
     _add_parameters(builder, config, root, notes)
+    if builder.wrong_poi():
+        raise (root / "General" / "POI").refuse(builder.wrong_poi())
     with _named(root):
         return builder.workspace()
 

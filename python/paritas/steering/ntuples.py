@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..convert.root_files import uproot
 from .histograms import Floats, Histogram
-from .open_files import OpenFiles
+from .open_files import OpenFiles, kind_of
 from .places import Place, SteeringError, nearest
 from .requests import TemplateRequest
 
@@ -137,7 +137,7 @@ def fill_histograms(requests: Iterable[TemplateRequest], folder: str, notes: lis
 
 def _fill(events: Any, where: str, fillings: list[Filling]) -> None:
     if not hasattr(events, "iterate"):
-        raise fillings[0].places["Tree"].refuse(f"{where} is a {events.classname}, not a tree")
+        raise fillings[0].places["Tree"].refuse(f"{where} is a {kind_of(events)}, not a tree")
     expressions = sorted({one for filling in fillings for one in filling.expressions.values()})
     try:
         for arrays in events.iterate(expressions, step_size=CHUNK):
@@ -156,7 +156,7 @@ def _cause(events: Any, where: str, fillings: list[Filling], error: Exception) -
         for setting, expression in filling.expressions.items():
             place = filling.places[setting]
             try:
-                events.arrays([expression])
+                events.arrays([expression])[expression]
             except uproot().KeyInFileError as reason:
                 missing = str(reason.key)
                 return place.refuse(f"{where} has no branch '{missing}'{nearest(missing, events.keys())}")

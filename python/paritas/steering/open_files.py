@@ -10,6 +10,11 @@ from ..convert.root_files import uproot
 from .places import Place, nearest
 
 
+def kind_of(found: Any) -> str:
+    """The class of an object in a ROOT file, for messages."""
+    return str(getattr(found, "classname", type(found).__name__))
+
+
 class OpenFiles:
     """A context manager that closes what it opened. folder: where relative paths start."""
 

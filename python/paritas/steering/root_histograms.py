@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Iterable
 
 from .histograms import Histogram, histogram
-from .open_files import OpenFiles
+from .open_files import OpenFiles, kind_of
 from .places import Place
 from .requests import TemplateRequest, first_setting
 
@@ -39,7 +39,7 @@ def read_histograms(requests: Iterable[TemplateRequest], folder: str, notes: lis
                 raise place.refuse(f"'{path}' names no histogram: InputPath is FILE:PATH for histograms")
             read = files.object(files.full(file), name, place)
             if not (hasattr(read, "values") and hasattr(read, "variances")):
-                raise place.refuse(f"'{name}' in {file} is a {read.classname}, not a histogram")
+                raise place.refuse(f"'{name}' in {file} is a {kind_of(read)}, not a histogram")
             if len(read.axes) != 1:
                 raise place.refuse(f"'{name}' in {file} has {len(read.axes)} axes; 1 is needed")
             try:
