@@ -3,6 +3,7 @@
 
   make_steering_truth.py --store                  writes steering_truth.json, which test_steering.py reads
   make_steering_truth.py --random COUNT           compares as many further cases
+  make_steering_truth.py --weights COUNT [TURNS]  compares three regions with COUNT weights as systematics
   make_steering_truth.py CONFIG INPUTS [TURNS]    compares one configuration, and measures the ratio of times
 
 INPUTS: ntuples or histograms. Needs cabinetry[contrib]==0.6.0, and paritas to compare. cabinetry's own
@@ -19,6 +20,9 @@ import warnings
 from pathlib import Path
 
 import cabinetry
+import numpy as np
+import uproot
+import yaml
 from steering_cases import SEEDS, inputs_of, write_case
 
 STORE = Path(__file__).with_name("steering_truth.json")
@@ -88,6 +92,44 @@ def compare(config: str, inputs: str, turns: int) -> bool:
     return same
 
 
+def write_weights(count: int, folder: Path) -> Path:
+    """A signal and a background of 200 000 events in three regions, each with `count` weights up and down."""
+    rng = np.random.RandomState(0)
+    with uproot.recreate(folder / "events.root") as file:
+        for tree in ("signal", "background"):
+            arrays = {name: rng.random_sample(200000) for name in ("x", "region", "w")}
+            file.mktree(tree, {key: value.dtype for key, value in arrays.items()})
+            file[tree].extend(arrays)
+    samples = [{"Name": name, "Tree": name, "Weight": "w"} for name in ("signal", "background")]
+    systematics = [
+        {
+            "Name": f"weight {i}",
+            "Type": "NormPlusShape",
+            "Up": {"Weight": f"w*(1 + 0.{i + 1:03}*x)"},
+            "Down": {"Weight": f"w*(1 - 0.{i + 1:03}*x)"},
+        }
+        for i in range(count)
+    ]
+    config = {
+        "General": {
+            "Measurement": "weights",
+            "POI": "mu",
+            "InputPath": str(folder / "events.root"),
+            "HistogramFolder": str(folder / "templates"),
+        },
+        "Regions": [
+            {"Name": f"R{i}", "Variable": "x", "Filter": f"region > 0.{i}", "Binning": [0, 0.2, 0.5, 0.7, 1]}
+            for i in (1, 4, 7)
+        ],
+        "Samples": [{"Name": "data", "Data": True, "Tree": "background"}, *samples],
+        "Systematics": systematics,
+        "NormFactors": [{"Name": "mu", "Samples": "signal"}],
+    }
+    path = folder / "config.yml"
+    path.write_text(yaml.safe_dump(config, sort_keys=False))
+    return path
+
+
 if __name__ == "__main__":
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
@@ -95,5 +137,9 @@ if __name__ == "__main__":
         store()
     elif sys.argv[1:2] == ["--random"]:
         sys.exit(not random_cases(int(sys.argv[2])))
+    elif sys.argv[1:2] == ["--weights"]:
+        with tempfile.TemporaryDirectory() as made:
+            path = write_weights(int(sys.argv[2]), Path(made))
+            sys.exit(not compare(str(path), "ntuples", int(sys.argv[3]) if sys.argv[3:] else 3))
     else:
         sys.exit(not compare(sys.argv[1], sys.argv[2], int(sys.argv[3]) if sys.argv[3:] else 20))

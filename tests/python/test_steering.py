@@ -1,4 +1,4 @@
-"""cabinetry's configuration to a workspace: cabinetry's own numbers, errors with their places, the command."""
+"""cabinetry's configuration to a workspace: its numbers, errors with their places, the command."""
 
 from __future__ import annotations
 
@@ -136,7 +136,11 @@ def changed(path, value):
     "path, value, message",
     [
         (["Regions", 1, "Bining"], [1, 2], r"Regions\[1\].Bining: .* not known here; did you mean 'Binning'"),
-        (["Regions", 1, "Binning"], [1, 3, 2], r"Regions\[1\].Binning: edges must ascend, but 2 comes after 3"),
+        (
+            ["Regions", 1, "Binning"],
+            [1, 3, 2],
+            r"Regions\[1\].Binning: edges must ascend, but 2 comes after 3",
+        ),
         (["Regions", 0, "Name"], True, r"Regions\[0\].Name: must be a text, not True; write \"True\" in quo"),
         (["Regions", 1, "Name"], "A", r"Regions\[1\]: 'A' stands in Regions\[0\] too"),
         (["Regions"], [], r"Regions: must have at least 1 entry"),
@@ -144,11 +148,19 @@ def changed(path, value):
         (["Samples", 0, "Data"], False, r"Samples: one sample must have 'Data: True'"),
         (["Samples", 1, "Data"], True, r"Samples: one .*, not 2 \(data, s\)"),
         (["Samples", 0, "Regions"], "A", r"Samples\[0\]: the data must be in all regions; 'B' has none"),
-        (["Systematics", 0, "Type"], "Normplusshape", r"Systematics\[0\].Type: .* did you mean 'NormPlusShape'"),
+        (
+            ["Systematics", 0, "Type"],
+            "Normplusshape",
+            r"Systematics\[0\].Type: .* did you mean 'NormPlusShape'",
+        ),
         (["Systematics", 0, "Up", "Symmetrize"], True, r"Systematics\[0\].Down.Symmetrize: Up and Down can"),
         (["Systematics", 2, "Down"], {}, r"Systematics\[2\].Down: 'Normalization' is missing"),
         (["Systematics", 2, "Down", "Normalization"], -1.5, r"Systematics\[2\]: .* must be greater than 0"),
-        (["Systematics", 2, "Down", "Normalization"], float("nan"), r"Systematics\[2\].Down.Normalization: must be a finite number, not nan"),
+        (
+            ["Systematics", 2, "Down", "Normalization"],
+            float("nan"),
+            r"Systematics\[2\].Down.Normalization: must be a finite number, not nan",
+        ),
         (["Systematics", 1, "ModifierName"], "up", r"Systematics\[1\]: .* has a normsys 'up' already"),
         (["NormFactors", 0, "Bounds"], [2, 2], r"NormFactors\[0\].Bounds: must be a lower and a higher"),
         (["NormFactors", 0, "Nominal"], "1", r"NormFactors\[0\].Nominal: must be a finite number"),
@@ -157,15 +169,27 @@ def changed(path, value):
     ],
 )
 def test_a_wrong_setting_is_named_with_its_place(path, value, message):
-    with pytest.raises(steering.SteeringError, match=r"^configuration: " + r".*" * (path == ["Extra"]) + message):
+    with pytest.raises(
+        steering.SteeringError, match=r"^configuration: " + r".*" * (path == ["Extra"]) + message
+    ):
         steering.read(changed(path, value), make_template=by_hand)
 
 
 @pytest.mark.parametrize(
     "seed, old, new, message",
     [
-        (0, "Variable: ", "Variable: 2*", r"config.yml:\d+: Regions\[0\].Variable: tree 'events' in .* no branch"),
-        (0, "Tree: events", "Tree: event", r"config.yml:\d+: .*Tree: .* has no 'event'; did you mean 'events'"),
+        (
+            0,
+            "Variable: ",
+            "Variable: 2*",
+            r"config.yml:\d+: Regions\[0\].Variable: tree 'events' in .* no branch",
+        ),
+        (
+            0,
+            "Tree: events",
+            "Tree: event",
+            r"config.yml:\d+: .*Tree: .* has no 'event'; did you mean 'events'",
+        ),
         (0, "Data.root", "Date.root", r"config.yml:\d+: .*SamplePath: there is no file .*Date.root"),
         (0, "Weight: w\n", "Weight: w +\n", r"config.yml:\d+: .*Weight: 'w \+' cannot be evaluated"),
         (1, "/{VariationPath}", "", r"config.yml:\d+: Samples\[0\].SamplePath: .* is a .*, not a histogram"),
@@ -190,7 +214,9 @@ def test_the_line_is_the_settings_line(tmp_path):
     at = next(i for i, line in enumerate(lines) if "Measurement" in line)
     lines[at] = "  Measurement: 7"
     path.write_text("\n".join(lines))
-    with pytest.raises(steering.SteeringError, match=f"config.yml:{at + 1}: General.Measurement: must be a text"):
+    with pytest.raises(
+        steering.SteeringError, match=f"config.yml:{at + 1}: General.Measurement: must be a text"
+    ):
         steering.read(path)
 
 
@@ -200,10 +226,18 @@ def test_notes_name_what_cabinetry_ignores():
     config["Samples"][1]["SamplePath"] = "unused"
 
     def odd(region, sample, systematic, direction):
-        return by_hand(region, sample, systematic, direction) if "Data" in sample else Values([-1, 0], [1, -1])
+        return (
+            by_hand(region, sample, systematic, direction) if "Data" in sample else Values([-1, 0], [1, -1])
+        )
 
     notes = steering.read(config, make_template=odd).notes
-    for text in ("no sample is called 'c'", "did you mean 'size'", "has empty bins: 1", "negative yields", "bins: 1"):
+    for text in (
+        "no sample is called 'c'",
+        "did you mean 'size'",
+        "has empty bins: 1",
+        "negative yields",
+        "bins: 1",
+    ):
         assert any(text in note for note in notes), (text, notes)
 
 

@@ -36,7 +36,9 @@ def test_arrays_give_the_workspace_that_one_would_write():
     builder, channel = region()
     channel.sample("signal", np.array([5, 10]), factors="mu")
     background = channel.sample("background", Plottable([50.0, 40.0], [25.0, 16.0], EDGES), factors=["free"])
-    background.systematic("lumi", 1.25).systematic("scale", [60.0, 40.0]).systematic("tune", [45, 41], [55, 39])
+    background.systematic("lumi", 1.25).systematic("scale", [60.0, 40.0]).systematic(
+        "tune", [45, 41], [55, 39]
+    )
     background.systematic("shape", [75.0, 37.5], split=True).shapesys("fakes", [3.0, 2.0]).shapefactor("any")
     builder.parameter("mu", start=2.0, bounds=(-1, 8)).parameter("free", fixed=True)
     assert builder.workspace() == {
@@ -117,7 +119,8 @@ def test_a_split_systematic_of_one_bin_has_no_shape():
 @pytest.mark.parametrize("package", ["boost_histogram", "hist"])
 def test_histograms_of_other_packages_are_taken(package):
     boost = pytest.importorskip(package)
-    weighted = boost.Histogram(boost.axis.Variable(EDGES), storage=boost.storage.Weight())
+    kind = boost.Hist if package == "hist" else boost.Histogram
+    weighted = kind(boost.axis.Variable(EDGES), storage=boost.storage.Weight())
     weighted.fill([0.5, 2.0, 2.5], weight=[2.0, 1.0, 3.0])
     builder, channel = region()
     sample = channel.sample("signal", weighted, factors=["mu"])
@@ -143,20 +146,41 @@ BACKGROUND = "channel 'S R', sample 'background'"
 @pytest.mark.parametrize(
     "act, message",
     [
-        (lambda channel, one: channel.sample("s", [1, 2, 3]), "sample 's': there are 3 bins; the channel has 2"),
+        (
+            lambda channel, one: channel.sample("s", [1, 2, 3]),
+            "sample 's': there are 3 bins; the channel has 2",
+        ),
         (lambda channel, one: channel.sample("s", [[1, 2]]), r"must have one dimension, not shape \(1, 2\)"),
         (lambda channel, one: channel.sample("s", [1, np.nan]), "sample 's': bin 1 is nan"),
-        (lambda channel, one: channel.sample("s", [1, -2]), "bin 1 has -2 events; keep that with allow_negative"),
+        (
+            lambda channel, one: channel.sample("s", [1, -2]),
+            "bin 1 has -2 events; keep that with allow_negative",
+        ),
         (lambda channel, one: channel.sample("s", [1, 2], [1]), "there are 1 variances for 2 bins"),
         (lambda channel, one: channel.sample("s", [1, 2], [1, -1]), "bin 1 has variance -1.0"),
         (lambda channel, one: channel.sample("s", "no"), "sample 's': could not convert"),
         (lambda channel, one: channel.sample("background", [1, 2]), "the channel has this sample already"),
-        (lambda channel, one: channel.sample("s", Plottable([1, 2], None, [0, 1, 2])), "edges are .* the channel"),
-        (lambda channel, one: one.systematic("x", 1.1, [1, 2]), f"{BACKGROUND}, systematic 'x': up and down must"),
-        (lambda channel, one: one.systematic("x", -0.1), "systematic 'x', up: the factor -0.1 must be greater"),
-        (lambda channel, one: one.systematic("x", 2.5), "systematic 'x', down: the factor -0.5 must be greater"),
+        (
+            lambda channel, one: channel.sample("s", Plottable([1, 2], None, [0, 1, 2])),
+            "edges are .* the channel",
+        ),
+        (
+            lambda channel, one: one.systematic("x", 1.1, [1, 2]),
+            f"{BACKGROUND}, systematic 'x': up and down must",
+        ),
+        (
+            lambda channel, one: one.systematic("x", -0.1),
+            "systematic 'x', up: the factor -0.1 must be greater",
+        ),
+        (
+            lambda channel, one: one.systematic("x", 2.5),
+            "systematic 'x', down: the factor -0.5 must be greater",
+        ),
         (lambda channel, one: one.systematic("x", 1.1, split=True), "factors have no shape to split"),
-        (lambda channel, one: one.systematic("x", [1, 2], [1]), "'x', down: there are 1 bins; the channel has 2"),
+        (
+            lambda channel, one: one.systematic("x", [1, 2], [1]),
+            "'x', down: there are 1 bins; the channel has 2",
+        ),
         (lambda channel, one: one.systematic("x", [0, 0], split=True), "'x', up: the variation sums to 0"),
         (lambda channel, one: one.factor("mu").factor("mu"), "the sample has a normfactor 'mu' already"),
         (lambda channel, one: one.staterror(), "a statistical uncertainty needs variances"),

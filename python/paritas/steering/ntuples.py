@@ -37,27 +37,25 @@ class Filling:
 
     def add(self, chunk: "Chunk") -> None:
         """Adds events to the sums one by one, in their order: chunks of any size give the same bits."""
-        bins, values = chunk.bins(self), chunk.events("Variable", self)
-        count = self.sums.shape[1]
-        selected = (bins >= 0) & (bins < count)
-        if "Filter" in self.expressions:
-            selected &= chunk.events("Filter", self) != 0
-        weighted = "Weight" in self.expressions
-        weights = chunk.events("Weight", self) if weighted else np.ones_like(values) * self.weight
-        weights = np.asarray(weights[selected], dtype=float)
+        selected, bins = chunk.selection(self)
+        if "Weight" in self.expressions:
+            weights = chunk.events("Weight", self)[selected]
+        else:
+            weights = np.ones_like(chunk.events("Variable", self)[selected]) * self.weight
+        weights = np.asarray(weights, dtype=float)
         if not np.isfinite(weights).all():
             raise self.places["Weight"].refuse("a selected event has a weight that is not finite")
-        bins = np.concatenate((np.arange(count), bins[selected]))
         for i, terms in enumerate((weights, weights * weights)):
             self.sums[i] = np.bincount(bins, np.concatenate((self.sums[i], terms)))
 
 
 class Chunk:
-    """Expressions of some events of a tree, each converted once."""
+    """Some events of a tree. Expressions are converted once, and selections made once."""
 
     def __init__(self, arrays: Any) -> None:
         self.arrays = arrays
-        self.known: dict[Any, NDArray[Any]] = {}
+        self.known: dict[str, NDArray[Any]] = {}
+        self.selections: dict[Any, tuple[NDArray[Any], NDArray[Any]]] = {}
 
     def events(self, setting: str, filling: Filling) -> NDArray[Any]:
         expression = filling.expressions[setting]
@@ -73,13 +71,20 @@ class Chunk:
             self.known[expression] = found
         return self.known[expression]
 
-    def bins(self, filling: Filling) -> NDArray[Any]:
-        """The bin of each event: -1 below, the number of bins above and for NaN. Upper edges are outside."""
-        key = (filling.expressions["Variable"], filling.edges.tobytes())
-        if key not in self.known:
+    def selection(self, filling: Filling) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Numbers of the events in bins that pass the filter; all bins once, then the bins of these events.
+        A bin's upper edge is outside."""
+        key = (filling.expressions["Variable"], filling.expressions.get("Filter"), filling.edges.tobytes())
+        if key not in self.selections:
             events = np.asarray(self.events("Variable", filling), dtype=float)
-            self.known[key] = np.searchsorted(filling.edges, events, side="right") - 1
-        return self.known[key]
+            count = len(filling.edges) - 1
+            bins = np.searchsorted(filling.edges, events, side="right") - 1  # NaN is above all
+            selected = (bins >= 0) & (bins < count)
+            if "Filter" in filling.expressions:
+                selected &= self.events("Filter", filling) != 0
+            numbers = np.flatnonzero(selected)
+            self.selections[key] = numbers, np.concatenate((np.arange(count), bins[numbers]))
+        return self.selections[key]
 
 
 def _filling(request: TemplateRequest) -> tuple[str, Filling]:
