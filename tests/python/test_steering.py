@@ -16,6 +16,7 @@ import uproot
 from steering_cases import SEEDS, write_case
 
 from paritas import Model, steering
+from paritas.__main__ import main as paritas_main
 from paritas.steering import ntuples
 from paritas.steering.command import main
 from paritas.steering.smoothing import smooth_353qh_twice, smoothed_variation
@@ -54,6 +55,9 @@ def test_a_configuration_can_be_json_or_a_dict(tmp_path):
     assert steering.read(config).spec == TRUTH["1"]
     (tmp_path / "config.json").write_text(json.dumps(config))
     assert steering.read(tmp_path / "config.json").spec == TRUTH["1"]
+    (tmp_path / "config.json").write_text('{"General": {}, "General": {}}')
+    with pytest.raises(steering.SteeringError, match="config.json: not a JSON document: .*General"):
+        steering.read(tmp_path / "config.json")
 
 
 def test_relative_paths_start_in_the_folder_that_is_given(tmp_path):
@@ -144,6 +148,7 @@ def changed(path, value):
         (["Regions", 0, "Name"], True, r"Regions\[0\].Name: must be a text, not True; write \"True\" in quo"),
         (["Regions", 1, "Name"], "A", r"Regions\[1\]: 'A' stands in Regions\[0\] too"),
         (["Regions"], [], r"Regions: must have at least 1 entry"),
+        (["General", "Fixed"], 2 * [{"Name": "mu", "Value": 1}], r"General.Fixed\[1\]: 'mu' stands in Gen"),
         (["General", "Fixed"], [{"Name": "mu"}], r"General.Fixed\[0\]: 'Value' is missing"),
         (["Samples", 0, "Data"], False, r"Samples: one sample must have 'Data: True'"),
         (["Samples", 1, "Data"], True, r"Samples: one .*, not 2 \(data, s\)"),
@@ -197,6 +202,7 @@ def test_a_wrong_setting_is_named_with_its_place(path, value, message):
         (1, "RegionPath: r0", "RegionPath: r9", r"config.yml:\d+: .*all.root has no 'r9/Data/nominal'"),
         (1, "POI: mu", "POI: mu\n  POI: nu", r"config.yml:\d+: General.POI: this key stands here twice"),
         (1, "Regions:", "Regions: [", r"config.yml:\d+: this is not YAML"),
+        (1, "Regions:", "Deep: " + 60 * "[" + 60 * "]" + "\nRegions:", "is nested over 50 levels"),
     ],
 )
 def test_a_wrong_input_is_named_with_file_and_line(seed, old, new, message, tmp_path):
@@ -206,6 +212,15 @@ def test_a_wrong_input_is_named_with_file_and_line(seed, old, new, message, tmp_
     path.write_text(text.replace(old, new.replace("2*", "nothing*"), 1))
     with pytest.raises(steering.SteeringError, match=message):
         steering.read(path)
+
+
+def test_a_list_of_paths_needs_a_place_in_input_path(tmp_path):
+    path = write_case(0, tmp_path)
+    config = yaml.safe_load(path.read_text())
+    config["General"]["InputPath"] = str(tmp_path / "A" / "Data.root")
+    config["Samples"][1]["SamplePath"] = ["one.root", "other.root"]
+    with pytest.raises(steering.SteeringError, match=r"Samples\[1\].SamplePath: .* would be read 2 times"):
+        steering.read(config)
 
 
 def test_the_line_is_the_settings_line(tmp_path):
@@ -272,7 +287,7 @@ def test_jagged_variables_are_refused_and_their_first_entries_taken(tmp_path):
 
 def test_the_command_writes_the_workspace_or_nothing(tmp_path, capsys):
     path, out = write_case(3, tmp_path), tmp_path / "ws.json"
-    assert main([str(path), "-o", str(out), "--save-templates"]) == 0
+    assert paritas_main(["workspace", str(path), "-o", str(out), "--save-templates"]) == 0
     assert json.loads(out.read_text()) == TRUTH["3"]
     assert main([str(path), "--inputs", "saved"]) == 0
     assert json.loads(capsys.readouterr().out) == TRUTH["3"]

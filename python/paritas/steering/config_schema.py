@@ -190,6 +190,7 @@ def check_config(config: Any, root: Place) -> list[str]:
     _CONFIG(config, root)
     for kind in ("Regions", "Samples", "NormFactors", "Systematics"):
         refuse_twice([one["Name"] for one in config.get(kind, [])], root / kind)
+    refuse_twice([one["Name"] for one in config["General"].get("Fixed", [])], root / "General" / "Fixed")
     data = [one["Name"] for one in config["Samples"] if one.get("Data")]
     if len(data) != 1:
         which = f", not {len(data)} ({', '.join(data)})" if data else ""

@@ -287,9 +287,7 @@ def _add_systematic(sample: SampleBuilder, systematic: Setting, varied: list[Opt
 
 def _add_parameters(builder: WorkspaceBuilder, config: Setting, root: Place, notes: list[str]) -> None:
     """Settings of normalisation factors, then fixed systematics."""
-    fixed: dict[str, float] = {}
-    for one in config["General"].get("Fixed", []):
-        fixed.setdefault(one["Name"], one["Value"])
+    fixed = {one["Name"]: one["Value"] for one in config["General"].get("Fixed", [])}
     for factor in owners(config, root, "NormFactors"):
         name, nominal = factor.setting["Name"], factor.setting.get("Nominal")
         value = fixed.get(name)

@@ -30,7 +30,8 @@ class OpenFiles:
         self.stack.close()
 
     def full(self, path: str) -> str:
-        return path if "://" in path else os.path.join(self.folder, os.path.expanduser(path))
+        path = path if "://" in path else os.path.expanduser(path)
+        return path if "://" in path or self.folder == os.curdir else os.path.join(self.folder, path)
 
     def open(self, path: str, place: Place) -> Any:
         """A file by its full path."""

@@ -78,6 +78,8 @@ class TemplateRequest:
                 continue
             if mark in text:
                 at = place if key == "SamplePath" else at
+            elif len(as_list(value)) > 1:
+                raise place.refuse(f"InputPath has no {mark}, so each file would be read {len(value)} times")
             elif place != self.general.place / key:
                 notes.append(place.at(f"this changes nothing, as InputPath has no {mark}"))
             paths = [path.replace(mark, part) for path in paths for part in as_list(value)]
