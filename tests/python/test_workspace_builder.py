@@ -24,6 +24,10 @@ class Plottable:
         return self._variances
 
 
+class Means(Plottable):
+    kind = "MEAN"
+
+
 EDGES = [0.0, 1.0, 3.0]
 
 
@@ -159,6 +163,8 @@ BACKGROUND = "channel 'S R', sample 'background'"
         (lambda channel, one: channel.sample("s", [1, 2], [1]), "there are 1 variances for 2 bins"),
         (lambda channel, one: channel.sample("s", [1, 2], [1, -1]), "bin 1 has variance -1.0"),
         (lambda channel, one: channel.sample("s", "no"), "sample 's': could not convert"),
+        (lambda channel, one: channel.sample("s", Means([1, 2], None, EDGES)), "the histogram has means"),
+        (lambda channel, one: channel.sample("s", []), "sample 's': has no bins"),
         (lambda channel, one: channel.sample("background", [1, 2]), "the channel has this sample already"),
         (
             lambda channel, one: channel.sample("s", Plottable([1, 2], None, [0, 1, 2])),

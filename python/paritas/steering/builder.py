@@ -28,9 +28,11 @@ class _Part:
 class SampleBuilder(_Part):
     """A sample of a channel. Methods add a modifier and return the sample, so that calls can be chained."""
 
-    def __init__(self, channel: "ChannelBuilder", name: str, nominal: Histogram) -> None:
-        self.channel, self.name, self.nominal = channel, name, nominal
+    def __init__(self, channel: "ChannelBuilder", name: str, values: Any, variances: Any = None) -> None:
+        """Users call `ChannelBuilder.sample`."""
+        self.channel, self.name = channel, name
         self.place = f"{channel.place}, sample '{name}'"
+        self.nominal = channel.bins(values, self.refuse, variances=variances)
         self.modifiers: list[Json] = []
 
     def _add(self, name: str, kind: str, data: Any) -> "SampleBuilder":
@@ -141,7 +143,7 @@ class ChannelBuilder(_Part):
     def bins(self, given: Any, refuse: Any, *inside: str, variances: Any = None) -> Histogram:
         """A histogram of the channel's bins. Refuses other numbers of bins and other edges."""
         try:
-            found = given if isinstance(given, Histogram) else histogram(given, variances)
+            found = histogram(given, variances)
         except (ValueError, TypeError) as error:
             raise refuse(str(error), *inside) from None
         first = self.first = self.first or found
@@ -164,10 +166,10 @@ class ChannelBuilder(_Part):
         """Adds a sample. values: expected events, an array or a histogram. variances: of an array, as a
         histogram has its own. With variances it gets a staterror, unless `staterror` is False. factors: names
         of free factors. allow_negative: keep yields below 0, as weighted events may give."""
-        sample = SampleBuilder(self, name, Histogram(np.empty(0)))
+        sample = SampleBuilder(self, name, values, variances)
+        found = sample.nominal
         if any(one.name == name for one in self.samples):
             raise sample.refuse("the channel has this sample already")
-        found = sample.nominal = self.bins(values, sample.refuse, variances=variances)
         negative = np.flatnonzero(found.values < 0)
         if negative.size and not allow_negative:
             raise sample.refuse(

@@ -42,23 +42,24 @@ def _edges(axes: Any) -> Optional[Floats]:
 
 
 def histogram(given: Any, variances: Optional[ArrayLike] = None) -> Histogram:
-    """From an array, or from an object with values() and variances(): a histogram of boost-histogram, hist or
-    uproot. variances: of an array. Raises ValueError."""
-    edges = None
+    """A copy of an array, or of an object with values() and variances(): a histogram of boost-histogram, hist
+    or uproot. variances: of an array. Raises ValueError."""
+    if isinstance(given, Histogram):
+        return given
     if callable(getattr(given, "values", None)) and hasattr(given, "axes"):
         if variances is not None:
             raise ValueError("a histogram has its own variances")
         kind = getattr(given, "kind", "COUNT")
         if str(getattr(kind, "value", kind)) != "COUNT":
             raise ValueError("the histogram has means, not counts")
-        edges = _edges(given.axes)
-        variances = given.variances()
-        given = given.values()
-        values = np.asarray(given, dtype=float).ravel()
-    else:
-        values = np.array(given, dtype=float)
-        if values.ndim != 1:
-            raise ValueError(f"must have one dimension, not shape {values.shape}")
+        return _checked(np.array(given.values(), dtype=float).ravel(), given.variances(), _edges(given.axes))
+    values = np.array(given, dtype=float)
+    if values.ndim != 1:
+        raise ValueError(f"must have one dimension, not shape {values.shape}")
+    return _checked(values, variances, None)
+
+
+def _checked(values: Floats, variances: Optional[ArrayLike], edges: Optional[Floats]) -> Histogram:
     if not values.size:
         raise ValueError("has no bins")
     if not np.isfinite(values).all():
