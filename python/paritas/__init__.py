@@ -9,7 +9,8 @@
 
 Modules, imported at first use: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and
 `paritas.jax` (differentiable statistics), `paritas.losscone` and `paritas.kappa` (electrons at the Moon),
-`paritas.plot`, `paritas.report`, `paritas.convert`, `paritas.dask`."""
+`paritas.plot`, `paritas.report`, `paritas.convert`, `paritas.steering` (templates to workspaces),
+`paritas.dask`."""
 
 from __future__ import annotations
 
@@ -73,6 +74,7 @@ _MODULES = (
     "pyhf",
     "report",
     "results",
+    "steering",
     "torch",
     "toys",
 )
