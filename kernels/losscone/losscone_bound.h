@@ -63,7 +63,8 @@ FN search_box box_half(search_box box, u32 in_r, u32 upper)
 /* Fills BOUND_SIZE numbers by the whole team; the barrier is the caller's. */
 FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
 {
-    const u32 families = losscone_families(mi), reversed = families_reversed(mi, box.u1);
+    const u32 families = losscone_families(mi), reversed = families_reversed(mi, box.u1),
+              levels = U32_OF(s[CELLS_LEVELS]);
     const pack zero = PK(0.0), one = PK(1.0), u0 = PACK_OF(box.u0), u1 = PACK_OF(box.u1),
                r0 = PACK_OF(box.r0), r1 = PACK_OF(box.r1);
     const pack middle_u = PACK_OF(box_middle_u(box)), middle_r = PACK_OF(box_middle_r(box)), side_u = u1 - u0,
@@ -77,12 +78,15 @@ FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
                    top = pflush(r1 * PFMA(PSELECT(wild, middle_u, u1), c, one));
         const pack hi = PSELECT(top > lo, top, lo); /* both negative */
         GLOBAL const real *thresholds = s + CELLS_THRESHOLD + row, *steps = CELLS_STEP(n) + row;
-        u32 k = 0;
-        pack threshold = LOADP(thresholds, 0);
-        while (!PANY(threshold >= lo)) {
-            k++;
-            threshold = LOADP(thresholds, k * SWEEP_SLOTS);
+        u32 k = 0, high = levels; /* the first that reaches lo in any row; the end does */
+        while (k < high) {
+            const u32 middle = (k + high) / 2;
+            if (PANY(LOADP(thresholds, middle * SWEEP_SLOTS) >= lo))
+                high = middle;
+            else
+                k = middle + 1;
         }
+        pack threshold = LOADP(thresholds, k * SWEEP_SLOTS);
         pack least = PACK_OF(UNBOUNDED), first = PACK_OF_ELEM(k), last = first;
         pmask reached = lo <= hi;
         do {
