@@ -24,10 +24,14 @@ def drawn(n, rows, cells, response, seed=1):
     truth = random.uniform(-300.0, -20.0, size=n)
     points = np.column_stack([truth, random.uniform(0.5, 0.95, size=n), np.zeros(n)])
     blank = losscone.Sweeps.of(energy, 0.0, cosine, np.ones((n, real, cells)))
-    flux = losscone.model(blank, points, response=response)[0] * np.exp(NOISE * random.normal(size=(n, real, cells)))
+    flux = losscone.model(blank, points, response=response)[0] * np.exp(
+        NOISE * random.normal(size=(n, real, cells))
+    )
     if real < rows:
         energy = np.append(energy, np.nan)
-        cosine, flux = (np.pad(one, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan) for one in (cosine, flux))
+        cosine, flux = (
+            np.pad(one, ((0, 0), (0, 1), (0, 0)), constant_values=np.nan) for one in (cosine, flux)
+        )
     return losscone.Sweeps.of(energy, 0.0, cosine, flux), truth
 
 
@@ -49,7 +53,8 @@ def main():
             per_cell = 1e6 * min(times) / count
             ratio = per_cell / first.setdefault(word, per_cell)
             print(
-                f"{rows:2d} x {cells:3d}  {word:8s}  {1e3 * min(times):10.3f}  {per_cell:9.4f}  {ratio:5.2f}  "
+                f"{rows:2d} x {cells:3d}  {word:8s}  {1e3 * min(times):10.3f}  {per_cell:9.4f}  "
+                f"{ratio:5.2f}  "
                 f"{np.median(fit['boxes']):5.0f}  {np.mean(fit['status'] == 'at_limit'):8.2f}  "
                 f"{np.median(np.abs(fit['potential'] - truth)):8.2f}",
                 flush=True,

@@ -12,7 +12,7 @@
 #define PARITAS_SWEEP_ROWS_MOST 32
 #define PARITAS_SWEEP_CELLS_MOST 512
 
-/* Another instrument's grid. 0: that of the Electron Reflectometer. */
+/* Another instrument's grid. 0: 15 rows, 88 cells. */
 typedef struct paritas_sweep_grid {
     size_t rows, cells;
 } paritas_sweep_grid;

@@ -54,8 +54,8 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
 /* Size of the noise at the centres of results `first` .. first + n - 1. `noise`: standard deviation of what
- * the misfit compares, n x rows x cells, or NULL. `size`: its mean square where the cells tell U, at least the
- * mean square residual; n, or NULL. Only with counts; results must have fits. */
+ * the misfit compares, n x rows x cells, or NULL. `size`: its mean square where the cells tell U, at least
+ * the mean square residual; n, or NULL. Only with counts; results must have fits. */
 paritas_status losscone_noise(paritas_context *context, const struct losscone_call *call,
                               const paritas_losscone_result *results, size_t first, size_t n, double *noise,
                               double *size);
