@@ -202,12 +202,31 @@ TEST(grids_that_are_too_large_are_refused)
     paritas_close(context);
 }
 
+/* A caller that was compiled before sweeps had rows and cells. */
+TEST(sweeps_of_the_earlier_size_are_15_x_88)
+{
+    paritas_context *context = open_as("cpu", NULL, 64, 0, 1, 0);
+    struct sample *s = prepared();
+    const struct asked asked = ask("hard");
+    struct given g = give(s, &asked);
+    static paritas_losscone_result results[2][N];
+    for (size_t k = 0; k < N; k++) results[0][k].size = results[1][k].size = sizeof results[0][k];
+    ASSERT_OK(context, paritas_losscone_fit(context, &g.sweeps[0], NULL, results[0]));
+    g.sweeps[0].size = offsetof(paritas_sweeps, rows);
+    g.sweeps[0].rows = g.sweeps[0].cells = 1000; /* nobody reads them */
+    ASSERT_OK(context, paritas_losscone_fit(context, &g.sweeps[0], NULL, results[1]));
+    same_results("cpu", "earlier size", (const paritas_losscone_result *[]){results[0], results[1]});
+    paritas_close(context);
+    free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_masked_row_more_changes_no_bit),
         cmocka_unit_test(modules_have_their_entries_in_one_order),
         cmocka_unit_test(grids_that_are_too_large_are_refused),
+        cmocka_unit_test(sweeps_of_the_earlier_size_are_15_x_88),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
