@@ -15,6 +15,7 @@ typedef struct {
 #define UNBOUNDED R(1e30)
 /* above it (tiny E') an edge passes all thresholds as soon as U leaves 0 */
 #define WILD_INVERSE PK(1e9)
+#define BOUND_STRIDE 8 /* of thresholds; halving them is slower below 500: its branches are not predicted */
 
 FN search_box box_at(GLOBAL const real *entry)
 {
@@ -78,15 +79,15 @@ FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
                    top = pflush(r1 * PFMA(PSELECT(wild, middle_u, u1), c, one));
         const pack hi = PSELECT(top > lo, top, lo); /* both negative */
         GLOBAL const real *thresholds = s + CELLS_THRESHOLD + row, *steps = CELLS_STEP(n) + row;
-        u32 k = 0, high = levels; /* the first that reaches lo in any row; the end does */
-        while (k < high) {
-            const u32 middle = (k + high) / 2;
-            if (PANY(LOADP(thresholds, middle * SWEEP_SLOTS) >= lo))
-                high = middle;
-            else
-                k = middle + 1;
-        }
+        u32 k = 0; /* to the first that reaches lo in any row; the end does */
+        while (k + BOUND_STRIDE <= levels &&
+               !PANY(LOADP(thresholds, (k + BOUND_STRIDE - 1) * SWEEP_SLOTS) >= lo))
+            k += BOUND_STRIDE;
         pack threshold = LOADP(thresholds, k * SWEEP_SLOTS);
+        while (!PANY(threshold >= lo)) {
+            k++;
+            threshold = LOADP(thresholds, k * SWEEP_SLOTS);
+        }
         pack least = PACK_OF(UNBOUNDED), first = PACK_OF_ELEM(k), last = first;
         pmask reached = lo <= hi;
         do {

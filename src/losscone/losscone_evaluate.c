@@ -88,18 +88,23 @@ static void fill_models(const void *user, size_t sweep, double *row)
     const struct models *m = user;
     const paritas_sweeps *sweeps = &m->call->sweeps;
     const struct losscone_grid *grid = m->call->grid;
-    memset(row, 0, grid->model_in * sizeof *row);
+    const size_t cells = sweeps->cells;
+    memset(row, 0, grid->cosine * sizeof *row);
     losscone_channel_row(m->call, sweep, row);
     for (size_t i = 0; i < sweeps->rows; i++) {
         const size_t from = sweep * sweeps->rows + i;
         const bool known = is_known(sweeps, from);
         row[grid->energy + i] = known ? sweeps->energy[from] : 1.0;
         row[grid->potential + i] = known ? sweeps->potential[from] : 0.0;
-        for (size_t j = 0; j < sweeps->cells; j++) {
-            const double cosine = losscone_cosine(sweeps->cosine[from * sweeps->cells + j]);
-            row[grid->cosine + i * grid->cells + j] = isnan(cosine) ? 0.0 : cosine;
+        const double *given = sweeps->cosine + from * cells;
+        double *cosine = row + grid->cosine + i * grid->cells;
+        for (size_t j = 0; j < cells; j++) {
+            const double c = losscone_cosine(given[j]);
+            cosine[j] = isnan(c) ? 0.0 : c;
         }
+        for (size_t j = cells; j % 8 != 0; j++) cosine[j] = 0.0;
     }
+    memset(row + grid->flux, 0, (grid->model_in - grid->flux) * sizeof *row);
     memcpy(row + grid->flux, m->points + sweep * LOSSCONE_POINT, LOSSCONE_POINT * sizeof *row);
 }
 
@@ -109,13 +114,14 @@ static void take_models(const void *user, size_t sweep, const double *answer)
     const paritas_sweeps *sweeps = &m->call->sweeps;
     const struct losscone_grid *grid = m->call->grid;
     const bool hard = m->call->options.response == PARITAS_LOSSCONE_RESPONSE_HARD;
+    const size_t cells = sweeps->cells;
     for (size_t i = 0; i < sweeps->rows; i++) {
         const size_t row = sweep * sweeps->rows + i;
         const bool known = is_known(sweeps, row);
-        const double *cosine = sweeps->cosine + row * sweeps->cells,
+        const double *cosine = sweeps->cosine + row * cells,
                      *found = answer + grid->model_cell + i * grid->cells;
-        double *model = m->model + row * sweeps->cells;
-        for (size_t j = 0; j < sweeps->cells; j++) model[j] = known && !isnan(cosine[j]) ? found[j] : NAN;
+        double *model = m->model + row * cells;
+        for (size_t j = 0; j < cells; j++) model[j] = known && !isnan(cosine[j]) ? found[j] : NAN;
         if (m->edge) m->edge[row] = known && hard ? answer[grid->model_edge + i] : NAN;
     }
 }
@@ -160,17 +166,15 @@ static void fill_cosines(const void *user, size_t sweep, double *to)
 {
     const struct cosines *c = user;
     const struct losscone_grid *grid = c->grid;
-    memset(to, 0, grid->cosines_in * sizeof *to);
+    memset(to, 0, grid->azimuth * sizeof *to);
     for (size_t i = 0; i < c->rows; i++) {
         const size_t row = sweep * c->rows + i;
-        const double sign = sign_of(c, row);
+        const double sign = sign_of(c, row), *given = c->azimuth + row * c->cells;
+        double *azimuth = to + grid->azimuth + i * grid->cells;
         to[grid->sign + i] = sign;
-        if (sign == 0.0) continue;
-        memcpy(to + grid->field + 3 * i, c->field + 3 * row, 3 * sizeof *to);
-        for (size_t j = 0; j < c->cells; j++) {
-            const double azimuth = c->azimuth[row * c->cells + j];
-            to[grid->azimuth + i * grid->cells + j] = isfinite(azimuth) ? azimuth : 0.0;
-        }
+        if (sign != 0.0) memcpy(to + grid->field + 3 * i, c->field + 3 * row, 3 * sizeof *to);
+        for (size_t j = 0; j < c->cells; j++) azimuth[j] = sign != 0.0 && isfinite(given[j]) ? given[j] : 0.0;
+        for (size_t j = c->cells; j % 8 != 0; j++) azimuth[j] = 0.0;
     }
 }
 

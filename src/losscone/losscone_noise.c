@@ -52,35 +52,36 @@ static double counting_variance(bool lillis, double level, double counts, double
     return variance < VARIANCE_MOST ? variance : VARIANCE_MOST;
 }
 
-/* Place of a sweep's cell in its row of numbers. */
-static size_t flux_at(const struct losscone_call *call, size_t cell)
-{
-    const size_t cells = call->sweeps.cells;
-    return call->grid->flux + cell / cells * call->grid->cells + cell % cells;
-}
-
 /* Mean squares to `square` of the cells that are compared, 0 elsewhere. */
 static void squares_of(const struct losscone_call *call, size_t k, double scatter, const double *row,
                        const double *model, double *square)
 {
     const bool lillis = call->options.method == PARITAS_LOSSCONE_METHOD_LILLIS;
     const paritas_sweeps *sweeps = &call->sweeps;
-    const size_t cells = losscone_cells(sweeps);
+    const size_t rows = sweeps->rows, cells = sweeps->cells;
     double sum = 0.0, n = 0.0;
-    for (size_t cell = 0; cell < cells; cell++) {
-        square[cell] = 0.0;
-        if (!(row[flux_at(call, cell)] > 0.0)) continue;
-        const double background =
-            sweeps->background ? sweeps->background[k * sweeps->rows + cell / sweeps->cells] : 0.0;
-        square[cell] = counting_variance(lillis, model[cell], sweeps->counts[k * cells + cell],
-                                         background > 0.0 ? background : 0.0);
-        sum += square[cell];
-        n += 1.0;
+    for (size_t i = 0; i < rows; i++) {
+        const double *flux = row + call->grid->flux + i * call->grid->cells, *levels = model + i * cells,
+                     *counts = sweeps->counts + (k * rows + i) * cells;
+        double *to = square + i * cells;
+        const double given = sweeps->background ? sweeps->background[k * rows + i] : 0.0,
+                     background = given > 0.0 ? given : 0.0;
+        for (size_t j = 0; j < cells; j++) {
+            to[j] = 0.0;
+            if (!(flux[j] > 0.0)) continue;
+            to[j] = counting_variance(lillis, levels[j], counts[j], background);
+            sum += to[j];
+            n += 1.0;
+        }
     }
     const double mean = n > 0.0 ? sum / n : 0.0, rest = scatter > mean ? scatter - mean : 0.0,
                  scale = scatter < mean ? scatter / mean : 1.0;
-    for (size_t cell = 0; cell < cells; cell++)
-        if (row[flux_at(call, cell)] > 0.0) square[cell] = scale * square[cell] + rest;
+    for (size_t i = 0; i < rows; i++) {
+        const double *flux = row + call->grid->flux + i * call->grid->cells;
+        double *to = square + i * cells;
+        for (size_t j = 0; j < cells; j++)
+            if (flux[j] > 0.0) to[j] = scale * to[j] + rest;
+    }
 }
 
 /* The mean of `square`, weighted as the estimate of U weights the cells: by the squared derivative of the

@@ -120,7 +120,7 @@ void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row)
 {
     const paritas_sweeps *sweeps = &call->sweeps;
     const struct losscone_grid *grid = call->grid;
-    const size_t padded = padded_cells(sweeps->cells);
+    const size_t cells = sweeps->cells, padded = padded_cells(cells);
     memset(row, 0, grid->cosine * sizeof *row);
     losscone_channel_row(call, k, row);
     for (size_t i = 0; i < sweeps->rows; i++) {
@@ -129,16 +129,16 @@ void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row)
         const bool usable = energy > 0.0 && isfinite(energy) && isfinite(potential) && energy >= potential;
         row[grid->energy + i] = usable ? energy : 1.0;
         row[grid->potential + i] = usable ? potential : 0.0;
-        const size_t at = (k * sweeps->rows + i) * sweeps->cells;
+        const size_t at = (k * sweeps->rows + i) * cells;
         const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux + at;
         double *cosine = row + grid->cosine + i * grid->cells, *flux = row + grid->flux + i * grid->cells;
-        for (size_t j = 0; j < sweeps->cells; j++) {
+        for (size_t j = 0; j < cells; j++) {
             const double c = losscone_cosine(from_cosine[j]), f = from_flux[j];
             const bool there = usable & (c == c) & (f > 0.0) & (f <= LOSSCONE_FLUX_MOST);
             cosine[j] = there ? c : 0.0;
             flux[j] = there ? f : 0.0;
         }
-        for (size_t j = sweeps->cells; j < padded; j++) cosine[j] = flux[j] = 0.0;
+        for (size_t j = cells; j < padded; j++) cosine[j] = flux[j] = 0.0;
     }
 }
 
