@@ -202,6 +202,55 @@ TEST(grids_that_are_too_large_are_refused)
     paritas_close(context);
 }
 
+/* Both ends of the kernels' grid: without noise the plateau holds the truth, and nothing is proven less. */
+static void fit_grid(paritas_context *context, size_t rows, size_t cells, paritas_losscone_response response)
+{
+    static double e[PARITAS_SWEEP_ROWS_MOST], v[PARITAS_SWEEP_ROWS_MOST],
+        c[PARITAS_SWEEP_ROWS_MOST * PARITAS_SWEEP_CELLS_MOST],
+        f[PARITAS_SWEEP_ROWS_MOST * PARITAS_SWEEP_CELLS_MOST];
+    static const double truth[3] = {-87.0, 0.7, 0.0}, at = -87.0;
+    paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
+    paritas_sweeps sweeps = PARITAS_SWEEPS_DEFAULT;
+    paritas_losscone_result result = {.size = sizeof result}, evolved = {.size = sizeof evolved};
+    paritas_confidence set = {.size = sizeof set};
+    double threshold, misfit;
+    sweeps.n = 1;
+    sweeps.rows = rows;
+    sweeps.cells = cells;
+    sweeps.energy = e;
+    sweeps.potential = v;
+    sweeps.cosine = c;
+    sweeps.flux = f;
+    options.response = response;
+    for (size_t i = 0; i < rows; i++) e[i] = 20.0 + 11.0 * (double)(i * i);
+    for (size_t j = 0; j < rows * cells; j++)
+        c[j] = -1.0 + 2.0 * ((double)((j * 7919) % 16411) + 0.5) / 16411.0;
+    ASSERT_OK(context, paritas_losscone_model(context, &sweeps, &options, truth, f, NULL));
+    ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &options, &result));
+    assert_int_equal(result.status, PARITAS_SWEEP_FITTED);
+    assert_int_equal(result.cells, rows * cells);
+    assert_true(result.misfit < 1e-12 && result.potential_lower <= at && at <= result.potential_upper);
+    ASSERT_OK(context, paritas_losscone_confidence(context, &sweeps, &options, &result, NULL, 0.0, &set));
+    assert_true(set.intervals == 1);
+    ASSERT_OK(context, paritas_losscone_bootstrap(context, &sweeps, &options, &result, 2, 0.5, &threshold));
+    ASSERT_OK(context, paritas_losscone_profile(context, &sweeps, &options, 1, &at, &misfit, NULL, NULL));
+    assert_true(misfit < 1e-12 && threshold >= 0.0);
+    options.search = PARITAS_LOSSCONE_SEARCH_DE;
+    ASSERT_OK(context, paritas_losscone_fit(context, &sweeps, &options, &evolved));
+    assert_true(evolved.misfit >= 0.0 && evolved.cells == result.cells);
+}
+
+TEST(the_largest_grid_and_the_least_are_fitted)
+{
+    paritas_context *context = open_as("cpu", NULL, 64, 0, 1, 0);
+    for (int response = 0; response < 2; response++) {
+        fit_grid(context, 32, 512, (paritas_losscone_response)response);
+        fit_grid(context, 1, 512, (paritas_losscone_response)response);
+        fit_grid(context, 32, 1, (paritas_losscone_response)response);
+    }
+    paritas_close(context);
+}
+
 /* A caller that was compiled before sweeps had rows and cells. */
 TEST(sweeps_of_the_earlier_size_are_15_x_88)
 {
@@ -226,6 +275,7 @@ int main(void)
         cmocka_unit_test(a_masked_row_more_changes_no_bit),
         cmocka_unit_test(modules_have_their_entries_in_one_order),
         cmocka_unit_test(grids_that_are_too_large_are_refused),
+        cmocka_unit_test(the_largest_grid_and_the_least_are_fitted),
         cmocka_unit_test(sweeps_of_the_earlier_size_are_15_x_88),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
