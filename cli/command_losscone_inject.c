@@ -76,7 +76,8 @@ static paritas_status fit_day(struct injection *j, const struct truth *truth, pa
            *flux = numbers(session, cells * n);
     TRY(allocated(session));
     for (size_t i = 0; i < rows * n; i++) potential[i] = truth->spacecraft[i / rows];
-    TRY(paritas_losscone_cosines(context, n, j->theta, day->field, day->polarity, day->azimuth, cosine));
+    TRY(paritas_losscone_cosines(context, n, NULL, j->theta, day->field, day->polarity, day->azimuth,
+                                 cosine));
     paritas_sweeps sweeps = {.size = sizeof sweeps,
                              .n = n,
                              .energy = day->energy,

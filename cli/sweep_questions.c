@@ -64,11 +64,11 @@ static paritas_status prepare_sweeps(struct session *session, paritas_context *m
     TRY(allocated(session));
     memcpy(energy, day->energy, ROWS * n * sizeof *energy);
     for (size_t i = 0; i < ROWS * n; i++) potential[i] = truth->spacecraft[i / ROWS];
-    TRY(paritas_losscone_cosines(maker, n, theta, day->field, day->polarity, day->azimuth, cosine));
-    TRY(paritas_losscone_normalise(maker, n, PARITAS_NORMALISATION_RATIO, cosine, day->flux, flux));
+    TRY(paritas_losscone_cosines(maker, n, NULL, theta, day->field, day->polarity, day->azimuth, cosine));
+    TRY(paritas_losscone_normalise(maker, n, NULL, PARITAS_NORMALISATION_RATIO, cosine, day->flux, flux));
     memcpy(of_lillis, flux, ROWS * CELLS * n * sizeof *flux);
-    TRY(paritas_losscone_mask(maker, n, PARITAS_LOSSCONE_METHOD_HALEKAS, cosine, day->flux, flux));
-    TRY(paritas_losscone_mask(maker, n, PARITAS_LOSSCONE_METHOD_LILLIS, cosine, day->flux, of_lillis));
+    TRY(paritas_losscone_mask(maker, n, NULL, PARITAS_LOSSCONE_METHOD_HALEKAS, cosine, day->flux, flux));
+    TRY(paritas_losscone_mask(maker, n, NULL, PARITAS_LOSSCONE_METHOD_LILLIS, cosine, day->flux, of_lillis));
     work->sweeps = (paritas_sweeps){.size = sizeof work->sweeps,
                                     .n = n,
                                     .energy = energy,
@@ -104,7 +104,7 @@ static paritas_status prepare_spectra(struct session *session, paritas_context *
     work->shaded = elements(session, n, 1);
     TRY(allocated(session));
     memcpy(energy, day->energy, ROWS * n * sizeof *energy);
-    TRY(paritas_losscone_cosines(maker, n, theta, day->field, day->polarity, day->azimuth, cosine));
+    TRY(paritas_losscone_cosines(maker, n, NULL, theta, day->field, day->polarity, day->azimuth, cosine));
     paritas_cells cells = PARITAS_CELLS_DEFAULT;
     cells.theta = theta;
     TRY(paritas_kappa_spectrum(maker, &(paritas_spectrum_request){.size = sizeof(paritas_spectrum_request),

@@ -20,8 +20,8 @@
  * The proof holds to 1e-6 (1 + misfit) in f64, and to 2e-5 (1 + misfit) in f32 on devices. Cells at right
  * angles to the field are in no cone: cosines from -1e-8 on, in f32 from -2e-4.
  *
- * A sweep has PARITAS_SWEEP_ROWS energies (rows) of PARITAS_SWEEP_CELLS directions (cells). Arrays go sweep
- * by sweep, row by row. The rules of paritas.h hold.
+ * A sweep has up to 32 energies (rows), each with up to 512 directions (cells), of any instrument.
+ * Arrays go sweep by sweep, row by row. The rules of paritas.h hold.
  */
 #ifndef PARITAS_LOSSCONE_H
 #define PARITAS_LOSSCONE_H
@@ -41,23 +41,25 @@ extern "C" {
 typedef struct paritas_sweeps {
     size_t size;
     size_t n;
-    const double *energy;    /* n x 15: eV. A row is masked unless its energy is a positive number */
-    const double *potential; /* n x 15: of the spacecraft, V. NaN, or above the energy: the row is masked */
-    const double *cosine;    /* n x 15 x 88: of the pitch angle; above 0: incident. NaN: masked */
-    /* n x 15 x 88: normalised flux. Masked unless it is a positive number up to 1e12: the squares of larger
-     * ones would drown all others */
+    const double *energy;    /* n x rows: eV. A row is masked unless its energy is a positive number */
+    const double *potential; /* n x rows: of the spacecraft, V. NaN, or above the energy: the row is masked */
+    const double *cosine;    /* n x rows x cells: of the pitch angle; above 0: incident. NaN: masked */
+    /* n x rows x cells: normalised flux. Masked unless it is a positive number up to 1e12: the squares of
+     * larger ones would drown all others */
     const double *flux;
-    /* n x 15 x 5: energies of each row's channel over the row's energy, falling, by
+    /* n x rows x 5: energies of each row's channel over the row's energy, falling, by
      * paritas_losscone_channels. The folded edge is their mean. NULL, or a row that does not fall: 1 +
      * response_width {1, 1/2, 0, -1/2, -1} */
     const double *channel;
-    /* n x 15 x 88: counts that a normalised flux of 1 stands for. With them confidence sets and the bootstrap
-     * know where the noise is; how large it is in all, residuals tell. NULL, or not above 0: unknown */
+    /* n x rows x cells: counts that a normalised flux of 1 stands for. With them confidence sets and the
+     * bootstrap know where the noise is; how large it is in all, residuals tell. NULL, or not above 0:
+     * unknown */
     const double *counts;
-    const double *background; /* n x 15: normalised flux that was subtracted; NULL: none */
+    const double *background; /* n x rows: normalised flux that was subtracted; NULL: none */
     /* n: standard deviation of the spacecraft's potential, V, that confidence sets allow for. NULL, or not a
      * positive number: known exactly */
     const double *potential_error;
+    size_t rows, cells; /* up to 32 and 512; 0: 15 and 88, Lunar Prospector's */
 } paritas_sweeps;
 #define PARITAS_SWEEPS_DEFAULT PARITAS_INIT(paritas_sweeps)
 
@@ -287,22 +289,26 @@ PARITAS_API paritas_status paritas_losscone_profile(paritas_context *context, co
 PARITAS_API paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_sweeps *sweeps,
                                                    const paritas_losscone_options *options, size_t n_points,
                                                    const double *points, double *misfit, unsigned *cells);
-/* The model of sweep k at points[k] (U, r, A): n x 15 x 88. The sweeps' fluxes are not read. edge: n x 15,
- * the cone's angle alpha in degrees (hard response only), or NULL. */
+/* The model of sweep k at points[k] (U, r, A): n x rows x cells. The sweeps' fluxes are not read. edge: n x
+ * rows, the cone's angle alpha in degrees (hard response only), or NULL. */
 PARITAS_API paritas_status paritas_losscone_model(paritas_context *context, const paritas_sweeps *sweeps,
                                                   const paritas_losscone_options *options,
                                                   const double *points, double *model, double *edge);
 /* Cosines of pitch angles, from directions of cells and the field in one frame.
- *   theta      88 inclinations, degrees
- *   field      n x 15 x 3
- *   polarity   n x 15: +1 or -1, else the row is NaN; NULL: -1 everywhere
- *   azimuth    n x 15 x 88, degrees
- *   cosine     n x 15 x 88; computed in f64 on every device */
-PARITAS_API paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, const double *theta,
+ *   grid       rows and cells; NULL: 15 and 88
+ *   theta      an inclination a cell, degrees
+ *   field      n x rows x 3
+ *   polarity   n x rows: +1 or -1, else the row is NaN; NULL: -1 everywhere
+ *   azimuth    n x rows x cells, degrees
+ *   cosine     n x rows x cells; computed in f64 on every device */
+PARITAS_API paritas_status paritas_losscone_cosines(paritas_context *context, size_t n,
+                                                    const paritas_sweep_grid *grid, const double *theta,
                                                     const double *field, const double *polarity,
                                                     const double *azimuth, double *cosine);
-/* Normalises fluxes (n x 15 x 88). flux: measured, NaN where there is none. normalised: may be flux. */
+/* Normalises fluxes (n x rows x cells; grid NULL: 15 x 88). flux: measured, NaN where there is none.
+ * normalised: may be flux. */
 PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, size_t n,
+                                                      const paritas_sweep_grid *grid,
                                                       paritas_normalisation normalisation,
                                                       const double *cosine, const double *flux,
                                                       double *normalised);
@@ -310,14 +316,15 @@ PARITAS_API paritas_status paritas_losscone_normalise(paritas_context *context, 
  * channel is a Gaussian in ln E whose half width at half maximum is the options' response_width, times the
  * flux. ln flux is the parabola in ln E nearest to the row and three rows to each side. The five energies
  * part the channel where the mean over it falls from one of the six levels to the next. `sweeps`: their
- * fluxes and channels are not read. flux: n x 15 x 88, measured, NaN where there is none; incident cells at
- * energies above the spacecraft's potential count. channel: n x 15 x 5, over the row's energy, falling; NaN
- * where there is no spectrum */
+ * fluxes and channels are not read. flux: n x rows x cells, measured, NaN where there is none; incident cells
+ * at energies above the spacecraft's potential count. channel: n x rows x 5, over the row's energy, falling;
+ * NaN where there is no spectrum */
 PARITAS_API paritas_status paritas_losscone_channels(paritas_context *context, const paritas_sweeps *sweeps,
                                                      const paritas_losscone_options *options,
                                                      const double *flux, double *channel);
 /* Masks normalised fluxes that a method does not take (negative ones among them): they become NaN. */
 PARITAS_API paritas_status paritas_losscone_mask(paritas_context *context, size_t n,
+                                                 const paritas_sweep_grid *grid,
                                                  paritas_losscone_method method, const double *cosine,
                                                  const double *flux, double *normalised);
 

@@ -1,10 +1,21 @@
-/* paritas_sweep.h: the grid of Lunar Prospector's Electron Reflectometer: a sweep has 15 energies (rows),
- * each with 88 directions (cells). */
+/* paritas_sweep.h: grids of sweeps: energies (rows), each with directions (cells). Lunar Prospector's
+ * Electron Reflectometer has 15 of 88. */
 #ifndef PARITAS_SWEEP_H
 #define PARITAS_SWEEP_H
 
+#include <stddef.h>
+
 #define PARITAS_SWEEP_ROWS 15
 #define PARITAS_SWEEP_CELLS 88
+
+/* Largest grid that loss cones are fitted on. */
+#define PARITAS_SWEEP_ROWS_MOST 32
+#define PARITAS_SWEEP_CELLS_MOST 512
+
+/* Another instrument's grid. 0: 15 rows, 88 cells. */
+typedef struct paritas_sweep_grid {
+    size_t rows, cells;
+} paritas_sweep_grid;
 
 /* Counts of a cell = flux x geometric factor x energy x the cell's time. The archive does not publish the
  * counts: these two numbers make pseudo-counts. */

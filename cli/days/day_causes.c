@@ -13,7 +13,8 @@
 /* Sweeps of the day, by number. */
 struct sample {
     size_t n, sweeps[SAMPLE_MOST];
-    double *energy, *potential, *cosine, *measured, *flux;
+    paritas_er_day *day; /* energies, fluxes and reasons of theirs */
+    double *potential, *cosine, *flux;
 };
 
 static bool is_bad(const struct sweeps *sweeps, const unsigned char *good, size_t k)
@@ -40,45 +41,49 @@ static void choose(const struct sweeps *sweeps, const unsigned char *good, struc
 
 static paritas_status open_sample(struct session *session, struct sample *sample)
 {
-    sample->energy = numbers(session, ROWS * sample->n);
     sample->potential = numbers(session, ROWS * sample->n);
     sample->cosine = numbers(session, ROWS * CELLS * sample->n);
-    sample->measured = numbers(session, ROWS * CELLS * sample->n);
     sample->flux = numbers(session, ROWS * CELLS * sample->n);
-    return allocated(session);
+    TRY(allocated(session));
+    return paritas_er_day_create(session->context, sample->n, &sample->day);
 }
 
 /* sign: -1 takes the other polarity. */
 static void take_sample(const struct sweeps *sweeps, double sign, struct sample *sample)
 {
+    const paritas_er_day *from = sweeps->day;
+    paritas_er_day *to = sample->day;
     for (size_t i = 0; i < sample->n; i++) {
         const size_t k = sample->sweeps[i], cells = ROWS * CELLS;
-        memcpy(sample->energy + ROWS * i, sweeps->day->energy + ROWS * k, ROWS * sizeof(double));
+        to->sweep_reason[i] = from->sweep_reason[k];
+        memcpy(to->row_reason + ROWS * i, from->row_reason + ROWS * k, ROWS);
+        memcpy(to->cell_reason + cells * i, from->cell_reason + cells * k, cells);
+        memcpy(to->energy + ROWS * i, from->energy + ROWS * k, ROWS * sizeof(double));
+        memcpy(to->flux + cells * i, from->flux + cells * k, cells * sizeof(double));
         memcpy(sample->potential + ROWS * i, sweeps->potential + ROWS * k, ROWS * sizeof(double));
-        memcpy(sample->measured + cells * i, sweeps->day->flux + cells * k, cells * sizeof(double));
         for (size_t j = 0; j < cells; j++)
             sample->cosine[cells * i + j] = sign * sweeps->cosine[cells * k + j];
     }
 }
 
+/* The fit has taken the background and rows of few counts out of the day before. */
 static paritas_status count_good(struct day_work *work, const struct losscone_plan *plan, double sign,
                                  struct sample *sample, size_t *good)
 {
     struct session *session = work->session;
     struct losscone_plan without_sets = *plan;
     struct losscone_answers answers;
-    const paritas_sweeps data = {.size = sizeof data,
-                                 .n = sample->n,
-                                 .energy = sample->energy,
-                                 .potential = sample->potential,
-                                 .cosine = sample->cosine,
-                                 .flux = sample->flux};
+    paritas_sweeps data = {.size = sizeof data,
+                           .n = sample->n,
+                           .energy = sample->day->energy,
+                           .potential = sample->potential,
+                           .cosine = sample->cosine,
+                           .flux = sample->flux};
     without_sets.confidence = CONFIDENCE_NONE;
+    without_sets.subtract = false;
     take_sample(work->sweeps, sign, sample);
-    TRY(paritas_losscone_normalise(session->context, sample->n, work->sources->normalisation, sample->cosine,
-                                   sample->measured, sample->flux));
-    TRY(paritas_losscone_mask(session->context, sample->n, plan->options.method, sample->cosine,
-                              sample->measured, sample->flux));
+    TRY(losscone_plan_prepare(session, &without_sets, work->sources->theta, work->sources->normalisation,
+                              sample->day, &data, sample->flux, NULL));
     TRY(losscone_answer(session, &without_sets, &data, work->first, &answers));
     *good = 0;
     for (size_t i = 0; i < sample->n; i++) *good += losscone_flags(&answers, i) == 0;
@@ -111,7 +116,7 @@ paritas_status losscone_find_cause(struct day_work *work, const struct losscone_
     enum { POLARITY, ILLUMINATION, POTENTIAL, SETTINGS };
     static const char *const settings[] = {"--polarity", "--illumination", "--spacecraft-potential"};
     const bool automatic = work->sources->potential == POTENTIAL_AUTO;
-    struct sample sample;
+    struct sample sample = {.day = NULL};
     size_t found[SETTINGS] = {0}, best = POLARITY;
     choose(work->sweeps, good, &sample);
     if (sample.n == 0) return PARITAS_OK;
@@ -129,6 +134,7 @@ paritas_status losscone_find_cause(struct day_work *work, const struct losscone_
     write_integer(work->writer, "good", found[best]);
     write_string(work->writer, "cause", 2 * found[best] > sample.n ? settings[best] : NULL);
     write_close(work->writer);
+    paritas_er_day_free(sample.day);
     arena_end(work->session, outer);
     return status;
 }

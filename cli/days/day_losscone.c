@@ -232,9 +232,9 @@ paritas_status losscone_plan_prepare(struct session *session, const struct lossc
         sweeps->channel = channel;
     }
     if (plan->least_counts > 0.0) TRY(paritas_er_mask_counts(context, day, theta, plan->least_counts));
-    TRY(paritas_losscone_normalise(context, n, normalisation, sweeps->cosine, day->flux, flux));
+    TRY(paritas_losscone_normalise(context, n, NULL, normalisation, sweeps->cosine, day->flux, flux));
     if (plan->least_counts > 0.0) TRY(add_counts(session, theta, day, found, sweeps));
-    return paritas_losscone_mask(context, n, plan->options.method, sweeps->cosine, day->flux, flux);
+    return paritas_losscone_mask(context, n, NULL, plan->options.method, sweeps->cosine, day->flux, flux);
 }
 
 bool losscone_fitted(const paritas_losscone_result *result)

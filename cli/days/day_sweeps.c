@@ -368,9 +368,9 @@ paritas_status sweeps_load(paritas_context *context, const struct sources *sourc
                              sources->potential == POTENTIAL_VALUE  ? sources->potential_value
                              : sources->potential == POTENTIAL_AUTO ? NAN
                                                                     : day->spacecraft_potential[k]);
-    TRY(paritas_losscone_cosines(context, n, sources->theta, day->field, day->polarity, day->azimuth,
+    TRY(paritas_losscone_cosines(context, n, NULL, sources->theta, day->field, day->polarity, day->azimuth,
                                  sweeps->cosine));
-    return paritas_losscone_normalise(context, n, sources->normalisation, sweeps->cosine, day->flux,
+    return paritas_losscone_normalise(context, n, NULL, sources->normalisation, sweeps->cosine, day->flux,
                                       sweeps->flux);
 }
 

@@ -402,7 +402,7 @@ paritas_status synthetic_day(struct session *session, const struct synthetic_pla
     const bool folded = plan->truth == TRUTH_FOLDED;
     truly.response = folded ? PARITAS_LOSSCONE_RESPONSE_FOLDED : PARITAS_LOSSCONE_RESPONSE_HARD;
     if (plan->truth != TRUTH_HARD) truly.amplitude_lower = truly.amplitude_upper = 0.0;
-    TRY(paritas_losscone_cosines(context, n, theta, day->field, day->polarity, day->azimuth, cosine));
+    TRY(paritas_losscone_cosines(context, n, NULL, theta, day->field, day->polarity, day->azimuth, cosine));
     const paritas_sweeps sweeps = {.size = sizeof sweeps,
                                    .n = n,
                                    .energy = day->energy,

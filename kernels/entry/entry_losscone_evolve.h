@@ -7,7 +7,7 @@
 
 /* in: sweeps' rows, then evolve_shared: bounds of U for the Latin hypercube, its EVOLVE_STARTS points, Sobol
  * points of the population (unit cube). out: evolve_answer. Slab: EVOLVE_SLAB. */
-KERNEL(losscone_evolve)
+LOSSCONE_KERNEL(evolve)
 {
     const u32 sweeps = args[LOSSCONE_ARG_SWEEPS];
     const size_t job = losscone_job(TEAM_INDEX, sweeps);

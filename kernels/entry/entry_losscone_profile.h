@@ -7,7 +7,7 @@
 
 /* in: sweeps' rows, then potentials. out: PROFILES_OUT: profiled_potential of each, number of cells. Slab:
  * PROFILE_SLAB. */
-KERNEL(losscone_profile)
+LOSSCONE_KERNEL(profile)
 {
     const losscone_run run = losscone_run_of(mi, mr);
     const u32 potentials = args[LOSSCONE_ARG_COUNT], sweeps = args[LOSSCONE_ARG_SWEEPS];
@@ -32,12 +32,12 @@ KERNEL(losscone_profile)
     }
 }
 
-/* count: potentials. in: confidence_row each, the grid's step in units of 1 / scale, scale. out:
+/* count: potentials. in: sweeps with confidence_tail, the potentials' step in units of 1 / scale, scale. out:
  * confidence_answer. Slab: CONFIDENCE_SLAB. */
-KERNEL(losscone_confidence)
+LOSSCONE_KERNEL(confidence)
 {
     const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
-    GLOBAL const elem *sweep = in + job * CONFIDENCE_IN;
+    GLOBAL const elem *sweep = in + job * CONFIDENCE_IN, *tail = sweep + SWEEP_SIZE;
     GLOBAL elem *answer = out + job * CONFIDENCE_OUT;
     confidence_grid grid;
     grid.lower = LOADM1(mr, LOSSCONE_U_LOWER);
@@ -49,7 +49,7 @@ KERNEL(losscone_confidence)
     grid.count = args[LOSSCONE_ARG_COUNT];
     cells_prepare(LOSSCONE);
     beam_forget(s);
-    confidence_run(LOSSCONE, grid, sweep[CONFIDENCE_LIMIT], sweep[CONFIDENCE_LOWER], sweep[CONFIDENCE_UPPER]);
+    confidence_run(LOSSCONE, grid, tail[CONFIDENCE_LIMIT], tail[CONFIDENCE_LOWER], tail[CONFIDENCE_UPPER]);
     ONE_WORKER
     {
         const real found = s[CONFIDENCE_FOUND];
@@ -59,17 +59,17 @@ KERNEL(losscone_confidence)
     }
 }
 
-/* count: draws. in: bootstrap_row each. out per draw: misfit at the true potential above the minimum. Slab:
- * BOOTSTRAP_SLAB. */
-KERNEL(losscone_bootstrap)
+/* count: draws. in: sweeps with bootstrap_tail. out per draw: misfit at the true potential above the minimum.
+ * Slab: BOOTSTRAP_SLAB. */
+LOSSCONE_KERNEL(bootstrap)
 {
     const losscone_run run = losscone_run_of(mi, mr);
     const size_t job = losscone_job(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
     const u32 draws = args[LOSSCONE_ARG_COUNT];
-    GLOBAL const elem *sweep = in + job * BOOTSTRAP_IN;
+    GLOBAL const elem *sweep = in + job * BOOTSTRAP_IN, *tail = sweep + SWEEP_SIZE;
     GLOBAL elem *answer = out + job * draws;
-    const real u = sweep[BOOTSTRAP_U], r = sweep[BOOTSTRAP_R];
-    const u32 fitted = REAL_OF(sweep[BOOTSTRAP_FITTED]) > R(0.0);
+    const real u = tail[BOOTSTRAP_U], r = tail[BOOTSTRAP_R];
+    const u32 fitted = REAL_OF(tail[BOOTSTRAP_FITTED]) > R(0.0);
     bootstrap_draw draw;
     draw.sweep_low = args[LOSSCONE_ARG_FIRST_LOW] + (u32)job;
     draw.sweep_high =

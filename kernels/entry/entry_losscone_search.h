@@ -6,7 +6,7 @@
 #include "losscone/losscone_quality.h"
 
 /* in: sweeps' rows. out: search_answer. Slab: SEARCH_SLAB. */
-KERNEL(losscone_search)
+LOSSCONE_KERNEL(search)
 {
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[LOSSCONE_ARG_SWEEPS]);
     GLOBAL const elem *sweep = in + (size_t)LINT_OF_ROWS(rows) * SWEEP_SIZE;

@@ -81,7 +81,7 @@ FN_LARGE u32 beam_notice(LOSSCONE_PARAMETERS, u32 row)
             STOREP(profile, j + l, losscone_beam_of_sine(sigma, LOADP(s + CELLS_SINE, at + j + l)));
         for (u32 l = 0; l < 8; l++) n += j + l < reflected && profile[j + l] > BEAM_LEAST_PROFILE;
     }
-    for (u32 cell = at; n == m && cell < at + SWEEP_CELLS; cell++) {
+    for (u32 cell = at; n == m && cell < at + sweep_cells(mi); cell++) {
         const pack cosine = PACK_OF((sweep + SWEEP_COSINE)[cell]);
         if (PANY(cone_may_hold(cosine)) || !((sweep + SWEEP_FLUX)[cell] > R(0.0))) continue;
         const pack angle = PK(180.0) - m_acos_degrees(cosine),
@@ -288,7 +288,7 @@ FN real family_step_least(GLOBAL const real *s, u32 family, u32 k, u32 beam)
 /* Lowers a box's bounds by the gains. By the whole team; barriers are the caller's. */
 FN void beam_relax(LOSSCONE_PARAMETERS, search_box box, u32 roughly, GLOBAL real *to)
 {
-    TEAM_FOR(row, SWEEP_ROWS) {
+    TEAM_FOR(row, sweep_rows(mi)) {
         if ((s + CELLS_MOST)[row] > R(0.0) || (s + CELLS_VALID)[row] > R(0.0)) {
             beam_choose(LOSSCONE, row, box.u0, box.u1, roughly);
             if ((s + BEAM_MODE)[row] > REAL_OF(BEAM_NONE)) {

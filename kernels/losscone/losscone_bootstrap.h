@@ -19,13 +19,13 @@ FN pack bootstrap_truth(losscone_run run, losscone_row row, pack sine, pack cosi
 }
 
 /* The noise of each reflected cell, which cells_sort has moved: its sine and datum find it. */
-FN void bootstrap_sizes(GLOBAL const elem *sweep, GLOBAL real *s, u32 row)
+FN void bootstrap_sizes(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, u32 row)
 {
     const u32 at = row * SWEEP_CELLS, reflected = U32_OF((s + CELLS_COUNT)[row]);
     for (u32 j = 0; j < reflected; j++) {
         const real sine = (s + CELLS_SINE)[at + j], datum = (s + CELLS_DATA)[at + j];
         u32 from = 0;
-        while (from + 1 < SWEEP_CELLS &&
+        while (from + 1 < run.cells &&
                !((s + CELLS_ALL)[at + from] == datum &&
                  FIRST(cone_sine_square(PACK_OF(REAL_OF((sweep + SWEEP_COSINE)[at + from])))) == sine))
             from++;
@@ -36,20 +36,20 @@ FN void bootstrap_sizes(GLOBAL const elem *sweep, GLOBAL real *s, u32 row)
 /* After cells_prepare. By the whole team, up to a barrier. */
 FN void bootstrap_begin(losscone_run run, LOSSCONE_PARAMETERS, real potential, real ratio, real amplitude)
 {
-    TEAM_FOR(i, SWEEP_ROWS) {
+    TEAM_FOR(i, run.rows) {
         const losscone_row row = losscone_row_of(run, sweep, i, potential, ratio, amplitude);
         const u32 reflected = U32_OF((s + CELLS_COUNT)[i]);
-        for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
+        for (u32 j = 0; j < run.cells; j += PACK) {
             const u32 at = i * SWEEP_CELLS + j;
             const pack cosine = LOADP(sweep + SWEEP_COSINE, at);
-            STOREP(s + BOOTSTRAP_SIZE_ALL, at, LOADP(sweep + BOOTSTRAP_NOISE, at));
+            STOREP(s + BOOTSTRAP_SIZE_ALL, at, LOADP(sweep + SWEEP_SIZE + BOOTSTRAP_NOISE, at));
             STOREP(s + BOOTSTRAP_ALL, at, bootstrap_truth(run, row, cone_sine_square(cosine), cosine));
             if (j >= reflected) continue;
             const pack sine = LOADP(s + CELLS_SINE, at),
                        square = PSELECT(sine < PK(1.0), PK(1.0) - sine, PK(0.0));
             STOREP(s + BOOTSTRAP_REFLECTED, at, bootstrap_truth(run, row, sine, -PSQRT(square)));
         }
-        bootstrap_sizes(sweep, s, i);
+        bootstrap_sizes(run, sweep, s, i);
     }
     ONE_WORKER
     {
@@ -110,19 +110,20 @@ FN pack bootstrap_put(GLOBAL const real *truth, GLOBAL const real *noise, GLOBAL
     return PSELECT(there, datum - one, PK(0.0));
 }
 
-/* Draws `count` reflected cells of a row, or with `incident` all SWEEP_CELLS in the sweep's order. Adds
+/* Draws `count` reflected cells of a row, or with `incident` all in the sweep's order. Adds
  * squares of datum - level 0; with `incident` only those of incident cells. */
 FN acc8 bootstrap_cells(LOSSCONE_PARAMETERS, bootstrap_draw draw, u32 row, u32 count, u32 incident, acc8 sum)
 {
-    const u32 at = row * SWEEP_CELLS;
+    const u32 at = row * SWEEP_CELLS, cells = sweep_cells(mi),
+              block = ((incident ? sweep_rows(mi) : 0) + row) * cells; /* of random numbers: on any grid */
     const pack one = PACK_OF(LOADM1(mr, LOSSCONE_LEVEL));
     GLOBAL const real *truth = s + (incident ? BOOTSTRAP_ALL : BOOTSTRAP_REFLECTED) + at;
     GLOBAL const real *noise = s + (incident ? BOOTSTRAP_SIZE_ALL : BOOTSTRAP_SIZE_REFLECTED) + at;
     GLOBAL real *data = s + (incident ? CELLS_ALL : CELLS_DATA) + at;
     for (u32 j = 0; j < count; j += 16)
         for (u32 l = 0; l < 8; l += PACK) {
-            const bootstrap_pair z = bootstrap_normal(draw, (incident ? SWEEP_ALL : 0) + at + j + l);
-            for (u32 cell = j + l; cell < j + 16 && cell < SWEEP_CELLS + l; cell += 8) {
+            const bootstrap_pair z = bootstrap_normal(draw, block + j + l);
+            for (u32 cell = j + l; cell < j + 16 && cell < cells + l; cell += 8) {
                 pack away =
                     bootstrap_put(truth, noise, data, cell, count, cell < j + 8 ? z.first : z.second, one);
                 if (incident) {
@@ -156,9 +157,9 @@ FN void bootstrap_sums(GLOBAL real *s, u32 row)
 /* By the whole team. */
 FN void bootstrap_renew(LOSSCONE_PARAMETERS, bootstrap_draw draw)
 {
-    TEAM_FOR(row, SWEEP_ROWS) {
+    TEAM_FOR(row, sweep_rows(mi)) {
         acc8 base = bootstrap_cells(LOSSCONE, draw, row, U32_OF((s + CELLS_COUNT)[row]), 0, acc8_zero());
-        if (s[BOOTSTRAP_WIDE] > R(0.0)) base = bootstrap_cells(LOSSCONE, draw, row, SWEEP_CELLS, 1, base);
+        if (s[BOOTSTRAP_WIDE] > R(0.0)) base = bootstrap_cells(LOSSCONE, draw, row, sweep_cells(mi), 1, base);
         (s + CELLS_PART)[row] = acc8_total(base);
         bootstrap_sums(s, row);
     }

@@ -15,6 +15,7 @@ typedef struct {
 #define UNBOUNDED R(1e30)
 /* above it (tiny E') an edge passes all thresholds as soon as U leaves 0 */
 #define WILD_INVERSE PK(1e9)
+#define BOUND_STRIDE 8 /* of thresholds; halving them is slower below 500: its branches are not predicted */
 
 FN search_box box_at(GLOBAL const real *entry)
 {
@@ -63,7 +64,8 @@ FN search_box box_half(search_box box, u32 in_r, u32 upper)
 /* Fills BOUND_SIZE numbers by the whole team; the barrier is the caller's. */
 FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
 {
-    const u32 families = losscone_families(mi), reversed = families_reversed(mi, box.u1);
+    const u32 families = losscone_families(mi), reversed = families_reversed(mi, box.u1),
+              levels = U32_OF(s[CELLS_LEVELS]);
     const pack zero = PK(0.0), one = PK(1.0), u0 = PACK_OF(box.u0), u1 = PACK_OF(box.u1),
                r0 = PACK_OF(box.r0), r1 = PACK_OF(box.r1);
     const pack middle_u = PACK_OF(box_middle_u(box)), middle_r = PACK_OF(box_middle_r(box)), side_u = u1 - u0,
@@ -77,8 +79,11 @@ FN void bound_families(LOSSCONE_PARAMETERS, search_box box, GLOBAL real *to)
                    top = pflush(r1 * PFMA(PSELECT(wild, middle_u, u1), c, one));
         const pack hi = PSELECT(top > lo, top, lo); /* both negative */
         GLOBAL const real *thresholds = s + CELLS_THRESHOLD + row, *steps = CELLS_STEP(n) + row;
-        u32 k = 0;
-        pack threshold = LOADP(thresholds, 0);
+        u32 k = 0; /* to the first that reaches lo in any row; the end does */
+        while (k + BOUND_STRIDE <= levels &&
+               !PANY(LOADP(thresholds, (k + BOUND_STRIDE - 1) * SWEEP_SLOTS) >= lo))
+            k += BOUND_STRIDE;
+        pack threshold = LOADP(thresholds, k * SWEEP_SLOTS);
         while (!PANY(threshold >= lo)) {
             k++;
             threshold = LOADP(thresholds, k * SWEEP_SLOTS);

@@ -74,7 +74,7 @@ FN void cells_of_row(LOSSCONE_PARAMETERS, u32 row)
     GLOBAL real *all = s + CELLS_ALL + first, *sines = CELLS_STEP(1) + first, *data = CELLS_STEP(3) + first,
                 *sine = CELLS_STEP(2) + first;
     acc8 base = acc8_zero(), valid = acc8_zero();
-    for (u32 j = 0; j < SWEEP_CELLS; j += 8)
+    for (u32 j = 0; j < sweep_cells(mi); j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const pack flux = LOADP(sweep + SWEEP_FLUX, first + j + l),
                        cosine = LOADP(sweep + SWEEP_COSINE, first + j + l),
@@ -89,7 +89,7 @@ FN void cells_of_row(LOSSCONE_PARAMETERS, u32 row)
                 PSELECT(AND(there, cone_may_hold(cosine)), cone_sine_square(cosine), PACK_OF(NO_THRESHOLD)));
         }
     u32 n = 0;
-    for (u32 j = 0; j < SWEEP_CELLS; j++) {
+    for (u32 j = 0; j < sweep_cells(mi); j++) {
         const real x = sines[j];
         sine[n] = x;
         data[n] = all[j];
@@ -104,12 +104,12 @@ FN void cells_of_row(LOSSCONE_PARAMETERS, u32 row)
 /* Of a row, or of its five energies. */
 FN void cells_inverses(LOSSCONE_PARAMETERS, u32 row)
 {
-    const real energy = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0),
-               potential = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
+    const real energy = row < sweep_rows(mi) ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0),
+               potential = row < sweep_rows(mi) ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
     if (mi[LOSSCONE_FOLDED])
         for (u32 n = 0; n < LOSSCONE_ENERGIES; n++) {
             const real part =
-                row < SWEEP_ROWS ? REAL_OF((sweep + SWEEP_CHANNEL)[n * SWEEP_ROWS + row]) : R(1.0);
+                row < sweep_rows(mi) ? REAL_OF((sweep + SWEEP_CHANNEL)[n * SWEEP_ROWS + row]) : R(1.0);
             (s + CELLS_INVERSE)[n * SWEEP_SLOTS + row] = cone_inverse(energy * part, potential);
         }
     else
@@ -126,9 +126,12 @@ FN void cells_sort(GLOBAL real *s, u32 row)
     GLOBAL const real *from_data = CELLS_STEP(3) + at, *from_sine = CELLS_STEP(2) + at;
     for (u32 i = 0; i < n; i += PACK) {
         const pack own = LOADP(from_sine, i);
-        pack below = PK(0.0);
-        for (u32 j = 0; j < n; j++) below = below + PSELECT(PACK_OF(from_sine[j]) < own, PK(1.0), PK(0.0));
-        STOREP(place, i, below);
+        pack below = PK(0.0), others = PK(0.0); /* counts: in any order, and two at once are faster */
+        for (u32 j = 0; j < n; j += 2) {
+            below = below + PSELECT(PACK_OF(from_sine[j]) < own, PK(1.0), PK(0.0));
+            others = others + PSELECT(PACK_OF(from_sine[j + 1]) < own, PK(1.0), PK(0.0));
+        }
+        STOREP(place, i, below + others);
     }
     for (u32 j = 0; j < n; j++) sine[j] = NO_THRESHOLD;
     for (u32 j = 0; j < n; j++) {
@@ -188,7 +191,7 @@ FN void cells_end_row(GLOBAL real *s, u32 row)
 FN void cells_prepare(LOSSCONE_PARAMETERS)
 {
     TEAM_FOR(row, SWEEP_SLOTS) {
-        if (row < SWEEP_ROWS)
+        if (row < sweep_rows(mi))
             cells_of_row(LOSSCONE, row);
         else
             (s + CELLS_COUNT)[row] = (s + CELLS_PART)[row] = (s + CELLS_VALID)[row] = R(0.0);

@@ -3,7 +3,7 @@
 #ifndef PARITAS_LOSSCONE_CONE_H
 #define PARITAS_LOSSCONE_CONE_H
 
-#include "losscone/losscone_rows.h"
+#include "losscone/sweep_layout.h"
 #include "numeric/flush.h"
 #include "numeric/math.h"
 
@@ -17,6 +17,16 @@
 #define CONE_REFLECTED PK(-2e-4)
 #endif
 #define CONE_NEVER PK(2.0) /* for sin^2: above any edge */
+
+/* Rows of the sweeps, and cells to a multiple of 8. */
+FN u32 sweep_rows(CONSTANT u32 *mi)
+{
+    return SWEEP_FILLED ? SWEEP_ROWS : mi[LOSSCONE_ROWS];
+}
+FN u32 sweep_cells(CONSTANT u32 *mi)
+{
+    return SWEEP_FILLED ? SWEEP_CELLS : mi[LOSSCONE_CELLS];
+}
 
 FN pmask cone_may_hold(pack cosine)
 {

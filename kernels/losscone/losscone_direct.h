@@ -20,6 +20,7 @@
 
 typedef struct {
     u32 lillis, energies;
+    u32 rows, cells; /* of the sweeps; cells to a multiple of 8 */
     real background, width, sigma;
     real reach;                        /* eV from a row's energy: beyond, the largest beam is little */
     real level[LOSSCONE_ENERGIES + 1]; /* the model with n of five energies in the cone */
@@ -36,6 +37,8 @@ FN losscone_run losscone_run_of(CONSTANT u32 *mi, CONSTANT elem *mr)
     losscone_run run;
     run.lillis = mi[LOSSCONE_METHOD];
     run.energies = mi[LOSSCONE_FOLDED] ? LOSSCONE_ENERGIES : 1;
+    run.rows = sweep_rows(mi);
+    run.cells = sweep_cells(mi);
     run.background = LOADM1(mr, LOSSCONE_BACKGROUND);
     run.width = LOADM1(mr, LOSSCONE_BEAM_WIDTH);
     run.sigma = LOADM1(mr, LOSSCONE_BEAM_SIGMA);
@@ -125,7 +128,8 @@ FN pack losscone_datum(losscone_run run, pack model)
 /* By the team, up to a barrier. */
 FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s)
 {
-    TEAM_FOR_PACK(i, SWEEP_ALL) {
+    TEAM_FOR_PACK(cell, run.rows * run.cells) {
+        const u32 i = cell / run.cells * SWEEP_CELLS + cell % run.cells;
         const pack cosine = LOADP(sweep + SWEEP_COSINE, i), flux = LOADP(sweep + SWEEP_FLUX, i);
         const pmask known = flux > PK(0.0);
         const pack datum = losscone_datum(run, run.lillis ? flux : PSELECT(known, flux, PK(1.0)));
@@ -137,21 +141,22 @@ FN void direct_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *
 }
 
 /* Cells with data. */
-FN real direct_count(GLOBAL const real *s)
+FN real direct_count(losscone_run run, GLOBAL const real *s)
 {
     acc8 count = acc8_zero();
-    for (u32 i = 0; i < SWEEP_ALL; i += 8)
-        for (u32 j = 0; j < 8; j += PACK)
-            count.part[j / PACK] =
-                count.part[j / PACK] +
-                PSELECT(LOADP(s + DIRECT_DATUM, i + j) < PK(DIRECT_NONE), PK(1.0), PK(0.0));
+    for (u32 row = 0; row < run.rows; row++)
+        for (u32 i = row * SWEEP_CELLS; i < row * SWEEP_CELLS + run.cells; i += 8)
+            for (u32 j = 0; j < 8; j += PACK)
+                count.part[j / PACK] =
+                    count.part[j / PACK] +
+                    PSELECT(LOADP(s + DIRECT_DATUM, i + j) < PK(DIRECT_NONE), PK(1.0), PK(0.0));
     return acc8_total(count);
 }
 
 FN real direct_row(losscone_run run, GLOBAL const real *s, u32 i, losscone_row row)
 {
     acc8 sum = acc8_zero();
-    for (u32 cell = i * SWEEP_CELLS; cell < (i + 1) * SWEEP_CELLS; cell += 8)
+    for (u32 cell = i * SWEEP_CELLS; cell < i * SWEEP_CELLS + run.cells; cell += 8)
         for (u32 j = 0; j < 8; j += PACK) {
             const pack sine = LOADP(s + DIRECT_SINE, cell + j), datum = LOADP(s + DIRECT_DATUM, cell + j);
             pack model;

@@ -22,7 +22,7 @@ FN real misfit_of_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL const r
 {
     const pack noticing = PACK_OF(row.beam > R(0.0) ? beam_noticed(run, row.beam) : R(-2.0));
     acc8 sum = acc8_zero();
-    for (u32 cell = i * SWEEP_CELLS; cell < (i + 1) * SWEEP_CELLS; cell += 8)
+    for (u32 cell = i * SWEEP_CELLS; cell < i * SWEEP_CELLS + run.cells; cell += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const pack cosine = LOADP(sweep + SWEEP_COSINE, cell + l), sine = cone_sine_square(cosine);
             const pmask notices = cosine < noticing;
@@ -44,7 +44,7 @@ FN real misfit_of_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL const r
 FN void search_misfit(LOSSCONE_PARAMETERS, GLOBAL const real *point, GLOBAL real *to)
 {
     const losscone_run run = losscone_run_of(mi, mr);
-    TEAM_FOR(i, SWEEP_ROWS) {
+    TEAM_FOR(i, run.rows) {
         const losscone_row row =
             losscone_row_of(run, sweep, i, point[LOSSCONE_U], point[LOSSCONE_R], point[LOSSCONE_A]);
         (s + SEARCH_VALUES)[i] =
@@ -54,7 +54,7 @@ FN void search_misfit(LOSSCONE_PARAMETERS, GLOBAL const real *point, GLOBAL real
     ONE_WORKER
     {
         real sum = R(0.0);
-        for (u32 i = 0; i < SWEEP_ROWS; i++) sum = sum + (s + SEARCH_VALUES)[i];
+        for (u32 i = 0; i < run.rows; i++) sum = sum + (s + SEARCH_VALUES)[i];
         *to = sum;
     }
     TEAM_BARRIER();

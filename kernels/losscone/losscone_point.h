@@ -21,7 +21,7 @@ FN void point_put(GLOBAL real *s, u32 row, u32 n, real profile, real sine, real 
 
 FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, u32 row, real most)
 {
-    const u32 reflected = row < SWEEP_ROWS ? U32_OF((s + CELLS_COUNT)[row]) : 0, at = row * SWEEP_CELLS;
+    const u32 reflected = row < run.rows ? U32_OF((s + CELLS_COUNT)[row]) : 0, at = row * SWEEP_CELLS;
     const real least = R(LOSSCONE_LITTLE_BEAM) * run.background;
     u32 n = 0;
     int more = most > R(0.0);
@@ -34,8 +34,8 @@ FN void point_reach(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, 
         }
     }
     /* incident cells in a wide profile */
-    if (row < SWEEP_ROWS && more)
-        for (u32 cell = at; cell < at + SWEEP_CELLS; cell++) {
+    if (row < run.rows && more)
+        for (u32 cell = at; cell < at + run.cells; cell++) {
             const pack cosine = PACK_OF(REAL_OF((sweep + SWEEP_COSINE)[cell]));
             if (!((sweep + SWEEP_FLUX)[cell] > R(0.0)) || PANY(cone_may_hold(cosine))) continue;
             const real height = FIRST(losscone_beam_profile(run, cosine));
@@ -68,8 +68,8 @@ FN void point_prepare(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s
 {
     TEAM_FOR(row, SWEEP_SLOTS) {
         point_tabulate(s, row, run.energies);
-        (s + POINT_ENERGY)[row] = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0);
-        (s + POINT_SPACECRAFT)[row] = row < SWEEP_ROWS ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
+        (s + POINT_ENERGY)[row] = row < run.rows ? REAL_OF(sweep[SWEEP_ENERGY + row]) : R(1.0);
+        (s + POINT_SPACECRAFT)[row] = row < run.rows ? REAL_OF(sweep[SWEEP_POTENTIAL + row]) : R(0.0);
         point_reach(run, sweep, s, row, most);
     }
     TEAM_BARRIER();
@@ -145,14 +145,14 @@ FN real point_misfit(losscone_run run, GLOBAL const real *s, real potential, rea
     real sum = s[CELLS_BASE], edge[SWEEP_SLOTS], height[SWEEP_SLOTS];
     if (run.energies == 1) {
         point_edges(s, 0, potential, ratio, edge);
-        for (u32 row = 0; row < SWEEP_ROWS; row++) sum = sum + point_look_up(s, row, edge[row])[1];
+        for (u32 row = 0; row < run.rows; row++) sum = sum + point_look_up(s, row, edge[row])[1];
         if (amplitude > R(0.0) && run.reach > R(0.0) && point_heights(run, s, potential, amplitude, height))
-            for (u32 row = 0; row < SWEEP_ROWS; row++)
+            for (u32 row = 0; row < run.rows; row++)
                 if (height[row] > R(0.0)) sum = sum + point_beam(run, s, row, edge[row], height[row]);
     } else
         for (u32 n = 0; n < LOSSCONE_ENERGIES; n++) {
             point_edges(s, potential > R(0.0) ? LOSSCONE_ENERGIES - 1 - n : n, potential, ratio, edge);
-            for (u32 row = 0; row < SWEEP_ROWS; row++) sum = sum + point_look_up(s, row, edge[row])[1 + n];
+            for (u32 row = 0; row < run.rows; row++) sum = sum + point_look_up(s, row, edge[row])[1 + n];
         }
     sum = flush(sum);
     return sum > R(0.0) ? sum : R(0.0);

@@ -13,7 +13,7 @@
 
 /* A row's hemisphere: data less the level 1, then QUALITY_END to a multiple of 8 and one more pack. In the
  * place of step tables, which no search needs any longer. */
-#define QUALITY_ROOM 96
+#define QUALITY_ROOM (SWEEP_CELLS + 8)
 #define QUALITY_END R(1e30)
 #define QUALITY_DATA(row) (CELLS_STEP(0) + (row) * QUALITY_ROOM)
 
@@ -21,11 +21,11 @@ typedef struct {
     real spread, steps, pairs; /* squares about the mean; squared differences of neighbours, and how many */
 } quality_sums;
 
-FN quality_sums quality_of(GLOBAL const real *data)
+FN quality_sums quality_of(GLOBAL const real *data, u32 cells_most)
 {
     acc8 count = acc8_zero(), sum = acc8_zero(), square = acc8_zero(), steps = acc8_zero(),
          pairs = acc8_zero();
-    for (u32 j = 0; j < SWEEP_CELLS; j += 8)
+    for (u32 j = 0; j < cells_most; j += 8)
         for (u32 l = 0; l < 8; l += PACK) {
             const u32 part = l / PACK;
             const pack here = LOADP(data, j + l), next = LOADP(data, j + l + 1), none = PK(0.0);
@@ -47,26 +47,27 @@ FN quality_sums quality_of(GLOBAL const real *data)
 }
 
 /* Incident cells in the sweep's order; gaps part neighbours. */
-FN void quality_incident(GLOBAL const elem *sweep, GLOBAL real *s, real one, u32 row)
+FN void quality_incident(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, u32 row)
 {
     GLOBAL real *data = QUALITY_DATA(row);
     const u32 at = row * SWEEP_CELLS;
-    for (u32 j = 0; j < SWEEP_CELLS; j += PACK) {
+    for (u32 j = 0; j < run.cells; j += PACK) {
         const pmask there = AND(LOADP(sweep + SWEEP_FLUX, at + j) > PK(0.0),
                                 PNOT(cone_may_hold(LOADP(sweep + SWEEP_COSINE, at + j))));
         STOREP(data, j,
-               PSELECT(there, pflush(LOADP(s + CELLS_ALL, at + j) - PACK_OF(one)), PACK_OF(QUALITY_END)));
+               PSELECT(there, pflush(LOADP(s + CELLS_ALL, at + j) - PACK_OF(run.datum[0])),
+                       PACK_OF(QUALITY_END)));
     }
-    for (u32 j = SWEEP_CELLS; j < QUALITY_ROOM; j++) data[j] = QUALITY_END;
+    for (u32 j = run.cells; j < run.cells + 8; j++) data[j] = QUALITY_END;
 }
 
 /* Reflected cells by pitch angle, from along the field. */
-FN void quality_reflected(GLOBAL real *s, real one, u32 row)
+FN void quality_reflected(losscone_run run, GLOBAL real *s, u32 row)
 {
     GLOBAL real *data = QUALITY_DATA(row);
     const u32 reflected = U32_OF((s + CELLS_COUNT)[row]);
-    for (u32 j = 0; j < QUALITY_ROOM; j++)
-        data[j] = j < reflected ? flush(CELLS_DATA_OF(row)[j] - one) : QUALITY_END;
+    for (u32 j = 0; j < run.cells + 8; j++)
+        data[j] = j < reflected ? flush(CELLS_DATA_OF(row)[j] - run.datum[0]) : QUALITY_END;
 }
 
 FN u32 quality_inside(GLOBAL const real *sine, u32 reflected, real edge)
@@ -89,10 +90,10 @@ FN void quality_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, 
     const losscone_row edges =
         losscone_row_of(run, sweep, row, point[LOSSCONE_U], point[LOSSCONE_R], point[LOSSCONE_A]);
     GLOBAL const real *data = QUALITY_DATA(row);
-    quality_incident(sweep, s, run.datum[0], row);
-    const quality_sums incident = quality_of(data);
-    quality_reflected(s, run.datum[0], row);
-    const quality_sums up = quality_of(data);
+    quality_incident(run, sweep, s, row);
+    const quality_sums incident = quality_of(data, run.cells);
+    quality_reflected(run, s, row);
+    const quality_sums up = quality_of(data, run.cells);
     real steps = incident.steps + up.steps, pairs = incident.pairs + up.pairs, sum = R(0.0);
     u32 least = reflected, before[LOSSCONE_ENERGIES];
     for (u32 k = 0; k < run.energies; k++) {
@@ -119,13 +120,13 @@ FN void quality_row(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, 
 FN void quality_find(losscone_run run, GLOBAL const elem *sweep, GLOBAL real *s, GLOBAL const real *point,
                      GLOBAL real *to)
 {
-    TEAM_FOR(row, SWEEP_ROWS) quality_row(run, sweep, s, point, row);
+    TEAM_FOR(row, run.rows) quality_row(run, sweep, s, point, row);
     TEAM_BARRIER();
     ONE_WORKER
     {
         for (u32 number = 0; number < QUALITY_HALF; number++) {
             real sum = R(0.0);
-            for (u32 row = 0; row < SWEEP_ROWS; row++) sum = sum + QUALITY_OF_ROW(number)[row];
+            for (u32 row = 0; row < run.rows; row++) sum = sum + QUALITY_OF_ROW(number)[row];
             to[number] = sum;
         }
         to[QUALITY_HALF] = R(0.0);

@@ -1,10 +1,8 @@
-/* losscone_rows.h: sweeps, options and answers of loss cones as rows of numbers, shared by host and kernels.
- *
- * All numbers are finite. A cell without data has flux 0 and cosine 0. */
+/* losscone_rows.h: options and answers of loss cones as rows of numbers, shared by host and kernels. All
+ * numbers are finite. What depends on the grid stands in sweep_layout.h. */
 #ifndef PARITAS_LOSSCONE_ROWS_H
 #define PARITAS_LOSSCONE_ROWS_H
 
-#include "losscone/sweep_grid.h"
 #include "numeric/places.h"
 
 #define LOSSCONE_ENERGIES 5 /* of a folded row */
@@ -20,6 +18,8 @@ enum losscone_ints {                  /* mi */
                      LOSSCONE_GENERATIONS,
                      LOSSCONE_SEED_LOW,
                      LOSSCONE_SEED_HIGH,
+                     LOSSCONE_ROWS,  /* of the sweeps; sweep_grid.h has the most */
+                     LOSSCONE_CELLS, /* the same, to a multiple of 8 */
                      LOSSCONE_INTS
 };
 
@@ -51,28 +51,8 @@ enum losscone_args {
 /* Surface potential U (V), field at the spacecraft over the surface field r, beam amplitude A. */
 enum losscone_point { LOSSCONE_U, LOSSCONE_R, LOSSCONE_A, LOSSCONE_POINT };
 
-enum sweep_row {
-    PLACE8(SWEEP_ENERGY, SWEEP_ROWS),    /* eV; above 0 */
-    PLACE8(SWEEP_POTENTIAL, SWEEP_ROWS), /* of the spacecraft, V */
-    /* [n][row]: energy n of a folded row's channel over the row's energy; falling */
-    PLACE8(SWEEP_CHANNEL, (LOSSCONE_ENERGIES * SWEEP_ROWS)),
-    PLACE8(SWEEP_COSINE, SWEEP_ALL), /* of the pitch angle; above 0: incident */
-    PLACE8(SWEEP_FLUX, SWEEP_ALL),   /* normalised; 0: masked */
-    SWEEP_SIZE
-};
-
 /* Misfits, then the number of cells. */
 #define MISFITS_OUT(points) ((points) + 1)
-
-enum model_row { MODEL_POINT = SWEEP_FLUX, MODEL_IN = MODEL_POINT + 8 }; /* a sweep with a point for fluxes */
-enum model_answer { PLACE8(MODEL_CELL, SWEEP_ALL), PLACE8(MODEL_EDGE, SWEEP_ROWS), MODEL_OUT };
-
-enum cosines_row {
-    PLACE8(COSINES_FIELD, 3 * SWEEP_ROWS),
-    PLACE8(COSINES_SIGN, SWEEP_ROWS),
-    PLACE8(COSINES_AZIMUTH, SWEEP_ALL), /* degrees */
-    COSINES_IN
-};
 
 /* Of a point, for the judgement of fits. */
 enum quality_number {
@@ -122,21 +102,21 @@ enum profiled_potential { PROFILED_MISFIT, PROFILED_R, PROFILED_A, PROFILED_SIZE
 #define PROFILES_OUT(potentials) (PROFILED_SIZE * (potentials) + 1)
 
 #define CONFIDENCE_SETS 8
-enum confidence_row {
-    CONFIDENCE_LIMIT = SWEEP_SIZE, /* highest misfit of the set */
-    CONFIDENCE_LOWER,              /* the plateau */
+/* Behind a sweep's row. */
+enum confidence_tail {
+    CONFIDENCE_LIMIT, /* highest misfit of the set */
+    CONFIDENCE_LOWER, /* the plateau */
     CONFIDENCE_UPPER,
-    CONFIDENCE_IN = SWEEP_SIZE + 8
+    CONFIDENCE_TAIL = 8
 };
 enum confidence_answer { CONFIDENCE_INTERVALS, PLACE(CONFIDENCE_END, 2 * CONFIDENCE_SETS), CONFIDENCE_OUT };
 
-enum bootstrap_row {
-    BOOTSTRAP_U = SWEEP_SIZE,
+/* Behind a sweep's row. */
+enum bootstrap_tail {
+    BOOTSTRAP_U,
     BOOTSTRAP_R,
-    BOOTSTRAP_FITTED, /* 0: no fit */
-    /* standard deviation of each cell's datum */
-    BOOTSTRAP_NOISE = SWEEP_SIZE + 8,
-    BOOTSTRAP_IN = BOOTSTRAP_NOISE + SWEEP_ALL
+    BOOTSTRAP_FITTED,   /* 0: no fit */
+    BOOTSTRAP_NOISE = 8 /* standard deviation of each cell's datum */
 };
 
 #endif

@@ -217,7 +217,7 @@ FN real search_cell_bound(LOSSCONE_PARAMETERS, real u0, real u1)
         (s + VISIT_MODE)[row] = (s + BEAM_MODE)[row];
         (s + VISIT_FACTOR)[row] = (s + BEAM_FACTOR)[row];
     }
-    for (u32 row = 0; row < SWEEP_ROWS; row++) {
+    for (u32 row = 0; row < sweep_rows(mi); row++) {
         if ((s + BEAM_MODE)[row] > REAL_OF(BEAM_NONE)) beam_choose(LOSSCONE, row, u0, u1, 0);
         bound = bound + beam_step(s, row, U32_OF((s + SEARCH_TRIED)[row]));
     }

@@ -7,7 +7,7 @@
 #ifndef PARITAS_LOSSCONE_SLAB_H
 #define PARITAS_LOSSCONE_SLAB_H
 
-#include "losscone/losscone_rows.h"
+#include "losscone/sweep_layout.h"
 
 /* A family is a row, or one energy of a folded row's five. */
 #define SWEEP_FAMILIES (SWEEP_SLOTS * LOSSCONE_ENERGIES)
@@ -77,7 +77,7 @@ enum search_cell_entry { CELL_U, CELL_R };
 #define VISIT_ROOM (8 + 4 * (VISIT_LINES + 1))
 
 #define BEAM_NODES 10
-#define BEAM_STRIDE 96 /* of tables by a row's cells in the cone */
+#define BEAM_STRIDE (SWEEP_CELLS + 8) /* of tables by a row's cells in the cone */
 #define BEAM_TABLE (SWEEP_SLOTS * BEAM_STRIDE)
 #define BEAM_SPARES 4
 
@@ -197,7 +197,7 @@ enum bootstrap_slab {
 #define POINT_BUCKETS 128
 #define POINT_STRIDE 136 /* buckets, and one for x >= 1 */
 #define POINT_ENTRY 8    /* a threshold and its steps */
-#define POINT_THRESHOLDS 96
+#define POINT_THRESHOLDS (SWEEP_CELLS + 8)
 #define EVOLVE_PATIENCE 10 /* generations without gain before the end */
 enum evolve_slab {
     EVOLVE_BEGIN = CELLS_SIZE,

@@ -31,7 +31,7 @@ FN void solve_gather(LOSSCONE_PARAMETERS, GLOBAL const real *k, real u0, real u1
                inner = LOADM1(mr, LOSSCONE_BACKGROUND) + floor;
     u32 count = 0;
     real rest = s[CELLS_BASE];
-    for (u32 row = 0; row < SWEEP_ROWS; row++) {
+    for (u32 row = 0; row < sweep_rows(mi); row++) {
         const u32 at = U32_OF(k[row]);
         rest = rest + CELLS_STEP(0)[at * SWEEP_SLOTS + row];
         if ((s + CELLS_VALID)[row] == R(0.0)) continue;

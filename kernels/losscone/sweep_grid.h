@@ -1,10 +1,16 @@
-/* sweep_grid.h: kernel copy of include/paritas_sweep.h; a host assertion compares them. */
+/* sweep_grid.h: the grid of a module. By default that of include/paritas_sweep.h, and all sweeps fill it. A
+ * module with another grid includes its header before (sweep_grid_wide.h). */
 #ifndef PARITAS_SWEEP_GRID_H
 #define PARITAS_SWEEP_GRID_H
 
+#if !defined(SWEEP_ROWS)
+#define SWEEP_MODULE losscone
+#define LOSSCONE_KERNEL(name) KERNEL(losscone_##name)
 #define SWEEP_ROWS 15
-#define SWEEP_CELLS 88
-#define SWEEP_ALL (SWEEP_ROWS * SWEEP_CELLS)
+#define SWEEP_CELLS 88 /* a multiple of 8 */
 #define SWEEP_SLOTS 16 /* rows of padded arrays */
+#define SWEEP_FILLED 1
+#endif
+#define SWEEP_ALL (SWEEP_ROWS * SWEEP_CELLS)
 
 #endif

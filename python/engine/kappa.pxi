@@ -1,6 +1,13 @@
 # Kappa distributions: spectra, fits, currents, potentials. Plasma: rows of density (1/m^3), kappa, theta
 # (m/s). Options: of option_values.
 
+cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
+
+cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
+    """`shape`: for any n."""
+    return array_of(given, (n, *shape[1:]), what)
+
+
 cdef class SpectrumArrays:
     """n checked spectra; sensitivity and counts may be None if weights do not need them."""
 

@@ -2,35 +2,33 @@
 
 QUALITY_TEXT = PARITAS_QUALITY_TEXT
 SWEEP_ROWS, SWEEP_CELLS = PARITAS_SWEEP_ROWS, PARITAS_SWEEP_CELLS
-cdef tuple ROWS = (-1, SWEEP_ROWS), CELLS = (-1, SWEEP_ROWS, SWEEP_CELLS)
-cdef tuple CHANNELS = (-1, SWEEP_ROWS, PARITAS_CHANNEL_ENERGIES)
-
-cdef Array of_sweeps(object given, Py_ssize_t n, tuple shape, str what):
-    """`shape`: for any n."""
-    return array_of(given, (n, *shape[1:]), what)
+cdef tuple ANY_GRID = (-1, -1, -1)
 
 
 cdef class SweepArrays:
     """Checked; borrowed if contiguous and float64. channel, counts, background: or None."""
 
     cdef readonly object energy, potential, cosine, flux, channel, counts, background, potential_error
-    cdef readonly Py_ssize_t n
+    cdef readonly Py_ssize_t n, rows, cells
     cdef paritas_sweeps c
 
     def __init__(self, energy, potential, cosine, flux, channel=None, counts=None, background=None,
                  potential_error=None):
-        cdef Array energies = array_of(energy, ROWS, "energy")
-        cdef Py_ssize_t n = energies.n
-        cdef Array volts = of_sweeps(potential, n, ROWS, "potential")
-        cdef Array cosines = of_sweeps(cosine, n, CELLS, "cosine"), fluxes = of_sweeps(flux, n, CELLS, "flux")
-        self.n, self.energy, self.potential = n, energies.array, volts.array
+        cdef Array cosines = array_of(cosine, ANY_GRID, "cosine")
+        cdef Py_ssize_t n = cosines.n, rows = cosines.array.shape[1], cells = cosines.array.shape[2]
+        cdef tuple of_rows = (n, rows), of_cells = (n, rows, cells)
+        cdef Array energies = array_of(energy, of_rows, "energy")
+        cdef Array volts = array_of(potential, of_rows, "potential")
+        cdef Array fluxes = array_of(flux, of_cells, "flux")
+        self.n, self.rows, self.cells = n, rows, cells
+        self.energy, self.potential = energies.array, volts.array
         self.cosine, self.flux = cosines.array, fluxes.array
         self.c = paritas_sweeps_default
         self.c.n, self.c.energy, self.c.potential = n, energies.at, volts.at
-        self.c.cosine, self.c.flux = cosines.at, fluxes.at
-        cdef Array channels = of_sweeps(channel, n, CHANNELS, "channel")
-        cdef Array counted = of_sweeps(counts, n, CELLS, "counts")
-        cdef Array floor = of_sweeps(background, n, ROWS, "background")
+        self.c.cosine, self.c.flux, self.c.rows, self.c.cells = cosines.at, fluxes.at, rows, cells
+        cdef Array channels = array_of(channel, (n, rows, PARITAS_CHANNEL_ENERGIES), "channel")
+        cdef Array counted = array_of(counts, of_cells, "counts")
+        cdef Array floor = array_of(background, of_rows, "background")
         self.channel, self.counts, self.background = channels.array, counted.array, floor.array
         self.c.channel, self.c.counts, self.c.background = channels.at, counted.at, floor.at
         cdef Array errors = vector(potential_error, n, "potential_error")
@@ -106,10 +104,10 @@ def losscone_misfit(SweepArrays sweeps not None, paritas_losscone_options option
 def losscone_model(SweepArrays sweeps not None, paritas_losscone_options options, points, bint edge,
                    Engine engine=None,
                    progress=None):
-    """`model` (n x 15 x 88) and `edge` (n x 15, degrees) or None; points: n x 3."""
+    """`model` (n x rows x cells) and `edge` (n x rows, degrees) or None; points: n x 3."""
     cdef Array at = array_of(points, (sweeps.n, 3), "points")
-    cdef Array model = new_block(sweeps.n, SWEEP_ROWS, SWEEP_CELLS)
-    cdef Array angle = new_matrix(sweeps.n, SWEEP_ROWS) if edge else held(None)
+    cdef Array model = new_block(sweeps.n, sweeps.rows, sweeps.cells)
+    cdef Array angle = new_matrix(sweeps.n, sweeps.rows) if edge else held(None)
     paritas_losscone_model(&sweeps.c, &options, at.at, model.at, angle.at, engine, progress)
     return SimpleNamespace(model=model.array, edge=angle.array)
 
@@ -121,14 +119,24 @@ def losscone_beam(SweepArrays sweeps not None):
     return rows.array
 
 
+cdef paritas_sweep_grid grid_of(Array of_cells) except *:
+    """Of an array n x rows x cells."""
+    cdef paritas_sweep_grid grid
+    grid.rows, grid.cells = of_cells.array.shape[1], of_cells.array.shape[2]
+    if 0 in (grid.rows, grid.cells):
+        raise InvalidArgument(f"an array of shape {of_cells.array.shape} has no rows or no cells")
+    return grid
+
+
 def losscone_cosines(theta, field, polarity, azimuth):
-    """n x 15 x 88."""
-    cdef Array inclination = array_of(theta, (SWEEP_CELLS,), "theta")
-    cdef Array along = array_of(field, (-1, SWEEP_ROWS, 3), "field")
-    cdef Array sign = of_sweeps(polarity, along.n, ROWS, "polarity")
-    cdef Array angle = of_sweeps(azimuth, along.n, CELLS, "azimuth")
-    cdef Array cosine = new_block(along.n, SWEEP_ROWS, SWEEP_CELLS)
-    paritas_losscone_cosines(along.n, inclination.at, along.at, sign.at, angle.at, cosine.at)
+    """n x rows x cells, as azimuth."""
+    cdef Array angle = array_of(azimuth, ANY_GRID, "azimuth")
+    cdef paritas_sweep_grid grid = grid_of(angle)
+    cdef Array inclination = array_of(theta, (grid.cells,), "theta")
+    cdef Array along = array_of(field, (angle.n, grid.rows, 3), "field")
+    cdef Array sign = array_of(polarity, (angle.n, grid.rows), "polarity")
+    cdef Array cosine = new_block(angle.n, grid.rows, grid.cells)
+    paritas_losscone_cosines(angle.n, &grid, inclination.at, along.at, sign.at, angle.at, cosine.at)
     return cosine.array
 
 
@@ -144,19 +152,21 @@ cdef Array room_like(object out, Array flux, str what):
 
 
 def losscone_normalise(cosine, flux, str how, out=None):
-    """n x 15 x 88, in `out` if given, which may be `flux`."""
-    cdef Array angle = array_of(cosine, CELLS, "cosine")
-    cdef Array measured = of_sweeps(flux, angle.n, CELLS, "flux")
+    """n x rows x cells, in `out` if given, which may be `flux`."""
+    cdef Array angle = array_of(cosine, ANY_GRID, "cosine")
+    cdef paritas_sweep_grid grid = grid_of(angle)
+    cdef Array measured = array_of(flux, angle.array.shape, "flux")
     cdef Array normalised = room_like(out, measured, "out")
     cdef int kind = value_of("paritas_normalisation", how, "normalisation")
-    paritas_losscone_normalise(angle.n, <paritas_normalisation>kind, angle.at, measured.at, normalised.at)
+    paritas_losscone_normalise(angle.n, &grid, <paritas_normalisation>kind, angle.at, measured.at,
+                               normalised.at)
     return normalised.array
 
 
 def losscone_channels(SweepArrays sweeps not None, double response_width, flux):
-    """n x 15 x 5, of measured fluxes."""
-    cdef Array measured = of_sweeps(flux, sweeps.n, CELLS, "flux")
-    cdef Array channel = new_block(sweeps.n, SWEEP_ROWS, PARITAS_CHANNEL_ENERGIES)
+    """n x rows x 5, of measured fluxes."""
+    cdef Array measured = array_of(flux, (sweeps.n, sweeps.rows, sweeps.cells), "flux")
+    cdef Array channel = new_block(sweeps.n, sweeps.rows, PARITAS_CHANNEL_ENERGIES)
     cdef paritas_losscone_options options = paritas_losscone_options_default
     options.response_width = response_width
     paritas_losscone_channels(&sweeps.c, &options, measured.at, channel.at)
@@ -165,8 +175,9 @@ def losscone_channels(SweepArrays sweeps not None, double response_width, flux):
 
 def losscone_mask(cosine, flux, normalised, str method):
     """Masks `normalised` in place."""
-    cdef Array angle = array_of(cosine, CELLS, "cosine")
-    cdef Array measured = of_sweeps(flux, angle.n, CELLS, "flux")
+    cdef Array angle = array_of(cosine, ANY_GRID, "cosine")
+    cdef paritas_sweep_grid grid = grid_of(angle)
+    cdef Array measured = array_of(flux, angle.array.shape, "flux")
     cdef Array kept = room_like(normalised, measured, "normalised")
     cdef int wanted = value_of("paritas_losscone_method", method, "method")
-    paritas_losscone_mask(angle.n, <paritas_losscone_method>wanted, angle.at, measured.at, kept.at)
+    paritas_losscone_mask(angle.n, &grid, <paritas_losscone_method>wanted, angle.at, measured.at, kept.at)

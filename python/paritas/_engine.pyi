@@ -209,6 +209,8 @@ class SweepArrays:
     background: _Floats | None
     potential_error: _Floats | None
     n: int
+    rows: int
+    cells: int
     def __init__(
         self,
         energy: Any,

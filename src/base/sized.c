@@ -1,18 +1,21 @@
 /* sized.c: sizes of public structs. */
 #include "base/sized.h"
 
+#include "paritas_losscone.h"
+
+#include <stddef.h>
 #include <string.h>
 
-/* Sizes in earlier versions. None has grown yet. */
+/* Sizes in earlier versions. */
 static const struct {
     const char *type;
     size_t size;
-} earlier[] = {{"", 0}};
+} earlier[] = {{"paritas_sweeps", offsetof(paritas_sweeps, rows)}};
 
 static bool is_known(const char *type, size_t size, size_t now)
 {
     for (size_t i = 0; i < COUNT_OF(earlier); i++)
-        if (size != 0 && earlier[i].size == size && strcmp(earlier[i].type, type) == 0) return true;
+        if (earlier[i].size == size && strcmp(earlier[i].type, type) == 0) return true;
     return size == now;
 }
 

@@ -4,7 +4,8 @@
 
 #include "entry/losscone_entries.h"
 #include "fit/batch.h"
-#include "losscone/losscone_slab.h"
+#include "losscone/losscone_grid.h"
+#include "losscone/losscone_rows.h"
 #include "paritas_losscone.h"
 
 enum {
@@ -13,15 +14,10 @@ enum {
 #undef X
 };
 
-extern const struct kernel_module paritas_module_losscone;
-
-_Static_assert(SWEEP_ROWS == PARITAS_SWEEP_ROWS && SWEEP_CELLS == PARITAS_SWEEP_CELLS &&
-                   LOSSCONE_ENERGIES == PARITAS_CHANNEL_ENERGIES,
-               "kernels have the grid of everybody else");
-
 /* Checked arguments; options also as the kernels read them. */
 struct losscone_call {
-    paritas_sweeps sweeps;
+    paritas_sweeps sweeps; /* rows and cells above 0 */
+    const struct losscone_grid *grid;
     paritas_losscone_options options;
     uint32_t ints[LOSSCONE_INTS];
     double reals[LOSSCONE_REALS];
@@ -38,7 +34,14 @@ paritas_status losscone_run(paritas_context *context, const struct losscone_call
 paritas_status losscone_options_read(paritas_context *context, const paritas_losscone_options *given,
                                      paritas_losscone_options *options);
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
-                                    paritas_sweeps *sweeps);
+                                    paritas_sweeps *sweeps, const struct losscone_grid **grid);
+/* What kernels read of a grid. */
+void losscone_grid_ints(size_t rows, size_t cells, uint32_t ints[LOSSCONE_INTS]);
+/* Cells of a sweep. */
+static inline size_t losscone_cells(const paritas_sweeps *sweeps)
+{
+    return sweeps->rows * sweeps->cells;
+}
 
 /* Fills in what speaks of a fit's quality, after all else. `quality`: quality_number. `scale`: sum of squares
  * over the result's misfit. */
@@ -51,8 +54,8 @@ paritas_losscone_result losscone_result(const paritas_losscone_options *options,
 paritas_sweep_status losscone_status(const paritas_losscone_options *options, double misfit, bool settled);
 
 /* Size of the noise at the centres of results `first` .. first + n - 1. `noise`: standard deviation of what
- * the misfit compares, n x 15 x 88, or NULL. `size`: its mean square where the cells tell U, at least the
- * mean square residual; n, or NULL. Only with counts; results must have fits. */
+ * the misfit compares, n x rows x cells, or NULL. `size`: its mean square where the cells tell U, at least
+ * the mean square residual; n, or NULL. Only with counts; results must have fits. */
 paritas_status losscone_noise(paritas_context *context, const struct losscone_call *call,
                               const paritas_losscone_result *results, size_t first, size_t n, double *noise,
                               double *size);
@@ -70,10 +73,9 @@ double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_loss
 
 /* Cosines beyond 1 by rounding count as 1; NaN stays. */
 double losscone_cosine(double x);
-/* SWEEP_SIZE numbers, masked. */
+/* The grid's `sweep` numbers, masked. What is beyond the sweep's rows and cells stays as it was. */
 void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row);
-/* Their SWEEP_CHANNEL alone. */
-void losscone_channel_row(const paritas_sweeps *sweeps, const paritas_losscone_options *options, size_t k,
-                          double *row);
+/* Their `channel` alone. */
+void losscone_channel_row(const struct losscone_call *call, size_t k, double *row);
 
 #endif

@@ -16,16 +16,16 @@
 #define HIGH_MOST 0.5
 
 struct profile {
-    size_t row[SWEEP_ROWS];
-    double energy[SWEEP_ROWS], mean[SWEEP_ROWS]; /* NaN: too few cells */
+    size_t row[PARITAS_SWEEP_ROWS_MOST];
+    double energy[PARITAS_SWEEP_ROWS_MOST], mean[PARITAS_SWEEP_ROWS_MOST]; /* NaN: too few cells */
     size_t n;
 };
 
-static double mean_along_field(const double *cosine, const double *flux)
+static double mean_along_field(size_t n, const double *cosine, const double *flux)
 {
     double sum = 0.0;
     int cells = 0;
-    for (size_t j = 0; j < SWEEP_CELLS; j++) {
+    for (size_t j = 0; j < n; j++) {
         if (!(cosine[j] <= COSINE_150 && cosine[j] >= -1.0 && flux[j] >= 0.0 && isfinite(flux[j]))) continue;
         sum += flux[j];
         cells++;
@@ -36,8 +36,8 @@ static double mean_along_field(const double *cosine, const double *flux)
 static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p)
 {
     p->n = 0;
-    for (size_t i = 0; i < SWEEP_ROWS; i++) {
-        const double energy = sweeps->energy[k * SWEEP_ROWS + i];
+    for (size_t i = 0; i < sweeps->rows; i++) {
+        const double energy = sweeps->energy[k * sweeps->rows + i];
         if (!(energy > 0.0 && isfinite(energy))) continue;
         size_t at = p->n++;
         for (; at > 0 && p->energy[at - 1] > energy; at--) {
@@ -48,8 +48,8 @@ static void profile_of(const paritas_sweeps *sweeps, size_t k, struct profile *p
         p->energy[at] = energy;
     }
     for (size_t i = 0; i < p->n; i++) {
-        const size_t cells = (k * SWEEP_ROWS + p->row[i]) * SWEEP_CELLS;
-        p->mean[i] = mean_along_field(sweeps->cosine + cells, sweeps->flux + cells);
+        const size_t at = (k * sweeps->rows + p->row[i]) * sweeps->cells;
+        p->mean[i] = mean_along_field(sweeps->cells, sweeps->cosine + at, sweeps->flux + at);
     }
 }
 
@@ -82,7 +82,8 @@ paritas_status paritas_losscone_beam(paritas_context *context, const paritas_swe
 {
     REQUIRE_AS(context, "sweeps", given_sweeps);
     paritas_sweeps sweeps;
-    TRY(losscone_sweeps_read(context, given_sweeps, true, &sweeps));
+    const struct losscone_grid *grid;
+    TRY(losscone_sweeps_read(context, given_sweeps, true, &sweeps, &grid));
     TRY(SIZED_CHECK(context, paritas_beam, "beams", sweeps.n, beams));
     for (size_t k = 0; k < sweeps.n; k++) {
         struct profile p;
@@ -98,7 +99,7 @@ paritas_status paritas_losscone_beam(paritas_context *context, const paritas_swe
         beams[k].row = (unsigned)p.row[best];
         beams[k].energy = p.energy[best];
         beams[k].ratio = p.mean[best];
-        beams[k].potential = sweeps.potential[k * SWEEP_ROWS + p.row[best]] - p.energy[best];
+        beams[k].potential = sweeps.potential[k * sweeps.rows + p.row[best]] - p.energy[best];
     }
     return PARITAS_OK;
 }

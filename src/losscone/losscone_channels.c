@@ -19,11 +19,11 @@ double losscone_response_sigma(double width)
 }
 
 /* Logarithm of the mean flux of a row's incident cells, zeros included; NaN: none. */
-static double log_flux(const double *cosine, const double *flux)
+static double log_flux(size_t cells, const double *cosine, const double *flux)
 {
     double sum = 0.0;
     unsigned n = 0;
-    for (size_t j = 0; j < SWEEP_CELLS; j++) {
+    for (size_t j = 0; j < cells; j++) {
         if (!(cosine[j] > 0.0 && flux[j] >= 0.0 && isfinite(flux[j]))) continue;
         sum += flux[j];
         n++;
@@ -32,7 +32,8 @@ static double log_flux(const double *cosine, const double *flux)
 }
 
 struct spectrum {
-    double energy[SWEEP_ROWS], flux[SWEEP_ROWS]; /* logarithms */
+    size_t rows;
+    double energy[PARITAS_SWEEP_ROWS_MOST], flux[PARITAS_SWEEP_ROWS_MOST]; /* logarithms */
 };
 
 static bool is_known(const struct spectrum *s, size_t i)
@@ -45,8 +46,8 @@ static size_t window_of(const struct spectrum *s, size_t i, size_t *last)
 {
     size_t first = i, n = is_known(s, i);
     *last = i + 1;
-    while (n < NEAREST && (first > 0 || *last < SWEEP_ROWS)) {
-        const bool more = first == 0 || (*last < SWEEP_ROWS && *last - i <= i - first);
+    while (n < NEAREST && (first > 0 || *last < s->rows)) {
+        const bool more = first == 0 || (*last < s->rows && *last - i <= i - first);
         n += is_known(s, more ? (*last)++ : --first);
     }
     return first;
@@ -95,15 +96,16 @@ paritas_status paritas_losscone_channels(paritas_context *context, const paritas
     if (sweeps->n > 0) REQUIRE(context, flux, channel);
     const double sigma = losscone_response_sigma(call.options.response_width);
     for (size_t k = 0; k < sweeps->n; k++) {
-        struct spectrum s;
-        for (size_t i = 0; i < SWEEP_ROWS; i++) {
-            const size_t row = k * SWEEP_ROWS + i;
+        struct spectrum s = {.rows = sweeps->rows};
+        for (size_t i = 0; i < sweeps->rows; i++) {
+            const size_t row = k * sweeps->rows + i;
             const double energy = sweeps->energy[row];
             s.energy[i] = energy > 0.0 && energy > sweeps->potential[row] ? host_log(energy) : NAN;
-            s.flux[i] = log_flux(sweeps->cosine + row * SWEEP_CELLS, flux + row * SWEEP_CELLS);
+            s.flux[i] =
+                log_flux(sweeps->cells, sweeps->cosine + row * sweeps->cells, flux + row * sweeps->cells);
         }
-        for (size_t i = 0; i < SWEEP_ROWS; i++)
-            channel_of(&s, i, sigma, channel + (k * SWEEP_ROWS + i) * LOSSCONE_ENERGIES);
+        for (size_t i = 0; i < sweeps->rows; i++)
+            channel_of(&s, i, sigma, channel + (k * sweeps->rows + i) * LOSSCONE_ENERGIES);
     }
     return PARITAS_OK;
 }

@@ -60,7 +60,7 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
                                              .n_out = MISFITS_OUT(m.count),
                                              .n_shared = LOSSCONE_POINT * m.count,
                                              .shared = points + (n_points ? LOSSCONE_POINT * m.first : 0),
-                                             .slab = MISFIT_SLAB,
+                                             .slab = call.grid->misfit_slab,
                                              .args = {[LOSSCONE_ARG_COUNT] = (uint32_t)m.count},
                                              .pass = m.first / POINTS_MOST,
                                              .passes = (n_points + POINTS_MOST - 1) / POINTS_MOST,
@@ -72,11 +72,9 @@ paritas_status paritas_losscone_misfit(paritas_context *context, const paritas_s
 }
 
 struct models {
-    const paritas_sweeps *sweeps;
-    const paritas_losscone_options *options;
+    const struct losscone_call *call;
     const double *points;
     double *model, *edge;
-    int hard;
 };
 
 /* A model needs energy and potential of a row; electrons may lack the energy. */
@@ -88,32 +86,43 @@ static bool is_known(const paritas_sweeps *sweeps, size_t row)
 static void fill_models(const void *user, size_t sweep, double *row)
 {
     const struct models *m = user;
-    memset(row, 0, MODEL_IN * sizeof *row);
-    losscone_channel_row(m->sweeps, m->options, sweep, row);
-    for (size_t i = 0; i < SWEEP_ROWS; i++) {
-        const size_t from = sweep * SWEEP_ROWS + i;
-        const bool known = is_known(m->sweeps, from);
-        row[SWEEP_ENERGY + i] = known ? m->sweeps->energy[from] : 1.0;
-        row[SWEEP_POTENTIAL + i] = known ? m->sweeps->potential[from] : 0.0;
-        for (size_t j = 0; j < SWEEP_CELLS; j++) {
-            const double cosine = losscone_cosine(m->sweeps->cosine[from * SWEEP_CELLS + j]);
-            row[SWEEP_COSINE + i * SWEEP_CELLS + j] = isnan(cosine) ? 0.0 : cosine;
+    const paritas_sweeps *sweeps = &m->call->sweeps;
+    const struct losscone_grid *grid = m->call->grid;
+    const size_t cells = sweeps->cells;
+    memset(row, 0, grid->cosine * sizeof *row);
+    losscone_channel_row(m->call, sweep, row);
+    for (size_t i = 0; i < sweeps->rows; i++) {
+        const size_t from = sweep * sweeps->rows + i;
+        const bool known = is_known(sweeps, from);
+        row[grid->energy + i] = known ? sweeps->energy[from] : 1.0;
+        row[grid->potential + i] = known ? sweeps->potential[from] : 0.0;
+        const double *given = sweeps->cosine + from * cells;
+        double *cosine = row + grid->cosine + i * grid->cells;
+        for (size_t j = 0; j < cells; j++) {
+            const double c = losscone_cosine(given[j]);
+            cosine[j] = isnan(c) ? 0.0 : c;
         }
+        for (size_t j = cells; j % 8 != 0; j++) cosine[j] = 0.0;
     }
-    memcpy(row + MODEL_POINT, m->points + sweep * LOSSCONE_POINT, LOSSCONE_POINT * sizeof *row);
+    memset(row + grid->flux, 0, (grid->model_in - grid->flux) * sizeof *row);
+    memcpy(row + grid->flux, m->points + sweep * LOSSCONE_POINT, LOSSCONE_POINT * sizeof *row);
 }
 
 static void take_models(const void *user, size_t sweep, const double *answer)
 {
     const struct models *m = user;
-    for (size_t i = 0; i < SWEEP_ROWS; i++) {
-        const size_t row = sweep * SWEEP_ROWS + i;
-        const bool known = is_known(m->sweeps, row);
-        for (size_t j = 0; j < SWEEP_CELLS; j++)
-            m->model[row * SWEEP_CELLS + j] = known && !isnan(m->sweeps->cosine[row * SWEEP_CELLS + j])
-                                                  ? answer[MODEL_CELL + i * SWEEP_CELLS + j]
-                                                  : NAN;
-        if (m->edge) m->edge[row] = known && m->hard ? answer[MODEL_EDGE + i] : NAN;
+    const paritas_sweeps *sweeps = &m->call->sweeps;
+    const struct losscone_grid *grid = m->call->grid;
+    const bool hard = m->call->options.response == PARITAS_LOSSCONE_RESPONSE_HARD;
+    const size_t cells = sweeps->cells;
+    for (size_t i = 0; i < sweeps->rows; i++) {
+        const size_t row = sweep * sweeps->rows + i;
+        const bool known = is_known(sweeps, row);
+        const double *cosine = sweeps->cosine + row * cells,
+                     *found = answer + grid->model_cell + i * grid->cells;
+        double *model = m->model + row * cells;
+        for (size_t j = 0; j < cells; j++) model[j] = known && !isnan(cosine[j]) ? found[j] : NAN;
+        if (m->edge) m->edge[row] = known && hard ? answer[grid->model_edge + i] : NAN;
     }
 }
 
@@ -126,12 +135,11 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
     TRY(losscone_open(context, given_sweeps, given_options, false, &call));
     TRY(check_points(context, call.sweeps.n, points));
     if (call.sweeps.n > 0 && !model) return paritas_refuse(context, "model: no place given for it");
-    struct models m = {&call.sweeps, &call.options, points,
-                       model,        edge,          call.options.response == PARITAS_LOSSCONE_RESPONSE_HARD};
+    struct models m = {&call, points, model, edge};
     return losscone_run(context, &call,
                         (struct batch){.entry = ENTRY_losscone_model,
-                                       .n_in = MODEL_IN,
-                                       .n_out = MODEL_OUT,
+                                       .n_in = call.grid->model_in,
+                                       .n_out = call.grid->model_out,
                                        .slab = 8,
                                        .fill = fill_models,
                                        .take = take_models,
@@ -139,6 +147,8 @@ paritas_status paritas_losscone_model(paritas_context *context, const paritas_sw
 }
 
 struct cosines {
+    const struct losscone_grid *grid;
+    size_t rows, cells;
     const double *field, *polarity, *azimuth;
     double *cosine;
 };
@@ -155,45 +165,56 @@ static double sign_of(const struct cosines *c, size_t row)
 static void fill_cosines(const void *user, size_t sweep, double *to)
 {
     const struct cosines *c = user;
-    memset(to, 0, COSINES_IN * sizeof *to);
-    for (size_t i = 0; i < SWEEP_ROWS; i++) {
-        const size_t row = sweep * SWEEP_ROWS + i;
-        to[COSINES_SIGN + i] = sign_of(c, row);
-        if (to[COSINES_SIGN + i] == 0.0) continue;
-        memcpy(to + COSINES_FIELD + 3 * i, c->field + 3 * row, 3 * sizeof *to);
-        for (size_t j = 0; j < SWEEP_CELLS; j++) {
-            const double azimuth = c->azimuth[row * SWEEP_CELLS + j];
-            to[COSINES_AZIMUTH + i * SWEEP_CELLS + j] = isfinite(azimuth) ? azimuth : 0.0;
-        }
+    const struct losscone_grid *grid = c->grid;
+    memset(to, 0, grid->azimuth * sizeof *to);
+    for (size_t i = 0; i < c->rows; i++) {
+        const size_t row = sweep * c->rows + i;
+        const double sign = sign_of(c, row), *given = c->azimuth + row * c->cells;
+        double *azimuth = to + grid->azimuth + i * grid->cells;
+        to[grid->sign + i] = sign;
+        if (sign != 0.0) memcpy(to + grid->field + 3 * i, c->field + 3 * row, 3 * sizeof *to);
+        for (size_t j = 0; j < c->cells; j++) azimuth[j] = sign != 0.0 && isfinite(given[j]) ? given[j] : 0.0;
+        for (size_t j = c->cells; j % 8 != 0; j++) azimuth[j] = 0.0;
     }
 }
 
 static void take_cosines(const void *user, size_t sweep, const double *answer)
 {
     const struct cosines *c = user;
-    for (size_t cell = sweep * SWEEP_ALL; cell < (sweep + 1) * SWEEP_ALL; cell++, answer++) {
-        const bool known = sign_of(c, cell / SWEEP_CELLS) != 0.0 && isfinite(c->azimuth[cell]);
-        c->cosine[cell] = known ? *answer : NAN;
+    for (size_t i = 0; i < c->rows; i++) {
+        const size_t row = sweep * c->rows + i;
+        const bool known = sign_of(c, row) != 0.0;
+        for (size_t j = 0; j < c->cells; j++) {
+            const size_t cell = row * c->cells + j;
+            c->cosine[cell] = known && isfinite(c->azimuth[cell]) ? answer[i * c->grid->cells + j] : NAN;
+        }
     }
 }
 
-paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, const double *theta,
-                                        const double *field, const double *polarity, const double *azimuth,
-                                        double *cosine)
+paritas_status paritas_losscone_cosines(paritas_context *context, size_t n, const paritas_sweep_grid *grid,
+                                        const double *theta, const double *field, const double *polarity,
+                                        const double *azimuth, double *cosine)
 {
+    struct cosines c = {.field = field, .polarity = polarity, .azimuth = azimuth, .cosine = cosine};
+    uint32_t ints[LOSSCONE_INTS] = {0};
+    double inclination[PARITAS_SWEEP_CELLS_MOST] = {0.0};
+    TRY(losscone_grid_given(context, grid, &c.rows, &c.cells, &c.grid));
     if (n > 0) REQUIRE(context, theta, field, azimuth, cosine);
     if (n == 0) return PARITAS_OK;
-    for (size_t j = 0; j < SWEEP_CELLS; j++)
+    for (size_t j = 0; j < c.cells; j++) {
         if (!(theta[j] >= -90.0 && theta[j] <= 90.0))
             return paritas_refuse(context, "theta[%zu]: %g degrees is no inclination", j, theta[j]);
-    struct cosines c = {field, polarity, azimuth, cosine};
-    const struct batch batch = {.module = &paritas_module_losscone,
+        inclination[j] = theta[j];
+    }
+    losscone_grid_ints(c.rows, c.cells, ints);
+    const struct batch batch = {.module = c.grid->module,
+                                .tables = {.ints = ints, .n_ints = LOSSCONE_INTS},
                                 .entry = ENTRY_losscone_cosines,
-                                .n_in = COSINES_IN,
-                                .n_out = SWEEP_ALL,
-                                .n_shared = SWEEP_CELLS,
-                                .shared = theta,
-                                .slab = 2 * SWEEP_CELLS,
+                                .n_in = c.grid->cosines_in,
+                                .n_out = c.grid->rows * c.grid->cells,
+                                .n_shared = c.grid->cells,
+                                .shared = inclination,
+                                .slab = c.grid->cosines_slab,
                                 .fill = fill_cosines,
                                 .take = take_cosines,
                                 .user = &c};

@@ -157,14 +157,15 @@ paritas_status losscone_evolve(paritas_context *context, const struct losscone_c
         for (size_t d = 0; d < LOSSCONE_POINT; d++) points[k][d] = (starts[d][k] + 0.5) / EVOLVE_STARTS;
     losscone_sobol(options->seed, options->population, points + EVOLVE_STARTS);
     struct evolution e = {call, results};
-    const paritas_status status = losscone_run(context, call,
-                                               (struct batch){.entry = ENTRY_losscone_evolve,
-                                                              .n_out = EVOLVE_OUT,
-                                                              .n_shared = n_shared,
-                                                              .shared = shared,
-                                                              .slab = EVOLVE_SLAB(members),
-                                                              .take = take,
-                                                              .user = &e});
+    const paritas_status status =
+        losscone_run(context, call,
+                     (struct batch){.entry = ENTRY_losscone_evolve,
+                                    .n_out = EVOLVE_OUT,
+                                    .n_shared = n_shared,
+                                    .shared = shared,
+                                    .slab = call->grid->evolve_slab + call->grid->evolve_columns * members,
+                                    .take = take,
+                                    .user = &e});
     paritas_release(&context->allocator, shared);
     return status;
 }

@@ -59,7 +59,7 @@ paritas_status paritas_losscone_fit(paritas_context *context, const paritas_swee
     return losscone_run(context, &call,
                         (struct batch){.entry = ENTRY_losscone_search,
                                        .n_out = OUTCOME_SIZE,
-                                       .slab = SEARCH_SLAB,
+                                       .slab = call.grid->search_slab,
                                        .take = take,
                                        .user = &fit});
 }

@@ -13,7 +13,6 @@
 #define SHIFT_U 1.0         /* V: of the model's derivatives, at least, and a part of |U| */
 #define SHIFT_U_PART 0.03
 #define SHIFT_R 0.01
-#define CELLS ((size_t)SWEEP_ROWS * SWEEP_CELLS)
 
 enum shift { AT_CENTRE, MORE_U, LESS_U, MORE_R, LESS_R, SHIFTS };
 
@@ -58,31 +57,42 @@ static void squares_of(const struct losscone_call *call, size_t k, double scatte
                        const double *model, double *square)
 {
     const bool lillis = call->options.method == PARITAS_LOSSCONE_METHOD_LILLIS;
+    const paritas_sweeps *sweeps = &call->sweeps;
+    const size_t rows = sweeps->rows, cells = sweeps->cells;
     double sum = 0.0, n = 0.0;
-    for (size_t cell = 0; cell < CELLS; cell++) {
-        square[cell] = 0.0;
-        if (!(row[SWEEP_FLUX + cell] > 0.0)) continue;
-        const double background =
-            call->sweeps.background ? call->sweeps.background[k * SWEEP_ROWS + cell / SWEEP_CELLS] : 0.0;
-        square[cell] = counting_variance(lillis, model[cell], call->sweeps.counts[k * CELLS + cell],
-                                         background > 0.0 ? background : 0.0);
-        sum += square[cell];
-        n += 1.0;
+    for (size_t i = 0; i < rows; i++) {
+        const double *flux = row + call->grid->flux + i * call->grid->cells, *levels = model + i * cells,
+                     *counts = sweeps->counts + (k * rows + i) * cells;
+        double *to = square + i * cells;
+        const double given = sweeps->background ? sweeps->background[k * rows + i] : 0.0,
+                     background = given > 0.0 ? given : 0.0;
+        for (size_t j = 0; j < cells; j++) {
+            to[j] = 0.0;
+            if (!(flux[j] > 0.0)) continue;
+            to[j] = counting_variance(lillis, levels[j], counts[j], background);
+            sum += to[j];
+            n += 1.0;
+        }
     }
     const double mean = n > 0.0 ? sum / n : 0.0, rest = scatter > mean ? scatter - mean : 0.0,
                  scale = scatter < mean ? scatter / mean : 1.0;
-    for (size_t cell = 0; cell < CELLS; cell++)
-        if (row[SWEEP_FLUX + cell] > 0.0) square[cell] = scale * square[cell] + rest;
+    for (size_t i = 0; i < rows; i++) {
+        const double *flux = row + call->grid->flux + i * call->grid->cells;
+        double *to = square + i * cells;
+        for (size_t j = 0; j < cells; j++)
+            if (flux[j] > 0.0) to[j] = scale * to[j] + rest;
+    }
 }
 
 /* The mean of `square`, weighted as the estimate of U weights the cells: by the squared derivative of the
  * model by U that r cannot imitate. */
-static double size_for_potential(bool lillis, const double *const model[SHIFTS], const double *square)
+static double size_for_potential(bool lillis, size_t cells, const double *const model[SHIFTS],
+                                 const double *square)
 {
     double rr = 0.0, ur = 0.0, weight = 0.0, sum = 0.0;
     for (int turn = 0; turn < 2; turn++) {
         const double part = turn == 1 && rr > 0.0 ? ur / rr : 0.0;
-        for (size_t cell = 0; cell < CELLS; cell++) {
+        for (size_t cell = 0; cell < cells; cell++) {
             if (!(square[cell] > 0.0)) continue;
             double by_u, by_r;
             if (lillis) {
@@ -115,16 +125,17 @@ paritas_status losscone_noise(paritas_context *context, const struct losscone_ca
 {
     const bool lillis = call->options.method == PARITAS_LOSSCONE_METHOD_LILLIS;
     const int shifts = size ? SHIFTS : 1;
+    const size_t rows = call->sweeps.rows, cells = losscone_cells(&call->sweeps);
     paritas_sweeps part = call->sweeps;
     part.n = n;
-    part.energy += first * SWEEP_ROWS;
-    part.potential += first * SWEEP_ROWS;
-    part.cosine += first * CELLS;
-    part.flux += first * CELLS;
-    if (part.channel) part.channel += first * SWEEP_ROWS * LOSSCONE_ENERGIES;
+    part.energy += first * rows;
+    part.potential += first * rows;
+    part.cosine += first * cells;
+    part.flux += first * cells;
+    if (part.channel) part.channel += first * rows * LOSSCONE_ENERGIES;
     double *points = paritas_allocate(context, LOSSCONE_POINT * n, sizeof *points),
-           *models = paritas_allocate(context, CELLS * n * (size_t)shifts, sizeof *models),
-           *row = paritas_allocate(context, SWEEP_SIZE + CELLS, sizeof *row);
+           *models = paritas_allocate(context, cells * n * (size_t)shifts, sizeof *models),
+           *row = paritas_allocate(context, call->grid->sweep + cells, sizeof *row);
     paritas_status status = points && models && row ? PARITAS_OK : paritas_fail_memory(context);
     for (int shift = 0; shift < shifts && status == PARITAS_OK; shift++) {
         for (size_t k = 0; k < n; k++) {
@@ -135,20 +146,20 @@ paritas_status losscone_noise(paritas_context *context, const struct losscone_ca
                     0.0;
         }
         status = paritas_losscone_model(context, &part, &call->options, points,
-                                        models + CELLS * n * (size_t)shift, NULL);
+                                        models + cells * n * (size_t)shift, NULL);
     }
     for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
         if (!losscone_has_fit(&results[first + k])) continue;
         const double scatter = losscone_scatter(&call->options, &results[first + k]);
         const double *model[SHIFTS];
-        double *square = row + SWEEP_SIZE;
-        for (int shift = 0; shift < shifts; shift++) model[shift] = models + CELLS * (n * (size_t)shift + k);
+        double *square = row + call->grid->sweep;
+        for (int shift = 0; shift < shifts; shift++) model[shift] = models + cells * (n * (size_t)shift + k);
         losscone_sweep_row(call, first + k, row);
         squares_of(call, first + k, scatter, row, model[AT_CENTRE], square);
-        for (size_t cell = 0; cell < CELLS && noise; cell++)
-            noise[k * CELLS + cell] = host_sqrt(square[cell]);
+        for (size_t cell = 0; cell < cells && noise; cell++)
+            noise[k * cells + cell] = host_sqrt(square[cell]);
         if (!size) continue;
-        const double found = size_for_potential(lillis, model, square);
+        const double found = size_for_potential(lillis, cells, model, square);
         size[k] = found > LITTLE_COUNTING * scatter ? found : scatter;
     }
     paritas_release(&context->allocator, points);

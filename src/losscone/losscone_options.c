@@ -70,11 +70,12 @@ paritas_status losscone_options_read(paritas_context *context, const paritas_los
 }
 
 paritas_status losscone_sweeps_read(paritas_context *context, const paritas_sweeps *given, bool needs_flux,
-                                    paritas_sweeps *sweeps)
+                                    paritas_sweeps *sweeps, const struct losscone_grid **grid)
 {
     *sweeps = (paritas_sweeps)PARITAS_SWEEPS_DEFAULT;
     TRY(SIZED_CHECK(context, paritas_sweeps, "sweeps", 1, given));
     TRY(SIZED_TAKE(context, paritas_sweeps, "sweeps", given, sweeps));
+    TRY(losscone_grid_find(context, "sweeps", &sweeps->rows, &sweeps->cells, grid));
     if (sweeps->n &&
         (!sweeps->energy || !sweeps->potential || !sweeps->cosine || (needs_flux && !sweeps->flux)))
         return paritas_refuse(context, "sweeps: the array of %s is not there",
@@ -85,45 +86,59 @@ paritas_status losscone_sweeps_read(paritas_context *context, const paritas_swee
     return PARITAS_OK;
 }
 
+static size_t padded_cells(size_t cells)
+{
+    return (cells + 7) & ~(size_t)7;
+}
+
+void losscone_grid_ints(size_t rows, size_t cells, uint32_t ints[LOSSCONE_INTS])
+{
+    ints[LOSSCONE_ROWS] = (uint32_t)rows;
+    ints[LOSSCONE_CELLS] = (uint32_t)padded_cells(cells);
+}
+
 double losscone_cosine(double x)
 {
     return x > 1.0 ? 1.0 : x < -1.0 ? -1.0 : x;
 }
 
-void losscone_channel_row(const paritas_sweeps *sweeps, const paritas_losscone_options *options, size_t k,
-                          double *row)
+void losscone_channel_row(const struct losscone_call *call, size_t k, double *row)
 {
-    for (size_t i = 0; i < SWEEP_ROWS; i++) {
+    const paritas_sweeps *sweeps = &call->sweeps;
+    for (size_t i = 0; i < sweeps->rows; i++) {
         const double *given =
-            sweeps->channel ? sweeps->channel + (k * SWEEP_ROWS + i) * LOSSCONE_ENERGIES : NULL;
+            sweeps->channel ? sweeps->channel + (k * sweeps->rows + i) * LOSSCONE_ENERGIES : NULL;
         bool falls = given && given[0] < CHANNEL_MOST && given[LOSSCONE_ENERGIES - 1] > 0.0;
         for (size_t n = 1; n < LOSSCONE_ENERGIES; n++) falls = falls && given[n] <= given[n - 1];
         for (size_t n = 0; n < LOSSCONE_ENERGIES; n++)
-            row[SWEEP_CHANNEL + n * SWEEP_ROWS + i] =
-                falls ? given[n] : 1.0 + options->response_width * (1.0 - 0.5 * (double)n);
+            row[call->grid->channel + n * call->grid->rows + i] =
+                falls ? given[n] : 1.0 + call->options.response_width * (1.0 - 0.5 * (double)n);
     }
 }
 
 void losscone_sweep_row(const struct losscone_call *call, size_t k, double *row)
 {
     const paritas_sweeps *sweeps = &call->sweeps;
-    memset(row, 0, SWEEP_COSINE * sizeof *row);
-    losscone_channel_row(sweeps, &call->options, k, row);
-    for (size_t i = 0; i < SWEEP_ROWS; i++) {
-        const double energy = sweeps->energy[k * SWEEP_ROWS + i],
-                     potential = sweeps->potential[k * SWEEP_ROWS + i];
+    const struct losscone_grid *grid = call->grid;
+    const size_t cells = sweeps->cells, padded = padded_cells(cells);
+    memset(row, 0, grid->cosine * sizeof *row);
+    losscone_channel_row(call, k, row);
+    for (size_t i = 0; i < sweeps->rows; i++) {
+        const double energy = sweeps->energy[k * sweeps->rows + i],
+                     potential = sweeps->potential[k * sweeps->rows + i];
         const bool usable = energy > 0.0 && isfinite(energy) && isfinite(potential) && energy >= potential;
-        row[SWEEP_ENERGY + i] = usable ? energy : 1.0;
-        row[SWEEP_POTENTIAL + i] = usable ? potential : 0.0;
-        const size_t at = (k * SWEEP_ROWS + i) * SWEEP_CELLS;
+        row[grid->energy + i] = usable ? energy : 1.0;
+        row[grid->potential + i] = usable ? potential : 0.0;
+        const size_t at = (k * sweeps->rows + i) * cells;
         const double *from_cosine = sweeps->cosine + at, *from_flux = sweeps->flux + at;
-        double *cosine = row + SWEEP_COSINE + i * SWEEP_CELLS, *flux = row + SWEEP_FLUX + i * SWEEP_CELLS;
-        for (size_t j = 0; j < SWEEP_CELLS; j++) {
+        double *cosine = row + grid->cosine + i * grid->cells, *flux = row + grid->flux + i * grid->cells;
+        for (size_t j = 0; j < cells; j++) {
             const double c = losscone_cosine(from_cosine[j]), f = from_flux[j];
             const bool there = usable & (c == c) & (f > 0.0) & (f <= LOSSCONE_FLUX_MOST);
             cosine[j] = there ? c : 0.0;
             flux[j] = there ? f : 0.0;
         }
+        for (size_t j = cells; j < padded; j++) cosine[j] = flux[j] = 0.0;
     }
 }
 
@@ -141,6 +156,7 @@ static void make_tables(struct losscone_call *call)
     ints[LOSSCONE_GENERATIONS] = options->generations;
     ints[LOSSCONE_SEED_LOW] = (uint32_t)options->seed;
     ints[LOSSCONE_SEED_HIGH] = (uint32_t)(options->seed >> 32);
+    losscone_grid_ints(call->sweeps.rows, call->sweeps.cells, ints);
     reals[LOSSCONE_U_LOWER] = options->potential_lower;
     reals[LOSSCONE_U_UPPER] = options->potential_upper;
     reals[LOSSCONE_R_LOWER] = options->ratio_lower;
@@ -164,7 +180,7 @@ paritas_status losscone_open(paritas_context *context, const paritas_sweeps *giv
                              struct losscone_call *call)
 {
     TRY(losscone_options_read(context, given_options, &call->options));
-    TRY(losscone_sweeps_read(context, given_sweeps, needs_flux, &call->sweeps));
+    TRY(losscone_sweeps_read(context, given_sweeps, needs_flux, &call->sweeps, &call->grid));
     make_tables(call);
     return PARITAS_OK;
 }
@@ -177,13 +193,13 @@ static void fill_sweep(const void *user, size_t sweep, double *row)
 
 paritas_status losscone_run(paritas_context *context, const struct losscone_call *call, struct batch batch)
 {
-    batch.module = &paritas_module_losscone;
+    batch.module = call->grid->module;
     batch.tables = (struct device_tables){
         .ints = call->ints, .reals = call->reals, .n_ints = LOSSCONE_INTS, .n_reals = LOSSCONE_REALS};
     batch.first = call->options.first;
     if (!batch.fill) {
         batch.fill = fill_sweep;
-        batch.n_in = SWEEP_SIZE;
+        batch.n_in = call->grid->sweep;
     }
     return batch_run(context, context->device, &batch, call->sweeps.n);
 }

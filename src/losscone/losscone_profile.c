@@ -83,7 +83,7 @@ paritas_status paritas_losscone_profile(paritas_context *context, const paritas_
                                              .n_out = PROFILES_OUT(p.count),
                                              .n_shared = p.count,
                                              .shared = potentials + p.first,
-                                             .slab = PROFILE_SLAB,
+                                             .slab = call.grid->profile_slab,
                                              .args = {[LOSSCONE_ARG_COUNT] = (uint32_t)p.count},
                                              .pass = p.first / POTENTIALS_MOST,
                                              .passes = (n_potentials + POTENTIALS_MOST - 1) / POTENTIALS_MOST,
@@ -121,13 +121,14 @@ static void fill_set(const void *user, size_t sweep, double *row)
     const struct sets *s = user;
     const paritas_losscone_result *r = &s->results[sweep];
     const double threshold = threshold_of(s, sweep);
+    double *tail = row + s->call->grid->sweep;
     losscone_sweep_row(s->call, sweep, row);
-    memset(row + SWEEP_SIZE, 0, (CONFIDENCE_IN - SWEEP_SIZE) * sizeof *row);
+    memset(tail, 0, CONFIDENCE_TAIL * sizeof *tail);
     /* below every misfit */
-    row[CONFIDENCE_LIMIT] =
+    tail[CONFIDENCE_LIMIT] =
         threshold >= 0.0 ? (r->misfit + threshold) * losscone_misfit_divisor(&s->call->options, r) : -1.0;
-    row[CONFIDENCE_LOWER] = threshold >= 0.0 ? r->potential_lower : 1.0;
-    row[CONFIDENCE_UPPER] = threshold >= 0.0 ? r->potential_upper : 0.0;
+    tail[CONFIDENCE_LOWER] = threshold >= 0.0 ? r->potential_lower : 1.0;
+    tail[CONFIDENCE_UPPER] = threshold >= 0.0 ? r->potential_upper : 0.0;
 }
 
 /* Of numbers, or of pairs by the first. */
@@ -210,7 +211,7 @@ static void take_set(const void *user, size_t sweep, const double *answer)
     set->at_upper_bound = set->upper[set->intervals - 1] >= s->call->options.potential_upper;
 }
 
-/* Each sweep's size of the noise (count 1), or that of its cells (count SWEEP_ALL). Free `found`. */
+/* Each sweep's size of the noise (count 1), or that of its cells (count losscone_cells). Free `found`. */
 static paritas_status find_noise(paritas_context *context, const struct losscone_call *call,
                                  const paritas_losscone_result *results, size_t count, double **found)
 {
@@ -314,11 +315,11 @@ paritas_status paritas_losscone_confidence(paritas_context *context, const parit
     struct sets s = {&call, results, thresholds, size, step, sets};
     const paritas_status status = losscone_run(context, &call,
                                                (struct batch){.entry = ENTRY_losscone_confidence,
-                                                              .n_in = CONFIDENCE_IN,
+                                                              .n_in = call.grid->confidence_in,
                                                               .n_out = CONFIDENCE_OUT,
                                                               .n_shared = 2,
                                                               .shared = units,
-                                                              .slab = CONFIDENCE_SLAB(count + 1),
+                                                              .slab = call.grid->confidence_slab + count + 1,
                                                               .args = {[LOSSCONE_ARG_COUNT] = count + 1},
                                                               .fill = fill_set,
                                                               .take = take_set,
@@ -331,7 +332,7 @@ struct bootstrap {
     const struct losscone_call *call;
     const paritas_losscone_result *results;
     unsigned draws, rank; /* rank of the threshold's draw, from 0 */
-    const double *noise;  /* n x 15 x 88; NULL: the residuals' size */
+    const double *noise;  /* n x rows x cells; NULL: the residuals' size */
     double *sorted, *thresholds;
 };
 
@@ -339,16 +340,23 @@ static void fill_bootstrap(const void *user, size_t sweep, double *row)
 {
     const struct bootstrap *b = user;
     const paritas_losscone_result *r = &b->results[sweep];
+    const struct losscone_grid *grid = b->call->grid;
+    const size_t rows = b->call->sweeps.rows, cells = b->call->sweeps.cells;
+    double *tail = row + grid->sweep;
     losscone_sweep_row(b->call, sweep, row);
-    memset(row + SWEEP_SIZE, 0, (BOOTSTRAP_IN - SWEEP_SIZE) * sizeof *row);
+    memset(tail, 0, BOOTSTRAP_NOISE * sizeof *tail);
     if (!losscone_has_fit(r)) return;
     /* the minimum may be in a corner of the plateau, without room for r */
-    row[BOOTSTRAP_U] = r->potential_centre;
-    row[BOOTSTRAP_R] = r->ratio_centre;
-    row[BOOTSTRAP_FITTED] = 1.0;
+    tail[BOOTSTRAP_U] = r->potential_centre;
+    tail[BOOTSTRAP_R] = r->ratio_centre;
+    tail[BOOTSTRAP_FITTED] = 1.0;
     const double size = host_sqrt(losscone_scatter(&b->call->options, r));
-    for (size_t cell = 0; cell < SWEEP_ALL; cell++)
-        row[BOOTSTRAP_NOISE + cell] = b->noise ? b->noise[sweep * SWEEP_ALL + cell] : size;
+    for (size_t i = 0; i < rows; i++) {
+        const double *given = b->noise ? b->noise + (sweep * rows + i) * cells : NULL;
+        double *noise = tail + BOOTSTRAP_NOISE + i * grid->cells;
+        for (size_t j = 0; j < cells; j++) noise[j] = given ? given[j] : size;
+        for (size_t j = cells; j % 8 != 0; j++) noise[j] = 0.0;
+    }
 }
 
 static void take_bootstrap(const void *user, size_t sweep, const double *answer)
@@ -382,14 +390,14 @@ paritas_status paritas_losscone_bootstrap(paritas_context *context, const parita
     double *sorted = paritas_allocate(context, draws, sizeof *sorted), *noise = NULL;
     paritas_status status = sorted ? PARITAS_OK : paritas_fail_memory(context);
     if (status == PARITAS_OK && call.sweeps.counts)
-        status = find_noise(context, &call, results, SWEEP_ALL, &noise);
+        status = find_noise(context, &call, results, losscone_cells(&call.sweeps), &noise);
     struct bootstrap b = {&call, results, draws, rank, noise, sorted, thresholds};
     if (status == PARITAS_OK)
         status = losscone_run(context, &call,
                               (struct batch){.entry = ENTRY_losscone_bootstrap,
-                                             .n_in = BOOTSTRAP_IN,
+                                             .n_in = call.grid->bootstrap_in,
                                              .n_out = draws,
-                                             .slab = BOOTSTRAP_SLAB,
+                                             .slab = call.grid->bootstrap_slab,
                                              .args = {[LOSSCONE_ARG_COUNT] = draws},
                                              .fill = fill_bootstrap,
                                              .take = take_bootstrap,

@@ -14,7 +14,7 @@ double losscone_slope(const paritas_sweeps *sweeps, size_t k, const paritas_loss
     const double most = 1.0, U = r->potential_centre;
     double aa = 0.0, ab = 0.0, bb = 0.0, ay = 0.0, by = 0.0;
     unsigned rows = 0;
-    for (size_t i = k * SWEEP_ROWS; i < (k + 1) * SWEEP_ROWS; i++) {
+    for (size_t i = k * sweeps->rows; i < (k + 1) * sweeps->rows; i++) {
         const double rest = sweeps->energy[i] - sweeps->potential[i];
         if (!(rest > 0.0)) continue;
         const double c = 1.0 / rest, a = 1.0 + c * U, x = r->ratio_centre * a, y = -c * c * U;

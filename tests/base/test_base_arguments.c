@@ -112,10 +112,12 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_losscone_profile, (C, OF(sweeps, &sweeps), NULL, 1, P(potentials), P(misfit), NULL, NULL))   \
     F(paritas_losscone_misfit, (C, OF(sweeps, &sweeps), NULL, 1, P(points), P(misfit), NULL))              \
     F(paritas_losscone_model, (C, OF(sweeps, &sweeps), NULL, P(points), P(model), NULL))                   \
-    F(paritas_losscone_cosines, (C, 1, P(theta), P(field), NULL, P(azimuth), P(cosine)))                   \
-    F(paritas_losscone_normalise, (C, 1, PARITAS_NORMALISATION_RATIO, P(cosine), P(flux), P(normalised)))  \
+    F(paritas_losscone_cosines, (C, 1, NULL, P(theta), P(field), NULL, P(azimuth), P(cosine)))             \
+    F(paritas_losscone_normalise,                                                                          \
+      (C, 1, NULL, PARITAS_NORMALISATION_RATIO, P(cosine), P(flux), P(normalised)))                        \
     F(paritas_losscone_channels, (C, OF(sweeps, &sweeps), NULL, P(flux), P(channel)))                      \
-    F(paritas_losscone_mask, (C, 1, PARITAS_LOSSCONE_METHOD_HALEKAS, P(cosine), P(flux), P(normalised)))   \
+    F(paritas_losscone_mask,                                                                               \
+      (C, 1, NULL, PARITAS_LOSSCONE_METHOD_HALEKAS, P(cosine), P(flux), P(normalised)))                    \
     F(paritas_losscone_beam, (C, OF(sweeps, &sweeps), P(beams)))
 
 /* These say which member of a request is missing; other tests ask them. */

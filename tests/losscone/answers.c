@@ -141,7 +141,7 @@ static bool make_sweeps(paritas_context *context, struct sample *s)
         make_rows(s, k, &state);
         s->truth[3 * k] = kinds[k].u, s->truth[3 * k + 1] = kinds[k].r, s->truth[3 * k + 2] = kinds[k].a;
     }
-    bool good = paritas_losscone_cosines(context, SAMPLE_SWEEPS, s->theta, s->field, NULL, s->azimuth,
+    bool good = paritas_losscone_cosines(context, SAMPLE_SWEEPS, NULL, s->theta, s->field, NULL, s->azimuth,
                                          s->cosine) == PARITAS_OK;
     for (size_t k = 0; good && k < SAMPLE_SWEEPS; k++) {
         uint64_t state = 1009 * k + 3;
@@ -158,8 +158,8 @@ static bool make_sweeps(paritas_context *context, struct sample *s)
                PARITAS_OK;
         disturb(s, k, &state);
     }
-    return good && paritas_losscone_mask(context, SAMPLE_SWEEPS, PARITAS_LOSSCONE_METHOD_LILLIS, s->cosine,
-                                         s->flux, s->masked) == PARITAS_OK;
+    return good && paritas_losscone_mask(context, SAMPLE_SWEEPS, NULL, PARITAS_LOSSCONE_METHOD_LILLIS,
+                                         s->cosine, s->flux, s->masked) == PARITAS_OK;
 }
 
 static bool make_spectra(paritas_context *context, struct sample *s)
@@ -510,9 +510,9 @@ static bool collect_cosines(paritas_context *context, const struct sample *s, co
     double *cosine = malloc(n * ALL * sizeof *cosine);
     bool good = cosine != NULL;
     for (size_t at = 0; good && at < n; at += count_at(wish, at, n))
-        good = paritas_losscone_cosines(context, count_at(wish, at, n), s->theta, s->field + at * ROWS * 3,
-                                        s->polarity + at * ROWS, s->azimuth + at * ALL,
-                                        cosine + at * ALL) == PARITAS_OK;
+        good = paritas_losscone_cosines(context, count_at(wish, at, n), NULL, s->theta,
+                                        s->field + at * ROWS * 3, s->polarity + at * ROWS,
+                                        s->azimuth + at * ALL, cosine + at * ALL) == PARITAS_OK;
     for (size_t k = 0; good && k < n; k++)
         good = mark(a, "cosines, sweep %zu", k) && put(a, cosine + k * ALL, ALL);
     free(cosine);
@@ -530,12 +530,12 @@ static bool collect_host(paritas_context *context, const struct sample *s, const
     bool good = fluxes != NULL && beams;
     for (int way = 0; good && way < 3; way++)
         good = mark(a, "normalised, way %d", way) &&
-               paritas_losscone_normalise(context, n, (paritas_normalisation)way, s->cosine, s->flux,
+               paritas_losscone_normalise(context, n, NULL, (paritas_normalisation)way, s->cosine, s->flux,
                                           fluxes) == PARITAS_OK &&
                put(a, fluxes, n * ALL);
     for (int method = 0; good && method < 2; method++)
         good = mark(a, "masked, method %d", method) &&
-               paritas_losscone_mask(context, n, (paritas_losscone_method)method, s->cosine, s->flux,
+               paritas_losscone_mask(context, n, NULL, (paritas_losscone_method)method, s->cosine, s->flux,
                                      fluxes) == PARITAS_OK &&
                put(a, fluxes, n * ALL);
     const paritas_sweeps sweeps = sweeps_at(s, PARITAS_LOSSCONE_METHOD_HALEKAS, 0, n);

@@ -149,9 +149,10 @@ static inline void read_chunk(paritas_context *context, const struct json *seven
         for (int j = 0; j < CELLS; j++)
             azimuth[i * CELLS + j] = fmod(phi[j] + number_of(chunk, "phi_offset") + 7.5 * i, 360.0);
     }
-    ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine));
-    ASSERT_OK(context, paritas_losscone_normalise(context, 1, PARITAS_NORMALISATION_RATIO, d->cosine, d->flux,
-                                                  d->flux));
+    ASSERT_OK(context,
+              paritas_losscone_cosines(context, 1, NULL, theta, field, polarity, azimuth, d->cosine));
+    ASSERT_OK(context, paritas_losscone_normalise(context, 1, NULL, PARITAS_NORMALISATION_RATIO, d->cosine,
+                                                  d->flux, d->flux));
 }
 
 /* The profile of a chunk without beam, the least on a grid of r. */
@@ -193,8 +194,8 @@ static inline struct truth make_sweep(paritas_context *context, const paritas_lo
         for (int c = 0; c < 3; c++) field[3 * i + c] = b[c];
         for (int j = 0; j < CELLS; j++) azimuth[i * CELLS + j] = fmod(phi[j] + offset + 7.5 * i, 360.0);
     }
-    ASSERT_OK(context,
-              paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine + k * ALL));
+    ASSERT_OK(context, paritas_losscone_cosines(context, 1, NULL, theta, field, polarity, azimuth,
+                                                d->cosine + k * ALL));
     const paritas_sweeps one = {.size = sizeof(paritas_sweeps),
                                 .n = 1,
                                 .energy = d->energy + k * ROWS,

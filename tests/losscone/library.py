@@ -47,6 +47,8 @@ class Sweeps(c.Structure):
         ("counts", double_p),
         ("background", double_p),
         ("potential_error", double_p),
+        ("rows", c.c_size_t),
+        ("cells", c.c_size_t),
     ]
 
 

@@ -34,7 +34,7 @@ TEST(pitch_angles_are_those_of_the_reference)
             memcpy(field + 3 * i, b, sizeof b);
             memcpy(azimuth + i * CELLS, phi, sizeof phi);
         }
-        ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field,
+        ASSERT_OK(context, paritas_losscone_cosines(context, 1, NULL, theta, field,
                                                     signs[s].given ? polarity : NULL, azimuth, cosine));
         numbers_of(one, signs[s].key, pitch, CELLS);
         for (int c = 0; c < ALL; c++)
@@ -61,7 +61,7 @@ TEST(rows_without_field_or_polarity_have_no_pitch_angles)
     azimuth[5 * CELLS + 7] = (double)NAN;
     azimuth[5 * CELLS + 8] = (double)INFINITY;
     for (int c = 0; c < 3; c++) field[18 + c] = 1e300 * (c + 1.0), field[21 + c] = 1e-300 * (c + 1.0);
-    ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, cosine));
+    ASSERT_OK(context, paritas_losscone_cosines(context, 1, NULL, theta, field, polarity, azimuth, cosine));
     for (int c = 0; c < ALL; c++) {
         const int row = c / CELLS, cell = c % CELLS,
                   unknown = (row >= 1 && row <= 4) || (row == 5 && (cell == 7 || cell == 8));
@@ -91,7 +91,8 @@ static void build_rules(paritas_context *context, struct paritas_workspace *docu
     d->flux[2 * CELLS + 5] = 0.0;
     d->flux[3 * CELLS + 7] = (double)NAN;
     d->flux[4 * CELLS + 9] = -5.0;
-    ASSERT_OK(context, paritas_losscone_cosines(context, 1, theta, field, polarity, azimuth, d->cosine));
+    ASSERT_OK(context,
+              paritas_losscone_cosines(context, 1, NULL, theta, field, polarity, azimuth, d->cosine));
 }
 
 TEST(normalised_fluxes_are_those_of_the_reference)
@@ -111,7 +112,7 @@ TEST(normalised_fluxes_are_those_of_the_reference)
         const struct json *expected = json_get(two, modes[m].key);
         double n[ALL], sums[ROWS], counts[ROWS], first[8], last[8];
         ASSERT_OK(context,
-                  paritas_losscone_normalise(context, 1, modes[m].normalisation, d.cosine, d.flux, n));
+                  paritas_losscone_normalise(context, 1, NULL, modes[m].normalisation, d.cosine, d.flux, n));
         numbers_of(expected, "row_sum_finite", sums, ROWS);
         numbers_of(expected, "n_finite", counts, ROWS);
         numbers_of(expected, "row0_first8", first, 8);
@@ -130,8 +131,8 @@ TEST(normalised_fluxes_are_those_of_the_reference)
         }
         double in_place[ALL];
         memcpy(in_place, d.flux, sizeof in_place);
-        ASSERT_OK(context, paritas_losscone_normalise(context, 1, modes[m].normalisation, d.cosine, in_place,
-                                                      in_place));
+        ASSERT_OK(context, paritas_losscone_normalise(context, 1, NULL, modes[m].normalisation, d.cosine,
+                                                      in_place, in_place));
         assert_memory_equal(in_place, n, sizeof n);
     }
     free_data(&d);
@@ -148,13 +149,13 @@ TEST(masks_and_misfits_are_those_of_the_reference)
     build_rules(context, document, two, &d);
     double raw[ALL], ratio[ALL], counts[ROWS], mask[CELLS];
     memcpy(raw, d.flux, sizeof raw);
-    ASSERT_OK(context,
-              paritas_losscone_normalise(context, 1, PARITAS_NORMALISATION_RATIO, d.cosine, raw, ratio));
+    ASSERT_OK(context, paritas_losscone_normalise(context, 1, NULL, PARITAS_NORMALISATION_RATIO, d.cosine,
+                                                  raw, ratio));
     for (int lillis = 0; lillis < 2; lillis++) {
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         options.method = lillis ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
         memcpy(d.flux, ratio, sizeof ratio);
-        ASSERT_OK(context, paritas_losscone_mask(context, 1, options.method, d.cosine, raw, d.flux));
+        ASSERT_OK(context, paritas_losscone_mask(context, 1, NULL, options.method, d.cosine, raw, d.flux));
         if (lillis) {
             numbers_of(two, "lillis_mask_count_per_row", counts, ROWS);
             numbers_of(two, "lillis_mask_row0", mask, CELLS);
@@ -196,8 +197,8 @@ TEST(the_mask_of_lillis_measures_by_the_largest_incident_flux)
     numbers_of(three, "mask", mask, 5);
     for (int c = 0; c < ALL; c++) d.flux[c] = d.cosine[c] = (double)NAN, normalised[c] = 1.0;
     for (int j = 0; j < 5; j++) d.flux[j] = flux[j], d.cosine[j] = host_cos_degrees(pitch[j]);
-    ASSERT_OK(context, paritas_losscone_mask(context, 1, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, d.flux,
-                                             normalised));
+    ASSERT_OK(context, paritas_losscone_mask(context, 1, NULL, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine,
+                                             d.flux, normalised));
     for (int c = 0; c < ALL; c++) assert_int_equal(!isnan(normalised[c]), c < 5 ? (int)mask[c] : 0);
     free_data(&d);
     paritas_workspace_free(document);
@@ -272,14 +273,14 @@ TEST(a_sweep_made_without_noise_has_no_misfit_at_its_truth)
     even_pitch(&d);
     ASSERT_OK(context, paritas_losscone_model(context, &d.sweeps, NULL, truth, d.flux, NULL));
     for (int c = 0; c < ALL; c++) raw[c] = d.flux[c] *= 1e3 * pow(10.0, (c / CELLS) / 14.0);
-    ASSERT_OK(context,
-              paritas_losscone_normalise(context, 1, PARITAS_NORMALISATION_RATIO, d.cosine, d.flux, d.flux));
+    ASSERT_OK(context, paritas_losscone_normalise(context, 1, NULL, PARITAS_NORMALISATION_RATIO, d.cosine,
+                                                  d.flux, d.flux));
     for (int lillis = 0; lillis < 2; lillis++) {
         paritas_losscone_options options = PARITAS_LOSSCONE_OPTIONS_DEFAULT;
         options.method = lillis ? PARITAS_LOSSCONE_METHOD_LILLIS : PARITAS_LOSSCONE_METHOD_HALEKAS;
         double misfit;
         unsigned cells;
-        ASSERT_OK(context, paritas_losscone_mask(context, 1, options.method, d.cosine, raw, d.flux));
+        ASSERT_OK(context, paritas_losscone_mask(context, 1, NULL, options.method, d.cosine, raw, d.flux));
         ASSERT_OK(context, paritas_losscone_misfit(context, &d.sweeps, &options, 1, truth, &misfit, &cells));
         ASSERT_CLOSE(misfit, 0.0, 1e-24);
         assert_int_equal(cells, lillis ? 7 : ALL);
@@ -514,14 +515,14 @@ TEST(what_makes_no_sense_is_refused_by_name)
                      PARITAS_INVALID_ARGUMENT);
     assert_int_equal(paritas_losscone_model(context, &d.sweeps, NULL, NULL, d.flux, NULL),
                      PARITAS_INVALID_ARGUMENT);
-    assert_int_equal(paritas_losscone_cosines(context, 1, theta, d.flux, NULL, d.flux, d.cosine),
+    assert_int_equal(paritas_losscone_cosines(context, 1, NULL, theta, d.flux, NULL, d.flux, d.cosine),
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(strstr(paritas_error_message(context), "theta[0]"));
     assert_int_equal(
-        paritas_losscone_normalise(context, 1, (paritas_normalisation)3, d.cosine, d.flux, d.flux),
+        paritas_losscone_normalise(context, 1, NULL, (paritas_normalisation)3, d.cosine, d.flux, d.flux),
         PARITAS_INVALID_ARGUMENT);
     assert_int_equal(
-        paritas_losscone_mask(context, 1, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, NULL, d.flux),
+        paritas_losscone_mask(context, 1, NULL, PARITAS_LOSSCONE_METHOD_LILLIS, d.cosine, NULL, d.flux),
         PARITAS_INVALID_ARGUMENT);
     free_data(&d);
     paritas_close(context);

@@ -250,7 +250,7 @@ def test_one_energy_table_and_one_potential_serve_all(noisy):
     [
         (
             {"flux": np.ones((3, 15, 87))},
-            r"flux: an array of shape \(n, 15, 88\) is wanted, the one given has shape \(3, 15, 87\)",
+            r"cosine: an array of shape \(3, 15, 87\) is wanted, the one given has shape \(3, 15, 88\)",
         ),
         (
             {"cosine": np.ones((2, 15, 88))},

@@ -7,8 +7,9 @@
     tables = paritas.losscone.read_tables("tables/")
     paritas.losscone.surface_map(tables)["night"]["mean"]    # and profiles, harmonics, regions
 
-A sweep has 15 energies of 88 cells. Energies in eV, potentials in V, angles in degrees, fields in nT, times
-in Unix seconds; NaN is masked or unknown. docs/losscone.md and paritas_losscone.h explain fits and plateaus.
+A sweep of Lunar Prospector has 15 energies of 88 cells; `Sweeps.of` takes up to 32 of up to 512. Energies in
+eV, potentials in V, angles in degrees, fields in nT, times in Unix seconds; NaN is masked or unknown.
+docs/losscone.md and paritas_losscone.h explain fits and plateaus.
 """
 
 from .day import (

@@ -439,8 +439,8 @@ def model(
     response: str = "hard",
     **options: Unpack[LossconeKeywords],
 ) -> tuple[Floats, Floats | None]:
-    """The model of sweep k at points[k] (U, r, A): (n, 15, 88); and the hard cone's edge, degrees, (n, 15).
-    Fluxes are not used."""
+    """The model of sweep k at points[k] (U, r, A): (n, rows, cells); and the hard cone's edge, degrees,
+    (n, rows). Fluxes are not used."""
     data = sweeps_of(sweeps)
     at = np.atleast_2d(numbers(points))
     with running(options, "models") as (used, tell):

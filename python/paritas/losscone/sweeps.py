@@ -6,7 +6,7 @@ import os
 import warnings
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,15 @@ ROWS, CELLS = 15, 88
 _GEOMETRIC_FACTOR = 0.02  # cm^2 sr: counts of a cell = flux x this x energy x the cell's time
 
 
+class Directions(TypedDict, total=False):
+    """Where cells look, for `cosines`."""
+
+    theta: ArrayLike
+    field: ArrayLike
+    azimuth: ArrayLike
+    polarity: ArrayLike | None
+
+
 class Part(NamedTuple):
     """Sweeps start to stop of one day; first: number of the first, which keys random numbers."""
 
@@ -36,15 +45,15 @@ class Part(NamedTuple):
 
 @dataclass
 class Sweeps:
-    """n sweeps. energy, potential (of the spacecraft) (n, 15); cosine (of the pitch angle, above 0 incident),
-    flux (normalised) (n, 15, 88).
+    """n sweeps of up to 32 energies (rows) of up to 512 directions (cells). energy, potential (of the
+    spacecraft) (n, rows); cosine (of the pitch angle, above 0 incident), flux (normalised) (n, rows, cells).
 
-    measured: fluxes as measured, (n, 15, 88), for masks. None: `flux` is masked. days, parts: the sweeps'
-        source; potentials: how the spacecraft's were found, one a day.
-    channel (n, 15, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
-        counts (n, 15, 88): counts of a normalised flux of 1; None: unknown. background (n, 15): normalised
-        flux that was subtracted. background_rate (n): the same in counts/s. counted (n, 15, 88): `measured`
-        without it and without rows of few counts; None: `measured`. complete (n, 15, 88): normalised fluxes
+    measured: fluxes as measured, shaped like flux, for masks. None: `flux` is masked. days, parts: the
+        sweeps' source; potentials: how the spacecraft's were found, one a day.
+    channel (n, rows, 5): energies of the folded edge over the row's, from `channels`; None: of equal weight.
+        counts (like flux): counts of a normalised flux of 1; None: unknown. background (n, rows): normalised
+        flux that was subtracted. background_rate (n): the same in counts/s. counted (like flux): `measured`
+        without it and without rows of few counts; None: `measured`. complete (like flux): normalised fluxes
         before that, for beams; None: `flux`.
     potential_error (n): of the spacecraft's potential, V, for which confidence sets allow; None: exact."""
 
@@ -74,7 +83,7 @@ class Sweeps:
         cls,
         energy: ArrayLike,
         potential: ArrayLike,
-        cosine: ArrayLike,
+        cosine: ArrayLike | None,
         flux: ArrayLike,
         *,
         measured: ArrayLike | None = None,
@@ -82,22 +91,25 @@ class Sweeps:
         counts: ArrayLike | None = None,
         background: ArrayLike | None = None,
         first: int = 0,
+        **directions: Unpack[Directions],
     ) -> Sweeps:
         """From arrays; borrowed if contiguous float64.
 
-        energy: (n, 15) or (15,); potential: (n, 15), (n,) or one number; cosine, flux: (n, 15, 88), or (15,
-            88) of one sweep. channel, counts, background: see Sweeps. first: number of the first sweep.
-            Cosines outside [-1, 1] are an error."""
-        angles, fluxes = _sweeps_of(cosine, "cosine"), _sweeps_of(flux, "flux")
-        _check_cosines(angles)
-        n = len(fluxes)
+        flux: (n, rows, cells), or (rows, cells) of one sweep, of up to 32 energies and 512 directions.
+            energy: (n, rows) or (rows,); potential: (n, rows), (n,) or one number; cosine: like flux, or None
+            for those of `directions`: field, azimuth, theta, polarity, as `cosines` takes them. channel,
+            counts, background: see Sweeps. first: number of the first sweep. Cosines outside [-1, 1] are an
+            error."""
+        fluxes = _sweeps_of(flux, "flux")
+        n, rows = fluxes.shape[:2]
+        angles = _angles_of(cosine, fluxes.shape, directions)
         volts = numbers(potential)
         if volts.ndim == 1:
             volts = volts[:, None]
-        raw = None if measured is None else _sweeps_of(measured, "measured")
+        raw = None if measured is None else _sweeps_of(measured, "measured", fluxes.shape)
         made = cls(
-            _broadcast(energy, n, "energy"),
-            _broadcast(volts, n, "potential"),
+            _broadcast(energy, (n, rows), "energy"),
+            _broadcast(volts, (n, rows), "potential"),
             angles,
             fluxes,
             raw,
@@ -190,15 +202,31 @@ class Sweeps:
         return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
 
-def _sweeps_of(given: ArrayLike, what: str) -> Floats:
+def _sweeps_of(given: ArrayLike, what: str, like: tuple[int, ...] | None = None) -> Floats:
+    """(n, rows, cells), of the shape `like`; None: any."""
     array = np.ascontiguousarray(numbers(given))
     if array.ndim == 2:
         array = array[None]
-    if array.ndim != 3 or array.shape[1:] != (ROWS, CELLS):
+    if array.ndim != 3 or 0 in array.shape[1:] or like not in (None, array.shape):
+        wanted = "(n, rows, cells)" if like is None else like
         raise _engine.InvalidArgument(
-            f"{what}: an array of shape (n, 15, 88) is wanted, the one given has shape {np.shape(given)}"
+            f"{what}: an array of shape {wanted} is wanted, the one given has shape {np.shape(given)}"
         )
     return array
+
+
+def _angles_of(cosine: ArrayLike | None, shape: tuple[int, ...], directions: Directions) -> Floats:
+    if cosine is not None and directions:
+        raise _engine.InvalidArgument(f"cosine and {next(iter(directions))}: only one of them is wanted")
+    if cosine is not None:
+        angles = _sweeps_of(cosine, "cosine", shape)
+        _check_cosines(angles)
+        return angles
+    missing = [name for name in ("theta", "field", "azimuth") if name not in directions]
+    if missing:
+        raise _engine.InvalidArgument(f"cosine: it is None, and {missing[0]} is not given either")
+    directions["azimuth"] = _broadcast(directions["azimuth"], shape, "azimuth")
+    return cosines(**directions)
 
 
 def _check_cosines(cosine: Floats) -> None:
@@ -212,28 +240,56 @@ def _check_cosines(cosine: Floats) -> None:
         )
 
 
-def _broadcast(given: ArrayLike, n: int, what: str) -> Floats:
+def _broadcast(given: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
     array = numbers(given)
     try:
-        return np.ascontiguousarray(np.broadcast_to(array, (n, ROWS)))
+        return np.ascontiguousarray(np.broadcast_to(array, shape))
     except ValueError:
         raise _engine.InvalidArgument(
-            f"{what}: an array of shape ({n}, 15) is wanted, the one given has shape {array.shape}"
+            f"{what}: an array of shape {shape} is wanted, the one given has shape {array.shape}"
         ) from None
+
+
+def _of_rows(given: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
+    """A number a sweep, (n,), goes to all its rows."""
+    array = numbers(given)
+    return _broadcast(array[:, None] if array.ndim == 1 else array, shape, what)
 
 
 def cosines(
     theta: ArrayLike, field: ArrayLike, azimuth: ArrayLike, polarity: ArrayLike | None = None
 ) -> Floats:
-    """Cosines of pitch angles, (n, 15, 88). theta: 88 inclinations; field (n, 15, 3); azimuth (n, 15, 88),
-    degrees; polarity (n, 15), +1 or -1, else NaN rows (None: -1 everywhere)."""
-    return _engine.losscone_cosines(theta, field, polarity, azimuth)
+    """Cosines of pitch angles, (n, rows, cells), from directions and the field in one frame.
+
+    azimuth: (n, rows, cells), or (rows, cells) of one sweep, degrees. theta: inclinations, degrees, (cells,),
+        (rows, cells) or (n, rows, cells). field: (3,), (n, 3) or (n, rows, 3). polarity: +1 where the field
+        points to the surface, -1 where it points away, else NaN: one number, (n,) or (n, rows); None: -1."""
+    angles = _sweeps_of(azimuth, "azimuth")
+    shape, inclination, along = angles.shape, numbers(theta), numbers(field)
+    n, rows, cells = shape
+    along = _broadcast(along[:, None] if along.ndim == 2 else along, (n, rows, 3), "field")
+    sign = None if polarity is None else _of_rows(polarity, (n, rows), "polarity")
+    if inclination.ndim < 2:
+        return _engine.losscone_cosines(_broadcast(inclination, (cells,), "theta"), along, sign, angles)
+    found, of_rows = np.empty(shape), _broadcast(inclination, shape, "theta")
+    for i in range(rows):
+        row = slice(i, i + 1)
+        steps = np.flatnonzero(np.any(of_rows[1:, i] != of_rows[:-1, i], axis=1)) + 1
+        for start, stop in zip([0, *steps], [*steps, n]):  # sweeps of equal inclinations
+            part = slice(start, stop)
+            found[part, row] = _engine.losscone_cosines(
+                of_rows[start, i],
+                along[part, row],
+                None if sign is None else sign[part, row],
+                angles[part, row],
+            )
+    return found
 
 
 def normalise(cosine: ArrayLike, flux: ArrayLike, how: str = "ratio", *, out: Floats | None = None) -> Floats:
-    """Fluxes (n, 15, 88) made comparable between energies: divided by the mean ("ratio") or largest ("max")
-    of the row's valid incident cells, or each reflected cell by the mirrored one ("pairs"). out: may be
-    `flux`."""
+    """Fluxes (n, rows, cells) made comparable between energies: divided by the mean ("ratio") or largest
+    ("max") of the row's valid incident cells, or each reflected cell by the mirrored one ("pairs"). out: may
+    be `flux`."""
     return _engine.losscone_normalise(cosine, flux, how, out)
 
 
@@ -245,8 +301,8 @@ def mask(
     *,
     out: Floats | None = None,
 ) -> Floats:
-    """Normalised fluxes (n, 15, 88), NaN in cells that the method ignores. measured: fluxes before. out: may
-    be `normalised`."""
+    """Normalised fluxes (n, rows, cells), NaN in cells that the method ignores. measured: fluxes before. out:
+    may be `normalised`."""
     if out is None:
         out = np.array(normalised, dtype=np.float64, order="C")
     elif out is not normalised:
@@ -256,8 +312,8 @@ def mask(
 
 
 def channels(sweeps: Sweeps, measured: ArrayLike, response_width: float = 0.25) -> Floats:
-    """Energies of each row's channel for the folded edge, weighted by the measured spectrum: (n, 15, 5), over
-    the row's energy. measured: fluxes (n, 15, 88)."""
+    """Energies of each row's channel for the folded edge, weighted by the measured spectrum: (n, rows, 5),
+    over the row's energy. measured: fluxes (n, rows, cells)."""
     arrays = _engine.SweepArrays(sweeps.energy, sweeps.potential, sweeps.cosine, sweeps.flux)
     return _engine.losscone_channels(arrays, response_width, measured)
 

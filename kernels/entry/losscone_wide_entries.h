@@ -1,0 +1,15 @@
+/* losscone_wide_entries.h: the entries of the wide loss-cone module, in the order of losscone_entries.h. */
+#ifndef PARITAS_ENTRY_LOSSCONE_WIDE_ENTRIES_H
+#define PARITAS_ENTRY_LOSSCONE_WIDE_ENTRIES_H
+
+#define MODULE_ENTRIES(X)       \
+    X(losscone_wide_misfit)     \
+    X(losscone_wide_model)      \
+    X(losscone_wide_cosines)    \
+    X(losscone_wide_search)     \
+    X(losscone_wide_evolve)     \
+    X(losscone_wide_profile)    \
+    X(losscone_wide_confidence) \
+    X(losscone_wide_bootstrap)
+
+#endif

@@ -1,0 +1,12 @@
+/* sweep_grid_wide.h: the grid that holds any other instrument's sweeps. They fill a part of it. */
+#ifndef PARITAS_SWEEP_GRID_WIDE_H
+#define PARITAS_SWEEP_GRID_WIDE_H
+
+#define SWEEP_MODULE losscone_wide
+#define LOSSCONE_KERNEL(name) KERNEL(losscone_wide_##name)
+#define SWEEP_ROWS 32
+#define SWEEP_CELLS 512
+#define SWEEP_SLOTS 32
+#define SWEEP_FILLED 0
+
+#endif

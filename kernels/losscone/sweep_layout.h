@@ -1,0 +1,36 @@
+/* sweep_layout.h: sweeps as rows of numbers, on the module's grid.
+ *
+ * All numbers are finite. A cell without data has flux 0 and cosine 0. Sweeps may be smaller than the grid:
+ * nobody reads the rest. */
+#ifndef PARITAS_SWEEP_LAYOUT_H
+#define PARITAS_SWEEP_LAYOUT_H
+
+#include "losscone/losscone_rows.h"
+#include "losscone/sweep_grid.h"
+
+enum sweep_row {
+    PLACE8(SWEEP_ENERGY, SWEEP_ROWS),    /* eV; above 0 */
+    PLACE8(SWEEP_POTENTIAL, SWEEP_ROWS), /* of the spacecraft, V */
+    /* [n][row]: energy n of a folded row's channel over the row's energy; falling */
+    PLACE8(SWEEP_CHANNEL, (LOSSCONE_ENERGIES * SWEEP_ROWS)),
+    PLACE8(SWEEP_COSINE, SWEEP_ALL), /* of the pitch angle; above 0: incident */
+    PLACE8(SWEEP_FLUX, SWEEP_ALL),   /* normalised; 0: masked */
+    SWEEP_SIZE
+};
+
+enum model_row { MODEL_POINT = SWEEP_FLUX, MODEL_IN = MODEL_POINT + 8 }; /* a sweep with a point for fluxes */
+enum model_answer { PLACE8(MODEL_CELL, SWEEP_ALL), PLACE8(MODEL_EDGE, SWEEP_ROWS), MODEL_OUT };
+
+enum cosines_row {
+    PLACE8(COSINES_FIELD, 3 * SWEEP_ROWS),
+    PLACE8(COSINES_SIGN, SWEEP_ROWS),
+    PLACE8(COSINES_AZIMUTH, SWEEP_ALL), /* degrees */
+    COSINES_IN
+};
+
+enum tailed_row {
+    CONFIDENCE_IN = SWEEP_SIZE + CONFIDENCE_TAIL,
+    BOOTSTRAP_IN = SWEEP_SIZE + BOOTSTRAP_NOISE + SWEEP_ALL
+};
+
+#endif
