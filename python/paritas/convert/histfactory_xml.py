@@ -141,7 +141,7 @@ class _Reader:
         for element in channel.all("Sample"):
             contents, errors = self._histogram(element)
             modifiers = []
-            if element.flag("NormalizeByTheory"):
+            if self._follows_lumi(element):
                 modifiers.append(modifier("lumi", "lumi"))
             for child in element.children:
                 if child.tag != "StatError":
@@ -154,6 +154,18 @@ class _Reader:
         if statistical:
             self._follow_stat_config(channel, statistical)
         return samples
+
+    def _follows_lumi(self, sample: Element) -> bool:
+        """ROOT's default is True, pyhf's False."""
+        if not sample.get("NormalizeByTheory"):
+            return self.strict
+        follows = sample.flag("NormalizeByTheory")
+        if self.strict and not follows:
+            self._note(
+                sample,
+                "NormalizeByTheory is False, so that Lumi does not act; ROOT 6.40 applies it all the same",
+            )
+        return follows
 
     def _modifier(self, element: Element, contents: list[float]) -> dict[str, Any]:
         name, kind = element.get("Name"), MODIFIER_ELEMENTS[element.tag]
