@@ -118,18 +118,17 @@ class RooFit:
         return point
 
 
-def names_here(name: str, model: Model) -> str:
+def names_here(name: str, roofit: RooFit) -> str:
     """ROOT's parameter of an XML model as Paritas names it."""
-    if name == "Lumi":
-        return "lumi"
-    if name.startswith("gamma_stat_"):
-        channel, _, bin_ = name[len("gamma_stat_") :].rpartition("_bin_")
-        return f"staterror_{channel}[{bin_}]"
-    for prefix in ("gamma_", ""):
-        stem, _, bin_ = name.rpartition("_bin_") if prefix else name.rpartition("_")
-        if stem.startswith(prefix) and f"{stem[len(prefix) :]}[{bin_}]" in model.parameter_names:
-            return f"{stem[len(prefix) :]}[{bin_}]"
-    return name[len("alpha_") :] if name.startswith("alpha_") else name
+    stem, bin_, place = name.partition("_bin_")
+    if bin_:  # several axes: row by row
+        places = [one.removeprefix(stem + bin_) for one in roofit.parameters if one.startswith(stem + bin_)]
+        index = sorted(tuple(map(int, one.split("_"))) for one in places).index(
+            tuple(map(int, place.split("_")))
+        )
+        label = stem.removeprefix("gamma_")
+        return f"{'staterror' + label[len('stat') :] if label.startswith('stat_') else label}[{index}]"
+    return "lumi" if name == "Lumi" else name.removeprefix("alpha_")
 
 
 def compare(roofit: RooFit, answer, names, seed: int, measurement=None):
@@ -137,7 +136,7 @@ def compare(roofit: RooFit, answer, names, seed: int, measurement=None):
     `--store` keeps."""
     settings = {f"{kind}_code": one["interpcode"][4:] for kind, one in answer.modifier_settings.items()}
     model = Model.from_workspace(answer.spec, measurement=measurement, clip_sample=0.0, **settings)
-    names = names or {name: names_here(name, model) for name in roofit.parameters}
+    names = names or {name: names_here(name, roofit) for name in roofit.parameters}
     here = {name: names[name] for name in roofit.parameters if names.get(name) in model.parameter_names}
     widths = dict(zip(model.parameter_names, map(float, model.constraint_widths)))
     free = {name: own for name, own in here.items() if not roofit.parameters[name].isConstant()}

@@ -27,6 +27,7 @@ class Model:
         self.draw = random.Random(number)
         self.folder, self.plain = folder, plain
         self.alphas = [f"sys{i}" for i in range(self.draw.randint(2, 5))]
+        self.functions: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copy(_DTD, folder)
         self.data = ROOT.TFile(str(folder / "data.root"), "RECREATE")
@@ -86,6 +87,8 @@ class Model:
                 content += _element("StatError", {"Activate": "True"})
         if k == 0:
             content += _element("NormFactor", {"Name": "mu", "Val": 1, "Low": 0, "High": 5})
+        elif not self.plain and self._chance(0.15):
+            content += self._function()
         elif self._chance(0.2):
             content += _element("NormFactor", {"Name": f"norm{k}", "Val": 1, "Low": 0, "High": 4})
         for alpha in self.alphas:
@@ -117,8 +120,23 @@ class Model:
             attributes["NormalizeByTheory"] = "True"
         return _element("Sample", attributes, content)
 
+    def _function(self):
+        name, expression, dependents = self.draw.choice(
+            (
+                ("product", "k1*k2", "k1[1,0,3], k2[1.2,0,3]"),
+                ("root", "sqrt(k3)*pow(k3, 0.5)", "k3[1,0.1,3]"),
+                ("sum", "0.4*k1 + 0.7", "k1[1,0,3]"),
+                ("polynomial", "(1 + 0.5*k4)*(k1 + 0.3*k2) - 0.1*k2", "k1[1,0,3], k2[1.2,0,3], k4[0.5,0,3]"),
+            )
+        )
+        self.functions[name] = _element(
+            "Function", {"Name": name, "Expression": expression, "Dependents": dependents}
+        )
+        return _element("NormFactor", {"Name": name, "Val": 1, "Low": 0, "High": 5})
+
     def _combination(self, channels):
-        content = "".join(_element("Input", {}, path) for path in channels)
+        content = "".join(self.functions.values())
+        content += "".join(_element("Input", {}, path) for path in channels)
         measurement = _element("POI", {}, "mu")
         if self._chance(0.5):
             measurement += _element(
