@@ -218,9 +218,9 @@ ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;
         ),
         ("<Combination OutputFilePrefix=''/>", "channels: must not be empty"),
         (
-            "<Combination OutputFilePrefix=''><Function Name='f' Expression='x*y' "
+            "<Combination OutputFilePrefix=''><Function Name='f' Expression='exp(x)' "
             "Dependents='x,y'/></Combination>",
-            "cannot express a function of parameters",
+            "cannot express the function 'exp\\(x\\)'",
         ),
     ],
 )
