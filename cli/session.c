@@ -37,8 +37,8 @@ const struct option options_patches[] = {
 const struct option options_model[] = {
     {"--measurement", OPTION_TEXT, "NAME", "measurement; default: the first"},
     {"--poi", OPTION_TEXT, "NAME", "parameter of interest; default: the measurement's; \"\": none"},
-    {"--normsys-code", OPTION_CHOICE, "1|4", "interpolation of normsys", "4"},
-    {"--histosys-code", OPTION_CHOICE, "0|2|4p", "interpolation of histosys", "4p"},
+    {"--normsys-code", OPTION_CHOICE, "0|1|2c|4|6", "interpolation of normsys", "4"},
+    {"--histosys-code", OPTION_CHOICE, "0|1|2|2c|4p|5|6", "interpolation of histosys", "4p"},
     {"--clip-sample", OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
     {"--clip-bin", OPTION_NUMBER, "RATE", "clip the rate of each bin from below"},
     {0},
@@ -402,12 +402,16 @@ static paritas_status read_effort(struct session *session)
 
 static paritas_status create_model(struct session *session)
 {
-    static const int histosys_codes[] = {PARITAS_HISTOSYS_CODE_0, PARITAS_HISTOSYS_CODE_2,
-                                         PARITAS_HISTOSYS_CODE_4P};
+    static const paritas_normsys_code normsys_codes[] = {PARITAS_NORMSYS_CODE_0, PARITAS_NORMSYS_CODE_1,
+                                                         PARITAS_NORMSYS_CODE_2C, PARITAS_NORMSYS_CODE_4,
+                                                         PARITAS_NORMSYS_CODE_6};
+    static const paritas_histosys_code histosys_codes[] = {
+        PARITAS_HISTOSYS_CODE_0,  PARITAS_HISTOSYS_CODE_1, PARITAS_HISTOSYS_CODE_2, PARITAS_HISTOSYS_CODE_2C,
+        PARITAS_HISTOSYS_CODE_4P, PARITAS_HISTOSYS_CODE_5, PARITAS_HISTOSYS_CODE_6};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.measurement = option_text(session, "--measurement");
     options.poi = option_text(session, "--poi");
-    options.normsys_code = option_value(session, "--normsys-code")->choice == 0 ? 1 : 4;
+    options.normsys_code = normsys_codes[option_value(session, "--normsys-code")->choice];
     options.histosys_code = histosys_codes[option_value(session, "--histosys-code")->choice];
     options.clip_sample = option_flag(session, "--clip-sample");
     options.clip_sample_at = option_number_or(session, "--clip-sample", 0.0);

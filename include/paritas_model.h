@@ -25,16 +25,27 @@ typedef struct paritas_model paritas_model;
     ITEM(PARITAS_MODIFIER_LUMI, 6, "lumi", "the luminosity, normal constraint")
 typedef enum paritas_modifier { PARITAS_MODIFIER_LIST(PARITAS_ENUMERATOR) } paritas_modifier;
 
-/* Interpolation between the variations of a normsys and of a histosys, by pyhf's codes. */
-#define PARITAS_NORMSYS_CODE_LIST(ITEM)                 \
-    ITEM(PARITAS_NORMSYS_CODE_DEFAULT, 0, "", "4")      \
-    ITEM(PARITAS_NORMSYS_CODE_1, 1, "1", "exponential") \
-    ITEM(PARITAS_NORMSYS_CODE_4, 4, "4", "exponential; between the variations a polynomial of degree 6")
-#define PARITAS_HISTOSYS_CODE_LIST(ITEM)                                                 \
-    ITEM(PARITAS_HISTOSYS_CODE_DEFAULT, 0, "", "4p")                                     \
-    ITEM(PARITAS_HISTOSYS_CODE_0, 100, "0", "piecewise linear")                          \
-    ITEM(PARITAS_HISTOSYS_CODE_2, 102, "2", "linear; between the variations a parabola") \
-    ITEM(PARITAS_HISTOSYS_CODE_4P, 104, "4p", "linear; between the variations a polynomial of degree 6")
+/* Interpolation between the variations of a normsys and of a histosys, by pyhf's codes and ROOT's (ROOT 6.40,
+ * FlexibleInterpVar and PiecewiseInterpolation). */
+#define PARITAS_NORMSYS_CODE_LIST(ITEM)                                                                  \
+    ITEM(PARITAS_NORMSYS_CODE_DEFAULT, 0, "", "4")                                                       \
+    ITEM(PARITAS_NORMSYS_CODE_1, 1, "1", "exponential")                                                  \
+    ITEM(PARITAS_NORMSYS_CODE_4, 4, "4", "exponential; between the variations a polynomial of degree 6") \
+    ITEM(PARITAS_NORMSYS_CODE_0, 100, "0", "piecewise linear; not below 0")                              \
+    ITEM(PARITAS_NORMSYS_CODE_2C, 103, "2c",                                                             \
+         "as ROOT's 2: linear; between the variations a parabola of the same slope there; not below 0")  \
+    ITEM(PARITAS_NORMSYS_CODE_6, 106, "6",                                                               \
+         "linear; between the variations a polynomial of degree 6; not below 0")
+#define PARITAS_HISTOSYS_CODE_LIST(ITEM)                                                                 \
+    ITEM(PARITAS_HISTOSYS_CODE_DEFAULT, 0, "", "4p")                                                     \
+    ITEM(PARITAS_HISTOSYS_CODE_0, 100, "0", "piecewise linear")                                          \
+    ITEM(PARITAS_HISTOSYS_CODE_2, 102, "2", "linear; between the variations a parabola")                 \
+    ITEM(PARITAS_HISTOSYS_CODE_4P, 104, "4p", "linear; between the variations a polynomial of degree 6") \
+    ITEM(PARITAS_HISTOSYS_CODE_1, 101, "1", "a factor a bin, as normsys 1")                              \
+    ITEM(PARITAS_HISTOSYS_CODE_2C, 103, "2c",                                                            \
+         "as ROOT's 2: linear; between the variations a parabola of the same slope there")               \
+    ITEM(PARITAS_HISTOSYS_CODE_5, 105, "5", "a factor a bin, as normsys 4")                              \
+    ITEM(PARITAS_HISTOSYS_CODE_6, 106, "6", "a factor a bin, as normsys 6")
 typedef enum paritas_normsys_code { PARITAS_NORMSYS_CODE_LIST(PARITAS_ENUMERATOR) } paritas_normsys_code;
 typedef enum paritas_histosys_code { PARITAS_HISTOSYS_CODE_LIST(PARITAS_ENUMERATOR) } paritas_histosys_code;
 

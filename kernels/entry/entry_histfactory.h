@@ -112,8 +112,8 @@ FN u32 hf_store_vector(GLOBAL const real *from, u32 n, GLOBAL elem *out, lane_ro
 /* in: data rows, then points with directions. out: see histfactory_tangent.h. */
 KERNEL(hf_tangent_rows)
 {
-    const u32 n = mi[HF_SLOTS], dense = mi[HF_DENSE], bins = 8 * mi[HF_PANELS], cells = 8 * mi[HF_CELLS],
-              stride = HF_TANGENT_SIZE(bins, cells, dense);
+    const u32 n = mi[HF_SLOTS], shifts = hf_shift_count(mi), bins = 8 * mi[HF_PANELS],
+              cells = 8 * mi[HF_CELLS], stride = HF_TANGENT_SIZE(bins, cells, shifts);
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[POINT_ARG_POINTS]);
     GLOBAL const elem *points = in + args[POINT_ARG_SETS] * mi[HF_DATA];
     GLOBAL real *direction = MODEL_WORK;
@@ -124,9 +124,9 @@ KERNEL(hf_tangent_rows)
     at = hf_store_vector(HF_S(COMMON), bins, out, rows, stride, at);
     at = hf_store_vector(HF_S(XE), cells, out, rows, stride, at);
     at = hf_store_vector(HF_S(XS), cells, out, rows, stride, at);
-    at = hf_store_vector(HF_S(HS), dense, out, rows, stride, at);
-    at = hf_store_vector(HF_S(HT), dense, out, rows, stride, at);
-    hf_store_vector(HF_S(HT1), dense, out, rows, stride, at);
+    at = hf_store_vector(HF_S(HS), shifts, out, rows, stride, at);
+    at = hf_store_vector(HF_S(HT), shifts, out, rows, stride, at);
+    hf_store_vector(HF_S(HT1), shifts, out, rows, stride, at);
 }
 
 /* ---- the Hessian ---- */

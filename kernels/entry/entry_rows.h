@@ -28,7 +28,7 @@ enum value_answer { VALUE_VALUE, VALUE_GRADIENT };
 #define HF_TANGENT_G(bins) (2 * (bins))
 #define HF_TANGENT_G1(bins, cells) (HF_TANGENT_G(bins) + (cells))
 #define HF_TANGENT_S(bins, cells) (HF_TANGENT_G(bins) + 2 * (cells))
-#define HF_TANGENT_SIZE(bins, cells, dense) (HF_TANGENT_S(bins, cells) + 3 * (dense))
+#define HF_TANGENT_SIZE(bins, cells, shifts) (HF_TANGENT_S(bins, cells) + 3 * (shifts))
 
 /* ---- fits by any minimiser, and covariances ----
  * in: data sets, then a row per job: these vectors. Behind the arguments: each job's data set.

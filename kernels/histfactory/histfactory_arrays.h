@@ -40,13 +40,13 @@
     TABLE_OF(SCALAR_SPOT, n->scalars)
 
 /* At HF_R_name. */
-#define HF_REAL_ARRAYS(ARRAY)                                           \
-    ARRAY(NOMINAL, 8 * n->cells)                                        \
-    ARRAY(LAMBDA0, 8 * n->panels)  /* 1 in padding bins, else 0 */      \
-    ARRAY(NORMSYS, 8 * n->normsys) /* 8 arrays: c1..c6, ln hi, ln lo */ \
-    ARRAY(PRECISION, n->slots)     /* 1/sigma^2; 0: not Gaussian */     \
-    ARRAY(TAU, n->slots)           /* 0: not Poisson */                 \
-    ARRAY(CLIPS, 8)                /* least rates of a sample, of a bin */
+#define HF_REAL_ARRAYS(ARRAY)                                                        \
+    ARRAY(NOMINAL, 8 * n->cells)                                                     \
+    ARRAY(LAMBDA0, 8 * n->panels)                   /* 1 in padding bins, else 0 */  \
+    ARRAY(NORMSYS, n->normsys_numbers * n->normsys) /* hf_normsys_number */          \
+    ARRAY(PRECISION, n->slots)                      /* 1/sigma^2; 0: not Gaussian */ \
+    ARRAY(TAU, n->slots)                            /* 0: not Poisson */             \
+    ARRAY(CLIPS, 8)                                 /* least rates of a sample, of a bin */
 
 /* At HF_S_name; freeze.c places groups in another order. Keep both orders: a hash of the tables identifies
  * stored toys. */
@@ -58,10 +58,10 @@
     VECTOR(VARIED, n->varied) /* follows AUX */                                       \
     VECTOR(WIDTHS, n->widths) /* follows VARIED: precision, tau; 0: see elem table */ \
     VECTOR(GRADIENT, n->slots)                                                        \
-    VECTOR(HS, n->dense) /* s(a), t(a), t'(a), t''(a) */                              \
-    VECTOR(HT, n->dense)                                                              \
-    VECTOR(HT1, n->dense)                                                             \
-    VECTOR(HT2, n->dense)                                                             \
+    VECTOR(HS, n->shifts) /* s(a), t(a), t'(a), t''(a), for each code */              \
+    VECTOR(HT, n->shifts)                                                             \
+    VECTOR(HT1, n->shifts)                                                            \
+    VECTOR(HT2, n->shifts)                                                            \
     VECTOR(NU, n->normsys) /* v'/v */                                                 \
     VECTOR(NQ, n->normsys) /* v''/v - (v'/v)^2 */                                     \
     VECTOR(F, n->units)                                                               \
@@ -118,8 +118,8 @@ enum hf_header {
     HF_UNITS,
     HF_NORMSYS_ENTRIES, /* padded to 8 a unit */
     HF_SCALARS,
-    HF_NORMSYS_CODE,  /* 1, 4 */
-    HF_HISTOSYS_CODE, /* 0, 2, 4 (4p) */
+    HF_NORMSYS_CODE,  /* 1, 4; HF_OWN_CODES */
+    HF_HISTOSYS_CODE, /* hf_shift_code; more: offset of an hf_shift_codes record */
     HF_CLIPS,         /* hf_clip */
     HF_HAS_POISSON,
     HF_DATA,                                    /* of a data row: 8 * panels + slots + varied numbers */
@@ -131,6 +131,29 @@ enum hf_header {
     HF_S_AUGMENTED,     /* covariance: SLOTS * DENSE rows, 8 * LOCAL_COLUMNS, SLOTS (SLOTS + 8) / 2 tiles */
     HF_SLAB_COVARIANCE, /* with it */
     HF_HEADER
+};
+
+/* One code for all normsys entries needs the first eight. HF_OWN_CODES: each entry's numbers say its code.
+ * For |a| < BOUND a polynomial, 1 + c1 a + .. + c6 a^6; beyond, with r = UP or -DOWN by the sign of a,
+ * exp(r a), or if LINEAR is 1 OFFSET + r a. */
+enum hf_normsys_number {
+    HF_NORMSYS_POLYNOMIAL,
+    HF_NORMSYS_UP = 6,
+    HF_NORMSYS_DOWN,
+    HF_NORMSYS_NUMBERS,
+    HF_NORMSYS_BOUND = HF_NORMSYS_NUMBERS,
+    HF_NORMSYS_OFFSET,
+    HF_NORMSYS_LINEAR,
+    HF_NORMSYS_OWN_NUMBERS
+};
+#define HF_OWN_CODES 0
+
+/* s(a), t(a) of shifts. */
+enum hf_shift_code {
+    HF_SHIFT_LINEAR,        /* 0 */
+    HF_SHIFT_JUMPING = 2,   /* pyhf's 2 */
+    HF_SHIFT_PARABOLIC = 3, /* ROOT's 2 */
+    HF_SHIFT_POLYNOMIAL = 4 /* 4p */
 };
 
 enum hf_clip { HF_CLIP_SAMPLES = 1, HF_CLIP_BINS = 2 };
@@ -192,6 +215,12 @@ typedef struct {
     unsigned constraint; /* hf_constraint_kind */
 } hf_set_record;
 enum hf_constraint_kind { HF_NO_CONSTRAINT, HF_NORMAL_CONSTRAINT, HF_POISSON_CONSTRAINT };
+
+/* If histosys entries differ in their codes: HS .. HT2 have D elements a code. Codes follow. */
+typedef struct {
+    unsigned count;
+    unsigned place; /* offset: per histosys entry, element of HS .. HT2 */
+} hf_shift_codes_record;
 
 /* element: in TILES, for their second derivative. */
 typedef struct {

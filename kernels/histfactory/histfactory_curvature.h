@@ -59,8 +59,9 @@ FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, hf_channel ch, real kap)
         TEAM_FOR(e, n_normsys) diagonal[slot[e]] = FMA(t, q[e], diagonal[slot[e]]);
         TEAM_BARRIER();
         slot = HF_I(HISTOSYS_SLOT) + un->histosys;
+        CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
         TEAM_FOR(e, n_histosys)
-            diagonal[slot[e]] = FMA(flush(phi * bent[e]), curve[slot[e]], diagonal[slot[e]]);
+            diagonal[slot[e]] = FMA(flush(phi * bent[e]), curve[place[e]], diagonal[slot[e]]);
         TEAM_BARRIER();
     }
 }

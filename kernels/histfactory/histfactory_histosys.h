@@ -5,19 +5,19 @@
 #include "numeric/sum.h"
 #include "histfactory/histfactory_records.h"
 
-/* Shift: S s(a) + A t(a); s' = 1. */
-FN void hf_interpolate(HF_PARAMETERS)
+/* Shift: S s(a) + A t(a); s' = 1. The k-th code of the model. */
+FN void hf_interpolate_by(HF_PARAMETERS, u32 code, u32 k)
 {
-    const u32 code = mi[HF_HISTOSYS_CODE];
     GLOBAL real *x = HF_S(X);
-    TEAM_FOR_PACK(i, mi[HF_DENSE]) {
-        const pack a = LOADP(x, i);
+    TEAM_FOR_PACK(slot, mi[HF_DENSE]) {
+        const u32 i = k * mi[HF_DENSE] + slot;
+        const pack a = LOADP(x, slot);
         const pack zero = PK(0.0), one = PK(1.0);
         const pmask negative = a<zero, above = a> one, below = a < -one;
         const pmask outside = OR(above, below);
         const pack size = PSELECT(negative, -a, a);
         pack value = a, bend, slope, curve;
-        if (code == 4) { /* polynomial, linear outside, twice differentiable */
+        if (code == HF_SHIFT_POLYNOMIAL) { /* polynomial, linear outside, twice differentiable */
             const pack a2 = pflush(a * a);
             const pack inner = a2 * PFMA(a2, PFMA(PK(3.0), a2, PK(-10.0)), PK(15.0));
             const pack inner1 = a * PFMA(a2, PFMA(PK(18.0), a2, PK(-40.0)), PK(30.0));
@@ -25,7 +25,11 @@ FN void hf_interpolate(HF_PARAMETERS)
             bend = PSELECT(outside, PK(8.0) * size, inner);
             slope = PSELECT(outside, PSELECT(negative, PK(-8.0), PK(8.0)), inner1);
             curve = PSELECT(outside, zero, inner2);
-        } else if (code == 2) {
+        } else if (code == HF_SHIFT_PARABOLIC) { /* linear outside with the parabola's slope at the edge */
+            bend = PSELECT(outside, PFMA(PK(16.0), size, PK(-8.0)), PK(8.0) * a * a);
+            slope = PSELECT(outside, PSELECT(negative, PK(-16.0), PK(16.0)), PK(16.0) * a);
+            curve = PSELECT(outside, zero, PK(16.0));
+        } else if (code == HF_SHIFT_JUMPING) {
             /* parabola, linear outside as in pyhf 0.7: S a + 16 A (a - 1) - S above 1, (S - 16 A) a below
              * -1 */
             const pack shifted = PSELECT(negative, a, a - one);
@@ -46,6 +50,14 @@ FN void hf_interpolate(HF_PARAMETERS)
     }
 }
 
+FN void hf_interpolate(HF_PARAMETERS)
+{
+    const u32 several = hf_has_shift_codes(mi), count = several ? hf_shift_codes_of(mi)->count : 1;
+    CONSTANT u32 *codes =
+        several ? (CONSTANT u32 *)(hf_shift_codes_of(mi) + 1) : (CONSTANT u32 *)(mi + HF_HISTOSYS_CODE);
+    for (u32 k = 0; k < count; k++) hf_interpolate_by(HF, codes[k], k);
+}
+
 /* S + A t'; `bent`: A. */
 FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
 {
@@ -64,7 +76,7 @@ FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, u32 varied)
                      shifts = hf_numbers_of(mr + ce->histosys_data, row + 8, varied);
     GLOBAL real *base = HF_S(BASE);
     hf_unit un = hf_unit_of(mi, ce->unit);
-    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
+    CONSTANT u32 *slot = hf_shift_places(mi) + un->histosys;
     const u32 n = un->histosys_count, bins = ce->bins;
     for (u32 b = 0; b < bins; b += CELL_PACKS * PACK) {
         pack linear[CELL_PACKS], bent[CELL_PACKS];
@@ -97,9 +109,9 @@ FN_LARGE void hf_cells(HF_PARAMETERS)
     }
 }
 
-/* `xg`: the unit's cell; `spot`: its entries. */
+/* `xg`: the unit's cell; `place`, `spot`: its entries. */
 FN void hf_histosys_jacobian(HF_PARAMETERS, hf_unit un, u32 panel, u32 bins, GLOBAL const real *xg,
-                             CONSTANT u32 *slot, CONSTANT u32 *spot, GLOBAL real *jacobian, u32 varied)
+                             CONSTANT u32 *place, CONSTANT u32 *spot, GLOBAL real *jacobian, u32 varied)
 {
     const u32 n = un->histosys_count;
     const hf_numbers shifts = hf_shifts(HF, un, panel, varied);
@@ -108,7 +120,7 @@ FN void hf_histosys_jacobian(HF_PARAMETERS, hf_unit un, u32 panel, u32 bins, GLO
         const pack rate = LOADP(xg, b);
         TEAM_FOR(e, n) {
             GLOBAL real *j = jacobian + 8 * spot[e];
-            STOREP(j, b, PFMA(hf_shift_slope(shifts, e, b, PACK_OF(slope[slot[e]]), 0), rate, LOADP(j, b)));
+            STOREP(j, b, PFMA(hf_shift_slope(shifts, e, b, PACK_OF(slope[place[e]]), 0), rate, LOADP(j, b)));
         }
     }
 }
@@ -119,11 +131,11 @@ FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL cons
     const u32 n = un->histosys_count;
     const hf_numbers shifts = hf_shifts(HF, un, panel, varied);
     GLOBAL const real *slope = HF_S(HT1);
-    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
+    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys, *place = hf_shift_places(mi) + un->histosys;
     pack sum = PK(0.0);
     for (u32 e = 0; e < n; e++)
         sum =
-            PFMA(hf_shift_slope(shifts, e, b, PACK_OF(slope[slot[e]]), 0), PACK_OF(direction[slot[e]]), sum);
+            PFMA(hf_shift_slope(shifts, e, b, PACK_OF(slope[place[e]]), 0), PACK_OF(direction[slot[e]]), sum);
     return pflush(sum);
 }
 
@@ -132,13 +144,13 @@ FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL cons
 FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, GLOBAL const real *weight,
                             pack factor, GLOBAL real *sums, u32 bent)
 {
-    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
+    CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
     GLOBAL const real *slope = HF_S(HT1);
     const u32 n = un->histosys_count;
     const pack w0 = weight[0], w1 = bins > 1 ? weight[1] : PK(0.0), w2 = bins > 2 ? weight[2] : PK(0.0),
                w3 = bins > 3 ? weight[3] : PK(0.0);
     for (u32 e = 0; e < n; e++) { /* panels are padded with zeros */
-        const pack at = slope[slot[e]];
+        const pack at = slope[place[e]];
         pack v[4];
         UNROLL for (u32 b = 0; b < 4; b++) v[b] = hf_shift_slope(shifts, e, b, at, bent);
         STOREP(sums, e, pflush(factor * pflush((w0 * v[0] + w2 * v[2]) + (w1 * v[1] + w3 * v[3]))));
@@ -152,7 +164,7 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL 
 {
     const u32 units = ch->units, panels = ch->panels, n = un->histosys_count;
     const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* between panels */
-    CONSTANT u32 *slot = HF_I(HISTOSYS_SLOT) + un->histosys;
+    CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
     GLOBAL const real *slope = HF_S(HT1), *weight = HF_S(CELL_WEIGHT) + hf_cell_at(ch, 0, u);
     const hf_numbers shifts = hf_shifts(HF, un, 0, varied);
     const pack factor = PACK_OF(s[mi[HF_S_F] + ch->first_unit + u]);
@@ -169,7 +181,7 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL 
         { /* at the end: the last entry again */
             const u32 entry = e + k < n ? e + k : n - 1;
             first[k] = 16 * entry;
-            bend[k] = PACK_OF(slope[slot[entry]]);
+            bend[k] = PACK_OF(slope[place[entry]]);
             UNROLL for (u32 j = 0; j < 8 / PACK; j++) acc[k][j] = PK(0.0);
         }
         for (u32 panel = 0; panel < panels; panel++) {

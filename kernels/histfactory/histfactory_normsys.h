@@ -1,6 +1,8 @@
 /* histfactory_normsys.h: factors v of normsys entries, v'/v and v''/v - (v'/v)^2.
  *
- * Code 1: exponential. Code 4: for |a| < 1 the polynomial of degree 6 with two matching derivatives. */
+ * Code 1: exponential. Code 4: for |a| < 1 the polynomial of degree 6 with two matching derivatives.
+ * HF_OWN_CODES: as each entry's numbers say (enum hf_normsys_number); what is linear outside stays at 0 where
+ * it would be negative. */
 #ifndef PARITAS_HISTFACTORY_NORMSYS_H
 #define PARITAS_HISTFACTORY_NORMSYS_H
 
@@ -13,9 +15,55 @@ typedef struct {
     pack v, u, exponent;
 } hf_factor_of_entry;
 
+/* An entry of its own code. */
+typedef struct {
+    pack rate; /* r */
+    pmask outer, linear;
+} hf_factor_shape;
+
+FN hf_factor_shape hf_normsys_shape(CONSTANT u32 *mi, CONSTANT elem *mr, pack a, u32 i)
+{
+    const u32 n = mi[HF_NORMSYS_ENTRIES];
+    CONSTANT elem *c = HF_R(NORMSYS);
+    const pack bound = LOADM(c + HF_NORMSYS_BOUND * n, i);
+    hf_factor_shape shape;
+    shape.outer = OR(a >= bound, a <= -bound);
+    shape.linear = LOADM(c + HF_NORMSYS_LINEAR * n, i) > PK(0.0);
+    shape.rate = PSELECT(a >= PK(0.0), LOADM(c + HF_NORMSYS_UP * n, i), -LOADM(c + HF_NORMSYS_DOWN * n, i));
+    return shape;
+}
+
+FN_LARGE hf_factor_of_entry hf_normsys_of_own_code(CONSTANT u32 *mi, CONSTANT elem *mr, pack a, u32 i)
+{
+    const u32 n = mi[HF_NORMSYS_ENTRIES];
+    CONSTANT elem *c = HF_R(NORMSYS);
+    const pack zero = PK(0.0), one = PK(1.0);
+    const hf_factor_shape shape = hf_normsys_shape(mi, mr, a, i);
+    const pmask exponential = AND(shape.outer, PNOT(shape.linear));
+    pack v = LOADM(c + 5 * n, i), d = v;
+    v = PFMA(v, a, LOADM(c + 4 * n, i));
+    UNROLL for (u32 k = 0; k < 4; k++)
+    {
+        d = PFMA(d, a, v);
+        v = PFMA(v, a, LOADM(c + (3 - k) * n, i));
+    }
+    d = PFMA(d, a, v);
+    v = PFMA(v, a, one);
+    const pack line = PFMA(shape.rate, a, LOADM(c + HF_NORMSYS_OFFSET * n, i));
+    v = PSELECT(shape.outer, PSELECT(shape.linear, line, one), v);
+    d = PSELECT(shape.outer, shape.rate, d);
+    const pmask held = AND(shape.linear, v <= zero);
+    hf_factor_of_entry f;
+    f.v = PSELECT(held, zero, v);
+    f.u = PSELECT(held, zero, PSELECT(exponential, shape.rate, pflush(PDIVIDE(d, PSELECT(held, one, v)))));
+    f.exponent = PSELECT(exponential, pflush(a * shape.rate), zero);
+    return f;
+}
+
 FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, pack a, u32 i,
                                  u32 derivatives)
 {
+    if (code == HF_OWN_CODES) return hf_normsys_of_own_code(mi, mr, a, i);
     const u32 n = mi[HF_NORMSYS_ENTRIES];
     CONSTANT elem *c = HF_R(NORMSYS);
     hf_factor_of_entry f;
@@ -85,15 +133,22 @@ FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
     CONSTANT u32 *slot = HF_I(NORMSYS_SLOT);
     TEAM_FOR_PACK(i, n) {
         pack q = PK(0.0);
-        if (code == 4) {
-            const pack a = GATHERP(HF_S(X), slot, i), u = LOADP(HF_S(NU), i);
-            const pmask outer = OR(a >= PK(1.0), a <= PK(-1.0));
+        if (code != 1) {
+            const pack a = GATHERP(HF_S(X), slot, i), u = LOADP(HF_S(NU), i),
+                       v = hf_normsys(mi, mr, code, a, i, 0).v;
+            pmask outer = OR(a >= PK(1.0), a <= PK(-1.0)), line = PK(1.0) < PK(0.0);
+            if (code == HF_OWN_CODES) {
+                const hf_factor_shape shape = hf_normsys_shape(mi, mr, a, i);
+                line = AND(shape.linear, OR(shape.outer, v <= PK(0.0)));
+                outer = OR(shape.outer, line);
+            }
             pack d2 = PK(30.0) * LOADM(c + 5 * n, i);
             d2 = PFMA(d2, a, PK(20.0) * LOADM(c + 4 * n, i));
             d2 = PFMA(d2, a, PK(12.0) * LOADM(c + 3 * n, i));
             d2 = PFMA(d2, a, PK(6.0) * LOADM(c + 2 * n, i));
             d2 = PFMA(d2, a, PK(2.0) * LOADM(c + n, i));
-            q = PSELECT(outer, q, PFMA(-u, u, PDIVIDE(d2, hf_normsys(mi, mr, code, a, i, 0).v)));
+            q = PSELECT(outer, q, PFMA(-u, u, PDIVIDE(d2, PSELECT(line, PK(1.0), v))));
+            q = PSELECT(line, -u * u, q);
         }
         STOREP(HF_S(NQ), i, pflush(q));
     }

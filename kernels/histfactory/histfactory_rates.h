@@ -164,7 +164,7 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
     const u32 bins = hf_bins(ch, panel), units = ch->units;
     hf_unit records = hf_unit_of(mi, ch->first_unit);
     CONSTANT u32 *normsys_spot = HF_I(NORMSYS_SPOT), *histosys_spot = HF_I(HISTOSYS_SPOT),
-                 *histosys_slot = HF_I(HISTOSYS_SLOT), *scalar_spot = HF_I(SCALAR_SPOT);
+                 *histosys_place = hf_shift_places(mi), *scalar_spot = HF_I(SCALAR_SPOT);
     GLOBAL const real *nu = HF_S(NU), *others = HF_S(PHI_OTHERS);
     TEAM_FOR_PACK(i, 64 * ch->blocks) STOREP(jacobian, i, PK(0.0));
     TEAM_BARRIER();
@@ -174,11 +174,11 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
         hf_add_entries(jacobian, normsys_spot + un->normsys, un->normsys_count, nu + un->normsys, xe + 8 * k,
                        bins);
         TEAM_BARRIER();
-        CONSTANT u32 *slot = histosys_slot + un->histosys, *spot = histosys_spot + un->histosys;
+        CONSTANT u32 *place = histosys_place + un->histosys, *spot = histosys_spot + un->histosys;
         if (un->varied != HF_NOT_VARIED)
-            hf_histosys_jacobian(HF, un, panel, bins, xg + 8 * k, slot, spot, jacobian, 1);
+            hf_histosys_jacobian(HF, un, panel, bins, xg + 8 * k, place, spot, jacobian, 1);
         else
-            hf_histosys_jacobian(HF, un, panel, bins, xg + 8 * k, slot, spot, jacobian, 0);
+            hf_histosys_jacobian(HF, un, panel, bins, xg + 8 * k, place, spot, jacobian, 0);
         TEAM_BARRIER();
         hf_add_entries(jacobian, scalar_spot + scalars, n_scalars, others + scalars, xs + 8 * k, bins);
         TEAM_BARRIER();

@@ -21,6 +21,7 @@ typedef CONSTANT hf_cell_record *hf_cell;
 typedef CONSTANT hf_unit_record *hf_unit;
 typedef CONSTANT hf_set_record *hf_set;
 typedef CONSTANT hf_pair_record *hf_pair;
+typedef CONSTANT hf_shift_codes_record *hf_shift_codes;
 
 FN hf_channel hf_channel_of(CONSTANT u32 *mi, u32 c)
 {
@@ -39,6 +40,27 @@ FN hf_unit hf_unit_of(CONSTANT u32 *mi, u32 unit)
 FN hf_set hf_set_of(CONSTANT u32 *mi, hf_channel ch, u32 set)
 {
     return (hf_set)(HF_I(SETS)) + (ch->first_set + set);
+}
+
+/* ---- codes of histosys entries ---- */
+
+FN u32 hf_has_shift_codes(CONSTANT u32 *mi)
+{
+    return mi[HF_HISTOSYS_CODE] > HF_SHIFT_POLYNOMIAL;
+}
+FN hf_shift_codes hf_shift_codes_of(CONSTANT u32 *mi)
+{
+    return (hf_shift_codes)(mi + mi[HF_HISTOSYS_CODE]);
+}
+/* Elements of HS, HT, HT1, HT2. */
+FN u32 hf_shift_count(CONSTANT u32 *mi)
+{
+    return mi[HF_DENSE] * (hf_has_shift_codes(mi) ? hf_shift_codes_of(mi)->count : 1);
+}
+/* Per histosys entry, its element there. */
+FN CONSTANT u32 *hf_shift_places(CONSTANT u32 *mi)
+{
+    return hf_has_shift_codes(mi) ? (CONSTANT u32 *)(mi + hf_shift_codes_of(mi)->place) : HF_I(HISTOSYS_SLOT);
 }
 
 /* ---- places; `panel` counts within the channel ---- */

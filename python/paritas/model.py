@@ -47,14 +47,15 @@ class Model(_engine.Model):
         patches: DocumentLike | Iterable[DocumentLike] = (),
         measurement: str | None = None,
         poi: str | None = None,
-        normsys_code: int | None = None,
+        normsys_code: None | int | str = None,
         histosys_code: None | int | str = None,
         clip_sample: float | None = None,
         clip_bin: float | None = None,
     ) -> "Model":
         """The model of a workspace (path, dict or Workspace) with JSON patches applied in order. measurement
-        None: the first; poi: "" for none, None for the measurement's. normsys_code 1 or 4 (default),
-        histosys_code 0, 2 or "4p" (default); clips: lower limits of expected rates of a sample, of a bin."""
+        None: the first; poi: "" for none, None for the measurement's. normsys_code 0, 1, "2c", 4 (default)
+        or 6, histosys_code 0, 1, 2, "2c", "4p" (default), 5 or 6, for modifiers without a code of their own;
+        clips: lower limits of expected rates of a sample, of a bin."""
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))

@@ -26,6 +26,7 @@ enum entry_kind { ENTRY_NORMSYS, ENTRY_HISTOSYS, ENTRY_SCALAR, ENTRY_KINDS };
 struct entry {
     const struct hf_modifier *modifier;
     enum entry_kind kind;
+    paritas_normsys_code code; /* of a normsys: its modifier's, or that of a histosys as factor */
     uint32_t parameter;
     uint32_t number; /* within this kind */
 };
@@ -61,6 +62,7 @@ struct hf_counts {
     size_t channels, panels, cells, units, sets;
     size_t normsys, histosys, scalars;   /* entries; normsys padded to 8 a unit */
     size_t dense, blocks, slots, locals; /* slots = dense + locals, all padded; blocks = dense / 8 */
+    size_t normsys_numbers, shifts;      /* a normsys entry; of HS .. HT2 */
     size_t varied, widths;               /* behind the auxiliary data of a data row */
     size_t histosys_sums;                /* histosys entries, padded to 8 a unit */
     size_t unit_rows, rows;              /* elements of second-order rows, of kept rows */
@@ -86,6 +88,8 @@ struct freezer {
     struct ints pairs;           /* pairs of scalars */
     struct ints works;           /* see freeze_tables.c */
     uint32_t n_templates;        /* in a data row */
+    uint32_t normsys_code;       /* 1, 4, HF_OWN_CODES */
+    uint32_t shift_codes[HF_SHIFT_POLYNOMIAL + 1], n_shift_codes; /* of histosys entries */
 };
 
 #define NONE UINT32_MAX

@@ -11,6 +11,16 @@ static const struct {
     [ENTRY_HISTOSYS] = {HF_I_HISTOSYS_SLOT, HF_I_HISTOSYS_PLACE, HF_I_HISTOSYS_SPOT},
     [ENTRY_SCALAR] = {HF_I_SCALAR_SLOT, HF_I_SCALAR_PLACE, HF_I_SCALAR_SPOT}};
 
+/* The number of the entry's code among the model's; new ones are added. */
+static uint32_t shift_code(struct freezer *f, const struct entry *entry)
+{
+    const uint32_t code = (uint32_t)(entry->modifier->code - PARITAS_HISTOSYS_CODE_0);
+    uint32_t k = 0;
+    while (k < f->n_shift_codes && f->shift_codes[k] != code) k++;
+    if (k == f->n_shift_codes) f->shift_codes[f->n_shift_codes++] = code;
+    return k;
+}
+
 static void number_slots(struct freezer *f)
 {
     f->n.slots = f->n.dense;
@@ -27,11 +37,36 @@ static void number_slots(struct freezer *f)
     if (f->model->templates.n_widths) f->n.widths = 2 * f->n.slots;
 }
 
+/* One code for all normsys entries, or each its own; the codes of histosys entries. */
+static void choose_codes(struct freezer *f)
+{
+    f->normsys_code = f->options->normsys_code ? f->options->normsys_code : PARITAS_NORMSYS_CODE_4;
+    bool first = true;
+    for (size_t u = 0; u < f->n.units; u++)
+        for (uint32_t k = 0; k < f->units[u].n_entries; k++) {
+            const struct entry *entry = &f->units[u].entries[k];
+            if (entry->kind == ENTRY_NORMSYS) {
+                f->normsys_code = first || f->normsys_code == entry->code ? entry->code : HF_OWN_CODES;
+                first = false;
+            }
+            if (entry->kind == ENTRY_HISTOSYS) shift_code(f, entry);
+        }
+    if (f->normsys_code != PARITAS_NORMSYS_CODE_1 && f->normsys_code != PARITAS_NORMSYS_CODE_4)
+        f->normsys_code = HF_OWN_CODES;
+    f->n.normsys_numbers = f->normsys_code == HF_OWN_CODES ? HF_NORMSYS_OWN_NUMBERS : HF_NORMSYS_NUMBERS;
+    if (f->n_shift_codes == 0) { /* no entry reads it */
+        const int code = f->options->histosys_code;
+        f->shift_codes[f->n_shift_codes++] = code && hf_factor_code(code) == PARITAS_NORMSYS_CODE_DEFAULT
+                                                 ? (uint32_t)(code - PARITAS_HISTOSYS_CODE_0)
+                                                 : HF_SHIFT_POLYNOMIAL;
+    }
+    f->n.shifts = f->n.dense * f->n_shift_codes;
+}
+
 static void write_header(struct freezer *f)
 {
     const struct hf_counts *n = &f->n;
     const paritas_model_options *options = f->options;
-    const int histosys_code = options->histosys_code ? options->histosys_code : PARITAS_HISTOSYS_CODE_4P;
     HEADER(f, HF_DENSE) = (uint32_t)n->dense;
     HEADER(f, HF_BLOCKS) = (uint32_t)n->blocks;
     HEADER(f, HF_SLOTS) = (uint32_t)n->slots;
@@ -41,8 +76,8 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_UNITS) = (uint32_t)n->units;
     HEADER(f, HF_NORMSYS_ENTRIES) = (uint32_t)n->normsys;
     HEADER(f, HF_SCALARS) = (uint32_t)n->scalars;
-    HEADER(f, HF_NORMSYS_CODE) = options->normsys_code ? options->normsys_code : PARITAS_NORMSYS_CODE_4;
-    HEADER(f, HF_HISTOSYS_CODE) = (uint32_t)(histosys_code - PARITAS_HISTOSYS_CODE_0);
+    HEADER(f, HF_NORMSYS_CODE) = f->normsys_code;
+    HEADER(f, HF_HISTOSYS_CODE) = f->shift_codes[0];
     HEADER(f, HF_CLIPS) =
         (options->clip_sample ? HF_CLIP_SAMPLES : 0) | (options->clip_bin ? HF_CLIP_BINS : 0);
     HEADER(f, HF_DATA) = (uint32_t)(8 * n->panels + n->slots + n->varied + n->widths);
@@ -112,11 +147,21 @@ static bool place_unit(struct freezer *f, const struct channel *ch, struct unit 
     return true;
 }
 
-static void write_coefficients(struct freezer *f, const struct entry *entry)
+static void write_factor(struct freezer *f, const struct unit *unit, const struct entry *entry)
 {
-    double c[8], *table = f->reals.at + HEADER(f, HF_R_NORMSYS) + entry->number;
-    hf_normsys_coefficients(entry->modifier, c);
-    for (uint32_t i = HEADER(f, HF_NORMSYS_CODE) == 4 ? 0 : 6; i < 8; i++) table[i * f->n.normsys] = c[i];
+    const struct hf_modifier *m = entry->modifier;
+    const uint32_t bin = unit->first_bin; /* a histosys as factor: the only one */
+    const double nominal = unit->sample->data[bin];
+    double c[HF_NORMSYS_OWN_NUMBERS], *table = f->reals.at + HEADER(f, HF_R_NORMSYS) + entry->number;
+    if (m->type == HF_NORMSYS)
+        hf_factor_numbers(m->hi, m->lo, entry->code, c);
+    else if (nominal > 0.0)
+        hf_factor_numbers(m->hi_data[bin] / nominal, m->lo_data[bin] / nominal, entry->code, c);
+    else
+        hf_factor_numbers(1.0, 1.0, entry->code, c);
+    for (size_t i = HEADER(f, HF_NORMSYS_CODE) == PARITAS_NORMSYS_CODE_1 ? HF_NORMSYS_UP : 0;
+         i < f->n.normsys_numbers; i++)
+        table[i * f->n.normsys] = c[i];
 }
 
 static void write_shifts(struct freezer *f, const struct channel *ch, const struct unit *unit,
@@ -140,7 +185,7 @@ static void write_entries(struct freezer *f, const struct channel *ch, const str
                        *places = entry->kind == ENTRY_SCALAR ? unit->scalar_place : unit->place;
         ints[HEADER(f, entry_tables[entry->kind].slot) + entry->number] = slot;
         ints[HEADER(f, entry_tables[entry->kind].place) + entry->number] = places[slot / 8] + slot % 8;
-        if (entry->kind == ENTRY_NORMSYS) write_coefficients(f, entry);
+        if (entry->kind == ENTRY_NORMSYS) write_factor(f, unit, entry);
         if (entry->kind == ENTRY_HISTOSYS) write_shifts(f, ch, unit, entry);
     }
     /* padding repeats a slot of the unit, without effect: v = 1, u = 0 */
@@ -201,6 +246,27 @@ static bool write_units(struct freezer *f)
     hf_unit_record *records = RECORDS(f, unit, UNITS);
     for (size_t u = 0; u < f->n.units; u++) records[u] = f->units[u].record;
     return !f->pairs.failed;
+}
+
+static bool write_shift_codes(struct freezer *f)
+{
+    if (f->n_shift_codes == 1) return true;
+    const size_t record = freeze_extend(f, &f->ints, HF_WORDS(hf_shift_codes_record) + f->n_shift_codes),
+                 place = freeze_extend(f, &f->ints, f->n.histosys + 8);
+    if (f->ints.failed) return false;
+    HEADER(f, HF_HISTOSYS_CODE) = (uint32_t)record;
+    *(hf_shift_codes_record *)(f->ints.at + record) =
+        (hf_shift_codes_record){f->n_shift_codes, (uint32_t)place};
+    memcpy(f->ints.at + record + HF_WORDS(hf_shift_codes_record), f->shift_codes,
+           f->n_shift_codes * sizeof *f->shift_codes);
+    for (size_t u = 0; u < f->n.units; u++)
+        for (uint32_t k = 0; k < f->units[u].n_entries; k++) {
+            const struct entry *entry = &f->units[u].entries[k];
+            if (entry->kind == ENTRY_HISTOSYS)
+                f->ints.at[place + entry->number] =
+                    (uint32_t)f->n.dense * shift_code(f, entry) + f->dense_of[entry->parameter];
+        }
+    return true;
 }
 
 /* A channel's addition to a tile. */
@@ -385,11 +451,12 @@ static bool write_pairs(struct freezer *f)
 bool freeze_tables(struct freezer *f)
 {
     number_slots(f);
+    choose_codes(f);
     if (!make_tables(f)) return false;
     write_header(f);
     f->reals.at[HEADER(f, HF_R_CLIPS)] = f->options->clip_sample_at;
     f->reals.at[HEADER(f, HF_R_CLIPS) + 1] = f->options->clip_bin_at;
     hf_set_record *sets = RECORDS(f, set, SETS);
     for (size_t l = 0; l < f->n.sets; l++) sets[l] = f->sets[l].record;
-    return write_units(f) && place_channels(f) && write_works(f) && write_pairs(f);
+    return write_units(f) && write_shift_codes(f) && place_channels(f) && write_works(f) && write_pairs(f);
 }

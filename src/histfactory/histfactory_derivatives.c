@@ -15,17 +15,29 @@ struct tangent {
     const double *lambda, *lambda1, *g, *g1, *s, *t, *t1, *direction;
 };
 
+/* NULL: all histosys have one code. */
+static const hf_shift_codes_record *shift_codes(const struct hf_model *model)
+{
+    const uint32_t *mi = model->frozen.tables.ints;
+    return mi[HF_HISTOSYS_CODE] > HF_SHIFT_POLYNOMIAL ? (const void *)(mi + mi[HF_HISTOSYS_CODE]) : NULL;
+}
+static size_t shift_count(const struct hf_model *model)
+{
+    const hf_shift_codes_record *codes = shift_codes(model);
+    return (size_t)model->frozen.tables.ints[HF_DENSE] * (codes ? codes->count : 1);
+}
+
 static struct tangent tangent_of(const struct hf_model *model, const double *point, const double *answer)
 {
-    const size_t bins = model->n_bins, cells = model->n_cells, dense = model->frozen.tables.ints[HF_DENSE];
+    const size_t bins = model->n_bins, cells = model->n_cells, shifts = shift_count(model);
     const double *s = answer + HF_TANGENT_S(bins, cells);
     return (struct tangent){answer,
                             answer + HF_TANGENT_LAMBDA1(bins),
                             answer + HF_TANGENT_G(bins),
                             answer + HF_TANGENT_G1(bins, cells),
                             s,
-                            s + dense,
-                            s + 2 * dense,
+                            s + shifts,
+                            s + 2 * shifts,
                             point + model->frozen.n_slots};
 }
 
@@ -34,7 +46,9 @@ static struct tangent tangent_of(const struct hf_model *model, const double *poi
 static void pull_rates(const struct hf_model *model, const struct tangent *at, const double *p,
                        const double *q, double *templates)
 {
-    const uint32_t *slots = model->frozen.tables.ints + model->frozen.tables.ints[HF_I_HISTOSYS_SLOT];
+    const uint32_t *mi = model->frozen.tables.ints, *slots = mi + mi[HF_I_HISTOSYS_SLOT];
+    const hf_shift_codes_record *codes = shift_codes(model);
+    const uint32_t *places = codes ? mi + codes->place : slots;
     for (uint32_t i = 0; i < model->templates.n_units; i++) {
         const struct hf_varied_unit *unit = &model->templates.units[i];
         for (uint32_t b = 0; b < unit->n_bins; b++) {
@@ -45,9 +59,9 @@ static void pull_rates(const struct hf_model *model, const struct tangent *at, c
             double nominal = whole;
             for (uint32_t e = 0; e < unit->n_entries; e++) {
                 const struct hf_modifier *m = unit->entries[e];
-                const uint32_t slot = slots[unit->first_entry + e];
-                const double by_s = whole * at->s[slot] + turn * at->direction[slot],
-                             by_a = whole * at->t[slot] + turn * at->t1[slot] * at->direction[slot];
+                const uint32_t slot = slots[unit->first_entry + e], place = places[unit->first_entry + e];
+                const double by_s = whole * at->s[place] + turn * at->direction[slot],
+                             by_a = whole * at->t[place] + turn * at->t1[place] * at->direction[slot];
                 if (m->hi_template) templates[m->hi_template - 1 + bin] += by_a / 16.0 + 0.5 * by_s;
                 if (m->lo_template) templates[m->lo_template - 1 + bin] += by_a / 16.0 - 0.5 * by_s;
                 nominal -= by_a / 8.0;
@@ -161,9 +175,8 @@ static void take_derivatives(void *user, size_t k, const double *point, const do
 static paritas_status run_tangent(paritas_context *context, struct hf_points *points)
 {
     const struct hf_model *model = points->model;
-    const size_t dense = model->frozen.tables.ints[HF_DENSE];
     return hf_points_run(context, context->host, model->frozen.family->tangent,
-                         HF_TANGENT_SIZE(model->n_bins, model->n_cells, dense), points);
+                         HF_TANGENT_SIZE(model->n_bins, model->n_cells, shift_count(model)), points);
 }
 
 paritas_status hf_data_derivatives(paritas_context *context, const paritas_model *given, size_t n,

@@ -20,9 +20,11 @@ static paritas_status check_options(paritas_context *context, const paritas_mode
 #define NORMSYS(name, ...) || options->normsys_code == name
 #define HISTOSYS(name, ...) || options->histosys_code == name
     if (!(false PARITAS_NORMSYS_CODE_LIST(NORMSYS)))
-        return paritas_refuse(context, "normsys code %d: there are 1 and 4", options->normsys_code);
+        return paritas_refuse(context, "normsys code %d: there is none of this number",
+                              (int)options->normsys_code);
     if (!(false PARITAS_HISTOSYS_CODE_LIST(HISTOSYS)))
-        return paritas_refuse(context, "histosys code: there are PARITAS_HISTOSYS_CODE_0, _2 and _4P");
+        return paritas_refuse(context, "histosys code %d: there is none of this number",
+                              (int)options->histosys_code);
     if (options->clip_sample && !(options->clip_sample_at - options->clip_sample_at == 0.0))
         return paritas_refuse(context, "clip of samples at %g: must be a finite number",
                               options->clip_sample_at);
@@ -43,6 +45,12 @@ paritas_status paritas_model_create(paritas_context *context, const paritas_work
     TRY(SIZED_TAKE(context, paritas_model_options, "options", given, &options));
     TRY(check_options(context, &options));
     TRY(hf_spec_read(context, workspace, options.measurement, options.poi, &spec));
+    const paritas_status settled =
+        hf_codes_settle(context, workspace, spec, options.normsys_code, options.histosys_code);
+    if (settled != PARITAS_OK) {
+        hf_spec_free(spec);
+        return settled;
+    }
     TRY(hf_freeze(context, spec, &options, &made));
     *model = (paritas_model *)made;
     return PARITAS_OK;

@@ -55,6 +55,12 @@ static paritas_status find_template(const struct freezer *f, size_t t, struct hf
             f->context, PARITAS_NOT_FOUND,
             "templates[%zu]: the sample '%.200s' has no histosys '%.200s' in the channel '%.200s'", t,
             wanted->sample, wanted->modifier, wanted->channel);
+    for (uint32_t k = 0; k < sample->n_modifiers; k++)
+        if (hf_multiplies_bins(&sample->modifiers[k]) && (!shift || modifier == &sample->modifiers[k]))
+            return paritas_refuse(f->context,
+                                  "templates[%zu]: the histosys '%.200s' is a factor of each bin (code 1, 5 "
+                                  "or 6), which is frozen with the model",
+                                  t, f->spec->sets[sample->modifiers[k].set].name);
     found->sample = sample;
     found->numbers = !shift ? sample->data : up ? modifier->hi_data : modifier->lo_data;
     *mark = !shift ? &sample->data_template : up ? &modifier->hi_template : &modifier->lo_template;

@@ -1,5 +1,8 @@
 /* modifier_normsys.c: an interpolated factor; normal constraint. */
+#include "histfactory/histfactory_arrays.h"
 #include "histfactory/modifier_numbers.h"
+
+#include <string.h>
 
 static bool acts(const struct hf_modifier *modifier, const struct hf_sample *sample, uint32_t n_bins)
 {
@@ -17,10 +20,10 @@ const struct hf_modifier_kind hf_modifier_normsys = {.name = "normsys",
                                                      .upper = 5.0,
                                                      .acts = acts};
 
-/* The polynomial matches hi^a at a = 1, lo^-a at a = -1: value and two derivatives. */
-void hf_normsys_coefficients(const struct hf_modifier *modifier, double c[8])
+/* Matches hi^a at a = 1, lo^-a at a = -1: value and two derivatives. */
+static void put_exponential(double hi, double lo, double *c)
 {
-    const double hi = modifier->hi, lo = modifier->lo, log_hi = host_log(hi), log_lo = host_log(lo);
+    const double log_hi = host_log(hi), log_lo = host_log(lo);
     const double up1 = hi * log_hi, down1 = -lo * log_lo, up2 = up1 * log_hi, down2 = lo * log_lo * log_lo;
     const double even = 0.5 * (hi + lo) - 1.0, odd = 0.5 * (hi - lo);
     const double even1 = 0.5 * (up1 - down1), odd1 = 0.5 * (up1 + down1), even2 = 0.5 * (up2 + down2),
@@ -31,6 +34,37 @@ void hf_normsys_coefficients(const struct hf_modifier *modifier, double c[8])
     c[5] = (even2 - 5.0 * even1 + 8.0 * even) / 8.0;
     c[3] = 0.5 * (even1 - 2.0 * even) - 2.0 * c[5];
     c[1] = even - c[3] - c[5];
-    c[6] = log_hi;
-    c[7] = log_lo;
+    c[HF_NORMSYS_UP] = log_hi;
+    c[HF_NORMSYS_DOWN] = log_lo;
+}
+
+static void put_linear(double hi, double lo, paritas_normsys_code code, double *c)
+{
+    const double even = 0.5 * (hi + lo) - 1.0, odd = 0.5 * (hi - lo);
+    c[HF_NORMSYS_LINEAR] = c[HF_NORMSYS_OFFSET] = 1.0;
+    c[HF_NORMSYS_BOUND] = code == PARITAS_NORMSYS_CODE_0 ? 0.0 : 1.0;
+    c[HF_NORMSYS_UP] = hi - 1.0;
+    c[HF_NORMSYS_DOWN] = lo - 1.0;
+    c[0] = odd;
+    if (code == PARITAS_NORMSYS_CODE_6) { /* as a histosys with 4p */
+        c[1] = 1.875 * even;
+        c[3] = -1.25 * even;
+        c[5] = 0.375 * even;
+    } else if (code == PARITAS_NORMSYS_CODE_2C) {
+        c[1] = even;
+        c[HF_NORMSYS_OFFSET] = 1.0 - even;
+        c[HF_NORMSYS_UP] = 2.0 * even + odd;
+        c[HF_NORMSYS_DOWN] = 2.0 * even - odd;
+    }
+}
+
+void hf_factor_numbers(double hi, double lo, paritas_normsys_code code, double *c)
+{
+    memset(c, 0, HF_NORMSYS_OWN_NUMBERS * sizeof *c);
+    if (code == PARITAS_NORMSYS_CODE_1 || code == PARITAS_NORMSYS_CODE_4) {
+        put_exponential(hi, lo, c);
+        c[HF_NORMSYS_BOUND] = code == PARITAS_NORMSYS_CODE_1 ? 0.0 : 1.0;
+    } else {
+        put_linear(hi, lo, code, c);
+    }
 }

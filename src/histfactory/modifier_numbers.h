@@ -43,7 +43,20 @@ static inline void hf_put_shift(double nominal, double hi, double lo, double *pa
     pair[8] = (up - down) / 16.0;
 }
 
-/* normsys: c1..c6 of the code 4 polynomial, ln hi, ln lo. */
-void hf_normsys_coefficients(const struct hf_modifier *modifier, double c[8]);
+/* A factor that is hi at 1 and lo at -1: its numbers by enum hf_normsys_number (kernel tables). */
+void hf_factor_numbers(double hi, double lo, paritas_normsys_code code, double *c);
+
+/* Histosys of these codes are factors, one a bin: the code of the factor. Others are shifts: DEFAULT. */
+static inline paritas_normsys_code hf_factor_code(int histosys_code)
+{
+    return histosys_code == PARITAS_HISTOSYS_CODE_1   ? PARITAS_NORMSYS_CODE_1
+           : histosys_code == PARITAS_HISTOSYS_CODE_5 ? PARITAS_NORMSYS_CODE_4
+           : histosys_code == PARITAS_HISTOSYS_CODE_6 ? PARITAS_NORMSYS_CODE_6
+                                                      : PARITAS_NORMSYS_CODE_DEFAULT;
+}
+static inline bool hf_multiplies_bins(const struct hf_modifier *modifier)
+{
+    return modifier->type == HF_HISTOSYS && hf_factor_code(modifier->code) != PARITAS_NORMSYS_CODE_DEFAULT;
+}
 
 #endif

@@ -111,6 +111,12 @@ paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *wo
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
 paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace);
 
+/* Member of a normsys' or histosys' data, beyond pyhf's schema: its own interpolation, as "code2c". Fills
+ * `code` of the modifier; `node` NULL: the model's. */
+#define HF_CODE_KEY "interpcode"
+paritas_status hf_code_read(const struct hf_place *data, const struct json *node,
+                            struct hf_modifier *modifier);
+
 /* `member` "": the whole sample or modifier; element HF_NONE: the whole member. */
 paritas_status hf_refuse_use(const struct hf_raw *raw, const struct hf_use *use, const char *member,
                              uint32_t element, const char *format, ...) PRINTF_LIKE(5, 6);

@@ -83,19 +83,21 @@ static paritas_status refuse_twice(const struct hf_place *place, const struct hf
 static paritas_status read_data(struct hf_raw *raw, const struct hf_place *place, const struct json *node,
                                 struct hf_modifier *modifier)
 {
-    const struct json *hi, *lo;
+    const struct json *hi, *lo, *code;
     switch (hf_kind(modifier->type)->data) {
     case HF_DATA_HI_LO:
-        TRY(HF_FIELDS(place, node, false, {"hi", HF_NUMBER, &hi}, {"lo", HF_NUMBER, &lo}));
+        TRY(HF_FIELDS(place, node, false, {"hi", HF_NUMBER, &hi}, {"lo", HF_NUMBER, &lo},
+                      {HF_CODE_KEY, HF_STRING | HF_OPTIONAL, &code}));
         modifier->hi = hi->number;
         modifier->lo = lo->number;
-        return PARITAS_OK;
+        return hf_code_read(place, code, modifier);
     case HF_DATA_BINS:
         TRY(hf_expect(place, node, HF_FILLED_ARRAY));
         return read_numbers(raw, place, node, &modifier->uncertainty, &modifier->n_hi);
     case HF_DATA_HI_LO_BINS:
         TRY(HF_FIELDS(place, node, false, {"hi_data", HF_FILLED_ARRAY, &hi},
-                      {"lo_data", HF_FILLED_ARRAY, &lo}));
+                      {"lo_data", HF_FILLED_ARRAY, &lo}, {HF_CODE_KEY, HF_STRING | HF_OPTIONAL, &code}));
+        TRY(hf_code_read(place, code, modifier));
         TRY(read_list(raw, place, "hi_data", hi, &modifier->hi_data, &modifier->n_hi));
         return read_list(raw, place, "lo_data", lo, &modifier->lo_data, &modifier->n_lo);
     case HF_DATA_NONE:

@@ -18,6 +18,7 @@ struct hf_modifier {
     hf_type type;
     uint32_t set;                    /* in hf_spec.sets */
     uint32_t first;                  /* element for bin 0 of this channel */
+    int code;                        /* NORMSYS: paritas_normsys_code; HISTOSYS: paritas_histosys_code */
     double hi, lo;                   /* NORMSYS */
     const double *hi_data, *lo_data; /* HISTOSYS, one a bin */
     /* HISTOSYS: place among template numbers + 1; 0: the arrays above */
@@ -81,5 +82,11 @@ struct paritas_workspace;
 paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *workspace,
                             const char *measurement, const char *poi, struct hf_spec **spec);
 void hf_spec_free(struct hf_spec *spec);
+
+/* Gives `normsys` and `histosys` to modifiers without a code of their own. INVALID_INPUT: a histosys that its
+ * code cannot interpolate. */
+paritas_status hf_codes_settle(paritas_context *context, const paritas_workspace *workspace,
+                               struct hf_spec *spec, paritas_normsys_code normsys,
+                               paritas_histosys_code histosys);
 
 #endif

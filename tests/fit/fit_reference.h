@@ -18,7 +18,7 @@ struct jet {
 /* What the likelihood needs beside the specification; zeros are no clips. */
 struct reference {
     const struct hf_spec *spec;
-    int normsys_code;  /* 1, 4 */
+    int normsys_code;  /* PARITAS_NORMSYS_..., of modifiers without their own */
     int histosys_code; /* PARITAS_HISTOSYS_... */
     bool clip_sample, clip_bin;
     double clip_sample_at, clip_bin_at;

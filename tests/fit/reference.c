@@ -124,24 +124,17 @@ void reference_close(struct reference *reference)
     free(reference->polynomials);
 }
 
-/* The factor of a normsys. */
-static struct jet normsys(const struct reference *reference, const struct hf_modifier *m,
-                          const double polynomial_of[6], struct jet x)
-{
-    if (reference->normsys_code == 1) return x.v >= 0.0 ? power(m->hi, x) : power(1.0 / m->lo, x);
-    if (x.v >= 1.0) return power(m->hi, x);
-    if (x.v <= -1.0) return power(1.0 / m->lo, x);
-    return polynomial(polynomial_of, x);
-}
-
 /* What a histosys adds to a bin whose nominal rate becomes `hi` at 1 and `lo` at -1. */
-static struct jet histosys(const struct reference *reference, double nominal, double hi, double lo,
-                           struct jet x)
+static struct jet shift(int code, double nominal, double hi, double lo, struct jet x)
 {
     const double up = hi - nominal, down = nominal - lo;
-    if (reference->histosys_code == PARITAS_HISTOSYS_CODE_0) return scaled(x.v > 0.0 ? up : down, x);
-    if (reference->histosys_code == PARITAS_HISTOSYS_CODE_2) {
+    if (code == PARITAS_HISTOSYS_CODE_0) return scaled(x.v > 0.0 ? up : down, x);
+    if (code == PARITAS_HISTOSYS_CODE_2 || code == PARITAS_HISTOSYS_CODE_2C) {
         const double a = 0.5 * (hi + lo) - nominal, b = 0.5 * (hi - lo);
+        if (code == PARITAS_HISTOSYS_CODE_2C && (x.v > 1.0 || x.v < -1.0)) {
+            const double edge = x.v > 1.0 ? 1.0 : -1.0;
+            return add(constant(x.v > 1.0 ? up : -down), scaled(b + 2.0 * edge * a, add(x, constant(-edge))));
+        }
         if (x.v > 1.0) return scaled(b + 2.0 * a, add(x, constant(-1.0)));
         if (x.v < -1.0) return scaled(b - 2.0 * a, x); /* as pyhf 0.7 has it */
         return add(scaled(a, times(x, x)), scaled(b, x));
@@ -151,6 +144,44 @@ static struct jet histosys(const struct reference *reference, double nominal, do
     const struct jet square = times(x, x);
     const struct jet inner = add(constant(15.0), times(square, add(scaled(3.0, square), constant(-10.0))));
     return add(scaled(0.5 * (up + down), x), scaled((up - down) / 16.0, times(square, inner)));
+}
+
+/* The factor of a normsys. */
+static struct jet normsys(const struct reference *reference, const struct hf_modifier *m,
+                          const double polynomial_of[6], struct jet x)
+{
+    const int code = m->code ? m->code : reference->normsys_code;
+    if (code == 1) return x.v >= 0.0 ? power(m->hi, x) : power(1.0 / m->lo, x);
+    if (code != 4) {
+        const int shift_code = code == PARITAS_NORMSYS_CODE_0    ? PARITAS_HISTOSYS_CODE_0
+                               : code == PARITAS_NORMSYS_CODE_2C ? PARITAS_HISTOSYS_CODE_2C
+                                                                 : PARITAS_HISTOSYS_CODE_4P;
+        const struct jet factor = add(constant(1.0), shift(shift_code, 1.0, m->hi, m->lo, x));
+        return factor.v > 0.0 ? factor : constant(0.0);
+    }
+    if (x.v >= 1.0) return power(m->hi, x);
+    if (x.v <= -1.0) return power(1.0 / m->lo, x);
+    return polynomial(polynomial_of, x);
+}
+
+static bool multiplies(int histosys_code)
+{
+    return histosys_code == PARITAS_HISTOSYS_CODE_1 || histosys_code == PARITAS_HISTOSYS_CODE_5 ||
+           histosys_code == PARITAS_HISTOSYS_CODE_6;
+}
+
+/* The factor of a bin of a histosys that multiplies. */
+static struct jet bin_factor(int code, double nominal, double hi, double lo, struct jet x)
+{
+    struct hf_modifier m = {.hi = hi / nominal, .lo = lo / nominal};
+    const struct reference none = {0};
+    double polynomial_of[6];
+    if (code == PARITAS_HISTOSYS_CODE_1) m.code = PARITAS_NORMSYS_CODE_1;
+    if (code == PARITAS_HISTOSYS_CODE_5) m.code = PARITAS_NORMSYS_CODE_4;
+    if (code == PARITAS_HISTOSYS_CODE_6) m.code = PARITAS_NORMSYS_CODE_6;
+    if (nominal <= 0.0) return constant(1.0);
+    if (m.code == PARITAS_NORMSYS_CODE_4) solve_polynomial(m.hi, m.lo, polynomial_of);
+    return normsys(&none, &m, polynomial_of, x);
 }
 
 static struct jet parameter(const double *point, size_t p, size_t i, size_t j)
@@ -184,9 +215,15 @@ void reference_rates(const struct reference *reference, const double *point, siz
                 for (uint32_t k = 0; k < sample->n_modifiers; k++) {
                     const struct hf_modifier *m = &sample->modifiers[k];
                     const size_t first = spec->sets[m->set].first;
-                    if (m->type == HF_HISTOSYS)
-                        base = add(base, histosys(reference, sample->data[b], m->hi_data[b], m->lo_data[b],
-                                                  parameter(point, first, i, j)));
+                    if (m->type == HF_HISTOSYS) {
+                        const int code = m->code ? m->code : reference->histosys_code;
+                        const double nominal = sample->data[b], hi = m->hi_data[b], lo = m->lo_data[b];
+                        const struct jet x = parameter(point, first, i, j);
+                        if (multiplies(code))
+                            factor = times(factor, bin_factor(code, nominal, hi, lo, x));
+                        else
+                            base = add(base, shift(code, nominal, hi, lo, x));
+                    }
                     if (m->type == HF_SHAPEFACTOR || m->type == HF_SHAPESYS || m->type == HF_STATERROR)
                         factor = times(factor, parameter(point, first + m->first + b, i, j));
                 }

@@ -84,6 +84,7 @@ struct draw {
     unsigned traits;
     unsigned n_alphas, kinds[MAX_ALPHAS]; /* of each alpha: 1 normsys, 2 histosys, 3 both */
     unsigned serial;                      /* of shapesys names */
+    unsigned n_codes;                     /* written so far */
     bool lumi, shape;                     /* was one written? */
 };
 
@@ -98,14 +99,24 @@ static void put_shapesys(struct draw *d, const double *data, unsigned bins)
     put(&d->out, "}");
 }
 
+/* A code of its own for every normsys or histosys but each `n + 1`-th. Not drawn: other traits stay as they
+ * are. */
+static void put_code(struct draw *d, const char *const *codes, unsigned n)
+{
+    const unsigned k = d->n_codes++ % (n + 1);
+    if ((d->traits & TRAIT_CODES) && k < n) put(&d->out, "\"interpcode\": \"code%s\", ", codes[k]);
+}
+
 /* One normsys; the draws come one after the other, since a call may evaluate its arguments in any order. */
 static void put_normsys(struct draw *d, unsigned alpha, double hi_from, double hi_to, double lo_from,
                         double lo_to)
 {
     const double hi = random_uniform(&d->random, hi_from, hi_to);
     const double lo = random_uniform(&d->random, lo_from, lo_to);
-    put(&d->out, "{\"name\": \"alpha_%u\", \"type\": \"normsys\", \"data\": {\"hi\": %.4f, \"lo\": %.4f}}",
-        alpha, hi, lo);
+    static const char *const codes[] = {"0", "1", "2c", "4", "6"};
+    put(&d->out, "{\"name\": \"alpha_%u\", \"type\": \"normsys\", \"data\": {", alpha);
+    put_code(d, codes, 5);
+    put(&d->out, "\"hi\": %.4f, \"lo\": %.4f}}", hi, lo);
 }
 
 /* The modifiers of one sample; every list begins with a normsys, so that commas are simple. */
@@ -127,7 +138,10 @@ static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, con
         }
         if (d->kinds[a] & 2) {
             const double spread = chance(r, 0.2) ? 0.0 : 0.15;
-            put(&d->out, ", {\"name\": \"alpha_%u\", \"type\": \"histosys\", \"data\": {\"hi_data\": ", a);
+            static const char *const codes[] = {"0", "1", "2", "2c", "4p", "5", "6"};
+            put(&d->out, ", {\"name\": \"alpha_%u\", \"type\": \"histosys\", \"data\": {", a);
+            put_code(d, codes, 7);
+            put(&d->out, "\"hi_data\": ");
             for (unsigned b = 0; b < bins; b++)
                 values[b] = data[b] * (1.0 + random_uniform(r, -spread, spread));
             put_numbers(&d->out, values, bins);

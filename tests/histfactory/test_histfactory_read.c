@@ -302,6 +302,54 @@ TEST(leftovers_are_accepted)
     assert_int_equal(ledger.live, 0);
 }
 
+TEST(a_modifier_has_its_own_code_or_the_models)
+{
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct hf_spec *spec =
+        read_text(&context, swapped(small, "{\"hi\": 1.1,", "{\"interpcode\": \"code2c\", \"hi\": 1.1,"));
+    struct hf_sample *background = NULL;
+    for (uint32_t c = 0; c < spec->n_channels; c++)
+        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)
+            if (strcmp(spec->channels[c].name, "SR") == 0 &&
+                strcmp(spec->channels[c].samples[s].name, "background") == 0)
+                background = &spec->channels[c].samples[s];
+    assert_non_null(background);
+    const struct paritas_workspace workspace = {.label = "text"};
+    assert_int_equal(
+        hf_codes_settle(&context, &workspace, spec, PARITAS_NORMSYS_CODE_1, PARITAS_HISTOSYS_CODE_0),
+        PARITAS_OK);
+    for (uint32_t k = 0; k < background->n_modifiers; k++) {
+        const struct hf_modifier *m = &background->modifiers[k];
+        if (m->type == HF_NORMSYS) assert_int_equal(m->code, PARITAS_NORMSYS_CODE_2C);
+        if (m->type == HF_HISTOSYS) assert_int_equal(m->code, PARITAS_HISTOSYS_CODE_0);
+    }
+    hf_spec_free(spec);
+    assert_int_equal(ledger.live, 0);
+}
+
+static void refuses_factors(const char *old, const char *new, const char *message)
+{
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct hf_spec *spec = read_text(&context, swapped(small, old, new));
+    const struct paritas_workspace workspace = {.label = "text"};
+    assert_int_equal(
+        hf_codes_settle(&context, &workspace, spec, PARITAS_NORMSYS_CODE_DEFAULT, PARITAS_HISTOSYS_CODE_1),
+        PARITAS_INVALID_INPUT);
+    assert_non_null(strstr(context.message, message));
+    hf_spec_free(spec);
+    assert_int_equal(ledger.live, 0);
+}
+
+TEST(a_factor_of_a_bin_asks_for_rates_above_zero)
+{
+    refuses_factors("[18.0, 29.0]", "[18.0, 0]",
+                    B ".modifiers[1].data.lo_data[1]: a histosys of code 1, 5 or 6 multiplies the rate of a "
+                      "bin, which asks for a number greater than 0, found 0.0");
+    refuses_factors("[20.0, 30.0]", "[20.0, -1]", B ".data[1]: a histosys of code 1, 5 or 6");
+}
+
 TEST(a_document_of_the_wrong_shape_is_refused_with_its_place)
 {
     static const struct {
@@ -329,6 +377,14 @@ TEST(a_document_of_the_wrong_shape_is_refused_with_its_place)
          B ".modifiers[0].data.hi: must be a number, found an array"},
         {"{\"hi\": 1.1, \"lo\": 0.9}", "{\"hi\": 1.1, \"lo\": 0.9, \"mid\": 1}",
          B ".modifiers[0].data: unknown key \"mid\""},
+        {"{\"hi\": 1.1, \"lo\": 0.9}", "{\"hi\": 1.1, \"lo\": 0.9, \"interpcode\": 4}",
+         B ".modifiers[0].data.interpcode: must be a string, found 4"},
+        {"{\"hi\": 1.1, \"lo\": 0.9}", "{\"hi\": 1.1, \"lo\": 0.9, \"interpcode\": \"code4p\"}",
+         B ".modifiers[0].data.interpcode: unknown interpolation \"code4p\" of a normsys, only code1, code4, "
+           "code0, code2c, code6"},
+        {"\"hi_data\": [22.0, 31.0], ", "\"interpcode\": \"4p\", \"hi_data\": [22.0, 31.0], ",
+         B ".modifiers[1].data.interpcode: unknown interpolation \"4p\" of a histosys, only code0, code2, "
+           "code4p, code1, code2c, code5, code6"},
         {"\"hi_data\": [22.0, 31.0], ", "", B ".modifiers[1].data.hi_data: is missing"},
         {"[18.0, 29.0]", "[18.0, null]", B ".modifiers[1].data.lo_data[1]: must be a number, found null"},
         {"[1.0, 1.5]", "null", B ".modifiers[2].data: must be an array, found null"},
@@ -528,6 +584,8 @@ int main(void)
         cmocka_unit_test(a_measurement_overrides_what_its_sets_have),
         cmocka_unit_test(measurements_and_points_of_interest_are_found_by_name),
         cmocka_unit_test(leftovers_are_accepted),
+        cmocka_unit_test(a_modifier_has_its_own_code_or_the_models),
+        cmocka_unit_test(a_factor_of_a_bin_asks_for_rates_above_zero),
         cmocka_unit_test(a_document_of_the_wrong_shape_is_refused_with_its_place),
         cmocka_unit_test(a_document_of_the_wrong_meaning_is_refused_with_its_place),
         cmocka_unit_test(a_shapefactor_serves_channels_no_longer_than_its_first),

@@ -75,12 +75,16 @@ static const struct source small = {.text = small_workspace},
                            clipped = {.text = small_workspace,
                                       .histosys_code = PARITAS_HISTOSYS_CODE_2,
                                       .clips = 1},
-                           with_templates = {.text = small_workspace, .templates = 1};
-enum { SMALL_MODELS = 4, PLAIN_MODELS = 2 };
+                           with_templates = {.text = small_workspace, .templates = 1},
+                           roots = {.text = small_workspace,
+                                    .normsys_code = PARITAS_NORMSYS_CODE_2C,
+                                    .histosys_code = PARITAS_HISTOSYS_CODE_2C};
+enum { SMALL_MODELS = 5, PLAIN_MODELS = 2 };
 static const struct subject small_models[SMALL_MODELS] = {{"small model", &small},
                                                           {"small model with templates", &with_templates},
                                                           {"small model in straight pieces", &straight},
-                                                          {"small model, clipped", &clipped}};
+                                                          {"small model, clipped", &clipped},
+                                                          {"small model of ROOT's codes", &roots}};
 
 static const struct source tiny[] = {{.tiny = 1e-10}, {.tiny = 1e-19}, {.tiny = 1e-26}, {.tiny = 1e-37},
                                      {.tiny = 1e-42}, {.seed = 205},   {.seed = 206}};

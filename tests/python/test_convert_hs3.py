@@ -159,15 +159,17 @@ def test_an_analysis_is_chosen_by_name():
         ("histosys", "poly6", "code4p"),
         ("histosys", "code2", "code2"),
         ("histosys", {"type": "add", "in": "poly1", "out": None}, "code0"),
-        ("normsys", 0, None),
-        ("normsys", 2, None),
+        ("normsys", 0, "code0"),
+        ("normsys", 2, "code2c"),
         ("normsys", "poly6", None),
         ("normsys", True, None),
-        ("normsys", {"type": "add", "in": "poly1", "out": None}, None),
-        ("histosys", 2, None),
-        ("histosys", "parabolic", None),
-        ("histosys", 5, None),
-        ("histosys", {"type": "add", "in": "poly2", "out": "poly1"}, None),
+        ("normsys", {"type": "add", "in": "poly1", "out": None}, "code0"),
+        ("histosys", 2, "code2c"),
+        ("histosys", "parabolic", "code2c"),
+        ("histosys", 5, "code5"),
+        ("histosys", 6, "code6"),
+        ("histosys", 7, None),
+        ("histosys", {"type": "add", "in": "poly2", "out": "poly1"}, "code2c"),
     ],
 )
 def test_interpolation_is_understood_in_each_form_or_refused(kind, given, code):
@@ -177,22 +179,45 @@ def test_interpolation_is_understood_in_each_form_or_refused(kind, given, code):
             for modifier in sample["modifiers"]:
                 if modifier["type"] == kind:
                     modifier["interpolation"] = given
-    if code is not None:
-        assert hs3.to_pyhf(document).modifier_settings[kind] == {"interpcode": code}
-    else:
+    if code is None:
         with pytest.raises(ConversionError, match=f"/interpolation: .*the interpolation .* of a {kind}"):
             hs3.to_pyhf(document)
+        return
+    answer = hs3.to_pyhf(document)
+    own = [
+        one["data"].get("interpcode", answer.modifier_settings[kind]["interpcode"])
+        for channel in answer.spec["channels"]
+        for sample in channel["samples"]
+        for one in sample["modifiers"]
+        if one["type"] == kind
+    ]
+    assert set(own) == {code}
+    pyhfs = ("code1", "code4", "code2", "code4p") + (("code0",) if kind == "histosys" else ())
+    assert any("interpcode" in note for note in answer.notes) == (
+        code not in pyhfs or (kind, code) == ("histosys", "code1")
+    )
 
 
-def test_two_codes_for_one_kind_are_refused_with_both_places():
+def test_two_codes_for_one_kind_stand_with_their_modifiers():
     document = every_modifier()
     document["distributions"][1]["samples"][0]["modifiers"][1]["interpolation"] = 1
-    with pytest.raises(
-        ConversionError,
-        match="/distributions/1/samples/0/modifiers/1: .* code1, "
-        "/distributions/0/samples/0/modifiers/2 with code4",
-    ):
-        hs3.to_pyhf(document)
+    answer = hs3.to_pyhf(document)
+    assert answer.modifier_settings == {
+        "normsys": {"interpcode": "code4"},
+        "histosys": {"interpcode": "code4p"},
+    }
+
+    def own(spec):
+        data = [
+            one["data"]
+            for channel in spec["channels"]
+            for sample in channel["samples"]
+            for one in sample["modifiers"]
+        ]
+        return [one["interpcode"] for one in data if isinstance(one, dict) and "interpcode" in one]
+
+    assert own(answer.spec) == ["code1"]
+    assert own(hs3.to_pyhf(hs3.from_pyhf(answer.spec).spec).spec) == ["code1"]
 
 
 @pytest.mark.parametrize(

@@ -165,6 +165,7 @@ def test_laws_and_thresholds_that_a_workspace_can_express_are_followed(files):
     top, folder, mounts = files(law="Poisson", shapesys="Gaussian", second="False")
     background = histfactory_xml.read(top, folder, mounts).spec["channels"][0]["samples"][1]
     assert {m["name"]: (m["type"], m["data"]) for m in background["modifiers"] if m["name"] != "shape"} == {
+        "lumi": ("lumi", None),  # ROOT's default
         "staterror_SR": ("shapesys", [1.5, 2.0, 0.7]),
         "uncorrelated": ("staterror", [5.0, 0.0, 7.5]),
     }
@@ -217,9 +218,9 @@ ENTITIES = '<!DOCTYPE Combination [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;
         ),
         ("<Combination OutputFilePrefix=''/>", "channels: must not be empty"),
         (
-            "<Combination OutputFilePrefix=''><Function Name='f' Expression='x*y' "
+            "<Combination OutputFilePrefix=''><Function Name='f' Expression='exp(x)' "
             "Dependents='x,y'/></Combination>",
-            "cannot express a function of parameters",
+            "cannot express the function 'exp\\(x\\)'",
         ),
     ],
 )

@@ -179,3 +179,15 @@ def test_workspaces_show_and_compare_what_is_in_them():
     assert "not valid" in repr(paritas.Workspace({"channels": []}))
     model = ws.model(poi="", normsys_code=1)
     assert model.poi_name is None and model.options == {"poi": "", "normsys_code": 1}
+
+
+def test_a_modifiers_own_interpolation_is_carried_along():
+    spec = json.loads(json.dumps(paritas.Workspace(TWO).to_dict()))
+    own = {"hi": 1.1, "lo": 0.9, "interpcode": "code2c"}
+    spec["channels"][0]["samples"][0]["modifiers"].append({"name": "own", "type": "normsys", "data": own})
+    found = paritas.Workspace(spec).rename(modifiers={"own": "other"}).sort().to_dict()
+    modifiers = [
+        one for channel in found["channels"] for sample in channel["samples"] for one in sample["modifiers"]
+    ]
+    assert [one["data"] for one in modifiers if one["name"] == "other"] == [own]
+    assert paritas.Workspace(spec).digest() != paritas.Workspace(TWO).digest()

@@ -8,7 +8,12 @@ from typing import Any, Optional, Sequence
 from ..command_line import DONE, NOT_WRITTEN, WRONG_INPUT, fail, write_output
 from . import histfactory_xml, hs3
 from .conversion import DEFAULT_CODES, Conversion, ConversionError
+from .hs3_codes import WRITTEN
 from .json_nodes import json_text, read_json
+
+
+def _numbers(kind: str) -> tuple[str, ...]:
+    return tuple(code.removeprefix("code") for code in WRITTEN[kind])
 
 
 def _mount(text: str) -> tuple[str, str]:
@@ -68,11 +73,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--normsys-code",
-        choices=("1", "4"),
+        choices=_numbers("normsys"),
         default="4",
         help="interpolation of the workspace to write as HS3; default: 4",
     )
-    add("--histosys-code", choices=("0", "4p"), default="4p", help="default: 4p")
+    add("--histosys-code", choices=_numbers("histosys"), default="4p", help="default: 4p")
     add = parser.add_argument_group("XML").add_argument
     add(
         "--rootdir",

@@ -15,6 +15,7 @@ from .conversion import Conversion, ConversionError
 from .parameter_names import without_alpha
 from .pyhf_workspace import MODIFIERS, histograms, modifier
 from .root_files import RootFiles
+from .xml_functions import Function, expanded, scaled
 from .xml_grammar import MODIFIER_ELEMENTS, Element, XmlSource, parse_xml
 from .xml_writer import write
 
@@ -83,6 +84,8 @@ class _Reader:
         self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # with their places
         self.gaussian: dict[str, Element] = {}
         self.parameters: set[str] = set()
+        self.functions: dict[str, Function] = {}
+        self.shapes: dict[str, int] = {}  # shapefactors -> most bins
 
     def _beyond(self, element: Element, what: str) -> None:
         """Refuses what a workspace cannot express; "pyhf" notes it."""
@@ -95,8 +98,11 @@ class _Reader:
 
     def convert(self, config: XmlSource, track_progress: bool, validation_as_error: bool) -> Conversion:
         top = parse_xml(config, "Combination")
-        for function in top.all("Function"):
-            self._beyond(function, "a function of parameters")
+        for element in top.all("Function"):
+            if self.strict:
+                self.functions[element.get("Name")] = Function(element)
+            else:
+                self._beyond(element, "a function of parameters")
         inputs = [element for element in top.all("Input") if element.text.strip()]
         channels, observations = [], []
         for element in _progress(inputs, "channel", track_progress):
@@ -141,7 +147,7 @@ class _Reader:
         for element in channel.all("Sample"):
             contents, errors = self._histogram(element)
             modifiers = []
-            if element.flag("NormalizeByTheory"):
+            if self._follows_lumi(element):
                 modifiers.append(modifier("lumi", "lumi"))
             for child in element.children:
                 if child.tag != "StatError":
@@ -149,11 +155,50 @@ class _Reader:
                 elif child.flag("Activate"):
                     modifiers.append(self._stat_error(child, channel.get("Name"), contents, errors))
                     statistical.append((contents, modifiers[-1]))
-            samples.append({"name": element.get("Name"), "data": contents, "modifiers": modifiers})
+            samples += self._terms(element, contents, modifiers)
+            for one in modifiers:
+                if one["type"] == "shapefactor":
+                    self.shapes[one["name"]] = max(self.shapes.get(one["name"], 0), len(contents))
             self.parameters.update(one["name"] for one in modifiers if not MODIFIERS[one["type"]].per_bin)
         if statistical:
             self._follow_stat_config(channel, statistical)
         return samples
+
+    def _terms(
+        self, element: Element, contents: list[float], modifiers: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
+        """The sample; or, if functions scale it, one for each term of their product."""
+        name = element.get("Name")
+        if not any(one["name"] in self.functions for one in modifiers):
+            return [{"name": name, "data": contents, "modifiers": modifiers}]
+        for function in (self.functions.get(one["name"]) for one in modifiers):
+            for one in function.dependents.values() if function else ():
+                self.parameters.add(one.name)
+                if one.config:
+                    self.factors.setdefault(one.name, (one.config, element))
+        terms = expanded(element, modifiers, self.functions)
+        if len(terms) > 1:
+            self._note(element, f"functions scale it by a sum, so that it became {len(terms)} samples")
+        return [
+            {
+                "name": f"{name}_term{i}" if i else name,
+                "data": [value * content for content in contents],
+                "modifiers": [scaled(value, one) for one in changed],
+            }
+            for i, (value, changed) in enumerate(terms)
+        ]
+
+    def _follows_lumi(self, sample: Element) -> bool:
+        """ROOT's default is True, pyhf's False."""
+        if not sample.get("NormalizeByTheory"):
+            return self.strict
+        follows = sample.flag("NormalizeByTheory")
+        if self.strict and not follows:
+            self._note(
+                sample,
+                "NormalizeByTheory is False, so that Lumi does not act; ROOT 6.40 applies it all the same",
+            )
+        return follows
 
     def _modifier(self, element: Element, contents: list[float]) -> dict[str, Any]:
         name, kind = element.get("Name"), MODIFIER_ELEMENTS[element.tag]
@@ -269,7 +314,12 @@ class _Reader:
         configs: dict[str, dict[str, Any]] = {
             "lumi": {"name": "lumi", "auxdata": [lumi], "bounds": bounds, "inits": [lumi], "sigmas": [width]}
         }
-        configs.update({name: dict(config) for name, (config, _) in self.factors.items()})
+        factors = {name: config for name, (config, _) in self.factors.items() if name not in self.functions}
+        configs.update({name: dict(config) for name, config in factors.items()})
+        if self.strict:  # ROOT's range
+            configs.update(
+                {name: {"name": name, "bounds": [[0.0, 1000.0]] * n} for name, n in self.shapes.items()}
+            )
         for setting in element.all("ParamSetting"):
             given: dict[str, Any] = {}
             if setting.get("Const"):

@@ -60,8 +60,8 @@ def from_pyhf(
     """The HS3 document of a pyhf workspace, for ROOT: `model_CHANNEL` distributions, obsData and asimovData,
     default_domain, and for each measurement an analysis of either data.
 
-    normsys_code, histosys_code: the model's interpolation (code1 or code4; code0 or code4p), which a
-        workspace does not carry."""
+    normsys_code, histosys_code: the interpolation of modifiers without an interpcode of their own ("code1",
+        "code4p"; also ROOT's "code0", "code2c", and for histosys "code1", "code5", "code6")."""
     return Writer(spec, {"normsys": normsys_code, "histosys": histosys_code}).convert()
 
 

@@ -7,8 +7,8 @@ scalars, sets, domains, parameter points ──► names, modifiers, measurement
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
-from .conversion import DEFAULT_CODES, Conversion, settings
-from .hs3_codes import pyhf_code
+from .conversion import Conversion, settings
+from .hs3_codes import CODE_KEY, code_of, settle_codes, settle_sums
 from .hs3_constraints import Constraint, Constraints
 from .hs3_document import Analysis, Document, bins
 from .hs3_gammas import Channel, Gammas, Sample
@@ -43,13 +43,13 @@ class Reader:
         constants = {name: value for name, (value, _) in self.analyses[0].point.items()}
         self.constraints = Constraints(self.document, constants)
         self.gammas = Gammas(self.document, self.constraints, self.analyses, shapesys_vals)
-        self.codes: dict[str, tuple[str, str]] = {}  # modifier type -> (code, its first place)
         self.scalars: dict[str, _Scalar] = {}
         self.channels: list[Channel] = []
         self.names: dict[str, str] = {}  # HS3's parameter -> pyhf's
 
     def convert(self) -> Conversion:
         self._read_channels(self.analyses[0].likelihood)
+        codes = self._settle_codes()
         self._constrain_scalars()
         sets = self.gammas.sets.values()
         for found in sets:
@@ -85,7 +85,6 @@ class Reader:
             "measurements": [self._measurement(analysis) for analysis in self.analyses],
             "version": "1.0.0",
         }
-        codes = {kind: self.codes.get(kind, (default,))[0] for kind, default in DEFAULT_CODES.items()}
         return Conversion(spec, list(dict.fromkeys(self.notes)), self.names, settings(codes))
 
     def _read_channels(self, likelihood: Node) -> None:
@@ -178,22 +177,27 @@ class Reader:
             or sides.get("interpolation")
             or channel.node.get("default_interpolation")
         )
-        code = pyhf_code(given, kind) if given else DEFAULT_CODES[kind]
-        first, place = self.codes.setdefault(kind, (code, node.place))
-        if first != code:
-            raise node.refuse(
-                f"this {kind} is interpolated with {code}, {place} with {first}: a pyhf model has one code "
-                "for all"
-            )
+        code = {CODE_KEY: code_of(given if given else None, kind)}
         if kind == "histosys":
-            return {
+            templates = {
                 f"{side}_data": sides[side].object("contents", "errors")["contents"].numbers(channel.nbins)
                 for side in ("hi", "lo")
             }
+            return {**templates, **code}
         factors = {side: sides[side].number() for side in ("hi", "lo")}
         if min(factors.values()) <= 0:
             raise sides.refuse("hi and lo of a normsys must be above 0")
-        return factors
+        return {**factors, **code}
+
+    def _settle_codes(self) -> dict[str, str]:
+        data = []
+        for sample in (sample for channel in self.channels for sample in channel.samples):
+            varied = [(*key, one) for key, one in sample.scalars.items() if one is not None]
+            others = {key: one for key, one in sample.scalars.items() if one is None}
+            settled = settle_sums(sample.node, sample.contents, varied)
+            sample.scalars = {**others, **{(kind, name): one for kind, name, one in settled}}
+            data += [(kind, one) for kind, _, one in settled]
+        return settle_codes(data, self.notes)
 
     def _constrain_scalars(self) -> None:
         lumi = ""

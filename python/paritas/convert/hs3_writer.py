@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from .conversion import Conversion, ConversionError, settings
-from .hs3_codes import WRITTEN
+from .hs3_codes import ADDED, CODE_KEY, WRITTEN
 from .parameter_names import gamma_names, root_name
 from .pyhf_workspace import MODIFIERS, WorkspaceSource, configs, modifiers
 
@@ -202,7 +202,7 @@ class Writer(WorkspaceSource):
         for sample in channel["samples"]:
             data = {"contents": sample["data"]}
             data.update({"errors": one["data"] for one in sample["modifiers"] if one["name"] == native})
-            written = [self._modifier(name, modifier, native) for modifier in sample["modifiers"]]
+            written = [self._modifier(name, modifier, native) for modifier in self._in_order(sample)]
             samples.append({"name": sample["name"], "data": data, "modifiers": written})
         found: _Json = {
             "name": f"model_{name}",
@@ -213,6 +213,23 @@ class Writer(WorkspaceSource):
         if native is not None:
             found["staterror"] = {"constraint": "Gauss", "constraint_type": "Gauss", "relThreshold": 0.0}
         return found
+
+    def _code(self, modifier: _Json) -> str:
+        return modifier["data"].get(CODE_KEY, self.codes[modifier["type"]])  # type: ignore[no-any-return]
+
+    def _in_order(self, sample: _Json) -> list[_Json]:
+        """Modifiers so that ROOT, which applies them one after the other, finds the same rates."""
+        alphas = [one for one in sample["modifiers"] if MODIFIERS[one["type"]].role == "alpha"]
+        added = [one for one in alphas if self._code(one) in ADDED[one["type"]]]
+        sums = [one for one in added if one["type"] == "normsys"]
+        if len(sums) > 1:
+            raise self.refuse(
+                sums[1],
+                "a second normsys of code0 or code2c in its sample, which ROOT would add to the first",
+            )
+        if not sums and len(added) == sum(one["type"] == "histosys" for one in alphas):
+            return sample["modifiers"]  # type: ignore[no-any-return]
+        return sorted(sample["modifiers"], key=lambda one: one in alphas and one not in added)
 
     def _modifier(self, channel: str, modifier: _Json, native: Optional[str]) -> _Json:
         kind, name, data = modifier["type"], modifier["name"], modifier["data"]
@@ -234,9 +251,11 @@ class Writer(WorkspaceSource):
         law = f"{name}_constraint"
         named = {"constraint": law, "constraint_name": law}
         found.update(named if law in self.constraints else {"constraint": "Gauss"})
-        code = WRITTEN[kind][self.codes[kind]]
-        if code is not None:
-            found["interpolation"] = code
+        code = self._code(modifier)
+        if code not in WRITTEN[kind]:
+            raise self.refuse(data, f"HS3 readers do not have {code} for {kind}", CODE_KEY)
+        if WRITTEN[kind][code] is not None:
+            found["interpolation"] = WRITTEN[kind][code]
         if kind == "normsys":
             return {**found, "data": {side: data[side] for side in ("hi", "lo")}}
         return {**found, "data": {side: {"contents": data[f"{side}_data"]} for side in ("hi", "lo")}}

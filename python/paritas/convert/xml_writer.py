@@ -1,7 +1,8 @@
 """From a pyhf workspace to HistFactory's XML and a ROOT file, laid out as by pyhf's writexml.
 
 Statistical errors are in the sample's histogram, where readers find them unrounded. Refused: set or held
-parameters of bins, factor bounds that differ among measurements, auxiliary data."""
+parameters of bins, factor bounds that differ among measurements, auxiliary data, interpolations that are not
+the default."""
 
 import logging
 import re
@@ -10,6 +11,8 @@ from typing import Any, Mapping, Optional, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from ..files import PathLike, write_text
+from .conversion import DEFAULT_CODES
+from .hs3_codes import CODE_KEY
 from .parameter_names import root_name
 from .pyhf_workspace import MODIFIERS, WorkspaceSource, configs, modifiers
 from .root_files import uproot
@@ -145,6 +148,9 @@ class _Writer(WorkspaceSource):
         if kind == "staterror":
             return {"Activate": "True"}
         found = {"Name": name}
+        own = data.get(CODE_KEY, DEFAULT_CODES[kind]) if isinstance(data, dict) else None
+        if own is not None and own != DEFAULT_CODES[kind]:
+            raise self.refuse(data, f"XML cannot say {own}; ROOT takes {DEFAULT_CODES[kind]}", CODE_KEY)
         if kind == "normsys":
             found.update(High=repr(data["hi"]), Low=repr(data["lo"]))
         elif kind == "histosys":
