@@ -14,8 +14,16 @@ from ..workspace import Workspace
 from .conversion import Conversion, ConversionError
 from .parameter_names import without_alpha
 from .pyhf_workspace import MODIFIERS, histograms, modifier
-from .root_files import RootFiles
-from .xml_constraints import STATISTICAL_LAW, STATISTICAL_THRESHOLD, Term, law_of, read_terms
+from .root_files import Histogram, RootFiles
+from .xml_constraints import (
+    SHAPE_BOUNDS,
+    STATISTICAL_LAW,
+    STATISTICAL_THRESHOLD,
+    Term,
+    in_single,
+    law_of,
+    read_terms,
+)
 from .xml_grammar import MODIFIER_ELEMENTS, Element, XmlSource, parse_xml
 from .xml_writer import write
 
@@ -83,6 +91,7 @@ class _Reader:
         self.notes = files.notes
         self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # with their places
         self.gaussian: dict[str, Element] = {}
+        self.shape_bins: dict[str, int] = {}  # of shapefactors
         self.types: dict[str, set[str]] = {}  # of modifiers, by name; without those of bins
         self.poisson: list[str] = []  # staterrors with that law
 
@@ -118,7 +127,7 @@ class _Reader:
             self.notes.append(f"{top.file}: {problem}")
         return Conversion(spec, self.notes)
 
-    def _histogram(self, element: Element, side: str = "", file: str = "") -> tuple[list[float], list[float]]:
+    def _histogram(self, element: Element, side: str = "", file: str = "") -> Histogram:
         """HistoSys has two sides. Path and file are inherited."""
         name = element.get(f"HistoName{side}")
         if element.tag in ("Sample", "Data"):
@@ -141,16 +150,16 @@ class _Reader:
     def _samples(self, channel: Element) -> list[dict[str, Any]]:
         samples, statistical = [], []
         for element in channel.all("Sample"):
-            contents, errors = self._histogram(element)
-            modifiers = []
+            histogram = self._histogram(element)
+            contents, modifiers = histogram.contents, []
             if element.flag("NormalizeByTheory"):
                 modifiers.append(modifier("lumi", "lumi"))
             for child in element.children:
                 if child.tag != "StatError":
                     modifiers.append(self._modifier(child, contents))
                 elif child.flag("Activate"):
-                    modifiers.append(self._stat_error(child, channel.get("Name"), contents, errors))
-                    statistical.append((contents, modifiers[-1]))
+                    modifiers.append(self._stat_error(child, channel.get("Name"), histogram))
+                    statistical.append((histogram, modifiers[-1]))
             samples.append({"name": element.get("Name"), "data": contents, "modifiers": modifiers})
             for one in modifiers:
                 if not MODIFIERS[one["type"]].per_bin:
@@ -174,6 +183,8 @@ class _Reader:
         elif kind == "shapesys":
             relative, kind = self._histogram(element)[0], self._law_of_shapesys(element)
             data = self._scaled(element, relative, contents)
+        elif kind == "shapefactor":
+            self.shape_bins[name] = max(len(contents), self.shape_bins.get(name, 0))
         elif kind == "normfactor":
             config: dict[str, Any] = {
                 "name": name,
@@ -189,17 +200,18 @@ class _Reader:
                 )
         return modifier(name, kind, data)
 
-    def _stat_error(
-        self, element: Element, channel: str, contents: list[float], errors: list[float]
-    ) -> dict[str, Any]:
+    def _stat_error(self, element: Element, channel: str, sample: Histogram) -> dict[str, Any]:
+        errors, single = sample.errors, sample.single
         if element.get("HistoName"):
-            file = element.get("InputFile") or element.get("HistoFile")
-            errors = self._scaled(element, self._histogram(element, file=file)[0], contents)
+            relative = self._histogram(element, file=element.get("InputFile") or element.get("HistoFile"))
+            errors, single = self._scaled(element, relative.contents, sample.contents), relative.single
         if not all(error >= 0 for error in errors):
             raise element.refuse(
                 "the histogram has negative contents and no errors of its own, so it has no statistical "
                 "errors"
             )
+        if self.strict and single:
+            errors = [in_single(error) for error in errors]
         return modifier(f"staterror_{channel}", "staterror", errors)
 
     def _scaled(self, element: Element, relative: list[float], contents: list[float]) -> list[float]:
@@ -226,7 +238,7 @@ class _Reader:
             )
         return "staterror"
 
-    def _follow_stat_config(self, channel: Element, active: list[tuple[list[float], dict[str, Any]]]) -> None:
+    def _follow_stat_config(self, channel: Element, active: list[tuple[Histogram, dict[str, Any]]]) -> None:
         """Constraint law of active StatErrors, and threshold for constrained bins."""
         configs = channel.all("StatErrorConfig")
         for config in configs if not self.strict else ():
@@ -246,12 +258,16 @@ class _Reader:
         threshold = STATISTICAL_THRESHOLD
         if "RelErrorThreshold" in config.attributes:
             threshold = config.number("RelErrorThreshold")
-        total = [sum(column) for column in zip(*(contents for contents, _ in active))]
+        total = [sum(column) for column in zip(*(histogram.contents for histogram, _ in active))]
         errors = [math.hypot(*column) for column in zip(*(one["data"] for _, one in active))]
         for i, (content, error) in enumerate(zip(total, errors)):
-            if content > 0 and error / content < threshold:
-                for _, one in active:
-                    one["data"][i] = 0.0
+            if not (content > 0 and error > 0):
+                continue
+            # ROOT stores the widths like the first sample
+            width = in_single(error / content) if active[0][0].single else error / content
+            factor = width * content / error if width >= threshold else 0.0
+            for _, one in active:
+                one["data"][i] *= factor
         if law_of(config, STATISTICAL_LAW) == "gaussian":
             return
         if len(active) == 1:
@@ -286,6 +302,8 @@ class _Reader:
         }
         configs.update({name: dict(config) for name, (config, _) in self.factors.items()})
         configs.update({name: {"name": name, **term.config} for name, term in terms.items()})
+        for name, bins in self.shape_bins.items() if self.strict else ():
+            configs[name] = {"name": name, "bounds": [list(SHAPE_BOUNDS)] * bins}
         for name in self.poisson:
             configs[name] = {"name": name, "constraint": {"type": "poisson"}}
         for setting in element.all("ParamSetting"):

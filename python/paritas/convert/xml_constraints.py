@@ -10,6 +10,7 @@ ConstraintTerm acts on an OverallSys alone. ROOT's parameters, and x, the alpha 
 Gamma's n is tau, but ROOT declares it in [0, 10] and clips it."""
 
 import math
+import struct
 from dataclasses import dataclass
 from typing import Any, Callable, Optional
 
@@ -18,8 +19,15 @@ from .xml_grammar import Element
 _TYPES = ("Gamma", "LogNormal", "Uniform", "NoConstraint")
 #: ROOT's default of a channel's statistical errors
 STATISTICAL_LAW, STATISTICAL_THRESHOLD = "Poisson", 0.05
+#: ROOT's bounds of a ShapeFactor
+SHAPE_BOUNDS = (0.0, 1000.0)
 _LAWS = {"Gaussian": "gaussian", "Gauss": "gaussian", "Poisson": "poisson", "Pois": "poisson"}
 _NOMINAL_LIMIT, _BETA_LIMIT, _ALPHA_LIMIT = 10.0, 10.0, 5.0
+
+
+def in_single(value: float) -> float:
+    """Rounded to single precision."""
+    return struct.unpack("f", struct.pack("f", value))[0]  # type: ignore[no-any-return]
 
 
 def law_of(element: Element, default: str) -> str:
