@@ -263,9 +263,10 @@ class _Reader:
         for i, (content, error) in enumerate(zip(total, errors)):
             if not (content > 0 and error > 0):
                 continue
-            # ROOT stores the widths like the first sample
-            width = in_single(error / content) if active[0][0].single else error / content
-            factor = width * content / error if width >= threshold else 0.0
+            width, factor = error / content, 1.0
+            if active[0][0].single:  # ROOT stores the widths like the first sample
+                factor = in_single(width) / width
+            factor = factor if width * factor >= threshold else 0.0
             for _, one in active:
                 one["data"][i] *= factor
         if law_of(config, STATISTICAL_LAW) == "gaussian":
