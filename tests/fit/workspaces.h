@@ -27,7 +27,8 @@ enum workspace_traits {
     TRAIT_DEAD = 16,  /* bins without rate or uncertainty */
     TRAIT_ZEROS = 32, /* zero and fractional counts */
     TRAIT_NO_POI = 64,
-    TRAIT_ALL = 127
+    TRAIT_ALL = 127,
+    TRAIT_LAWS = 256 /* constraints beyond pyhf's; takes no draw */
 };
 
 /* JSON text of workspace `seed` with some of `traits`; the caller frees it. NULL: no memory. */
