@@ -11,7 +11,7 @@ from typing import Any, Iterable, Optional, Sequence, TypeVar
 from .._engine import InvalidInput
 from ..files import PathLike
 from ..workspace import Workspace
-from .conversion import Conversion, ConversionError
+from .conversion import Conversion, ConversionError, beyond_pyhf
 from .parameter_names import without_alpha
 from .pyhf_workspace import MODIFIERS, histograms, modifier
 from .root_files import Histogram, RootFiles
@@ -125,6 +125,7 @@ class _Reader:
             if validation_as_error:
                 raise ConversionError(top.file, problem)
             self.notes.append(f"{top.file}: {problem}")
+        self.notes += beyond_pyhf(spec)
         return Conversion(spec, self.notes)
 
     def _histogram(self, element: Element, side: str = "", file: str = "") -> Histogram:
@@ -295,8 +296,8 @@ class _Reader:
         terms: dict[str, Term] = {}
         if self.strict:
             terms = read_terms(element, self.types, self.notes)
-        for term in element.all("ConstraintTerm") if not self.strict else ():
-            self._beyond(term, f'Type="{term.get("Type")}" of the constraint of {term.text.strip()}')
+        for said in element.all("ConstraintTerm") if not self.strict else ():
+            self._beyond(said, f'Type="{said.get("Type")}" of the constraint of {said.text.strip()}')
         bounds = [[lumi - 5.0 * width, lumi + 5.0 * width]]
         configs: dict[str, dict[str, Any]] = {
             "lumi": {"name": "lumi", "auxdata": [lumi], "bounds": bounds, "inits": [lumi], "sigmas": [width]}
@@ -317,11 +318,11 @@ class _Reader:
                 name, term = self._parameter(setting, root_name, terms)
                 if term and term.value is None:
                     continue
-                said = dict(given)
+                own = dict(given)
                 if term and term.value and "inits" in given:
-                    said["inits"] = [term.value(setting.number("Val"))]
+                    own["inits"] = [term.value(setting.number("Val"))]
                 config = configs["lumi"] if name == "lumi" else configs.pop(name, {"name": name})
-                configs[name] = {**config, **said}  # set values go last, as in pyhf
+                configs[name] = {**config, **own}  # set values go last, as in pyhf
         config = {"poi": pois[0], "parameters": list(configs.values())}
         return {"name": element.get("Name"), "config": config}
 

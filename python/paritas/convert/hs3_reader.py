@@ -7,7 +7,7 @@ scalars, sets, domains, parameter points ──► names, modifiers, measurement
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
-from .conversion import DEFAULT_CODES, Conversion, settings
+from .conversion import DEFAULT_CODES, Conversion, beyond_pyhf, settings
 from .hs3_codes import pyhf_code
 from .hs3_constraints import Constraint, Constraints
 from .hs3_document import Analysis, Document, bins
@@ -87,7 +87,8 @@ class Reader:
             "version": "1.0.0",
         }
         codes = {kind: self.codes.get(kind, (default,))[0] for kind, default in DEFAULT_CODES.items()}
-        return Conversion(spec, list(dict.fromkeys(self.notes)), self.names, settings(codes))
+        notes = list(dict.fromkeys([*self.notes, *beyond_pyhf(spec)]))
+        return Conversion(spec, notes, self.names, settings(codes))
 
     def _read_channels(self, likelihood: Node) -> None:
         likelihood.object("name distributions data", "aux_distributions")

@@ -66,7 +66,7 @@ def gamma(relative: float) -> Term:
 
 def log_normal(relative: float) -> Term:
     def value(alpha: float) -> float:
-        return ((1.0 + relative) ** alpha - 1.0) / relative
+        return (math.pow(1.0 + relative, alpha) - 1.0) / relative
 
     config = {
         "constraint": {"type": "lognormal", "offset": 1.0, "slope": relative},
@@ -117,3 +117,28 @@ def read_terms(measurement: Element, types: dict[str, set[str]], notes: list[str
                     what = f"the nominal value 1 / {relative:g}^2 of '{name}' is clipped at 10, as ROOT does"
                     notes.append(element.at(what))
     return found
+
+
+def _is_close(one: Any, other: Any) -> bool:
+    if isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_close, one, other))
+    return abs(one - other) <= 1e-12 * max(1.0, abs(other))  # type: ignore[no-any-return]
+
+
+def written_term(config: dict[str, Any]) -> Optional[tuple[str, dict[str, str]]]:
+    """ROOT's prefix of the parameter, and the attributes of the ConstraintTerm that is read as this; None:
+    there is none."""
+    law = config["constraint"]
+    relative = law.get("slope", 1.0)
+    for kind in ("Gamma", "LogNormal", "Uniform"):
+        term = _TERMS[kind](relative)
+        known = term.config["constraint"]
+        numbers = {key: term.config[key] for key in ("auxdata", "factors", "sigmas") if key in term.config}
+        if (
+            law["type"] == known["type"]
+            and law.get("offset", 0.0) == known.get("offset", 0.0)
+            and all(_is_close(config.get(key, []), value) for key, value in numbers.items())
+            and config.get("inits", [0.0]) == [0.0]
+        ):
+            return term.prefix, {"Type": kind, "RelativeUncertainty": repr(float(relative))}
+    return None
