@@ -200,8 +200,8 @@ enum hf_constraint_kind {
     HF_AFFINE_CONSTRAINT /* histfactory_affine.h */
 };
 
-/* Rows of AFFINE: y = OFFSET + SLOPE x; PRECISION (log-normal) or TAU (Poisson), else 0; WEIGHT is 1 / width^2
- * of x. */
+/* Rows of AFFINE: y = OFFSET + SLOPE x; PRECISION (log-normal) or TAU (Poisson), else 0; WEIGHT is
+ * 1 / width^2 of x. */
 enum hf_affine_row {
     HF_AFFINE_OFFSET,
     HF_AFFINE_SLOPE,
