@@ -7,7 +7,10 @@
 
 static const char *constraint_name(hf_constraint constraint)
 {
-    return constraint == HF_GAUSSIAN ? "gaussian" : constraint == HF_POISSON ? "poisson" : "unconstrained";
+    return constraint == HF_GAUSSIAN    ? "gaussian"
+           : constraint == HF_POISSON   ? "poisson"
+           : constraint == HF_LOGNORMAL ? "lognormal"
+                                        : "unconstrained";
 }
 
 static void write_parameter(struct writer *w, const struct session *session, size_t i,

@@ -40,13 +40,14 @@
     TABLE_OF(SCALAR_SPOT, n->scalars)
 
 /* At HF_R_name. */
-#define HF_REAL_ARRAYS(ARRAY)                                                        \
-    ARRAY(NOMINAL, 8 * n->cells)                                                     \
-    ARRAY(LAMBDA0, 8 * n->panels)                   /* 1 in padding bins, else 0 */  \
-    ARRAY(NORMSYS, n->normsys_numbers * n->normsys) /* hf_normsys_number */          \
-    ARRAY(PRECISION, n->slots)                      /* 1/sigma^2; 0: not Gaussian */ \
-    ARRAY(TAU, n->slots)                            /* 0: not Poisson */             \
-    ARRAY(CLIPS, 8)                                 /* least rates of a sample, of a bin */
+#define HF_REAL_ARRAYS(ARRAY)                                                               \
+    ARRAY(NOMINAL, 8 * n->cells)                                                            \
+    ARRAY(LAMBDA0, 8 * n->panels)                   /* 1 in padding bins, else 0 */         \
+    ARRAY(NORMSYS, n->normsys_numbers * n->normsys) /* hf_normsys_number */                 \
+    ARRAY(PRECISION, n->slots)                      /* 1/sigma^2; 0: not Gaussian */        \
+    ARRAY(TAU, n->slots)                            /* 0: not Poisson */                    \
+    ARRAY(CLIPS, 8)                                 /* least rates of a sample, of a bin */ \
+    ARRAY(AFFINE, n->affine) /* hf_affine_row, each by slot; empty without such constraints */
 
 /* At HF_S_name; freeze.c places groups in another order. Keep both orders: a hash of the tables identifies
  * stored toys. */
@@ -122,6 +123,7 @@ enum hf_header {
     HF_HISTOSYS_CODE, /* hf_shift_code; more: offset of an hf_shift_codes record */
     HF_CLIPS,         /* hf_clip */
     HF_HAS_POISSON,
+    HF_HAS_AFFINE,
     HF_DATA,                                    /* of a data row: 8 * panels + slots + varied numbers */
     HF_INT_TABLES(HF_INT_TABLE) HF_I_TILE_WORK, /* per lower tile, for tile_add_pairs */
     HF_I_PAIRS,
@@ -214,7 +216,23 @@ typedef struct {
     unsigned slot;
     unsigned constraint; /* hf_constraint_kind */
 } hf_set_record;
-enum hf_constraint_kind { HF_NO_CONSTRAINT, HF_NORMAL_CONSTRAINT, HF_POISSON_CONSTRAINT };
+enum hf_constraint_kind {
+    HF_NO_CONSTRAINT,
+    HF_NORMAL_CONSTRAINT,
+    HF_POISSON_CONSTRAINT,
+    HF_AFFINE_CONSTRAINT /* histfactory_affine.h */
+};
+
+/* Rows of AFFINE: y = OFFSET + SLOPE x; PRECISION (log-normal) or TAU (Poisson), else 0; WEIGHT is
+ * 1 / width^2 of x. */
+enum hf_affine_row {
+    HF_AFFINE_OFFSET,
+    HF_AFFINE_SLOPE,
+    HF_AFFINE_PRECISION,
+    HF_AFFINE_TAU,
+    HF_AFFINE_WEIGHT,
+    HF_AFFINE_ROWS
+};
 
 /* If histosys entries differ in their codes: HS .. HT2 have D elements a code. Codes follow. */
 typedef struct {

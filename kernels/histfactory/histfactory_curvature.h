@@ -94,7 +94,7 @@ FN void hf_add_rows(HF_PARAMETERS, hf_channel ch)
 }
 
 /* Starts DIAGONAL and SCALE with the constraints. */
-FN void hf_curvature_begin(HF_PARAMETERS)
+FN void hf_curvature_begin(HF_PARAMETERS, real kap)
 {
     ONE_WORKER
     {
@@ -105,6 +105,11 @@ FN void hf_curvature_begin(HF_PARAMETERS)
         STOREP(HF_S(DIAGONAL), i, LOADM(HF_R(PRECISION), i));
         STOREP(HF_S(SCALE), i, LOADM(HF_R(PRECISION), i));
     }
+    if (mi[HF_HAS_AFFINE])
+        TEAM_FOR_PACK(i, mi[HF_DENSE]) {
+            STOREP(HF_S(DIAGONAL), i, LOADP(HF_S(DIAGONAL), i) + hf_affine_curvature(HF, i, kap));
+            STOREP(HF_S(SCALE), i, LOADP(HF_S(SCALE), i) + hf_affine_curvature(HF, i, R(0.0)));
+        }
 }
 
 /* Product of the other scalars, times T. */
@@ -169,7 +174,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
 {
     const u32 blocks = mi[HF_BLOCKS], exact = ANY(kap > R(0.0));
     GLOBAL real *tiles = HF_S(TILES);
-    hf_curvature_begin(HF);
+    hf_curvature_begin(HF, kap);
     if (exact) hf_normsys_curvature(HF);
     TEAM_BARRIER();
     HF_FOR_CHANNELS(ch) {

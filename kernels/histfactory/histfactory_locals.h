@@ -4,7 +4,7 @@
 #define PARITAS_HISTFACTORY_LOCALS_H
 
 #include "numeric/flush.h"
-#include "histfactory/histfactory_records.h"
+#include "histfactory/histfactory_affine.h"
 
 #define HF_NO_SET 0xffffffffu
 
@@ -59,6 +59,7 @@ FN pack hf_constraint_slope(HF_PARAMETERS, hf_set set, u32 slot, pack g)
         const pack tau = hf_tau(HF, slot);
         g = g + PSELECT(tau > PK(0.0), tau - PDIVIDE(observed, point), PK(0.0));
     }
+    if (set->constraint == HF_AFFINE_CONSTRAINT) g = g + hf_affine_slope(HF, slot);
     return g;
 }
 
@@ -73,6 +74,7 @@ FN pack hf_constraint_curvature(HF_PARAMETERS, hf_set set, u32 slot, real kap)
                    exact = PDIVIDE(LOADP(HF_S(AUX), slot), pflush(point * point));
         c = PSELECT(tau > PK(0.0), PFMA(PACK_OF(kap), exact - expected, expected), c);
     }
+    if (set->constraint == HF_AFFINE_CONSTRAINT) c = hf_affine_curvature(HF, slot, kap);
     return c;
 }
 

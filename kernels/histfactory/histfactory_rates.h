@@ -113,7 +113,7 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
     }
 }
 
-/* Gaussian precision (x - a)^2 / 2; Poisson as bins. */
+/* Gaussian precision (x - a)^2 / 2; Poisson as bins; then those of histfactory_affine.h. */
 FN void hf_penalties_of(HF_PARAMETERS, u32 varied)
 {
     GLOBAL const real *x = HF_S(X), *aux = HF_S(AUX);
@@ -133,6 +133,11 @@ FN void hf_penalties_of(HF_PARAMETERS, u32 varied)
                                                poisson_slope(lambda, n), PACK_OF(HF_HUGE));
                 STOREP(penalty, i, PSELECT(poisson, term, LOADP(penalty, i)));
             }
+        }
+    if (mi[HF_HAS_AFFINE])
+        TEAM_FOR_PACK(i, mi[HF_SLOTS]) {
+            const hf_affine a = hf_affine_of(HF, i);
+            STOREP(penalty, i, PSELECT(hf_is_affine(a), hf_affine_term(a), LOADP(penalty, i)));
         }
 }
 FN void hf_penalties(HF_PARAMETERS)
@@ -275,6 +280,9 @@ FN_LARGE void hf_gradient(HF_PARAMETERS)
     TEAM_FOR_PACK(i, mi[HF_DENSE])
         STOREP(gradient, i,
                pflush(PFMA(LOADM(HF_R(PRECISION), i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i))));
+    if (mi[HF_HAS_AFFINE])
+        TEAM_FOR_PACK(i, mi[HF_DENSE])
+            STOREP(gradient, i, pflush(LOADP(gradient, i) + hf_affine_slope(HF, i)));
     hf_local_gradient(HF, gradient);
     TEAM_BARRIER();
 }

@@ -35,8 +35,9 @@
 
 FN pack hf_weight(HF_PARAMETERS, u32 i)
 {
-    const pack precision = hf_precision(HF, i), tau = hf_tau(HF, i);
-    return PSELECT(precision > PK(0.0), precision, tau);
+    const pack precision = hf_precision(HF, i), tau = hf_tau(HF, i),
+               weight = PSELECT(precision > PK(0.0), precision, tau);
+    return mi[HF_HAS_AFFINE] ? weight + hf_affine_number(mi, mr, HF_AFFINE_WEIGHT, i) : weight;
 }
 
 FN void model_prepare(MODEL_PARAMETERS) /* padding bins; the domain alone */
@@ -86,8 +87,14 @@ FN void model_draws(MODEL_PARAMETERS, u32 i, u32 fixed, pmask drawn, PRIVATE pma
         *counted = zero > zero;
         return;
     }
-    *precision = LOADM(mr + mi[HF_R_PRECISION], i - first_aux);
-    *counted = AND(drawn, LOADM(mr + mi[HF_R_TAU], i - first_aux) > zero);
+    const u32 slot = i - first_aux;
+    pack tau = LOADM(HF_R(TAU), slot);
+    *precision = LOADM(HF_R(PRECISION), slot);
+    if (mi[HF_HAS_AFFINE]) {
+        tau = tau + hf_affine_number(mi, mr, HF_AFFINE_TAU, slot);
+        *precision = *precision + hf_affine_number(mi, mr, HF_AFFINE_PRECISION, slot);
+    }
+    *counted = AND(drawn, tau > zero);
     *measured = AND(AND(drawn, PNOT(*counted)), *precision > zero);
     if (fixed) *counted = *measured = zero > zero;
 }

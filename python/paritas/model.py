@@ -78,9 +78,14 @@ class Model(_engine.Model):
         """Where auxiliary data pull each parameter, the zero of pulls: suggested_init, unless the measurement
         sets it. NaN without a constraint."""
         found, constrained = np.full(self.parameter_count, np.nan), ~np.isnan(self.constraint_widths)
-        if self.aux_count:  # in the parameters' order; expected at the parameter, or tau times it
+        if self.aux_count:  # in the parameters' order; a datum measures y = offset + slope x, tau y or ln y
             aux = slice(self.main_count, self.main_count + self.aux_count)
-            found[constrained] = self.data[aux] / self.expected_data(np.ones(self.parameter_count))[aux]
+            ones, data = np.ones(self.parameter_count), self.data[aux]
+            at0, at1, at2 = (self.expected_data(x * ones)[aux] for x in (0.0, 1.0, 2.0))
+            with np.errstate(invalid="ignore"):
+                curved = ~(abs(at2 - at1 - (at1 - at0)) <= 1e-9 * abs(at1 - at0))  # a logarithm
+            at0, at1, data = (np.where(curved, np.exp(y), y) for y in (at0, at1, data))
+            found[constrained] = (data - at0) / (at1 - at0)
         return found
 
     def __repr__(self) -> str:

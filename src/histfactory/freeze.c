@@ -1,6 +1,6 @@
 /* freeze.c: specification to model: slab layout, maps, constants. */
 #include "histfactory/freeze.h"
-#include "base/host_math.h"
+#include "histfactory/modifier_numbers.h"
 #include "fit/frozen_maps.h"
 #include "minimise/minimiser_sizes.h"
 
@@ -75,6 +75,17 @@ static void map_slots(const struct freezer *f, const struct frozen_maps *maps)
     }
 }
 
+static void write_affine(struct freezer *f, const struct hf_set *set, uint32_t i, uint32_t slot, double width)
+{
+    double *row = f->reals.at + HEADER(f, HF_R_AFFINE) + slot;
+    const size_t n = f->n.slots;
+    row[HF_AFFINE_OFFSET * n] = set->offset;
+    row[HF_AFFINE_SLOPE * n] = set->slope;
+    if (set->sigma) row[HF_AFFINE_PRECISION * n] = 1.0 / (set->sigma[i] * set->sigma[i]);
+    if (set->tau) row[HF_AFFINE_TAU * n] = set->tau[i];
+    row[HF_AFFINE_WEIGHT * n] = 1.0 / (width * width);
+}
+
 static void map_parameter(struct freezer *f, const struct frozen_maps *maps, const struct hf_set *set,
                           uint32_t i)
 {
@@ -87,10 +98,13 @@ static void map_parameter(struct freezer *f, const struct frozen_maps *maps, con
     if (set->constraint == HF_UNCONSTRAINED) return;
     maps->place_of[aux] = (uint32_t)(8 * f->n.panels + slot);
     maps->data[aux] = set->aux[i];
-    if (set->constraint == HF_GAUSSIAN) {
+    if (set->sigma) f->model->gauss_constant += host_gauss_constant(set->sigma[i]);
+    if (set->affine) {
+        maps->width[p] = hf_affine_width(set, i);
+        write_affine(f, set, i, slot, maps->width[p]);
+    } else if (set->constraint == HF_GAUSSIAN) {
         maps->width[p] = set->sigma[i];
         f->reals.at[HEADER(f, HF_R_PRECISION) + slot] = 1.0 / (set->sigma[i] * set->sigma[i]);
-        f->model->gauss_constant += host_gauss_constant(set->sigma[i]);
     } else {
         maps->width[p] = 1.0 / host_sqrt(set->tau[i]);
         f->reals.at[HEADER(f, HF_R_TAU) + slot] = set->tau[i];

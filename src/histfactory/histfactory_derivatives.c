@@ -3,7 +3,7 @@
  * Per cell, kernels answer the part of its base that arrives in its bin (G) and its change along the
  * direction (G', histfactory_tangent.h). base = nominal + sum of S s(a) + A t(a), S = (hi - lo) / 2, A =
  * (hi + lo - 2 nominal) / 16. sigma goes as 1 / (sum of rates), tau as rate squared. */
-#include "base/host_math.h"
+#include "histfactory/modifier_numbers.h"
 #include "entry/entry_rows.h"
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_model.h"
@@ -80,8 +80,7 @@ static void pull_width(const struct hf_model *model, const double *numbers, cons
     const struct hf_varied_width *w = &model->templates.widths[index - 1];
     const uint32_t bin = i - w->first;
     if (!hf_follows_rates(w, numbers, bin)) return;
-    const double factor = set->constraint == HF_POISSON ? 2.0 / hf_rates(w->carriers[0].sample, numbers)[bin]
-                                                        : -1.0 / hf_carried_rate(w, numbers, bin);
+    const double factor = (set->constraint == HF_POISSON ? 2.0 : -1.0) / hf_carried_rate(w, numbers, bin);
     for (uint32_t k = 0; k < w->n_carriers; k++)
         if (w->carriers[k].sample->data_template)
             templates[w->carriers[k].sample->data_template - 1 + bin] += factor * by_logarithm;
@@ -103,18 +102,21 @@ static bool add_constraints(const struct hf_model *model, const double *point, c
                          width = hf_width_in_row(model, numbers, set, i);
             double by_datum, by_width, by_datum1, by_width1;
             if (set->constraint == HF_POISSON) {
-                const double n = data[place], rate = width * x;
+                const double n = data[place], rate = hf_expected_aux(set, width, x);
                 if (!(rate > 0.0 || (rate >= 0.0 && n <= 0.0))) return false;
                 by_datum = 2.0 * (host_digamma(n + 1.0) - host_log(rate));
                 by_width = 2.0 * (rate - n);
-                by_datum1 = -2.0 * move / x;
-                by_width1 = 2.0 * width * move;
+                by_datum1 = -2.0 * (set->slope * move) / (set->offset + set->slope * x);
+                by_width1 = 2.0 * width * (set->slope * move);
             } else {
-                const double precision = 1.0 / (width * width), offset = x - data[place];
+                if (set->constraint == HF_LOGNORMAL && !(set->offset + set->slope * x > 0.0)) return false;
+                const double precision = 1.0 / (width * width),
+                             offset = hf_expected_aux(set, width, x) - data[place],
+                             turn = hf_expected_aux_slope(set, width, x) * move;
                 by_datum = -2.0 * precision * offset;
                 by_width = 2.0 - 2.0 * precision * offset * offset;
-                by_datum1 = -2.0 * precision * move;
-                by_width1 = -4.0 * precision * offset * move;
+                by_datum1 = -2.0 * precision * turn;
+                by_width1 = -4.0 * precision * offset * turn;
             }
             gradient[place] = by_datum;
             pull_width(model, numbers, set, i, by_width, gradient + first_template);
@@ -214,14 +216,14 @@ static void pull_templates(const struct hf_model *model, const struct tangent *a
         for (uint32_t i = 0; spec->sets[k].constraint == HF_POISSON && i < spec->sets[k].size; i++)
             pull_width(model, numbers, &spec->sets[k], i,
                        weights[spec->n_main + spec->sets[k].first_aux + i] *
-                           hf_width_in_row(model, numbers, &spec->sets[k], i) *
-                           point[spec->sets[k].first + i],
+                           hf_expected_aux(&spec->sets[k], hf_width_in_row(model, numbers, &spec->sets[k], i),
+                                           point[spec->sets[k].first + i]),
                        templates);
 }
 
 /* `jacobian`: answer of the jacobian entry. */
-static void pull_points(const struct hf_model *model, const double *jacobian, const double *data,
-                        const double *weights, double *parameters)
+static void pull_points(const struct hf_model *model, const double *jacobian, const double *point,
+                        const double *data, const double *weights, double *parameters)
 {
     const struct frozen *frozen = &model->frozen;
     const struct hf_spec *spec = model->spec;
@@ -235,9 +237,8 @@ static void pull_points(const struct hf_model *model, const double *jacobian, co
         for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++)
             parameters[set->first + i] +=
                 weights[spec->n_main + set->first_aux + i] *
-                (set->constraint == HF_POISSON
-                     ? hf_width_in_row(model, frozen_templates(frozen, data), set, i)
-                     : 1.0);
+                hf_expected_aux_slope(set, hf_width_in_row(model, frozen_templates(frozen, data), set, i),
+                                      point[set->first + i]);
     }
 }
 
@@ -255,8 +256,8 @@ static void take_points(void *user, size_t k, const double *point, const double 
     const struct hf_points *d = user;
     const struct frozen *frozen = &d->model->frozen;
     (void)point;
-    pull_points(d->model, answer, d->data + k * frozen->n_data, d->weights + k * frozen->n_data,
-                d->to + k * frozen->n_parameters);
+    pull_points(d->model, answer, d->points + k * frozen->n_parameters, d->data + k * frozen->n_data,
+                d->weights + k * frozen->n_data, d->to + k * frozen->n_parameters);
 }
 
 paritas_status hf_expected_pullback(paritas_context *context, const paritas_model *given, size_t n,

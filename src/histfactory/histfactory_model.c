@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "base/json.h"
 #include "entry/histfactory_entries.h"
+#include "histfactory/modifier_numbers.h"
 #include "fit/fit_rows.h"
 
 #include <string.h>
@@ -131,8 +132,7 @@ static void take_data(void *user, size_t k, const double *point_row, const doubl
         const struct hf_set *set = &spec->sets[s];
         for (uint32_t i = 0; set->constraint != HF_UNCONSTRAINED && i < set->size; i++)
             row[spec->n_main + set->first_aux + i] =
-                (set->constraint == HF_POISSON ? hf_width_in_row(model, numbers, set, i) : 1.0) *
-                point[set->first + i];
+                hf_expected_aux(set, hf_width_in_row(model, numbers, set, i), point[set->first + i]);
     }
     if (frozen->n_templates)
         memmove(row + (frozen->n_data - frozen->n_templates), numbers, frozen->n_templates * sizeof *row);

@@ -28,7 +28,7 @@
 
 #define HF_MODIFIER_TYPE(NAME, name) HF_##NAME,
 typedef enum hf_type { HF_MODIFIERS(HF_MODIFIER_TYPE) HF_TYPE_COUNT } hf_type;
-typedef enum hf_constraint { HF_UNCONSTRAINED, HF_GAUSSIAN, HF_POISSON } hf_constraint;
+typedef enum hf_constraint { HF_UNCONSTRAINED, HF_GAUSSIAN, HF_POISSON, HF_LOGNORMAL } hf_constraint;
 
 /* "data" of a modifier. */
 enum hf_data {

@@ -14,7 +14,8 @@ struct set_build {
     const struct hf_channel *last_channel; /* the newest that uses the set */
     uint32_t offset;                       /* its element for that channel's bin 0 */
     const struct hf_spread *spreads, **end;
-    bool configured;
+    const struct hf_raw_config *config; /* of the measurement; NULL: none */
+    uint32_t config_at;
 };
 
 struct build {
@@ -112,14 +113,64 @@ static paritas_status place_modifiers(struct build *build)
     return PARITAS_OK;
 }
 
+/* The measurement's configuration of a parameter; HF_NONE: all of them. */
+#define CONFIG_PLACE(build, config)                                                                  \
+    HF_MEMBER_AT(HF_MEMBER_AT(HF_ROOT(&(build)->raw->source), "measurements", (build)->measurement), \
+                 "config.parameters", config)
+
+/* Element HF_NONE: the whole member. */
+static paritas_status refuse_config(const struct build *build, uint32_t config, const char *member,
+                                    uint32_t element, const char *reason, const char *found)
+{
+    return hf_refuse(HF_MEMBER_AT(CONFIG_PLACE(build, config), member, element), "%s%s", reason, found);
+}
+
+/* The law that the measurement or the kind asks for. */
+static struct hf_law law_of(const struct hf_set *set, const struct set_build *from)
+{
+    const struct hf_law own = {false, false, set->kind->constraint, 0.0, 1.0};
+    return from->config && from->config->law.given ? from->config->law : own;
+}
+
+/* A configured law must fit the kind, and have its numbers. */
+static paritas_status check_law(const struct build *build, const struct hf_set *set,
+                                const struct set_build *from, const struct hf_law *law)
+{
+    const struct hf_modifier_kind *kind = set->kind;
+    const bool counts = law->constraint == HF_POISSON, logarithm = law->constraint == HF_LOGNORMAL;
+    if (!law->given) return PARITAS_OK;
+    if (law->is_affine && !counts && !logarithm)
+        return refuse_config(build, from->config_at, "constraint", HF_NONE,
+                             "only \"poisson\" and \"lognormal\" have an offset and a slope", "");
+    if (kind->fill && (law->is_affine || logarithm))
+        return refuse_config(build, from->config_at, "constraint", HF_NONE,
+                             "its widths come from rates, so it is \"gaussian\", \"poisson\" or \"none\", "
+                             "without offset and slope",
+                             "");
+    const bool own = kind->fill || law->constraint == HF_UNCONSTRAINED ||
+                     (law->constraint == HF_GAUSSIAN && kind->constraint == HF_GAUSSIAN);
+    const enum hf_setting needed[] = {HF_GIVEN_AUXDATA, counts ? HF_GIVEN_FACTORS : HF_GIVEN_SIGMAS};
+    for (size_t k = 0; !own && k < COUNT_OF(needed); k++)
+        if (!from->config->settings[needed[k]].at)
+            return refuse_config(build, from->config_at, "constraint", HF_NONE,
+                                 "such a constraint has no defaults: missing are its ",
+                                 hf_setting_names[needed[k]]);
+    return PARITAS_OK;
+}
+
 static paritas_status fill_set(struct build *build, struct hf_set *set, const struct set_build *from)
 {
     struct hf_raw *raw = build->raw;
     struct hf_spec *spec = build->spec;
     const struct hf_modifier_kind *kind = set->kind;
+    const struct hf_law law = law_of(set, from);
     const size_t n = set->size;
     set->name = from->name->text;
-    set->constraint = kind->constraint;
+    TRY(check_law(build, set, from, &law));
+    set->constraint = law.constraint;
+    set->offset = law.offset;
+    set->slope = law.slope;
+    set->affine = law.constraint == HF_LOGNORMAL || (law.constraint == HF_POISSON && !kind->fill);
     set->scalar = kind->extent == HF_ONE;
     set->first = spec->n_parameters;
     set->first_aux = spec->n_aux;
@@ -132,28 +183,19 @@ static paritas_status fill_set(struct build *build, struct hf_set *set, const st
     set->lower = numbers + n;
     set->upper = numbers + 2 * n;
     if (set->constraint != HF_UNCONSTRAINED) set->aux = numbers + 3 * n;
-    if (set->constraint == HF_GAUSSIAN) set->sigma = numbers + 4 * n;
+    if (set->constraint == HF_GAUSSIAN || set->constraint == HF_LOGNORMAL) set->sigma = numbers + 4 * n;
     if (set->constraint == HF_POISSON) set->tau = numbers + 4 * n;
     for (size_t k = 0; k < n; k++) {
         set->init[k] = kind->init;
         set->lower[k] = kind->lower;
         set->upper[k] = kind->upper;
+        /* where y is 0 the domain of these laws ends */
+        if (set->affine && set->lower[k] < -set->offset / set->slope)
+            set->lower[k] = -set->offset / set->slope;
         if (set->aux) set->aux[k] = kind->aux;
         if (set->sigma) set->sigma[k] = kind->all_given ? NAN : 1.0;
     }
     return kind->fill ? kind->fill(raw, set, from->spreads) : PARITAS_OK;
-}
-
-/* The measurement's configuration of a parameter; HF_NONE: all of them. */
-#define CONFIG_PLACE(build, config)                                                                  \
-    HF_MEMBER_AT(HF_MEMBER_AT(HF_ROOT(&(build)->raw->source), "measurements", (build)->measurement), \
-                 "config.parameters", config)
-
-/* Element HF_NONE: the whole member. */
-static paritas_status refuse_config(const struct build *build, uint32_t config, const char *member,
-                                    uint32_t element, const char *reason, const char *found)
-{
-    return hf_refuse(HF_MEMBER_AT(CONFIG_PLACE(build, config), member, element), "%s%s", reason, found);
 }
 
 /* A configured list replaces a default. */
@@ -218,6 +260,10 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
 {
     for (uint32_t k = 0; k < set->size; k++) {
         char init[32], lower[32], upper[32], reason[128];
+        if (set->affine && !(set->offset + set->slope * set->init[k] > 0.0))
+            return refuse_config(build, index, "constraint", HF_NONE,
+                                 "offset + slope * parameter must be positive at the initial value ",
+                                 hf_number(set->init[k], init));
         if (set->init[k] >= set->lower[k] && set->init[k] <= set->upper[k]) continue;
         snprintf(reason, sizeof reason, "the initial value %s lies outside of the bounds [%s, %s]",
                  hf_number(set->init[k], init), hf_number(set->lower[k], lower),
@@ -232,10 +278,10 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
 static paritas_status check_all_given(const struct build *build, const struct hf_set *set,
                                       const struct hf_raw_config *config, uint32_t index)
 {
-    static const enum hf_setting needed[] = {HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA,
-                                             HF_GIVEN_SIGMAS};
+    const enum hf_setting needed[] = {HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA,
+                                      set->tau ? HF_GIVEN_FACTORS : HF_GIVEN_SIGMAS};
     const struct hf_place *at = CONFIG_PLACE(build, index);
-    if (!set->kind->all_given) return PARITAS_OK;
+    if (!set->kind->all_given || (config && set->constraint == HF_UNCONSTRAINED)) return PARITAS_OK;
     if (!config)
         return hf_refuse(at,
                          "the model has a %s modifier, so \"%s\" must be configured with inits, bounds, "
@@ -251,7 +297,7 @@ static paritas_status check_all_given(const struct build *build, const struct hf
 static paritas_status apply_config(const struct build *build, struct hf_set *set, uint32_t index,
                                    const struct hf_raw_config *config)
 {
-    double *sigma = set->kind->sigma_given ? set->sigma : NULL;
+    double *sigma = set->kind->sigma_given || config->law.given ? set->sigma : NULL;
     const struct replacement inits = {HF_GIVEN_INITS, set->init, -INFINITY, false},
                              others[] = {{HF_GIVEN_AUXDATA, set->aux,
                                           set->constraint == HF_POISSON ? 0.0 : -INFINITY, true},
@@ -268,18 +314,27 @@ static paritas_status apply_config(const struct build *build, struct hf_set *set
     return check_inits(build, set, index, config);
 }
 
-static paritas_status apply_measurement(struct build *build)
+/* Each set's configuration. */
+static void find_configs(struct build *build)
 {
-    struct hf_raw *raw = build->raw;
-    const struct hf_raw_measurement *measurement = &raw->measurements[build->measurement];
+    const struct hf_raw_measurement *measurement = &build->raw->measurements[build->measurement];
     for (uint32_t i = 0; i < measurement->n_configs; i++) {
         const uint32_t set = measurement->configs[i].name->set;
         if (set == 0) continue; /* unknown name: pyhf accepts it */
-        build->sets[set - 1].configured = true;
-        TRY(apply_config(build, &build->spec->sets[set - 1], i, &measurement->configs[i]));
+        build->sets[set - 1].config = &measurement->configs[i];
+        build->sets[set - 1].config_at = i;
+    }
+}
+
+static paritas_status apply_measurement(struct build *build)
+{
+    const struct hf_raw_measurement *measurement = &build->raw->measurements[build->measurement];
+    for (uint32_t i = 0; i < measurement->n_configs; i++) {
+        const uint32_t set = measurement->configs[i].name->set;
+        if (set != 0) TRY(apply_config(build, &build->spec->sets[set - 1], i, &measurement->configs[i]));
     }
     for (uint32_t i = 0; i < build->spec->n_sets; i++)
-        if (!build->sets[i].configured) TRY(check_all_given(build, &build->spec->sets[i], NULL, HF_NONE));
+        if (!build->sets[i].config) TRY(check_all_given(build, &build->spec->sets[i], NULL, HF_NONE));
     return PARITAS_OK;
 }
 
@@ -288,6 +343,7 @@ paritas_status hf_sets_build(struct hf_raw *raw, uint32_t measurement, struct hf
     struct build build = {.raw = raw, .spec = spec, .measurement = measurement};
     TRY(find_sets(&build));
     TRY(place_modifiers(&build));
+    find_configs(&build);
     for (uint32_t i = 0; i < spec->n_sets; i++) TRY(fill_set(&build, &spec->sets[i], &build.sets[i]));
     return apply_measurement(&build);
 }

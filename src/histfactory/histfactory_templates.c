@@ -107,7 +107,8 @@ static bool list_channel_widths(struct freezer *f, const struct hf_channel *chan
         for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
             const struct hf_modifier *m = &channel->samples[s].modifiers[k];
             const struct hf_set *set = &f->spec->sets[m->set];
-            if (!channel->samples[s].data_template || !hf_kind(m->type)->fill || find_width(made, begin, set))
+            if (!channel->samples[s].data_template || !hf_kind(m->type)->fill ||
+                find_width(made, begin, set) || set->constraint == HF_UNCONSTRAINED)
                 continue;
             struct hf_varied_width *w = &made->widths[made->n_widths++];
             *w = (struct hf_varied_width){
@@ -140,6 +141,12 @@ bool hf_templates_list_widths(struct freezer *f)
     return true;
 }
 
+/* Which of both follows from rates, whatever the law. */
+static bool decides_tau(const struct hf_set *set)
+{
+    return set->kind->constraint == HF_POISSON;
+}
+
 double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
 {
     double total = 0.0;
@@ -147,11 +154,11 @@ double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, u
     return total;
 }
 
-/* tau, or sigma squared (0: no constraint). `alive`: constrained? */
+/* shapesys: tau; staterror: sigma squared (0: no constraint). `alive`: constrained? */
 static double width_from_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin,
                                bool *alive)
 {
-    if (w->set->constraint == HF_POISSON) {
+    if (decides_tau(w->set)) {
         const double rate = hf_rates(w->carriers[0].sample, numbers)[bin],
                      uncertainty = w->carriers[0].uncertainty[bin];
         *alive = hf_tau_is_alive(rate, uncertainty);
@@ -177,12 +184,19 @@ static double width_in_spec(const struct hf_set *set, uint32_t i)
     return set->constraint == HF_POISSON ? set->tau[i] : set->sigma[i];
 }
 
-static double width_in_row(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
+/* The set's tau or sigma. */
+static double width_by_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
 {
-    if (w->set->width_given) return width_in_spec(w->set, w->first + bin);
     bool alive;
     const double number = width_from_rates(w, numbers, bin, &alive);
-    return w->set->constraint == HF_POISSON ? number : hf_sigma_of(number);
+    const bool is_tau = decides_tau(w->set);
+    if (w->set->constraint == HF_POISSON) return is_tau ? number : alive ? 1.0 / number : 1.0;
+    return hf_sigma_of(is_tau ? (alive ? 1.0 / number : 0.0) : number);
+}
+
+static double width_in_row(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
+{
+    return w->set->width_given ? width_in_spec(w->set, w->first + bin) : width_by_rates(w, numbers, bin);
 }
 
 double hf_width_in_row(const struct hf_model *model, const double *numbers, const struct hf_set *set,
@@ -201,7 +215,7 @@ double hf_gauss_constant(const struct hf_model *model, const double *numbers)
     double sum = 0.0;
     for (uint32_t k = 0; k < spec->n_sets; k++) {
         const struct hf_set *set = &spec->sets[k];
-        for (uint32_t i = 0; set->constraint == HF_GAUSSIAN && i < set->size; i++)
+        for (uint32_t i = 0; set->sigma && i < set->size; i++)
             sum += model->templates.width_of[set->first + i]
                        ? host_gauss_constant(hf_width_in_row(model, numbers, set, i))
                        : model->templates.gauss_terms[set->first + i];
@@ -259,7 +273,7 @@ bool hf_templates_freeze(struct freezer *f)
     made->gauss_terms = arena_array(&f->model->arena, spec->n_parameters, sizeof *made->gauss_terms);
     if (!made->width_of || !made->gauss_terms) return false;
     for (uint32_t k = 0; k < spec->n_sets; k++)
-        for (uint32_t i = 0; spec->sets[k].constraint == HF_GAUSSIAN && i < spec->sets[k].size; i++)
+        for (uint32_t i = 0; spec->sets[k].sigma && i < spec->sets[k].size; i++)
             made->gauss_terms[spec->sets[k].first + i] = host_gauss_constant(spec->sets[k].sigma[i]);
     for (uint32_t i = 0; i < made->n_widths; i++) {
         struct hf_varied_width *w = &made->widths[i];
@@ -299,7 +313,7 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
                                       "of %.200s[%u] %s, which is decided with the model",
                                       where, w->channel->name, b, w->set->name, w->first + b,
                                       alive ? "on" : "off");
-            if (w->set->constraint == HF_POISSON ? !hf_is_tau(number) : !hf_is_variance(number))
+            if (decides_tau(w->set) ? !hf_is_tau(number) : !hf_is_variance(number))
                 return paritas_refuse(
                     context,
                     "%s: channel '%.200s', bin %u: the width of %.200s[%u] is out of range for these rates",
@@ -342,9 +356,8 @@ void hf_suggest_aux(const struct frozen *given, const double *numbers, double *a
     const struct hf_templates *templates = &((const struct hf_model *)given)->templates;
     for (uint32_t i = 0; i < templates->n_widths; i++) {
         const struct hf_varied_width *w = &templates->widths[i];
-        bool alive;
         for (uint32_t b = 0; w->set->constraint == HF_POISSON && !w->set->aux_given && b < w->n_bins; b++)
-            aux[w->set->first_aux + w->first + b] = width_from_rates(w, numbers, b, &alive);
+            aux[w->set->first_aux + w->first + b] = width_by_rates(w, numbers, b);
     }
 }
 

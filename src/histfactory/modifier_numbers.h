@@ -35,6 +35,33 @@ static inline double hf_sigma_of(double sum)
     return sum > 0.0 ? host_sqrt(sum) : 1.0;
 }
 
+/* A factor's constraint around 1 of relative variance `variance` (0: none), as Poisson `tau`. */
+static inline void hf_put_constraint(struct hf_set *set, uint32_t k, double variance, double tau)
+{
+    if (set->sigma) set->sigma[k] = hf_sigma_of(variance);
+    if (set->tau) set->tau[k] = set->aux[k] = tau;
+}
+
+/* Expected auxiliary datum at x and its derivative. `width`: the datum's tau or sigma. */
+static inline double hf_expected_aux(const struct hf_set *set, double width, double x)
+{
+    const double y = set->offset + set->slope * x;
+    return set->constraint == HF_POISSON ? width * y : set->constraint == HF_LOGNORMAL ? host_log(y) : y;
+}
+static inline double hf_expected_aux_slope(const struct hf_set *set, double width, double x)
+{
+    return set->constraint == HF_POISSON     ? width * set->slope
+           : set->constraint == HF_LOGNORMAL ? set->slope / (set->offset + set->slope * x)
+                                             : set->slope;
+}
+/* Width of the parameter: from the expected curvature where the datum is expected; Poisson: at least one
+ * count. */
+static inline double hf_affine_width(const struct hf_set *set, uint32_t i)
+{
+    if (set->constraint == HF_LOGNORMAL) return set->sigma[i] * host_exp(set->aux[i]) / set->slope;
+    return host_sqrt(set->aux[i] > 1.0 ? set->aux[i] : 1.0) / (set->tau[i] * set->slope);
+}
+
 /* histosys: S and A of a bin, 8 places apart (kernel tables). */
 static inline void hf_put_shift(double nominal, double hi, double lo, double *pair)
 {

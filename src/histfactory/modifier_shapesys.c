@@ -1,4 +1,4 @@
-/* modifier_shapesys.c: a factor a bin of one sample; Poisson constraint. */
+/* modifier_shapesys.c: a factor a bin of one sample; Poisson constraint, or normal. */
 #include "histfactory/modifier_numbers.h"
 #include "histfactory/workspace_read.h"
 
@@ -7,8 +7,9 @@ static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const s
     for (uint32_t k = 0; k < spread->use.channel->n_bins; k++) {
         const double rate = spread->use.sample->data[k], uncertainty = spread->use.modifier->uncertainty[k],
                      tau = hf_tau_of(rate, uncertainty);
-        if (!hf_is_tau(tau)) return hf_refuse_spread(raw, spread, k, "tau = (rate / uncertainty)^2");
-        set->tau[k] = set->aux[k] = tau;
+        if (!hf_is_tau(tau) || (set->sigma && !hf_is_variance(1.0 / tau)))
+            return hf_refuse_spread(raw, spread, k, "tau = (rate / uncertainty)^2");
+        hf_put_constraint(set, k, hf_tau_is_alive(rate, uncertainty) ? 1.0 / tau : 0.0, tau);
         set->fixed[k] = !hf_tau_is_alive(rate, uncertainty);
     }
     return PARITAS_OK;

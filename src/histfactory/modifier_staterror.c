@@ -1,4 +1,4 @@
-/* modifier_staterror.c: a factor a bin, shared by samples of a channel; normal constraint. */
+/* modifier_staterror.c: a factor a bin, shared by samples of a channel; normal constraint, or Poisson. */
 #include "histfactory/modifier_numbers.h"
 #include "histfactory/workspace_read.h"
 
@@ -52,10 +52,11 @@ static paritas_status fill(const struct hf_raw *raw, struct hf_set *set, const s
             const uint32_t element = spread->use.modifier->first + k;
             const double sum = relative[element] +
                                hf_square_of_relative(spread->use.modifier->uncertainty[k], total[element]);
-            if (!hf_is_variance(sum)) return hf_refuse_spread(raw, spread, k, "the relative uncertainty");
+            if (!hf_is_variance(sum) || (set->tau && sum > 0.0 && !hf_is_tau(1.0 / sum)))
+                return hf_refuse_spread(raw, spread, k, "the relative uncertainty");
             relative[element] = sum;
             set->fixed[element] = !(sum > 0.0);
-            set->sigma[element] = hf_sigma_of(sum);
+            hf_put_constraint(set, element, sum, sum > 0.0 ? 1.0 / sum : 1.0);
         }
     return PARITAS_OK;
 }

@@ -77,8 +77,16 @@ enum hf_setting {
     HF_GIVEN_SIGMAS,
     HF_SETTINGS
 };
+/* A configured constraint: the auxiliary datum measures offset + slope * parameter. */
+struct hf_law {
+    bool given;
+    bool is_affine; /* offset or slope given */
+    hf_constraint constraint;
+    double offset, slope;
+};
 struct hf_raw_config {
     struct hf_name *name;
+    struct hf_law law;
     struct hf_list settings[HF_SETTINGS]; /* bounds: pairs lower, upper */
     int fixed;                            /* -1: absent */
 };

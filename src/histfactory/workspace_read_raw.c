@@ -1,4 +1,4 @@
-/* workspace_read_raw.c: shape of a workspace: pyhf's schema 1.0.0, unique names. */
+/* workspace_read_raw.c: shape of a workspace: pyhf's schema 1.0.0 and constraints beyond it, unique names. */
 #include "histfactory/workspace_read.h"
 
 #include <stdio.h>
@@ -207,6 +207,34 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
     return PARITAS_OK;
 }
 
+/* Member `constraint` of a configuration, beyond pyhf's schema. */
+static paritas_status read_law(const struct hf_place *place, const struct json *node, struct hf_law *law)
+{
+    static const struct {
+        const char *name;
+        hf_constraint constraint;
+    } laws[] = {{"none", HF_UNCONSTRAINED},
+                {"gaussian", HF_GAUSSIAN},
+                {"poisson", HF_POISSON},
+                {"lognormal", HF_LOGNORMAL}};
+    const struct json *type, *offset, *slope;
+    char found[64];
+    size_t k = 0;
+    TRY(HF_FIELDS(place, node, false, {"type", HF_STRING, &type},
+                  {"offset", HF_NUMBER | HF_OPTIONAL, &offset}, {"slope", HF_NUMBER | HF_OPTIONAL, &slope}));
+    while (k < COUNT_OF(laws) && !hf_same(laws[k].name, type->text)) k++;
+    if (k == COUNT_OF(laws))
+        return hf_refuse(HF_MEMBER(place, "type"),
+                         "must be \"none\", \"gaussian\", \"poisson\" or \"lognormal\", found %s",
+                         hf_describe(type, found));
+    *law = (struct hf_law){true, offset || slope, laws[k].constraint, offset ? offset->number : 0.0,
+                           slope ? slope->number : 1.0};
+    if (!(law->slope > 0.0))
+        return hf_refuse(HF_MEMBER(place, "slope"), "must be greater than 0, found %s",
+                         hf_describe(slope, found));
+    return PARITAS_OK;
+}
+
 const char *const hf_setting_names[] = {"inits", "bounds", "auxdata", "factors", "sigmas"};
 
 static paritas_status read_config(void *user, const struct hf_place *place, const struct json *node)
@@ -214,11 +242,12 @@ static paritas_status read_config(void *user, const struct hf_place *place, cons
     struct hf_raw *raw = user;
     const uint32_t measurement = place->up->up->index;
     struct hf_raw_config *config = &raw->measurements[measurement].configs[place->index];
-    const struct json *name_node, *fixed, *settings[HF_SETTINGS];
-    struct hf_field fields[HF_SETTINGS + 2] = {{"name", HF_STRING, &name_node},
-                                               {"fixed", HF_BOOLEAN | HF_OPTIONAL, &fixed}};
+    const struct json *name_node, *fixed, *law, *settings[HF_SETTINGS];
+    struct hf_field fields[HF_SETTINGS + 3] = {{"name", HF_STRING, &name_node},
+                                               {"fixed", HF_BOOLEAN | HF_OPTIONAL, &fixed},
+                                               {"constraint", HF_OBJECT | HF_OPTIONAL, &law}};
     for (int k = 0; k < HF_SETTINGS; k++)
-        fields[k + 2] = (struct hf_field){hf_setting_names[k], HF_FILLED_ARRAY | HF_OPTIONAL, &settings[k]};
+        fields[k + 3] = (struct hf_field){hf_setting_names[k], HF_FILLED_ARRAY | HF_OPTIONAL, &settings[k]};
     TRY(hf_fields(place, node, false, fields, COUNT_OF(fields)));
     TRY(read_name(raw, name_node, &config->name));
     for (int k = 0; k < HF_SETTINGS; k++)
@@ -227,6 +256,7 @@ static paritas_status read_config(void *user, const struct hf_place *place, cons
                           &config->settings[k].n));
     if (settings[HF_GIVEN_BOUNDS])
         TRY(read_bounds(raw, place, settings[HF_GIVEN_BOUNDS], &config->settings[HF_GIVEN_BOUNDS]));
+    if (law) TRY(read_law(HF_MEMBER(place, "constraint"), law, &config->law));
     config->fixed = fixed ? json_is(fixed, JSON_TRUE) : -1;
     struct hf_name *name = config->name;
     if (name->config_in == measurement + 1)

@@ -59,9 +59,12 @@ struct hf_set {
     unsigned char *fixed;
     bool fixed_given, aux_given, width_given; /* by the measurement, not from rates */
     double *aux;                              /* observed auxiliary data, if constrained */
-    double *sigma;                            /* GAUSSIAN: width */
-    /* POISSON: expected auxiliary datum = tau * parameter */
-    double *tau;
+    /* An auxiliary datum measures y = offset + slope * parameter: itself (GAUSSIAN), tau y (POISSON), or ln y
+     * (LOGNORMAL). */
+    double offset, slope;
+    double *sigma; /* GAUSSIAN: of the datum; LOGNORMAL: of its logarithm */
+    double *tau;   /* POISSON */
+    bool affine;   /* kernels/histfactory/histfactory_affine.h evaluates it */
 };
 
 struct hf_spec {

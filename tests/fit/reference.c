@@ -53,6 +53,13 @@ static struct jet power(double base, struct jet x)
     return chain(x, p, l * p, l * l * p);
 }
 
+/* NaN below 0 */
+static struct jet logarithm(struct jet x)
+{
+    if (!(x.v > 0.0)) return constant(NAN);
+    return chain(x, log(x.v), 1.0 / x.v, -1.0 / (x.v * x.v));
+}
+
 /* c1 x + ... + c6 x^6 + 1 */
 static struct jet polynomial(const double c[6], struct jet x)
 {
@@ -269,10 +276,12 @@ struct jet reference_twice_nll(const struct reference *reference, const double *
     for (uint32_t k = 0; k < spec->n_sets; k++) {
         const struct hf_set *set = &spec->sets[k];
         for (uint32_t e = 0; e < set->size; e++) {
-            const struct jet x = parameter(point, set->first + e, i, j);
+            const struct jet own = parameter(point, set->first + e, i, j),
+                             y = add(scaled(set->slope, own), constant(set->offset)),
+                             x = set->constraint == HF_LOGNORMAL ? logarithm(y) : y;
             if (set->constraint == HF_POISSON)
                 sum = add(sum, poisson(data[spec->n_main + set->first_aux + e], scaled(set->tau[e], x)));
-            if (set->constraint == HF_GAUSSIAN) {
+            if (set->constraint == HF_GAUSSIAN || set->constraint == HF_LOGNORMAL) {
                 const double sigma = set->sigma[e];
                 const struct jet pull =
                     scaled(1.0 / sigma, add(x, constant(-data[spec->n_main + set->first_aux + e])));

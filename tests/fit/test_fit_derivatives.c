@@ -170,6 +170,19 @@ TEST(derivatives_are_exact_where_each_modifier_has_its_code)
     check_worst("mixed codes", &worst);
 }
 
+TEST(derivatives_are_exact_for_every_law_of_constraints)
+{
+    struct worst worst = {0};
+    for (uint64_t seed = 0; seed < 40; seed += SHARE) {
+        char *text = random_workspace(9000 + seed, TRAIT_ALL | TRAIT_LAWS);
+        struct fixture f = make_fixture(text, NULL, NULL);
+        compare_model(&f, NULL, seed, 3, SIZE_MAX, &worst);
+        free_fixture(&f);
+        free(text);
+    }
+    check_worst("laws", &worst);
+}
+
 TEST(derivatives_are_exact_where_rates_are_clipped)
 {
     struct worst worst = {0};
@@ -325,6 +338,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(derivatives_are_exact_for_every_modifier_and_code),
         cmocka_unit_test(derivatives_are_exact_where_each_modifier_has_its_code),
+        cmocka_unit_test(derivatives_are_exact_for_every_law_of_constraints),
         cmocka_unit_test(derivatives_are_exact_where_rates_are_clipped),
         cmocka_unit_test(derivatives_are_exact_in_every_width),
         cmocka_unit_test(derivatives_are_exact_in_channels_of_many_bins),

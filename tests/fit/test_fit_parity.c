@@ -113,6 +113,19 @@ TEST(every_build_answers_the_same_bits_where_each_modifier_has_its_code)
     print_message("%zu bytes compared\n", compared);
 }
 
+TEST(every_build_answers_the_same_bits_for_every_law_of_constraints)
+{
+    size_t compared = 0;
+    for (uint64_t seed = 400; seed < 402; seed++) {
+        char *text = random_workspace(seed, TRAIT_ALL | TRAIT_LAWS);
+        struct fixture f = make_fixture(text, NULL, NULL);
+        compare_builds(&f, "laws", FAST_PARTS, seed % 2 ? 64 : 32, seed, &compared);
+        free_fixture(&f);
+        free(text);
+    }
+    print_message("%zu bytes compared\n", compared);
+}
+
 TEST(every_build_in_single_precision_answers_the_same_bits)
 {
     size_t compared = 0;
@@ -261,6 +274,7 @@ int main(void)
         cmocka_unit_test(every_build_answers_the_same_bits_for_random_models),
         cmocka_unit_test(every_build_answers_the_same_bits_where_rates_are_clipped),
         cmocka_unit_test(every_build_answers_the_same_bits_where_each_modifier_has_its_code),
+        cmocka_unit_test(every_build_answers_the_same_bits_for_every_law_of_constraints),
         cmocka_unit_test(every_build_in_single_precision_answers_the_same_bits),
         cmocka_unit_test(every_build_answers_the_same_bits_for_small_published_analyses),
         cmocka_unit_test(every_build_answers_the_same_bits_for_large_published_analyses),

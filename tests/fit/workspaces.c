@@ -169,6 +169,35 @@ static void put_modifiers(struct draw *d, unsigned channel, unsigned sample, con
     }
 }
 
+/* Every law, for every kind of parameter. Names that the model lacks are left out when it is read. */
+static void put_laws(struct draw *d, unsigned shape_bins)
+{
+    static const char *const of_alpha[] = {
+        "\"constraint\": {\"type\": \"poisson\", \"offset\": 1, \"slope\": 0.3}, \"auxdata\": [9], "
+        "\"factors\": [11]",
+        "\"constraint\": {\"type\": \"lognormal\", \"offset\": 1, \"slope\": 0.2}, \"auxdata\": [0.1], "
+        "\"sigmas\": [0.25]",
+        "\"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": [0.5], \"sigmas\": [2]",
+        "\"constraint\": {\"type\": \"none\"}, \"inits\": [0.2]"};
+    const char *separator = d->lumi ? ", " : "";
+    for (unsigned a = 0; a < d->n_alphas; a++, separator = ", ")
+        put(&d->out, "%s{\"name\": \"alpha_%u\", %s}", separator, a, of_alpha[a % 4]);
+    for (unsigned k = 0; k < d->serial; k += 2)
+        put(&d->out, ", {\"name\": \"gamma_%u\", \"constraint\": {\"type\": \"gaussian\"}}", k);
+    for (unsigned c = 0; c < MAX_CHANNELS; c += 2)
+        put(&d->out, ", {\"name\": \"stat_%u\", \"constraint\": {\"type\": \"poisson\"}}", c);
+    put(&d->out, ", {\"name\": \"norm_2\", \"constraint\": {\"type\": \"poisson\"}, \"auxdata\": [40], "
+                 "\"factors\": [42]}");
+    const double widths[MAX_BINS] = {0.1, 0.2, 0.3, 0.15, 0.25}, zeros[MAX_BINS] = {0.0};
+    double sigmas[MAX_BINS];
+    for (unsigned b = 0; b < shape_bins; b++) sigmas[b] = widths[b % 5];
+    put(&d->out, ", {\"name\": \"shape\", \"constraint\": {\"type\": \"lognormal\"}, \"auxdata\": ");
+    put_numbers(&d->out, zeros, shape_bins);
+    put(&d->out, ", \"sigmas\": ");
+    put_numbers(&d->out, sigmas, shape_bins);
+    put(&d->out, "}");
+}
+
 char *random_workspace(uint64_t seed, unsigned traits)
 {
     struct draw d = {.random = {seed * 977 + 5}};
@@ -229,6 +258,7 @@ char *random_workspace(uint64_t seed, unsigned traits)
     if (d.lumi)
         put(&d.out, "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], "
                     "\"sigmas\": [0.03]}");
+    if (traits & TRAIT_LAWS) put_laws(&d, bins[0]);
     put(&d.out, "]}}], \"version\": \"1.0.0\"}");
     if (!d.out.failed) return d.out.text;
     free(d.out.text);

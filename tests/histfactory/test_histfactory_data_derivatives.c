@@ -5,51 +5,65 @@
 
 /* A workspace with all kinds of modifiers, two channels that share some, one cut by a shapefactor that both
  * have. */
-static const char workspace_text[] =
-    "{\"channels\": [{\"name\": \"SR\", \"samples\": ["
-    "{\"name\": \"signal\", \"data\": [6.0, 9.5, 4.0], \"modifiers\": ["
-    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"lumi\", \"type\": \"lumi\", "
-    "\"data\": null}, "
-    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [6.6, 9.9, 4.4], \"lo_data\": [5.5, "
-    "9.3, 3.7]}}, "
-    "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.2, \"lo\": 0.85}}, "
-    "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [0.3, 0.5, 0.2]}]}, "
-    "{\"name\": \"top\", \"data\": [50.0, 61.0, 33.0], \"modifiers\": ["
-    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [53.0, 60.0, 35.0], \"lo_data\": "
-    "[47.0, 61.5, 31.0]}}, "
-    "{\"name\": \"tune\", \"type\": \"histosys\", \"data\": {\"hi_data\": [51.0, 66.0, 33.5], \"lo_data\": "
-    "[48.0, 60.0, 32.0]}}, "
-    "{\"name\": \"jes\", \"type\": \"normsys\", \"data\": {\"hi\": 1.03, \"lo\": 0.96}}, "
-    "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1.5, 1.8, 1.1]}, "
-    "{\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, "
-    "{\"name\": \"fake\", \"type\": \"shapesys\", \"data\": [5.0, 4.0, 3.0]}]}]}, "
-    "{\"name\": \"CR\", \"samples\": ["
-    "{\"name\": \"top\", \"data\": [100.0, 80.0, 60.0, 55.0, 44.0, 33.0, 22.0, 18.0, 12.0, 9.0], "
-    "\"modifiers\": ["
-    "{\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"theory\", \"type\": "
-    "\"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.92}}, "
-    "{\"name\": \"tune\", \"type\": \"histosys\", \"data\": {\"hi_data\": [110.0, 84.0, 61.0, 55.0, 43.0, "
-    "31.0, 20.0, 17.0, 11.5, 8.5], "
-    "\"lo_data\": [94.0, 78.0, 58.0, 54.0, 46.0, 35.0, 23.0, 19.0, 12.5, 10.0]}}, "
-    "{\"name\": \"stat_CR\", \"type\": \"staterror\", \"data\": [3.0, 2.5, 2.0, 2.0, 1.8, 1.5, 1.2, 1.0, "
-    "0.9, 0.8]}]}]}, "
-    "{\"name\": \"QR\", \"samples\": ["
-    "{\"name\": \"qcd\", \"data\": [40.0, 30.0], \"modifiers\": [{\"name\": \"free\", \"type\": "
-    "\"shapefactor\", \"data\": null}, "
-    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [41.0, 33.0], \"lo_data\": [38.0, "
-    "29.0]}}]}, "
-    "{\"name\": \"signal\", \"data\": [2.0, 1.5], \"modifiers\": [{\"name\": \"mu\", \"type\": "
-    "\"normfactor\", \"data\": null}]}]}, "
-    "{\"name\": \"QS\", \"samples\": ["
-    "{\"name\": \"qcd\", \"data\": [20.0, 14.0], \"modifiers\": [{\"name\": \"free\", \"type\": "
-    "\"shapefactor\", \"data\": null}, "
-    "{\"name\": \"width\", \"type\": \"shapesys\", \"data\": [2.0, 1.5]}]}]}], "
-    "\"observations\": [{\"name\": \"SR\", \"data\": [62, 70, 0]}, {\"name\": \"CR\", \"data\": [108, 77, "
-    "61, 49, 45, 30, 25, 15, 11, 9.5]}, "
-    "{\"name\": \"QR\", \"data\": [44, 31]}, {\"name\": \"QS\", \"data\": [19, 15]}], "
-    "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": ["
-    "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": "
-    "[0.03]}]}}], \"version\": \"1.0.0\"}";
+#define WORKSPACE                                                                                            \
+    "{\"channels\": [{\"name\": \"SR\", \"samples\": ["                                                      \
+    "{\"name\": \"signal\", \"data\": [6.0, 9.5, 4.0], \"modifiers\": ["                                     \
+    "{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"lumi\", \"type\": "          \
+    "\"lumi\", "                                                                                             \
+    "\"data\": null}, "                                                                                      \
+    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [6.6, 9.9, 4.4], \"lo_data\": "     \
+    "[5.5, "                                                                                                 \
+    "9.3, 3.7]}}, "                                                                                          \
+    "{\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.2, \"lo\": 0.85}}, "                 \
+    "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [0.3, 0.5, 0.2]}]}, "                           \
+    "{\"name\": \"top\", \"data\": [50.0, 61.0, 33.0], \"modifiers\": ["                                     \
+    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [53.0, 60.0, 35.0], \"lo_data\": "  \
+    "[47.0, 61.5, 31.0]}}, "                                                                                 \
+    "{\"name\": \"tune\", \"type\": \"histosys\", \"data\": {\"hi_data\": [51.0, 66.0, 33.5], \"lo_data\": " \
+    "[48.0, 60.0, 32.0]}}, "                                                                                 \
+    "{\"name\": \"jes\", \"type\": \"normsys\", \"data\": {\"hi\": 1.03, \"lo\": 0.96}}, "                   \
+    "{\"name\": \"stat\", \"type\": \"staterror\", \"data\": [1.5, 1.8, 1.1]}, "                             \
+    "{\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, "                                          \
+    "{\"name\": \"fake\", \"type\": \"shapesys\", \"data\": [5.0, 4.0, 3.0]}]}]}, "                          \
+    "{\"name\": \"CR\", \"samples\": ["                                                                      \
+    "{\"name\": \"top\", \"data\": [100.0, 80.0, 60.0, 55.0, 44.0, 33.0, 22.0, 18.0, 12.0, 9.0], "           \
+    "\"modifiers\": ["                                                                                       \
+    "{\"name\": \"k\", \"type\": \"normfactor\", \"data\": null}, {\"name\": \"theory\", \"type\": "         \
+    "\"normsys\", \"data\": {\"hi\": 1.1, \"lo\": 0.92}}, "                                                  \
+    "{\"name\": \"tune\", \"type\": \"histosys\", \"data\": {\"hi_data\": [110.0, 84.0, 61.0, 55.0, 43.0, "  \
+    "31.0, 20.0, 17.0, 11.5, 8.5], "                                                                         \
+    "\"lo_data\": [94.0, 78.0, 58.0, 54.0, 46.0, 35.0, 23.0, 19.0, 12.5, 10.0]}}, "                          \
+    "{\"name\": \"stat_CR\", \"type\": \"staterror\", \"data\": [3.0, 2.5, 2.0, 2.0, 1.8, 1.5, 1.2, 1.0, "   \
+    "0.9, 0.8]}]}]}, "                                                                                       \
+    "{\"name\": \"QR\", \"samples\": ["                                                                      \
+    "{\"name\": \"qcd\", \"data\": [40.0, 30.0], \"modifiers\": [{\"name\": \"free\", \"type\": "            \
+    "\"shapefactor\", \"data\": null}, "                                                                     \
+    "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [41.0, 33.0], \"lo_data\": [38.0, " \
+    "29.0]}}]}, "                                                                                            \
+    "{\"name\": \"signal\", \"data\": [2.0, 1.5], \"modifiers\": [{\"name\": \"mu\", \"type\": "             \
+    "\"normfactor\", \"data\": null}]}]}, "                                                                  \
+    "{\"name\": \"QS\", \"samples\": ["                                                                      \
+    "{\"name\": \"qcd\", \"data\": [20.0, 14.0], \"modifiers\": [{\"name\": \"free\", \"type\": "            \
+    "\"shapefactor\", \"data\": null}, "                                                                     \
+    "{\"name\": \"width\", \"type\": \"shapesys\", \"data\": [2.0, 1.5]}]}]}], "                             \
+    "\"observations\": [{\"name\": \"SR\", \"data\": [62, 70, 0]}, {\"name\": \"CR\", \"data\": [108, 77, "  \
+    "61, 49, 45, 30, 25, 15, 11, 9.5]}, "                                                                    \
+    "{\"name\": \"QR\", \"data\": [44, 31]}, {\"name\": \"QS\", \"data\": [19, 15]}], "                      \
+    "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": ["                   \
+    "{\"name\": \"lumi\", \"auxdata\": [1.0], \"bounds\": [[0.5, 1.5]], \"inits\": [1.0], \"sigmas\": "      \
+    "[0.03]}"
+#define END "]}}], \"version\": \"1.0.0\"}"
+static const char workspace_text[] = WORKSPACE END;
+/* The same with other laws, also of widths that follow rates. */
+static const char laws_text[] = WORKSPACE
+    ", {\"name\": \"stat\", \"constraint\": {\"type\": \"poisson\"}}, {\"name\": \"fake\", \"constraint\": "
+    "{\"type\": \"gaussian\"}}, {\"name\": \"width\", \"constraint\": {\"type\": \"none\"}}, "
+    "{\"name\": \"theory\", \"constraint\": {\"type\": \"lognormal\", \"offset\": 1, \"slope\": 0.2}, "
+    "\"auxdata\": [0.05], \"sigmas\": [0.18]}, "
+    "{\"name\": \"jes\", \"constraint\": {\"type\": \"poisson\", \"offset\": 1, \"slope\": 0.2}, "
+    "\"auxdata\": [24], \"factors\": [25]}, "
+    "{\"name\": \"tune\", \"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": [0.3], \"sigmas\": [1.5]}, "
+    "{\"name\": \"k\", \"constraint\": {\"type\": \"poisson\"}, \"auxdata\": [90], \"factors\": [88]}" END;
 
 static const paritas_template all_templates[] = {
     {PARITAS_TEMPLATE_NOMINAL, "SR", "signal", NULL},
@@ -154,12 +168,13 @@ static void agree(const char *what, const struct line *line, double answer, doub
         fail_msg("%s of %zu: %.17g, by differences %.17g (+- %g)", what, line->place, answer, truth, scatter);
 }
 
-static void check(const paritas_model_options *given, uint64_t seed, double spread, double worst[3])
+static void check(const char *text, const paritas_model_options *given, uint64_t seed, double spread,
+                  double worst[3])
 {
     paritas_model_options options = *given;
     options.n_templates = COUNT(all_templates);
     options.templates = all_templates;
-    struct fixture f = make_fixture(workspace_text, NULL, &options);
+    struct fixture f = make_fixture(text, NULL, &options);
     const size_t templates = paritas_model_template_count(f.model), row = f.n_data + templates,
                  n = f.n_parameters;
     enum { N = 3 };
@@ -231,16 +246,17 @@ TEST(derivatives_are_those_of_the_answers)
 {
     double worst[3] = {0.0};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
-    check(&options, 1, 0.6, worst);
-    check(&options, 2, 2.5, worst);
+    check(workspace_text, &options, 1, 0.6, worst);
+    check(workspace_text, &options, 2, 2.5, worst);
+    check(laws_text, &options, 5, 0.8, worst);
     options.histosys_code = PARITAS_HISTOSYS_CODE_2;
     options.normsys_code = 1;
-    check(&options, 3, 0.7, worst);
+    check(workspace_text, &options, 3, 0.7, worst);
     options = (paritas_model_options)PARITAS_MODEL_OPTIONS_DEFAULT;
     options.clip_sample = options.clip_bin = 1;
     options.clip_sample_at = 1.7;
     options.clip_bin_at = 40.0;
-    check(&options, 4, 0.4, worst);
+    check(workspace_text, &options, 4, 0.4, worst);
     printf("largest disagreement: gradient %.2g, along %.2g, expectation %.2g\n", worst[0], worst[1],
            worst[2]);
 }

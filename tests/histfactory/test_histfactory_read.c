@@ -416,6 +416,37 @@ TEST(a_document_of_the_wrong_shape_is_refused_with_its_place)
         refuses(swapped(small, cases[i].old, cases[i].new), cases[i].message);
 }
 
+/* tau is 1 / width^2 where the other law has the width. */
+TEST(a_measurement_chooses_the_law_of_factors_of_bins)
+{
+    static const char laws[] = ", {\"name\": \"unc\", \"constraint\": {\"type\": \"gaussian\"}}, "
+                               "{\"name\": \"stat\", \"constraint\": {\"type\": \"poisson\"}}";
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    char with[512];
+    snprintf(with, sizeof with, "%s%s", LUMI, laws);
+    struct hf_spec *own = read_text(&context, small),
+                   *other = read_text(&context, swapped(small, LUMI, with));
+    const struct hf_set *unc = set_of(own, "unc"), *stat = set_of(own, "stat"), *unc2 = set_of(other, "unc"),
+                        *stat2 = set_of(other, "stat");
+    assert_null(unc2->tau);
+    assert_null(stat2->sigma);
+    for (uint32_t i = 0; i < unc->size; i++) {
+        assert_int_equal(unc->fixed[i], unc2->fixed[i]);
+        assert_true(fabs(unc2->sigma[i] * unc2->sigma[i] * unc->tau[i] - 1.0) < 1e-15);
+        assert_true(unc2->aux[i] == 1.0);
+    }
+    for (uint32_t i = 0; i < stat->size; i++) {
+        assert_int_equal(stat->fixed[i], stat2->fixed[i]);
+        assert_true(fabs(stat->sigma[i] * stat->sigma[i] * stat2->tau[i] - 1.0) < 1e-15);
+        assert_true(stat2->aux[i] == stat2->tau[i]);
+    }
+    assert_false(unc2->affine || stat2->affine);
+    hf_spec_free(own);
+    hf_spec_free(other);
+    assert_int_equal(ledger.live, 0);
+}
+
 TEST(a_document_of_the_wrong_meaning_is_refused_with_its_place)
 {
     static const struct {
@@ -474,6 +505,25 @@ TEST(a_document_of_the_wrong_meaning_is_refused_with_its_place)
          P "[1].factors[1]: must be greater than 0, found 0.0"},
         {LUMI, LUMI ", {\"name\": \"unc\", \"auxdata\": [1, -1, 1]}",
          P "[1].auxdata[1]: must not be negative, found -1.0"},
+        {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"gamma\"}}",
+         P "[1].constraint.type: must be \"none\", \"gaussian\", \"poisson\" or \"lognormal\", found "
+           "\"gamma\""},
+        {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"poisson\", \"slope\": 0}}",
+         P "[1].constraint.slope: must be greater than 0, found 0"},
+        {LUMI, LUMI ", {\"name\": \"scale\", \"constraint\": {\"type\": \"gaussian\", \"offset\": 1}}",
+         P "[1].constraint: only \"poisson\" and \"lognormal\" have an offset and a slope"},
+        {LUMI, LUMI ", {\"name\": \"stat\", \"constraint\": {\"type\": \"lognormal\"}}",
+         P "[1].constraint: its widths come from rates, so it is \"gaussian\", \"poisson\" or \"none\", "
+           "without "
+           "offset and slope"},
+        {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"gaussian\"}, \"auxdata\": [1]}",
+         P "[1].constraint: such a constraint has no defaults: missing are its sigmas"},
+        {LUMI, LUMI ", {\"name\": \"mu\", \"constraint\": {\"type\": \"poisson\"}, \"auxdata\": [1]}",
+         P "[1].constraint: such a constraint has no defaults: missing are its factors"},
+        {LUMI,
+         LUMI ", {\"name\": \"scale\", \"constraint\": {\"type\": \"lognormal\"}, \"auxdata\": [0], "
+              "\"sigmas\": [1]}",
+         P "[1].constraint: offset + slope * parameter must be positive at the initial value 0.0"},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         refuses(swapped(small, cases[i].old, cases[i].new), cases[i].message);
@@ -587,6 +637,7 @@ int main(void)
         cmocka_unit_test(a_modifier_has_its_own_code_or_the_models),
         cmocka_unit_test(a_factor_of_a_bin_asks_for_rates_above_zero),
         cmocka_unit_test(a_document_of_the_wrong_shape_is_refused_with_its_place),
+        cmocka_unit_test(a_measurement_chooses_the_law_of_factors_of_bins),
         cmocka_unit_test(a_document_of_the_wrong_meaning_is_refused_with_its_place),
         cmocka_unit_test(a_shapefactor_serves_channels_no_longer_than_its_first),
         cmocka_unit_test(many_names_keep_their_order),

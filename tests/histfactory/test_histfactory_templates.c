@@ -271,7 +271,7 @@ static void compare_statistics(const struct both *x)
 TEST(rows_answer_as_models_made_anew)
 {
     for (uint64_t seed = 0; seed < 30 / SHARE; seed++) {
-        char *text = random_workspace(seed, TRAIT_ALL);
+        char *text = random_workspace(seed, TRAIT_ALL | (seed % 2 ? TRAIT_LAWS : 0));
         paritas_model_options clips = PARITAS_MODEL_OPTIONS_DEFAULT;
         if (seed % 3 == 1) {
             clips.clip_sample = clips.clip_bin = 1;

@@ -291,13 +291,24 @@ def _poisson_staterror():
     return document
 
 
-def test_a_poisson_staterror_on_one_sample_is_a_shapesys_and_shared_it_is_refused():
+def test_a_poisson_staterror_on_one_sample_is_a_shapesys_and_shared_it_keeps_its_law():
     document = _poisson_staterror()
     with pytest.raises(
         ConversionError,
         match="/modifiers/3: Poisson-constrained parameters are shared by samples signal, background",
     ):
-        hs3.to_pyhf(document)
+        hs3.to_pyhf(document, poisson_staterror="refuse")
+    kept = hs3.to_pyhf(document)
+    found = twice_nll(kept, [{kept.names[name]: value for name, value in point.items()} for point in POINTS])
+    widths = [math.hypot(0.3, 4.0) / 55, math.hypot(0.4, 3.0) / 43]
+    swaps = [
+        sum(
+            poisson(w**-2, p[f"gamma_stat_SR_bin_{b}"] * w**-2) - gauss(1.0, p[f"gamma_stat_SR_bin_{b}"], w)
+            for b, w in enumerate(widths)
+        )
+        for p in POINTS
+    ]
+    assert found == pytest.approx([closed_form(p) - 2 * s for p, s in zip(POINTS, swaps)], rel=1e-12)
     answer = hs3.to_pyhf(document, poisson_staterror="gauss")
     assert answer.spec["channels"] == hs3.to_pyhf(every_modifier()).spec["channels"]
     assert any("became Gaussian" in note for note in answer.notes)
@@ -399,8 +410,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
             "/distributions/1/samples/0/modifiers/0",
             "'mu' is also a parameter of another modifier",
         ),
-        (set_at(["distributions", 2, "type"], "lognormal_dist"), "/distributions/2", "type 'lognormal_dist'"),
-        (set_at(["distributions", 3, "sigma"], 2.0), "/distributions/0/samples/1/modifiers/0", "width 2.0"),
+        (set_at(["distributions", 2, "type"], "cauchy_dist"), "/distributions/2", "type 'cauchy_dist'"),
         (set_at(["distributions", 2, "mean"], "nowhere"), "/distributions/2", "a parameter on one side"),
         (set_at(["data", 0, "type"], "unbinned"), "/data/0", "only binned data"),
         (set_at(["data", 0, "contents"], [1.0, 2.0, 3.0]), "/data/0/contents", "2 numbers"),
@@ -460,14 +470,47 @@ def test_free_gammas_of_two_channels_are_shared_as_pyhf_shares_them():
     assert twice_nll(answer, [{}]) == pytest.approx(twice_nll(hs3.to_pyhf(every_modifier()), [{}]), rel=1e-13)
 
 
-def test_two_constrained_factors_are_refused():
+LAWS = {
+    "gaussian_dist": ({"x": "mu", "mean": 1.1, "sigma": 0.5}, lambda mu: gauss(1.1, mu, 0.5)),
+    "lognormal_dist": (
+        {"x": "mu", "mu": 0.2, "sigma": 0.4},
+        lambda mu: gauss(0.2, math.log(mu), 0.4) - math.log(mu),
+    ),
+    "gamma_dist": (
+        {"x": "mu", "gamma": 4.5, "beta": 0.25, "mu": -0.1},
+        lambda mu: 3.5 * math.log(mu + 0.1) - (mu + 0.1) / 0.25,
+    ),
+    "poisson_dist": ({"x": 12.0, "mean": "counts"}, lambda mu: poisson(12.0, 9.0 * mu)),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_any_factor_may_have_a_constraint(law):
     document = every_modifier()
-    document["distributions"].append(
-        {"name": "muConstraint", "type": "gaussian_dist", "x": "mu", "mean": 1.0, "sigma": 0.5}
-    )
+    given, term = LAWS[law]
+    document["distributions"].append({"name": "muConstraint", "type": law, **given})
+    document["functions"] = [{"name": "counts", "type": "product", "factors": ["mu", 9.0]}]
     document["likelihoods"][0]["aux_distributions"] = ["muConstraint"]
-    with pytest.raises(ConversionError, match="'Lumi' and 'mu' are factors with a constraint"):
-        hs3.to_pyhf(document)
+    answer = hs3.to_pyhf(document)
+    assert answer.names["Lumi"] == "lumi"
+    found = twice_nll(
+        answer, [{answer.names[name]: value for name, value in point.items()} for point in POINTS]
+    )
+    wanted = [closed_form(point) - 2 * term(point["mu"]) for point in POINTS]
+    for one, other in zip(found[1:], wanted[1:]):  # up to a constant
+        assert one - found[0] == pytest.approx(other - wanted[0], rel=1e-11)
+
+
+def test_an_alpha_keeps_its_width():
+    document = every_modifier()
+    document["distributions"][3]["sigma"] = 2.0
+    answer = hs3.to_pyhf(document)
+    found = twice_nll(
+        answer, [{answer.names[name]: value for name, value in point.items()} for point in POINTS]
+    )
+    shapes = [(gauss(0.3, p["alpha_shape"], 1.0), gauss(0.3, p["alpha_shape"], 2.0)) for p in POINTS]
+    wanted = [closed_form(p) + 2 * one - 2 * other for p, (one, other) in zip(POINTS, shapes)]
+    assert found == pytest.approx(wanted, rel=1e-12)
 
 
 def test_a_constraint_in_the_likelihood_counts_like_one_on_the_modifier():

@@ -135,7 +135,7 @@ def test_configurations_come_from_open_files_too(files):
         )
 
 
-def test_what_pyhf_leaves_out_is_logged_and_what_the_files_say_is_refused_or_kept(files, caplog):
+def test_what_pyhf_leaves_out_is_logged_and_what_the_files_say_is_kept(files, caplog):
     top, folder, mounts = files(
         law="Poisson",
         threshold="0.05",
@@ -151,14 +151,11 @@ def test_what_pyhf_leaves_out_is_logged_and_what_the_files_say_is_refused_or_kep
         'Type="LogNormal"',
     ):
         assert left_out in caplog.text
-    with pytest.raises(
-        ConversionError,
-        match=(
-            r'sr.xml:4: <StatErrorConfig>: .* ConstraintType="Poisson" of statistical errors that 2 '
-            r"samples share"
-        ),
-    ):
-        histfactory_xml.read(top, folder, mounts)
+    kept = histfactory_xml.read(top, folder, mounts)
+    parameters = {one["name"]: one for one in kept.spec["measurements"][0]["config"]["parameters"]}
+    assert parameters["staterror_SR"]["constraint"] == {"type": "poisson"}
+    assert "constraint" not in parameters["xs"]
+    assert any("'xs' has no RelativeUncertainty" in note for note in kept.notes)
 
 
 def test_laws_and_thresholds_that_a_workspace_can_express_are_followed(files):
@@ -311,7 +308,6 @@ def test_notes_say_what_was_decided(files):
     )
     notes = "\n".join(histfactory_xml.read(top, folder, mounts, validation_as_error=False).notes)
     for what in (
-        "no ConstraintType: Poisson was taken",
         "'alpha_nowhere' is no parameter",
         "of 2 parameters of interest the first, 'mu'",
         "has no 'elsewhere/cr_data'; 'cr_data' was taken",

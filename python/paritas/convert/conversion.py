@@ -40,6 +40,14 @@ def settings(codes: dict[str, str]) -> dict[str, dict[str, str]]:
     return {kind: {"interpcode": code} for kind, code in codes.items()}
 
 
+def beyond_pyhf(spec: dict[str, Any]) -> list[str]:
+    """A note on what a workspace says beyond pyhf's schema."""
+    configs = (one for measurement in spec["measurements"] for one in measurement["config"]["parameters"])
+    names = dict.fromkeys(config["name"] for config in configs if "constraint" in config)
+    listed = ", ".join(map(repr, names))
+    return [f"/measurements: pyhf lacks these laws and refuses the workspace: {listed}"] if names else []
+
+
 @dataclass
 class Conversion:
     """A converted document.

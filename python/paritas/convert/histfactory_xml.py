@@ -11,10 +11,19 @@ from typing import Any, Iterable, Optional, Sequence, TypeVar
 from .._engine import InvalidInput
 from ..files import PathLike
 from ..workspace import Workspace
-from .conversion import Conversion, ConversionError
+from .conversion import Conversion, ConversionError, beyond_pyhf
 from .parameter_names import without_alpha
 from .pyhf_workspace import MODIFIERS, histograms, modifier
-from .root_files import RootFiles
+from .root_files import Histogram, RootFiles
+from .xml_constraints import (
+    SHAPE_BOUNDS,
+    STATISTICAL_LAW,
+    STATISTICAL_THRESHOLD,
+    Term,
+    in_single,
+    law_of,
+    read_terms,
+)
 from .xml_functions import Function, expanded, scaled
 from .xml_grammar import MODIFIER_ELEMENTS, Element, XmlSource, parse_xml
 from .xml_writer import write
@@ -83,9 +92,10 @@ class _Reader:
         self.notes = files.notes
         self.factors: dict[str, tuple[dict[str, Any], Element]] = {}  # with their places
         self.gaussian: dict[str, Element] = {}
-        self.parameters: set[str] = set()
         self.functions: dict[str, Function] = {}
-        self.shapes: dict[str, int] = {}  # shapefactors -> most bins
+        self.shape_bins: dict[str, int] = {}  # of shapefactors
+        self.types: dict[str, set[str]] = {}  # of modifiers, by name; without those of bins
+        self.poisson: list[str] = []  # staterrors with that law
 
     def _beyond(self, element: Element, what: str) -> None:
         """Refuses what a workspace cannot express; "pyhf" notes it."""
@@ -120,9 +130,10 @@ class _Reader:
             if validation_as_error:
                 raise ConversionError(top.file, problem)
             self.notes.append(f"{top.file}: {problem}")
+        self.notes += beyond_pyhf(spec)
         return Conversion(spec, self.notes)
 
-    def _histogram(self, element: Element, side: str = "", file: str = "") -> tuple[list[float], list[float]]:
+    def _histogram(self, element: Element, side: str = "", file: str = "") -> Histogram:
         """HistoSys has two sides. Path and file are inherited."""
         name = element.get(f"HistoName{side}")
         if element.tag in ("Sample", "Data"):
@@ -145,21 +156,20 @@ class _Reader:
     def _samples(self, channel: Element) -> list[dict[str, Any]]:
         samples, statistical = [], []
         for element in channel.all("Sample"):
-            contents, errors = self._histogram(element)
-            modifiers = []
+            histogram = self._histogram(element)
+            contents, modifiers = histogram.contents, []
             if self._follows_lumi(element):
                 modifiers.append(modifier("lumi", "lumi"))
             for child in element.children:
                 if child.tag != "StatError":
                     modifiers.append(self._modifier(child, contents))
                 elif child.flag("Activate"):
-                    modifiers.append(self._stat_error(child, channel.get("Name"), contents, errors))
-                    statistical.append((contents, modifiers[-1]))
+                    modifiers.append(self._stat_error(child, channel.get("Name"), histogram))
+                    statistical.append((histogram, modifiers[-1]))
             samples += self._terms(element, contents, modifiers)
             for one in modifiers:
-                if one["type"] == "shapefactor":
-                    self.shapes[one["name"]] = max(self.shapes.get(one["name"], 0), len(contents))
-            self.parameters.update(one["name"] for one in modifiers if not MODIFIERS[one["type"]].per_bin)
+                if not MODIFIERS[one["type"]].per_bin:
+                    self.types.setdefault(one["name"], set()).add(one["type"])
         if statistical:
             self._follow_stat_config(channel, statistical)
         return samples
@@ -173,7 +183,7 @@ class _Reader:
             return [{"name": name, "data": contents, "modifiers": modifiers}]
         for function in (self.functions.get(one["name"]) for one in modifiers):
             for one in function.dependents.values() if function else ():
-                self.parameters.add(one.name)
+                self.types.setdefault(one.name, set()).add("normfactor")
                 if one.config:
                     self.factors.setdefault(one.name, (one.config, element))
         terms = expanded(element, modifiers, self.functions)
@@ -215,6 +225,8 @@ class _Reader:
         elif kind == "shapesys":
             relative, kind = self._histogram(element)[0], self._law_of_shapesys(element)
             data = self._scaled(element, relative, contents)
+        elif kind == "shapefactor":
+            self.shape_bins[name] = max(len(contents), self.shape_bins.get(name, 0))
         elif kind == "normfactor":
             config: dict[str, Any] = {
                 "name": name,
@@ -230,17 +242,18 @@ class _Reader:
                 )
         return modifier(name, kind, data)
 
-    def _stat_error(
-        self, element: Element, channel: str, contents: list[float], errors: list[float]
-    ) -> dict[str, Any]:
+    def _stat_error(self, element: Element, channel: str, sample: Histogram) -> dict[str, Any]:
+        errors, single = sample.errors, sample.single
         if element.get("HistoName"):
-            file = element.get("InputFile") or element.get("HistoFile")
-            errors = self._scaled(element, self._histogram(element, file=file)[0], contents)
+            relative = self._histogram(element, file=element.get("InputFile") or element.get("HistoFile"))
+            errors, single = self._scaled(element, relative.contents, sample.contents), relative.single
         if not all(error >= 0 for error in errors):
             raise element.refuse(
                 "the histogram has negative contents and no errors of its own, so it has no statistical "
                 "errors"
             )
+        if self.strict and single:
+            errors = [in_single(error) for error in errors]
         return modifier(f"staterror_{channel}", "staterror", errors)
 
     def _scaled(self, element: Element, relative: list[float], contents: list[float]) -> list[float]:
@@ -250,15 +263,15 @@ class _Reader:
 
     def _law_of_shapesys(self, element: Element) -> str:
         """shapesys (Poisson), or staterror for a Gaussian if strict: equal on one sample."""
-        law = element.get("ConstraintType")
-        if not law:
-            self._note(
-                element, "no ConstraintType: Poisson was taken, as pyhf does (ROOT's default is Gaussian)"
-            )
-        if law in ("", "Poisson"):
+        if not self.strict:
+            law = element.get("ConstraintType")
+            if not law:
+                what = "no ConstraintType: Poisson was taken, as pyhf does (ROOT's default is Gaussian)"
+                self._note(element, what)
+            elif law != "Poisson":
+                self._beyond(element, f'ConstraintType="{law}"')
             return "shapesys"
-        if law not in _GAUSSIAN or not self.strict:
-            self._beyond(element, f'ConstraintType="{law}"')
+        if law_of(element, "Gaussian") == "poisson":
             return "shapesys"
         first = self.gaussian.setdefault(element.get("Name"), element)
         if first is not element:
@@ -267,35 +280,48 @@ class _Reader:
             )
         return "staterror"
 
-    def _follow_stat_config(self, channel: Element, active: list[tuple[list[float], dict[str, Any]]]) -> None:
+    def _follow_stat_config(self, channel: Element, active: list[tuple[Histogram, dict[str, Any]]]) -> None:
         """Constraint law of active StatErrors, and threshold for constrained bins."""
-        total = [sum(column) for column in zip(*(contents for contents, _ in active))]
-        for config in channel.all("StatErrorConfig"):
+        configs = channel.all("StatErrorConfig")
+        for config in configs if not self.strict else ():
             law, given = config.get("ConstraintType"), config.get("RelErrorThreshold")
-            threshold = config.number("RelErrorThreshold") if given else 0.0
-            other_law = law not in ("", *_GAUSSIAN)
-            if not self.strict:
-                if other_law:
-                    self._beyond(config, f'ConstraintType="{law}"')
-                if threshold > 0:
-                    self._beyond(config, f'RelErrorThreshold="{given}"')
+            if law not in ("", *_GAUSSIAN):
+                self._beyond(config, f'ConstraintType="{law}"')
+            if given and config.number("RelErrorThreshold") > 0:
+                self._beyond(config, f'RelErrorThreshold="{given}"')
+        if not self.strict:
+            return
+        if not configs:
+            what = (
+                f"no StatErrorConfig: {STATISTICAL_LAW} above {STATISTICAL_THRESHOLD:g} was taken, as in ROOT"
+            )
+            self._note(channel, what)
+        config = configs[-1] if configs else channel
+        threshold = STATISTICAL_THRESHOLD
+        if "RelErrorThreshold" in config.attributes:
+            threshold = config.number("RelErrorThreshold")
+        total = [sum(column) for column in zip(*(histogram.contents for histogram, _ in active))]
+        errors = [math.hypot(*column) for column in zip(*(one["data"] for _, one in active))]
+        for i, (content, error) in enumerate(zip(total, errors)):
+            if not (content > 0 and error > 0):
                 continue
-            errors = [math.hypot(*column) for column in zip(*(one["data"] for _, one in active))]
-            for i, (content, error) in enumerate(zip(total, errors)):
-                if content > 0 and error / content < threshold:
-                    for _, one in active:
-                        one["data"][i] = 0.0
-            if law == "Poisson" and len(active) == 1:
-                active[0][1]["type"] = "shapesys"
-            elif other_law:
-                self._beyond(
-                    config, f'ConstraintType="{law}" of statistical errors that {len(active)} samples share'
-                )
+            width, factor = error / content, 1.0
+            if active[0][0].single:  # ROOT stores the widths like the first sample
+                factor = in_single(width) / width
+            factor = factor if width * factor >= threshold else 0.0
+            for _, one in active:
+                one["data"][i] *= factor
+        if law_of(config, STATISTICAL_LAW) == "gaussian":
+            return
+        if len(active) == 1:
+            active[0][1]["type"] = "shapesys"  # pyhf's name of the same
+        else:
+            self.poisson.append(active[0][1]["name"])
 
     def _measurement(self, element: Element) -> dict[str, Any]:
         lumi = element.number("Lumi")
         width = lumi * element.number("LumiRelErr")
-        if width == 0 and "lumi" in self.parameters:
+        if width == 0 and "lumi" in self.types:
             self._note(
                 element,
                 "LumiRelErr is 0 and samples are normalized by theory: a lumi without width makes no model",
@@ -308,18 +334,22 @@ class _Reader:
         for key in ("BinLow", "BinHigh"):
             if element.get(key):
                 self._note(element, f"{key} was left out, as pyhf does: all bins of the histograms are taken")
-        for term in element.all("ConstraintTerm"):
-            self._beyond(term, f'Type="{term.get("Type")}" of the constraint of {term.text.strip()}')
+        terms: dict[str, Term] = {}
+        if self.strict:
+            terms = read_terms(element, self.types, self.notes)
+        for said in element.all("ConstraintTerm") if not self.strict else ():
+            self._beyond(said, f'Type="{said.get("Type")}" of the constraint of {said.text.strip()}')
         bounds = [[lumi - 5.0 * width, lumi + 5.0 * width]]
         configs: dict[str, dict[str, Any]] = {
             "lumi": {"name": "lumi", "auxdata": [lumi], "bounds": bounds, "inits": [lumi], "sigmas": [width]}
         }
         factors = {name: config for name, (config, _) in self.factors.items() if name not in self.functions}
         configs.update({name: dict(config) for name, config in factors.items()})
-        if self.strict:  # ROOT's range
-            configs.update(
-                {name: {"name": name, "bounds": [[0.0, 1000.0]] * n} for name, n in self.shapes.items()}
-            )
+        configs.update({name: {"name": name, **term.config} for name, term in terms.items()})
+        for name, bins in self.shape_bins.items() if self.strict else ():
+            configs[name] = {"name": name, "bounds": [list(SHAPE_BOUNDS)] * bins}
+        for name in self.poisson:
+            configs[name] = {"name": name, "constraint": {"type": "poisson"}}
         for setting in element.all("ParamSetting"):
             given: dict[str, Any] = {}
             if setting.get("Const"):
@@ -327,22 +357,37 @@ class _Reader:
             if setting.get("Val"):
                 given["inits"] = [setting.number("Val")]
             for root_name in setting.text.split():
-                name = self._parameter(setting, root_name)
+                name, term = self._parameter(setting, root_name, terms)
+                if term and term.value is None:
+                    continue
+                own = dict(given)
+                if term and term.value and "inits" in given:
+                    own["inits"] = [term.value(setting.number("Val"))]
                 config = configs["lumi"] if name == "lumi" else configs.pop(name, {"name": name})
-                configs[name] = {**config, **given}  # set values go last, as in pyhf
+                configs[name] = {**config, **own}  # set values go last, as in pyhf
         config = {"poi": pois[0], "parameters": list(configs.values())}
         return {"name": element.get("Name"), "config": config}
 
-    def _parameter(self, setting: Element, root_name: str) -> str:
+    def _parameter(
+        self, setting: Element, root_name: str, terms: dict[str, Term]
+    ) -> tuple[str, Optional[Term]]:
         if root_name.startswith("gamma_"):
             raise setting.refuse(
                 f"'{root_name}' is one of several parameters of a set; a pyhf workspace fixes or sets only a "
                 "whole set"
             )
+        for name, term in terms.items():
+            if root_name == term.prefix + name:
+                return name, term
         name = "lumi" if root_name == "Lumi" else without_alpha(root_name)
-        if name not in self.parameters and name != "lumi":
+        if name not in self.types and name != "lumi":
             self._note(setting, f"'{root_name}' is no parameter of these channels")
-        return name
+        if name not in terms:
+            return name, None
+        self._note(
+            setting, f"ROOT calls the parameter '{terms[name].prefix}{name}'; the setting was left out"
+        )
+        return name, Term({}, value=None)
 
 
 def _problems(spec: dict[str, Any]) -> Iterable[str]:

@@ -19,7 +19,7 @@ __all__ = ["from_pyhf", "read", "to_pyhf", "write"]
 CHOICES: dict[str, tuple[str, ...]] = {
     "names": ("keep", "pyhf"),
     "shapesys_vals": ("relative", "absolute", "tau", "inverse"),
-    "poisson_staterror": ("refuse", "gauss"),
+    "poisson_staterror": ("keep", "refuse", "gauss"),
 }
 
 
@@ -29,7 +29,7 @@ def to_pyhf(
     names: str = "keep",
     analysis: Optional[str] = None,
     shapesys_vals: Optional[str] = None,
-    poisson_staterror: str = "refuse",
+    poisson_staterror: str = "keep",
 ) -> Conversion:
     """The pyhf workspace of an HS3 document (as json.load returns it).
 
@@ -40,8 +40,9 @@ def to_pyhf(
         and data become measurements, this one first. Default: the one data set not called asimovData.
     shapesys_vals: meaning of `vals` of a shapesys, if not in the document: "relative", "absolute", "tau"
         (1/relative^2) or "inverse" (1/relative).
-    poisson_staterror: Poisson-constrained parameters shared by samples, which pyhf lacks. "refuse" them, or
-        use a Gaussian ("gauss") of the same width, with a note.
+    poisson_staterror: Poisson-constrained parameters shared by samples, which pyhf lacks. "keep" them as a
+        staterror with `constraint`, "refuse" them, or take a Gaussian of the same width ("gauss"), with a
+        note.
 
     Raises ConversionError with JSON pointer and reason."""
     given = {"names": names, "shapesys_vals": shapesys_vals, "poisson_staterror": poisson_staterror}

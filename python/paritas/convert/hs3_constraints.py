@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 from .hs3_document import Document
 from .json_nodes import Node
@@ -10,11 +10,27 @@ from .json_nodes import Node
 
 @dataclass(frozen=True)
 class Constraint:
-    """kind: Gauss (`width` around `nominal`), Poisson (factor around 1, tau = 1/width^2) or Const (fixed)."""
+    """kind: Gauss (`width` around `nominal`), Poisson (parameter + offset around `nominal`, tau = 1/width^2),
+    LogNormal (logarithm around `nominal`) or Const (fixed)."""
 
     kind: str
     nominal: float = 0.0
     width: float = 1.0
+    offset: float = 0.0
+
+    def configured(self, role: str) -> dict[str, Any]:
+        """Of a workspace's parameter; without defaults of alphas."""
+        law: dict[str, Any] = {}
+        if self.kind == "Gauss" and role == "alpha" and self.width == 1:
+            return {"auxdata": [self.nominal]} if self.nominal != 0 else {}
+        if self.kind == "Poisson":
+            tau = self.width**-2
+            law = {"type": "poisson", **({"offset": self.offset} if self.offset else {})}
+            return {"constraint": law, "auxdata": [self.nominal * tau], "factors": [tau]}
+        if self.kind not in ("Gauss", "LogNormal"):
+            return {}
+        law["type"] = "gaussian" if self.kind == "Gauss" else "lognormal"
+        return {"constraint": law, "auxdata": [self.nominal], "sigmas": [self.width]}
 
 
 _KINDS = ("Gauss", "Const", "Poisson", "LogNormal", "Lognormal")
@@ -27,7 +43,7 @@ def kind_of(given: Node) -> str:
             f"'{name}' is neither a distribution nor a kind of constraint ({', '.join(_KINDS)})"
         )
     if name in ("LogNormal", "Lognormal"):
-        raise given.inexpressible(f"a {name} constraint")
+        raise given.inexpressible(f"a {name} constraint without its distribution")
     return name
 
 
@@ -80,6 +96,8 @@ class Constraints:
                 raise where.refuse(
                     f"the nominal value of '{name}' is {constraint.nominal}; pyhf's factors of bins have 1"
                 )
+            if constraint.kind == "LogNormal" or constraint.offset:
+                raise where.inexpressible(f"this constraint of '{name}', a factor of one bin")
         return {name: constraint for name, (constraint, _) in known.items()}
 
     def _resolve(
@@ -90,17 +108,35 @@ class Constraints:
         kind = node.get("type").value
         if kind == "gaussian_dist":
             return self._gaussian(node.object("name type x mean sigma"), observed, wanted)
+        if kind == "lognormal_dist":
+            return self._log_normal(node.object("name type x mu sigma"))
+        if kind == "gamma_dist":
+            return self._gamma(node.object("name type x gamma beta", "mu"))
         if kind != "poisson_dist":
             raise node.inexpressible(f"a constraint of type {kind!r}")
         node.object("name type x mean", "integer")
         if observed is None:
             observed = self._number(node["x"])
         parameter, tau = self._product(node["mean"])
-        if not tau > 0 or abs(observed - tau) > 1e-9 * tau:
-            raise node.refuse(
-                f"it observes {observed} and expects {tau}; pyhf's shapesys observes what it expects"
-            )
-        return parameter, Constraint("Poisson", 1.0, 1.0 / math.sqrt(tau))
+        if not tau > 0 or observed < 0:
+            raise node.refuse(f"it observes {observed} and expects {tau}; both must be positive")
+        nominal = 1.0 if abs(observed - tau) <= 1e-9 * tau else observed / tau
+        return parameter, Constraint("Poisson", nominal, 1.0 / math.sqrt(tau))
+
+    def _log_normal(self, node: Node) -> tuple[str, Constraint]:
+        """The density of x: (ln x - mu)^2 / (2 sigma^2) + ln x is a square around mu - sigma^2."""
+        mu, sigma = self._number(node["mu"]), self._number(node["sigma"])
+        if not sigma > 0:
+            raise node["sigma"].refuse("must be above 0")
+        return node["x"].string(), Constraint("LogNormal", mu - sigma**2, sigma)
+
+    def _gamma(self, node: Node) -> tuple[str, Constraint]:
+        """(x - mu)^(gamma - 1) exp(-(x - mu) / beta): gamma - 1 counts, 1 / beta expected per unit."""
+        count, beta = self._number(node["gamma"]) - 1.0, self._number(node["beta"])
+        if not (count >= 0 and beta > 0):
+            raise node.refuse("gamma must be at least 1 and beta above 0")
+        offset = -self._number(node["mu"]) if node.get("mu") else 0.0
+        return node["x"].string(), Constraint("Poisson", count * beta, math.sqrt(beta), offset)
 
     def _gaussian(
         self, node: Node, observed: Optional[float], wanted: Optional[str]

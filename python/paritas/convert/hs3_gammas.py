@@ -49,6 +49,7 @@ class GammaSet:
     lengths: dict[str, int] = field(default_factory=dict)  # by channel
     name: str = ""
     type: str = "shapefactor"
+    config: dict[str, Any] = field(default_factory=dict)  # law beyond pyhf's schema
 
 
 def _ratio(a: float, b: float) -> float:
@@ -232,7 +233,7 @@ class Gammas:
             )
         found.relative = [0.0 if i in kept[0] else width for i, width in enumerate(found.relative)]
 
-    def write(self, found: GammaSet, poisson_as_gauss: bool) -> None:
+    def write(self, found: GammaSet, shared_poisson: str) -> None:
         first = min(found.lengths)
         if found.lengths[first] < len(found.parameters):
             raise found.node.refuse(
@@ -241,7 +242,7 @@ class Gammas:
             )
         whole = None
         if found.kind in ("Gauss", "Poisson"):
-            self._choose_type(found, poisson_as_gauss)
+            self._choose_type(found, shared_poisson)
             total = _total(found)
             for i, (width, content) in enumerate(zip(found.relative, total)):
                 if width > 0 >= content:
@@ -257,11 +258,14 @@ class Gammas:
                 data = [0.0] * len(whole)
             sample.modifiers.append(modifier(found.name, found.type, data))
 
-    def _choose_type(self, found: GammaSet, poisson_as_gauss: bool) -> None:
+    def _choose_type(self, found: GammaSet, shared_poisson: str) -> None:
         found.type = "staterror" if found.kind == "Gauss" or len(found.samples) > 1 else "shapesys"
         if found.kind == "Gauss" or len(found.samples) == 1:
             return
-        if not (found.statistical and poisson_as_gauss):
+        if shared_poisson == "keep":
+            found.config = {"constraint": {"type": "poisson"}}
+            return
+        if not (found.statistical and shared_poisson == "gauss"):
             names = ", ".join(sample.name for sample in found.samples)
             remedy = " (poisson_staterror='gauss' takes a Gaussian of the same width)"
             raise found.node.refuse(

@@ -7,7 +7,7 @@ scalars, sets, domains, parameter points ──► names, modifiers, measurement
 from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
-from .conversion import Conversion, settings
+from .conversion import Conversion, beyond_pyhf, settings
 from .hs3_codes import CODE_KEY, code_of, settle_codes, settle_sums
 from .hs3_constraints import Constraint, Constraints
 from .hs3_document import Analysis, Document, bins
@@ -19,7 +19,8 @@ from .pyhf_workspace import MODIFIERS, modifier
 
 @dataclass
 class _Scalar:
-    """A factor with Gaussian constraint becomes lumi, pyhf's only such modifier."""
+    """A factor with Gaussian constraint becomes lumi, pyhf's only such modifier; others keep their law beside
+    pyhf's schema."""
 
     role: str
     node: Node
@@ -38,7 +39,7 @@ class Reader:
     ) -> None:
         self.document = Document(document)
         self.notes = self.document.notes
-        self.pyhf_names, self.poisson_as_gauss = names == "pyhf", poisson_staterror == "gauss"
+        self.pyhf_names, self.poisson_staterror = names == "pyhf", poisson_staterror
         self.analyses = self.document.choose(analysis)
         constants = {name: value for name, (value, _) in self.analyses[0].point.items()}
         self.constraints = Constraints(self.document, constants)
@@ -56,7 +57,7 @@ class Reader:
             self.gammas.finish(found)
         self._name_parameters()
         for found in sets:
-            self.gammas.write(found, self.poisson_as_gauss)
+            self.gammas.write(found, self.poisson_staterror)
         for sample in (sample for channel in self.channels for sample in channel.samples):
             for (kind, parameter), data in sample.scalars.items():
                 scalar = self.scalars[parameter]
@@ -85,7 +86,8 @@ class Reader:
             "measurements": [self._measurement(analysis) for analysis in self.analyses],
             "version": "1.0.0",
         }
-        return Conversion(spec, list(dict.fromkeys(self.notes)), self.names, settings(codes))
+        notes = list(dict.fromkeys([*self.notes, *beyond_pyhf(spec)]))
+        return Conversion(spec, notes, self.names, settings(codes))
 
     def _read_channels(self, likelihood: Node) -> None:
         likelihood.object("name distributions data", "aux_distributions")
@@ -200,26 +202,17 @@ class Reader:
         return settle_codes(data, self.notes)
 
     def _constrain_scalars(self) -> None:
-        lumi = ""
         for parameter, scalar in self.scalars.items():
             default = Constraint("Gauss" if scalar.role == "alpha" else "")  # as in ROOT and pyhs3
-            law, _ = self.constraints.by_parameter.get(parameter, (default, scalar.node))
-            scalar.constraint = law
-            if law.kind == "Poisson":
-                raise scalar.node.inexpressible(
-                    f"a Poisson constraint of '{parameter}', which is no factor of a bin"
-                )
-            if law.kind == "Gauss" and scalar.role == "factor":
-                if lumi:
-                    raise scalar.node.refuse(
-                        f"'{parameter}' and '{lumi}' are factors with a constraint; a pyhf workspace has "
-                        "one, lumi"
-                    )
-                lumi, scalar.role = parameter, "lumi"
-            elif law.kind == "Gauss" and law.width != 1:
-                raise scalar.node.refuse(
-                    f"the constraint of '{parameter}' has width {law.width}; pyhf's alphas have width 1"
-                )
+            scalar.constraint, _ = self.constraints.by_parameter.get(parameter, (default, scalar.node))
+        measured = [
+            parameter
+            for parameter, scalar in self.scalars.items()
+            if scalar.role == "factor" and scalar.constraint.kind == "Gauss"
+        ]
+        if measured:
+            by_name = [parameter for parameter in measured if parameter.lower() == "lumi"]
+            self.scalars[(by_name or measured)[0]].role = "lumi"
 
     def _name_parameters(self) -> None:
         taken: set[str] = set()
@@ -267,14 +260,13 @@ class Reader:
                 reach = 5 * law.width
                 config.update(auxdata=[law.nominal], sigmas=[law.width], inits=[law.nominal])
                 config["bounds"] = [[law.nominal - reach, law.nominal + reach]]
-            elif law.kind == "Gauss" and law.nominal != 0:
-                config["auxdata"] = [law.nominal]
+            else:
+                config.update(law.configured(scalar.role))
             configs.append(self._configured(config, analysis, [parameter], law.kind))
         for found in self.gammas.sets.values():
             default = list(MODIFIERS[found.type].bounds)
-            configs.append(
-                self._configured({"name": found.name}, analysis, found.parameters, found.kind, default)
-            )
+            own = {"name": found.name, **found.config}
+            configs.append(self._configured(own, analysis, found.parameters, found.kind, default))
         parameters = [config for config in configs if len(config) > 1]
         return {"name": analysis.name, "config": {"poi": self._poi(analysis), "parameters": parameters}}
 

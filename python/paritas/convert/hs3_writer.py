@@ -139,15 +139,32 @@ class Writer(WorkspaceSource):
 
     def _constrain_scalars(self) -> None:
         for owner, kind in self.kinds.items():
-            if kind.role not in ("alpha", "lumi"):
+            given = self.law(owner)
+            if kind.role == "shapefactor" and given:
+                raise self._refuse_law(owner)
+            if kind.per_bin or (kind.role == "factor" and given.get("type", "none") == "none"):
                 continue
-            name, nominal, width = f"{owner}_constraint", self._common(owner, "auxdata"), 1.0
-            if kind.role == "lumi":
-                name, width = "lumiConstraint", self._common(owner, "sigmas")
-            elif nominal == 0:
-                continue
-            law = {"type": "gaussian_dist", "x": self.elements[owner][""][0], "mean": nominal, "sigma": width}
-            self.constraints[name] = {"name": name, **law}
+            name = "lumiConstraint" if kind.role == "lumi" else f"{owner}_constraint"
+            law = self._law(owner, given)
+            if kind.role != "alpha" or given or law["mean"] != 0:
+                self.constraints[name] = {"name": name, "x": self.elements[owner][""][0], **law}
+
+    def _refuse_law(self, owner: str) -> ConversionError:
+        config = configs(self.measurements[0])[owner]
+        return self.refuse(config, f"HS3 has no such constraint of '{owner}'", "constraint")
+
+    def _law(self, owner: str, given: _Json) -> _Json:
+        """The distribution of the parameter itself; of a log-normal and a gamma the density of x."""
+        kind, datum = given.get("type", "gaussian"), self._common(owner, "auxdata")
+        if kind == "none" or given.get("slope", 1.0) != 1 or (kind == "lognormal" and given.get("offset")):
+            raise self._refuse_law(owner)
+        if kind == "poisson":
+            beta, offset = 1.0 / self._common(owner, "factors"), given.get("offset", 0.0)
+            return {"type": "gamma_dist", "gamma": datum + 1.0, "beta": beta, "mu": -offset}
+        width = self._common(owner, "sigmas") if given or owner == "lumi" else 1.0
+        if kind == "lognormal":
+            return {"type": "lognormal_dist", "mu": datum + width**2, "sigma": width}
+        return {"type": "gaussian_dist", "mean": datum, "sigma": width}
 
     def _common(self, owner: str, key: str) -> float:
         """A scalar's auxdata or sigmas: one in HS3, one a measurement in pyhf."""
@@ -211,7 +228,8 @@ class Writer(WorkspaceSource):
             "samples": samples,
         }
         if native is not None:
-            found["staterror"] = {"constraint": "Gauss", "constraint_type": "Gauss", "relThreshold": 0.0}
+            law = self._law_of_bins(native, "staterror")
+            found["staterror"] = {"constraint": law, "constraint_type": law, "relThreshold": 0.0}
         return found
 
     def _code(self, modifier: _Json) -> str:
@@ -237,14 +255,15 @@ class Writer(WorkspaceSource):
         if MODIFIERS[kind].per_bin:
             found["parameters"] = self.elements[name][channel]
             if name == native:
-                return {**found, "name": kind, "constraint": "Gauss"}
+                return {**found, "name": kind, "constraint": self._law_of_bins(name, kind)}
             if kind == "shapefactor":
                 return found
-            law, vals = "Poisson" if kind == "shapesys" else "Gauss", {"vals": self.widths[name, channel]}
+            law, vals = self._law_of_bins(name, kind), {"vals": self.widths[name, channel]}
             return {**found, "type": "shapesys", "constraint": law, "constraint_type": law, "data": vals}
         found["parameter"] = self.elements[name][""][0]
         if role == "factor":
-            return found
+            law = f"{name}_constraint"
+            return {**found, "constraint": law, "constraint_name": law} if law in self.constraints else found
         if role == "lumi":
             law = "lumiConstraint"
             return {**found, "name": "Lumi", "type": "normfactor", "constraint_name": law, "constraint": law}
@@ -259,6 +278,10 @@ class Writer(WorkspaceSource):
         if kind == "normsys":
             return {**found, "data": {side: data[side] for side in ("hi", "lo")}}
         return {**found, "data": {side: {"contents": data[f"{side}_data"]} for side in ("hi", "lo")}}
+
+    def _law_of_bins(self, name: str, kind: str) -> str:
+        default = "poisson" if kind == "shapesys" else "gaussian"
+        return "Poisson" if self.law_of_bins(name, default) == "poisson" else "Gauss"
 
     def _likelihoods(self, data: _Data) -> _Json:
         return {

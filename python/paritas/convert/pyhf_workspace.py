@@ -107,6 +107,28 @@ class WorkspaceSource:
         if len(part) != count:
             raise self.refuse(part, f"must have {count} entries, not {len(part)}")
 
+    def law(self, name: str) -> dict[str, Any]:
+        """The parameter's `constraint`, which lies beyond pyhf's schema; {}: its kind's. Measurements must
+        agree."""
+        found = [configs(measurement).get(name, {}) for measurement in self.measurements]
+        laws = [config.get("constraint", {}) for config in found]
+        for config, law in zip(found, laws):
+            if law != laws[0]:
+                raise self.refuse(
+                    config or self.measurements[0],
+                    f"the constraints of '{name}' differ among measurements; here they belong to the model",
+                )
+        return laws[0]  # type: ignore[no-any-return]
+
+    def law_of_bins(self, name: str, default: str) -> str:
+        """ "gaussian" or "poisson"."""
+        law = self.law(name).get("type", default)
+        if law not in ("gaussian", "poisson"):
+            raise self.refuse(
+                configs(self.measurements[0])[name], f"'{name}' has no constraint", "constraint"
+            )
+        return law  # type: ignore[no-any-return]
+
     def unused_configs(self, measurement: Any) -> list[str]:
         """Notes on parameters that the channels lack."""
         return [

@@ -1,7 +1,7 @@
 """Histograms in ROOT files, through uproot."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .xml_grammar import Element
 
@@ -12,6 +12,14 @@ def uproot() -> Any:
     except ImportError as error:
         raise ImportError("ROOT files need uproot: pip install 'paritas[root]'") from error
     return module
+
+
+class Histogram(NamedTuple):
+    """single: ROOT keeps it in single precision."""
+
+    contents: list[float]
+    errors: list[float]
+    single: bool
 
 
 class RootFiles:
@@ -40,9 +48,7 @@ class RootFiles:
             raise element.refuse(f"there is no file {path}")
         return path
 
-    def histogram(
-        self, element: Element, file_name: str, folder: str, name: str
-    ) -> tuple[list[float], list[float]]:
+    def histogram(self, element: Element, file_name: str, folder: str, name: str) -> Histogram:
         """Contents and errors without under- and overflow, two dimensions row by row.
 
         Errors: root of summed squared weights, or of contents (NaN if negative). As in pyhf, a histogram
@@ -72,4 +78,5 @@ class RootFiles:
         if not numpy.isfinite(contents).all():
             raise element.refuse(f"'{full}' in {path} has contents that are not finite")
         with numpy.errstate(invalid="ignore"):
-            return contents.tolist(), numpy.sqrt(variances).tolist()
+            errors = numpy.sqrt(variances).tolist()
+        return Histogram(contents.tolist(), errors, found.values().dtype == numpy.float32)

@@ -16,6 +16,7 @@ from .hs3_codes import CODE_KEY
 from .parameter_names import root_name
 from .pyhf_workspace import MODIFIERS, WorkspaceSource, configs, modifiers
 from .root_files import uproot
+from .xml_constraints import written_term
 from .xml_grammar import MODIFIER_ELEMENTS, dtd
 
 log = logging.getLogger(__name__)
@@ -115,7 +116,8 @@ class _Writer(WorkspaceSource):
             names = ", ".join(sorted(statistical))
             raise self.refuse(channel, f"it has several staterrors ({names}); XML has one a channel")
         for carried in statistical:
-            content.append(_tag("StatErrorConfig", {"RelErrorThreshold": "0", "ConstraintType": "Gaussian"}))
+            law = self.law_of_bins(carried, "gaussian").capitalize()
+            content.append(_tag("StatErrorConfig", {"RelErrorThreshold": "0", "ConstraintType": law}))
             if carried != f"staterror_{name}":
                 what = f"the staterror '{carried}' is called staterror_{name} when it is read again"
                 log.warning(f"{self.place(channel)}: {what}")
@@ -162,7 +164,8 @@ class _Writer(WorkspaceSource):
             found.update(Val=repr(start), Low=repr(low), High=repr(high))
         elif kind == "shapesys":
             relative = [error / content if content != 0 else 0.0 for error, content in zip(data, contents)]
-            found.update(ConstraintType="Poisson", HistoName=self._histogram(relative, *place, name))
+            law = self.law_of_bins(name, "poisson").capitalize()
+            found.update(ConstraintType=law, HistoName=self._histogram(relative, *place, name))
         return found
 
     def _bounds(self, modifier: Any) -> list[float]:
@@ -184,7 +187,8 @@ class _Writer(WorkspaceSource):
 
     def _measurement(self, measurement: Any, by_name: dict[str, Any]) -> str:
         lumi, width = 1.0, 0.0
-        settings = []
+        settings: list[str] = []
+        terms: list[str] = []
         for note in self.unused_configs(measurement):
             log.warning(note)
         for name, config in by_name.items():
@@ -195,6 +199,7 @@ class _Writer(WorkspaceSource):
                     self.check_count(config[key], 1)
                 lumi, width = config["auxdata"][0], config["sigmas"][0]
             if name in self.kinds or name == "lumi":
+                terms += self._terms(config, name)
                 settings += self._settings(config, name, lumi)
         if lumi == 0:
             raise self.refuse(measurement, "XML has the width of lumi relative to its value, which is 0")
@@ -205,7 +210,16 @@ class _Writer(WorkspaceSource):
             "ExportOnly": "True",
         }
         poi = _tag("POI", {}, text=measurement["config"]["poi"])
-        return _tag("Measurement", attributes, [poi, *settings])
+        return _tag("Measurement", attributes, [poi, *settings, *terms])
+
+    def _terms(self, config: Any, name: str) -> list[str]:
+        kind = self.kinds.get(name, MODIFIERS["lumi"])
+        if "constraint" not in config or (kind.per_bin and kind.role != "shapefactor"):
+            return []
+        term = written_term(config) if kind.role == "alpha" else None
+        if term is None:
+            raise self.refuse(config, f"XML has no such constraint of '{name}'", "constraint")
+        return [_tag("ConstraintTerm", term[1], text=name)]
 
     def _settings(self, config: Any, name: str, lumi: float) -> list[str]:
         kind = self.kinds.get(name, MODIFIERS["lumi"])
@@ -220,7 +234,10 @@ class _Writer(WorkspaceSource):
             return []
         written = lumi if name == "lumi" else kind.start
         start = self._start(config, written)
-        if kind.role == "alpha":
+        text = root_name(kind.role, name)
+        if "constraint" in config:
+            text = (written_term(config) or ("", {}))[0] + name
+        elif kind.role == "alpha":
             self._warn_of_bounds(config, kind.bounds)
             if "sigmas" in config or config.get("auxdata", [0]) != [0]:
                 raise self.refuse(config, f"XML cannot express auxdata and sigmas of '{name}'")
@@ -233,7 +250,6 @@ class _Writer(WorkspaceSource):
             **({} if start == written else {"Val": repr(start)}),
             **({"Const": "True"} if fixed else {}),
         }
-        text = root_name(kind.role, name)
         if attributes and re.search(r"\s", text):
             raise self.refuse(config, f"the name '{text}' has blanks, which separate names in XML")
         return [_tag("ParamSetting", attributes, text=text)] if attributes else []

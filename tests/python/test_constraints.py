@@ -1,0 +1,171 @@
+"""Constraints beyond pyhf's: XML and HS3 keep their likelihood, operations carry them, pyhf refuses them."""
+
+from __future__ import annotations
+
+import copy
+import math
+
+import pytest
+
+numpy = pytest.importorskip("numpy")
+
+from paritas import Model, Workspace  # noqa: E402
+from paritas.convert import ConversionError, histfactory_xml, hs3, xml_constraints  # noqa: E402
+
+STAT = {"name": "staterror_SR", "constraint": {"type": "poisson"}}
+
+
+def spec(*configs):
+    return {
+        "channels": [
+            {
+                "name": "SR",
+                "samples": [
+                    {
+                        "name": "signal",
+                        "data": [20.0, 10.0],
+                        "modifiers": [{"name": "mu", "type": "normfactor", "data": None}],
+                    },
+                    {
+                        "name": "background",
+                        "data": [100.0, 90.0],
+                        "modifiers": [
+                            {"name": "theory", "type": "normsys", "data": {"hi": 1.12, "lo": 0.9}},
+                            {"name": "model", "type": "normsys", "data": {"hi": 1.05, "lo": 0.97}},
+                            {"name": "staterror_SR", "type": "staterror", "data": [8.0, 9.0]},
+                        ],
+                    },
+                    {
+                        "name": "other",
+                        "data": [10.0, 12.0],
+                        "modifiers": [
+                            {"name": "staterror_SR", "type": "staterror", "data": [4.0, 5.0]},
+                            {"name": "fake", "type": "shapesys", "data": [1.0, 2.4]},
+                        ],
+                    },
+                ],
+            }
+        ],
+        "observations": [{"name": "SR", "data": [122.0, 112.0]}],
+        "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": [*configs]}}],
+        "version": "1.0.0",
+    }
+
+
+def config(name, term):
+    return {"name": name, **copy.deepcopy(term.config)}
+
+
+def likelihood_differences(document, rename=lambda name: name):
+    """2 NLL at points of the same values by name, relative to the first."""
+    model = Model.from_workspace(document)
+    draw = numpy.random.default_rng(3)
+    points = {name: draw.uniform(0.8, 1.2, 8) for name in ("mu", "staterror_SR[0]", "staterror_SR[1]")}
+    points.update({name: draw.uniform(-1.5, 2.0, 8) for name in ("theory", "model")})
+    points.update({name: draw.uniform(0.9, 1.1, 8) for name in ("fake[0]", "fake[1]")})
+    at = numpy.tile(model.suggested_init, (8, 1))
+    for name, values in points.items():
+        at[:, model.parameter_names.index(rename(name))] = values
+    values = numpy.array([model.twice_nll(point) for point in at])
+    return values[1:] - values[0]
+
+
+LAWS = {
+    "gamma": config("theory", xml_constraints.gamma(0.35)),
+    "lognormal": config("theory", xml_constraints.log_normal(0.3)),
+    "uniform": {"name": "theory", "constraint": {"type": "gaussian"}, "auxdata": [0.0], "sigmas": [100.0]},
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_laws_come_back_from_xml(law, tmp_path):
+    pytest.importorskip("uproot")
+    given = spec(LAWS[law], STAT, {"name": "fake", "constraint": {"type": "gaussian"}})
+    for folder in ("config", "data"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "top.xml").write_bytes(
+        histfactory_xml.write(given, tmp_path / "config", tmp_path / "data", "p")
+    )
+    back = histfactory_xml.read(tmp_path / "top.xml", tmp_path)
+    assert likelihood_differences(back.spec) == pytest.approx(likelihood_differences(given), rel=1e-12)
+    assert any("pyhf lacks these laws" in note for note in back.notes)
+
+
+def test_what_xml_lacks_is_refused_by_name(tmp_path):
+    pytest.importorskip("uproot")
+    for folder in ("config", "data"):
+        (tmp_path / folder).mkdir()
+    for name, law in (("theory", {"type": "none"}), ("mu", {"type": "none"}), ("fake", {"type": "none"})):
+        with pytest.raises(ConversionError, match=f"{name}.*(constraint)|constraint.*{name}"):
+            document = spec({"name": name, "constraint": law})
+            histfactory_xml.write(document, tmp_path / "config", tmp_path / "data", "p")
+
+
+SCALARS = {
+    "gaussian": {
+        "name": "theory",
+        "constraint": {"type": "gaussian"},
+        "auxdata": [0.2],
+        "sigmas": [1.7],
+    },
+    "lognormal": {"name": "mu", "constraint": {"type": "lognormal"}, "auxdata": [0.1], "sigmas": [0.4]},
+    "poisson": {
+        "name": "mu",
+        "constraint": {"type": "poisson", "offset": 0.3},
+        "auxdata": [9.0],
+        "factors": [8.0],
+    },
+}
+
+
+@pytest.mark.parametrize("law", SCALARS)
+def test_laws_come_back_from_hs3(law):
+    given = spec(SCALARS[law], STAT, {"name": "fake", "constraint": {"type": "gaussian"}})
+    written = hs3.from_pyhf(given)
+    back = hs3.to_pyhf(written.spec, names="pyhf")
+    assert likelihood_differences(back.spec) == pytest.approx(likelihood_differences(given), rel=1e-11)
+
+
+def test_what_hs3_lacks_is_refused_by_name():
+    with pytest.raises(ConversionError, match="no such constraint of 'theory'"):
+        hs3.from_pyhf(spec(LAWS["lognormal"]))
+
+
+def laws_of(workspace):
+    configs = workspace.to_dict()["measurements"][0]["config"]["parameters"]
+    return {one["name"]: one["constraint"] for one in configs if "constraint" in one}
+
+
+def test_workspace_operations_carry_constraints():
+    whole = Workspace(spec(LAWS["gamma"], STAT))
+    law = LAWS["gamma"]["constraint"]
+    assert laws_of(whole.sort()) == {"theory": law, "staterror_SR": STAT["constraint"]}
+    assert laws_of(whole.rename(modifiers={"theory": "scale"}))["scale"] == law
+    assert "theory" not in laws_of(whole.prune(modifiers=["theory"]))
+    assert whole.digest() != Workspace(spec(STAT)).digest()
+    other = spec(LAWS["gamma"])
+    other["channels"][0]["name"] = other["observations"][0]["name"] = "CR"
+    for name in ("staterror_SR", "fake"):
+        for sample in other["channels"][0]["samples"]:
+            sample["modifiers"] = [one for one in sample["modifiers"] if one["name"] != name]
+    alone = Workspace(spec(LAWS["gamma"]))
+    assert laws_of(alone.combine(Workspace(other), join="outer"))["theory"] == law
+
+
+def test_pyhfs_schema_refuses_them():
+    pyhf = pytest.importorskip("paritas.pyhf")
+    with pytest.raises(pyhf.exceptions.InvalidSpecification, match="constraint"):
+        pyhf.Workspace(spec(STAT))
+
+
+def test_centres_and_widths_are_those_of_the_laws():
+    model = Model.from_workspace(spec(LAWS["lognormal"], STAT))
+    at = model.parameter_names.index("theory")
+    assert model.constraint_centres[at] == pytest.approx(0.0, abs=1e-15)
+    assert model.constraint_widths[at] == pytest.approx(math.log(1.3) / 0.3, rel=1e-14)
+    model = Model.from_workspace(spec(LAWS["gamma"]))
+    assert model.constraint_centres[at] == pytest.approx(0.0, abs=1e-14)
+    assert model.constraint_widths[at] == pytest.approx(1.0, rel=1e-14)
+    # Asimov data at the start hold the auxiliary data of the measurement
+    asimov = model.expected_data(model.suggested_init)[model.main_count :]
+    assert asimov == pytest.approx(model.data[model.main_count :], rel=1e-13)
