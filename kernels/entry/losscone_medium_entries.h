@@ -1,4 +1,4 @@
-/* losscone_medium_entries.h: the entries of the medium loss-cone module, in the order of losscone_entries.h. */
+/* losscone_medium_entries.h: entries of the medium loss-cone module, in the order of losscone_entries.h. */
 #ifndef PARITAS_ENTRY_LOSSCONE_MEDIUM_ENTRIES_H
 #define PARITAS_ENTRY_LOSSCONE_MEDIUM_ENTRIES_H
 
