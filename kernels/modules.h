@@ -7,6 +7,7 @@
 #define PARITAS_KERNEL_MODULES(MODULE) \
     MODULE(histfactory, many)          \
     MODULE(losscone, one)              \
+    MODULE(losscone_medium, one)       \
     MODULE(losscone_wide, one)         \
     MODULE(kappa, many)                \
     MODULE(conformance, many)

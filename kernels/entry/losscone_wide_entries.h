@@ -1,4 +1,4 @@
-/* losscone_wide_entries.h: the entries of the wide loss-cone module, in the order of losscone_entries.h. */
+/* losscone_wide_entries.h: entries of the wide loss-cone module, in the order of losscone_entries.h. */
 #ifndef PARITAS_ENTRY_LOSSCONE_WIDE_ENTRIES_H
 #define PARITAS_ENTRY_LOSSCONE_WIDE_ENTRIES_H
 

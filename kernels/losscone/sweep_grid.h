@@ -1,5 +1,5 @@
 /* sweep_grid.h: the grid of a module. By default that of include/paritas_sweep.h, and all sweeps fill it. A
- * module with another grid includes its header before (sweep_grid_wide.h). */
+ * module with another grid includes its header before (sweep_grid_medium.h, sweep_grid_wide.h). */
 #ifndef PARITAS_SWEEP_GRID_H
 #define PARITAS_SWEEP_GRID_H
 

@@ -1,4 +1,4 @@
-/* sweep_grid_wide.h: the grid that holds any other instrument's sweeps. They fill a part of it. */
+/* sweep_grid_wide.h: the largest grid, for all other sweeps. They fill a part of it. */
 #ifndef PARITAS_SWEEP_GRID_WIDE_H
 #define PARITAS_SWEEP_GRID_WIDE_H
 

@@ -19,8 +19,9 @@ paritas_status losscone_grid_find(paritas_context *context, const char *what, si
     if (*cells > PARITAS_SWEEP_CELLS_MOST)
         return paritas_refuse(context, "%s.cells: %zu directions; at most %d", what, *cells,
                               PARITAS_SWEEP_CELLS_MOST);
-    *grid = *rows == PARITAS_SWEEP_ROWS && *cells == PARITAS_SWEEP_CELLS ? &losscone_grid_prospector
-                                                                         : &losscone_grid_wide;
+    const bool prospector = *rows == PARITAS_SWEEP_ROWS && *cells == PARITAS_SWEEP_CELLS,
+               medium = *rows <= losscone_grid_medium.rows && *cells <= losscone_grid_medium.cells;
+    *grid = prospector ? &losscone_grid_prospector : medium ? &losscone_grid_medium : &losscone_grid_wide;
     return PARITAS_OK;
 }
 

@@ -1,7 +1,8 @@
 /* losscone_grid.h: grids of sweeps that kernels are compiled for, and their layouts.
  *
  *   sweeps of 15 x 88              losscone        kernels/losscone/sweep_grid.h
- *   others, up to 32 x 512         losscone_wide   kernels/losscone/sweep_grid_wide.h */
+ *   others, up to 32 x 128         losscone_medium kernels/losscone/sweep_grid_medium.h
+ *   up to 32 x 512                 losscone_wide   kernels/losscone/sweep_grid_wide.h */
 #ifndef PARITAS_LOSSCONE_GRID_H
 #define PARITAS_LOSSCONE_GRID_H
 
@@ -23,7 +24,7 @@ struct losscone_grid {
     size_t evolve_columns;
 };
 
-extern const struct losscone_grid losscone_grid_prospector, losscone_grid_wide;
+extern const struct losscone_grid losscone_grid_prospector, losscone_grid_medium, losscone_grid_wide;
 
 /* 0 rows or cells: 15, 88. `what`: of the argument, in messages. */
 paritas_status losscone_grid_find(paritas_context *context, const char *what, size_t *rows, size_t *cells,

@@ -1,4 +1,4 @@
-/* losscone_grid_wide.c: the grid of other instruments' sweeps. */
+/* losscone_grid_wide.c: the largest grid. */
 #include "losscone/sweep_grid_wide.h"
 
 #include "paritas_sweep.h"

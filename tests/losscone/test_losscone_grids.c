@@ -1,5 +1,6 @@
 /* test_losscone_grids.c: sweeps have the same bits on the kernels of every grid, on every device and
- * instruction set. Grids are compared by a masked row more: 16 x 88 runs where all but 15 x 88 run.
+ * instruction set. Grids are compared by masked rows and cells more: 16 x 88 and 16 x 136 run in the kernels
+ * of other grids.
  *
  *   losscone_grids opencl     on this device instead: its drivers compile for minutes */
 #include "losscone/devices.h"
@@ -8,20 +9,21 @@
 #define ROWS PARITAS_SWEEP_ROWS
 #define MORE (ROWS + 1)
 #define CELLS PARITAS_SWEEP_CELLS
+#define CELLS_MOST 136
 #define N 6
 #define POINTS 17
 #define DRAWS 3
 
-static double energy[N * MORE], potential[N * MORE], cosine[N * MORE * CELLS], flux[N * MORE * CELLS],
-    masked[N * MORE * CELLS], counts[N * ROWS * CELLS], more_counts[N * MORE * CELLS], channel[N * ROWS * 5],
-    more_channel[N * MORE * 5];
+static double energy[N * MORE], potential[N * MORE], cosine[N * MORE * CELLS_MOST],
+    flux[N * MORE * CELLS_MOST], masked[N * MORE * CELLS_MOST], counts[N * ROWS * CELLS],
+    more_counts[N * MORE * CELLS_MOST], channel[N * ROWS * 5], more_channel[N * MORE * 5];
 
-/* Rows of `width` numbers with one more behind every ROWS. */
-static void add_row(const double *from, size_t width, double last, double *to)
+/* N x ROWS x width numbers to N x MORE x more, NaN around them. */
+static void pad(const double *from, size_t width, size_t more, double *to)
 {
-    for (size_t k = 0; k < N; k++) {
-        memcpy(to + k * MORE * width, from + k * ROWS * width, ROWS * width * sizeof *to);
-        for (size_t j = 0; j < width; j++) to[(k * MORE + ROWS) * width + j] = last;
+    for (size_t i = 0; i < N * MORE * more; i++) {
+        const size_t k = i / (MORE * more), row = i / more % MORE, j = i % more;
+        to[i] = row < ROWS && j < width ? from[(k * ROWS + row) * width + j] : NAN;
     }
 }
 
@@ -35,7 +37,8 @@ struct given {
     paritas_sweeps sweeps[2]; /* 15 x 88, 16 x 88 */
 };
 
-static struct given give(const struct sample *s, const struct asked *asked)
+/* cells: of the padded sweeps. */
+static struct given give(const struct sample *s, const struct asked *asked, size_t cells)
 {
     struct given g = {.sweeps = {PARITAS_SWEEPS_DEFAULT, PARITAS_SWEEPS_DEFAULT}};
     paritas_sweeps *own = &g.sweeps[0], *more = &g.sweeps[1];
@@ -53,7 +56,7 @@ static struct given give(const struct sample *s, const struct asked *asked)
     more->channel = asked->channels ? more_channel : NULL;
     more->counts = asked->counted ? more_counts : NULL;
     more->rows = MORE;
-    more->cells = CELLS;
+    more->cells = cells;
     return g;
 }
 
@@ -80,14 +83,14 @@ static void same(const char *device, const char *what, const double *one, const 
 }
 
 static void compare_grids(paritas_context *context, const char *device, const struct sample *s,
-                          const struct asked *asked)
+                          const struct asked *asked, size_t cells)
 {
     static paritas_losscone_result results[2][N];
     static paritas_confidence sets[2][N];
     static double thresholds[2][N], profile[2][N * 3], ratio[2][N * 3], misfit[2][N * POINTS],
-        points[POINTS * 3], model[N * ROWS * CELLS], more_model[N * MORE * CELLS];
+        points[POINTS * 3], model[N * ROWS * CELLS], more_model[N * MORE * CELLS_MOST];
     static const double at[3] = {-700.0, -55.0, 3.0};
-    const struct given g = give(s, asked);
+    const struct given g = give(s, asked, cells);
     const paritas_losscone_options *options = &asked->options;
     for (size_t p = 0; p < POINTS * 3; p++) points[p] = s->truth[p % (N * 3)] * (p % 2 ? 1.0 : 0.9);
     for (size_t i = 0; i < 2; i++) {
@@ -111,17 +114,30 @@ static void compare_grids(paritas_context *context, const char *device, const st
     }
     same_results(device, asked->name, (const paritas_losscone_result *[]){results[0], results[1]});
     same_sets(device, asked->name, (const paritas_confidence *[]){sets[0], sets[1]});
-    same(device, "thresholds", thresholds[0], thresholds[1], N);
+    if (cells == CELLS) /* a row's cells tell where its random numbers begin */
+        same(device, "thresholds", thresholds[0], thresholds[1], N);
     same(device, "profiles", profile[0], profile[1], N * 3);
     same(device, "ratios", ratio[0], ratio[1], N * 3);
     same(device, "misfits", misfit[0], misfit[1], N * POINTS);
-    for (size_t k = 0; k < N; k++)
-        same(device, "models", model + k * ROWS * CELLS, more_model + k * MORE * CELLS, (size_t)ROWS * CELLS);
+    for (size_t row = 0; row < N * ROWS; row++)
+        same(device, "models", model + row * CELLS, more_model + (row / ROWS * MORE + row % ROWS) * cells,
+             CELLS);
 }
 
 static struct asked ask(const char *name)
 {
     return (struct asked){.name = name, .options = PARITAS_LOSSCONE_OPTIONS_DEFAULT};
+}
+
+static void pad_all(const struct sample *s, size_t cells)
+{
+    pad(s->energy, 1, 1, energy);
+    pad(s->potential, 1, 1, potential);
+    pad(s->cosine, CELLS, cells, cosine);
+    pad(s->flux, CELLS, cells, flux);
+    pad(s->masked, CELLS, cells, masked);
+    pad(counts, CELLS, cells, more_counts);
+    pad(channel, 5, 5, more_channel);
 }
 
 static void compare_all(paritas_context *context, const char *device, const struct sample *s)
@@ -135,7 +151,10 @@ static void compare_all(paritas_context *context, const char *device, const stru
     all[3].lillis = true;
     all[4].options.search = PARITAS_LOSSCONE_SEARCH_DE;
     all[4].options.generations = 20;
-    for (size_t q = 0; q < COUNT_OF(all); q++) compare_grids(context, device, s, &all[q]);
+    for (size_t cells = CELLS; cells <= CELLS_MOST; cells += CELLS_MOST - CELLS) {
+        pad_all(s, cells);
+        for (size_t q = 0; q < COUNT_OF(all); q++) compare_grids(context, device, s, &all[q], cells);
+    }
 }
 
 static struct sample *prepared(void)
@@ -143,19 +162,12 @@ static struct sample *prepared(void)
     struct sample *s = make_sample();
     for (size_t i = 0; i < N * ROWS * CELLS; i++) counts[i] = 20.0 + (double)(i % 90);
     for (size_t i = 0; i < N * ROWS * 5; i++) channel[i] = 1.3 - 0.14 * (double)(i % 5);
-    add_row(s->energy, 1, NAN, energy);
-    add_row(s->potential, 1, NAN, potential);
-    add_row(s->cosine, CELLS, NAN, cosine);
-    add_row(s->flux, CELLS, NAN, flux);
-    add_row(s->masked, CELLS, NAN, masked);
-    add_row(counts, CELLS, NAN, more_counts);
-    add_row(channel, 5, NAN, more_channel);
     return s;
 }
 
 static const char *asked_device; /* NULL: the CPU's instruction sets */
 
-TEST(a_masked_row_more_changes_no_bit)
+TEST(masked_rows_and_cells_more_change_no_bit)
 {
     static const struct {
         const char *isa;
@@ -180,10 +192,14 @@ TEST(a_masked_row_more_changes_no_bit)
 /* An entry has one number in all modules. */
 TEST(modules_have_their_entries_in_one_order)
 {
-    const struct kernel_module *own = losscone_grid_prospector.module, *wide = losscone_grid_wide.module;
-    assert_int_equal(own->n_entries, wide->n_entries);
-    for (unsigned e = 0; e < own->n_entries; e++)
-        assert_string_equal(strrchr(own->entries[e], '_'), strrchr(wide->entries[e], '_'));
+    const struct losscone_grid *const others[] = {&losscone_grid_medium, &losscone_grid_wide};
+    const struct kernel_module *own = losscone_grid_prospector.module;
+    for (size_t g = 0; g < COUNT_OF(others); g++) {
+        const struct kernel_module *other = others[g]->module;
+        assert_int_equal(own->n_entries, other->n_entries);
+        for (unsigned e = 0; e < own->n_entries; e++)
+            assert_string_equal(strrchr(own->entries[e], '_'), strrchr(other->entries[e], '_'));
+    }
 }
 
 TEST(grids_that_are_too_large_are_refused)
@@ -250,6 +266,8 @@ TEST(the_largest_grid_and_the_least_are_fitted)
     paritas_context *context = open_as("cpu", NULL, 64, 0, 1, 0);
     for (int response = 0; response < 2; response++) {
         fit_grid(context, 32, 512, (paritas_losscone_response)response);
+        fit_grid(context, 32, 128, (paritas_losscone_response)response);
+        fit_grid(context, 32, 129, (paritas_losscone_response)response);
         fit_grid(context, 1, 512, (paritas_losscone_response)response);
         fit_grid(context, 32, 1, (paritas_losscone_response)response);
     }
@@ -262,7 +280,7 @@ TEST(sweeps_of_the_earlier_size_are_15_x_88)
     paritas_context *context = open_as("cpu", NULL, 64, 0, 1, 0);
     struct sample *s = prepared();
     const struct asked asked = ask("hard");
-    struct given g = give(s, &asked);
+    struct given g = give(s, &asked, CELLS);
     static paritas_losscone_result results[2][N];
     for (size_t k = 0; k < N; k++) results[0][k].size = results[1][k].size = sizeof results[0][k];
     ASSERT_OK(context, paritas_losscone_fit(context, &g.sweeps[0], NULL, results[0]));
@@ -278,7 +296,7 @@ int main(int count, char **arguments)
 {
     if (count > 1) asked_device = arguments[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_masked_row_more_changes_no_bit),
+        cmocka_unit_test(masked_rows_and_cells_more_change_no_bit),
         cmocka_unit_test(modules_have_their_entries_in_one_order),
         cmocka_unit_test(grids_that_are_too_large_are_refused),
         cmocka_unit_test(the_largest_grid_and_the_least_are_fitted),

@@ -68,8 +68,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--poisson-staterror",
         choices=hs3.CHOICES["poisson_staterror"],
-        default="refuse",
-        help="Poisson constraints that samples share; default: refuse",
+        default="keep",
+        help="Poisson constraints that samples share; default: keep, which pyhf refuses",
     )
     add(
         "--normsys-code",

@@ -1,0 +1,15 @@
+/* losscone_medium_entries.h: entries of the medium loss-cone module, in the order of losscone_entries.h. */
+#ifndef PARITAS_ENTRY_LOSSCONE_MEDIUM_ENTRIES_H
+#define PARITAS_ENTRY_LOSSCONE_MEDIUM_ENTRIES_H
+
+#define MODULE_ENTRIES(X)         \
+    X(losscone_medium_misfit)     \
+    X(losscone_medium_model)      \
+    X(losscone_medium_cosines)    \
+    X(losscone_medium_search)     \
+    X(losscone_medium_evolve)     \
+    X(losscone_medium_profile)    \
+    X(losscone_medium_confidence) \
+    X(losscone_medium_bootstrap)
+
+#endif
