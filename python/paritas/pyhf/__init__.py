@@ -1,4 +1,4 @@
-"""Runs pyhf scripts on Paritas: `import paritas.pyhf as pyhf`.
+"""Runs pyhf scripts on Paritas: `import paritas.pyhf as pyhf`, or `paritas.pyhf.install()` before they start.
 
 Names, arguments, results and exceptions are pyhf's; the engine computes likelihoods, fits and tests.
 Differences: docs/python/pyhf.md."""
@@ -13,6 +13,7 @@ from .pdf import Model  # isort: skip
 from .workspace import Workspace
 from . import compat, infer, schema, simplemodels
 from .patchset import PatchSet
+from .import_hook import install, uninstall
 
 __all__ = [
     "Model",
@@ -24,6 +25,7 @@ __all__ = [
     "exceptions",
     "get_backend",
     "infer",
+    "install",
     "interpolators",
     "modifiers",
     "optimizer",
@@ -36,6 +38,7 @@ __all__ = [
     "simplemodels",
     "tensor",
     "tensorlib",
+    "uninstall",
     "utils",
     "workspace",
 ]

@@ -88,6 +88,23 @@ def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
     return whole
 
 
+def settings_of(problem: Any) -> Settings:
+    """Of an optimizer's problem: fixed parameters start at their values."""
+    start = np.array(problem.init_pars, dtype=np.float64)
+    lower, upper = np.array(problem.par_bounds, dtype=np.float64).T
+    fixed = np.zeros(len(start), dtype=np.uint8)
+    for index, value in problem.fixed_vals or []:
+        start[index], fixed[index] = value, 1
+    return start, lower, upper, fixed
+
+
+def minos(
+    model: Any, data: Any, settings: Settings, parameter: int, best: Any, twice_nll: float, error: float
+) -> tuple[float, float]:
+    """Offsets (down, up) of a parameter from a converged fit; NaN where a bound comes first."""
+    return _engine.minos(model, _engine.Job(model, data, *settings), parameter, best, twice_nll, error)
+
+
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
     options = _engine.FitOptions("newton", max_iterations) if max_iterations else None
     return _engine.fit(model, _engine.Job(model, data, *settings), options, covariance, covariance)

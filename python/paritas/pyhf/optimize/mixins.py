@@ -11,6 +11,7 @@ import numpy as np
 from .. import bridge, exceptions
 from ..tensor.manager import as_tensor, get_backend
 from .common import shim, twice_nll
+from .minuit_surface import correlations
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +46,6 @@ def _as_scipy_has_it(result: Any) -> Any:
     except ImportError:
         return result
     return result if isinstance(result, scipy_result) else scipy_result(result)
-
-
-def _correlations(covariance: Any) -> Any:
-    widths = np.sqrt(np.diag(covariance))
-    scale = np.outer(widths, widths)
-    return np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
 
 
 class OptimizerMixin:
@@ -134,6 +129,9 @@ class EngineOptimizer(OptimizerMixin):
         engine_model = getattr(pdf, "_engine_model", None)
         return engine_model is not None and not pdf.batch_size and engine_model() is not None
 
+    def fits_by_engine(self, problem: Problem) -> bool:
+        return problem.objective is twice_nll and self.handles(problem.pdf)
+
     def _maxiter(self, options: Any) -> Any:
         if options:
             own = ("maxiter", *self.own_options)
@@ -145,7 +143,7 @@ class EngineOptimizer(OptimizerMixin):
             raise exceptions.Unsupported(
                 "The numpy backend has no autodifferentiation. The engine's derivatives are exact without it."
             )
-        if problem.objective is twice_nll and self.handles(problem.pdf):
+        if self.fits_by_engine(problem):
             return self._fit_by_engine(problem)
         return super()._fit(problem)
 
@@ -153,14 +151,11 @@ class EngineOptimizer(OptimizerMixin):
         data, pdf = problem.data, problem.pdf
         maxiter = self._maxiter(problem.options)
         pdf._check_lengths(len(problem.init_pars), np.shape(data)[-1])
-        start = np.array(problem.init_pars, dtype=np.float64)
-        lower, upper = np.array(problem.par_bounds, dtype=np.float64).T
-        fixed = np.zeros(len(start), dtype=np.uint8)
-        for index, value in problem.fixed_vals or []:
-            start[index], fixed[index] = value, 1
+        settings = bridge.settings_of(problem)
+        fixed = settings[3]
         engine = pdf._engine_model()
         limit = 0 if maxiter in (None, _MAXITER) else max(1, int(maxiter))
-        answers = bridge.fit(engine, data, (start, lower, upper, fixed), problem.errors, limit)
+        answers = bridge.fit(engine, data, settings, problem.errors, limit)
         result, found, widths = answers.results[0], answers.parameters, answers.errors
         covariance, status = answers.covariance, int(result["status"])
         if widths is not None:
@@ -173,7 +168,7 @@ class EngineOptimizer(OptimizerMixin):
         return OptimizeResult(
             x=as_tensor(found),
             unc=None if widths is None else as_tensor(np.where(fixed, 0.0, widths)),
-            corr=None if covariance is None else as_tensor(_correlations(covariance)),
+            corr=None if covariance is None else as_tensor(correlations(covariance)),
             fun=as_tensor(float(result["twice_nll"])),
             success=converged,
             message=f"Optimization {outcome}.",

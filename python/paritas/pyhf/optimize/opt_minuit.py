@@ -1,13 +1,18 @@
 """The optimizer "minuit"."""
 
-from types import SimpleNamespace
+from __future__ import annotations
+
 from typing import Any
 
+import numpy as np
+
+from .. import bridge
+from .minuit_surface import FittedMinuit, Minos
 from .mixins import EngineOptimizer, Problem
 
 
 class minuit_optimizer(EngineOptimizer):
-    """The engine, with the option `maxiter` alone. Results have a `minuit` for scripts."""
+    """The engine, with the option `maxiter` alone. Results have a `minuit` with iminuit's names."""
 
     own_options = ("strategy", "tolerance")
 
@@ -21,15 +26,26 @@ class minuit_optimizer(EngineOptimizer):
 
     def _fit(self, problem: Problem) -> Any:
         result = super()._fit(problem)
-        fval, valid = float(result.fun), bool(result.success)
         held = {index for index, _ in problem.fixed_vals or []}
-        result.minuit = SimpleNamespace(
-            values=result.x,
-            errors=getattr(result, "unc", None),
-            covariance=getattr(result, "hess_inv", None),
-            fixed=[index in held for index in range(len(result.x))],
-            valid=valid,
-            fval=fval,
-            fmin=SimpleNamespace(edm=getattr(result, "edm", None), fval=fval, is_valid=valid),
+        names = getattr(problem.pdf.config, "par_names", None)
+        result.minuit = FittedMinuit(
+            names or [f"x{index}" for index in range(len(result.x))],
+            result,
+            problem.par_bounds,
+            [index in held for index in range(len(result.x))],
+            self._minos_of(problem, result),
+            strategy=problem.options.get("strategy", self.strategy),
+            tolerance=problem.options.get("tolerance", self.tolerance),
         )
         return result
+
+    def _minos_of(self, problem: Problem, result: Any) -> Minos | None:
+        if not self.fits_by_engine(problem):
+            return None
+        model, settings = problem.pdf._engine_model(), bridge.settings_of(problem)
+        best, fun = np.asarray(result.x, dtype=np.float64), float(result.fun)
+
+        def offsets(parameter: int, error: float) -> tuple[float, float]:
+            return bridge.minos(model, problem.data, settings, parameter, best, fun, error)
+
+        return offsets
