@@ -42,10 +42,7 @@ __all__ = [
     "utils",
     "workspace",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> Any:

@@ -110,16 +110,31 @@ def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterati
     return _engine.fit(model, _engine.Job(model, data, *settings), options, covariance, covariance)
 
 
-def errors_without_bounds(model: Any, data: Any, point: Any, fixed: Any) -> Any:
-    """From the exact Hessian; NaN if fixed or the curvature is not positive."""
-    errors = np.full(len(point), np.nan)
-    free = np.flatnonzero(fixed == 0)
-    hessian = _engine.evaluate(model, point, data, hessian=True).hessian
+def with_bound_errors(model: Any, data: Any, point: Any, settings: Settings, errors: Any) -> Any:
+    """Errors where the engine has none: of free parameters at a bound.
+
+    From the exact Hessian, as if there were no bound. Where that is not positive, the distance over which
+    twice the NLL rises by 1 along its slope, 1/|slope|, at most the width of the bounds."""
+    _, lower, upper, fixed = settings
+    missing = np.isnan(errors) & (fixed == 0)
+    if not missing.any():
+        return errors
+    at = _engine.evaluate(model, point, data, gradient=True, hessian=True)
+    unbounded = _errors_from(at.hessian[0, 0], np.flatnonzero(fixed == 0))
+    with np.errstate(divide="ignore"):
+        sloped = np.minimum(1.0 / np.abs(at.gradient[0, 0]), upper - lower)
+    return np.where(missing, np.where(np.isnan(unbounded), sloped, unbounded), errors)
+
+
+def _errors_from(hessian: Any, free: Any) -> Any:
+    """NaN if fixed or the variance is not positive. Parameters without curvature are left out."""
+    errors = np.full(len(hessian), np.nan)
+    curved = free[np.diag(hessian)[free] > 0]
     try:
-        variances = 2.0 * np.diag(np.linalg.inv(hessian[0, 0][np.ix_(free, free)]))
+        variances = 2.0 * np.diag(np.linalg.inv(hessian[np.ix_(curved, curved)]))
     except np.linalg.LinAlgError:
         return errors
-    errors[free] = np.sqrt(np.where(variances > 0, variances, np.nan))
+    errors[curved] = np.sqrt(np.where(variances > 0, variances, np.nan))
     return errors
 
 
@@ -142,10 +157,10 @@ def toys(
 
 
 def hypotest(
-    model: Any, mu: float, statistic: str, data: Any, settings: Settings
+    model: Any, mu: float, statistic: str, data: Any, settings: Settings, iteration_limit: int = 0
 ) -> tuple[float, float, int]:
     """Statistics of data and Asimov data, the worst status."""
     engine = _one_thread() if model.parameter_count <= _SMALL else None
-    job = _engine.Job(model, data, *settings)
+    job = _engine.Job(model, data, *settings, max_iterations=iteration_limit)
     found = _engine.hypotest(model, job, statistic, (mu,), engine)[0]
     return float(found["q"]), float(found["q_asimov"]), int(found["status"])

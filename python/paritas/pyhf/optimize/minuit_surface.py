@@ -80,9 +80,7 @@ class Matrix(np.ndarray):
 
     def to_dict(self) -> dict[tuple[str, str], float]:
         """By pairs of names, each pair once."""
-        return {
-            (a, b): float(self[a, b]) for i, a in enumerate(self._names) for b in self._names[i:]
-        }
+        return {(a, b): float(self[a, b]) for i, a in enumerate(self._names) for b in self._names[i:]}
 
 
 def correlations(covariance: Any) -> Any:
@@ -93,8 +91,8 @@ def correlations(covariance: Any) -> Any:
 
 @dataclass(frozen=True)
 class MinosError:
-    """`lower` < 0 < `upper`. As in Minuit, a side that meets a bound ends there; at a parameter that stands at
-    its bound the side is not valid and has the symmetric error."""
+    """`lower` < 0 < `upper`. As in Minuit, a side that meets a bound ends there. The side of a parameter that
+    stands at its bound is not valid and has the symmetric error."""
 
     number: int
     name: str
@@ -298,6 +296,4 @@ class FittedMinuit:
             for offset, limit, side in zip(minos(index, error), limits, (-1, 1))
         )
         name = self.parameters[index]
-        return MinosError(
-            index, name, lower, upper, lower_valid, upper_valid, at_lower, at_upper, value
-        )
+        return MinosError(index, name, lower, upper, lower_valid, upper_valid, at_lower, at_upper, value)
