@@ -13,7 +13,7 @@ from .pdf import Model  # isort: skip
 from .workspace import Workspace
 from . import compat, infer, schema, simplemodels
 from .patchset import PatchSet
-from .import_hook import install, uninstall
+from .import_hook import install, uninstall  # noqa: F401 (ours, so not among pyhf's names)
 
 __all__ = [
     "Model",
@@ -25,7 +25,6 @@ __all__ = [
     "exceptions",
     "get_backend",
     "infer",
-    "install",
     "interpolators",
     "modifiers",
     "optimizer",
@@ -38,7 +37,6 @@ __all__ = [
     "simplemodels",
     "tensor",
     "tensorlib",
-    "uninstall",
     "utils",
     "workspace",
 ]

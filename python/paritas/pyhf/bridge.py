@@ -18,6 +18,12 @@ CONVERGED = STATUSES.index("converged")
 Settings = tuple[Any, Any, Any, Any]
 #: parameters; below, starting threads costs more than a test
 _SMALL = 64
+#: parameters; beyond, one pair of starts instead of one pair each
+_MANY_KINKS = 32
+#: of twice the NLL
+_SAME_MINIMUM = 1e-6
+#: interpolations with a kink at 0, where a likelihood can have a minimum on either side
+KINKED = (("histosys", "code0"), ("normsys", "code1"))
 #: pyhf's default first
 _CODES: dict[str, dict[str, Any]] = {
     "normsys": {"code1": 1, "code4": 4},
@@ -30,9 +36,14 @@ def _one_thread() -> Any:
     return _engine.Engine(threads=1)
 
 
+def code_of(modifier_settings: Any, kind: str) -> str:
+    """pyhf's name of the interpolation."""
+    code: str = modifier_settings.get(kind, {}).get("interpcode", next(iter(_CODES[kind])))
+    return code
+
+
 def _code(modifier_settings: Any, kind: str) -> Any:
-    codes = _CODES[kind]
-    code = modifier_settings.get(kind, {}).get("interpcode", next(iter(codes)))
+    codes, code = _CODES[kind], code_of(modifier_settings, kind)
     if code not in codes:
         raise exceptions.InvalidInterpCode(f"{code!r} of {kind}: there are {', '.join(codes)}")
     return codes[code]
@@ -103,6 +114,25 @@ def minos(
 ) -> tuple[float, float]:
     """Offsets (down, up) of a parameter from a converged fit; NaN where a bound comes first."""
     return _engine.minos(model, _engine.Job(model, data, *settings), parameter, best, twice_nll, error)
+
+
+def lowest_start(model: Any, data: Any, settings: Settings, kinked: Any) -> Settings:
+    """Settings with the start from where the fit ends lowest: the given one, or those on either side of the
+    kinks at 0 of parameters `kinked` (indices), all at once and one by one."""
+    start, lower, upper, fixed = settings
+    kinked = [index for index in kinked if not fixed[index]]
+    if not kinked:
+        return settings
+    groups = [kinked, *([index] for index in kinked)] if len(kinked) <= _MANY_KINKS else [kinked]
+    rows = np.tile(start, (1 + 2 * len(groups), 1))
+    for row, (group, side) in zip(rows[1:], ((group, side) for group in groups for side in (-0.5, 0.5))):
+        row[group] = side
+    rows = np.clip(rows, lower, upper)
+    observed = np.tile(np.asarray(data, dtype=np.float64), (len(rows), 1))
+    statuses, values, _ = fit_rows(model, observed, (rows, lower, upper, fixed), None)
+    found = np.where(statuses == CONVERGED, values, np.inf)
+    best = int(np.argmin(found))
+    return settings if found[best] > found[0] - _SAME_MINIMUM else (rows[best], lower, upper, fixed)
 
 
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:

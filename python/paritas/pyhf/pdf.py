@@ -81,6 +81,13 @@ class _ModelConfig(_ChannelSummaryMixin):
             names += [name] if parset.is_scalar else several
         return names
 
+    @cached_property
+    def kinked_parameters(self) -> list[int]:
+        """Indices of parameters whose interpolation has a kink at 0."""
+        kinds = [kind for kind, code in bridge.KINKED if bridge.code_of(self.modifier_settings, kind) == code]
+        names = {name for name, kind in self.modifiers if kind in kinds}
+        return sorted(self.par_slice(name).start for name in names)
+
     def set_poi(self, name: str | None) -> None:
         """Takes None for no POI."""
         if name is None:

@@ -70,7 +70,7 @@ def download(archive_url: str, output_directory: str, force: bool = False, compr
     host = urlsplit(archive_url).netloc
     if not force and host not in _HOSTS:
         raise exceptions.InvalidArchiveHost(
-            f"{host} is no approved host: {', '.join(_HOSTS)}. Use force=True for other hosts."
+            f"{host} is not an approved archive host: {', '.join(_HOSTS)}. Use force=True for other hosts."
         )
     content = _fetched(archive_url)
     if compress:

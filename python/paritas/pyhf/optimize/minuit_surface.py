@@ -36,7 +36,7 @@ class ByName:
         return np.array(self._numbers, dtype=dtype)
 
     def __eq__(self, other: object) -> bool:
-        return list(self) == list(other) if isinstance(other, (ByName, Sequence, np.ndarray)) else False
+        return list(self) == list(other) if isinstance(other, (ByName, Sequence)) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -137,9 +137,10 @@ class EngineFit:
     def __call__(self, iteration_limit: int) -> OptimizeResult:
         data, pdf = self.problem.data, self.problem.pdf
         pdf._check_lengths(len(self.problem.init_pars), np.shape(data)[-1])
-        settings = bridge.settings_of(self.problem)
-        fixed = settings[3]
         engine = pdf._engine_model()
+        settings = bridge.settings_of(self.problem)
+        settings = bridge.lowest_start(engine, data, settings, pdf.config.kinked_parameters)
+        fixed = settings[3]
         answers = bridge.fit(engine, data, settings, self.problem.errors, iteration_limit)
         result, found, widths = answers.results[0], answers.parameters, answers.errors
         covariance, status = answers.covariance, int(result["status"])
