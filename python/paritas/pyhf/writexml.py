@@ -102,7 +102,7 @@ def build_modifier(spec: Any, modifierspec: Any, channelname: Any, samplename: A
 def _factor(spec: Any, name: str) -> dict[str, str]:
     """Start and bounds in the first measurement: in XML they belong to the factor."""
     parameters = spec["measurements"][0]["config"]["parameters"]
-    config = next((one for one in reversed(parameters) if one["name"] == name), {})
+    config: dict[str, Any] = next((one for one in reversed(parameters) if one["name"] == name), {})
     low, high = config.get("bounds", [[0, 10]])[0]
     return {"Val": str(config.get("inits", [1])[0]), "Low": str(low), "High": str(high)}
 
