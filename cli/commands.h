@@ -9,6 +9,7 @@
     COMMAND(fit)                 \
     COMMAND(nll)                 \
     COMMAND(scan)                \
+    COMMAND(contour)             \
     COMMAND(hypotest)            \
     COMMAND(hypotest_toys)       \
     COMMAND(toys)                \

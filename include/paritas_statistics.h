@@ -176,6 +176,40 @@ typedef struct paritas_scan_request {
 PARITAS_API paritas_status paritas_scan(paritas_context *context, const paritas_model *model,
                                         const paritas_job *job, const paritas_scan_request *request);
 
+/* ---- contours ----------------------------------------------------------------------------------- */
+
+#define PARITAS_CONTOUR_POINT_FIELDS(FIELD, R)                                                          \
+    FIELD(R, double, values, [2], "values", "", "of the two parameters")                                \
+    FIELD(R, double, q, , "q", "", "twice the NLL here, less its value at the best fit")                \
+    FIELD(R, paritas_truth, at_bound, , "at_bound", "", "a bound cuts the region here, below its edge") \
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")
+typedef struct paritas_contour_point {
+    size_t size;
+    PARITAS_CONTOUR_POINT_FIELDS(PARITAS_MEMBER, )
+} paritas_contour_point;
+
+/* Which regions are asked for, and where they go. Arrays are the caller's. Start from
+ * PARITAS_CONTOUR_REQUEST_DEFAULT. */
+typedef struct paritas_contour_request {
+    size_t size;
+    size_t parameters[2];
+    size_t n_levels;
+    const double *levels;          /* confidence of each region, above 0 and below 1 */
+    size_t n_points;               /* of each contour, 4 or more */
+    paritas_fit_result *best;      /* receives the free fit */
+    double *best_parameters;       /* receives its parameters, parameter_count; may be NULL */
+    paritas_contour_point *points; /* n_levels rows of n_points, counterclockwise */
+} paritas_contour_request;
+#define PARITAS_CONTOUR_REQUEST_DEFAULT PARITAS_INIT(paritas_contour_request)
+
+/* Confidence regions of two parameters: q = -2 ln(1 - level), the quantile of chi-squared with 2 degrees of
+ * freedom. A contour is met on n_points rays from the best fit, evenly spread where the covariance is a
+ * circle. From a best fit at a bound they leave on the inner side, the first and the last along the bound.
+ * Each point has q to 1e-6 of the quantile. A ray that meets a bound first ends there. If a region has
+ * several parts or bays, a ray finds one of its crossings. */
+PARITAS_API paritas_status paritas_contour(paritas_context *context, const paritas_model *model,
+                                           const paritas_job *job, const paritas_contour_request *request);
+
 /* ---- ranking ------------------------------------------------------------------------------------ */
 
 #define PARITAS_RANKING_ENTRY_FIELDS(FIELD, R)                                                               \
@@ -224,6 +258,7 @@ PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_m
     RECORD(paritas_limit_result, PARITAS_LIMIT_RESULT_FIELDS, "Asymptotic upper limits.")                  \
     RECORD(paritas_significance_result, PARITAS_SIGNIFICANCE_RESULT_FIELDS, "Asymptotic discovery.")       \
     RECORD(paritas_scan_point, PARITAS_SCAN_POINT_FIELDS, "A point of a profile likelihood.")              \
+    RECORD(paritas_contour_point, PARITAS_CONTOUR_POINT_FIELDS, "A point on the edge of a region.")        \
     RECORD(paritas_ranking_entry, PARITAS_RANKING_ENTRY_FIELDS, "Impact of one parameter.")                \
     RECORD(paritas_gof_result, PARITAS_GOF_RESULT_FIELDS, "Goodness of fit.")
 PARITAS_STATISTICS_ENUMERATIONS(PARITAS_NAME_FUNCTION)

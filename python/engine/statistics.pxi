@@ -51,6 +51,22 @@ def scan(Model model not None, Job job, parameters, values, Engine engine=None, 
                            points=points.array)
 
 
+def contour(Model model not None, Job job, parameters, levels, size_t points, Engine engine=None,
+            progress=None):
+    """Of two parameters (indices), `points` for each of the levels: `best`, a row of paritas_fit_result,
+    `best_parameters`, and `points`, rows of paritas_contour_point."""
+    cdef paritas_contour_request request = paritas_contour_request_default
+    cdef Array confidence = vector(levels, len(levels), "confidence")
+    cdef Array edges = new_rows("paritas_contour_point", confidence.n * points)
+    cdef Array best = new_rows("paritas_fit_result", 1), best_parameters = new_array(model.parameter_count)
+    request.parameters[0], request.parameters[1] = parameters
+    request.n_levels, request.levels, request.n_points = confidence.n, confidence.at, points
+    request.best, request.best_parameters = best.rows, best_parameters.at
+    request.points = edges.rows
+    paritas_contour(model.c, job_of(job), &request, engine, progress)
+    return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array, points=edges.array)
+
+
 def ranking(Model model not None, Job job, Engine engine=None, progress=None):
     """Rows of paritas_ranking_entry, largest first."""
     cdef Array rows = new_rows("paritas_ranking_entry", model.parameter_count)

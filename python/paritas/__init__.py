@@ -9,7 +9,8 @@
 
 Modules, imported at first use: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and
 `paritas.jax` (differentiable statistics), `paritas.losscone` and `paritas.kappa` (electrons at the Moon),
-`paritas.plot`, `paritas.report`, `paritas.convert`, `paritas.dask`."""
+`paritas.plot`, `paritas.report`, `paritas.convert`, `paritas.steering` (templates to workspaces),
+`paritas.dask`."""
 
 from __future__ import annotations
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .fits import fit, fit_batch, minos
     from .inference import (
         asimov_data,
+        contour,
         goodness_of_fit,
         hypotest,
         predict,
@@ -72,6 +74,7 @@ _MODULES = (
     "pyhf",
     "report",
     "results",
+    "steering",
     "torch",
     "toys",
 )
@@ -96,6 +99,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "asimov_data",
+    "contour",
     "devices",
     "fit",
     "fit_batch",

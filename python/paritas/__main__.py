@@ -1,8 +1,9 @@
 """python -m paritas COMMAND ...: what the program `paritas` does not do.
 
-  report    one HTML page of an analysis
-  moon      one HTML page of tables of loss cones: maps, profiles, regions, harmonics
-  convert   HS3 documents and HistFactory XML into workspaces, and back
+  report     one HTML page of an analysis
+  moon       one HTML page of tables of loss cones: maps, profiles, regions, harmonics
+  convert    HS3 documents and HistFactory XML into workspaces, and back
+  workspace  a workspace from cabinetry's configuration file and ROOT files
 Each has --help.
 """
 
@@ -15,6 +16,7 @@ _COMMANDS = {
     "report": "report",
     "moon": "report.moon_command",
     "convert": "convert.command",
+    "workspace": "steering.command",
 }  # with main(argv)
 
 

@@ -145,6 +145,7 @@ hypotest: _Answer
 limit: _Answer
 significance: _Answer
 scan: _Answer
+contour: _Answer
 ranking: _Answer
 goodness_of_fit: _Answer
 fit_toys: _Answer

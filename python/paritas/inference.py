@@ -20,6 +20,7 @@ from .keywords import Place, check_keywords, takes
 from .model import FUNCTIONS, Channel, Model, Values
 from .results import (
     ChannelPrediction,
+    ContourResult,
     FitResult,
     Floats,
     GoodnessOfFit,
@@ -105,6 +106,34 @@ def scan(
         found.points,
         parameters=[model.parameter_names[i] for i in which],
         values=points,
+        best_fit=_BestFit(found.best),
+        best_values=found.best_parameters,
+        best=found.best_parameters[which],
+    )
+
+
+def contour(
+    model: Model,
+    *parameters: str,
+    confidence: float | Sequence[float] = (0.68268949213708585, 0.95),
+    points: int = 40,
+    **given: Unpack[StatisticKeywords],
+) -> ContourResult:
+    """Edges of confidence regions of two parameters; one is paired with the parameter of interest. `points`
+    of each region. Twice the NLL rises to -2 ln(1 - confidence): 2.30, 5.99."""
+    check_keywords(contour, given)
+    names = [_poi(model), *parameters] if len(parameters) == 1 else list(parameters)
+    if len(names) != 2:
+        raise _engine.InvalidArgument(f"contour: a region has two parameters, not {len(names)}")
+    if points < 4:
+        raise _engine.InvalidArgument(f"points {points}: a contour needs 4 or more")
+    which, levels = [model.index(name) for name in names], np.atleast_1d(numbers(confidence))
+    with Call(contour, model, given, "contour") as call:
+        found = _engine.contour(model, call.job, which, levels, points, call.engine, call.tell)
+    return ContourResult(
+        found.points,
+        parameters=[model.parameter_names[i] for i in which],
+        confidence=np.repeat(levels, points),
         best_fit=_BestFit(found.best),
         best_values=found.best_parameters,
         best=found.best_parameters[which],
@@ -214,7 +243,7 @@ def _poi(model: Model) -> str:
     return model.poi_name
 
 
-takes(StatisticKeywords, hypotest, upper_limit, significance, scan, ranking)
+takes(StatisticKeywords, hypotest, upper_limit, significance, scan, contour, ranking)
 takes(Keywords, goodness_of_fit)
 takes(Place, asimov_data)
 

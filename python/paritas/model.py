@@ -223,6 +223,7 @@ class Model(_engine.Model):
         upper_limit = inference.upper_limit
         significance = inference.significance
         scan = inference.scan
+        contour = inference.contour
         ranking = inference.ranking
         predict = inference.predict
         goodness_of_fit = inference.goodness_of_fit
@@ -263,6 +264,7 @@ FUNCTIONS = {
     "fits": ("fit", "fit_batch", "minos"),
     "inference": (
         "asimov_data",
+        "contour",
         "goodness_of_fit",
         "hypotest",
         "predict",

@@ -183,15 +183,14 @@ class _BestFit(fields.fit_result):
     """The free fit of a scan."""
 
 
-class ScanResult(fields.scan_point_rows):
-    """Profile likelihood over one or two `parameters`. Row i of `values` (points, parameters) is a point.
-    best_fit: status and numbers of the free fit; best_values: its parameters; best: the scanned ones."""
+class _Profiled:
+    """What scans and contours have of their free fit."""
 
     parameters: list[str]
-    values: Floats
     best_fit: fields.fit_result
     best_values: Floats
     best: Floats
+    status: Any
 
     @property
     def best_status(self) -> str:
@@ -208,8 +207,31 @@ class ScanResult(fields.scan_point_rows):
         """All fits converged."""
         return self.best_status == "converged" and bool(np.all(self.status == "converged"))
 
+
+class ScanResult(_Profiled, fields.scan_point_rows):
+    """Profile likelihood over one or two `parameters`. Row i of `values` (points, parameters) is a point.
+    best_fit: status and numbers of the free fit; best_values: its parameters; best: the scanned ones."""
+
+    values: Floats
+
     def _labels(self) -> list[tuple[str, Any]]:
         return list(zip(self.parameters, self.values.T))
+
+
+class ContourResult(_Profiled, fields.contour_point_rows):
+    """Edges of confidence regions of two `parameters`. Row i of `values` (points, 2) lies on the region of
+    confidence[i]. best_fit: status and numbers of the free fit; best_values: its parameters; best: of the
+    two."""
+
+    confidence: Floats
+
+    def regions(self) -> dict[float, Floats]:
+        """Points (n, 2) of each region by its confidence, counterclockwise. Unconverged ones are left out."""
+        good = self.status == "converged"
+        return {float(c): self.values[good & (self.confidence == c)] for c in dict.fromkeys(self.confidence)}
+
+    def _labels(self) -> list[tuple[str, Any]]:
+        return [("confidence", self.confidence)]
 
 
 class RankingResult(fields.ranking_entry_rows):

@@ -6,7 +6,7 @@
 #include "infer/neighbours.h"
 #include "infer/fit_notes.h"
 #include "infer/own_context.h"
-#include "infer/random_starts.h"
+#include "infer/conditional_starts.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -114,6 +114,23 @@ void infer_widen(struct infer *infer, double mu)
     double *upper = &infer->upper[poi];
     while (*upper < mu) *upper = lower + 2.0 * (*upper - lower);
     if (*upper > infer->widest) *upper = infer->widest;
+}
+
+paritas_status infer_check_profiled(const struct infer *infer, size_t k, const size_t *parameters)
+{
+    paritas_context *context = infer->context;
+    if (k < 1 || k > INFER_FIXED_MAX)
+        return paritas_refuse(context, "a scan takes 1 or 2 parameters, not %zu", k);
+    for (size_t j = 0; j < k; j++) {
+        if (parameters[j] >= infer->n_parameters)
+            return paritas_refuse(context, "the model has no parameter %zu", parameters[j]);
+        if (infer->base.fixed[parameters[j]])
+            return paritas_refuse(context, "'%s' is fixed and cannot be scanned",
+                                  paritas_model_parameter_name(infer->model, parameters[j]));
+    }
+    if (k == 2 && parameters[0] == parameters[1])
+        return paritas_refuse(context, "a scan takes two different parameters");
+    return PARITAS_OK;
 }
 
 paritas_status infer_make_room(struct infer *infer, size_t parameter, double value)

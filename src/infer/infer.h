@@ -87,6 +87,8 @@ void *infer_array(struct infer *infer, size_t n, size_t size);
 double *infer_reals(struct infer *infer, size_t n, size_t p);
 paritas_status infer_memory(const struct infer *infer);
 
+/* INVALID_ARGUMENT unless they are one or two different parameters that are not fixed. */
+paritas_status infer_check_profiled(const struct infer *infer, size_t k, const size_t *parameters);
 /* INVALID_ARGUMENT, with the parameter's name and bounds, if outside. */
 paritas_status infer_check_value(const struct infer *infer, size_t parameter, double value);
 /* The largest upper bound that the parameter of interest is widened to: 2^20 times the width. */

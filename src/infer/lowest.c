@@ -498,12 +498,13 @@ static size_t add_walker(struct walker *walkers, size_t n, struct sought *goal, 
 
 /* Each test is reached by steps of its parameter, from the free fit and from far away: some minima are found
  * from a neighbour's alone. */
-static paritas_status walk(struct search *search, bool *lower)
+static paritas_status walk(struct search *search)
 {
     struct infer *infer = search->infer;
     struct walker *walkers = infer_array(infer, 2 * search->n, sizeof *walkers);
     struct attempt *attempts = infer_array(infer, 2 * search->n, sizeof *attempts);
     size_t n = 0;
+    bool lower = false; /* noted by each fit, too */
     TRY(infer_memory(infer));
     for (size_t i = 0; i < search->n_asked; i++) {
         n = add_walker(walkers, n, &search->sought[i], &search->sought[0]);
@@ -521,7 +522,7 @@ static paritas_status walk(struct search *search, bool *lower)
             w->at.status = PARITAS_FIT_NO_PROGRESS;
             w->at.twice_nll = (double)NAN;
         }
-        TRY(run_attempts(search, n, attempts, lower));
+        TRY(run_attempts(search, n, attempts, &lower));
     }
     return PARITAS_OK;
 }
@@ -531,8 +532,7 @@ static paritas_status run_rounds(struct search *search)
 {
     const size_t asked = search->infer->starts;
     size_t size = FIRST_ROUND, random = 0, tried = 0;
-    bool walked = false;
-    TRY(walk(search, &walked));
+    TRY(walk(search));
     for (size_t round = 0; asked ? 1 + random < asked : round < ROUNDS_MOST; round++) {
         const double *starts[LARGEST_ROUND + INFER_POOL_MOST + 1];
         size_t n = 0;

@@ -55,29 +55,11 @@ static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_
     return PARITAS_OK;
 }
 
-static paritas_status check_parameters(const struct infer *infer, const paritas_scan_request *request)
-{
-    const size_t k = request->n_parameters, *parameters = request->parameters;
-    paritas_context *context = infer->context;
-    REQUIRE_AS(context, "parameters, values", parameters, request->values);
-    if (k < 1 || k > INFER_FIXED_MAX)
-        return paritas_refuse(context, "a scan takes 1 or 2 parameters, not %zu", k);
-    for (size_t j = 0; j < k; j++) {
-        if (parameters[j] >= infer->n_parameters)
-            return paritas_refuse(context, "the model has no parameter %zu", parameters[j]);
-        if (infer->base.fixed[parameters[j]])
-            return paritas_refuse(context, "'%s' is fixed and cannot be scanned",
-                                  paritas_model_parameter_name(infer->model, parameters[j]));
-    }
-    if (k == 2 && parameters[0] == parameters[1])
-        return paritas_refuse(context, "a scan takes two different parameters");
-    return PARITAS_OK;
-}
-
 static paritas_status scan(struct infer *infer, const paritas_scan_request *request)
 {
     const size_t k = request->n_parameters, n = request->n_points;
-    TRY(check_parameters(infer, request));
+    REQUIRE_AS(infer->context, "parameters, values", request->parameters, request->values);
+    TRY(infer_check_profiled(infer, k, request->parameters));
     struct infer_point *fits = infer_array(infer, n, sizeof *fits);
     TRY(infer_memory(infer));
     struct infer_profile profile = {.data = infer->base.data};

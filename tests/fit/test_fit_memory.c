@@ -29,6 +29,7 @@ enum step {
     FIT,
     COVARIANCE,
     SCAN,
+    CONTOUR,
     HYPOTEST,
     LIMIT,
     RANKING,
@@ -106,6 +107,7 @@ static paritas_status take(struct run *run, enum step step)
     static paritas_limit_result limit = PARITAS_INIT(paritas_limit_result);
     static paritas_ranking_entry entries[MANY] = {PARITAS_INIT(paritas_ranking_entry)};
     static paritas_scan_point points[3] = {PARITAS_INIT(paritas_scan_point)};
+    static paritas_contour_point edges[4] = {PARITAS_INIT(paritas_contour_point)};
     paritas_parameter_state states[MANY];
     paritas_significance_result significance = PARITAS_INIT(paritas_significance_result);
     paritas_gof_result gof = PARITAS_INIT(paritas_gof_result);
@@ -148,6 +150,10 @@ static paritas_status take(struct run *run, enum step step)
                             SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &first,
                                   .n_points = 3, .values = mu, .best = &result, .best_parameters = parameters,
                                   .points = points));
+    case CONTOUR:
+        return paritas_contour(context, run->model, NULL,
+                               SIZED(paritas_contour_request, .parameters = {0, 1}, .n_levels = 1,
+                                     .levels = mu, .n_points = 4, .best = &result, .points = edges));
     case HYPOTEST:
         return paritas_hypotest(context, run->model, NULL, PARITAS_STATISTIC_QTILDE, 3, mu, tests);
     case LIMIT:

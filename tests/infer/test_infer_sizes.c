@@ -28,6 +28,8 @@ struct calling {
     paritas_significance_result significance;
     paritas_scan_request scan_request;
     paritas_scan_point points[FEW];
+    paritas_contour_request contour_request;
+    paritas_contour_point edges[4];
     paritas_ranking_entry entries[8];
     paritas_gof_result gof;
     paritas_toys_options toys_options;
@@ -42,7 +44,7 @@ struct calling {
     size_t n_entries;
 };
 
-static const double mu[FEW] = {0.5, 1.0, 1.5};
+static const double mu[FEW] = {0.5, 1.0, 1.5}, half = 0.5;
 static const size_t poi = 0;
 static char store[80];
 /* the best fit of the model, for MINOS */
@@ -74,6 +76,9 @@ static void set_up(struct calling *c)
     c->scan_request = *SIZED(paritas_scan_request, .n_parameters = 1, .parameters = &poi, .n_points = FEW,
                              .values = mu, .best = c->fits, .points = c->points);
     c->points[0].size = sizeof c->points[0];
+    c->contour_request = *SIZED(paritas_contour_request, .parameters = {0, 1}, .n_levels = 1, .levels = &half,
+                                .n_points = COUNT(c->edges), .best = c->fits, .points = c->edges);
+    c->edges[0].size = sizeof c->edges[0];
     c->entries[0].size = sizeof c->entries[0];
     c->gof.size = sizeof c->gof;
     c->toys_options = *SIZED(paritas_toys_options, .n = 100, .seed = 3);
@@ -169,6 +174,11 @@ static paritas_status call_scan(const struct fixture *f, struct calling *c)
     return paritas_scan(f->context, f->model, c->jobs, &c->scan_request);
 }
 
+static paritas_status call_contour(const struct fixture *f, struct calling *c)
+{
+    return paritas_contour(f->context, f->model, c->jobs, &c->contour_request);
+}
+
 static paritas_status call_ranking(const struct fixture *f, struct calling *c)
 {
     return paritas_ranking(f->context, f->model, c->jobs, c->entries, &c->n_entries);
@@ -245,6 +255,10 @@ static const struct {
     TAKES(scan, "request", paritas_scan_request, scan_request),
     TAKES(scan, "best", paritas_fit_result, fits),
     TAKES(scan, "points", paritas_scan_point, points),
+    TAKES(contour, "job", paritas_job, jobs),
+    TAKES(contour, "request", paritas_contour_request, contour_request),
+    TAKES(contour, "best", paritas_fit_result, fits),
+    TAKES(contour, "points", paritas_contour_point, edges),
     TAKES(ranking, "job", paritas_job, jobs),
     TAKES(ranking, "entries", paritas_ranking_entry, entries),
     TAKES(gof, "job", paritas_job, jobs),

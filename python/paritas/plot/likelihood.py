@@ -6,7 +6,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from ..results import FitResult, ScanResult
+from ..results import ContourResult, FitResult, ScanResult
 from .style import GREY, RED, Axes, Figure, finite_range, legend, panels, plain
 
 #: rise of twice the NLL at 68.3 % and 95.4 %, one parameter and two
@@ -75,19 +75,50 @@ def scan(
 
 
 def contours(
-    result: ScanResult,
+    result: ScanResult | ContourResult,
     *,
     expected: tuple[float, float] | None = None,
     ax: Axes | None = None,
     figure: Any = None,
     style: str | None = None,
 ) -> Figure:
-    """Twice the NLL above its minimum over two parameters: contours at 2.30 (68.3 %) and 5.99 (95 %), best
-    fit as a cross. Needs a full grid; points that did not converge are white.
+    """Confidence regions of two parameters, best fit as a cross. Of `contour`: its regions. Of a scan: twice
+    the NLL above its minimum in colours, with contours at 2.30 (68.3 %) and 5.99 (95 %). A scan must be a
+    full grid; its points that did not converge are white.
 
     expected: a point to star, for instance the Standard Model's."""
     if len(result.parameters) != 2:
         raise ValueError(f"a scan over two parameters, not over {len(result.parameters)}")
+    draw = _regions if isinstance(result, ContourResult) else _grid
+    with panels(ax, figure, (6.0, 4.6), style) as (drawn, (axes, *_)):
+        entries = draw(result, drawn, axes)
+        for at, text, colour, marker, size in (
+            (result.best, "best fit", "black", "P", 9),
+            (expected, "expected", RED, "*", 11),
+        ):
+            if at is not None:
+                look: dict[str, Any] = {"color": colour, "markersize": size, "markeredgecolor": "white"}
+                entries.append((axes.plot(*at, marker=marker, linestyle="none", **look)[0], text))
+        legend(axes, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=4, borderaxespad=0.4)
+        axes.set(xlabel=plain(result.parameters[0]), ylabel=plain(result.parameters[1]))
+    return drawn
+
+
+def _regions(result: Any, drawn: Figure, axes: Axes) -> list[tuple[Any, str]]:
+    """Filled, the largest first."""
+    entries: list[tuple[Any, str]] = []
+    regions = {c: points for c, points in result.regions().items() if len(points) > 2}
+    if not regions:
+        raise ValueError(f"of {len(result.values)} points none converged")
+    for confidence in sorted(regions, reverse=True):
+        shade = 0.15 + 0.35 * (1 - confidence)
+        (patch,) = axes.fill(*regions[confidence].T, facecolor=(0.1, 0.3, 0.6, shade), edgecolor="black")
+        entries.insert(0, (patch, f"{100 * confidence:.3g} %"))
+    axes.autoscale_view()
+    return entries
+
+
+def _grid(result: Any, drawn: Figure, axes: Axes) -> list[tuple[Any, str]]:
     x, y = np.unique(result.values[:, 0]), np.unique(result.values[:, 1])
     if len(x) * len(y) != len(result.values) or min(len(x), len(y)) < 2:
         first, second = result.parameters
@@ -98,26 +129,13 @@ def contours(
     known = np.ma.masked_invalid(z)
     from matplotlib.lines import Line2D
 
-    with panels(ax, figure, (6.0, 4.6), style) as (drawn, (axes, *_)):
-        most = max(10.0, min(finite_range(z)[1], 25.0))
-        colours: dict[str, Any] = {"cmap": "Blues_r", "vmin": 0, "vmax": most}
-        image = axes.pcolormesh(x, y, known, **colours, shading="nearest", rasterized=True)
-        levels = list(zip(TWO_PARAMETERS, ("-", "--"), ("68.3 %", "95 %")))
-        shown = [level for level in levels if np.nanmin(z) < level[0] < np.nanmax(z)]
-        if shown:
-            heights, kinds, _ = zip(*shown)
-            axes.contour(x, y, known, levels=heights, colors="black", linestyles=kinds)
-        entries: list[tuple[Any, str]] = [
-            (Line2D([], [], color="black", linestyle=kind), text) for _, kind, text in levels
-        ]
-        for at, text, colour, marker, size in (
-            (result.best, "best fit", "black", "P", 9),
-            (expected, "expected", RED, "*", 11),
-        ):
-            if at is not None:
-                look: dict[str, Any] = {"color": colour, "markersize": size, "markeredgecolor": "white"}
-                entries.append((axes.plot(*at, marker=marker, linestyle="none", **look)[0], text))
-        legend(axes, entries, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=4, borderaxespad=0.4)
-        drawn.colorbar(image, ax=axes, label=_RISE, pad=0.02)
-        axes.set(xlabel=plain(result.parameters[0]), ylabel=plain(result.parameters[1]))
-    return drawn
+    most = max(10.0, min(finite_range(z)[1], 25.0))
+    colours: dict[str, Any] = {"cmap": "Blues_r", "vmin": 0, "vmax": most}
+    image = axes.pcolormesh(x, y, known, **colours, shading="nearest", rasterized=True)
+    levels = list(zip(TWO_PARAMETERS, ("-", "--"), ("68.3 %", "95 %")))
+    shown = [level for level in levels if np.nanmin(z) < level[0] < np.nanmax(z)]
+    if shown:
+        heights, kinds, _ = zip(*shown)
+        axes.contour(x, y, known, levels=heights, colors="black", linestyles=kinds)
+    drawn.colorbar(image, ax=axes, label=_RISE, pad=0.02)
+    return [(Line2D([], [], color="black", linestyle=kind), text) for _, kind, text in levels]

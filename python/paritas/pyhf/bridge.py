@@ -14,6 +14,9 @@ from .schema.variables import SCHEMA_VERSION
 
 STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 CONVERGED = STATUSES.index("converged")
+_STATES: list[str] = list(_engine.enumeration("paritas_parameter_state"))
+FREE = _STATES.index("free")
+AT_BOUND = [_STATES.index(name) for name in ("at_lower_bound", "at_upper_bound")]
 #: start, lower bounds, upper bounds, fixed flags
 Settings = tuple[Any, Any, Any, Any]
 #: parameters; below, starting threads costs more than a test
@@ -137,35 +140,15 @@ def lowest_start(model: Any, data: Any, settings: Settings, kinked: Any) -> Sett
 
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
     options = _engine.FitOptions("newton", max_iterations) if max_iterations else None
-    return _engine.fit(model, _engine.Job(model, data, *settings), options, covariance, covariance)
+    return _engine.fit(
+        model, _engine.Job(model, data, *settings), options, covariance, covariance, covariance
+    )
 
 
-def with_bound_errors(model: Any, data: Any, point: Any, settings: Settings, errors: Any) -> Any:
-    """Errors where the engine has none: of free parameters at a bound.
-
-    From the exact Hessian, as if there were no bound. Where that is not positive, the distance over which
-    twice the NLL rises by 1 along its slope, 1/|slope|, at most the width of the bounds."""
-    _, lower, upper, fixed = settings
-    missing = np.isnan(errors) & (fixed == 0)
-    if not missing.any():
-        return errors
-    at = _engine.evaluate(model, point, data, gradient=True, hessian=True)
-    unbounded = _errors_from(at.hessian[0, 0], np.flatnonzero(fixed == 0))
-    with np.errstate(divide="ignore"):
-        sloped = np.minimum(1.0 / np.abs(at.gradient[0, 0]), upper - lower)
-    return np.where(missing, np.where(np.isnan(unbounded), sloped, unbounded), errors)
-
-
-def _errors_from(hessian: Any, free: Any) -> Any:
-    """NaN if fixed or the variance is not positive. Parameters without curvature are left out."""
-    errors = np.full(len(hessian), np.nan)
-    curved = free[np.diag(hessian)[free] > 0]
-    try:
-        variances = 2.0 * np.diag(np.linalg.inv(hessian[np.ix_(curved, curved)]))
-    except np.linalg.LinAlgError:
-        return errors
-    errors[curved] = np.sqrt(np.where(variances > 0, variances, np.nan))
-    return errors
+def slopes_and_hessian(model: Any, data: Any, point: Any) -> Any:
+    """Of twice the NLL at a point: (p,), (p, p)."""
+    found = _engine.evaluate(model, point, data, gradient=True, hessian=True)
+    return found.gradient[0, 0], found.hessian[0, 0]
 
 
 def fit_rows(model: Any, data: Any, settings: Settings, progress: Any) -> Any:

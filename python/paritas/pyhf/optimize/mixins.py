@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import bridge, exceptions
 from ..tensor.manager import as_tensor, get_backend
+from .bound_errors import covariance_at_bounds
 from .common import shim, twice_nll
 from .minuit_surface import correlations
 
@@ -140,12 +141,16 @@ class EngineFit:
         engine = pdf._engine_model()
         settings = bridge.settings_of(self.problem)
         settings = bridge.lowest_start(engine, data, settings, pdf.config.kinked_parameters)
-        fixed = settings[3]
         answers = bridge.fit(engine, data, settings, self.problem.errors, iteration_limit)
         result, found, widths = answers.results[0], answers.parameters, answers.errors
         covariance, status = answers.covariance, int(result["status"])
         if widths is not None:
-            widths = np.where(fixed, 0.0, bridge.with_bound_errors(engine, data, found, settings, widths))
+            at_bound = np.isin(answers.states, bridge.AT_BOUND)
+            if at_bound.any():
+                free = at_bound | (answers.states == bridge.FREE) & ~np.isnan(widths)
+                covariance = covariance_at_bounds(engine, data, found, free, at_bound)
+                widths = np.where(free, np.sqrt(np.diag(covariance)), widths)
+            widths = np.where(settings[3], 0.0, widths)
         converged = status == bridge.CONVERGED
         outcome = "terminated successfully" if converged else f"failed: {bridge.STATUSES[status]}"
         return OptimizeResult(

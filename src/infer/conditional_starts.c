@@ -1,5 +1,5 @@
-/* random_starts.c: where conditional fits start. */
-#include "infer/random_starts.h"
+/* conditional_starts.c: where conditional fits start. */
+#include "infer/conditional_starts.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* random_starts.h: starts of conditional fits, predicted from known fits. */
-#ifndef PARITAS_RANDOM_STARTS_H
-#define PARITAS_RANDOM_STARTS_H
+/* conditional_starts.h: starts of conditional fits, predicted from known fits. */
+#ifndef PARITAS_CONDITIONAL_STARTS_H
+#define PARITAS_CONDITIONAL_STARTS_H
 
 #include "infer/infer.h"
 

@@ -1,0 +1,71 @@
+"""`python -m paritas workspace`."""
+
+import argparse
+import sys
+from typing import Optional, Sequence
+
+from ..command_line import DONE, NOT_WRITTEN, WRONG_INPUT, fail, write_output
+from ..convert.json_nodes import json_text
+from .configured import INPUTS, read
+from .places import SteeringError
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m paritas workspace",
+        description="build a pyhf workspace from cabinetry's configuration file and the files it names",
+        epilog="Notes on what looks wrong go to standard error. Exit codes: 0 built; 2 wrong command line; "
+        "3 wrong input; 5 output not written.",
+    )
+    add = parser.add_argument
+    add("config", metavar="CONFIG", help="configuration file, YAML or JSON")
+    add(
+        "-o",
+        "--output-file",
+        metavar="FILE",
+        default="-",
+        help="file to write, whole or not at all; default: - (standard output)",
+    )
+    add(
+        "--inputs",
+        choices=INPUTS,
+        default="auto",
+        help="fill templates from ntuples, read histograms in ROOT files, or read the templates saved in "
+        "HistogramFolder; default: auto (ntuples if every sample has a Tree)",
+    )
+    add(
+        "--folder",
+        metavar="DIR",
+        default=".",
+        help="where relative paths in CONFIG start; default: the current folder",
+    )
+    add(
+        "--save-templates",
+        action="store_true",
+        help="write all templates to HistogramFolder, as cabinetry does",
+    )
+    add("--quiet", action="store_true", help="no notes on standard error")
+    return parser
+
+
+def main(argv: Optional[Sequence[str]] = None) -> int:
+    """Default: the process's arguments. Returns the exit code; a wrong command line ends in SystemExit(2)."""
+    options = _parser().parse_args(argv)
+    try:
+        made = read(options.config, inputs=options.inputs, folder=options.folder)
+    except (SteeringError, ImportError, OSError) as error:
+        text = str(error)
+        named = options.config in text
+        return fail("workspace", text if named else f"{options.config}: {text}", WRONG_INPUT)
+    try:
+        if options.save_templates:
+            made.save_templates()
+        write_output(json_text(made.spec), options.output_file)
+    except SteeringError as error:
+        return fail("workspace", str(error), WRONG_INPUT)
+    except OSError as error:
+        return fail("workspace", f"{options.output_file} cannot be written: {error}", NOT_WRITTEN)
+    if not options.quiet:
+        for note in made.notes:
+            print(f"workspace: note: {note}", file=sys.stderr)
+    return DONE

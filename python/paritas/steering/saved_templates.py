@@ -1,0 +1,34 @@
+"""Templates in a folder, one npz file each, in cabinetry's form: yields, stdev, bins (edges)."""
+
+from __future__ import annotations
+
+import os
+from typing import Iterable
+
+import numpy as np
+
+from .histograms import Histogram, histogram
+from .requests import TemplateRequest
+
+
+def save_histogram(found: Histogram, path: str) -> None:
+    """path: without suffix."""
+    edges = np.arange(len(found.values) + 1.0) if found.edges is None else found.edges
+    stdev = np.zeros(len(found.values)) if found.variances is None else found.stdev
+    np.savez(path + ".npz", yields=found.values, stdev=stdev, bins=edges)
+
+
+def read_saved(requests: Iterable[TemplateRequest], folder: str, notes: list[str]) -> list[Histogram]:
+    """Templates before post-processing, in the order of the requests. folder: where HistogramFolder is."""
+    found = []
+    for request in requests:
+        setting, place = request.general.setting["HistogramFolder"], request.general.place / "HistogramFolder"
+        path = os.path.join(folder, setting, request.name + ".npz")
+        try:
+            with np.load(path) as file:
+                found.append(histogram(file["yields"], file["stdev"] ** 2))
+        except FileNotFoundError:
+            raise place.refuse(f"there is no template {path}") from None
+        except (ValueError, KeyError, OSError) as error:
+            raise place.refuse(f"{path} is not a template: {error}") from None
+    return found
