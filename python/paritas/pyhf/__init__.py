@@ -1,4 +1,4 @@
-"""Runs pyhf scripts on Paritas: `import paritas.pyhf as pyhf`.
+"""Runs pyhf scripts on Paritas: `import paritas.pyhf as pyhf`, or `paritas.pyhf.install()` before they start.
 
 Names, arguments, results and exceptions are pyhf's; the engine computes likelihoods, fits and tests.
 Differences: docs/python/pyhf.md."""
@@ -13,6 +13,7 @@ from .pdf import Model  # isort: skip
 from .workspace import Workspace
 from . import compat, infer, schema, simplemodels
 from .patchset import PatchSet
+from .import_hook import install, uninstall  # noqa: F401 (ours, so not among pyhf's names)
 
 __all__ = [
     "Model",
@@ -39,10 +40,7 @@ __all__ = [
     "utils",
     "workspace",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__dir__ = __all__.copy
 
 
 def __getattr__(name: str) -> Any:

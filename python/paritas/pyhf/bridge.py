@@ -21,6 +21,12 @@ AT_BOUND = [_STATES.index(name) for name in ("at_lower_bound", "at_upper_bound")
 Settings = tuple[Any, Any, Any, Any]
 #: parameters; below, starting threads costs more than a test
 _SMALL = 64
+#: parameters; beyond, one pair of starts instead of one pair each
+_MANY_KINKS = 32
+#: of twice the NLL
+_SAME_MINIMUM = 1e-6
+#: interpolations with a kink at 0, where a likelihood can have a minimum on either side
+KINKED = (("histosys", "code0"), ("normsys", "code1"))
 #: pyhf's default first
 _CODES: dict[str, dict[str, Any]] = {
     "normsys": {"code1": 1, "code4": 4},
@@ -33,9 +39,14 @@ def _one_thread() -> Any:
     return _engine.Engine(threads=1)
 
 
+def code_of(modifier_settings: Any, kind: str) -> str:
+    """pyhf's name of the interpolation."""
+    code: str = modifier_settings.get(kind, {}).get("interpcode", next(iter(_CODES[kind])))
+    return code
+
+
 def _code(modifier_settings: Any, kind: str) -> Any:
-    codes = _CODES[kind]
-    code = modifier_settings.get(kind, {}).get("interpcode", next(iter(codes)))
+    codes, code = _CODES[kind], code_of(modifier_settings, kind)
     if code not in codes:
         raise exceptions.InvalidInterpCode(f"{code!r} of {kind}: there are {', '.join(codes)}")
     return codes[code]
@@ -91,6 +102,42 @@ def expected_by_sample(model: Any, pars: Any, config: Any) -> Any:
     return whole
 
 
+def settings_of(problem: Any) -> Settings:
+    """Of an optimizer's problem: fixed parameters start at their values."""
+    start = np.array(problem.init_pars, dtype=np.float64)
+    lower, upper = np.array(problem.par_bounds, dtype=np.float64).T
+    fixed = np.zeros(len(start), dtype=np.uint8)
+    for index, value in problem.fixed_vals or []:
+        start[index], fixed[index] = value, 1
+    return start, lower, upper, fixed
+
+
+def minos(
+    model: Any, data: Any, settings: Settings, parameter: int, best: Any, twice_nll: float, error: float
+) -> tuple[float, float]:
+    """Offsets (down, up) of a parameter from a converged fit; NaN where a bound comes first."""
+    return _engine.minos(model, _engine.Job(model, data, *settings), parameter, best, twice_nll, error)
+
+
+def lowest_start(model: Any, data: Any, settings: Settings, kinked: Any) -> Settings:
+    """Settings with the start from where the fit ends lowest: the given one, or those on either side of the
+    kinks at 0 of parameters `kinked` (indices), all at once and one by one."""
+    start, lower, upper, fixed = settings
+    kinked = [index for index in kinked if not fixed[index]]
+    if not kinked:
+        return settings
+    groups = [kinked, *([index] for index in kinked)] if len(kinked) <= _MANY_KINKS else [kinked]
+    rows = np.tile(start, (1 + 2 * len(groups), 1))
+    for row, (group, side) in zip(rows[1:], ((group, side) for group in groups for side in (-0.5, 0.5))):
+        row[group] = side
+    rows = np.clip(rows, lower, upper)
+    observed = np.tile(np.asarray(data, dtype=np.float64), (len(rows), 1))
+    statuses, values, _ = fit_rows(model, observed, (rows, lower, upper, fixed), None)
+    found = np.where(statuses == CONVERGED, values, np.inf)
+    best = int(np.argmin(found))
+    return settings if found[best] > found[0] - _SAME_MINIMUM else (rows[best], lower, upper, fixed)
+
+
 def fit(model: Any, data: Any, settings: Settings, covariance: bool, max_iterations: int) -> Any:
     options = _engine.FitOptions("newton", max_iterations) if max_iterations else None
     return _engine.fit(
@@ -123,10 +170,10 @@ def toys(
 
 
 def hypotest(
-    model: Any, mu: float, statistic: str, data: Any, settings: Settings
+    model: Any, mu: float, statistic: str, data: Any, settings: Settings, iteration_limit: int = 0
 ) -> tuple[float, float, int]:
     """Statistics of data and Asimov data, the worst status."""
     engine = _one_thread() if model.parameter_count <= _SMALL else None
-    job = _engine.Job(model, data, *settings)
+    job = _engine.Job(model, data, *settings, max_iterations=iteration_limit)
     found = _engine.hypotest(model, job, statistic, (mu,), engine)[0]
     return float(found["q"]), float(found["q_asimov"]), int(found["status"])

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 __all__ = ["interpret_rootname", "paramset_to_rootnames"]
+__dir__ = __all__.copy
 
 
 def paramset_to_rootnames(paramset: Any) -> Any:

@@ -11,6 +11,7 @@ from .parameters import ParamViewer
 from .tensor.manager import get_backend
 
 __all__ = ["gaussian_constraint_combined", "poisson_constraint_combined"]
+__dir__ = __all__.copy
 
 
 class _Constraint:
@@ -42,8 +43,14 @@ class _Constraint:
         """None without constraints."""
         if self._parameters is None:
             return None
-        density = self._density(np.asarray(pars)[..., self._parameters])
+        density = self._density(self._own(np.asarray(pars)))
         return probability.Independent(density, batch_size=self.batch_size)
+
+    def _own(self, pars: Any) -> Any:
+        """([points,] constrained), or (batch, constrained) from the first batch x npars numbers."""
+        if self.batch_size is None:
+            return pars[..., self._parameters]
+        return pars.ravel()[self.param_viewer.stitched]
 
     def logpdf(self, auxdata: Any, pars: Any) -> Any:
         pdf = self.make_pdf(pars)

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, Callable, Iterator
 
 __all__ = ["Callables", "disable", "enable", "noop", "register", "subscribe", "trigger"]
+__dir__ = __all__.copy
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 __events: dict[str, Callables] = {}
@@ -17,22 +18,29 @@ def noop(*args: Any, **kwargs: Any) -> None:
     """An event that does nothing."""
 
 
+def _alive(function: Any, owner: Any) -> bool:
+    return function() is not None and (owner is None or owner() is not None)
+
+
 class Callables:
+    """Weak references, as pairs: function, and object of a method or None."""
+
     def __init__(self) -> None:
         self._callbacks: list[Any] = []
 
     @property
     def callbacks(self) -> list[Any]:
-        self._callbacks = [reference for reference in self._callbacks if reference() is not None]
+        self._callbacks = [pair for pair in self._callbacks if _alive(*pair)]
         return self._callbacks
 
     def append(self, callback: Any) -> None:
-        reference = weakref.WeakMethod if hasattr(callback, "__self__") else weakref.ref
-        self._callbacks.append(reference(callback))
+        owner = getattr(callback, "__self__", None)
+        function = callback if owner is None else callback.__func__
+        self._callbacks.append((weakref.ref(function), None if owner is None else weakref.ref(owner)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        for reference in list(self.callbacks):
-            reference()(*args, **kwargs)
+        for function, owner in list(self.callbacks):
+            function()(*(() if owner is None else (owner(),)), *args, **kwargs)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.callbacks)

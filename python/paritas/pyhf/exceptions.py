@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from warnings import warn
 
 
 class Unsupported(Exception):
@@ -92,6 +93,18 @@ class FailedMinimization(Exception):
         super().__init__(getattr(result, "message", "Unknown failure. The fit result has more details."))
 
 
+def _deprecated_api_warning(
+    deprecated_api: str, new_api: str, deprecated_release: str, remove_release: str
+) -> None:
+    """In pyhf's words, since programs filter warnings by them. Points at the caller's caller."""
+    warn(
+        f"{deprecated_api} is deprecated in favor of {new_api} as of pyhf v{deprecated_release} "
+        f"and will be removed in pyhf v{remove_release}. Please use {new_api}.",
+        DeprecationWarning,
+        stacklevel=3,
+    )
+
+
 def refuse_options(options: Any) -> None:
     """Raises Unsupported."""
     if options:
@@ -99,3 +112,4 @@ def refuse_options(options: Any) -> None:
 
 
 __all__ = [name for name, value in list(globals().items()) if Exception in getattr(value, "__mro__", ())]
+__dir__ = __all__.copy

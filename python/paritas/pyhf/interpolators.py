@@ -9,21 +9,36 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import exceptions
+from . import events, exceptions
 from .tensor.manager import as_tensor
 
 __all__ = ["code0", "code1", "code2", "code4", "code4p"]
+__dir__ = __all__.copy
 
 
 class _Interpolator:
+    """`alphasets_shape`: of the last alphas. `subscribe`: a change of the backend prepares the histograms
+    again."""
+
     _at: Callable[[Any], Any]
 
     def __init__(self, histogramssets: Any, subscribe: bool = True) -> None:
-        histograms = np.asarray(histogramssets, dtype=np.float64)
-        self.down, self.nominal, self.up = (histograms[:, :, k, np.newaxis, :] for k in range(3))
+        self._histogramssets = np.asarray(histogramssets, dtype=np.float64)
+        self.alphasets_shape: Any = (len(self._histogramssets), 1)
+        self._precompute()
+        if subscribe:
+            events.subscribe("tensorlib_changed")(self._precompute)
+
+    def _precompute(self) -> None:
+        parts = self._histogramssets
+        self.down, self.nominal, self.up = (parts[:, :, k, np.newaxis, :] for k in range(3))
+
+    def _precompute_alphasets(self, alphasets_shape: Any) -> None:
+        self.alphasets_shape = tuple(alphasets_shape)
 
     def __call__(self, alphasets: Any) -> Any:
         alphas = np.asarray(alphasets, dtype=np.float64)
+        self._precompute_alphasets(alphas.shape)
         return as_tensor(self._at(alphas[:, np.newaxis, :, np.newaxis]))
 
 
@@ -93,7 +108,7 @@ class _OneByOne(_Interpolator):
     def __init__(
         self, interpolator: Any, histogramssets: Any, subscribe: bool = True, **options: Any
     ) -> None:
-        super().__init__(histogramssets)
+        super().__init__(histogramssets, subscribe)
 
         def single(down: float, nominal: float, up: float, alpha: float) -> Any:
             return interpolator([[[[down], [nominal], [up]]]], **options)([[alpha]]).item()

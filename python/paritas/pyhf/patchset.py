@@ -7,6 +7,7 @@ from .jsonpatch import JsonPatch
 from .workspace import Workspace
 
 __all__ = ["Patch", "PatchSet"]
+__dir__ = __all__.copy
 
 
 def _described(thing: Any, what: str) -> str:
@@ -89,7 +90,7 @@ class PatchSet:
         """By name or values."""
         key = tuple(key) if isinstance(key, list) else key
         if key not in self._patches_by_key:
-            raise exceptions.InvalidPatchLookup(f'The patch set has no patch "{key}".')
+            raise exceptions.InvalidPatchLookup(f'No patch associated with "{key}" is in the patch set.')
         return self._patches_by_key[key]
 
     def __iter__(self) -> Iterator[Patch]:

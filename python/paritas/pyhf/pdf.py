@@ -21,6 +21,7 @@ from .tensor.manager import as_tensor
 log = logging.getLogger(__name__)
 
 __all__ = ["Model", "_ModelConfig"]
+__dir__ = __all__.copy
 
 _DEFAULT_SETTINGS = {"normsys": {"interpcode": "code4"}, "histosys": {"interpcode": "code4p"}}
 
@@ -80,6 +81,13 @@ class _ModelConfig(_ChannelSummaryMixin):
             names += [name] if parset.is_scalar else several
         return names
 
+    @cached_property
+    def kinked_parameters(self) -> list[int]:
+        """Indices of parameters whose interpolation has a kink at 0."""
+        kinds = [kind for kind, code in bridge.KINKED if bridge.code_of(self.modifier_settings, kind) == code]
+        names = {name for name, kind in self.modifiers if kind in kinds}
+        return sorted(self.par_slice(name).start for name in names)
+
     def set_poi(self, name: str | None) -> None:
         """Takes None for no POI."""
         if name is None:
@@ -87,8 +95,13 @@ class _ModelConfig(_ChannelSummaryMixin):
             return
         known = name in self.par_map
         if not known or self.param_set(name).n_parameters > 1:
-            reason = "has several components" if known else "is not declared in the model specification"
-            raise exceptions.InvalidModel(f"The parameter of interest '{name}' {reason}.")
+            reason = (
+                f"The parameter '{name}' contains multiple components and is not currently supported as "
+                "parameter of interest."
+                if known
+                else f"The parameter of interest '{name}' is not declared in the model specification."
+            )
+            raise exceptions.InvalidModel(reason)
         self.poi_name = name
         self.poi_index = self.par_slice(name).start
 

@@ -9,6 +9,7 @@ import numpy as np
 from .tensor.manager import get_backend
 
 __all__ = ["Independent", "Normal", "Poisson", "Simultaneous"]
+__dir__ = __all__.copy
 
 
 class _Distribution:

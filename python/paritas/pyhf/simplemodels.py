@@ -7,6 +7,7 @@ from typing import Any
 from .pdf import Model
 
 __all__ = ["correlated_background", "uncorrelated_background"]
+__dir__ = __all__.copy
 
 
 def _model(

@@ -6,6 +6,7 @@ import platform
 from typing import Any, Iterable
 
 __all__ = ["citation", "digest", "environment_info", "options_from_eqdelimstring"]
+__dir__ = __all__.copy
 
 _CITATION = """\
 @software{pyhf,
@@ -25,10 +26,6 @@ _CITATION = """\
   year = {2021},
   doi = {10.21105/joss.02823}
 }"""
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 def _scalar(text: str) -> Any:
@@ -54,7 +51,7 @@ def digest(obj: Any, algorithm: str = "sha256") -> str:
     try:
         text = json.dumps(obj, sort_keys=True, ensure_ascii=False).encode("utf8")
     except TypeError:
-        raise ValueError("A digest needs JSON; this object is none.") from None
+        raise ValueError("A digest needs JSON: this object is not JSON-serializable.") from None
     if not hasattr(hashlib, algorithm):
         raise ValueError(f"hashlib has no algorithm {algorithm}")
     return str(getattr(hashlib, algorithm)(text).hexdigest())

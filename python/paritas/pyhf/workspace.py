@@ -15,6 +15,7 @@ from .schema.variables import SCHEMA_VERSION
 log = logging.getLogger(__name__)
 
 __all__ = ["Workspace"]
+__dir__ = __all__.copy
 
 _JOINS = ["none", "outer", "left outer", "right outer"]
 _UNSAFE_JOINS = ("left outer", "right outer")
@@ -37,34 +38,43 @@ def _repeated(items: Any) -> list[str]:
     return [name for name, count in Counter(map(_name, items)).items() if count > 1]
 
 
-def _join_items(join: str, left: Any, right: Any, merge_key: str | None = None) -> Any:
+def _join_items(
+    join: str, left_items: Any, right_items: Any, key: str = "name", deep_merge_key: str | None = None
+) -> Any:
     """Items of one list ("right outer": the right), then of the other: all with "none", different with
-    "outer", else new names. `merge_key` joins lists under it."""
-    first, second = (right, left) if join == "right outer" else (left, right)
+    "outer", else those with a new `key`. `deep_merge_key` joins lists under it."""
+    first, second = (right_items, left_items) if join == "right outer" else (left_items, right_items)
     joined = copied(first)
-    by_name = {item["name"]: item for item in reversed(joined)}
+    by_key = {item[key]: item for item in reversed(joined)}
     for item in second:
-        twin = by_name.get(item["name"])
-        if twin is not None and merge_key is not None:
-            twin[merge_key] = _join_items("left outer", twin[merge_key], item[merge_key])
+        twin = by_key.get(item[key])
+        if twin is not None and deep_merge_key is not None:
+            lists = twin[deep_merge_key], item[deep_merge_key]
+            twin[deep_merge_key] = _join_items("left outer", *lists)
         elif join == "none" or (item not in first if join == "outer" else twin is None):
             joined.append(copied(item))
     return joined
 
 
 def _join_named(join: str, what: str, left: Any, right: Any, merge_key: str | None = None) -> Any:
-    joined = _join_items(join, left, right, merge_key)
+    joined = _join_items(join, left, right, deep_merge_key=merge_key)
     if join == "none":
         common = set(map(_name, left)) & set(map(_name, right))
         _refuse(f"any {what} in common with the same name", common)
     return joined
 
 
+def _join_parameter_configs(measurement_name: str, left_items: Any, right_items: Any) -> Any:
+    joined = _join_items("outer", left_items, right_items)
+    _refuse(f"a measurement ({measurement_name}) with incompatible parameter configs", _repeated(joined))
+    return joined
+
+
 def _merge_measurements(name: str, same: list[Any]) -> Any:
     merged, *others = same
     for other in others:
-        parameters = _join_items("outer", merged["config"]["parameters"], other["config"]["parameters"])
-        _refuse(f"a measurement ({name}) with incompatible parameter configs", _repeated(parameters))
+        lists = merged["config"]["parameters"], other["config"]["parameters"]
+        parameters = _join_parameter_configs(name, *lists)
         merged = {"name": name, "config": {"poi": merged["config"]["poi"], "parameters": parameters}}
     return merged
 
@@ -123,6 +133,8 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
     ) -> Any:
         """By name, else by index, else the first."""
         names = self.measurement_names
+        if not names:
+            raise exceptions.InvalidMeasurement("No measurements have been defined in the workspace.")
         if measurement_name is not None:
             if measurement_name not in names:
                 raise exceptions.InvalidMeasurement(
@@ -223,7 +235,7 @@ class Workspace(_ChannelSummaryMixin, dict):  # type: ignore[type-arg]
             raise ValueError(f"To merge channels, use one of the join operations {_JOINS[1:]}, not 'none'.")
         if join in _UNSAFE_JOINS:
             log.warning(
-                "A '%s' join is unsafe: it drops what differs, where 'outer' raises an exception.", join
+                "You are using an unsafe join operation: '%s' drops what differs, where 'outer' raises.", join
             )
         if left["version"] != right["version"]:
             raise exceptions.InvalidWorkspaceOperation(

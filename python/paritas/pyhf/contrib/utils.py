@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from .. import exceptions
 
 __all__ = ["download"]
+__dir__ = __all__.copy
 
 _HOSTS = ("www.hepdata.net", "doi.org")
 
@@ -39,19 +40,39 @@ def _unpack(content: bytes, url: str, folder: Path) -> None:
         moved.replace(folder)
 
 
+def _fetched(url: str) -> bytes:
+    """By requests if it is installed: programs have set up its proxies and sessions."""
+    headers = {"Accept": "application/x-tar, application/zip"}
+    try:
+        import requests
+    except ImportError:
+        return _fetched_by_urllib(url, headers)
+    with requests.get(url, headers=headers) as response:
+        if response.status_code != 200:
+            raise exceptions.InvalidArchive(_refusal(url, response.status_code))
+        return response.content
+
+
+def _fetched_by_urllib(url: str, headers: dict[str, str]) -> bytes:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as response:
+            return bytes(response.read())
+    except urllib.error.HTTPError as error:
+        raise exceptions.InvalidArchive(_refusal(url, error.code)) from None
+
+
+def _refusal(url: str, status: int) -> str:
+    return f"{url} gives a response code of {status}."
+
+
 def download(archive_url: str, output_directory: str, force: bool = False, compress: bool = False) -> None:
     """Into a folder, or with `compress` a file `output_directory`. Hosts other than HEPData need `force`."""
     host = urlsplit(archive_url).netloc
     if not force and host not in _HOSTS:
         raise exceptions.InvalidArchiveHost(
-            f"{host} is no approved host: {', '.join(_HOSTS)}. Use force=True for other hosts."
+            f"{host} is not an approved archive host: {', '.join(_HOSTS)}. Use force=True for other hosts."
         )
-    request = urllib.request.Request(archive_url, headers={"Accept": "application/x-tar, application/zip"})
-    try:
-        with urllib.request.urlopen(request) as response:
-            content = response.read()
-    except urllib.error.HTTPError as error:
-        raise exceptions.InvalidArchive(f"{archive_url} gives a response code of {error.code}.") from None
+    content = _fetched(archive_url)
     if compress:
         Path(output_directory).write_bytes(content)
     else:

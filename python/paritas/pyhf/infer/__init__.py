@@ -8,6 +8,7 @@ from . import calculators, mle, test_statistics, utils  # noqa: F401
 from .mle import _given, _poi_of
 
 __all__ = ["calculators", "hypotest", "intervals", "mle", "test_statistics", "utils"]
+__dir__ = __all__.copy
 
 
 def hypotest(
@@ -27,7 +28,7 @@ def hypotest(
     """CLs of a POI value; with test_stat="q0" p0. Then, if asked for: [CLs+b, CLb] (q0: [CLb]), the expected
     value, those at -2, -1, 0, 1, 2 sigma, the calculator, which takes the other keywords."""
     settings = _given(pdf, init_pars, par_bounds, fixed_params)
-    poi = _poi_of(pdf)
+    poi = _poi_of(pdf, "for hypothesis testing")
     if not utils.all_pois_floating(pdf, settings[2]):
         raise exceptions.InvalidModel(f"The POI, at index [{poi}], is fixed: no test is possible.")
     calculator = utils.create_calculator(calctype, data, pdf, *settings, **kwargs)

@@ -26,6 +26,7 @@ __all__ = [
     "ToyCalculator",
     "generate_asimov_data",
 ]
+__dir__ = __all__.copy
 
 _ROOT2 = math.sqrt(2.0)
 _N_SIGMA = (2, 1, 0, -1, -2)
@@ -179,7 +180,8 @@ class AsymptoticCalculator(_Calculator):
 
     def _by_engine(self, engine: Any, poi_test: Any) -> tuple[float, float]:
         mu = self._checked_mu(poi_test)
-        q, q_asimov, status = bridge.hypotest(engine, mu, self.test_stat, self.data, self._arrays(mu))
+        limit = get_backend()[1].iteration_limit()
+        q, q_asimov, status = bridge.hypotest(engine, mu, self.test_stat, self.data, self._arrays(mu), limit)
         if status != bridge.CONVERGED:
             raise _failure(status, "A fit of the test failed")
         return q, q_asimov

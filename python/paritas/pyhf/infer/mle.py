@@ -9,6 +9,7 @@ from ..optimize.common import twice_nll
 from ..tensor.manager import get_backend
 
 __all__ = ["fit", "fixed_poi_fit", "twice_nll"]
+__dir__ = __all__.copy
 
 
 def _validate_fit_inputs(init_pars: Any, par_bounds: Any) -> None:
@@ -28,15 +29,16 @@ def _given(pdf: Any, *settings: Any) -> Any:
     )
 
 
-def _poi_of(pdf: Any) -> int:
+def _poi_of(pdf: Any, purpose: str) -> int:
     index: int | None = pdf.config.poi_index
     if index is None:
-        raise UnspecifiedPOI("No POI is defined. A POI is required for tests and for fits with a fixed POI.")
+        raise UnspecifiedPOI(f"No POI is defined. A POI is required {purpose}.")
     return index
 
 
 def _at_poi(poi_val: Any, pdf: Any, init_pars: Any, fixed_params: Any) -> tuple[Any, Any]:
-    poi, start, fixed = _poi_of(pdf), [*init_pars], [*fixed_params]
+    purpose = "to fit with a fixed POI"
+    poi, start, fixed = _poi_of(pdf, purpose), [*init_pars], [*fixed_params]
     start[poi], fixed[poi] = poi_val, True
     return start, fixed
 

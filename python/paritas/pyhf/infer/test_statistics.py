@@ -9,11 +9,12 @@ from .mle import _poi_of, fit, fixed_poi_fit
 log = logging.getLogger(__name__)
 
 __all__ = ["q0", "qmu", "qmu_tilde", "tmu", "tmu_tilde"]
+__dir__ = __all__.copy
 
 
 def _check(name: str, pdf: Any, par_bounds: Any) -> None:
     """Raises UnspecifiedPOI. Warns if tilde and POI bound at 0 disagree."""
-    poi = _poi_of(pdf)
+    poi = _poi_of(pdf, "for profile likelihood based test statistics")
     if name == "q0":
         return
     tilde = name.endswith("_tilde")
@@ -23,12 +24,15 @@ def _check(name: str, pdf: Any, par_bounds: Any) -> None:
     other = name.removesuffix("_tilde") if tilde else f"{name}_tilde"
     hint = f', in hypotest with test_stat="{"q" if tilde else "qtilde"}"' if name.startswith("qmu") else ""
     bounded = "bounded" if at_zero else "not bounded"
-    log.warning("%s is used with a POI that is %s at zero. Use %s instead%s.", name, bounded, other, hint)
+    log.warning(
+        "%s test statistic used for fit configuration with POI %s at zero. Use %s instead%s.",
+        *(name, bounded, other, hint),
+    )
 
 
 def _mu_of_q0(mu: Any) -> float:
     if mu != 0.0:
-        log.warning("The q0 test statistic is for mu=0. Setting mu=0.")
+        log.warning("q0 test statistic only used for fit configuration with POI set to zero. Setting mu=0.")
     return 0.0
 
 

@@ -6,6 +6,7 @@ from ..exceptions import InvalidTestStatistic
 from .test_statistics import q0, qmu, qmu_tilde
 
 __all__ = ["create_calculator", "get_test_stat"]
+__dir__ = __all__.copy
 
 _TEST_STATISTICS = {"q0": q0, "q": qmu, "qtilde": qmu_tilde}
 

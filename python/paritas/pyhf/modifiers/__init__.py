@@ -22,3 +22,4 @@ histfactory_set: dict[str, Any] = {
 
 __all__ = ["histfactory_set"]
 __all__ += [kind + part for kind in histfactory_set for part in ("", "_builder", "_combined")]
+__dir__ = __all__.copy

@@ -44,8 +44,8 @@ class Builder:
         self.required_parsets: dict[str, list[Any]] = {}
         self._parts: dict[str, Any] = {}
 
-    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
-        """What to keep besides the mask, or None."""
+    def details(self, thismod: Any, nom: Any) -> dict[str, Any]:
+        """What to keep besides the mask."""
         return {}
 
     @staticmethod
@@ -53,12 +53,12 @@ class Builder:
         """None if `complete` makes it."""
         return None
 
-    def _part(self, thismod: Any, nom: Any) -> dict[str, Any]:
-        return {"mask": [bool(thismod)] * len(nom), **self.collect(thismod, nom)}
+    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
+        return {"mask": [bool(thismod)] * len(nom), **self.details(thismod, nom)}
 
     def append(self, key: str, channel: str, sample: str, thismod: Any, defined_samp: Any) -> None:
         nom = defined_samp["data"] if defined_samp else [0.0] * self.config.channel_nbins[channel]
-        part = self._part(thismod, nom)
+        part = self.collect(thismod, nom)
         self._parts.setdefault(key, {}).setdefault(sample, {})[channel] = part
         if not thismod:
             return
@@ -82,7 +82,7 @@ class Builder:
         for sample in self.config.samples:
             parts = self._parts[key].get(sample, {})
             whole = [
-                parts[channel] if channel in parts else self._part(None, [0.0] * bins)
+                parts[channel] if channel in parts else self.collect(None, [0.0] * bins)
                 for channel, bins in self.config.channel_nbins.items()
             ]
             data = {field: np.concatenate([part[field] for part in whole]) for field in self.fields}
@@ -98,7 +98,7 @@ class Builder:
 class UncertainBinsBuilder(Builder):
     fields = ("mask", "nom_data", "uncrt")
 
-    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
+    def details(self, thismod: Any, nom: Any) -> dict[str, Any]:
         uncertainties = thismod["data"] if thismod else [0.0] * len(nom)
         return {"nom_data": list(nom), "uncrt": list(uncertainties)}
 

@@ -13,7 +13,7 @@ class histosys_builder(Builder):
     fields = ("lo_data", "nom_data", "hi_data", "mask")
     requirement = staticmethod(required_parset)
 
-    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
+    def details(self, thismod: Any, nom: Any) -> dict[str, Any]:
         data = thismod["data"] if thismod else {"lo_data": nom, "hi_data": nom}
         return {"lo_data": list(data["lo_data"]), "hi_data": list(data["hi_data"]), "nom_data": list(nom)}
 

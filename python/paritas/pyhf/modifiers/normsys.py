@@ -13,7 +13,7 @@ class normsys_builder(Builder):
     fields = ("lo", "nom_data", "hi", "mask")
     requirement = staticmethod(required_parset)
 
-    def collect(self, thismod: Any, nom: Any) -> dict[str, Any]:
+    def details(self, thismod: Any, nom: Any) -> dict[str, Any]:
         data, bins = thismod["data"] if thismod else {"lo": 1.0, "hi": 1.0}, len(nom)
         return {"lo": [data["lo"]] * bins, "hi": [data["hi"]] * bins, "nom_data": [1.0] * bins}
 

@@ -2,9 +2,9 @@
 
 from typing import Any, Callable
 
-from .. import exceptions
 from ..tensor.common import _TensorViewer
-from ..tensor.manager import as_tensor
+from ..tensor.manager import as_tensor, get_backend
+from .opt_numpy import wrap_objective
 
 
 def twice_nll(pars: Any, data: Any, pdf: Any) -> Any:
@@ -22,6 +22,14 @@ def _make_stitch_pars(tv: Any = None, fixed_values: Any = None) -> Any:
     return stitch_pars
 
 
+def _get_tensor_shim() -> Callable[..., Any]:
+    """What makes functions of one vector for the current backend."""
+    name = get_backend()[0].name
+    if name != "numpy":
+        raise ValueError(f"No optimizer shim for {name}.")
+    return wrap_objective
+
+
 def shim(
     objective: Callable[..., Any],
     data: Any,
@@ -33,8 +41,6 @@ def shim(
     do_stitch: bool = False,
 ) -> tuple[dict[str, Any], Any]:
     """(a minimiser's arguments, function from x to all parameters). `do_stitch` hides fixed ones."""
-    if do_grad:
-        raise exceptions.Unsupported("Numpy does not support autodifferentiation.")
     fixed_vals = fixed_vals or []
     stitch_pars = _make_stitch_pars()
     if do_stitch:
@@ -45,11 +51,8 @@ def shim(
         fixed_vals = []
     observed = as_tensor(data)
 
-    def func(pars: Any) -> Any:
-        return objective(stitch_pars(as_tensor(pars)), observed, pdf)[0]
-
     arguments = {
-        "func": func,
+        "func": _get_tensor_shim()(objective, observed, pdf, stitch_pars, do_grad),
         "x0": init_pars,
         "do_grad": do_grad,
         "bounds": par_bounds,

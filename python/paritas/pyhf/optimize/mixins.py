@@ -12,6 +12,7 @@ from .. import bridge, exceptions
 from ..tensor.manager import as_tensor, get_backend
 from .bound_errors import covariance_at_bounds
 from .common import shim, twice_nll
+from .minuit_surface import correlations
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +49,6 @@ def _as_scipy_has_it(result: Any) -> Any:
     return result if isinstance(result, scipy_result) else scipy_result(result)
 
 
-def _correlations(covariance: Any) -> Any:
-    widths = np.sqrt(np.diag(covariance))
-    scale = np.outer(widths, widths)
-    return np.divide(covariance, scale, out=np.zeros_like(covariance), where=scale > 0)
-
-
 class OptimizerMixin:
     """Subclasses may define `_get_minimizer` and `_minimize`, as in pyhf."""
 
@@ -72,21 +67,29 @@ class OptimizerMixin:
         if names and problem.do_stitch:
             fixed = {index for index, _ in problem.fixed_vals or []}
             names = [name for index, name in enumerate(names) if index not in fixed]
-        func, x0, bounds = (arguments.pop(key) for key in ("func", "x0", "bounds"))
-        minimizer = self._get_minimizer(func, x0, bounds, par_names=names, **arguments)
-        result = self._minimize(minimizer, func, x0, bounds=bounds, options=problem.options, **arguments)
+        result = self._internal_minimize(**arguments, options=problem.options, par_names=names)
+        return self._internal_postprocess(result, stitch_pars, len(arguments["x0"]))
+
+    def _internal_minimize(
+        self, func: Any, x0: Any, bounds: Any, options: Any = None, par_names: Any = None, **arguments: Any
+    ) -> Any:
+        minimizer = self._get_minimizer(func, x0, bounds, par_names=par_names, **arguments)
+        return self._minimize(minimizer, func, x0, bounds=bounds, options=options, **arguments)
+
+    def _internal_postprocess(self, result: Any, stitch_pars: Any, varied: int) -> Any:
+        """Puts the fixed parameters back between those that were varied."""
         result.x = stitch_pars(as_tensor(result.x))
-        zeros = get_backend()[0].zeros(len(result.x) - len(x0))
+        zeros = get_backend()[0].zeros(len(result.x) - varied)
 
         def with_zeros(values: Any) -> Any:
             return stitch_pars(as_tensor(values), stitch_with=zeros)
 
-        widths, correlations = getattr(result, "unc", None), getattr(result, "corr", None)
+        widths, correlated = getattr(result, "unc", None), getattr(result, "corr", None)
         result.unc = None if widths is None else with_zeros(widths)
-        if correlations is not None:
+        if correlated is not None:
             for _ in ("rows", "columns"):
-                correlations = np.array([with_zeros(row) for row in np.asarray(correlations)]).T
-        result.corr = correlations
+                correlated = np.array([with_zeros(row) for row in np.asarray(correlated)]).T
+        result.corr = correlated
         result.fun = as_tensor(result.fun)
         return result
 
@@ -126,6 +129,44 @@ class OptimizerMixin:
         return tuple(returned) if len(returned) > 1 else returned[0]
 
 
+class EngineFit:
+    """The engine as a minimiser of one problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    def __call__(self, iteration_limit: int) -> OptimizeResult:
+        data, pdf = self.problem.data, self.problem.pdf
+        pdf._check_lengths(len(self.problem.init_pars), np.shape(data)[-1])
+        engine = pdf._engine_model()
+        settings = bridge.settings_of(self.problem)
+        settings = bridge.lowest_start(engine, data, settings, pdf.config.kinked_parameters)
+        answers = bridge.fit(engine, data, settings, self.problem.errors, iteration_limit)
+        result, found, widths = answers.results[0], answers.parameters, answers.errors
+        covariance, status = answers.covariance, int(result["status"])
+        if widths is not None:
+            at_bound = np.isin(answers.states, bridge.AT_BOUND)
+            if at_bound.any():
+                free = at_bound | (answers.states == bridge.FREE) & ~np.isnan(widths)
+                covariance = covariance_at_bounds(engine, data, found, free, at_bound)
+                widths = np.where(free, np.sqrt(np.diag(covariance)), widths)
+            widths = np.where(settings[3], 0.0, widths)
+        converged = status == bridge.CONVERGED
+        outcome = "terminated successfully" if converged else f"failed: {bridge.STATUSES[status]}"
+        return OptimizeResult(
+            x=as_tensor(found),
+            unc=None if widths is None else as_tensor(widths),
+            corr=None if covariance is None else as_tensor(correlations(covariance)),
+            fun=as_tensor(float(result["twice_nll"])),
+            success=converged,
+            message=f"Optimization {outcome}.",
+            status=status,
+            nit=int(result["iterations"]),
+            edm=float(result["edm"]),
+            hess_inv=covariance,
+        )
+
+
 class EngineOptimizer(OptimizerMixin):
     """Models by the engine, other objectives by SciPy's SLSQP."""
 
@@ -134,6 +175,9 @@ class EngineOptimizer(OptimizerMixin):
     def handles(self, pdf: Any) -> bool:
         engine_model = getattr(pdf, "_engine_model", None)
         return engine_model is not None and not pdf.batch_size and engine_model() is not None
+
+    def fits_by_engine(self, problem: Problem) -> bool:
+        return problem.objective is twice_nll and self.handles(problem.pdf)
 
     def _maxiter(self, options: Any) -> Any:
         if options:
@@ -146,44 +190,18 @@ class EngineOptimizer(OptimizerMixin):
             raise exceptions.Unsupported(
                 "The numpy backend has no autodifferentiation. The engine's derivatives are exact without it."
             )
-        if problem.objective is twice_nll and self.handles(problem.pdf):
-            return self._fit_by_engine(problem)
-        return super()._fit(problem)
-
-    def _fit_by_engine(self, problem: Problem) -> Any:
-        data, pdf = problem.data, problem.pdf
-        maxiter = self._maxiter(problem.options)
-        pdf._check_lengths(len(problem.init_pars), np.shape(data)[-1])
-        start = np.array(problem.init_pars, dtype=np.float64)
-        lower, upper = np.array(problem.par_bounds, dtype=np.float64).T
-        fixed = np.zeros(len(start), dtype=np.uint8)
-        for index, value in problem.fixed_vals or []:
-            start[index], fixed[index] = value, 1
-        engine = pdf._engine_model()
-        limit = 0 if maxiter in (None, _MAXITER) else max(1, int(maxiter))
-        answers = bridge.fit(engine, data, (start, lower, upper, fixed), problem.errors, limit)
-        result, found, widths = answers.results[0], answers.parameters, answers.errors
-        covariance, status = answers.covariance, int(result["status"])
-        if widths is not None:
-            at_bound = np.isin(answers.states, bridge.AT_BOUND)
-            if at_bound.any():
-                free = at_bound | (answers.states == bridge.FREE) & ~np.isnan(widths)
-                covariance = covariance_at_bounds(engine, data, found, free, at_bound)
-                widths = np.where(free, np.sqrt(np.diag(covariance)), widths)
-        converged = status == bridge.CONVERGED
-        outcome = "terminated successfully" if converged else f"failed: {bridge.STATUSES[status]}"
-        return OptimizeResult(
-            x=as_tensor(found),
-            unc=None if widths is None else as_tensor(np.where(fixed, 0.0, widths)),
-            corr=None if covariance is None else as_tensor(_correlations(covariance)),
-            fun=as_tensor(float(result["twice_nll"])),
-            success=converged,
-            message=f"Optimization {outcome}.",
-            status=status,
-            nit=int(result["iterations"]),
-            edm=float(result["edm"]),
-            hess_inv=covariance,
+        if not self.fits_by_engine(problem):
+            return super()._fit(problem)
+        bounds, fixed_vals = problem.par_bounds, problem.fixed_vals
+        minimizer = EngineFit(problem)
+        return self._minimize(
+            minimizer, None, problem.init_pars, False, bounds, fixed_vals, options=problem.options
         )
+
+    def iteration_limit(self, options: Any = None) -> int:
+        """Of the engine; 0 is its own."""
+        maxiter = self._maxiter(options or {})
+        return 0 if maxiter in (None, _MAXITER) else max(1, int(maxiter))
 
     def _get_minimizer(self, *args: Any, **kwargs: Any) -> Any:
         try:
@@ -205,6 +223,8 @@ class EngineOptimizer(OptimizerMixin):
         options: Any = None,
     ) -> Any:
         options = options or {}
+        if isinstance(minimizer, EngineFit):
+            return minimizer(self.iteration_limit(options))
         maxiter = self._maxiter(options)
         tolerance = options.get("tolerance", getattr(self, "tolerance", None))
         constraints = []

@@ -12,3 +12,4 @@ __all__ = [
     "reduce_paramsets_requirements",
     "unconstrained",
 ]
+__dir__ = __all__.copy

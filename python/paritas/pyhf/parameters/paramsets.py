@@ -10,6 +10,7 @@ __all__ = [
     "paramset",
     "unconstrained",
 ]
+__dir__ = __all__.copy
 
 
 class paramset:
@@ -21,7 +22,7 @@ class paramset:
         self.suggested_init = kwargs["inits"]
         self.suggested_bounds = kwargs["bounds"]
         self._suggested_fixed = kwargs["fixed"]
-        self.is_scalar = kwargs["is_scalar"]
+        self.is_scalar = kwargs.get("is_scalar", self.n_parameters == 1)  # custom modifiers may leave it out
         if self.is_scalar and self.n_parameters != 1:
             raise ValueError(f"parameter set {self.name}: scalar, but not one parameter")
 

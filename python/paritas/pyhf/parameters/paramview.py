@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 __all__ = ["ParamViewer"]
+__dir__ = __all__.copy
 
 
 class ParamViewer:

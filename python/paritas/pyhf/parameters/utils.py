@@ -5,6 +5,7 @@ from typing import Any
 from .. import exceptions
 
 __all__ = ["reduce_paramsets_requirements"]
+__dir__ = __all__.copy
 
 _ATTRIBUTES = "paramset_type n_parameters is_scalar inits bounds auxdata factors sigmas fixed".split()
 _ABSENT = "undefined"

@@ -11,6 +11,7 @@ from .loader import load_schema
 from .validator import validate
 
 __all__ = ["load_schema", "path", "validate", "version"]  # noqa: F822 (properties of the module's class)
+__dir__ = __all__.copy
 
 
 class Schema(sys.modules[__name__].__class__):  # type: ignore[misc]

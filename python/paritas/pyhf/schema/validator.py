@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import exceptions
 from . import variables
-from .loader import load_schema
+from .loader import load_reference, load_schema
 
 
 class ValidationError(Exception):
@@ -50,7 +50,7 @@ class _Validator:
         found = self.resolved.get((reference, base))
         if found is None:
             target, _, fragment = urljoin(base, reference).partition("#")
-            schema = load_schema(target.removeprefix(variables.SCHEMA_BASE))
+            schema = load_reference(target.removeprefix(variables.SCHEMA_BASE))
             for step in fragment.split("/"):
                 schema = schema[step] if step else schema
             found = self.resolved[reference, base] = (schema, target)

@@ -81,6 +81,7 @@ class _BasicNormal:
 class numpy_backend:
     """ "32b" rounds results, computed in 64 bits."""
 
+    __slots__ = ("default_do_grad", "dtypemap", "name", "precision")
     array_type = np.ndarray
     array_subtype = np.number
 

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 __all__ = ["BrazilBandCollection", "plot_brazil_band", "plot_cls_components", "plot_results"]
+__dir__ = __all__.copy
 
 
 #: a figure's artists (or None), and axes

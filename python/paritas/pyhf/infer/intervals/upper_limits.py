@@ -8,6 +8,7 @@ from ...tensor.manager import as_tensor
 from .. import hypotest
 
 __all__ = ["linear_grid_scan", "toms748_scan", "upper_limit"]
+__dir__ = __all__.copy
 
 
 def _root(function: Any, a: float, b: float, atol: float, rtol: float) -> float:

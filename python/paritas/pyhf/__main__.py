@@ -1,0 +1,48 @@
+"""Runs a program for pyhf on Paritas: python -m paritas.pyhf [--absent-backend X] script.py ARGS, or
+-m module ARGS."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+from typing import Sequence
+
+from . import import_hook
+from .tensor import absence
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m paritas.pyhf", description="Runs a program with paritas.pyhf in place of pyhf."
+    )
+    parser.add_argument(
+        "--absent-backend",
+        choices=absence.CHOICES,
+        help=f"what jax, pytorch and tensorflow give (default: {absence.VARIABLE}, else error)",
+    )
+    parser.add_argument("-m", action="store_true", dest="is_module", help="the program is a module")
+    parser.add_argument("program", help="a script, or with -m a module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+    given = parser.parse_args(arguments)
+    if not given.is_module and not os.path.exists(given.program):
+        parser.error(f"there is no file {given.program}")
+    return given
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The program's exit status is Python's, as if Python had run it."""
+    given = _parsed(arguments)
+    import_hook.install(given.absent_backend)
+    sys.argv = [given.program, *given.arguments]
+    if given.is_module:
+        runpy.run_module(given.program, run_name="__main__", alter_sys=True)
+        return
+    if not getattr(sys.flags, "safe_path", False):  # else Python sets no folder either
+        sys.path[0] = os.path.dirname(os.path.realpath(given.program))
+    runpy.run_path(given.program, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
