@@ -2,10 +2,10 @@
 
     import paritas
 
-    model = paritas.Model.from_workspace("workspace.json")
-    model.fit()                  # best fit, errors, covariance
-    model.hypotest(1.0)          # CLs, observed and expected
-    model.upper_limit()          # mu where CLs = 0.05
+    paritas.fit("workspace.json")    # best fit, errors, covariance
+    model = paritas.Model.from_workspace("workspace.json")    # read once for several questions
+    model.hypotest(1.0)              # CLs, observed and expected
+    model.upper_limit()              # mu where CLs = 0.05
 
 Modules, imported at first use: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and
 `paritas.jax` (differentiable statistics), `paritas.losscone` and `paritas.kappa` (electrons at the Moon),
@@ -31,6 +31,7 @@ from ._engine import (
 )
 from .devices import devices, has_cuda, has_metal, has_opencl, set_defaults
 from .model import FUNCTIONS as _FUNCTIONS, Channel, Model
+from .other_programs import name_hint
 from .workspace import PatchSet, Workspace
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def __getattr__(name: str) -> Any:
         return value
     if name in _MODULES:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module 'paritas' has no attribute {name!r}")
+    raise AttributeError(f"module 'paritas' has no attribute {name!r}{name_hint(name)}")
 
 
 def __dir__() -> list[str]:

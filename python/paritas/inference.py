@@ -17,7 +17,7 @@ from .arrays import numbers
 from .calls import Bounds, Call, Fixed, Keywords, StatisticKeywords, fixed_of, job_of, start_of
 from .fits import check_of, fit
 from .keywords import Place, check_keywords, takes
-from .model import FUNCTIONS, Channel, Model, Values
+from .model import FUNCTIONS, Channel, Model, ModelLike, Values, model_of
 from .results import (
     ChannelPrediction,
     FitResult,
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 @overload
 def hypotest(
-    model: Model, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> HypotestResult: ...
 @overload
 def hypotest(
-    model: Model,
+    model: ModelLike,
     mu: Sequence[float] | Floats,
     *,
     test_stat: str = "qtilde",
@@ -51,10 +51,11 @@ def hypotest(
 
 
 def hypotest(
-    model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> Any:
     """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
     and Asimov set. test_stat: "qtilde", "q", "q0"."""
+    model = model_of(model)
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
     with Call(hypotest, model, given, "tests") as call:
         rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
@@ -62,28 +63,31 @@ def hypotest(
 
 
 def upper_limit(
-    model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> LimitResult:
     """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
+    model = model_of(model)
     with Call(upper_limit, model, given, "limit") as call:
         found = _engine.limit(model, call.job, test_stat, level, call.engine, call.tell)
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
-def significance(model: Model, **given: Unpack[StatisticKeywords]) -> SignificanceResult:
+def significance(model: ModelLike, **given: Unpack[StatisticKeywords]) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
+    model = model_of(model)
     with Call(significance, model, given, "significance") as call:
         return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
 
 
 def scan(
-    model: Model, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[StatisticKeywords]
+    model: ModelLike, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[StatisticKeywords]
 ) -> ScanResult:
     """Profile likelihood over one or two parameters.
 
     Arguments are (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES", alphas)),
     whose grid varies the second first. Or names (default: the parameter of interest), with points in `values`
     (points, parameters)."""
+    model = model_of(model)
     check_keywords(scan, given)
     if values is not None:
         names = list(parameters) or [_poi(model)]
@@ -111,8 +115,9 @@ def scan(
     )
 
 
-def ranking(model: Model, *, top: int | None = None, **given: Unpack[StatisticKeywords]) -> RankingResult:
+def ranking(model: ModelLike, *, top: int | None = None, **given: Unpack[StatisticKeywords]) -> RankingResult:
     """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
+    model = model_of(model)
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
     with Call(ranking, model, given, "ranking") as call:
@@ -121,7 +126,7 @@ def ranking(model: Model, *, top: int | None = None, **given: Unpack[StatisticKe
 
 
 def predict(
-    model: Model,
+    model: ModelLike,
     *,
     best: FitResult | None = None,
     data: ArrayLike | None = None,
@@ -133,6 +138,7 @@ def predict(
     """Yields before and after a fit, with errors from its covariance: J C J^T. `best`: the fit, else made
     here with `options`. Prefit errors: uncorrelated constraint widths; unconstrained parameters add nothing.
     """
+    model = model_of(model)
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
     check_of(model, best)
@@ -178,14 +184,15 @@ def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floa
     return np.array([error(row) for row in jacobian]), np.array([total(one) for one in model.channels])
 
 
-def goodness_of_fit(model: Model, **given: Unpack[Keywords]) -> GoodnessOfFit:
+def goodness_of_fit(model: ModelLike, **given: Unpack[Keywords]) -> GoodnessOfFit:
     """Goodness of the best fit against the saturated model."""
+    model = model_of(model)
     with Call(goodness_of_fit, model, given, "goodness of fit") as call:
         return GoodnessOfFit(_engine.goodness_of_fit(model, call.job, call.engine, call.tell))
 
 
 def asimov_data(
-    model: Model,
+    model: ModelLike,
     mu: float,
     *,
     data: ArrayLike | None = None,
@@ -196,6 +203,7 @@ def asimov_data(
 ) -> Floats:
     """Asimov data, main then auxiliary, from the fit with the parameter of interest at mu. Raises
     NotConverged."""
+    model = model_of(model)
     job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
     start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from . import fits, inference, toys
 
 Floats = NDArray[np.float64]
+#: a model, or a workspace: a path, a dict or a Workspace, whose model is made with the default options
+ModelLike = Union["Model", DocumentLike]
 #: by parameter name, or an array of all
 Values = Union[Mapping[str, float], ArrayLike]
 
@@ -182,6 +184,18 @@ class Model(_engine.Model):
         found: Floats = _engine.evaluate(self, points, data, engine=used).twice_nll
         return found
 
+    def gradient_batch(
+        self,
+        points: ArrayLike,
+        data: ArrayLike | None = None,
+        **where: Unpack[Place],
+    ) -> Floats:
+        """Exact gradients of twice the NLL of n points (n, parameters) for m data sets (m, main + aux):
+        (n, m, parameters)."""
+        used = engine_of(Model.gradient_batch, where)
+        found: Floats = _engine.evaluate(self, points, data, gradient=True, engine=used).gradient
+        return found
+
     def expected_data(
         self,
         point: Values | None = None,
@@ -234,6 +248,11 @@ class Model(_engine.Model):
         goodness_of_fit_toys = toys.goodness_of_fit_toys
 
 
+def model_of(given: ModelLike) -> Model:
+    """The model itself, or the model of a workspace. All functions of FUNCTIONS begin with it."""
+    return given if isinstance(given, Model) else Model.from_workspace(given)
+
+
 class _Method:
     """Imports its module at first use."""
 
@@ -253,6 +272,7 @@ takes(
     Model.gradient,
     Model.hessian,
     Model.twice_nll_batch,
+    Model.gradient_batch,
     Model.expected_data,
     Model.expected_by_sample,
     Model.expected_jacobian,
