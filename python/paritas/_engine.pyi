@@ -35,7 +35,7 @@ class Engine:
     def __init__(
         self,
         device: str = "cpu",
-        precision: str = "f64",
+        precision: str | None = None,
         threads: int = 0,
         isa: str | None = None,
         lanes: int = 0,
@@ -64,6 +64,7 @@ class RecordType:
     dtype: np.dtype[Any]
 
 def host_engine() -> Engine: ...
+def cache_folder(environment: Mapping[str, str]) -> str: ...
 def unmasked(given: Any) -> Any: ...
 def list_devices(engine: Engine | None = None) -> Any: ...
 def enumeration(name: str) -> dict[str, int]: ...
