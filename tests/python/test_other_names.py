@@ -2,12 +2,14 @@
 
 import inspect
 import json
+import re
 
 import numpy as np
 import pytest
 from package_support import TWO
 
 import paritas
+import paritas.differentiable
 from paritas.model import FUNCTIONS
 from paritas.other_programs import _KEYWORDS, _NAMES
 
@@ -86,3 +88,25 @@ def test_a_keyword_of_another_program_is_answered_with_ours():
         for name in inspect.signature(getattr(paritas, function)).parameters
     }
     assert set(_KEYWORDS.values()) <= taken and not set(_KEYWORDS) & taken
+
+
+def test_the_page_about_moving_names_what_exists():
+    page = (TWO.parent.parent / "docs" / "moving.md").read_text()
+    page = re.sub(r"^\|[^|]*\|", "|", page, flags=re.M)  # the first column is the other program's
+    names = set(re.findall(r"\b(paritas(?:\.\w+)+)", page))
+    assert len(names) > 20
+    for name in names:
+        found = paritas
+        if name.startswith("paritas.torch"):  # needs PyTorch
+            source = (TWO.parent.parent / "python" / "paritas" / "torch" / "__init__.py").read_text()
+            assert name.rpartition(".")[2] in source
+            continue
+        for part in name.split(".")[1:]:
+            found = getattr(found, part, None) or __import__(f"paritas.{part}", fromlist=["*"])
+    for name in re.findall(r"`-?model\.(\w+)", page):
+        assert hasattr(paritas.Model, name), name
+    for name in re.findall(r"`-?session\.(\w+)", page):
+        assert hasattr(paritas.differentiable.Session, name), name
+    for function, keywords in re.findall(r"paritas\.(\w+)\(([^)]*=[^)]*)\)", page):
+        known = inspect.signature(getattr(paritas, function)).parameters
+        assert set(re.findall(r"(\w+)=", keywords)) <= set(known), function
