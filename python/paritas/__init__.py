@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .fits import fit, fit_batch, minos
     from .inference import (
         asimov_data,
+        breakdown,
         goodness_of_fit,
         hypotest,
         predict,
@@ -97,6 +98,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "asimov_data",
+    "breakdown",
     "devices",
     "fit",
     "fit_batch",

@@ -147,6 +147,7 @@ limit: _Answer
 significance: _Answer
 scan: _Answer
 ranking: _Answer
+breakdown: _Answer
 goodness_of_fit: _Answer
 fit_toys: _Answer
 hypotest_toys: _Answer

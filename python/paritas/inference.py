@@ -7,7 +7,7 @@ signs of several minima."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence, overload
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,8 @@ from .fits import check_of, fit
 from .keywords import Place, check_keywords, takes
 from .model import FUNCTIONS, Channel, Model, ModelLike, Values, model_of
 from .results import (
+    BreakdownGroups,
+    BreakdownResult,
     ChannelPrediction,
     FitResult,
     Floats,
@@ -125,6 +127,23 @@ def ranking(model: ModelLike, *, top: int | None = None, **given: Unpack[Statist
     return RankingResult(rows, poi=_poi(model), names=[model.parameter_names[i] for i in rows["parameter"]])
 
 
+def breakdown(
+    model: ModelLike,
+    groups: Mapping[str, str | Sequence[str]],
+    **given: Unpack[StatisticKeywords],
+) -> BreakdownResult:
+    """Parts of the error of the parameter of interest, by groups of parameters. Each group is held at the
+    best fit, and the rest is fitted again: the impact is what this removes from the error, in quadrature.
+
+    groups: patterns of parameter names by group; * is any text, ? one letter."""
+    model = model_of(model)
+    patterns = [[one] if isinstance(one, str) else list(one) for one in groups.values()]
+    with Call(breakdown, model, given, "breakdown") as call:
+        found = _engine.breakdown(model, call.job, patterns, call.engine, call.tell)
+    parts = BreakdownGroups(found.groups, names=list(groups))
+    return BreakdownResult(found.result, poi=_poi(model), groups=parts)
+
+
 def predict(
     model: ModelLike,
     *,
@@ -222,7 +241,7 @@ def _poi(model: Model) -> str:
     return model.poi_name
 
 
-takes(StatisticKeywords, hypotest, upper_limit, significance, scan, ranking)
+takes(StatisticKeywords, hypotest, upper_limit, significance, scan, ranking, breakdown)
 takes(Keywords, goodness_of_fit)
 takes(Place, asimov_data)
 

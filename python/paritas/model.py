@@ -238,6 +238,7 @@ class Model(_engine.Model):
         significance = inference.significance
         scan = inference.scan
         ranking = inference.ranking
+        breakdown = inference.breakdown
         predict = inference.predict
         goodness_of_fit = inference.goodness_of_fit
         asimov_data = inference.asimov_data
@@ -283,6 +284,7 @@ FUNCTIONS = {
     "fits": ("fit", "fit_batch", "minos"),
     "inference": (
         "asimov_data",
+        "breakdown",
         "goodness_of_fit",
         "hypotest",
         "predict",

@@ -16,6 +16,7 @@ from paritas.other_programs import _KEYWORDS, _NAMES
 #: the second argument that a function needs
 NEEDED = {
     "asimov_data": (1.0,),
+    "breakdown": ({"all": "uncorr*"},),
     "scan": (("mu", [0.0, 0.5]),),
     "fit_toys": (None, 8),
     "hypotest_toys": (1.0, 8),
