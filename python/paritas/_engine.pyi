@@ -153,6 +153,7 @@ fit_toys: _Answer
 hypotest_toys: _Answer
 significance_toys: _Answer
 limit_toys: _Answer
+interval_toys: _Answer
 goodness_of_fit_toys: _Answer
 differentiate: _Answer
 hypotest_of_store: _Answer

@@ -246,6 +246,7 @@ class Model(_engine.Model):
         hypotest_toys = toys.hypotest_toys
         significance_toys = toys.significance_toys
         upper_limit_toys = toys.upper_limit_toys
+        interval_toys = toys.interval_toys
         goodness_of_fit_toys = toys.goodness_of_fit_toys
 
 
@@ -297,6 +298,7 @@ FUNCTIONS = {
         "fit_toys",
         "goodness_of_fit_toys",
         "hypotest_toys",
+        "interval_toys",
         "significance_toys",
         "upper_limit_toys",
     ),

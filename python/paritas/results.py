@@ -429,6 +429,20 @@ class LimitToysResult(fields.limit_toys_result):
         return f"upper limit at CLs = {self.level:g}, {self.status}; toys: {self.tally}"
 
 
+class IntervalToysResult(fields.interval_toys_result):
+    """Feldman-Cousins interval by toys at 1 - `level` confidence. scan: tested values, whose CLsb is the
+    p-value. toys: as in ToyHypotestResult."""
+
+    tally: Tally
+    level: float
+    rtol: float
+    scan: list[ToyHypotestResult]
+    toys: NDArray[Any] | None
+
+    def _title(self) -> str:
+        return f"interval at {1.0 - self.level:g} confidence, {self.status}; toys: {self.tally}"
+
+
 class GoodnessOfFitToys(fields.gof_toys_result):
     """Goodness of fit by toys. asymptotic: from a chi-squared distribution."""
 

@@ -26,6 +26,7 @@ from .model import Model, ModelLike, Values, model_of
 from .results import (
     GoodnessOfFit,
     GoodnessOfFitToys,
+    IntervalToysResult,
     LimitToysResult,
     SignificanceToysResult,
     ToyFits,
@@ -149,6 +150,28 @@ def upper_limit_toys(
     scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
     toys = _all_toys(found.toys, given)
     return LimitToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
+
+
+def interval_toys(
+    model: ModelLike,
+    n: int = 2000,
+    seed: int = 0,
+    *,
+    level: float = 0.05,
+    rtol: float = 0.01,
+    keep: bool = False,
+    **given: Unpack[StatisticRunKeywords],
+) -> IntervalToysResult:
+    """Feldman-Cousins interval of the parameter of interest, from n toys of each tested value. It has all
+    values whose p-value of the likelihood ratio to the best fit is above `level`. rtol: distance of the
+    values around an edge, in parts of the asymptotic half width."""
+    model = model_of(model)
+    options = _options(model, n, seed, {**given, "keep": keep})
+    with Call(interval_toys, model, given, "toys") as call:
+        found = _engine.interval_toys(model, call.job, level, rtol, options, call.engine, call.tell)
+    scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
+    toys = _all_toys(found.toys, given)
+    return IntervalToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
 
 
 def goodness_of_fit_toys(
@@ -287,5 +310,5 @@ def _key(model: Model) -> list[tuple[str, str]]:
 
 takes(ToyKeywords, fit_toys)
 takes(StatisticToyKeywords, hypotest_toys, significance_toys)
-takes(StatisticRunKeywords, upper_limit_toys)
+takes(StatisticRunKeywords, upper_limit_toys, interval_toys)
 takes(RunKeywords, goodness_of_fit_toys)

@@ -23,8 +23,9 @@ NEEDED = {
     "significance_toys": (8,),
     "goodness_of_fit_toys": (8,),
     "upper_limit_toys": (40,),
+    "interval_toys": (40,),
 }
-QUICK = {"upper_limit_toys": {"rtol": 0.9}}
+QUICK = {"upper_limit_toys": {"rtol": 0.9}, "interval_toys": {"rtol": 0.9}}
 
 
 def answer(name, model):
