@@ -245,6 +245,7 @@ static paritas_status open_device(struct bench *b, const char *name)
         return usage_failure(b->session, "--device takes at most %d devices beside the CPU", DEVICES - 1);
     paritas_options device_options = b->session->options;
     device_options.device = name;
+    device_options.precision = b->session->context->precision; /* the same on all */
     paritas_context **context = &b->devices[b->n_devices++];
     TRY(open_another(b->session, &device_options, context));
     const size_t last = b->n_devices - 1;

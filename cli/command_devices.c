@@ -45,9 +45,10 @@ static void write_json(struct writer *w, size_t n, const paritas_device_info *fo
     write_array(w, "devices", true);
     for (size_t i = 0; i < n; i++) {
         const paritas_device_info *one = &found[i];
-        write_row(w, "name:s usable:b f64:b f32:b reason:s description:s isa:s", one->name,
-                  one->f64 || one->f32, one->f64, one->f32, reason_of(one), or_null(one->description),
-                  or_null(one->isa));
+        write_row(w, "name:s usable:b f64:b f32:b reason:s description:s isa:s teams:z workers:z memory:z",
+                  one->name, one->f64 || one->f32, one->f64, one->f32, reason_of(one),
+                  or_null(one->description), or_null(one->isa), (size_t)one->teams, (size_t)one->workers,
+                  (size_t)one->memory);
     }
     write_close(w);
     write_close(w);

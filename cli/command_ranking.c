@@ -1,10 +1,12 @@
 /* command_ranking.c: impacts, pulls and constraints. */
 #include "analysis.h"
+#include "parameter_groups.h"
 #include "record_output.h"
 
 static const struct option options[] = {
     {"--top", OPTION_COUNT, "N", "only the N largest"},
     OPTION_ASIMOV("rank on Asimov data"),
+    OPTION_GROUPS,
     {0},
 };
 
@@ -12,6 +14,7 @@ struct ranking {
     paritas_ranking_entry *entries;
     size_t n, shown;
     paritas_fit_status worst;
+    struct parameter_groups groups;
 };
 
 static paritas_status analyse(struct session *session, void *result)
@@ -33,7 +36,7 @@ static paritas_status analyse(struct session *session, void *result)
     }
     const size_t top = option_count(session, "--top");
     r->shown = top > 0 && top < r->n ? top : r->n;
-    return PARITAS_OK;
+    return groups_break_down(session, &r->groups);
 }
 
 static void write_keys(struct session *session, struct writer *w, const void *result)
@@ -45,6 +48,7 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_record_row(w, parameter_name(session, r->entries[i].parameter), "paritas_ranking_entry",
                          &r->entries[i]);
     write_close(w);
+    groups_write(w, &r->groups);
 }
 
 static void write_text(struct session *session, const void *result)
@@ -61,6 +65,7 @@ static void write_text(struct session *session, const void *result)
                   e->impact_down, e->prefit_up, e->prefit_down, failure_word(e->status));
     }
     table_close(&table);
+    groups_describe(session, &r->groups);
 }
 
 const struct command command_ranking = {
@@ -69,7 +74,9 @@ const struct command command_ranking = {
     .summary = "impacts of all parameters on the parameter of interest",
     .description = "Each parameter is held at its best value plus and minus its error, then plus and minus "
                    "its width before the fit. The others are fitted again. The impact is the shift of the "
-                   "parameter of interest. Sorted by the larger impact.",
+                   "parameter of interest. Sorted by the larger impact. --groups holds each group of "
+                   "parameters at its best fit and fits again. The part of the error that this removes, in "
+                   "quadrature, is the group's impact.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {

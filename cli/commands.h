@@ -14,6 +14,7 @@
     COMMAND(hypotest_toys)       \
     COMMAND(toys)                \
     COMMAND(limit)               \
+    COMMAND(interval)            \
     COMMAND(significance)        \
     COMMAND(ranking)             \
     COMMAND(gof)                 \

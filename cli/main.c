@@ -1,6 +1,7 @@
 /* main.c: runs the command, returns the exit code. */
 #include "commands.h"
 #include "analysis.h"
+#include "other_programs.h"
 #include "output.h"
 
 #include <errno.h>
@@ -136,10 +137,12 @@ static int write_unknown(const char *name, const char *word)
         write_summary(file, commands[i]);
     }
     if (has_actions) return help ? 0 : EXIT_USAGE;
+    char hint[80];
+    suggest_command(hint, sizeof hint, commands, name);
     if (name[0] == '\0')
         fprintf(stderr, "paritas: a command is needed; `paritas --help` lists them\n");
     else
-        fprintf(stderr, "paritas: there is no command '%s'; `paritas --help` lists them\n", name);
+        fprintf(stderr, "paritas: there is no command '%s'%s; `paritas --help` lists them\n", name, hint);
     return EXIT_USAGE;
 }
 

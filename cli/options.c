@@ -1,5 +1,6 @@
 /* options.c: the parser and the help text. */
 #include "options.h"
+#include "other_programs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -131,7 +132,9 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
     const size_t length = is_long ? strcspn(word, "=") : 2;
     const struct option *option = find_option(command, word, length, is_long ? 0 : word[1]);
     if (!option) {
-        usage_error(command, "%s has no option %.*s", command->name, (int)length, word);
+        char hint[160];
+        suggest_option(hint, sizeof hint, command, word, length);
+        usage_error(command, "%s has no option %.*s%s", command->name, (int)length, word, hint);
         return false;
     }
     struct given *given = &arguments->given[arguments->n_given++];

@@ -45,12 +45,15 @@ const struct option options_model[] = {
 };
 
 /* `fits`: f32 fits, ended by "; " */
-#define ENGINE_ROWS(fits)                                                      \
-    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},     \
-        {"--device", OPTION_TEXT, "NAME",                                      \
-         "auto, cpu or a device that `paritas devices` lists; default: auto"}, \
-        {"--precision", OPTION_CHOICE, "f64|f32|auto",                         \
-         "precision of the kernels; " fits "auto: f64 if the device is fast enough in it, else f32", "f64"}
+#define PRECISION_AUTO \
+    "auto: f64 if the device is fast enough in it, else f32. Default: f64, if the device has it"
+#define ENGINE_ROWS(fits)                                                                              \
+    {"--threads", OPTION_COUNT, "N", "threads; default: one a processor"},                             \
+        {"--device", OPTION_TEXT, "NAME",                                                              \
+         "auto, cpu or a device that `paritas devices` lists; default: auto"},                         \
+    {                                                                                                  \
+        "--precision", OPTION_CHOICE, "f64|f32|auto", "precision of the kernels; " fits PRECISION_AUTO \
+    }
 
 const struct option options_engine[] = {
     ENGINE_ROWS("fits in f32 are polished in f64; "),
@@ -123,25 +126,6 @@ static void print_note(void *user, const char *message)
     fprintf(stderr, "paritas: %s\n", message);
 }
 
-/* PARITAS_CACHE ("": none), else the system's cache folder. */
-static const char *cache_folder(char *path, size_t room)
-{
-    const char *given = getenv("PARITAS_CACHE"), *home = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
-    if (given) return given[0] != '\0' ? given : NULL;
-#if defined(__APPLE__)
-    const char *below = "Library/Caches";
-#else
-    const char *below = ".cache";
-#endif
-    if (xdg && xdg[0] == '/')
-        snprintf(path, room, "%s/paritas", xdg);
-    else if (home && home[0] == '/')
-        snprintf(path, room, "%s/%s/paritas", home, below);
-    else
-        return NULL;
-    return strlen(path) + 1 < room ? path : NULL;
-}
-
 static void open_outputs(struct session *session)
 {
     arena_open(&session->arena, &session->context->allocator);
@@ -156,22 +140,34 @@ static paritas_status open_context(struct session *session)
     return status;
 }
 
+/* A device that PARITAS_DEVICE names and that cannot run: the message names the variable. */
+static paritas_status name_variable(struct session *session, paritas_status status)
+{
+    const bool named = !option_given(session, "--device") && takes_device(session->arguments->command) &&
+                       environment_device();
+    if (status != PARITAS_NO_DEVICE || !named || !session->context) return status;
+    char message[sizeof session->context->message];
+    memcpy(message, session->context->message, sizeof message);
+    return paritas_fail(session->context, status, "PARITAS_DEVICE: %s", message);
+}
+
 paritas_status session_open(struct session *session, const struct arguments *arguments)
 {
     static const unsigned precisions[] = {64, 32, PARITAS_PRECISION_AUTO};
     const char *wrong_lanes;
     *session = (struct session){
         .job = PARITAS_JOB_DEFAULT, .arguments = arguments, .options = PARITAS_OPTIONS_DEFAULT};
-    const struct given *precision = option_value(session, "--precision");
+    const struct given *precision = option_given(session, "--precision");
     const bool quiet = option_flag(session, "--quiet");
     session->json = option_flag(session, "--json");
     paritas_options *options = &session->options;
     options->threads = (unsigned)option_count(session, "--threads");
     options->isa = environment("PARITAS_ISA");
     options->lanes = environment_lanes(&wrong_lanes);
-    options->cache = cache_folder(session->cache, sizeof session->cache);
+    options->cache = paritas_cache_folder(getenv("PARITAS_CACHE"), getenv("XDG_CACHE_HOME"), getenv("HOME"),
+                                          sizeof session->cache, session->cache);
     options->device = device_of(session);
-    options->precision = precisions[precision ? precision->choice : 0];
+    options->precision = precision ? precisions[precision->choice] : 0;
     options->no_polish = option_flag(session, "--no-polish");
     options->progress = progress_report;
     options->progress_user = &session->progress;
@@ -181,7 +177,7 @@ paritas_status session_open(struct session *session, const struct arguments *arg
         recycler_open(&session->recycler);
         options->allocator = &session->recycler.allocator;
     }
-    TRY(open_context(session));
+    TRY(name_variable(session, open_context(session)));
     return !wrong_lanes ? PARITAS_OK
                         : paritas_refuse(session->context, "PARITAS_LANES takes 1, 2, 4, 8 or 16, not '%s'",
                                          wrong_lanes);
@@ -661,7 +657,8 @@ void describe_provenance(struct session *session)
     const char *precision = paritas_precision_name(session->context),
                *device = paritas_device_name(session->context);
     if (session->json || !session->model || !takes_device(session->arguments->command)) return;
-    const bool chosen = strcmp(option_text(session, "--precision"), "auto") == 0;
+    const struct given *given = option_given(session, "--precision");
+    const bool chosen = given && strcmp(given->text, "auto") == 0;
     if (!chosen && strcmp(precision, "f64") == 0 && strcmp(device, "cpu") == 0) return;
     text_format(&session->out, "\ndevice: %s, precision: %s", device, precision);
     if (strcmp(precision, "f32") == 0) text_format(&session->out, ", polish: %s", polish_of(session));

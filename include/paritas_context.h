@@ -63,8 +63,8 @@ typedef struct paritas_options {
     /* NULL or "cpu"; "cuda[:i]", "metal[:i]", "opencl[:i]". "auto": the CPU, and for long work also the first
      * other device that can run. */
     const char *device;
-    /* 0 or 64: f64. 32: f32 kernels, fits polished in f64. PARITAS_PRECISION_AUTO: f64 where the device has
-     * it at useful speed, else f32. */
+    /* 64: f64. 32: f32 kernels, fits polished in f64. PARITAS_PRECISION_AUTO: f64 where the device has it at
+     * useful speed, else f32. 0: f64, or f32 with a note on a device without f64 (Metal). */
     unsigned precision;
     unsigned workers;          /* size of a work-group on devices that have them; 0: the device's choice */
     paritas_progress progress; /* NULL: none */
@@ -81,6 +81,13 @@ typedef struct paritas_options {
 } paritas_options;
 #define PARITAS_OPTIONS_DEFAULT PARITAS_INIT(paritas_options)
 #define PARITAS_PRECISION_AUTO 1
+
+/* The usual folder for compiled kernels, written to path[0..room). The library reads no environment variable:
+ * the arguments are their values, NULL if not set. PARITAS_CACHE is taken as it is; "" means none. Otherwise
+ * the folder is $XDG_CACHE_HOME/paritas or ~/.cache/paritas, on macOS ~/Library/Caches/paritas. Returns
+ * `path`. NULL: none, or it does not fit. */
+PARITAS_API const char *paritas_cache_folder(const char *paritas_cache, const char *xdg_cache_home,
+                                             const char *home, size_t room, char *path);
 
 /* Opens a context. `options` may be NULL. On failure *context still holds a context (unless memory ran out),
  * so that its message can be read. Close it also then. */
@@ -115,7 +122,12 @@ typedef enum paritas_device_kind { PARITAS_DEVICE_KIND_LIST(PARITAS_ENUMERATOR) 
     FIELD(R, paritas_truth, f64, , "f64", "", "runs in f64 and passed its self-test there")       \
     FIELD(R, paritas_truth, f32, , "f32", "", "runs in f32 and passed its self-test there")       \
     FIELD(R, char, reason_f64, [512], "reason_f64", "", "why it cannot run in f64")               \
-    FIELD(R, char, reason_f32, [512], "reason_f32", "", "why it cannot run in f32")
+    FIELD(R, char, reason_f32, [512], "reason_f32", "", "why it cannot run in f32")               \
+    FIELD(R, unsigned, teams, , "teams", "",                                                      \
+          "fits at once that keep it busy; smaller batches leave it idle in part")                \
+    FIELD(R, unsigned, workers, , "workers", "", "workers of a team, which share one fit")        \
+    FIELD(R, uint64_t, memory, , "memory", "B",                                                   \
+          "its memory, half of which fits may fill; 0: unknown, or the machine's")
 typedef struct paritas_device_info {
     size_t size;
     PARITAS_DEVICE_INFO_FIELDS(PARITAS_MEMBER, )

@@ -231,6 +231,44 @@ typedef struct paritas_ranking_entry {
 PARITAS_API paritas_status paritas_ranking(paritas_context *context, const paritas_model *model,
                                            const paritas_job *job, paritas_ranking_entry *entries, size_t *n);
 
+/* ---- breakdown of the error ---------------------------------------------------------------------- */
+
+#define PARITAS_BREAKDOWN_GROUP_FIELDS(FIELD, R)                                                            \
+    FIELD(R, double, impact, , "impact", "", "error of the POI from this group: sqrt(total^2 - without^2)") \
+    FIELD(R, double, without, , "without", "", "error of the POI with the group held at the best fit")      \
+    FIELD(R, size_t, held, , "held", "", "free parameters of the group")                                    \
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit without the group")
+typedef struct paritas_breakdown_group {
+    size_t size;
+    PARITAS_BREAKDOWN_GROUP_FIELDS(PARITAS_MEMBER, )
+} paritas_breakdown_group;
+
+#define PARITAS_BREAKDOWN_RESULT_FIELDS(FIELD, R)                                                       \
+    FIELD(R, double, best, , "best", "", "best fit of the parameter of interest")                       \
+    FIELD(R, double, total, , "total", "", "its error")                                                 \
+    FIELD(R, double, statistical, , "statistical", "", "the same with all constrained parameters held") \
+    FIELD(R, double, systematic, , "systematic", "", "sqrt(total^2 - statistical^2)")                   \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")
+typedef struct paritas_breakdown_result {
+    size_t size;
+    PARITAS_BREAKDOWN_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_breakdown_result;
+
+/* Parts of the POI's error by groups of parameters. Each group is held at the best fit, and the rest is
+ * fitted again. The impact is the difference of the errors in quadrature (TRExFitter's grouped impact).
+ * Impacts of correlated groups do not add up to the total. `members`: n_groups rows of parameter_count flags.
+ * `groups`: n_groups places. Errors come from the exact Hessian; all are NaN if the POI is at a bound.
+ * INVALID_ARGUMENT: a group with the POI. */
+PARITAS_API paritas_status paritas_breakdown(paritas_context *context, const paritas_model *model,
+                                             const paritas_job *job, size_t n_groups,
+                                             const unsigned char *members, paritas_breakdown_result *result,
+                                             paritas_breakdown_group *groups);
+
+/* Sets members[i] of each parameter whose name `pattern` matches, all of it: * stands for any text, ? for one
+ * letter, other letters for themselves. Leaves the other flags. NOT_FOUND: it matches no parameter. */
+PARITAS_API paritas_status paritas_match_parameters(paritas_context *context, const paritas_model *model,
+                                                    const char *pattern, unsigned char *members);
+
 /* ---- goodness of fit ---------------------------------------------------------------------------- */
 
 #define PARITAS_GOF_RESULT_FIELDS(FIELD, R)                                                                  \
@@ -260,6 +298,8 @@ PARITAS_API paritas_status paritas_gof(paritas_context *context, const paritas_m
     RECORD(paritas_scan_point, PARITAS_SCAN_POINT_FIELDS, "A point of a profile likelihood.")              \
     RECORD(paritas_contour_point, PARITAS_CONTOUR_POINT_FIELDS, "A point on the edge of a region.")        \
     RECORD(paritas_ranking_entry, PARITAS_RANKING_ENTRY_FIELDS, "Impact of one parameter.")                \
+    RECORD(paritas_breakdown_group, PARITAS_BREAKDOWN_GROUP_FIELDS, "Part of the error of one group.")     \
+    RECORD(paritas_breakdown_result, PARITAS_BREAKDOWN_RESULT_FIELDS, "Parts of the POI's error.")         \
     RECORD(paritas_gof_result, PARITAS_GOF_RESULT_FIELDS, "Goodness of fit.")
 PARITAS_STATISTICS_ENUMERATIONS(PARITAS_NAME_FUNCTION)
 

@@ -195,6 +195,50 @@ PARITAS_API paritas_status paritas_limit_toys(paritas_context *context, const pa
                                               const paritas_toys_options *options,
                                               paritas_limit_toys_result *result);
 
+/* ---- intervals ---------------------------------------------------------------------------------- */
+
+/* What intervals by toys are asked for. Start from PARITAS_INTERVAL_TOYS_REQUEST_DEFAULT. */
+typedef struct paritas_interval_toys_request {
+    size_t size;
+    double level;     /* 1 less the confidence level */
+    double rtol;      /* values around an edge are this near, in parts of the asymptotic half width */
+    size_t scan_room; /* as in paritas_limit_request */
+    paritas_hypotest_toys_result *scan;
+} paritas_interval_toys_request;
+#define PARITAS_INTERVAL_TOYS_REQUEST_DEFAULT {sizeof(paritas_interval_toys_request), 0.05, 0.01, 0, NULL}
+
+#define PARITAS_INTERVAL_TOYS_RESULT_FIELDS(FIELD, R)                                                       \
+    FIELD(R, double, lower, , "lower", "", "lower edge; the parameter's lower bound if that is in the set") \
+    FIELD(R, double, lower_error, , "lower_error", "", "its error from the number of toys; 0 at the bound") \
+    FIELD(R, double, upper, , "upper", "", "upper edge; NaN: none was found")                               \
+    FIELD(R, double, upper_error, , "upper_error", "", "its error")                                         \
+    FIELD(R, paritas_truth, lower_at_bound, , "lower_at_bound", "", "the lower bound is in the set")        \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                       \
+    FIELD(R, double, upper_bound, , "upper_bound", "", "of the parameter of interest, as used")             \
+    FIELD(R, paritas_truth, bound_widened, , "bound_widened", "",                                           \
+          "the search went beyond the model's bound")                                                       \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data")  \
+    FIELD(R, size_t, n_scan, , "", "", "values that were tested; scan has them as far as it has room")      \
+    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of all toys")                                \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
+typedef struct paritas_interval_toys_result {
+    size_t size;
+    PARITAS_INTERVAL_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_interval_toys_result;
+
+/* The interval of Feldman and Cousins (Phys. Rev. D 57 (1998) 3873) by toys: all mu whose p-value of
+ * t = -2 ln(L(mu) / L(best fit)) is above the level. The best fit stays above the parameter's lower bound.
+ * The upper bound is widened so that it cuts no best fits of toys. Toys are drawn at the conditional fit to
+ * the data at each tested mu. Each edge is bisected; of several crossings it is one. An edge's error is half
+ * the distance between the nearest values that are in the set, and out of it, by more than their errors.
+ * options->n: toys of each value; 0: 2000. CLsb of a scan's entry is the p-value. Stores and shards are as in
+ * paritas_limit_toys. */
+PARITAS_API paritas_status paritas_interval_toys(paritas_context *context, const paritas_model *model,
+                                                 const paritas_job *job,
+                                                 const paritas_interval_toys_request *request,
+                                                 const paritas_toys_options *options,
+                                                 paritas_interval_toys_result *result);
+
 /* ---- fits of toys ------------------------------------------------------------------------------- */
 
 /* The free fit of one toy. Pointers are valid until the taker returns. */
@@ -303,6 +347,7 @@ PARITAS_API paritas_status paritas_store_hypotest(paritas_context *context, cons
     RECORD(paritas_hypotest_toys_result, PARITAS_HYPOTEST_TOYS_RESULT_FIELDS, "Test by toys of one value.") \
     RECORD(paritas_significance_toys_result, PARITAS_SIGNIFICANCE_TOYS_RESULT_FIELDS, "Discovery by toys.") \
     RECORD(paritas_limit_toys_result, PARITAS_LIMIT_TOYS_RESULT_FIELDS, "Upper limits by toys.")            \
+    RECORD(paritas_interval_toys_result, PARITAS_INTERVAL_TOYS_RESULT_FIELDS, "Interval by toys.")          \
     RECORD(paritas_toys_parameter, PARITAS_TOYS_PARAMETER_FIELDS, "One parameter over all toys.")           \
     RECORD(paritas_toys_result, PARITAS_TOYS_RESULT_FIELDS, "A run of toys, each with its free fit.")       \
     RECORD(paritas_gof_toys_result, PARITAS_GOF_TOYS_RESULT_FIELDS, "Goodness of fit by toys.")

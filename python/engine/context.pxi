@@ -138,10 +138,10 @@ cdef class Engine:
     cdef object notes
     cdef readonly str device, precision, polish, kernels
 
-    def __init__(self, device="cpu", precision="f64", unsigned threads=0, isa=None, unsigned lanes=0,
+    def __init__(self, device="cpu", precision=None, unsigned threads=0, isa=None, unsigned lanes=0,
                  unsigned workers=0, cache=None, bint polish=True, size_t stream=0, notes=None):
         cdef dict precisions = {"f64": 64, "f32": 32, "auto": PARITAS_PRECISION_AUTO}
-        if precision not in precisions:
+        if precision is not None and precision not in precisions:
             raise InvalidArgument(f"`precision` {precision!r}: there are {', '.join(precisions)}")
         self.idle = []
         self.texts = device, isa or None, cache or None
@@ -150,7 +150,7 @@ cdef class Engine:
         self.options.device = PyUnicode_AsUTF8(device)
         if isa: self.options.isa = PyUnicode_AsUTF8(isa)
         if cache: self.options.cache = PyUnicode_AsUTF8(cache)
-        self.options.precision = precisions[precision]
+        self.options.precision = precisions.get(precision, 0) # None: the device's
         self.options.threads, self.options.lanes, self.options.workers = threads, lanes, workers
         self.options.no_polish = not polish
         self.options.stream = <void *>stream
@@ -188,6 +188,20 @@ cdef Context begin(Engine engine, object progress):
     context.progress = progress
     context.next_look = 0.0
     return context
+
+
+def cache_folder(environment not None):
+    """The folder for compiled kernels by these environment variables, as the program's; "": none."""
+    cdef list given = [None if text is None else text.encode(errors="surrogateescape") for text in
+                       [environment.get(name) for name in ("PARITAS_CACHE", "XDG_CACHE_HOME", "HOME")]]
+    cdef const char *texts[3]
+    cdef char path[4096]
+    cdef int i
+    for i in range(3):
+        texts[i] = NULL if given[i] is None else <const char *>given[i]
+    if paritas_cache_folder(texts[0], texts[1], texts[2], sizeof(path), path) == NULL:
+        return ""
+    return path.decode(errors="surrogateescape")
 
 
 def list_devices(Engine engine=None):

@@ -75,6 +75,20 @@ def ranking(Model model not None, Job job, Engine engine=None, progress=None):
     return rows.array[:n]
 
 
+def breakdown(Model model not None, Job job, groups, Engine engine=None, progress=None):
+    """`result`, a row of paritas_breakdown_result, and `groups`, rows of paritas_breakdown_group. groups:
+    lists of patterns."""
+    cdef Py_ssize_t p = model.parameter_count, n = len(groups), i
+    cdef Array total = new_rows("paritas_breakdown_result", 1), parts = new_rows("paritas_breakdown_group", n)
+    cdef object members = np.zeros((n, p), dtype=np.uint8)
+    cdef unsigned char *flags = <unsigned char *>address(members)
+    for i in range(n):
+        for pattern in groups[i]:
+            paritas_match_parameters(model.c, PyUnicode_AsUTF8(pattern), flags + i * p, engine)
+    paritas_breakdown(model.c, job_of(job), n, flags, total.rows, parts.rows, engine, progress)
+    return SimpleNamespace(result=total.array[0], groups=parts.array)
+
+
 def goodness_of_fit(Model model not None, Job job, Engine engine=None, progress=None):
     """A row of paritas_gof_result."""
     cdef Array rows = new_rows("paritas_gof_result", 1)

@@ -173,6 +173,19 @@ def limit_toys(Model model not None, Job job, str statistic, double level, doubl
     return SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys())
 
 
+def interval_toys(Model model not None, Job job, double level, double rtol, ToyOptions options not None,
+                  Engine engine=None, progress=None):
+    """`result`, a row of paritas_interval_toys_result; `scan`, the tested values; this call's `toys`."""
+    cdef Array rows = new_rows("paritas_interval_toys_result", 1)
+    cdef Array scan = new_rows("paritas_hypotest_toys_result", PARITAS_SCAN_MOST)
+    cdef paritas_interval_toys_request request = paritas_interval_toys_request_default
+    request.level, request.rtol = level, rtol
+    request.scan_room, request.scan = PARITAS_SCAN_MOST, scan.rows
+    paritas_interval_toys(model.c, job_of(job), &request, &options.c, rows.rows, engine, progress)
+    found = scan.array[:rows.array[0]["n_scan"]]
+    return SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys())
+
+
 def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
                          progress=None):
     """`result`, a row of paritas_gof_toys_result, and `gof` of the data, a row of paritas_gof_result."""

@@ -2,10 +2,10 @@
 
     import paritas
 
-    model = paritas.Model.from_workspace("workspace.json")
-    model.fit()                  # best fit, errors, covariance
-    model.hypotest(1.0)          # CLs, observed and expected
-    model.upper_limit()          # mu where CLs = 0.05
+    paritas.fit("workspace.json")    # best fit, errors, covariance
+    model = paritas.Model.from_workspace("workspace.json")    # read once for several questions
+    model.hypotest(1.0)              # CLs, observed and expected
+    model.upper_limit()              # mu where CLs = 0.05
 
 Modules, imported at first use: `paritas.pyhf` (pyhf's names over this engine), `paritas.torch` and
 `paritas.jax` (differentiable statistics), `paritas.losscone` and `paritas.kappa` (electrons at the Moon),
@@ -32,12 +32,14 @@ from ._engine import (
 )
 from .devices import devices, has_cuda, has_metal, has_opencl, set_defaults
 from .model import FUNCTIONS as _FUNCTIONS, Channel, Model
+from .other_programs import name_hint
 from .workspace import PatchSet, Workspace
 
 if TYPE_CHECKING:
     from .fits import fit, fit_batch, minos
     from .inference import (
         asimov_data,
+        breakdown,
         contour,
         goodness_of_fit,
         hypotest,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         goodness_of_fit_toys,
         hypotest_of_store,
         hypotest_toys,
+        interval_toys,
         merge,
         read_store,
         significance_toys,
@@ -99,6 +102,7 @@ __all__ = [
     "Workspace",
     "__version__",
     "asimov_data",
+    "breakdown",
     "contour",
     "devices",
     "fit",
@@ -112,6 +116,7 @@ __all__ = [
     "hypotest",
     "hypotest_of_store",
     "hypotest_toys",
+    "interval_toys",
     "merge",
     "minos",
     "predict",
@@ -133,7 +138,7 @@ def __getattr__(name: str) -> Any:
         return value
     if name in _MODULES:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module 'paritas' has no attribute {name!r}")
+    raise AttributeError(f"module 'paritas' has no attribute {name!r}{name_hint(name)}")
 
 
 def __dir__() -> list[str]:

@@ -35,7 +35,7 @@ class Engine:
     def __init__(
         self,
         device: str = "cpu",
-        precision: str = "f64",
+        precision: str | None = None,
         threads: int = 0,
         isa: str | None = None,
         lanes: int = 0,
@@ -64,6 +64,7 @@ class RecordType:
     dtype: np.dtype[Any]
 
 def host_engine() -> Engine: ...
+def cache_folder(environment: Mapping[str, str]) -> str: ...
 def unmasked(given: Any) -> Any: ...
 def list_devices(engine: Engine | None = None) -> Any: ...
 def enumeration(name: str) -> dict[str, int]: ...
@@ -147,11 +148,13 @@ significance: _Answer
 scan: _Answer
 contour: _Answer
 ranking: _Answer
+breakdown: _Answer
 goodness_of_fit: _Answer
 fit_toys: _Answer
 hypotest_toys: _Answer
 significance_toys: _Answer
 limit_toys: _Answer
+interval_toys: _Answer
 goodness_of_fit_toys: _Answer
 differentiate: _Answer
 hypotest_of_store: _Answer

@@ -45,23 +45,32 @@ def has_opencl() -> bool:
     return _has("opencl")
 
 
-_defaults: dict[str, Any] = {"device": "cpu", "precision": "f64", "threads": 0}
-_engines: dict[tuple[str, str, int], Engine] = {("cpu", "f64", 0): _engine.host_engine()}
-_default_engine: Engine = _engine.host_engine()
+#: what $PARITAS_DEVICE was when this module was imported; "": not set
+_named = os.environ.get("PARITAS_DEVICE", "")
+_defaults: dict[str, Any] = {"device": _named or "cpu", "precision": None, "threads": 0}
+_engines: dict[tuple[str, str | None, int], Engine] = {("cpu", None, 0): _engine.host_engine()}
+_default_engine: Engine | None = None if _named else _engine.host_engine()  # None: opened at first use
 
 
-def cache_folder() -> str:
-    """Of compiled kernels: $PARITAS_CACHE, else the user's."""
-    given = os.environ.get("PARITAS_CACHE")
-    if given is not None:
-        return given
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(base, "paritas")
+def _opened(device: str, precision: str | None, threads: int) -> Engine:
+    """Says where a device without f64 runs in f32 unasked."""
+    found = Engine(device, precision, threads, cache=_engine.cache_folder(os.environ))
+    if precision is None and found.precision == "f32":
+        from warnings import warn
+
+        warn(
+            f"device {found.device!r} has no arithmetic in f64: it runs in f32, and fits of HistFactory "
+            "models are polished in f64. precision='f32' asks for that without a warning",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def engine(device: str | None = None, precision: str | None = None, threads: int | None = None) -> Engine:
-    """None: default. Raises DeviceUnavailable."""
-    if device is None and precision is None and threads is None:
+    """None: default, of which $PARITAS_DEVICE sets the device. Raises DeviceUnavailable."""
+    global _default_engine
+    if device is None and precision is None and threads is None and _default_engine is not None:
         return _default_engine
     key = (
         _defaults["device"] if device is None else device,
@@ -70,7 +79,14 @@ def engine(device: str | None = None, precision: str | None = None, threads: int
     )
     found = _engines.get(key)
     if found is None:
-        found = _engines[key] = Engine(key[0], key[1], key[2], cache=cache_folder())
+        try:
+            found = _engines[key] = _opened(*key)
+        except _engine.DeviceUnavailable as error:
+            if device is not None or key[0] != _named:
+                raise
+            raise _engine.DeviceUnavailable(f"PARITAS_DEVICE: {error}") from None
+    if device is None and precision is None and threads is None:
+        _default_engine = found
     return found
 
 

@@ -11,7 +11,7 @@ from . import _engine
 from .arrays import whole
 from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
 from .keywords import Where, check_keywords, takes
-from .model import Model
+from .model import Model, ModelLike, model_of
 from .results import FitBatch, FitResult
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _options(minimizer: str, max_iterations: int, population: int, seed: int) ->
 
 
 def fit(
-    model: Model,
+    model: ModelLike,
     *,
     data: ArrayLike | None = None,
     covariance: bool = True,
@@ -55,6 +55,7 @@ def fit(
         method's default. data: main, then auxiliary (None: observed). init, bounds, fixed: by name or as
         arrays; the rest is the model's, its start moved into the bounds. device: "cpu", "opencl", "cuda",
         "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
+    model = model_of(model)
     options = _options(minimizer, max_iterations, population, seed)
     call = Call(fit, model, given, "fit", data=data)
     search: SeveralStarts | None = None
@@ -96,7 +97,7 @@ def fit(
 
 
 def fit_batch(
-    model: Model,
+    model: ModelLike,
     data: ArrayLike | None = None,
     *,
     init: Any | None = None,
@@ -114,6 +115,7 @@ def fit_batch(
 
     data (N, main + aux), init (N, parameters), bounds (N, parameters, 2), fixed (N, parameters): one row a
     fit. Without the leading N, or by name, they hold for all. errors, covariance: also return those."""
+    model = model_of(model)
     rows: list[tuple[Any, int]] = [(data, 2), (init, 2), (bounds, 3), (fixed, 2)]
     counts = [
         len(one)
@@ -141,7 +143,7 @@ def fit_batch(
 
 
 def minos(
-    model: Model,
+    model: ModelLike,
     parameters: str | Sequence[str] = "all",
     *,
     best: FitResult | None = None,
@@ -150,6 +152,7 @@ def minos(
     """MINOS errors (down, up) by parameter: where the profile of twice the NLL rises by 1. NaN at a bound.
     parameters: names, one name, or "all" free ones. best: a converged fit with these data and settings (None:
     made here)."""
+    model = model_of(model)
     check_keywords(minos, given)
     if best is None:
         quietly: Any = {**given, "progress": None}

@@ -7,7 +7,7 @@ signs of several minima."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Sequence, overload
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +17,10 @@ from .arrays import numbers
 from .calls import Bounds, Call, Fixed, Keywords, StatisticKeywords, fixed_of, job_of, start_of
 from .fits import check_of, fit
 from .keywords import Place, check_keywords, takes
-from .model import FUNCTIONS, Channel, Model, Values
+from .model import FUNCTIONS, Channel, Model, ModelLike, Values, model_of
 from .results import (
+    BreakdownGroups,
+    BreakdownResult,
     ChannelPrediction,
     ContourResult,
     FitResult,
@@ -39,11 +41,11 @@ if TYPE_CHECKING:
 
 @overload
 def hypotest(
-    model: Model, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> HypotestResult: ...
 @overload
 def hypotest(
-    model: Model,
+    model: ModelLike,
     mu: Sequence[float] | Floats,
     *,
     test_stat: str = "qtilde",
@@ -52,10 +54,11 @@ def hypotest(
 
 
 def hypotest(
-    model: Model, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> Any:
     """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
     and Asimov set. test_stat: "qtilde", "q", "q0"."""
+    model = model_of(model)
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
     with Call(hypotest, model, given, "tests") as call:
         rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
@@ -63,28 +66,31 @@ def hypotest(
 
 
 def upper_limit(
-    model: Model, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike, *, level: float = 0.05, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
 ) -> LimitResult:
     """Upper limits: where CLs = level, observed and five expected, to 1e-7 relative."""
+    model = model_of(model)
     with Call(upper_limit, model, given, "limit") as call:
         found = _engine.limit(model, call.job, test_stat, level, call.engine, call.tell)
     return LimitResult(found.result, level=level, scan=[HypotestResult(row) for row in found.scan])
 
 
-def significance(model: Model, **given: Unpack[StatisticKeywords]) -> SignificanceResult:
+def significance(model: ModelLike, **given: Unpack[StatisticKeywords]) -> SignificanceResult:
     """Discovery: p0 and Z, observed and expected for mu = 1."""
+    model = model_of(model)
     with Call(significance, model, given, "significance") as call:
         return SignificanceResult(_engine.significance(model, call.job, call.engine, call.tell))
 
 
 def scan(
-    model: Model, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[StatisticKeywords]
+    model: ModelLike, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[StatisticKeywords]
 ) -> ScanResult:
     """Profile likelihood over one or two parameters.
 
     Arguments are (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES", alphas)),
     whose grid varies the second first. Or names (default: the parameter of interest), with points in `values`
     (points, parameters)."""
+    model = model_of(model)
     check_keywords(scan, given)
     if values is not None:
         names = list(parameters) or [_poi(model)]
@@ -113,7 +119,7 @@ def scan(
 
 
 def contour(
-    model: Model,
+    model: ModelLike,
     *parameters: str,
     confidence: float | Sequence[float] = (0.68268949213708585, 0.95),
     points: int = 40,
@@ -122,6 +128,7 @@ def contour(
     """Edges of confidence regions of two parameters; one is paired with the parameter of interest. `points`
     of each region. Twice the NLL rises to -2 ln(1 - confidence): 2.30, 5.99."""
     check_keywords(contour, given)
+    model = model_of(model)
     names = [_poi(model), *parameters] if len(parameters) == 1 else list(parameters)
     if len(names) != 2:
         raise _engine.InvalidArgument(f"contour: a region has two parameters, not {len(names)}")
@@ -140,8 +147,9 @@ def contour(
     )
 
 
-def ranking(model: Model, *, top: int | None = None, **given: Unpack[StatisticKeywords]) -> RankingResult:
+def ranking(model: ModelLike, *, top: int | None = None, **given: Unpack[StatisticKeywords]) -> RankingResult:
     """Impacts of free parameters on the parameter of interest, largest first. top: how many."""
+    model = model_of(model)
     if top is not None and top < 0:
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
     with Call(ranking, model, given, "ranking") as call:
@@ -149,8 +157,25 @@ def ranking(model: Model, *, top: int | None = None, **given: Unpack[StatisticKe
     return RankingResult(rows, poi=_poi(model), names=[model.parameter_names[i] for i in rows["parameter"]])
 
 
+def breakdown(
+    model: ModelLike,
+    groups: Mapping[str, str | Sequence[str]],
+    **given: Unpack[StatisticKeywords],
+) -> BreakdownResult:
+    """Parts of the error of the parameter of interest, by groups of parameters. Each group is held at the
+    best fit, and the rest is fitted again: the impact is what this removes from the error, in quadrature.
+
+    groups: patterns of parameter names by group; * is any text, ? one letter."""
+    model = model_of(model)
+    patterns = [[one] if isinstance(one, str) else list(one) for one in groups.values()]
+    with Call(breakdown, model, given, "breakdown") as call:
+        found = _engine.breakdown(model, call.job, patterns, call.engine, call.tell)
+    parts = BreakdownGroups(found.groups, names=list(groups))
+    return BreakdownResult(found.result, poi=_poi(model), groups=parts)
+
+
 def predict(
-    model: Model,
+    model: ModelLike,
     *,
     best: FitResult | None = None,
     data: ArrayLike | None = None,
@@ -162,6 +187,7 @@ def predict(
     """Yields before and after a fit, with errors from its covariance: J C J^T. `best`: the fit, else made
     here with `options`. Prefit errors: uncorrelated constraint widths; unconstrained parameters add nothing.
     """
+    model = model_of(model)
     if best is None:
         best = fit(model, data=data, init=init, bounds=bounds, fixed=fixed, **options)
     check_of(model, best)
@@ -207,14 +233,15 @@ def _yield_errors(model: Model, point: Floats, covariance: Floats) -> tuple[Floa
     return np.array([error(row) for row in jacobian]), np.array([total(one) for one in model.channels])
 
 
-def goodness_of_fit(model: Model, **given: Unpack[Keywords]) -> GoodnessOfFit:
+def goodness_of_fit(model: ModelLike, **given: Unpack[Keywords]) -> GoodnessOfFit:
     """Goodness of the best fit against the saturated model."""
+    model = model_of(model)
     with Call(goodness_of_fit, model, given, "goodness of fit") as call:
         return GoodnessOfFit(_engine.goodness_of_fit(model, call.job, call.engine, call.tell))
 
 
 def asimov_data(
-    model: Model,
+    model: ModelLike,
     mu: float,
     *,
     data: ArrayLike | None = None,
@@ -225,6 +252,7 @@ def asimov_data(
 ) -> Floats:
     """Asimov data, main then auxiliary, from the fit with the parameter of interest at mu. Raises
     NotConverged."""
+    model = model_of(model)
     job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
     start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True
@@ -243,7 +271,7 @@ def _poi(model: Model) -> str:
     return model.poi_name
 
 
-takes(StatisticKeywords, hypotest, upper_limit, significance, scan, contour, ranking)
+takes(StatisticKeywords, hypotest, upper_limit, significance, scan, contour, ranking, breakdown)
 takes(Keywords, goodness_of_fit)
 takes(Place, asimov_data)
 

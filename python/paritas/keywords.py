@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator, Mapping, TypedDict, Union
 
 from ._engine import Engine
 from .devices import ProgressFunction, engine
+from .other_programs import keyword_hint
 from .progress import told
 
 #: a bar, a function of (finished, all jobs), or none
@@ -55,14 +56,11 @@ def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
 
 
 def check_keywords(function: Any, given: Mapping[str, Any]) -> None:
-    """Refuses keywords that a function of `takes` does not take, and names the nearest that it does."""
+    """Refuses keywords that a function of `takes` does not take, and names the one that was meant."""
     known = function.__signature__.parameters
     for name in given:
         if name not in known:
-            from difflib import get_close_matches  # only here: `import paritas` stays quick
-
-            nearest = get_close_matches(name, known, 1)
-            hint = f": did you mean {nearest[0]!r}?" if nearest else ""
+            hint = keyword_hint(name, known)
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from . import fits, inference, toys
 
 Floats = NDArray[np.float64]
+#: a model, or a workspace: a path, a dict or a Workspace, whose model is made with the default options
+ModelLike = Union["Model", DocumentLike]
 #: by parameter name, or an array of all
 Values = Union[Mapping[str, float], ArrayLike]
 
@@ -188,6 +190,18 @@ class Model(_engine.Model):
         found: Floats = _engine.evaluate(self, points, data, engine=used).twice_nll
         return found
 
+    def gradient_batch(
+        self,
+        points: ArrayLike,
+        data: ArrayLike | None = None,
+        **where: Unpack[Place],
+    ) -> Floats:
+        """Exact gradients of twice the NLL of n points (n, parameters) for m data sets (m, main + aux):
+        (n, m, parameters)."""
+        used = engine_of(Model.gradient_batch, where)
+        found: Floats = _engine.evaluate(self, points, data, gradient=True, engine=used).gradient
+        return found
+
     def expected_data(
         self,
         point: Values | None = None,
@@ -231,6 +245,7 @@ class Model(_engine.Model):
         scan = inference.scan
         contour = inference.contour
         ranking = inference.ranking
+        breakdown = inference.breakdown
         predict = inference.predict
         goodness_of_fit = inference.goodness_of_fit
         asimov_data = inference.asimov_data
@@ -238,7 +253,13 @@ class Model(_engine.Model):
         hypotest_toys = toys.hypotest_toys
         significance_toys = toys.significance_toys
         upper_limit_toys = toys.upper_limit_toys
+        interval_toys = toys.interval_toys
         goodness_of_fit_toys = toys.goodness_of_fit_toys
+
+
+def model_of(given: ModelLike) -> Model:
+    """The model itself, or the model of a workspace. All functions of FUNCTIONS begin with it."""
+    return given if isinstance(given, Model) else Model.from_workspace(given)
 
 
 class _Method:
@@ -260,6 +281,7 @@ takes(
     Model.gradient,
     Model.hessian,
     Model.twice_nll_batch,
+    Model.gradient_batch,
     Model.expected_data,
     Model.expected_by_sample,
     Model.expected_jacobian,
@@ -270,6 +292,7 @@ FUNCTIONS = {
     "fits": ("fit", "fit_batch", "minos"),
     "inference": (
         "asimov_data",
+        "breakdown",
         "contour",
         "goodness_of_fit",
         "hypotest",
@@ -283,6 +306,7 @@ FUNCTIONS = {
         "fit_toys",
         "goodness_of_fit_toys",
         "hypotest_toys",
+        "interval_toys",
         "significance_toys",
         "upper_limit_toys",
     ),

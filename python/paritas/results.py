@@ -244,6 +244,28 @@ class RankingResult(fields.ranking_entry_rows):
         return [(f"impacts on {self.poi}", self.names)]
 
 
+class BreakdownResult(fields.breakdown_result):
+    """Parts of the error of the parameter of interest `poi`. groups: what each group of parameters adds."""
+
+    poi: str
+    groups: BreakdownGroups
+
+
+class BreakdownGroups(fields.breakdown_group_rows):
+    """Rows of groups `names`. impact: sqrt(total^2 - without^2)."""
+
+    names: list[str]
+
+    def __getitem__(self, name: str) -> float:
+        """The impact of a group."""
+        if name not in self.names:
+            raise KeyError(name)
+        return float(self.impact[self.names.index(name)])
+
+    def _labels(self) -> list[tuple[str, Any]]:
+        return [("group", self.names)]
+
+
 @dataclass
 class ChannelPrediction:
     """A channel before and after the fit. error: postfit, from the covariance. prefit_error: from constraint
@@ -427,6 +449,20 @@ class LimitToysResult(fields.limit_toys_result):
 
     def _title(self) -> str:
         return f"upper limit at CLs = {self.level:g}, {self.status}; toys: {self.tally}"
+
+
+class IntervalToysResult(fields.interval_toys_result):
+    """Feldman-Cousins interval by toys at 1 - `level` confidence. scan: tested values, whose CLsb is the
+    p-value. toys: as in ToyHypotestResult."""
+
+    tally: Tally
+    level: float
+    rtol: float
+    scan: list[ToyHypotestResult]
+    toys: NDArray[Any] | None
+
+    def _title(self) -> str:
+        return f"interval at {1.0 - self.level:g} confidence, {self.status}; toys: {self.tally}"
 
 
 class GoodnessOfFitToys(fields.gof_toys_result):

@@ -22,10 +22,11 @@ from .arrays import whole
 from .calls import Call, RunKeywords, StatisticRunKeywords, StatisticToyKeywords, ToyKeywords
 from .files import PathLike as Path
 from .keywords import takes
-from .model import Model, Values
+from .model import Model, ModelLike, Values, model_of
 from .results import (
     GoodnessOfFit,
     GoodnessOfFitToys,
+    IntervalToysResult,
     LimitToysResult,
     SignificanceToysResult,
     ToyFits,
@@ -51,7 +52,7 @@ _TOY = np.dtype(_types_of("paritas_toy"))
 
 
 def fit_toys(
-    model: Model,
+    model: ModelLike,
     params: Values | None = None,
     n: int = 2000,
     seed: int = 0,
@@ -69,6 +70,7 @@ def fit_toys(
         only means. minimizer: "auto" or "newton". save_parameters: in the store.
 
     Toys already in the store enter counts and, with save_parameters, means. `read_store` reads them."""
+    model = model_of(model)
     options = _options(model, n, seed, given)
     kept = _engine.record("paritas_fit_result").dtype.itemsize + 8 * (
         2 + model.parameter_count * (1 + errors)
@@ -95,7 +97,7 @@ def fit_toys(
 
 
 def hypotest_toys(
-    model: Model,
+    model: ModelLike,
     mu: float = 1.0,
     n: int = 2000,
     seed: int = 0,
@@ -106,6 +108,7 @@ def hypotest_toys(
     """CLs of a value of the parameter of interest from n toys of each hypothesis: mu, and 0 (test_stat "q0":
     0, and 1), drawn around conditional fits. Each gets a free and a conditional fit. keep: return every toy.
     """
+    model = model_of(model)
     options = _options(model, n, seed, given)
     _check_memory(2 * n, _engine.record("paritas_toy").dtype.itemsize, given)
     with Call(hypotest_toys, model, given, "toys") as call:
@@ -114,10 +117,11 @@ def hypotest_toys(
 
 
 def significance_toys(
-    model: Model, n: int = 2000, seed: int = 0, **given: Unpack[StatisticToyKeywords]
+    model: ModelLike, n: int = 2000, seed: int = 0, **given: Unpack[StatisticToyKeywords]
 ) -> SignificanceToysResult:
     """Discovery by toys. p0: fraction of toys at 0 with at least the observed q0; expected: with at least the
     median of toys at 1."""
+    model = model_of(model)
     options = _options(model, n, seed, given)
     _check_memory(2 * n, _engine.record("paritas_toy").dtype.itemsize, given)
     with Call(significance_toys, model, given, "toys") as call:
@@ -127,7 +131,7 @@ def significance_toys(
 
 
 def upper_limit_toys(
-    model: Model,
+    model: ModelLike,
     n: int = 0,
     seed: int = 0,
     *,
@@ -139,6 +143,7 @@ def upper_limit_toys(
 ) -> LimitToysResult:
     """Upper limits by toys, to a relative standard error of rtol. n: maximum of toys per tested value and
     hypothesis; 0: 100000."""
+    model = model_of(model)
     options = _options(model, n, seed, {**given, "keep": keep}, least=0)
     with Call(upper_limit_toys, model, given, "toys") as call:
         found = _engine.limit_toys(model, call.job, test_stat, level, rtol, options, call.engine, call.tell)
@@ -147,8 +152,30 @@ def upper_limit_toys(
     return LimitToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
 
 
+def interval_toys(
+    model: ModelLike,
+    n: int = 2000,
+    seed: int = 0,
+    *,
+    level: float = 0.05,
+    rtol: float = 0.01,
+    keep: bool = False,
+    **given: Unpack[StatisticRunKeywords],
+) -> IntervalToysResult:
+    """Feldman-Cousins interval of the parameter of interest, from n toys of each tested value. It has all
+    values whose p-value of the likelihood ratio to the best fit is above `level`. rtol: distance of the
+    values around an edge, in parts of the asymptotic half width."""
+    model = model_of(model)
+    options = _options(model, n, seed, {**given, "keep": keep})
+    with Call(interval_toys, model, given, "toys") as call:
+        found = _engine.interval_toys(model, call.job, level, rtol, options, call.engine, call.tell)
+    scan = [ToyHypotestResult(row, toys=None) for row in found.scan]
+    toys = _all_toys(found.toys, given)
+    return IntervalToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
+
+
 def goodness_of_fit_toys(
-    model: Model,
+    model: ModelLike,
     n: int = 2000,
     seed: int = 0,
     *,
@@ -157,6 +184,7 @@ def goodness_of_fit_toys(
 ) -> GoodnessOfFitToys:
     """Goodness of fit against the saturated model, by toys at the best fit. p_toys: fraction with at least
     the observed statistic."""
+    model = model_of(model)
     options = _options(model, n, seed, {**given, "keep": False, "shard": shard})
     with Call(goodness_of_fit_toys, model, given, "toys") as call:
         found = _engine.goodness_of_fit_toys(model, call.job, options, call.engine, call.tell)
@@ -282,5 +310,5 @@ def _key(model: Model) -> list[tuple[str, str]]:
 
 takes(ToyKeywords, fit_toys)
 takes(StatisticToyKeywords, hypotest_toys, significance_toys)
-takes(StatisticRunKeywords, upper_limit_toys)
+takes(StatisticRunKeywords, upper_limit_toys, interval_toys)
 takes(RunKeywords, goodness_of_fit_toys)

@@ -347,6 +347,8 @@ static paritas_status take_properties(paritas_context *context, struct accelerat
     device->slow_f64 = properties->slow_f64;
     device->teams = (properties->units ? properties->units : 1) *
                     (properties->teams_per_unit ? properties->teams_per_unit : 1);
+    device->team_workers = properties->workers;
+    device->memory = properties->memory;
     snprintf(accelerator->description, sizeof accelerator->description, "%s, %s", properties->name,
              properties->versions);
     return PARITAS_OK;
@@ -355,11 +357,11 @@ static paritas_status take_properties(paritas_context *context, struct accelerat
 static paritas_status open_backend(paritas_context *context, struct accelerator *accelerator)
 {
     const struct accelerator_operations *operations = accelerator->operations;
-    if (operations->lacks_f64 && accelerator->device->precision != 32)
-        return accelerator_lacks_f64(context, accelerator);
     accelerator->state = paritas_allocate_clear(context, 1, operations->state_size);
     if (!accelerator->state) return paritas_fail_memory(context);
-    TRY(find_functions(context, accelerator));
+    TRY(find_functions(context, accelerator)); /* first: a missing driver is the better reason */
+    if (operations->lacks_f64 && accelerator->device->precision != 32)
+        return accelerator_lacks_f64(context, accelerator);
     TRY(operations->open(context, accelerator));
     return take_properties(context, accelerator);
 }

@@ -125,7 +125,9 @@ struct paritas_device {
     /* as requested */
     unsigned threads, precision, workers, index;
     void *stream;
-    uint32_t teams;    /* to keep it busy */
+    uint32_t teams; /* to keep it busy */
+    unsigned team_workers;
+    uint64_t memory;   /* bytes; 0: unknown, or the machine's */
     bool keeps_models; /* has own copies of tables */
     bool is_processor; /* the CPU, under any name */
     bool slow_f64;     /* f32 with polish is faster */

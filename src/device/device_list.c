@@ -26,6 +26,9 @@ static paritas_status try_device(paritas_context *context, const char *name, uns
     snprintf(info->description, sizeof info->description, "%.*s", (int)sizeof info->description - 1,
              device->operations->describe(device));
     snprintf(info->isa, sizeof info->isa, "%s", device->isa);
+    info->teams = device->teams;
+    info->workers = device->team_workers;
+    info->memory = device->memory;
     plain_close(device);
     return PARITAS_OK;
 }

@@ -50,6 +50,14 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
     return PARITAS_OK;
 }
 
+/* Nobody chose f32 here, so that is said. */
+static void note_f32(paritas_context *opened)
+{
+    paritas_note(opened, "device '%s' has no arithmetic in f64: it runs in f32%s",
+                 device_name(opened->device),
+                 opened->no_polish ? "" : ", and fits of HistFactory models are polished in f64");
+}
+
 /* Opens the chosen device: f32 if the precision is open and f64 is slow or missing. */
 static paritas_status open_device(struct paritas_context *opened, const paritas_options *options)
 {
@@ -59,8 +67,10 @@ static paritas_status open_device(struct paritas_context *opened, const paritas_
                                      .workers = opened->workers,
                                      .stream = options->stream};
     paritas_status status = device_open(opened, options->device, &request, &opened->device);
-    if (options->precision == PARITAS_PRECISION_AUTO &&
-        (status == DEVICE_LACKS_PRECISION || (status == PARITAS_OK && opened->device->slow_f64))) {
+    const bool lacks_f64 = status == DEVICE_LACKS_PRECISION,
+               slow_f64 = status == PARITAS_OK && opened->device->slow_f64;
+    if (options->precision == PARITAS_PRECISION_AUTO ? lacks_f64 || slow_f64
+                                                     : options->precision == 0 && lacks_f64) {
         struct paritas_device *instead = NULL;
         request.precision = 32;
         const paritas_status found = device_open(opened, options->device, &request, &instead);
@@ -73,6 +83,7 @@ static paritas_status open_device(struct paritas_context *opened, const paritas_
     }
     if (status != PARITAS_OK) return device_status(status);
     opened->message[0] = '\0';
+    if (lacks_f64 && options->precision == 0) note_f32(opened);
     if (options->stream && !opened->device->takes_stream && !opened->device->automatic)
         return paritas_refuse(opened, "`stream`: device '%s' has none, only CUDA devices have",
                               opened->device->name);
@@ -89,6 +100,22 @@ static paritas_status open_host(struct paritas_context *opened, const paritas_op
         return PARITAS_OK;
     }
     return device_status(device_open(opened, "cpu", &request, &opened->host));
+}
+
+const char *paritas_cache_folder(const char *paritas_cache, const char *xdg_cache_home, const char *home,
+                                 size_t room, char *path)
+{
+#if defined(__APPLE__)
+    static const char below[] = "/Library/Caches";
+#else
+    static const char below[] = "/.cache";
+#endif
+    const bool xdg = xdg_cache_home && xdg_cache_home[0] == '/';
+    const char *const base = xdg ? xdg_cache_home : home && home[0] == '/' ? home : NULL;
+    if (!path || !(paritas_cache ? *paritas_cache : base != NULL)) return NULL;
+    const int length = paritas_cache ? snprintf(path, room, "%s", paritas_cache)
+                                     : snprintf(path, room, "%s%s/paritas", base, xdg ? "" : below);
+    return length >= 0 && (size_t)length < room ? path : NULL;
 }
 
 paritas_status paritas_open(const paritas_options *given, paritas_context **context)

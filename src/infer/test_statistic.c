@@ -16,6 +16,12 @@ static bool is_negative(double mu, double mu_hat)
     return mu_hat < 0.0;
 }
 
+static bool is_never(double mu, double mu_hat)
+{
+    (void)mu, (void)mu_hat;
+    return false;
+}
+
 /* Eq. 59. */
 static struct statistic_shift root_shift(double q, double q_asimov)
 {
@@ -35,6 +41,8 @@ FORMULA(PARITAS_STATISTIC_QTILDE) = {.agrees = is_above, .shift = tilde_shift};
 FORMULA(PARITAS_STATISTIC_Q) = {.agrees = is_above, .shift = root_shift};
 FORMULA(PARITAS_STATISTIC_Q0) = {.discovery = true, .agrees = is_negative, .shift = root_shift};
 
+static const struct test_statistic formula_two_sided = {.alone = true, .agrees = is_never};
+
 #define FORMULA_OF(name, value, word, doc) [value] = &formula_##name,
 static const struct test_statistic *const formulas[] = {PARITAS_STATISTIC_LIST(FORMULA_OF)};
 
@@ -46,28 +54,28 @@ paritas_status statistic_check(paritas_context *context, paritas_test_statistic 
 
 const struct test_statistic *statistic_formula(paritas_test_statistic statistic)
 {
-    return formulas[statistic];
+    return statistic == STATISTIC_TWO_SIDED ? &formula_two_sided : formulas[statistic];
 }
 
 double statistic_tested(paritas_test_statistic statistic, double mu)
 {
-    return formulas[statistic]->discovery ? 0.0 : mu;
+    return statistic_formula(statistic)->discovery ? 0.0 : mu;
 }
 
 double statistic_other(paritas_test_statistic statistic)
 {
-    return formulas[statistic]->discovery ? 1.0 : 0.0;
+    return statistic_formula(statistic)->discovery ? 1.0 : 0.0;
 }
 
 double statistic_q(paritas_test_statistic statistic, double mu, double mu_hat, double fixed, double free)
 {
     const double q = fixed - free;
-    return formulas[statistic]->agrees(mu, mu_hat) || q < 0.0 ? 0.0 : q; /* NaN stays NaN */
+    return statistic_formula(statistic)->agrees(mu, mu_hat) || q < 0.0 ? 0.0 : q; /* NaN stays NaN */
 }
 
 double statistic_answer(paritas_test_statistic statistic, double clsb, double clb)
 {
-    return formulas[statistic]->discovery ? clsb : clsb / clb;
+    return statistic_formula(statistic)->discovery ? clsb : clsb / clb;
 }
 
 paritas_status statistic_check_limit(paritas_context *context, paritas_test_statistic statistic)

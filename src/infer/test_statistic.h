@@ -12,9 +12,13 @@ struct statistic_shift {
     double t, by_u, by_a;
 };
 
+/* Without a side, -2 ln lambda (eq. 8, bounded eq. 11): for intervals by toys alone, so it has no word. */
+#define STATISTIC_TWO_SIDED ((paritas_test_statistic)(0 PARITAS_STATISTIC_LIST(PARITAS_COUNT_ITEM)))
+
 struct test_statistic {
     /* tests mu = 0 against 1, for p0; else mu against 0, for CLs */
     bool discovery;
+    bool alone; /* has no other hypothesis */
     /* q is 0 if the best fit is on this side of mu. */
     bool (*agrees)(double mu, double mu_hat);
     struct statistic_shift (*shift)(double q, double q_asimov);

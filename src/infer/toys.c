@@ -17,7 +17,7 @@ void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
                               .statistic = statistic,
                               .mu = statistic_tested(statistic, mu)};
     pool->hypothesis[TOY_TESTED] = pool->mu;
-    pool->hypothesis[TOY_OTHER] = statistic_other(statistic);
+    pool->hypothesis[TOY_OTHER] = statistic_formula(statistic)->alone ? pool->mu : statistic_other(statistic);
     pool->n_hypotheses = pool->mu == pool->hypothesis[TOY_OTHER] ? 1 : 2;
 }
 

@@ -82,6 +82,9 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
 /* Several minima: facts only where there are some. */
 paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result);
 
+/* All are counts. */
+void toys_add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one);
+
 /* With options->fix_aux: auxiliary data as observed. */
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected);
 /* In the arena. *point stays if the fit does not converge. */

@@ -367,15 +367,6 @@ static paritas_status run_rounds(struct search *s)
     return PARITAS_OK;
 }
 
-static void add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one)
-{
-    uint64_t a[sizeof *sum / sizeof(uint64_t)], b[sizeof *one / sizeof(uint64_t)];
-    memcpy(a, sum, sizeof a);
-    memcpy(b, one, sizeof b);
-    for (size_t k = 0; k < sizeof a / sizeof a[0]; k++) a[k] += b[k];
-    memcpy(sum, a, sizeof a);
-}
-
 static void write_result(const struct search *s, const paritas_limit_result *asymptotic,
                          const paritas_limit_toys_request *request, paritas_limit_toys_result *result)
 {
@@ -401,7 +392,7 @@ static void write_result(const struct search *s, const paritas_limit_result *asy
         result->status = infer_worse(result->status, r->status);
         result->several_minima = result->several_minima || r->several_minima;
         infer_note_minima(&result->minima, r->minima.met, r->minima.apart);
-        add_tally(&result->tally, &r->tally);
+        toys_add_tally(&result->tally, &r->tally);
     }
 }
 

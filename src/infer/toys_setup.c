@@ -161,6 +161,15 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
     return store_open(context, options->store, &run, options->resume != 0, store);
 }
 
+void toys_add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one)
+{
+    uint64_t a[sizeof *sum / sizeof(uint64_t)], b[sizeof *one / sizeof(uint64_t)];
+    memcpy(a, sum, sizeof a);
+    memcpy(b, one, sizeof b);
+    for (size_t k = 0; k < sizeof a / sizeof a[0]; k++) a[k] += b[k];
+    memcpy(sum, a, sizeof a);
+}
+
 void toys_fix_aux(const struct infer *infer, const paritas_toys_options *options, double *expected)
 {
     const size_t main = paritas_model_main_count(infer->model);

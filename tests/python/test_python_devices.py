@@ -90,6 +90,12 @@ assert paritas.has_metal() is True
 print(*(device.name for device in paritas.devices() if device.f32 and device.name.startswith("metal")))
 for name in test_python_devices.CALLS:
     test_python_devices.check(name, "metal", "f32")
+import warnings
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    unasked = test_python_devices.model_of("two_bins").fit(device="metal")
+assert (unasked.precision, unasked.converged) == ("f32", True)
+assert "it runs in f32, and fits of HistFactory models are polished" in str(told[0].message), told
 try:
     test_python_devices.model_of("two_bins").fit(device="metal", precision="f64")
 except paritas.DeviceUnavailable as error:

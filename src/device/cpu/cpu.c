@@ -133,6 +133,7 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     device->keeps_models = device->precision == 32;
     device->is_processor = true;
     device->teams = 16 * state->threads;
+    device->team_workers = 1;
     snprintf(device->isa, sizeof device->isa, "%s", chosen);
     snprintf(state->description, sizeof state->description, "%s kernels, %u thread%s", chosen, state->threads,
              state->threads == 1 ? "" : "s");

@@ -89,7 +89,7 @@ static const struct accelerator_libraries libraries = {
     .instead = &metal_library,
     .all = true,
 #if !defined(__APPLE__)
-    .hint = "Metal is a part of macOS, and this system is another",
+    .hint = "Metal needs macOS, and this is a different system",
 #endif
     .functions = functions};
 

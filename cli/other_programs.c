@@ -1,0 +1,177 @@
+/* other_programs.c: what users of pyhf, cabinetry, nextstat, combine and espg-lunar-potential-map type. Each
+ * option of theirs has ours beside it.
+ *
+ * A row holds for each command that has the option on its right. Rows whose right side is a sentence hold for
+ * the commands named, or for all. The first row that fits answers. */
+#include "other_programs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct other_option {
+    const char *theirs;   /* spellings, between bars */
+    const char *ours;     /* "--ntoys N", or a sentence */
+    const char *commands; /* between bars; NULL: all */
+} other_options[] = {
+    /* nextstat */
+    {"--input|-i", "the file is an operand: paritas COMMAND FILE", NULL},
+    {"--gpu", "--device NAME, and `paritas devices` lists them", NULL},
+    {"--n-toys|--n_toys|--toys", "--ntoys N", NULL},
+    {"--expected-set|--expected", "the answer always has the expected band", "hypotest|limit|significance"},
+    {"--expected-set", "--expected", NULL},
+    {"--alpha", "--level ALPHA", NULL},
+    {"--scan-start|--scan-stop|--scan-points|--lo|--hi",
+     "limits are found as roots, without a scan or bounds; `paritas scan` scans", "limit"},
+    {"--interp-defaults",
+     "--normsys-code 1 --histosys-code 0 for pyhf's codes, 4 and 4p (ROOT's) are the defaults", NULL},
+    {"--max-iter", "--max-iterations N", NULL},
+    {"--json-metrics|--bundle", "--json", NULL},
+    {"--parity", "results are the same bits on every device; `paritas parity` checks that", NULL},
+    {"--fit-regions|--validation-regions", "`paritas prune FILE --channel NAME` leaves channels out", NULL},
+    {"--log-level|--verbose|-v|--debug", "notes and progress go to standard error; --quiet ends them", NULL},
+    {"--output", "--output-file FILE", NULL},
+    {"--output|--output-dir", "--output-folder DIR", NULL},
+    /* pyhf */
+    {"-p", "--patch FILE", NULL},
+    {"--test-poi", "--mu MU", NULL},
+    {"--calctype", "`paritas hypotest` is asymptotic, `paritas hypotest-toys` by toys",
+     "hypotest|hypotest-toys"},
+    {"--calctype", "--calc asymptotic|toys", NULL},
+    {"--value", "the answer always has the values of all parameters", "fit"},
+    {"--backend|--optimizer|--optconf", "no choice is needed: one engine with exact derivatives", NULL},
+    {"--plaintext|--track-progress|--hide-progress", "only --json and --quiet change the output", NULL},
+    {"--specroot|--dataroot|--resultprefix|--basedir|--mount", "`python -m paritas convert`", NULL},
+    /* cabinetry */
+    {"--goodness_of_fit|--goodness-of-fit", "`paritas gof FILE`", NULL},
+    {"--pulls", "`paritas ranking FILE --json` has pulls; `python -m paritas report` draws them", NULL},
+    {"--corrmat|--correlation|--correlations", "--covariance", NULL},
+    {"--figfolder|--display|-d", "`python -m paritas report FILE -o report.html` draws figures", NULL},
+    {"--max_pars|--max-pars", "--top N", NULL},
+    {"--lower_bound|--lower-bound|--rMin", "--start MU", NULL},
+    {"--upper_bound|--upper-bound|--rMax", "--stop MU", NULL},
+    {"--n_steps|--n-steps", "--points N", NULL},
+    {"--poi_name|--poi-name|--redefineSignalPOIs", "--poi NAME", NULL},
+    {"--fixed-params|--freezeParameters", "--fix NAME=V", NULL},
+    {"--init-pars|--setParameters", "--init NAME=V", NULL},
+    /* combine */
+    {"--expectSignal", "--asimov MU", NULL},
+    {"--robustFit", "--minos NAME|all", NULL},
+    {"--cl", "--level ALPHA, which is 1 less the confidence level", NULL},
+    {"--algo", "`paritas fit --minos NAME` gives intervals, `paritas scan` profiles", NULL},
+    /* espg-lunar-potential-map */
+    {"--fast", "no such choice is needed: the default is the fast way, with proven minima",
+     "losscone fit|kappa fit"},
+    {"--fast", "--quick", NULL},
+    {"--parallel|--no-parallel|--jobs|-j|--workers", "--threads N; by default all processors work", NULL},
+    {"--losscone-fit-method", "--method halekas|lillis", NULL},
+    {"--u-spacecraft", "--spacecraft-potential V", NULL},
+    {"--emit-u-width-qc|--u-width-identifiable-max-v",
+     "--confidence residuals, whose sets say how well U is known", "losscone fit|losscone profile"},
+};
+
+static const struct other_command {
+    const char *theirs, *ours;
+} other_commands[] = {
+    {"cls", "hypotest"},
+    {"upper-limit|upper_limit|upperlimit|upper-limits", "limit"},
+    {"goodness-of-fit|goodness_of_fit", "gof"},
+    {"fit-toys|fit_toys|fittoys", "toys"},
+    {"profile-scan|profile_scan", "scan"},
+    {"rank|impacts", "ranking"},
+    {"yields|data-mc", "predict"},
+    {"validate|audit|ls|info", "inspect"},
+    {"xml2json|json2xml|convert|import|export", "python -m paritas convert"},
+    {"report|visualize|viz|plot", "python -m paritas report"},
+    {"batch|potential_mapper|potential-mapper", "losscone fit"},
+};
+
+bool is_one_of(const char *names, const char *word, size_t length)
+{
+    for (;; names++) {
+        const size_t span = strcspn(names, "|");
+        if (span == length && memcmp(names, word, length) == 0) return true;
+        names += span;
+        if (*names == '\0') return false;
+    }
+}
+
+static const struct option *option_named(const struct command *command, const char *name)
+{
+    return find_option(command, name, strcspn(name, " ,"), 0);
+}
+
+/* Has the command what a row tells to use? */
+static bool row_fits(const struct command *command, const struct other_option *row)
+{
+    const bool is_option = row->ours[0] == '-';
+    return (!row->commands || is_one_of(row->commands, command->name, strlen(command->name))) &&
+           (!is_option || option_named(command, row->ours));
+}
+
+#define NAME_MOST 40 /* longer names have no neighbours */
+
+/* Letters to insert, delete, replace or swap with their neighbours (optimal string alignment). */
+static size_t edit_distance(const char *a, size_t n, const char *b, size_t m)
+{
+    size_t rows[3][NAME_MOST + 1] = {{0}};
+    if (n > NAME_MOST || m > NAME_MOST) return NAME_MOST;
+    for (size_t i = 0; i <= n; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            if (i == 0) {
+                row[j] = j;
+                continue;
+            }
+            const bool same = a[i - 1] == b[j - 1];
+            size_t least = above[j - 1] + !same;
+            if (above[j] + 1 < least) least = above[j] + 1;
+            if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && second[j - 2] + 1 < least)
+                least = second[j - 2] + 1;
+            row[j] = least;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+/* Is `name` nearer than `*least`? One letter in three may differ. */
+static bool is_nearer(const char *word, size_t length, const char *name, size_t *least)
+{
+    const size_t distance = edit_distance(word, length, name, strlen(name));
+    if (distance >= *least || 3 * distance > length) return false;
+    *least = distance;
+    return true;
+}
+
+void suggest_option(char *text, size_t room, const struct command *command, const char *word, size_t length)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof other_options / sizeof *other_options; i++) {
+        const struct other_option *row = &other_options[i];
+        if (!is_one_of(row->theirs, word, length) || !row_fits(command, row)) continue;
+        snprintf(text, room, "%s%s", row->ours[0] == '-' ? "; paritas says " : ": ", row->ours);
+        return;
+    }
+    size_t least = NAME_MOST;
+    for (const struct option_group *group = command->groups; group->options && length > 3; group++)
+        for (const struct option *option = group->options; option->name; option++)
+            if (is_nearer(word + 2, length - 2, option->name + 2, &least))
+                snprintf(text, room, "; did you mean %s?", option->name);
+}
+
+void suggest_command(char *text, size_t room, const struct command *const *commands, const char *name)
+{
+    const size_t length = strlen(name);
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++) {
+        if (!is_one_of(other_commands[i].theirs, name, length)) continue;
+        const bool python = strncmp(other_commands[i].ours, "python", 6) == 0;
+        snprintf(text, room, "; it is `%s%s` here", python ? "" : "paritas ", other_commands[i].ours);
+        return;
+    }
+    size_t least = NAME_MOST;
+    for (size_t i = 0; commands[i]; i++)
+        if (is_nearer(name, length, commands[i]->name, &least))
+            snprintf(text, room, "; did you mean `paritas %s`?", commands[i]->name);
+}

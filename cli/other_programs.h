@@ -1,0 +1,17 @@
+/* other_programs.h: commands and options of other programs, and ours. */
+#ifndef PARITAS_CLI_OTHER_PROGRAMS_H
+#define PARITAS_CLI_OTHER_PROGRAMS_H
+
+#include "options.h"
+
+/* Is one of the words of `names`, between bars, this one? */
+bool is_one_of(const char *names, const char *word, size_t length);
+
+/* Prints after "has no option --n-toys" what to write instead, "; paritas says --ntoys N", or the nearest
+ * option of the command. Nothing where no option is near. */
+void suggest_option(char *text, size_t room, const struct command *command, const char *word, size_t length);
+
+/* The same after "there is no command 'upper-limit'". */
+void suggest_command(char *text, size_t room, const struct command *const *commands, const char *name);
+
+#endif

@@ -1,0 +1,26 @@
+/* parameter_groups.h: --groups, parameters by patterns of their names, and what they do to the error. */
+#ifndef PARITAS_CLI_PARAMETER_GROUPS_H
+#define PARITAS_CLI_PARAMETER_GROUPS_H
+
+#include "session.h"
+
+#define OPTION_GROUPS                                                                                       \
+    {"--groups", OPTION_TEXT, "FILE|NAME=PATTERN",                                                          \
+     "also the parts of the error by groups of parameters (repeatable). Patterns have * and ?, and commas " \
+     "between them. FILE: a JSON object of names and patterns"}
+
+/* Arrays in the session's arena. */
+struct parameter_groups {
+    size_t n;
+    const char **names;
+    unsigned char *members; /* n rows of flags */
+    paritas_breakdown_result total;
+    paritas_breakdown_group *parts;
+};
+
+/* What --groups says, and the answer for it. n = 0: it is not given. */
+paritas_status groups_break_down(struct session *session, struct parameter_groups *groups);
+void groups_write(struct writer *writer, const struct parameter_groups *groups);
+void groups_describe(struct session *session, const struct parameter_groups *groups);
+
+#endif

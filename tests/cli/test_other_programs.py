@@ -1,0 +1,106 @@
+"""Options and commands of other programs: the program names its own."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PROGRAM = os.environ.get("PARITAS_BIN", os.path.join(ROOT, "build", "release", "bin", "paritas"))
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def refusal(*arguments):
+    done = run(*arguments)
+    assert done.returncode == 2 and done.stdout == ""
+    return done.stderr.splitlines()[0]
+
+
+def table(name):
+    """Rows of a table in the source: lists of texts, None for NULL."""
+    with open(os.path.join(ROOT, "cli", "other_programs.c"), encoding="utf-8") as file:
+        text = re.search(name + r"\[\] = \{(.*?)\n\};", file.read(), re.S)[1]
+    rows = re.findall(r"^    \{(.*?)\},$", text, re.M | re.S)
+    found = [re.findall(r'((?:"(?:[^"])*"\s*)+|NULL)', row) for row in rows]
+    return [
+        [None if part == "NULL" else "".join(re.findall(r'"([^"]*)"', part)) for part in row] for row in found
+    ]
+
+
+OVERVIEW = run("--help").stdout
+COMMANDS = re.findall(r"^  ([a-z][a-z-]*(?: [a-z]+)?)(?:  +\S|$)", OVERVIEW, re.M)
+OPTIONS = {
+    name: set(re.findall(r"^  (?:-., )?(--[a-z-]+)", run(*name.split(), "--help").stdout, re.M))
+    for name in COMMANDS
+}
+LETTERS = {name: set(re.findall(r"^  (-.),", run(*name.split(), "--help").stdout, re.M)) for name in COMMANDS}
+
+
+@pytest.mark.parametrize(
+    "arguments, answer",
+    [
+        ("hypotest-toys x --n-toys 3", "hypotest-toys has no option --n-toys; paritas says --ntoys N"),
+        ("gof x --n-toys=3", "gof has no option --n-toys; paritas says --ntoys N"),
+        ("fit --input x", "fit has no option --input: the file is an operand: paritas COMMAND FILE"),
+        ("fit x --gpu cuda", "fit has no option --gpu; paritas says --device NAME, and `paritas devices`"),
+        ("losscone fit x --fast", "losscone fit has no option --fast: no such choice is needed"),
+        ("losscone fit x --parallel", "losscone fit has no option --parallel; paritas says --threads N"),
+        ("limit x --alpha 0.1", "limit has no option --alpha; paritas says --level ALPHA"),
+        ("hypotest x --test-poi 1", "hypotest has no option --test-poi; paritas says --mu MU"),
+        ("hypotest x --calctype toybased", "`paritas hypotest-toys` by toys"),
+        (
+            "limit x --calctype toybased",
+            "limit has no option --calctype; paritas says --calc asymptotic|toys",
+        ),
+        ("fit x -p patch.json", "fit has no option -p; paritas says --patch FILE"),
+        ("ranking x --max_pars 5", "ranking has no option --max_pars; paritas says --top N"),
+    ],
+)
+def test_an_option_of_another_program_is_answered_with_ours(arguments, answer):
+    assert answer in refusal(*arguments.split())
+
+
+@pytest.mark.parametrize(
+    "arguments, answer",
+    [
+        ("fit x --covarance", "fit has no option --covarance; did you mean --covariance?"),
+        ("toys x --notys 3", "toys has no option --notys; did you mean --ntoys?"),
+        ("limits x", "there is no command 'limits'; did you mean `paritas limit`?"),
+        ("upper-limit x", "there is no command 'upper-limit'; it is `paritas limit` here"),
+        ("xml2json x", "there is no command 'xml2json'; it is `python -m paritas convert` here"),
+    ],
+)
+def test_a_near_miss_names_the_nearest(arguments, answer):
+    assert answer in refusal(*arguments.split())
+
+
+def test_a_word_that_is_near_nothing_gets_no_guess():
+    assert refusal("fit", "x", "--zzzzzz") == "paritas: fit has no option --zzzzzz"
+    assert refusal("zzzzzz").startswith("paritas: there is no command 'zzzzzz'; `paritas --help`")
+
+
+def test_every_row_of_options_answers_somewhere_and_names_what_exists():
+    for theirs, ours, commands in table("other_options"):
+        for name in re.findall(r"`paritas ([a-z-]+)", ours):
+            assert name in COMMANDS, ours
+        wanted = re.findall(r"--[a-z-]+", ours) if ours.startswith("--") else []
+        fitting = [
+            name
+            for name in COMMANDS
+            if (commands is None or name in commands.split("|")) and set(wanted[:1]) <= OPTIONS[name]
+        ]
+        assert fitting, (theirs, ours)
+        for spelling in theirs.split("|"):
+            free = [name for name in fitting if spelling not in OPTIONS[name] | LETTERS[name]]
+            answers = [refusal(*name.split(), "x", spelling) for name in free]
+            assert any(ours in answer for answer in answers), (spelling, ours, answers[:3])
+
+
+def test_every_row_of_commands_names_what_exists():
+    for theirs, ours in table("other_commands"):
+        assert ours in COMMANDS or ours.startswith("python -m paritas "), ours
+        assert not set(theirs.split("|")) & set(COMMANDS)
