@@ -27,7 +27,6 @@ __all__ = [
 __dir__ = __all__.copy
 
 Resolver = Callable[[str], Path]
-Histogram = "tuple[list[float], list[float]]"
 _files: dict[str, Any] = {}
 
 
