@@ -14,7 +14,8 @@
  *                             * product over local parameters                      Gamma
  *
  * A job's own ("varied") numbers follow the auxiliary data in its row, and AUX in the slab: rates and shifts
- * of a varied unit, by panel; if they decide a width, all precisions and tau.
+ * of a varied unit, by panel; if they decide a width, all precisions and tau; if they decide a factor, also all
+ * coefficients of normsys.
  *
  * u32 table: header, records, lists. elem table: rates, coefficients. Slab: a fit's working memory. A new
  * table, array or vector is one line below; its size uses struct hf_counts (src/histfactory/freeze.h). */
@@ -56,7 +57,7 @@
     VECTOR(MAIN, 8 * n->panels)                                                       \
     VECTOR(AUX, n->slots)     /* follows MAIN */                                      \
     VECTOR(VARIED, n->varied) /* follows AUX */                                       \
-    VECTOR(WIDTHS, n->widths) /* follows VARIED: precision, tau; 0: see elem table */ \
+    VECTOR(WIDTHS, n->widths) /* follows VARIED: as above; 0: see elem table */       \
     VECTOR(GRADIENT, n->slots)                                                        \
     VECTOR(HS, n->dense) /* s(a), t(a), t'(a), t''(a) */                              \
     VECTOR(HT, n->dense)                                                              \
@@ -120,7 +121,7 @@ enum hf_header {
     HF_SCALARS,
     HF_NORMSYS_CODE,  /* 1, 4 */
     HF_HISTOSYS_CODE, /* 0, 2, 4 (4p) */
-    HF_CLIPS,         /* hf_clip */
+    HF_SWITCHES,      /* hf_switch */
     HF_HAS_POISSON,
     HF_DATA,                                    /* of a data row: 8 * panels + slots + varied numbers */
     HF_INT_TABLES(HF_INT_TABLE) HF_I_TILE_WORK, /* per lower tile, for tile_add_pairs */
@@ -133,7 +134,7 @@ enum hf_header {
     HF_HEADER
 };
 
-enum hf_clip { HF_CLIP_SAMPLES = 1, HF_CLIP_BINS = 2 };
+enum hf_switch { HF_CLIP_SAMPLES = 1, HF_CLIP_BINS = 2, HF_VARIED_FACTORS = 4 };
 enum hf_scalar_of_fit {
     HF_FIT_VALUE,
     HF_FIT_BAD_LOCAL, /* 1: bad local pivot */

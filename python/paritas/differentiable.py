@@ -25,11 +25,22 @@ from .workspace import DocumentLike, document
 STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 #: a sample's name (in every channel), (channel, sample), or several
 Samples = Union[str, tuple[str, str], Iterable[Union[str, tuple[str, str]]]]
-#: a histosys's name (in every sample), (channel, sample, modifier), or several
-Variations = Union[str, tuple[str, str, str], Iterable[Union[str, tuple[str, str, str]]]]
+#: a modifier's name (in every sample), (channel, sample, modifier), or several
+Modifiers = Union[str, tuple[str, str, str], Iterable[Union[str, tuple[str, str, str]]]]
 #: in the front ends' order
-ROW_ARGUMENTS = ("data", "signal", "background", "variations_up", "variations_down")
+ROW_ARGUMENTS = (
+    "data",
+    "signal",
+    "background",
+    "variations_up",
+    "variations_down",
+    "factors_up",
+    "factors_down",
+    "uncertainties",
+)
 _ROW_ARGUMENTS = set(ROW_ARGUMENTS)
+#: calls give both at once, (up, down)
+_PAIRS = ("variations", "factors")
 Template = tuple[str, str, str, Optional[str]]
 
 
@@ -83,8 +94,9 @@ class Session:
     calls. Threads may share it. Unpickling rebuilds it on the device that it names.
 
     signal, background: samples whose nominal rates are arguments. variations: histosys modifiers whose up and
-        down templates are. Numbers not given are the workspace's. arguments: for each the (channel, sample)
-        or (channel, sample, modifier) of its bins, in order.
+        down templates are. factors: normsys modifiers whose hi and lo are. uncertainties: staterror and
+        shapesys modifiers whose absolute uncertainties are. Numbers not given are the workspace's.
+        arguments: for each the (channel, sample) or (channel, sample, modifier) of its numbers, in order.
     sizes: length of each.
 
     Methods take arrays by name, with the argument's numbers in the last dimension. The dimensions before it
@@ -92,7 +104,8 @@ class Session:
 
       signal, background  nominal rates, as the session names them; or a mapping from (channel, sample), or
                           channel, to arrays
-      variations          (up, down) templates, the same way; either may be None
+      variations, factors (up, down) templates, and hi and lo, the same way; either may be None
+      uncertainties       absolute, bin by bin, such as sqrt(SoftHistogram's variances)
       data                main data (auxiliary data then follow from these templates), or main and auxiliary
 
     Answers have the shape of the batch and the arrays' type; computations are in float64. A row and its
@@ -106,7 +119,9 @@ class Session:
         workspace: Model | DocumentLike,
         signal: Samples | None = None,
         background: Samples | None = None,
-        variations: Variations | None = None,
+        variations: Modifiers | None = None,
+        factors: Modifiers | None = None,
+        uncertainties: Modifiers | None = None,
         *,
         poi: str | None = None,
         measurement: str | None = None,
@@ -141,20 +156,30 @@ class Session:
             "signal": _samples(plain, signal, "signal"),
             "background": _samples(plain, background, "background"),
         }
-        modifiers = _modifiers(found, plain, variations)
+        types = _modifier_types(found, plain)
+        shapes = _modifiers(types, variations, "variations", ("histosys",))
+        scales = _modifiers(types, factors, "factors", ("normsys",))
+        widths = _modifiers(types, uncertainties, "uncertainties", ("staterror", "shapesys"))
         _check_once("signal and background", [*samples["signal"], *samples["background"]])
-        _check_once("variations", modifiers)
         bins = {name: count for name, count, _ in plain.channel_layout}
         templates: list[Template] = [("nominal", *pair, None) for pairs in samples.values() for pair in pairs]
-        templates += [(kind, *triple) for kind in ("histosys_up", "histosys_down") for triple in modifiers]
+        templates += [(kind, *of) for kind in ("histosys_up", "histosys_down") for of in shapes]
+        templates += [(kind, *of) for kind in ("normsys_up", "normsys_down") for of in scales]
+        templates += [(_width_type(types, of), *of) for of in widths]
         self.model = Model(found, **given, templates=templates) if templates else plain
         self.arguments: dict[str, Sequence[tuple[str, ...]]] = {
             "data": [],
             **samples,
-            "variations_up": modifiers,
-            "variations_down": modifiers,
+            "variations_up": shapes,
+            "variations_down": shapes,
+            "factors_up": scales,
+            "factors_down": scales,
+            "uncertainties": widths,
         }
-        self.sizes = {name: sum(bins[of[0]] for of in self.arguments[name]) for name in ROW_ARGUMENTS[1:]}
+        self.sizes = {
+            name: len(scales) if "factors" in name else sum(bins[of[0]] for of in self.arguments[name])
+            for name in ROW_ARGUMENTS[1:]
+        }
         self._places = _places(self.model, self.sizes)
         self._row = np.array(self.model.data)
         self._job = job_of(self.model, None, init, bounds, fixed)
@@ -163,7 +188,9 @@ class Session:
             "workspace": found,
             "signal": samples["signal"] or None,
             "background": samples["background"] or None,
-            "variations": modifiers or None,
+            "variations": shapes or None,
+            "factors": scales or None,
+            "uncertainties": widths or None,
             **given,
             **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}),
             "shared": shared,
@@ -270,16 +297,17 @@ class Session:
         raise NotImplementedError
 
     def _row_arguments(self, given: dict[str, Any]) -> list[Any]:
-        """Splits `variations` into up and down, joins mappings."""
+        """Splits `variations` and `factors` into up and down, joins mappings."""
         found: list[Any] = [None] * len(ROW_ARGUMENTS)
         if not given:
             return found
-        if "variations" in given:
-            up, down = given.pop("variations") or (None, None)
-            given["variations_up"], given["variations_down"] = up, down
+        for name in _PAIRS:
+            if name in given:
+                given[f"{name}_up"], given[f"{name}_down"] = given.pop(name) or (None, None)
         if not given.keys() <= _ROW_ARGUMENTS:
             unknown = ", ".join(sorted(given.keys() - _ROW_ARGUMENTS))
-            raise TypeError(f"{unknown}: the arguments are data, signal, background and variations")
+            known = "data, signal, background, variations, factors and uncertainties"
+            raise TypeError(f"{unknown}: the arguments are {known}")
         for name, value in given.items():
             found[ROW_ARGUMENTS.index(name)] = (
                 self._joined(name, value) if isinstance(value, Mapping) else value
@@ -314,7 +342,8 @@ class Session:
             main, aux = self.model.main_count, self.model.aux_count
             wanted = f"{main} (main data) or {main + aux} (auxiliary data behind them)"
         elif self.sizes[name]:
-            wanted = f"{self.sizes[name]} (bins of {_listed(self.arguments[name])})"
+            what = "one each" if "factors" in name else "bins"
+            wanted = f"{self.sizes[name]} ({what} of {_listed(self.arguments[name])})"
         else:
             return f"{name}: the session was made without; name it there"
         return f"{name}: the last dimension is {wanted}, the shape given is {shape}"
@@ -480,19 +509,31 @@ def _check_once(what: str, chosen: Sequence[tuple[str, ...]]) -> None:
             raise InvalidArgument(f"{what}: {'/'.join(one)} is named twice")
 
 
-def _modifiers(
-    workspace: _engine.Document, model: Model, given: Variations | None
-) -> list[tuple[str, str, str]]:
-    if given is None:
-        return []
-    content = json.loads(workspace.text())
+def _modifier_types(workspace: _engine.Document, model: Model) -> list[tuple[str, tuple[str, str, str]]]:
+    """(type, (channel, sample, name)) of all modifiers, channels sorted as in the model."""
     order = {name: i for i, (name, _, _) in enumerate(model.channel_layout)}
     having = [
-        (channel["name"], sample["name"], modifier["name"])
-        for channel in content["channels"]
+        (modifier["type"], (channel["name"], sample["name"], modifier["name"]))
+        for channel in json.loads(workspace.text())["channels"]
         for sample in channel["samples"]
         for modifier in sample["modifiers"]
-        if modifier["type"] == "histosys"
     ]
-    having.sort(key=lambda of: order[of[0]])
-    return _chosen(given, 3, having, lambda one: f"variations: the model has no histosys {one!r}")
+    return sorted(having, key=lambda one: order[one[1][0]])
+
+
+def _modifiers(
+    types: Sequence[tuple[str, tuple[str, str, str]]],
+    given: Modifiers | None,
+    what: str,
+    wanted: tuple[str, ...],
+) -> list[tuple[str, str, str]]:
+    having = [of for type_, of in types if type_ in wanted]
+    found: list[tuple[str, str, str]] = _chosen(
+        given, 3, having, lambda one: f"{what}: the model has no {' or '.join(wanted)} {one!r}"
+    )
+    _check_once(what, found)
+    return found
+
+
+def _width_type(types: Sequence[tuple[str, tuple[str, str, str]]], of: tuple[str, str, str]) -> str:
+    return next(type_ for type_, one in types if one == of and type_ in ("staterror", "shapesys"))

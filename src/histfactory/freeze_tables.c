@@ -24,7 +24,9 @@ static void number_slots(struct freezer *f)
     }
     f->n.blocks = f->n.dense / 8;
     f->n.locals = f->n.slots - f->n.dense;
-    if (f->model->templates.n_widths) f->n.widths = 2 * f->n.slots;
+    const struct hf_templates *templates = &f->model->templates;
+    if (templates->n_widths || templates->vary_factors)
+        f->n.widths = 2 * f->n.slots + (templates->vary_factors ? 8 * f->n.normsys : 0);
 }
 
 static void write_header(struct freezer *f)
@@ -43,8 +45,9 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_SCALARS) = (uint32_t)n->scalars;
     HEADER(f, HF_NORMSYS_CODE) = options->normsys_code ? options->normsys_code : PARITAS_NORMSYS_CODE_4;
     HEADER(f, HF_HISTOSYS_CODE) = (uint32_t)(histosys_code - PARITAS_HISTOSYS_CODE_0);
-    HEADER(f, HF_CLIPS) =
-        (options->clip_sample ? HF_CLIP_SAMPLES : 0) | (options->clip_bin ? HF_CLIP_BINS : 0);
+    HEADER(f, HF_SWITCHES) = (options->clip_sample ? HF_CLIP_SAMPLES : 0) |
+                             (options->clip_bin ? HF_CLIP_BINS : 0) |
+                             (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0);
     HEADER(f, HF_DATA) = (uint32_t)(8 * n->panels + n->slots + n->varied + n->widths);
     for (size_t l = 0; l < n->sets; l++)
         if (f->sets[l].record.constraint == HF_POISSON_CONSTRAINT) HEADER(f, HF_HAS_POISSON) = 1;
@@ -114,9 +117,8 @@ static bool place_unit(struct freezer *f, const struct channel *ch, struct unit 
 
 static void write_coefficients(struct freezer *f, const struct entry *entry)
 {
-    double c[8], *table = f->reals.at + HEADER(f, HF_R_NORMSYS) + entry->number;
-    hf_normsys_coefficients(entry->modifier, c);
-    for (uint32_t i = HEADER(f, HF_NORMSYS_CODE) == 4 ? 0 : 6; i < 8; i++) table[i * f->n.normsys] = c[i];
+    hf_put_coefficients(HEADER(f, HF_NORMSYS_CODE), entry->modifier->hi, entry->modifier->lo,
+                        f->reals.at + HEADER(f, HF_R_NORMSYS) + entry->number, f->n.normsys);
 }
 
 static void write_shifts(struct freezer *f, const struct channel *ch, const struct unit *unit,

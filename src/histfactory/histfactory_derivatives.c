@@ -2,17 +2,19 @@
  *
  * Per cell, kernels answer the part of its base that arrives in its bin (G) and its change along the
  * direction (G', histfactory_tangent.h). base = nominal + sum of S s(a) + A t(a), S = (hi - lo) / 2, A =
- * (hi + lo - 2 nominal) / 16. sigma goes as 1 / (sum of rates), tau as rate squared. */
+ * (hi + lo - 2 nominal) / 16. G has the factors v of normsys: G goes as exp(sum of ln v). sigma goes as
+ * sqrt(sum of squared uncertainties) / (sum of rates), tau as (rate / uncertainty)^2. */
 #include "base/host_math.h"
 #include "entry/entry_rows.h"
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_model.h"
+#include "histfactory/modifier_numbers.h"
 
 #include <string.h>
 
-/* The tangent entry's answer for a row; the direction, by slot. */
+/* The tangent entry's answer for a row; point and direction, by slot. */
 struct tangent {
-    const double *lambda, *lambda1, *g, *g1, *s, *t, *t1, *direction;
+    const double *lambda, *lambda1, *g, *g1, *s, *t, *t1, *point, *direction;
 };
 
 static struct tangent tangent_of(const struct hf_model *model, const double *point, const double *answer)
@@ -26,38 +28,90 @@ static struct tangent tangent_of(const struct hf_model *model, const double *poi
                             s,
                             s + dense,
                             s + 2 * dense,
+                            point,
                             point + model->frozen.n_slots};
+}
+
+/* A unit's base in a bin, and its derivative along the direction. */
+static double base_of(const struct hf_model *model, const struct hf_varied_unit *unit,
+                      const struct tangent *at, const double *numbers, uint32_t bin, double *turn)
+{
+    const uint32_t *slots = model->frozen.tables.ints + model->frozen.tables.ints[HF_I_HISTOSYS_SLOT];
+    const double nominal = hf_rates(unit->sample, numbers)[bin];
+    double base = nominal;
+    *turn = 0.0;
+    for (uint32_t e = 0; e < unit->n_entries; e++) {
+        const uint32_t slot = slots[unit->first_entry + e];
+        double pair[16];
+        hf_put_shift(nominal, hf_high(unit->entries[e], numbers)[bin], hf_low(unit->entries[e], numbers)[bin],
+                     pair);
+        base += pair[0] * at->s[slot] + pair[8] * at->t[slot];
+        *turn += (pair[0] + pair[8] * at->t1[slot]) * at->direction[slot];
+    }
+    return base;
+}
+
+/* Adds, per template of a rate or shift, p d(lambda) + q d(lambda') of a bin: `whole` p d(lambda)/d(base) and
+ * the same of lambda', `turn` q d(lambda')/d(base'). */
+static void pull_base(const struct hf_model *model, const struct hf_varied_unit *unit,
+                      const struct tangent *at, double whole, double turn, uint32_t bin, double *templates)
+{
+    const uint32_t *slots = model->frozen.tables.ints + model->frozen.tables.ints[HF_I_HISTOSYS_SLOT];
+    double nominal = whole;
+    for (uint32_t e = 0; e < unit->n_entries; e++) {
+        const struct hf_modifier *m = unit->entries[e];
+        const uint32_t slot = slots[unit->first_entry + e];
+        const double by_s = whole * at->s[slot] + turn * at->direction[slot],
+                     by_a = whole * at->t[slot] + turn * at->t1[slot] * at->direction[slot];
+        if (m->hi_template) templates[m->hi_template - 1 + bin] += by_a / 16.0 + 0.5 * by_s;
+        if (m->lo_template) templates[m->lo_template - 1 + bin] += by_a / 16.0 - 0.5 * by_s;
+        nominal -= by_a / 8.0;
+    }
+    if (unit->sample->data_template) templates[unit->sample->data_template - 1 + bin] += nominal;
+}
+
+/* The same per template of a factor. `whole`, `turn`: sums over bins, times base and base'; times base. */
+static void pull_factors(const struct hf_model *model, const struct hf_varied_unit *unit,
+                         const struct tangent *at, const double *numbers, double whole, double turn,
+                         double *templates)
+{
+    const uint32_t *ints = model->frozen.tables.ints, *slots = ints + ints[HF_I_NORMSYS_SLOT];
+    for (uint32_t k = 0; k < unit->n_factors; k++) {
+        const struct hf_modifier *m = unit->factors[k].modifier;
+        const uint32_t slot = slots[unit->factors[k].entry];
+        const struct hf_factor_slopes by =
+            hf_normsys_slopes(ints[HF_NORMSYS_CODE], hf_hi(m, numbers), hf_lo(m, numbers), at->point[slot]);
+        if (m->hi_template)
+            templates[m->hi_template - 1] += by.by_hi * whole + by.by_hi_turn * at->direction[slot] * turn;
+        if (m->lo_template)
+            templates[m->lo_template - 1] += by.by_lo * whole + by.by_lo_turn * at->direction[slot] * turn;
+    }
 }
 
 /* Adds, per template, the sum over bins of p d(lambda) + q d(lambda'). p, q: a main datum each; q NULL:
  * zeros. */
-static void pull_rates(const struct hf_model *model, const struct tangent *at, const double *p,
-                       const double *q, double *templates)
+static void pull_rates(const struct hf_model *model, const struct tangent *at, const double *numbers,
+                       const double *p, const double *q, double *templates)
 {
-    const uint32_t *slots = model->frozen.tables.ints + model->frozen.tables.ints[HF_I_HISTOSYS_SLOT];
     for (uint32_t i = 0; i < model->templates.n_units; i++) {
         const struct hf_varied_unit *unit = &model->templates.units[i];
+        double factors = 0.0, factors_turn = 0.0, base1;
         for (uint32_t b = 0; b < unit->n_bins; b++) {
             const size_t cell = 8 * (size_t)(unit->first_cell + b / 8 * unit->cell_step) + b % 8;
             const uint32_t bin = unit->first_bin + b, datum = unit->first_datum + b;
             const double turn = q ? q[datum] * at->g[cell] : 0.0,
                          whole = p[datum] * at->g[cell] + (q ? q[datum] * at->g1[cell] : 0.0);
-            double nominal = whole;
-            for (uint32_t e = 0; e < unit->n_entries; e++) {
-                const struct hf_modifier *m = unit->entries[e];
-                const uint32_t slot = slots[unit->first_entry + e];
-                const double by_s = whole * at->s[slot] + turn * at->direction[slot],
-                             by_a = whole * at->t[slot] + turn * at->t1[slot] * at->direction[slot];
-                if (m->hi_template) templates[m->hi_template - 1 + bin] += by_a / 16.0 + 0.5 * by_s;
-                if (m->lo_template) templates[m->lo_template - 1 + bin] += by_a / 16.0 - 0.5 * by_s;
-                nominal -= by_a / 8.0;
-            }
-            if (unit->sample->data_template) templates[unit->sample->data_template - 1 + bin] += nominal;
+            if (unit->place) pull_base(model, unit, at, whole, turn, bin, templates);
+            if (unit->n_factors == 0) continue;
+            const double base = base_of(model, unit, at, numbers, bin, &base1);
+            factors += whole * base + turn * base1;
+            factors_turn += turn * base;
         }
+        pull_factors(model, unit, at, numbers, factors, factors_turn, templates);
     }
 }
 
-/* Chain rule from ln(width), element i of a set, to its rates. */
+/* Chain rule from ln(width), element i of a set, to its rates and uncertainties. */
 static void pull_width(const struct hf_model *model, const double *numbers, const struct hf_set *set,
                        uint32_t i, double by_logarithm, double *templates)
 {
@@ -66,11 +120,22 @@ static void pull_width(const struct hf_model *model, const double *numbers, cons
     const struct hf_varied_width *w = &model->templates.widths[index - 1];
     const uint32_t bin = i - w->first;
     if (!hf_follows_rates(w, numbers, bin)) return;
-    const double factor = set->constraint == HF_POISSON ? 2.0 / hf_rates(w->carriers[0].sample, numbers)[bin]
-                                                        : -1.0 / hf_carried_rate(w, numbers, bin);
-    for (uint32_t k = 0; k < w->n_carriers; k++)
-        if (w->carriers[k].sample->data_template)
-            templates[w->carriers[k].sample->data_template - 1 + bin] += factor * by_logarithm;
+    const bool poisson = set->constraint == HF_POISSON;
+    double squares = 0.0;
+    for (uint32_t k = 0; k < w->n_carriers; k++) {
+        const double u = hf_uncertainty(w->carriers[k].modifier, numbers)[bin];
+        squares += u * u;
+    }
+    const double by_rate = poisson ? 2.0 / hf_rates(w->carriers[0].sample, numbers)[bin]
+                                   : -1.0 / hf_carried_rate(w, numbers, bin),
+                 by_half_square = (poisson ? -2.0 : 1.0) / squares;
+    for (uint32_t k = 0; k < w->n_carriers; k++) {
+        const struct hf_carrier *c = &w->carriers[k];
+        if (c->sample->data_template) templates[c->sample->data_template - 1 + bin] += by_rate * by_logarithm;
+        if (c->modifier->uncertainty_template)
+            templates[c->modifier->uncertainty_template - 1 + bin] +=
+                by_half_square * hf_uncertainty(c->modifier, numbers)[bin] * by_logarithm;
+    }
 }
 
 /* Constraint terms of the gradient and its derivative along the direction (may be NULL). False: outside
@@ -129,7 +194,7 @@ static bool derive(const struct hf_model *model, const struct tangent *at, const
         gradient[i] = 2.0 * (host_digamma(n + 1.0) - host_log(lambda));
         p[i] = n > 0.0 ? 2.0 * (1.0 - n / lambda) : 2.0;
     }
-    pull_rates(model, at, p, NULL, gradient + first_template);
+    pull_rates(model, at, data + first_template, p, NULL, gradient + first_template);
     if (!along) return true;
     for (size_t i = 0; i < frozen->n_main; i++) {
         const double lambda = at->lambda[frozen->place_of[i]], lambda1 = at->lambda1[frozen->place_of[i]],
@@ -138,7 +203,7 @@ static bool derive(const struct hf_model *model, const struct tangent *at, const
         along[i] = -2.0 * lambda1 / lambda;
         p[i] = n > 0.0 ? 2.0 * n * lambda1 / (lambda * lambda) : 0.0;
     }
-    pull_rates(model, at, p, q, along + first_template);
+    pull_rates(model, at, data + first_template, p, q, along + first_template);
     return true;
 }
 
@@ -196,7 +261,7 @@ static void pull_templates(const struct hf_model *model, const struct tangent *a
     const double *numbers = frozen_templates(&model->frozen, data);
     memcpy(templates, frozen_templates(&model->frozen, weights),
            model->frozen.n_templates * sizeof *templates);
-    pull_rates(model, at, weights, NULL, templates);
+    pull_rates(model, at, numbers, weights, NULL, templates);
     for (uint32_t k = 0; k < spec->n_sets; k++)
         for (uint32_t i = 0; spec->sets[k].constraint == HF_POISSON && i < spec->sets[k].size; i++)
             pull_width(model, numbers, &spec->sets[k], i,

@@ -43,7 +43,15 @@ static inline void hf_put_shift(double nominal, double hi, double lo, double *pa
     pair[8] = (up - down) / 16.0;
 }
 
-/* normsys: c1..c6 of the code 4 polynomial, ln hi, ln lo. */
-void hf_normsys_coefficients(const struct hf_modifier *modifier, double c[8]);
+/* normsys: c1..c6 of the code 4 polynomial (not for code 1), ln hi, ln lo, `step` places apart (kernel
+ * tables). */
+void hf_put_coefficients(unsigned code, double hi, double lo, double *to, size_t step);
+
+/* Derivatives of ln v of a normsys with factor v: by hi and lo; of these by the parameter; second ones. At
+ * the kinks of code 1 they belong to the side that the kernels take. */
+struct hf_factor_slopes {
+    double by_hi, by_lo, by_hi_turn, by_lo_turn, by_hi_hi, by_hi_lo, by_lo_lo;
+};
+struct hf_factor_slopes hf_normsys_slopes(unsigned code, double hi, double lo, double parameter);
 
 #endif

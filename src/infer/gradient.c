@@ -367,24 +367,18 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
     return PARITAS_OK;
 }
 
-/* Auxiliary data that change with the templates follow them. */
+/* Auxiliary data that the templates suggest follow them. */
 static paritas_status find_followers(struct gradient *g, struct arena *arena)
 {
     struct infer *infer = &g->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
     const size_t r = g->n_row, n_main = model->n_main;
-    double *rows = arena_array(arena, 2 * r, sizeof *rows),
-           *scaled = arena_array(arena, g->n_templates, sizeof *scaled);
-    if (!rows || !scaled) return paritas_fail_memory(infer->context);
-    for (size_t i = 0; i < g->n_templates; i++)
-        scaled[i] = 1.5 * paritas_model_data(infer->model)[g->n_data + i];
-    TRY(paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows));
-    memcpy(rows + r, rows, r * sizeof *rows);
-    /* without checking that such templates are allowed */
-    model->family->suggest_aux(model, scaled, rows + r + n_main);
-    for (size_t i = 0; i < r; i++)
-        rows[i] = i >= n_main && i < g->n_data && rows[i] != rows[r + i] ? 1.0 : 0.0;
-    g->follows = rows;
+    double *follows = arena_array(arena, r, sizeof *follows);
+    if (!follows) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < r; i++) follows[i] = (double)NAN;
+    model->family->suggest_aux(model, frozen_templates(model, model->data), follows + n_main);
+    for (size_t i = 0; i < r; i++) follows[i] = isnan(follows[i]) ? 0.0 : 1.0;
+    g->follows = follows;
     return PARITAS_OK;
 }
 

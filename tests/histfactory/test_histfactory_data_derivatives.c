@@ -63,6 +63,15 @@ static const paritas_template all_templates[] = {
     {PARITAS_TEMPLATE_HISTOSYS_UP, "QR", "qcd", "jes"},
     {PARITAS_TEMPLATE_NOMINAL, "QR", "signal", NULL},
     {PARITAS_TEMPLATE_NOMINAL, "QS", "qcd", NULL},
+    {PARITAS_TEMPLATE_NORMSYS_UP, "SR", "signal", "theory"},
+    {PARITAS_TEMPLATE_NORMSYS_UP, "SR", "top", "jes"},
+    {PARITAS_TEMPLATE_NORMSYS_DOWN, "SR", "top", "jes"},
+    {PARITAS_TEMPLATE_NORMSYS_DOWN, "CR", "top", "theory"},
+    {PARITAS_TEMPLATE_STATERROR, "SR", "signal", "stat"},
+    {PARITAS_TEMPLATE_STATERROR, "SR", "top", "stat"},
+    {PARITAS_TEMPLATE_SHAPESYS, "SR", "top", "fake"},
+    {PARITAS_TEMPLATE_STATERROR, "CR", "top", "stat_CR"},
+    {PARITAS_TEMPLATE_SHAPESYS, "QS", "qcd", "width"},
 };
 
 /* A function of one number. */

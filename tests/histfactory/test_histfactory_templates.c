@@ -3,12 +3,27 @@
 #include "base/json.h"
 #include "fit/fit_testing.h"
 
-/* Varied numbers of a random workspace: some rates and shifts of every channel. */
+/* Varied numbers of a random workspace: some rates, shifts, factors and uncertainties of every channel. */
 struct varied {
-    paritas_template list[64];
-    char path[64][80]; /* where the document has them */
+    paritas_template list[96];
+    char path[96][80]; /* where the document has them */
     size_t n;
 };
+
+static const struct {
+    paritas_template_kind kind;
+    const char *type, *place;
+} of_modifiers[] = {{PARITAS_TEMPLATE_HISTOSYS_DOWN, "histosys", "data/lo_data"},
+                    {PARITAS_TEMPLATE_HISTOSYS_UP, "histosys", "data/hi_data"},
+                    {PARITAS_TEMPLATE_NORMSYS_DOWN, "normsys", "data/lo"},
+                    {PARITAS_TEMPLATE_NORMSYS_UP, "normsys", "data/hi"},
+                    {PARITAS_TEMPLATE_STATERROR, "staterror", "data"},
+                    {PARITAS_TEMPLATE_SHAPESYS, "shapesys", "data"}};
+
+static bool is_factor(const paritas_template *template)
+{
+    return template->kind == PARITAS_TEMPLATE_NORMSYS_UP || template->kind == PARITAS_TEMPLATE_NORMSYS_DOWN;
+}
 
 static void choose_templates(const paritas_workspace *workspace, struct random *random, bool all,
                              struct varied *v)
@@ -27,14 +42,13 @@ static void choose_templates(const paritas_workspace *workspace, struct random *
             }
             for (size_t k = 0; k < modifiers->count; k++) {
                 const struct json *modifier = json_at(modifiers, k);
-                if (!json_text_is(json_get(modifier, "type"), "histosys")) continue;
-                for (int down = 1; down >= 0; down--) {
+                for (size_t i = 0; i < COUNT(of_modifiers); i++) {
+                    if (!json_text_is(json_get(modifier, "type"), of_modifiers[i].type)) continue;
                     if (v->n == COUNT(v->list) || (!all && random_below(random, 2))) continue;
-                    snprintf(v->path[v->n], sizeof v->path[0],
-                             "/channels/%zu/samples/%zu/modifiers/%zu/data/%s", c, s, k,
-                             down ? "lo_data" : "hi_data");
+                    snprintf(v->path[v->n], sizeof v->path[0], "/channels/%zu/samples/%zu/modifiers/%zu/%s",
+                             c, s, k, of_modifiers[i].place);
                     v->list[v->n] = nominal;
-                    v->list[v->n].kind = down ? PARITAS_TEMPLATE_HISTOSYS_DOWN : PARITAS_TEMPLATE_HISTOSYS_UP;
+                    v->list[v->n].kind = of_modifiers[i].kind;
                     v->list[v->n++].modifier = json_get(modifier, "name")->text;
                 }
             }
@@ -59,12 +73,13 @@ static paritas_model *model_with(paritas_context *context, const paritas_workspa
     char *text = make_array(1 << 18, 1);
     size_t at = (size_t)sprintf(text, "[");
     for (size_t t = 0; t < v->n; t++) {
-        at += (size_t)sprintf(text + at, "%s{\"op\": \"replace\", \"path\": \"%s\", \"value\": [",
-                              t ? ", " : "", v->path[t]);
-        const size_t bins = bins_of(model, v->list[t].channel);
+        const bool factor = is_factor(&v->list[t]);
+        at += (size_t)sprintf(text + at, "%s{\"op\": \"replace\", \"path\": \"%s\", \"value\": %s",
+                              t ? ", " : "", v->path[t], factor ? "" : "[");
+        const size_t bins = factor ? 1 : bins_of(model, v->list[t].channel);
         for (size_t b = 0; b < bins; b++)
             at += (size_t)sprintf(text + at, "%s%.17g", b ? ", " : "", *numbers++);
-        at += (size_t)sprintf(text + at, "]}");
+        at += (size_t)sprintf(text + at, "%s}", factor ? "" : "]");
     }
     sprintf(text + at, "]");
     paritas_workspace *patch, *patched;
@@ -278,6 +293,7 @@ TEST(rows_answer_as_models_made_anew)
             clips.clip_sample_at = seed % 2 ? 2.0 : 0.0;
             clips.clip_bin_at = 8.0;
         }
+        clips.normsys_code = seed % 4 == 3 ? PARITAS_NORMSYS_CODE_1 : 0;
         clips.histosys_code = seed % 5 == 1   ? PARITAS_HISTOSYS_CODE_0
                               : seed % 5 == 2 ? PARITAS_HISTOSYS_CODE_2
                                               : 0;
@@ -407,7 +423,7 @@ TEST(what_a_row_cannot_say_is_refused)
                  bad[6] = {4.0, 0.0, 20.0, (double)INFINITY, 4.0, 0.0};
     const double *init = paritas_model_suggested_init(f.model);
     refused(&f, paritas_model_fill_row(f.context, f.model, NULL, on, row),
-            "templates: channel 'SR', bin 1: these rates would switch the constraint of st[1] on");
+            "templates: channel 'SR', bin 1: these numbers would switch the constraint of st[1] on");
     paritas_job job = {.size = sizeof(paritas_job), .data = row};
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     refused(&f,
@@ -421,7 +437,7 @@ TEST(what_a_row_cannot_say_is_refused)
     paritas_significance_result significance = PARITAS_INIT(paritas_significance_result);
     refused(&f, paritas_significance(f.context, f.model, &job, &significance), "data: channel 'SR', bin 1");
     refused(&f, paritas_model_fill_row(f.context, f.model, NULL, off, row),
-            "bin 0: these rates would switch the constraint of st[0] off");
+            "bin 0: these numbers would switch the constraint of st[0] off");
     refused(&f, paritas_model_fill_row(f.context, f.model, NULL, bad, row),
             "templates: the template nominal of sample 'b' in channel 'SR', bin 1: must be a finite number");
     /* toys, by all four functions */

@@ -56,7 +56,13 @@ static inline struct fixture all_templates(const paritas_options *open, const ch
                                                  {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "sig", "scale"},
                                                  {PARITAS_TEMPLATE_HISTOSYS_UP, "control", "bkg", "scale"},
                                                  {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "bkg", "scale"},
-                                                 {PARITAS_TEMPLATE_NOMINAL, "control", "fakes", NULL}};
+                                                 {PARITAS_TEMPLATE_NOMINAL, "control", "fakes", NULL},
+                                                 {PARITAS_TEMPLATE_NORMSYS_UP, "signal", "bkg", "rate"},
+                                                 {PARITAS_TEMPLATE_NORMSYS_DOWN, "signal", "bkg", "rate"},
+                                                 {PARITAS_TEMPLATE_NORMSYS_DOWN, "signal", "other", "rate"},
+                                                 {PARITAS_TEMPLATE_STATERROR, "signal", "bkg", "stat"},
+                                                 {PARITAS_TEMPLATE_STATERROR, "signal", "sig", "stat"},
+                                                 {PARITAS_TEMPLATE_SHAPESYS, "signal", "other", "sideband"}};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.n_templates = COUNT(templates);
     options.templates = templates;
