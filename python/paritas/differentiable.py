@@ -68,6 +68,15 @@ class Statistic:
     def is_likelihood(self) -> bool:
         return self.quantity == "nll"
 
+    @property
+    def has_second(self) -> bool:
+        """Has it second derivatives? Others would need third ones of the likelihood."""
+        return self.quantity in ("nll", "q", "z")
+
+    @property
+    def second_refused(self) -> str:
+        return f"{self.quantity}: there are second derivatives of nll, q0, qmu and Z0, and no higher ones"
+
 
 NLL = Statistic("nll")
 Q0 = Statistic("q", "q0")
@@ -112,7 +121,8 @@ class Session:
     derivatives are NaN if a fit does not converge or cannot be made ("non_finite": NaN, a negative count,
     rates that switch a bin's constraint on or off). Mask such rows (where, nansum); the others train on.
     return_status=True: (answer, codes), the code of each row's worst fit (names:
-    paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
+    paritas.differentiable.STATUSES; 0 is "converged"). nll, q0, qmu and Z0 have second derivatives; those of
+    the others are refused."""
 
     def __init__(
         self,
@@ -358,29 +368,19 @@ class Session:
         """at: points (..., parameters) of the likelihood, else mu (..., 1) or None; rows: ROW_ARGUMENTS or
         None. wanted: derivatives by `at` and each of rows."""
         batch = batch_of([array.shape for array in (at, *rows) if array is not None])
-        n = prod(batch)
-        points = data = None
-        if at is not None:
-            self.check_at(statistic, at.shape)
-            wide = at if at.shape[:-1] == batch else np.broadcast_to(at, (*batch, at.shape[-1]))
-            points = wide.reshape((n, at.shape[-1]) if statistic.is_likelihood else n)
-        places: list[Any] = [None] * len(rows)
-        for i, array in enumerate(rows):
-            if array is not None:
-                if data is None:
-                    data = np.empty((*batch, len(self._row)))
-                    data[...] = self._row
-                places[i] = self.place_of(ROW_ARGUMENTS[i], array.shape)
-                data[..., places[i]] = array
-        if data is not None:
-            data = data.reshape(n, len(self._row))
-        follow = rows[0] is None or places[0].stop == self.model.main_count
+        points = self._points(statistic, at, batch)
+        data, places = self._data(rows, batch, self._row)
         by_at, by_rows = wanted[0], True in wanted[1:]
-        quantity = _engine.Quantity(
-            statistic.quantity, statistic.test, statistic.outputs, statistic.level, self._shared, follow
-        )
         found = _engine.differentiate(
-            self.model, quantity, self._job, n, points, data, by_rows, by_at, self._engine
+            self.model,
+            self._quantity(statistic, places),
+            self._job,
+            prod(batch),
+            points,
+            data,
+            by_rows,
+            by_at,
+            self._engine,
         )
         slopes = [found.by_at, *[None] * len(rows)]
         if by_rows:
@@ -388,6 +388,62 @@ class Session:
                 found.by_data[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])
             ]
         return Answer(batch, found.values, found.codes, slopes)
+
+    def call_along(
+        self,
+        statistic: Statistic,
+        at: Floats | None,
+        rows: Sequence[Floats | None],
+        directions: Sequence[Floats | None],
+    ) -> "Answer":
+        """Of a statistic with second derivatives: what `call` answers, differentiated along `directions` of
+        `at` and each of rows (None: 0). They broadcast with the arguments."""
+        batch = batch_of([array.shape for array in (at, *rows, *directions) if array is not None])
+        data, places = self._data(rows, batch, self._row)
+        turned, _ = self._data(directions[1:], batch, np.zeros_like(self._row))
+        moved = directions[0]
+        found = _engine.differentiate_along(
+            self.model,
+            self._quantity(statistic, places),
+            self._job,
+            prod(batch),
+            self._points(statistic, at, batch),
+            data,
+            None
+            if moved is None
+            else np.broadcast_to(moved, (*batch, moved.shape[-1])).reshape(prod(batch), -1),
+            turned,
+            self._engine,
+        )
+        slopes = [None if at is None else found.by_at]
+        slopes += [None if place is None else found.by_data[:, :, place] for place in places]
+        return Answer(batch, found.values, found.codes, slopes)
+
+    def _points(self, statistic: Statistic, at: Floats | None, batch: tuple[int, ...]) -> Any:
+        if at is None:
+            return None
+        self.check_at(statistic, at.shape)
+        wide = at if at.shape[:-1] == batch else np.broadcast_to(at, (*batch, at.shape[-1]))
+        return wide.reshape((prod(batch), at.shape[-1]) if statistic.is_likelihood else prod(batch))
+
+    def _data(self, rows: Sequence[Floats | None], batch: tuple[int, ...], otherwise: Floats) -> Any:
+        """(data rows, or None without arguments; place of each argument or None)."""
+        data = None
+        places: list[Any] = [None] * len(rows)
+        for i, array in enumerate(rows):
+            if array is not None:
+                if data is None:
+                    data = np.empty((*batch, len(otherwise)))
+                    data[...] = otherwise
+                places[i] = self.place_of(ROW_ARGUMENTS[i], array.shape)
+                data[..., places[i]] = array
+        return None if data is None else data.reshape(prod(batch), len(otherwise)), places
+
+    def _quantity(self, statistic: Statistic, places: Sequence[Any]) -> Any:
+        follow = places[0] is None or places[0].stop == self.model.main_count
+        return _engine.Quantity(
+            statistic.quantity, statistic.test, statistic.outputs, statistic.level, self._shared, follow
+        )
 
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
@@ -405,17 +461,14 @@ class Answer(NamedTuple):
     codes: NDArray[np.int32]
     slopes: list[Floats | None]
 
-    def pulled_back(self, weights: float | Floats, index: int, shape: tuple[int, ...]) -> Any:
-        """Sum over outputs of weights (n, k) (or one number) times slopes by argument `index`. Weight 0
-        skips NaN, so that masked rows spoil no gradients."""
-        slopes = self.slopes[index]
-        assert slopes is not None
-        if isinstance(weights, float):
-            return weights * slopes.reshape(shape) if weights != 0.0 else np.zeros(shape)
-        parts = weights[:, :, None] * slopes
-        if self.codes.any() or np.isnan(parts).any():
-            parts[weights == 0.0] = 0.0
-        return summed_to(parts.sum(axis=1).reshape((*self.batch, -1)), shape)
+
+def pulled_back(slopes: Floats, weights: Floats, shape: tuple[int, ...]) -> Any:
+    """The sum over outputs of weights (..., k) times slopes (..., k, numbers), in an argument's shape. Weight
+    0 skips NaN, so that masked rows spoil no gradients."""
+    parts = weights[..., None] * slopes
+    if np.isnan(parts).any():
+        parts[weights == 0.0] = 0.0
+    return summed_to(parts.sum(axis=-2), shape)
 
 
 def summed_to(array: Any, shape: tuple[int, ...]) -> Any:

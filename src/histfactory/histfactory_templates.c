@@ -173,13 +173,6 @@ bool hf_templates_list_widths(struct freezer *f)
     return true;
 }
 
-double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
-{
-    double total = 0.0;
-    for (uint32_t k = 0; k < w->n_carriers; k++) total += hf_rates(w->carriers[k].sample, numbers)[bin];
-    return total;
-}
-
 /* tau, or sigma squared (0: no constraint). `alive`: constrained? */
 static double width_from_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin,
                                bool *alive)
@@ -190,8 +183,8 @@ static double width_from_rates(const struct hf_varied_width *w, const double *nu
         *alive = hf_tau_is_alive(rate, uncertainty);
         return hf_tau_of(rate, uncertainty);
     }
-    const double total = hf_carried_rate(w, numbers, bin);
-    double sum = 0.0;
+    double total = 0.0, sum = 0.0;
+    for (uint32_t k = 0; k < w->n_carriers; k++) total += hf_rates(w->carriers[k].sample, numbers)[bin];
     for (uint32_t k = 0; k < w->n_carriers; k++)
         sum += hf_square_of_relative(hf_uncertainty(w->carriers[k].modifier, numbers)[bin], total);
     *alive = sum > 0.0;

@@ -99,8 +99,6 @@ static inline const double *hf_uncertainty(const struct hf_modifier *m, const do
 
 /* What Gaussian constraints add to the constants. */
 double hf_gauss_constant(const struct hf_model *model, const double *numbers);
-/* Sum of the rates under a staterror in a bin. */
-double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, uint32_t bin);
 /* Do these numbers decide the bin's width? Else the measurement does, or there is no constraint. */
 bool hf_follows_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin);
 double hf_width_in_row(const struct hf_model *model, const double *numbers, const struct hf_set *set,

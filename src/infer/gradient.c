@@ -134,6 +134,7 @@ static paritas_status take_rows(struct gradient *g, size_t first, size_t n, cons
         const double *given = data ? data + (first + i) * g->n_row : infer->base.data;
         if (!is_sound(g, given)) {
             give_up(g, first + i, PARITAS_FIT_NON_FINITE, to);
+            if (g->along) give_up(g, first + i, PARITAS_FIT_NON_FINITE, g->along);
             continue;
         }
         struct gradient_row *row = infer_array(infer, 1, sizeof *row);
@@ -416,6 +417,7 @@ static paritas_status run_chunk(struct gradient *g, size_t first, size_t n, cons
     TRY(take_rows(g, first, n, data, to, rows, &m));
     TRY(is_likelihood(g->options.quantity) ? likelihoods(g, m, rows, at, to)
                                            : statistics(g, m, rows, at, to));
+    if (g->along) TRY(gradient_along(g, m, rows, at));
     if (!to->data) return PARITAS_OK;
     TRY(follow(g, m, rows, to->data));
     forget_aux(g, m, rows, to->data);
@@ -438,29 +440,60 @@ static paritas_status run(struct gradient *g, size_t n, const double *at, const 
     return status;
 }
 
-paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,
-                                     const paritas_gradient_options *given, const paritas_job *job, size_t n,
-                                     const double *at, const double *data,
-                                     const paritas_gradient *given_gradient)
+/* `along` NULL: first derivatives only. */
+static paritas_status differentiate(paritas_context *context, const paritas_model *model,
+                                    const paritas_gradient_options *given, const paritas_job *job, size_t n,
+                                    const double *at, const double *data, const double *at_directions,
+                                    const double *directions, const paritas_gradient *given_gradient,
+                                    const paritas_gradient *along)
 {
-    REQUIRE(context, model);
-    struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT};
+    struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT,
+                         .at_directions = at_directions,
+                         .directions = directions,
+                         .along = along};
     paritas_gradient gradient = PARITAS_GRADIENT_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options));
     TRY(SIZED_CHECK(context, paritas_gradient, "gradient", 1, given_gradient));
     TRY(SIZED_TAKE(context, paritas_gradient, "gradient", given_gradient, &gradient));
     if ((size_t)g.options.quantity >= QUANTITY_COUNT)
         return paritas_refuse(context, "quantity %d: there is none of this number", (int)g.options.quantity);
+    if (along && g.options.quantity >= PARITAS_QUANTITY_Q_ASIMOV)
+        return paritas_refuse(context, "%s has first derivatives only",
+                              paritas_quantity_name(g.options.quantity));
     /* documented: an f32 context works in f64 on the host */
     paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
     own.precision = 64;
     paritas_status status = infer_open(&g.infer, &own, model, job, !is_likelihood(g.options.quantity));
     struct arena keep = g.infer.arena;
     g.wants_rows = gradient.data != NULL;
-    g.wants_mu = gradient.at != NULL || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
+    g.wants_mu =
+        gradient.at != NULL || along || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
     if (status == PARITAS_OK) status = open_call(&g, &keep);
     if (status == PARITAS_OK) status = check(&g, n, at);
     if (status == PARITAS_OK) status = run(&g, n, at, data, &gradient);
     arena_free(&keep);
     return own_context_ends(&own, context, status);
+}
+
+paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,
+                                     const paritas_gradient_options *options, const paritas_job *job,
+                                     size_t n, const double *at, const double *data,
+                                     const paritas_gradient *gradient)
+{
+    REQUIRE(context, model);
+    return differentiate(context, model, options, job, n, at, data, NULL, NULL, gradient, NULL);
+}
+
+paritas_status paritas_differentiate_along(paritas_context *context, const paritas_model *model,
+                                           const paritas_gradient_options *options, const paritas_job *job,
+                                           size_t n, const double *at, const double *data,
+                                           const double *at_directions, const double *directions,
+                                           const paritas_gradient *gradient, const paritas_gradient *along)
+{
+    REQUIRE(context, model);
+    paritas_gradient second = PARITAS_GRADIENT_DEFAULT;
+    TRY(SIZED_CHECK(context, paritas_gradient, "along", 1, along));
+    TRY(SIZED_TAKE(context, paritas_gradient, "along", along, &second));
+    return differentiate(context, model, options, job, n, at, data, at_directions, directions, gradient,
+                         &second);
 }
