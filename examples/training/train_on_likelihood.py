@@ -8,10 +8,10 @@ both trainings. It needs jax, and matplotlib for the figure.
     events ─► network ─► histogram of its output ─► templates, variations, MC uncertainties ─► expected Z
                                                                                           ◄─ gradient
 
-Cross-entropy separates signal from background and knows no uncertainty. The observable that separates best is
-also the one whose scale is known worst, so the likelihood trusts it less. Both networks have the same layers
-and events; the second training starts where the first ended. Z is from independent events, in usual
-histograms."""
+Cross-entropy separates signal from background. It knows neither the uncertainties, nor the bins, nor how few
+simulated events a bin may have; the likelihood knows them all. The observable that separates best is also the
+one whose scale is known worst. Both networks have the same layers and events; the second training starts
+where the first ended. Z is from independent events, in usual histograms."""
 
 from __future__ import annotations
 
@@ -206,8 +206,8 @@ def trained(network, loss, steps, rate, z):
 
 
 def compare(steps=(200, 100), events=4000, seed=1):
-    """Both trainings. Networks are chosen by Z of one independent set of events, and compared by another. Z is
-    that of the better of two binnings."""
+    """Both trainings. Networks are chosen by Z of one independent set of events, and compared by another. Z
+    has the better of two binnings."""
     session = make_session()
     training = simulate(seed, events)
     chosen_by, test = (simulate(seed + i, 4 * events) for i in (1, 2))
@@ -243,26 +243,31 @@ def compare(steps=(200, 100), events=4000, seed=1):
 
 
 def draw(found):
-    """Z while training; what one sigma of the worst uncertainty does to the largest background."""
+    """Z while training; signal and background in the bins of both networks."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     left, right = figure.subplots(1, 2)
-    first = 0
+    first, edges = 0, np.linspace(0.0, 1.0, BINS + 1)
     for name, colour in (("cross-entropy", "tab:gray"), ("likelihood", "tab:blue")):
         steps, z = zip(*found["history"][name])
         left.plot([first + step for step in steps], z, color=colour, label=f"trained on {name}")
         first += steps[-1]
-        network, top = found["networks"][name], found["test"]["top"]
-        moved = top + jnp.array(SHIFTS["scale"])
-        nominal, up = (histogram(network, x, YIELDS["top"], EQUAL, None)[0] for x in (top, moved))
-        right.stairs(up / nominal, np.linspace(0.0, 1.0, BINS + 1), color=colour, baseline=None, lw=2)
+        made = {
+            sample: histogram(found["networks"][name], found["test"][sample], number, EQUAL, None)[0]
+            for sample, number in YIELDS.items()
+        }
+        right.stairs(sum(made[sample] for sample in BACKGROUNDS), edges, color=colour, baseline=None, lw=2)
+        right.stairs(made["signal"], edges, color=colour, baseline=None, lw=2, ls="--")
     left.set_xlabel("step")
     left.set_ylabel("expected Z")
     left.legend(frameon=False)
-    right.axhline(1.0, color="black", lw=0.8, ls=":")
+    for label, style in (("background", "-"), ("signal", "--")):
+        right.plot([], [], color="black", ls=style, label=label)
+    right.set_yscale("log")
     right.set_xlabel("output of the network")
-    right.set_ylabel("top, scale up / nominal")
+    right.set_ylabel("events in a bin")
+    right.legend(frameon=False)
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
     return figure
