@@ -157,8 +157,8 @@ PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, si
  *
  * A bin without a constraint has a fixed parameter, which is decided when the model is made. So a row is
  * INVALID_ARGUMENT if its numbers change which bins have a constraint, unless the measurement itself says
- * whether the parameter is fixed. hi and lo of a normsys must be positive. Suggested starts, bounds and constraint widths come from the workspace.
- * Toys of such models are INVALID_ARGUMENT. */
+ * whether the parameter is fixed. hi and lo of a normsys must be positive. Suggested starts, bounds and
+ * constraint widths come from the workspace. Toys of such models are INVALID_ARGUMENT. */
 
 /* How many numbers all templates have together; 0: the model has none. */
 PARITAS_API size_t paritas_model_template_count(const paritas_model *model);

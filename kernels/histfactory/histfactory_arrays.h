@@ -14,8 +14,8 @@
  *                             * product over local parameters                      Gamma
  *
  * A job's own ("varied") numbers follow the auxiliary data in its row, and AUX in the slab: rates and shifts
- * of a varied unit, by panel; if they decide a width, all precisions and tau; if they decide a factor, also all
- * coefficients of normsys.
+ * of a varied unit, by panel; if they decide a width, all precisions and tau; if they decide a factor, also
+ * all coefficients of normsys.
  *
  * u32 table: header, records, lists. elem table: rates, coefficients. Slab: a fit's working memory. A new
  * table, array or vector is one line below; its size uses struct hf_counts (src/histfactory/freeze.h). */

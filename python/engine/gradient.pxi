@@ -54,8 +54,8 @@ def differentiate(Model model not None, Quantity quantity not None, Job job, Py_
 
 def differentiate_along(Model model not None, Quantity quantity not None, Job job, Py_ssize_t n, at=None,
                         data=None, at_directions=None, directions=None, Engine engine=None):
-    """As `differentiate`, of quantities of one output: derivatives along directions of `at` and of rows (None:
-    0) of the value, `by_data` and `by_at`."""
+    """As `differentiate`, of quantities of one output: derivatives along directions of `at` and of rows
+    (None: 0) of the value, `by_data` and `by_at`."""
     cdef Py_ssize_t p = model.parameter_count, wide = p if quantity.at_points else 1
     cdef GradientAnswers first = GradientAnswers.__new__(GradientAnswers)
     cdef GradientAnswers along = GradientAnswers.__new__(GradientAnswers)

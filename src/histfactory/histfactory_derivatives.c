@@ -230,7 +230,7 @@ static void pull_width(const struct width *w, const double *numbers, const doubl
     }
 }
 
-/* Derivatives of a constraint term by its datum and by ln(width), and of these along x', datum', ln(width)'. */
+/* Derivatives of a constraint term by its datum and by ln(width); these along x', datum', ln(width)'. */
 struct term {
     double by_datum, by_width, by_datum1, by_width1;
 };

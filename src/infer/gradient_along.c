@@ -1,4 +1,5 @@
-/* gradient_along.c: second derivatives by row t and mu along (v, m). L: twice the NLL at a fit's parameters x.
+/* gradient_along.c: second derivatives by row t and mu along (v, m). L: twice the NLL at a fit's
+ * parameters x.
  *
  *   q = L(fixed, t) - L(free, t)       dL/dt = L_t(x, t) (envelope theorem), dL/dmu of a conditional fit
  *   x' = -H^-1 (L_xt v + L_x,mu m)     of free parameters; mu' = m in a conditional fit

@@ -1,4 +1,4 @@
-/* Second derivatives along a direction, against differences of first derivatives; symmetry; what is refused. */
+/* Second derivatives along a direction, against differences of first derivatives; symmetry; refusals. */
 #include "gradient_testing.h"
 #include "refusing.h"
 
