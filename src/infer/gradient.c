@@ -490,7 +490,7 @@ paritas_status paritas_differentiate_along(paritas_context *context, const parit
                                            const double *at_directions, const double *directions,
                                            const paritas_gradient *gradient, const paritas_gradient *along)
 {
-    REQUIRE(context, model);
+    REQUIRE(context, model, gradient, along);
     paritas_gradient second = PARITAS_GRADIENT_DEFAULT;
     TRY(SIZED_CHECK(context, paritas_gradient, "along", 1, along));
     TRY(SIZED_TAKE(context, paritas_gradient, "along", along, &second));
