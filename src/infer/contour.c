@@ -79,8 +79,8 @@ static double position_of_bound(const struct search *s, const struct ray *ray)
     return bound;
 }
 
-/* Rays leave into the box: around the best fit, or on one side of each bound where it lies. The covariance has
- * nothing of a parameter at its bound, so the axes are those of the parameters. */
+/* Rays leave into the box: around the best fit, or on one side of each bound where it lies. The covariance
+ * has nothing of a parameter at its bound, so the axes are those of the parameters. */
 static void find_sector(const struct search *s, double *start, double *step)
 {
     static const double starts[3][3] = {{0.0, 0.0, 180.0}, {270.0, 0.0, 270.0}, {90.0, 90.0, 180.0}};

@@ -60,18 +60,18 @@ def test_a_system_without_metal_is_told_so_before_all_else():
 @pytest.mark.parametrize(
     "environment, folder",
     [
-        ({"HOME": "/home/one"}, None),
-        ({"HOME": "/home/one", "XDG_CACHE_HOME": "/var/caches"}, "/var/caches/paritas"),
-        ({"HOME": "/home/one", "XDG_CACHE_HOME": "caches"}, None),
-        ({"HOME": "/home/one", "PARITAS_CACHE": "here"}, "here"),
-        ({"HOME": "/home/one", "PARITAS_CACHE": ""}, ""),
+        ({"HOME": "/users/one"}, None),
+        ({"HOME": "/users/one", "XDG_CACHE_HOME": "/var/caches"}, "/var/caches/paritas"),
+        ({"HOME": "/users/one", "XDG_CACHE_HOME": "caches"}, None),
+        ({"HOME": "/users/one", "PARITAS_CACHE": "here"}, "here"),
+        ({"HOME": "/users/one", "PARITAS_CACHE": ""}, ""),
         ({"HOME": "one"}, ""),
         ({"HOME": "/" + 5000 * "x"}, ""),
         ({}, ""),
     ],
 )
 def test_the_cache_folder_follows_the_environment(environment, folder):
-    usual = "/home/one/Library/Caches/paritas" if sys.platform == "darwin" else "/home/one/.cache/paritas"
+    usual = "/users/one/Library/Caches/paritas" if sys.platform == "darwin" else "/users/one/.cache/paritas"
     assert _engine.cache_folder(environment) == (usual if folder is None else folder)
 
 

@@ -17,6 +17,7 @@ from paritas.other_programs import _KEYWORDS, _NAMES
 NEEDED = {
     "asimov_data": (1.0,),
     "breakdown": ({"all": "uncorr*"},),
+    "contour": ("uncorr_bkguncrt[0]",),
     "scan": (("mu", [0.0, 0.5]),),
     "fit_toys": (None, 8),
     "hypotest_toys": (1.0, 8),

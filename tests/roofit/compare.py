@@ -45,16 +45,16 @@ class RooFit:
             for name, one in self.parameters.items()
             if one.ClassName() == "RooRealVar" and not name.startswith(("nom_", "binWidth"))
         }
+        self.held: set[str] = set()
         self.start = {name: one.getVal() for name, one in self.parameters.items()}
 
     def take_widths(self, widths) -> float:
         """ROOT keeps relative statistical errors in single precision. Takes ours instead; returns the largest
-        relative difference. Global observables lose their ranges, over which ROOT normalizes constraints (at
-        an alpha of -4.2 that is 3e-9 of an NLL). widths: parameter -> width."""
+        relative difference. widths: parameter -> width.
+
+        Without GlobalObservables RooFit normalizes constraints over their parameters, which is constant. Over
+        the ranges of global observables it is not: 3e-9 of an NLL at an alpha of -4.2, more for a Gamma."""
         worst = 0.0
-        for one in self.config.GetGlobalObservables():
-            one.removeMin()
-            one.removeMax()
         for name in filter(lambda name: name.startswith("gamma_stat_"), widths):
             for suffix, width in (("sigma", widths[name]), ("tau", 1 / widths[name] ** 2)):
                 constant = self.workspace.obj(f"{name}_{suffix}")
@@ -64,9 +64,7 @@ class RooFit:
             if self.workspace.obj(f"{name}_tau"):
                 self.workspace.var(f"nom_{name}").setVal(1 / widths[name] ** 2)
         self.widths = widths
-        self.nll_function = self.pdf.createNLL(
-            self.data, ROOT.RooFit.GlobalObservables(self.config.GetGlobalObservables())
-        )
+        self.nll_function = self.pdf.createNLL(self.data)
         return worst
 
     def move(self, point) -> None:
@@ -108,7 +106,7 @@ class RooFit:
         point = {}
         for name, one in self.parameters.items():
             low, high, value = one.getMin(), one.getMax(), self.start[name]
-            if one.isConstant():
+            if one.isConstant() or name in self.held:
                 point[name] = value
             elif name.startswith("alpha_") and low < -1:
                 point[name] = min(max(draw.gauss(0, 1.5), low), high)
@@ -128,7 +126,15 @@ def names_here(name: str, roofit: RooFit) -> str:
         )
         label = stem.removeprefix("gamma_")
         return f"{'staterror' + label[len('stat') :] if label.startswith('stat_') else label}[{index}]"
-    return "lumi" if name == "Lumi" else name.removeprefix("alpha_")
+    return "lumi" if name == "Lumi" else name.removeprefix("alpha_").removeprefix("beta_")
+
+
+def value_here(law, value: float) -> float:
+    """ROOT's own parameter of a Gamma or LogNormal ConstraintTerm as the alpha that Paritas has."""
+    slope = law.get("slope")
+    if slope is None:
+        return value
+    return ((value if law["type"] == "poisson" else (1 + slope) ** value) - 1) / slope
 
 
 def compare(roofit: RooFit, answer, names, seed: int, measurement=None):
@@ -143,6 +149,10 @@ def compare(roofit: RooFit, answer, names, seed: int, measurement=None):
     rounded = roofit.take_widths({name: widths[own] for name, own in free.items() if widths[own] > 0})
     if rounded > 1e-6:
         raise LookupError(f"a width of a statistical error differs by {rounded:.1e}")
+    measured = next(one for one in answer.spec["measurements"] if measurement in (None, one["name"]))
+    laws = {one["name"]: one.get("constraint", {}) for one in measured["config"]["parameters"]}
+    # a factor of an empty bin acts nowhere: fixed here, in ROOT a constraint alone
+    roofit.held = {name for name, own in here.items() if model.suggested_fixed[model.index(own)]}
     draw = random.Random(seed)
     lost = sorted(
         name for name in roofit.parameters if name not in here and not roofit.parameters[name].isConstant()
@@ -153,7 +163,11 @@ def compare(roofit: RooFit, answer, names, seed: int, measurement=None):
     channels = [channel.name for channel in model.channels]
     for _ in range(POINTS):
         point = roofit.random_point(draw)
-        there = {here[name]: value for name, value in point.items() if name in here}
+        there = {
+            here[name]: value_here(laws.get(here[name], {}), value)
+            for name, value in point.items()
+            if name in here
+        }
         rates, nll = roofit.rates(point, channels), roofit.nll(point)
         if not (min(rates) > 0 and abs(nll) < 1e10):
             continue
@@ -167,8 +181,12 @@ def compare(roofit: RooFit, answer, names, seed: int, measurement=None):
     fit = model.fit(starts=10)
     best = dict(zip(model.parameter_names, fit.values))
     lowest = roofit.minimum()
-    there = {name: best[here[name]] for name in here}
-    return (*worst, roofit.nll({**roofit.start, **there}) - lowest), kept
+    if any("slope" in law for law in laws.values()):  # ROOT has other parameters: values alone
+        start = {here[name]: value_here(laws.get(here[name], {}), roofit.start[name]) for name in here}
+        above = (0.5 * fit.twice_nll - model.nll(start)) - (lowest - roofit.nll(roofit.start))
+    else:
+        above = roofit.nll({**roofit.start, **{name: best[here[name]] for name in here}}) - lowest
+    return (*worst, above), kept
 
 
 def add_shape_codes(document, workspace) -> None:

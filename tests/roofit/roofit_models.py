@@ -76,7 +76,7 @@ class Model:
 
     def _sample(self, channel, k, contents, statistical):
         stem = f"{channel}_s{k}"
-        content = ""
+        content, scaled = "", False
         if statistical and (k > 0 or self._chance(0.5)):
             if self._chance(0.3):
                 relative = [self.draw.uniform(0.02, 0.2) for _ in contents]
@@ -88,20 +88,21 @@ class Model:
         if k == 0:
             content += _element("NormFactor", {"Name": "mu", "Val": 1, "Low": 0, "High": 5})
         elif not self.plain and self._chance(0.15):
-            content += self._function()
+            content += self._function("StatError" in content)
+            scaled = True
         elif self._chance(0.2):
             content += _element("NormFactor", {"Name": f"norm{k}", "Val": 1, "Low": 0, "High": 4})
         for alpha in self.alphas:
             if self._chance(0.5):
                 high, low = self.draw.uniform(0.85, 1.3), self.draw.uniform(0.75, 1.1)
                 content += _element("OverallSys", {"Name": alpha, "High": repr(high), "Low": repr(low)})
-            if self._chance(0.4):
+            if self._chance(0.4) and alpha != self.alphas[0]:
                 sides = {
                     f"HistoName{side}": self._histogram(f"{stem}_{alpha}_{side}", self._around(contents, 0.2))
                     for side in ("Low", "High")
                 }
                 content += _element("HistoSys", {"Name": alpha, **sides})
-        if self._chance(0.25):
+        if self._chance(0.25) and not scaled:
             relative = [self.draw.uniform(0.03, 0.25) for _ in contents]
             law = "Poisson" if self.plain else self.draw.choice(["Poisson", "Gaussian"])
             content += _element(
@@ -120,15 +121,15 @@ class Model:
             attributes["NormalizeByTheory"] = "True"
         return _element("Sample", attributes, content)
 
-    def _function(self):
-        name, expression, dependents = self.draw.choice(
-            (
-                ("product", "k1*k2", "k1[1,0,3], k2[1.2,0,3]"),
-                ("root", "sqrt(k3)*pow(k3, 0.5)", "k3[1,0.1,3]"),
-                ("sum", "0.4*k1 + 0.7", "k1[1,0,3]"),
-                ("polynomial", "(1 + 0.5*k4)*(k1 + 0.3*k2) - 0.1*k2", "k1[1,0,3], k2[1.2,0,3], k4[0.5,0,3]"),
-            )
+    def _function(self, statistical):
+        """Sums are refused where bins have errors."""
+        known = (
+            ("product", "k1*k2", "k1[1,0,3], k2[1.2,0,3]"),
+            ("root", "sqrt(k3)*pow(k3, 0.5)", "k3[1,0.1,3]"),
+            ("sum", "0.4*k1 + 0.7", "k1[1,0,3]"),
+            ("polynomial", "(1 + 0.5*k4)*(k1 + 0.3*k2) - 0.1*k2", "k1[1,0,3], k2[1.2,0,3], k4[0.5,0,3]"),
         )
+        name, expression, dependents = self.draw.choice(known[:2] if statistical else known)
         self.functions[name] = _element(
             "Function", {"Name": name, "Expression": expression, "Dependents": dependents}
         )
@@ -143,13 +144,10 @@ class Model:
                 "ParamSetting", {"Const": "True"}, f"alpha_{self.draw.choice(self.alphas)}"
             )
         if not self.plain:
-            for alpha in self.alphas:
-                if self._chance(0.15):
-                    law = self.draw.choice(["Gamma", "LogNormal", "Uniform"])
-                    width = repr(self.draw.uniform(0.1, 0.4))
-                    measurement += _element(
-                        "ConstraintTerm", {"Type": law, "RelativeUncertainty": width}, alpha
-                    )
+            if self._chance(0.4):  # of an alpha without HistoSys, where ROOT would have two parameters
+                law = self.draw.choice(["Gamma", "LogNormal", "Uniform"])
+                term = {"Type": law, "RelativeUncertainty": repr(self.draw.uniform(0.1, 0.4))}
+                measurement += _element("ConstraintTerm", term, self.alphas[0])
         attributes = {"Name": "meas", "Lumi": repr(self.draw.choice([1.0, 1.5])), "LumiRelErr": "0.05"}
         content += _element("Measurement", attributes, measurement)
         return _element("Combination", {"OutputFilePrefix": str(self.folder / "out")}, content)
