@@ -50,17 +50,21 @@ typedef enum paritas_normsys_code { PARITAS_NORMSYS_CODE_LIST(PARITAS_ENUMERATOR
 typedef enum paritas_histosys_code { PARITAS_HISTOSYS_CODE_LIST(PARITAS_ENUMERATOR) } paritas_histosys_code;
 
 /* Numbers of a workspace that may be arguments of each job. */
-#define PARITAS_TEMPLATE_KIND_LIST(ITEM)                                                               \
-    ITEM(PARITAS_TEMPLATE_NOMINAL, 0, "nominal", "rates of a sample in a channel")                     \
-    ITEM(PARITAS_TEMPLATE_HISTOSYS_UP, 1, "histosys_up", "hi_data of a histosys of that sample there") \
-    ITEM(PARITAS_TEMPLATE_HISTOSYS_DOWN, 2, "histosys_down", "lo_data of a histosys of that sample there")
+#define PARITAS_TEMPLATE_KIND_LIST(ITEM)                                                                   \
+    ITEM(PARITAS_TEMPLATE_NOMINAL, 0, "nominal", "rates of a sample in a channel")                         \
+    ITEM(PARITAS_TEMPLATE_HISTOSYS_UP, 1, "histosys_up", "hi_data of a histosys of that sample there")     \
+    ITEM(PARITAS_TEMPLATE_HISTOSYS_DOWN, 2, "histosys_down", "lo_data of a histosys of that sample there") \
+    ITEM(PARITAS_TEMPLATE_NORMSYS_UP, 3, "normsys_up", "hi of a normsys of that sample there")             \
+    ITEM(PARITAS_TEMPLATE_NORMSYS_DOWN, 4, "normsys_down", "lo of a normsys of that sample there")         \
+    ITEM(PARITAS_TEMPLATE_STATERROR, 5, "staterror", "absolute uncertainties of a staterror there")        \
+    ITEM(PARITAS_TEMPLATE_SHAPESYS, 6, "shapesys", "absolute uncertainties of a shapesys there")
 typedef enum paritas_template_kind { PARITAS_TEMPLATE_KIND_LIST(PARITAS_ENUMERATOR) } paritas_template_kind;
 
-/* A template: as many numbers as the channel has bins. */
+/* A template: as many numbers as the channel has bins; of a normsys one. */
 typedef struct paritas_template {
     paritas_template_kind kind;
     const char *channel, *sample;
-    const char *modifier; /* name of the histosys; else NULL */
+    const char *modifier; /* its name; NULL for PARITAS_TEMPLATE_NOMINAL */
 } paritas_template;
 
 /* Options of paritas_model_create. Start from PARITAS_MODEL_OPTIONS_DEFAULT. */
@@ -157,15 +161,15 @@ PARITAS_API const char *paritas_model_sample_name(const paritas_model *model, si
 /* ---- templates ---------------------------------------------------------------------------------- */
 
 /* A model with templates (options.templates) takes their numbers with each data row. They follow the
- * auxiliary data in the order given, one number for each bin of the channel. A function then gives the result
- * of a workspace with these numbers. Interpolation, the widths of staterror (absolute uncertainties over the
- * sum of the rates that carry them) and tau of shapesys follow from the row. Auxiliary data are data, taken
- * as given.
+ * auxiliary data in the order given: one number for each bin of the channel, a single one for a normsys. A
+ * function then gives the result of a workspace with these numbers. Interpolation, the widths of staterror
+ * (absolute uncertainties over the sum of the rates that carry them) and tau of shapesys follow from the row.
+ * Auxiliary data are data, taken as given.
  *
  * A bin without a constraint has a fixed parameter, which is decided when the model is made. So a row is
- * INVALID_ARGUMENT if its rates change which bins have a constraint, unless the measurement itself says
- * whether the parameter is fixed. Suggested starts, bounds and constraint widths come from the workspace.
- * Toys of such models are INVALID_ARGUMENT. */
+ * INVALID_ARGUMENT if its numbers change which bins have a constraint, unless the measurement itself says
+ * whether the parameter is fixed. hi and lo of a normsys must be positive. Suggested starts, bounds and
+ * constraint widths come from the workspace. Toys of such models are INVALID_ARGUMENT. */
 
 /* How many numbers all templates have together; 0: the model has none. */
 PARITAS_API size_t paritas_model_template_count(const paritas_model *model);

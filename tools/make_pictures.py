@@ -3,7 +3,7 @@
 
 brazil, pulls: examples/sbottom_A with one signal point. losscone: a synthetic sweep and its fit;
 losscone_...: its misfit, and a day. moon_...: products of a month by bench/synthetic_month.py.
-speed: the first table of docs/benchmarks.md.
+speed: the first table of docs/benchmarks.md. training: examples/training (needs jax).
 Needs `paritas` as a package and as a program, and matplotlib."""
 
 import io
@@ -150,7 +150,21 @@ def speed():
     return figure
 
 
-PICTURE_OF = {"brazil": brazil, "pulls": pulls, "losscone": losscone_sweep, "speed": speed}
+def training():
+    """A network trained on the likelihood, and one on cross-entropy."""
+    sys.path.insert(0, str(ROOT / "examples" / "training"))
+    import train_on_likelihood
+
+    return train_on_likelihood.draw(train_on_likelihood.compare())
+
+
+PICTURE_OF = {
+    "brazil": brazil,
+    "pulls": pulls,
+    "losscone": losscone_sweep,
+    "speed": speed,
+    "training": training,
+}
 #: many cells and points: pixels are smaller
 PIXELS_OF = {
     one.__name__: one

@@ -43,7 +43,7 @@ KERNEL(hf_expected)
         TEAM_FOR(k, 8 * ch->units * ch->panels) {
             const u32 at = 8 * ch->first_cell + k, panel = k / 8 / ch->units;
             real rate = flush(s[mi[HF_S_XE] + at] * hf_common_gamma(HF, ch, panel, k % 8));
-            if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
+            if (mi[HF_SWITCHES] & HF_CLIP_SAMPLES)
                 rate = SELECT(rate < LOADM1(mr, mi[HF_R_CLIPS]), LOADM1(mr, mi[HF_R_CLIPS]), rate);
             STORE_ROWS(out, rows, stride, HF_EXPECTED_RATES(bins) + at, rate);
         }
@@ -54,7 +54,7 @@ KERNEL(hf_expected)
 FN real hf_not_held(HF_PARAMETERS, u32 bin)
 {
     real inside = R(1.0);
-    if (mi[HF_CLIPS] & HF_CLIP_BINS)
+    if (mi[HF_SWITCHES] & HF_CLIP_BINS)
         inside = SELECT(s[mi[HF_S_LAMBDA] + bin] <= LOADM1(mr, mi[HF_R_CLIPS] + 1), R(0.0), inside);
     return inside;
 }

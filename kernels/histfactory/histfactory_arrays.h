@@ -14,7 +14,8 @@
  *                             * product over local parameters                      Gamma
  *
  * A job's own ("varied") numbers follow the auxiliary data in its row, and AUX in the slab: rates and shifts
- * of a varied unit, by panel; if they decide a width, all precisions and tau.
+ * of a varied unit, by panel; if they decide a width, all precisions and tau; if they decide a factor, also
+ * all coefficients of normsys.
  *
  * u32 table: header, records, lists. elem table: rates, coefficients. Slab: a fit's working memory. A new
  * table, array or vector is one line below; its size uses struct hf_counts (src/histfactory/freeze.h). */
@@ -57,7 +58,7 @@
     VECTOR(MAIN, 8 * n->panels)                                                       \
     VECTOR(AUX, n->slots)     /* follows MAIN */                                      \
     VECTOR(VARIED, n->varied) /* follows AUX */                                       \
-    VECTOR(WIDTHS, n->widths) /* follows VARIED: precision, tau; 0: see elem table */ \
+    VECTOR(WIDTHS, n->widths) /* follows VARIED: as above; 0: see elem table */       \
     VECTOR(GRADIENT, n->slots)                                                        \
     VECTOR(HS, n->shifts) /* s(a), t(a), t'(a), t''(a), for each code */              \
     VECTOR(HT, n->shifts)                                                             \
@@ -121,7 +122,7 @@ enum hf_header {
     HF_SCALARS,
     HF_NORMSYS_CODE,  /* 1, 4; HF_OWN_CODES */
     HF_HISTOSYS_CODE, /* hf_shift_code; more: offset of an hf_shift_codes record */
-    HF_CLIPS,         /* hf_clip */
+    HF_SWITCHES,      /* hf_switch */
     HF_HAS_POISSON,
     HF_HAS_AFFINE,
     HF_DATA,                                    /* of a data row: 8 * panels + slots + varied numbers */
@@ -158,7 +159,7 @@ enum hf_shift_code {
     HF_SHIFT_POLYNOMIAL = 4 /* 4p */
 };
 
-enum hf_clip { HF_CLIP_SAMPLES = 1, HF_CLIP_BINS = 2 };
+enum hf_switch { HF_CLIP_SAMPLES = 1, HF_CLIP_BINS = 2, HF_VARIED_FACTORS = 4 };
 enum hf_scalar_of_fit {
     HF_FIT_VALUE,
     HF_FIT_BAD_LOCAL, /* 1: bad local pivot */

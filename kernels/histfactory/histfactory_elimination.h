@@ -31,7 +31,8 @@ FN void hf_cells_without(HF_PARAMETERS, hf_channel ch, u32 panel, u32 set)
             if (carries)
                 g = pflush(PACK_OF(s[mi[HF_S_F] + unit]) *
                            hf_gamma_without(HF, ch, un, panel, b, set, HF_NO_SET));
-            if (mi[HF_CLIPS] & HF_CLIP_SAMPLES) g = PSELECT(LOADP(HF_S(XG), cell + b) == PK(0.0), PK(0.0), g);
+            if (mi[HF_SWITCHES] & HF_CLIP_SAMPLES)
+                g = PSELECT(LOADP(HF_S(XG), cell + b) == PK(0.0), PK(0.0), g);
             const pack rate = pflush(LOADP(HF_S(BASE), cell + b) * g);
             STOREP(xs, 8 * u + b, rate);
             STOREP(xe, 8 * u + b, pflush(rate * phi));
@@ -69,7 +70,7 @@ FN pack hf_bin_curvature(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack ka
         const hf_continued c = hf_continue(HF, ch, panel, b, lambda, kept);
         curve = PSELECT(c.here, c.curvature, curve);
     }
-    if (mi[HF_CLIPS] & HF_CLIP_BINS) return PSELECT(lambda <= hf_bin_clip(mi, mr), zero, curve);
+    if (mi[HF_SWITCHES] & HF_CLIP_BINS) return PSELECT(lambda <= hf_bin_clip(mi, mr), zero, curve);
     return curve;
 }
 

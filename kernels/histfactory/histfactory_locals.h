@@ -44,7 +44,8 @@ FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 
         pack rate = pflush(
             pflush(PACK_OF(flush(s[mi[HF_S_F] + unit] * s[mi[HF_S_PHI] + unit])) * LOADP(HF_S(BASE), cell)) *
             hf_gamma_without(HF, ch, un, panel, b, set, set2));
-        if (mi[HF_CLIPS] & HF_CLIP_SAMPLES) rate = PSELECT(LOADP(HF_S(XS), cell) == PK(0.0), PK(0.0), rate);
+        if (mi[HF_SWITCHES] & HF_CLIP_SAMPLES)
+            rate = PSELECT(LOADP(HF_S(XS), cell) == PK(0.0), PK(0.0), rate);
         sum = sum + rate;
     }
     return pflush(sum);

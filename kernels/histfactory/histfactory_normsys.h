@@ -21,35 +21,32 @@ typedef struct {
     pmask outer, linear;
 } hf_factor_shape;
 
-FN hf_factor_shape hf_normsys_shape(CONSTANT u32 *mi, CONSTANT elem *mr, pack a, u32 i)
+FN hf_factor_shape hf_normsys_shape(hf_numbers c, u32 n, pack a, u32 i)
 {
-    const u32 n = mi[HF_NORMSYS_ENTRIES];
-    CONSTANT elem *c = HF_R(NORMSYS);
-    const pack bound = LOADM(c + HF_NORMSYS_BOUND * n, i);
+    const pack bound = hf_number(c, HF_NORMSYS_BOUND * n + i);
     hf_factor_shape shape;
     shape.outer = OR(a >= bound, a <= -bound);
-    shape.linear = LOADM(c + HF_NORMSYS_LINEAR * n, i) > PK(0.0);
-    shape.rate = PSELECT(a >= PK(0.0), LOADM(c + HF_NORMSYS_UP * n, i), -LOADM(c + HF_NORMSYS_DOWN * n, i));
+    shape.linear = hf_number(c, HF_NORMSYS_LINEAR * n + i) > PK(0.0);
+    shape.rate =
+        PSELECT(a >= PK(0.0), hf_number(c, HF_NORMSYS_UP * n + i), -hf_number(c, HF_NORMSYS_DOWN * n + i));
     return shape;
 }
 
-FN_LARGE hf_factor_of_entry hf_normsys_of_own_code(CONSTANT u32 *mi, CONSTANT elem *mr, pack a, u32 i)
+FN_LARGE hf_factor_of_entry hf_normsys_of_own_code(hf_numbers c, u32 n, pack a, u32 i)
 {
-    const u32 n = mi[HF_NORMSYS_ENTRIES];
-    CONSTANT elem *c = HF_R(NORMSYS);
     const pack zero = PK(0.0), one = PK(1.0);
-    const hf_factor_shape shape = hf_normsys_shape(mi, mr, a, i);
+    const hf_factor_shape shape = hf_normsys_shape(c, n, a, i);
     const pmask exponential = AND(shape.outer, PNOT(shape.linear));
-    pack v = LOADM(c + 5 * n, i), d = v;
-    v = PFMA(v, a, LOADM(c + 4 * n, i));
+    pack v = hf_number(c, 5 * n + i), d = v;
+    v = PFMA(v, a, hf_number(c, 4 * n + i));
     UNROLL for (u32 k = 0; k < 4; k++)
     {
         d = PFMA(d, a, v);
-        v = PFMA(v, a, LOADM(c + (3 - k) * n, i));
+        v = PFMA(v, a, hf_number(c, (3 - k) * n + i));
     }
     d = PFMA(d, a, v);
     v = PFMA(v, a, one);
-    const pack line = PFMA(shape.rate, a, LOADM(c + HF_NORMSYS_OFFSET * n, i));
+    const pack line = PFMA(shape.rate, a, hf_number(c, HF_NORMSYS_OFFSET * n + i));
     v = PSELECT(shape.outer, PSELECT(shape.linear, line, one), v);
     d = PSELECT(shape.outer, shape.rate, d);
     const pmask held = AND(shape.linear, v <= zero);
@@ -60,31 +57,28 @@ FN_LARGE hf_factor_of_entry hf_normsys_of_own_code(CONSTANT u32 *mi, CONSTANT el
     return f;
 }
 
-FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, pack a, u32 i,
-                                 u32 derivatives)
+FN hf_factor_of_entry hf_normsys(hf_numbers c, u32 n, u32 code, pack a, u32 i, u32 derivatives)
 {
-    if (code == HF_OWN_CODES) return hf_normsys_of_own_code(mi, mr, a, i);
-    const u32 n = mi[HF_NORMSYS_ENTRIES];
-    CONSTANT elem *c = HF_R(NORMSYS);
+    if (code == HF_OWN_CODES) return hf_normsys_of_own_code(c, n, a, i);
     hf_factor_of_entry f;
     f.v = f.u = PK(1.0);
     f.exponent = PK(0.0);
     pmask outer = PK(0.0) < PK(1.0);
     if (code == 4) {
-        pack v = LOADM(c + 5 * n, i), d = v;
+        pack v = hf_number(c, 5 * n + i), d = v;
         outer = OR(a >= PK(1.0), a <= PK(-1.0));
-        v = PFMA(v, a, LOADM(c + 4 * n, i));
+        v = PFMA(v, a, hf_number(c, 4 * n + i));
         UNROLL for (u32 k = 0; k < 4; k++)
         {
             if (derivatives) d = PFMA(d, a, v);
-            v = PFMA(v, a, LOADM(c + (3 - k) * n, i));
+            v = PFMA(v, a, hf_number(c, (3 - k) * n + i));
         }
         if (derivatives) d = PFMA(d, a, v);
         f.v = PFMA(v, a, PK(1.0));
         if (derivatives) f.u = pflush(PDIVIDE(d, f.v));
     }
     if (PANY(outer)) {
-        const pack rate = PSELECT(a >= PK(0.0), LOADM(c + 6 * n, i), -LOADM(c + 7 * n, i));
+        const pack rate = PSELECT(a >= PK(0.0), hf_number(c, 6 * n + i), -hf_number(c, 7 * n + i));
         f.v = PSELECT(outer, PK(1.0), f.v);
         f.u = PSELECT(outer, rate, f.u);
         f.exponent = PSELECT(outer, pflush(a * rate), PK(0.0));
@@ -93,9 +87,10 @@ FN hf_factor_of_entry hf_normsys(CONSTANT u32 *mi, CONSTANT elem *mr, u32 code, 
 }
 
 /* F per unit, 8 interleaved products, then a tree; logarithms go to `exponents`, u to NU. */
-FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivatives)
+FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivatives, u32 varied)
 {
-    const u32 code = mi[HF_NORMSYS_CODE];
+    const u32 code = mi[HF_NORMSYS_CODE], entries = mi[HF_NORMSYS_ENTRIES];
+    const hf_numbers c = hf_coefficients(HF, varied);
     CONSTANT u32 *slot = HF_I(NORMSYS_SLOT);
     GLOBAL const real *x = HF_S(X);
     GLOBAL real *nu = HF_S(NU);
@@ -112,7 +107,7 @@ FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivativ
                     continue;
                 }
                 const hf_factor_of_entry f =
-                    hf_normsys(mi, mr, code, GATHERP(x, slot, i + j), i + j, derivatives);
+                    hf_normsys(c, entries, code, GATHERP(x, slot, i + j), i + j, derivatives);
                 product[j / PACK] = pflush(product[j / PACK] * f.v);
                 exponent.part[j / PACK] = exponent.part[j / PACK] + f.exponent;
                 if (derivatives) STOREP(nu, i + j, f.u);
@@ -125,33 +120,46 @@ FN void hf_normsys_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivativ
     }
 }
 
+/* With coefficients of the job's own. */
+FN_LARGE void hf_varied_products(HF_PARAMETERS, GLOBAL real *exponents, u32 derivatives)
+{
+    hf_normsys_products(HF, exponents, derivatives, 1);
+}
+
 /* NQ from NU. */
-FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
+FN void hf_normsys_curvature_of(HF_PARAMETERS, u32 varied)
 {
     const u32 n = mi[HF_NORMSYS_ENTRIES], code = mi[HF_NORMSYS_CODE];
-    CONSTANT elem *c = HF_R(NORMSYS);
+    const hf_numbers c = hf_coefficients(HF, varied);
     CONSTANT u32 *slot = HF_I(NORMSYS_SLOT);
     TEAM_FOR_PACK(i, n) {
         pack q = PK(0.0);
         if (code != 1) {
             const pack a = GATHERP(HF_S(X), slot, i), u = LOADP(HF_S(NU), i),
-                       v = hf_normsys(mi, mr, code, a, i, 0).v;
+                       v = hf_normsys(c, n, code, a, i, 0).v;
             pmask outer = OR(a >= PK(1.0), a <= PK(-1.0)), line = PK(1.0) < PK(0.0);
             if (code == HF_OWN_CODES) {
-                const hf_factor_shape shape = hf_normsys_shape(mi, mr, a, i);
+                const hf_factor_shape shape = hf_normsys_shape(c, n, a, i);
                 line = AND(shape.linear, OR(shape.outer, v <= PK(0.0)));
                 outer = OR(shape.outer, line);
             }
-            pack d2 = PK(30.0) * LOADM(c + 5 * n, i);
-            d2 = PFMA(d2, a, PK(20.0) * LOADM(c + 4 * n, i));
-            d2 = PFMA(d2, a, PK(12.0) * LOADM(c + 3 * n, i));
-            d2 = PFMA(d2, a, PK(6.0) * LOADM(c + 2 * n, i));
-            d2 = PFMA(d2, a, PK(2.0) * LOADM(c + n, i));
+            pack d2 = PK(30.0) * hf_number(c, 5 * n + i);
+            d2 = PFMA(d2, a, PK(20.0) * hf_number(c, 4 * n + i));
+            d2 = PFMA(d2, a, PK(12.0) * hf_number(c, 3 * n + i));
+            d2 = PFMA(d2, a, PK(6.0) * hf_number(c, 2 * n + i));
+            d2 = PFMA(d2, a, PK(2.0) * hf_number(c, n + i));
             q = PSELECT(outer, q, PFMA(-u, u, PDIVIDE(d2, PSELECT(line, PK(1.0), v))));
             q = PSELECT(line, -u * u, q);
         }
         STOREP(HF_S(NQ), i, pflush(q));
     }
+}
+FN_LARGE void hf_normsys_curvature(HF_PARAMETERS)
+{
+    if (mi[HF_SWITCHES] & HF_VARIED_FACTORS)
+        hf_normsys_curvature_of(HF, 1);
+    else
+        hf_normsys_curvature_of(HF, 0);
 }
 
 #endif

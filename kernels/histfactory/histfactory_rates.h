@@ -18,10 +18,12 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
 {
     GLOBAL const real *x = HF_S(X);
     GLOBAL real *exponents = HF_S(PHI); /* until Phi is made */
-    if (derivatives)
-        hf_normsys_products(HF, exponents, 1);
+    if (mi[HF_SWITCHES] & HF_VARIED_FACTORS)
+        hf_varied_products(HF, exponents, derivatives);
+    else if (derivatives)
+        hf_normsys_products(HF, exponents, 1, 0);
     else
-        hf_normsys_products(HF, exponents, 0);
+        hf_normsys_products(HF, exponents, 0, 0);
     TEAM_BARRIER();
     TEAM_FOR_PACK(unit, mi[HF_UNITS]) {
         const pack e = LOADP(exponents, unit), zero = PK(0.0);
@@ -48,7 +50,7 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
  * multiplies the sum. */
 FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
 {
-    const u32 clips = mi[HF_CLIPS], common = ch->common, units = ch->units;
+    const u32 clips = mi[HF_SWITCHES], common = ch->common, units = ch->units;
     const pack zero = PK(0.0), one = PK(1.0);
     const pmask real_bin = empty <= zero;
     pack gamma = one, sum = zero, lambda = empty;
@@ -93,7 +95,7 @@ FN_LARGE void hf_panels(HF_PARAMETERS)
             const pack empty = LOADM(HF_R(LAMBDA0), bin);
             pack lambda = hf_bin_rates(HF, ch, pn->index, b, empty);
             pmask clipped = zero > one;
-            if (mi[HF_CLIPS] & HF_CLIP_BINS) {
+            if (mi[HF_SWITCHES] & HF_CLIP_BINS) {
                 const pack clip = hf_bin_clip(mi, mr);
                 clipped = AND(lambda < clip, empty <= zero);
                 lambda = PSELECT(clipped, clip, lambda);
@@ -206,7 +208,7 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_channel ch)
                 if (common) w = pflush(w * LOADP(x, hf_local_slot(mi, ch, 0, panel) + b));
                 t.part[b / PACK] = PFMA(w, LOADP(HF_S(XS), cell + b), t.part[b / PACK]);
                 if (!common && un->set_count > 0) w = pflush(w * hf_gamma(HF, ch, un, panel, b));
-                if (mi[HF_CLIPS] & HF_CLIP_SAMPLES)
+                if (mi[HF_SWITCHES] & HF_CLIP_SAMPLES)
                     w = PSELECT(LOADP(HF_S(XG), cell + b) == PK(0.0), PK(0.0), w);
                 STOREP(HF_S(CELL_WEIGHT), cell + b, w);
             }

@@ -152,6 +152,11 @@ FN hf_numbers hf_taus(HF_PARAMETERS, u32 varied)
 {
     return hf_numbers_of(HF_R(TAU), HF_S(WIDTHS) + mi[HF_SLOTS], varied);
 }
+/* Of normsys entries. */
+FN hf_numbers hf_coefficients(HF_PARAMETERS, u32 varied)
+{
+    return hf_numbers_of(HF_R(NORMSYS), HF_S(WIDTHS) + 2 * mi[HF_SLOTS], varied);
+}
 FN pack hf_precision(HF_PARAMETERS, u32 slot)
 {
     return hf_number(hf_precisions(HF, mi[HF_S_WIDTHS]), slot);

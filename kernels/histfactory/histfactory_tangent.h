@@ -48,7 +48,7 @@ FN pack hf_tangent_cell(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 k, p
     const pack f = PACK_OF(s[mi[HF_S_F] + unit]), phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
     const pack gamma = hf_gamma(HF, ch, un, panel, b), whole = pflush(pflush(f * phi) * gamma);
     pmask low = held;
-    if (mi[HF_CLIPS] & HF_CLIP_SAMPLES) {
+    if (mi[HF_SWITCHES] & HF_CLIP_SAMPLES) {
         /* XG is 0 if clipped or if the product is 0 */
         const pmask still = OR(whole < zero, OR(whole > zero, zero < hf_sample_clip(mi, mr)));
         low = OR(low, AND(LOADP(HF_S(XG), cell) == zero, still));
@@ -83,7 +83,7 @@ FN_LARGE void hf_tangent(HF_PARAMETERS, GLOBAL const real *direction)
             for (u32 b = 0; b < bins; b += PACK) {
                 const u32 bin = hf_first_bin(ch, panel) + b;
                 pmask held = zero > zero;
-                if (mi[HF_CLIPS] & HF_CLIP_BINS) held = LOADP(HF_S(LAMBDA), bin) <= hf_bin_clip(mi, mr);
+                if (mi[HF_SWITCHES] & HF_CLIP_BINS) held = LOADP(HF_S(LAMBDA), bin) <= hf_bin_clip(mi, mr);
                 pack sum = zero;
                 for (u32 k = 0; k < ch->units; k++)
                     sum = hf_tangent_cell(HF, ch, panel, b, k, held, PACK_OF(relative[k]),

@@ -50,3 +50,33 @@ def differentiate(Model model not None, Quantity quantity not None, Job job, Py_
         answers.c.at = <double *>address(answers.by_at)
     paritas_differentiate(model.c, &quantity.c, job_of(job), n, points.at, rows.at, &answers.c, engine)
     return answers
+
+
+def differentiate_along(Model model not None, Quantity quantity not None, Job job, Py_ssize_t n, at=None,
+                        data=None, at_directions=None, directions=None, Engine engine=None):
+    """As `differentiate`, of quantities of one output: derivatives along directions of `at` and of rows
+    (None: 0) of the value, `by_data` and `by_at`."""
+    cdef Py_ssize_t p = model.parameter_count, wide = p if quantity.at_points else 1
+    cdef GradientAnswers first = GradientAnswers.__new__(GradientAnswers)
+    cdef GradientAnswers along = GradientAnswers.__new__(GradientAnswers)
+    cdef Array points = matrix(at, p, "parameters") if quantity.at_points else vector(at, n, "mu")
+    cdef Array rows = matrix(data, model.data_count, "data")
+    cdef Array turns = matrix(directions, model.data_count, "directions")
+    cdef Array moves = matrix(at_directions, wide, "at_directions")
+    for array in (rows, points, turns, moves):
+        if (<Array>array).array is not None and (<Array>array).n != n:
+            raise InvalidArgument(f"{n} rows are wanted")
+    first.c = along.c = paritas_gradient_default
+    first.values = new_matrix(n, 1).array
+    along.codes = cnp.PyArray_EMPTY(1, <cnp.npy_intp *>&n, cnp.NPY_INT32, 0)
+    along.values = new_matrix(n, 1).array
+    along.by_data = new_block(n, 1, model.data_count).array
+    along.by_at = new_block(n, 1, wide).array
+    first.c.values = <double *>address(first.values)
+    first.c.statuses = <paritas_fit_status *>address(along.codes)
+    along.c.values = <double *>address(along.values)
+    along.c.data = <double *>address(along.by_data)
+    along.c.at = <double *>address(along.by_at)
+    paritas_differentiate_along(model.c, &quantity.c, job_of(job), n, points.at, rows.at, moves.at, turns.at,
+                                &first.c, &along.c, engine)
+    return along

@@ -157,6 +157,7 @@ limit_toys: _Answer
 interval_toys: _Answer
 goodness_of_fit_toys: _Answer
 differentiate: _Answer
+differentiate_along: _Answer
 hypotest_of_store: _Answer
 
 def merge_stores(paths: list[str], output: str) -> None: ...

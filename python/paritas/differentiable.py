@@ -25,11 +25,22 @@ from .workspace import DocumentLike, document
 STATUSES: list[str] = list(_engine.enumeration("paritas_fit_status"))
 #: a sample's name (in every channel), (channel, sample), or several
 Samples = Union[str, tuple[str, str], Iterable[Union[str, tuple[str, str]]]]
-#: a histosys's name (in every sample), (channel, sample, modifier), or several
-Variations = Union[str, tuple[str, str, str], Iterable[Union[str, tuple[str, str, str]]]]
+#: a modifier's name (in every sample), (channel, sample, modifier), or several
+Modifiers = Union[str, tuple[str, str, str], Iterable[Union[str, tuple[str, str, str]]]]
 #: in the front ends' order
-ROW_ARGUMENTS = ("data", "signal", "background", "variations_up", "variations_down")
+ROW_ARGUMENTS = (
+    "data",
+    "signal",
+    "background",
+    "variations_up",
+    "variations_down",
+    "factors_up",
+    "factors_down",
+    "uncertainties",
+)
 _ROW_ARGUMENTS = set(ROW_ARGUMENTS)
+#: calls give both at once, (up, down)
+_PAIRS = ("variations", "factors")
 Template = tuple[str, str, str, Optional[str]]
 
 
@@ -57,6 +68,15 @@ class Statistic:
     def is_likelihood(self) -> bool:
         return self.quantity == "nll"
 
+    @property
+    def has_second(self) -> bool:
+        """Has it second derivatives? Others would need third ones of the likelihood."""
+        return self.quantity in ("nll", "q", "z")
+
+    @property
+    def second_refused(self) -> str:
+        return f"{self.quantity}: there are second derivatives of nll, q0, qmu and Z0, and no higher ones"
+
 
 NLL = Statistic("nll")
 Q0 = Statistic("q", "q0")
@@ -83,8 +103,9 @@ class Session:
     calls. Threads may share it. Unpickling rebuilds it on the device that it names.
 
     signal, background: samples whose nominal rates are arguments. variations: histosys modifiers whose up and
-        down templates are. Numbers not given are the workspace's. arguments: for each the (channel, sample)
-        or (channel, sample, modifier) of its bins, in order.
+        down templates are. factors: normsys modifiers whose hi and lo are. uncertainties: staterror and
+        shapesys modifiers whose absolute uncertainties are. Numbers not given are the workspace's.
+        arguments: for each the (channel, sample) or (channel, sample, modifier) of its numbers, in order.
     sizes: length of each.
 
     Methods take arrays by name, with the argument's numbers in the last dimension. The dimensions before it
@@ -92,21 +113,25 @@ class Session:
 
       signal, background  nominal rates, as the session names them; or a mapping from (channel, sample), or
                           channel, to arrays
-      variations          (up, down) templates, the same way; either may be None
+      variations, factors (up, down) templates, and hi and lo, the same way; either may be None
+      uncertainties       absolute, bin by bin, such as sqrt(SoftHistogram's variances)
       data                main data (auxiliary data then follow from these templates), or main and auxiliary
 
     Answers have the shape of the batch and the arrays' type; computations are in float64. A row and its
     derivatives are NaN if a fit does not converge or cannot be made ("non_finite": NaN, a negative count,
     rates that switch a bin's constraint on or off). Mask such rows (where, nansum); the others train on.
     return_status=True: (answer, codes), the code of each row's worst fit (names:
-    paritas.differentiable.STATUSES; 0 is "converged"). Second derivatives are refused."""
+    paritas.differentiable.STATUSES; 0 is "converged"). nll, q0, qmu and Z0 have second derivatives; those of
+    the others are refused."""
 
     def __init__(
         self,
         workspace: Model | DocumentLike,
         signal: Samples | None = None,
         background: Samples | None = None,
-        variations: Variations | None = None,
+        variations: Modifiers | None = None,
+        factors: Modifiers | None = None,
+        uncertainties: Modifiers | None = None,
         *,
         poi: str | None = None,
         measurement: str | None = None,
@@ -141,20 +166,30 @@ class Session:
             "signal": _samples(plain, signal, "signal"),
             "background": _samples(plain, background, "background"),
         }
-        modifiers = _modifiers(found, plain, variations)
+        types = _modifier_types(found, plain)
+        shapes = _modifiers(types, variations, "variations", ("histosys",))
+        scales = _modifiers(types, factors, "factors", ("normsys",))
+        widths = _modifiers(types, uncertainties, "uncertainties", ("staterror", "shapesys"))
         _check_once("signal and background", [*samples["signal"], *samples["background"]])
-        _check_once("variations", modifiers)
         bins = {name: count for name, count, _ in plain.channel_layout}
         templates: list[Template] = [("nominal", *pair, None) for pairs in samples.values() for pair in pairs]
-        templates += [(kind, *triple) for kind in ("histosys_up", "histosys_down") for triple in modifiers]
+        templates += [(kind, *of) for kind in ("histosys_up", "histosys_down") for of in shapes]
+        templates += [(kind, *of) for kind in ("normsys_up", "normsys_down") for of in scales]
+        templates += [(_width_type(types, of), *of) for of in widths]
         self.model = Model(found, **given, templates=templates) if templates else plain
         self.arguments: dict[str, Sequence[tuple[str, ...]]] = {
             "data": [],
             **samples,
-            "variations_up": modifiers,
-            "variations_down": modifiers,
+            "variations_up": shapes,
+            "variations_down": shapes,
+            "factors_up": scales,
+            "factors_down": scales,
+            "uncertainties": widths,
         }
-        self.sizes = {name: sum(bins[of[0]] for of in self.arguments[name]) for name in ROW_ARGUMENTS[1:]}
+        self.sizes = {
+            name: len(scales) if "factors" in name else sum(bins[of[0]] for of in self.arguments[name])
+            for name in ROW_ARGUMENTS[1:]
+        }
         self._places = _places(self.model, self.sizes)
         self._row = np.array(self.model.data)
         self._job = job_of(self.model, None, init, bounds, fixed)
@@ -163,7 +198,9 @@ class Session:
             "workspace": found,
             "signal": samples["signal"] or None,
             "background": samples["background"] or None,
-            "variations": modifiers or None,
+            "variations": shapes or None,
+            "factors": scales or None,
+            "uncertainties": widths or None,
             **given,
             **copy.deepcopy({"init": init, "bounds": bounds, "fixed": fixed}),
             "shared": shared,
@@ -270,16 +307,17 @@ class Session:
         raise NotImplementedError
 
     def _row_arguments(self, given: dict[str, Any]) -> list[Any]:
-        """Splits `variations` into up and down, joins mappings."""
+        """Splits `variations` and `factors` into up and down, joins mappings."""
         found: list[Any] = [None] * len(ROW_ARGUMENTS)
         if not given:
             return found
-        if "variations" in given:
-            up, down = given.pop("variations") or (None, None)
-            given["variations_up"], given["variations_down"] = up, down
+        for name in _PAIRS:
+            if name in given:
+                given[f"{name}_up"], given[f"{name}_down"] = given.pop(name) or (None, None)
         if not given.keys() <= _ROW_ARGUMENTS:
             unknown = ", ".join(sorted(given.keys() - _ROW_ARGUMENTS))
-            raise TypeError(f"{unknown}: the arguments are data, signal, background and variations")
+            known = "data, signal, background, variations, factors and uncertainties"
+            raise TypeError(f"{unknown}: the arguments are {known}")
         for name, value in given.items():
             found[ROW_ARGUMENTS.index(name)] = (
                 self._joined(name, value) if isinstance(value, Mapping) else value
@@ -314,7 +352,8 @@ class Session:
             main, aux = self.model.main_count, self.model.aux_count
             wanted = f"{main} (main data) or {main + aux} (auxiliary data behind them)"
         elif self.sizes[name]:
-            wanted = f"{self.sizes[name]} (bins of {_listed(self.arguments[name])})"
+            what = "one each" if "factors" in name else "bins"
+            wanted = f"{self.sizes[name]} ({what} of {_listed(self.arguments[name])})"
         else:
             return f"{name}: the session was made without; name it there"
         return f"{name}: the last dimension is {wanted}, the shape given is {shape}"
@@ -329,29 +368,19 @@ class Session:
         """at: points (..., parameters) of the likelihood, else mu (..., 1) or None; rows: ROW_ARGUMENTS or
         None. wanted: derivatives by `at` and each of rows."""
         batch = batch_of([array.shape for array in (at, *rows) if array is not None])
-        n = prod(batch)
-        points = data = None
-        if at is not None:
-            self.check_at(statistic, at.shape)
-            wide = at if at.shape[:-1] == batch else np.broadcast_to(at, (*batch, at.shape[-1]))
-            points = wide.reshape((n, at.shape[-1]) if statistic.is_likelihood else n)
-        places: list[Any] = [None] * len(rows)
-        for i, array in enumerate(rows):
-            if array is not None:
-                if data is None:
-                    data = np.empty((*batch, len(self._row)))
-                    data[...] = self._row
-                places[i] = self.place_of(ROW_ARGUMENTS[i], array.shape)
-                data[..., places[i]] = array
-        if data is not None:
-            data = data.reshape(n, len(self._row))
-        follow = rows[0] is None or places[0].stop == self.model.main_count
+        points = self._points(statistic, at, batch)
+        data, places = self._data(rows, batch, self._row)
         by_at, by_rows = wanted[0], True in wanted[1:]
-        quantity = _engine.Quantity(
-            statistic.quantity, statistic.test, statistic.outputs, statistic.level, self._shared, follow
-        )
         found = _engine.differentiate(
-            self.model, quantity, self._job, n, points, data, by_rows, by_at, self._engine
+            self.model,
+            self._quantity(statistic, places),
+            self._job,
+            prod(batch),
+            points,
+            data,
+            by_rows,
+            by_at,
+            self._engine,
         )
         slopes = [found.by_at, *[None] * len(rows)]
         if by_rows:
@@ -359,6 +388,62 @@ class Session:
                 found.by_data[:, :, place] if wish else None for place, wish in zip(places, wanted[1:])
             ]
         return Answer(batch, found.values, found.codes, slopes)
+
+    def call_along(
+        self,
+        statistic: Statistic,
+        at: Floats | None,
+        rows: Sequence[Floats | None],
+        directions: Sequence[Floats | None],
+    ) -> "Answer":
+        """Of a statistic with second derivatives: what `call` answers, differentiated along `directions` of
+        `at` and each of rows (None: 0). They broadcast with the arguments."""
+        batch = batch_of([array.shape for array in (at, *rows, *directions) if array is not None])
+        data, places = self._data(rows, batch, self._row)
+        turned, _ = self._data(directions[1:], batch, np.zeros_like(self._row))
+        moved = directions[0]
+        found = _engine.differentiate_along(
+            self.model,
+            self._quantity(statistic, places),
+            self._job,
+            prod(batch),
+            self._points(statistic, at, batch),
+            data,
+            None
+            if moved is None
+            else np.broadcast_to(moved, (*batch, moved.shape[-1])).reshape(prod(batch), -1),
+            turned,
+            self._engine,
+        )
+        slopes = [None if at is None else found.by_at]
+        slopes += [None if place is None else found.by_data[:, :, place] for place in places]
+        return Answer(batch, found.values, found.codes, slopes)
+
+    def _points(self, statistic: Statistic, at: Floats | None, batch: tuple[int, ...]) -> Any:
+        if at is None:
+            return None
+        self.check_at(statistic, at.shape)
+        wide = at if at.shape[:-1] == batch else np.broadcast_to(at, (*batch, at.shape[-1]))
+        return wide.reshape((prod(batch), at.shape[-1]) if statistic.is_likelihood else prod(batch))
+
+    def _data(self, rows: Sequence[Floats | None], batch: tuple[int, ...], otherwise: Floats) -> Any:
+        """(data rows, or None without arguments; place of each argument or None)."""
+        data = None
+        places: list[Any] = [None] * len(rows)
+        for i, array in enumerate(rows):
+            if array is not None:
+                if data is None:
+                    data = np.empty((*batch, len(otherwise)))
+                    data[...] = otherwise
+                places[i] = self.place_of(ROW_ARGUMENTS[i], array.shape)
+                data[..., places[i]] = array
+        return None if data is None else data.reshape(prod(batch), len(otherwise)), places
+
+    def _quantity(self, statistic: Statistic, places: Sequence[Any]) -> Any:
+        follow = places[0] is None or places[0].stop == self.model.main_count
+        return _engine.Quantity(
+            statistic.quantity, statistic.test, statistic.outputs, statistic.level, self._shared, follow
+        )
 
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
@@ -376,17 +461,14 @@ class Answer(NamedTuple):
     codes: NDArray[np.int32]
     slopes: list[Floats | None]
 
-    def pulled_back(self, weights: float | Floats, index: int, shape: tuple[int, ...]) -> Any:
-        """Sum over outputs of weights (n, k) (or one number) times slopes by argument `index`. Weight 0
-        skips NaN, so that masked rows spoil no gradients."""
-        slopes = self.slopes[index]
-        assert slopes is not None
-        if isinstance(weights, float):
-            return weights * slopes.reshape(shape) if weights != 0.0 else np.zeros(shape)
-        parts = weights[:, :, None] * slopes
-        if self.codes.any() or np.isnan(parts).any():
-            parts[weights == 0.0] = 0.0
-        return summed_to(parts.sum(axis=1).reshape((*self.batch, -1)), shape)
+
+def pulled_back(slopes: Floats, weights: Floats, shape: tuple[int, ...]) -> Any:
+    """The sum over outputs of weights (..., k) times slopes (..., k, numbers), in an argument's shape. Weight
+    0 skips NaN, so that masked rows spoil no gradients."""
+    parts = weights[..., None] * slopes
+    if np.isnan(parts).any():
+        parts[weights == 0.0] = 0.0
+    return summed_to(parts.sum(axis=-2), shape)
 
 
 def summed_to(array: Any, shape: tuple[int, ...]) -> Any:
@@ -480,19 +562,31 @@ def _check_once(what: str, chosen: Sequence[tuple[str, ...]]) -> None:
             raise InvalidArgument(f"{what}: {'/'.join(one)} is named twice")
 
 
-def _modifiers(
-    workspace: _engine.Document, model: Model, given: Variations | None
-) -> list[tuple[str, str, str]]:
-    if given is None:
-        return []
-    content = json.loads(workspace.text())
+def _modifier_types(workspace: _engine.Document, model: Model) -> list[tuple[str, tuple[str, str, str]]]:
+    """(type, (channel, sample, name)) of all modifiers, channels sorted as in the model."""
     order = {name: i for i, (name, _, _) in enumerate(model.channel_layout)}
     having = [
-        (channel["name"], sample["name"], modifier["name"])
-        for channel in content["channels"]
+        (modifier["type"], (channel["name"], sample["name"], modifier["name"]))
+        for channel in json.loads(workspace.text())["channels"]
         for sample in channel["samples"]
         for modifier in sample["modifiers"]
-        if modifier["type"] == "histosys"
     ]
-    having.sort(key=lambda of: order[of[0]])
-    return _chosen(given, 3, having, lambda one: f"variations: the model has no histosys {one!r}")
+    return sorted(having, key=lambda one: order[one[1][0]])
+
+
+def _modifiers(
+    types: Sequence[tuple[str, tuple[str, str, str]]],
+    given: Modifiers | None,
+    what: str,
+    wanted: tuple[str, ...],
+) -> list[tuple[str, str, str]]:
+    having = [of for type_, of in types if type_ in wanted]
+    found: list[tuple[str, str, str]] = _chosen(
+        given, 3, having, lambda one: f"{what}: the model has no {' or '.join(wanted)} {one!r}"
+    )
+    _check_once(what, found)
+    return found
+
+
+def _width_type(types: Sequence[tuple[str, tuple[str, str, str]]], of: tuple[str, str, str]) -> str:
+    return next(type_ for type_, one in types if one == of and type_ in ("staterror", "shapesys"))

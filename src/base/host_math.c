@@ -64,6 +64,18 @@ double host_digamma(double x)
            below;
 }
 
+double host_trigamma(double x)
+{
+    if (!(x > 0.0)) return __builtin_nan("");
+    double below = 0.0;
+    for (; x < 16.0; x += 1.0) below += 1.0 / (x * x);
+    const double r = 1.0 / x, r2 = r * r; /* Abramowitz and Stegun 6.4.12 */
+    return below + r + 0.5 * r2 +
+           r * r2 *
+               (1.0 / 6 -
+                r2 * (1.0 / 30 - r2 * (1.0 / 42 - r2 * (1.0 / 30 - r2 * (5.0 / 66 - r2 * 691.0 / 2730)))));
+}
+
 double host_poisson_constant(double n)
 {
     if (n <= 0.0) return 0.0;

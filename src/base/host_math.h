@@ -6,7 +6,8 @@
 double host_exp(double x);
 double host_log(double x);
 double host_lgamma(double x);
-double host_digamma(double x); /* (ln Gamma)' for x > 0 to a few ulp, also near its zero; else NaN */
+double host_digamma(double x);  /* (ln Gamma)' for x > 0 to a few ulp, also near its zero; else NaN */
+double host_trigamma(double x); /* (ln Gamma)'' for x > 0, relative error below 1e-14; else NaN */
 double host_sqrt(double x);
 double host_sin_degrees(double x); /* exact at multiples of 90; NaN beyond 1e14 */
 double host_cos_degrees(double x);

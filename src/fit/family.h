@@ -10,6 +10,13 @@
 struct frozen;
 
 /* Fits by minimiser share their rows. */
+/* Along what derivatives by rows are differentiated once more. */
+struct row_motion {
+    const double *parameters; /* n rows of parameter_count; NULL: 0 */
+    const double *rows;       /* n data rows; NULL: 0 */
+    bool follow;              /* auxiliary data that the templates suggest follow them */
+};
+
 struct paritas_family {
     const char *name;
     const struct kernel_module *module;
@@ -49,8 +56,8 @@ struct paritas_family {
     void (*constraint_widths)(const struct frozen *model, const double *numbers, double *widths);
     /* Public functions, `data` not NULL; NULL together. */
     paritas_status (*data_derivatives)(paritas_context *context, const struct paritas_model *model, size_t n,
-                                       const double *points, const double *data, const double *directions,
-                                       double *gradient, double *along);
+                                       const double *points, const double *data,
+                                       const struct row_motion *motion, double *gradient, double *along);
     paritas_status (*expected_pullback)(paritas_context *context, const struct paritas_model *model, size_t n,
                                         const double *points, const double *data, const double *weights,
                                         double *by_points, double *by_templates);

@@ -202,7 +202,8 @@ paritas_status paritas_data_derivatives(paritas_context *context, const paritas_
     paritas_status status = open_derivatives(context, paritas_model_frozen(model), n, &data, &own);
     if (status == PARITAS_OK)
         status = paritas_model_frozen(model)->family->data_derivatives(
-            context, model, n, points, data, along ? directions : NULL, gradient, along);
+            context, model, n, points, data, &(struct row_motion){.parameters = along ? directions : NULL},
+            gradient, along);
     paritas_release(&context->allocator, own);
     return status;
 }

@@ -158,7 +158,7 @@ static bool map_bins(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
-/* If widths follow from templates, the row has all widths. */
+/* If widths or factors follow from templates, the row has all widths, and all coefficients. */
 static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
 {
     const struct hf_templates *templates = &f->model->templates;
@@ -167,11 +167,13 @@ static bool map_templates(struct freezer *f, const struct frozen_maps *maps)
     if (!hf_templates_freeze(f)) return false;
     memcpy(maps->data + f->spec->n_main + f->spec->n_aux, templates->observed,
            f->n_templates * sizeof *maps->data);
-    if (templates->n_widths) {
+    if (f->n.widths) {
         memcpy(maps->place_template + templates->precision, f->reals.at + HEADER(f, HF_R_PRECISION),
                slots * sizeof(double));
         memcpy(maps->place_template + templates->tau, f->reals.at + HEADER(f, HF_R_TAU),
                slots * sizeof(double));
+        memcpy(maps->place_template + templates->coefficients, f->reals.at + HEADER(f, HF_R_NORMSYS),
+               (f->n.widths - 2 * slots) * sizeof(double));
     }
     return true;
 }

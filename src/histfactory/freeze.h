@@ -63,10 +63,10 @@ struct hf_counts {
     size_t normsys, histosys, scalars;   /* entries; normsys padded to 8 a unit */
     size_t dense, blocks, slots, locals; /* slots = dense + locals, all padded; blocks = dense / 8 */
     size_t normsys_numbers, shifts;      /* a normsys entry; of HS .. HT2 */
-    size_t varied, widths;               /* behind the auxiliary data of a data row */
-    size_t affine;                       /* rows of AFFINE times slots; 0: no such constraint */
-    size_t histosys_sums;                /* histosys entries, padded to 8 a unit */
-    size_t unit_rows, rows;              /* elements of second-order rows, of kept rows */
+    size_t varied, widths;  /* behind the auxiliary data of a data row; widths: with coefficients */
+    size_t affine;          /* rows of AFFINE times slots; 0: no such constraint */
+    size_t histosys_sums;   /* histosys entries, padded to 8 a unit */
+    size_t unit_rows, rows; /* elements of second-order rows, of kept rows */
     size_t jacobian, cell_temp, local_l, minimiser;
 };
 

@@ -149,7 +149,7 @@ static bool add_unit(struct freezer *f, const struct channel *ch, const struct h
     bool varied = sample->data_template != 0;
     for (uint32_t k = 0; k < sample->n_modifiers; k++) {
         const struct hf_modifier *m = &sample->modifiers[k];
-        varied = varied || m->hi_template || m->lo_template;
+        varied = varied || (m->type == HF_HISTOSYS && (m->hi_template || m->lo_template));
         if (is_local(f, m)) {
             freeze_push(f, &f->lists, local_set(f, ch, m));
             un->set_count++;

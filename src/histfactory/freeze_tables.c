@@ -35,7 +35,6 @@ static void number_slots(struct freezer *f)
     }
     f->n.blocks = f->n.dense / 8;
     f->n.locals = f->n.slots - f->n.dense;
-    if (f->model->templates.n_widths) f->n.widths = 2 * f->n.slots;
     for (uint32_t k = 0; k < f->spec->n_sets; k++)
         if (f->spec->sets[k].affine) f->n.affine = HF_AFFINE_ROWS * f->n.slots;
 }
@@ -56,7 +55,7 @@ static void choose_codes(struct freezer *f)
         }
     if (f->normsys_code != PARITAS_NORMSYS_CODE_1 && f->normsys_code != PARITAS_NORMSYS_CODE_4)
         f->normsys_code = HF_OWN_CODES;
-    f->n.normsys_numbers = f->normsys_code == HF_OWN_CODES ? HF_NORMSYS_OWN_NUMBERS : HF_NORMSYS_NUMBERS;
+    f->n.normsys_numbers = hf_factor_count(f->normsys_code);
     if (f->n_shift_codes == 0) { /* no entry reads it */
         const int code = f->options->histosys_code;
         f->shift_codes[f->n_shift_codes++] = code && hf_factor_code(code) == PARITAS_NORMSYS_CODE_DEFAULT
@@ -64,6 +63,13 @@ static void choose_codes(struct freezer *f)
                                                  : HF_SHIFT_POLYNOMIAL;
     }
     f->n.shifts = f->n.dense * f->n_shift_codes;
+}
+
+static void count_widths(struct freezer *f)
+{
+    const struct hf_templates *templates = &f->model->templates;
+    if (templates->n_widths || templates->vary_factors)
+        f->n.widths = 2 * f->n.slots + (templates->vary_factors ? f->n.normsys_numbers * f->n.normsys : 0);
 }
 
 static void write_header(struct freezer *f)
@@ -81,8 +87,9 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_SCALARS) = (uint32_t)n->scalars;
     HEADER(f, HF_NORMSYS_CODE) = f->normsys_code;
     HEADER(f, HF_HISTOSYS_CODE) = f->shift_codes[0];
-    HEADER(f, HF_CLIPS) =
-        (options->clip_sample ? HF_CLIP_SAMPLES : 0) | (options->clip_bin ? HF_CLIP_BINS : 0);
+    HEADER(f, HF_SWITCHES) = (options->clip_sample ? HF_CLIP_SAMPLES : 0) |
+                             (options->clip_bin ? HF_CLIP_BINS : 0) |
+                             (f->model->templates.vary_factors ? HF_VARIED_FACTORS : 0);
     HEADER(f, HF_DATA) = (uint32_t)(8 * n->panels + n->slots + n->varied + n->widths);
     for (size_t l = 0; l < n->sets; l++)
         if (f->sets[l].record.constraint == HF_POISSON_CONSTRAINT) HEADER(f, HF_HAS_POISSON) = 1;
@@ -156,16 +163,13 @@ static void write_factor(struct freezer *f, const struct unit *unit, const struc
     const struct hf_modifier *m = entry->modifier;
     const uint32_t bin = unit->first_bin; /* a histosys as factor: the only one */
     const double nominal = unit->sample->data[bin];
-    double c[HF_NORMSYS_OWN_NUMBERS], *table = f->reals.at + HEADER(f, HF_R_NORMSYS) + entry->number;
-    if (m->type == HF_NORMSYS)
-        hf_factor_numbers(m->hi, m->lo, entry->code, c);
-    else if (nominal > 0.0)
-        hf_factor_numbers(m->hi_data[bin] / nominal, m->lo_data[bin] / nominal, entry->code, c);
-    else
-        hf_factor_numbers(1.0, 1.0, entry->code, c);
-    for (size_t i = HEADER(f, HF_NORMSYS_CODE) == PARITAS_NORMSYS_CODE_1 ? HF_NORMSYS_UP : 0;
-         i < f->n.normsys_numbers; i++)
-        table[i * f->n.normsys] = c[i];
+    double hi = m->hi, lo = m->lo;
+    if (m->type != HF_NORMSYS) {
+        hi = nominal > 0.0 ? m->hi_data[bin] / nominal : 1.0;
+        lo = nominal > 0.0 ? m->lo_data[bin] / nominal : 1.0;
+    }
+    hf_put_factor(f->normsys_code, entry->code, hi, lo, f->reals.at + HEADER(f, HF_R_NORMSYS) + entry->number,
+                  f->n.normsys);
 }
 
 static void write_shifts(struct freezer *f, const struct channel *ch, const struct unit *unit,
@@ -456,6 +460,7 @@ bool freeze_tables(struct freezer *f)
 {
     number_slots(f);
     choose_codes(f);
+    count_widths(f);
     if (!make_tables(f)) return false;
     write_header(f);
     f->reals.at[HEADER(f, HF_R_CLIPS)] = f->options->clip_sample_at;

@@ -26,6 +26,8 @@ struct hf_points {
     const struct hf_model *model;
     size_t n;
     const double *points, *data, *directions, *weights;
+    const double *moves; /* directions of rows */
+    bool follow;
     double *to, *along; /* NULL: not wanted */
     double *room;
     void (*take)(void *points, size_t k, const double *point_row, const double *answer);
@@ -37,7 +39,7 @@ paritas_status hf_jacobian_run(paritas_context *context, struct paritas_device *
 
 /* Public functions of these names + `_of` (fit/family.h). */
 paritas_status hf_data_derivatives(paritas_context *context, const paritas_model *model, size_t n,
-                                   const double *points, const double *data, const double *directions,
+                                   const double *points, const double *data, const struct row_motion *motion,
                                    double *gradient, double *along);
 paritas_status hf_expected_pullback(paritas_context *context, const paritas_model *model, size_t n,
                                     const double *points, const double *data, const double *weights,

@@ -16,14 +16,48 @@ static struct hf_sample *find_sample(const struct hf_channel *channel, const cha
         if (!strcmp(channel->samples[s].name, name)) return &channel->samples[s];
     return NULL;
 }
-static struct hf_modifier *find_histosys(const struct hf_spec *spec, const struct hf_sample *sample,
-                                         const char *name)
+static struct hf_modifier *find_modifier(const struct hf_spec *spec, const struct hf_sample *sample,
+                                         hf_type type, const char *name)
 {
     for (uint32_t k = 0; k < sample->n_modifiers; k++)
-        if (sample->modifiers[k].type == HF_HISTOSYS &&
-            !strcmp(spec->sets[sample->modifiers[k].set].name, name))
+        if (sample->modifiers[k].type == type && !strcmp(spec->sets[sample->modifiers[k].set].name, name))
             return &sample->modifiers[k];
     return NULL;
+}
+
+static const hf_type modifier_of[] = {
+    [PARITAS_TEMPLATE_HISTOSYS_UP] = HF_HISTOSYS, [PARITAS_TEMPLATE_HISTOSYS_DOWN] = HF_HISTOSYS,
+    [PARITAS_TEMPLATE_NORMSYS_UP] = HF_NORMSYS,   [PARITAS_TEMPLATE_NORMSYS_DOWN] = HF_NORMSYS,
+    [PARITAS_TEMPLATE_STATERROR] = HF_STATERROR,  [PARITAS_TEMPLATE_SHAPESYS] = HF_SHAPESYS};
+
+/* The numbers of a sample, or of its modifier. Returns the mark there. */
+static uint32_t *take_numbers(struct hf_listed_template *found, paritas_template_kind kind,
+                              struct hf_sample *sample, struct hf_modifier *modifier)
+{
+    found->sample = sample;
+    found->n = found->channel->n_bins;
+    switch (kind) {
+    case PARITAS_TEMPLATE_NOMINAL:
+        found->numbers = sample->data;
+        return &sample->data_template;
+    case PARITAS_TEMPLATE_HISTOSYS_UP:
+        found->numbers = modifier->hi_data;
+        return &modifier->hi_template;
+    case PARITAS_TEMPLATE_HISTOSYS_DOWN:
+        found->numbers = modifier->lo_data;
+        return &modifier->lo_template;
+    case PARITAS_TEMPLATE_NORMSYS_UP:
+    case PARITAS_TEMPLATE_NORMSYS_DOWN:
+        found->n = 1;
+        found->positive = true;
+        found->numbers = kind == PARITAS_TEMPLATE_NORMSYS_UP ? &modifier->hi : &modifier->lo;
+        return kind == PARITAS_TEMPLATE_NORMSYS_UP ? &modifier->hi_template : &modifier->lo_template;
+    case PARITAS_TEMPLATE_STATERROR:
+    case PARITAS_TEMPLATE_SHAPESYS:
+        found->numbers = modifier->uncertainty;
+        break;
+    }
+    return &modifier->uncertainty_template;
 }
 
 /* Template t: what it replaces, and the mark there. */
@@ -31,15 +65,14 @@ static paritas_status find_template(const struct freezer *f, size_t t, struct hf
                                     uint32_t **mark)
 {
     const paritas_template *wanted = &f->options->templates[t];
-    const bool up = wanted->kind == PARITAS_TEMPLATE_HISTOSYS_UP,
-               shift = up || wanted->kind == PARITAS_TEMPLATE_HISTOSYS_DOWN;
-    if (!shift && wanted->kind != PARITAS_TEMPLATE_NOMINAL)
+    const bool whole = wanted->kind == PARITAS_TEMPLATE_NOMINAL;
+    if ((size_t)wanted->kind >= sizeof modifier_of / sizeof modifier_of[0])
         return paritas_refuse(f->context, "templates[%zu]: kind %d: there is none of this number", t,
                               (int)wanted->kind);
     found->kind = paritas_template_kind_name(wanted->kind);
-    if (!wanted->channel || !wanted->sample || !wanted->modifier != !shift)
+    if (!wanted->channel || !wanted->sample || !wanted->modifier != whole)
         return paritas_refuse(f->context, "templates[%zu]: a %s takes a channel, a sample and %s", t,
-                              found->kind, shift ? "a modifier" : "no modifier");
+                              found->kind, whole ? "no modifier" : "a modifier");
     found->channel = find_channel(f->spec, wanted->channel);
     if (!found->channel)
         return paritas_fail(f->context, PARITAS_NOT_FOUND,
@@ -49,21 +82,21 @@ static paritas_status find_template(const struct freezer *f, size_t t, struct hf
         return paritas_fail(f->context, PARITAS_NOT_FOUND,
                             "templates[%zu]: the channel '%.200s' has no sample '%.200s'", t, wanted->channel,
                             wanted->sample);
-    struct hf_modifier *modifier = shift ? find_histosys(f->spec, sample, wanted->modifier) : NULL;
-    if (shift && !modifier)
-        return paritas_fail(
-            f->context, PARITAS_NOT_FOUND,
-            "templates[%zu]: the sample '%.200s' has no histosys '%.200s' in the channel '%.200s'", t,
-            wanted->sample, wanted->modifier, wanted->channel);
+    const hf_type type = modifier_of[wanted->kind];
+    struct hf_modifier *modifier = whole ? NULL : find_modifier(f->spec, sample, type, wanted->modifier);
+    if (!whole && !modifier)
+        return paritas_fail(f->context, PARITAS_NOT_FOUND,
+                            "templates[%zu]: the sample '%.200s' has no %s '%.200s' in the channel '%.200s'",
+                            t, wanted->sample, hf_kind(type)->name, wanted->modifier, wanted->channel);
     for (uint32_t k = 0; k < sample->n_modifiers; k++)
-        if (hf_multiplies_bins(&sample->modifiers[k]) && (!shift || modifier == &sample->modifiers[k]))
+        if (hf_multiplies_bins(&sample->modifiers[k]) && (whole || modifier == &sample->modifiers[k]))
             return paritas_refuse(f->context,
-                                  "templates[%zu]: the histosys '%.200s' is a factor of each bin (code 1, 5 "
-                                  "or 6), which is frozen with the model",
-                                  t, f->spec->sets[sample->modifiers[k].set].name);
-    found->sample = sample;
-    found->numbers = !shift ? sample->data : up ? modifier->hi_data : modifier->lo_data;
-    *mark = !shift ? &sample->data_template : up ? &modifier->hi_template : &modifier->lo_template;
+                                  "templates[%zu]: the histosys '%.200s' of sample '%.200s' in channel "
+                                  "'%.200s' is a factor of each bin (code 1, 5 or 6), which is frozen with "
+                                  "the model",
+                                  t, f->spec->sets[sample->modifiers[k].set].name, wanted->sample,
+                                  wanted->channel);
+    *mark = take_numbers(found, wanted->kind, sample, modifier);
     if (**mark) return paritas_refuse(f->context, "templates[%zu]: this %s is given twice", t, found->kind);
     return PARITAS_OK;
 }
@@ -82,7 +115,8 @@ paritas_status hf_templates_find(struct freezer *f)
         TRY(find_template(f, made->n_list, found, &mark));
         found->first = (uint32_t)n;
         *mark = (uint32_t)n + 1;
-        n += found->channel->n_bins;
+        n += found->n;
+        made->vary_factors = made->vary_factors || found->positive;
         if (n >= UINT32_MAX) return paritas_fail_memory(f->context);
     }
     f->n_templates = (uint32_t)n;
@@ -97,7 +131,13 @@ static struct hf_varied_width *find_width(struct hf_templates *made, uint32_t be
     return NULL;
 }
 
-/* Widths of a channel: sets whose rates vary, then their carriers. */
+/* Does the width that this modifier decides vary? */
+static bool varies_width(const struct hf_sample *sample, const struct hf_modifier *m)
+{
+    return hf_kind(m->type)->fill && (sample->data_template || m->uncertainty_template);
+}
+
+/* Widths of a channel: sets whose rates or uncertainties vary, then their carriers. */
 static bool list_channel_widths(struct freezer *f, const struct hf_channel *channel)
 {
     struct hf_templates *made = &f->model->templates;
@@ -107,8 +147,8 @@ static bool list_channel_widths(struct freezer *f, const struct hf_channel *chan
         for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
             const struct hf_modifier *m = &channel->samples[s].modifiers[k];
             const struct hf_set *set = &f->spec->sets[m->set];
-            if (!channel->samples[s].data_template || !hf_kind(m->type)->fill ||
-                find_width(made, begin, set) || set->constraint == HF_UNCONSTRAINED)
+            if (!varies_width(&channel->samples[s], m) || find_width(made, begin, set) ||
+                set->constraint == HF_UNCONSTRAINED)
                 continue;
             struct hf_varied_width *w = &made->widths[made->n_widths++];
             *w = (struct hf_varied_width){
@@ -121,7 +161,7 @@ static bool list_channel_widths(struct freezer *f, const struct hf_channel *chan
         for (uint32_t k = 0; k < channel->samples[s].n_modifiers; k++) {
             const struct hf_modifier *m = &channel->samples[s].modifiers[k];
             struct hf_varied_width *w = find_width(made, begin, &f->spec->sets[m->set]);
-            if (w) w->carriers[w->n_carriers++] = (struct hf_carrier){&channel->samples[s], m->uncertainty};
+            if (w) w->carriers[w->n_carriers++] = (struct hf_carrier){&channel->samples[s], m};
         }
     return true;
 }
@@ -133,7 +173,9 @@ bool hf_templates_list_widths(struct freezer *f)
     size_t most = 0;
     for (uint32_t c = 0; c < spec->n_channels; c++)
         for (uint32_t s = 0; s < spec->channels[c].n_samples; s++)
-            most += spec->channels[c].samples[s].data_template ? spec->channels[c].samples[s].n_modifiers : 0;
+            for (uint32_t k = 0; k < spec->channels[c].samples[s].n_modifiers; k++)
+                most +=
+                    varies_width(&spec->channels[c].samples[s], &spec->channels[c].samples[s].modifiers[k]);
     made->widths = arena_array(&f->model->arena, most, sizeof *made->widths);
     if (!made->widths) return false;
     for (uint32_t c = 0; c < spec->n_channels; c++)
@@ -141,17 +183,10 @@ bool hf_templates_list_widths(struct freezer *f)
     return true;
 }
 
-/* Which of both follows from rates, whatever the law. */
+/* Which of both follows from rates and uncertainties, whatever the law. */
 static bool decides_tau(const struct hf_set *set)
 {
     return set->kind->constraint == HF_POISSON;
-}
-
-double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, uint32_t bin)
-{
-    double total = 0.0;
-    for (uint32_t k = 0; k < w->n_carriers; k++) total += hf_rates(w->carriers[k].sample, numbers)[bin];
-    return total;
 }
 
 /* shapesys: tau; staterror: sigma squared (0: no constraint). `alive`: constrained? */
@@ -160,14 +195,14 @@ static double width_from_rates(const struct hf_varied_width *w, const double *nu
 {
     if (decides_tau(w->set)) {
         const double rate = hf_rates(w->carriers[0].sample, numbers)[bin],
-                     uncertainty = w->carriers[0].uncertainty[bin];
+                     uncertainty = hf_uncertainty(w->carriers[0].modifier, numbers)[bin];
         *alive = hf_tau_is_alive(rate, uncertainty);
         return hf_tau_of(rate, uncertainty);
     }
-    const double total = hf_carried_rate(w, numbers, bin);
-    double sum = 0.0;
+    double total = 0.0, sum = 0.0;
+    for (uint32_t k = 0; k < w->n_carriers; k++) total += hf_rates(w->carriers[k].sample, numbers)[bin];
     for (uint32_t k = 0; k < w->n_carriers; k++)
-        sum += hf_square_of_relative(w->carriers[k].uncertainty[bin], total);
+        sum += hf_square_of_relative(hf_uncertainty(w->carriers[k].modifier, numbers)[bin], total);
     *alive = sum > 0.0;
     return sum;
 }
@@ -223,6 +258,19 @@ double hf_gauss_constant(const struct hf_model *model, const double *numbers)
     return sum;
 }
 
+static bool is_varied_factor(const struct entry *entry)
+{
+    const struct hf_modifier *m = entry->modifier;
+    return m->type == HF_NORMSYS && (m->hi_template || m->lo_template);
+}
+
+static bool is_varied(const struct unit *unit)
+{
+    bool varied = unit->record.varied != HF_NOT_VARIED;
+    for (uint32_t k = 0; k < unit->n_entries; k++) varied = varied || is_varied_factor(&unit->entries[k]);
+    return varied;
+}
+
 static bool list_unit(struct freezer *f, const struct channel *ch, uint32_t u)
 {
     struct hf_templates *made = &f->model->templates;
@@ -233,16 +281,20 @@ static bool list_unit(struct freezer *f, const struct channel *ch, uint32_t u)
         .sample = sample,
         .first_bin = ch->first_bin,
         .n_bins = ch->n_bins,
-        .place = (uint32_t)(8 * f->n.panels + f->n.slots) + un->varied,
+        .place = un->varied == HF_NOT_VARIED ? 0 : (uint32_t)(8 * f->n.panels + f->n.slots) + un->varied,
         .first_datum = ch->source->first_bin + ch->first_bin,
         .first_cell = ch->record.first_cell + (u - ch->record.first_unit),
         .cell_step = ch->record.units,
         .first_entry = un->histosys,
-        .entries = arena_array(&f->model->arena, un->histosys_count, sizeof *unit->entries)};
-    if (!unit->entries) return false;
-    for (uint32_t k = 0; k < f->units[u].n_entries; k++)
-        if (f->units[u].entries[k].kind == ENTRY_HISTOSYS)
-            unit->entries[unit->n_entries++] = f->units[u].entries[k].modifier;
+        .entries = arena_array(&f->model->arena, un->histosys_count, sizeof *unit->entries),
+        .factors = arena_array(&f->model->arena, un->normsys_count, sizeof *unit->factors)};
+    if (!unit->entries || !unit->factors) return false;
+    for (uint32_t k = 0; k < f->units[u].n_entries; k++) {
+        const struct entry *entry = &f->units[u].entries[k];
+        if (entry->kind == ENTRY_HISTOSYS) unit->entries[unit->n_entries++] = entry->modifier;
+        if (is_varied_factor(entry))
+            unit->factors[unit->n_factors++] = (struct hf_varied_factor){entry->modifier, entry->number};
+    }
     return true;
 }
 
@@ -254,7 +306,7 @@ static bool list_units(struct freezer *f)
     for (size_t c = 0; c < f->n.channels; c++) {
         const struct channel *ch = &f->channels[c];
         for (uint32_t u = ch->record.first_unit; u < ch->record.first_unit + ch->record.units; u++)
-            if (f->units[u].record.varied != HF_NOT_VARIED && !list_unit(f, ch, u)) return false;
+            if (is_varied(&f->units[u]) && !list_unit(f, ch, u)) return false;
     }
     return true;
 }
@@ -267,8 +319,7 @@ bool hf_templates_freeze(struct freezer *f)
     if (!list_units(f) || !observed) return false;
     made->observed = observed;
     for (uint32_t t = 0; t < made->n_list; t++)
-        memcpy(observed + made->list[t].first, made->list[t].numbers,
-               made->list[t].channel->n_bins * sizeof *observed);
+        memcpy(observed + made->list[t].first, made->list[t].numbers, made->list[t].n * sizeof *observed);
     made->width_of = arena_array(&f->model->arena, spec->n_parameters, sizeof *made->width_of);
     made->gauss_terms = arena_array(&f->model->arena, spec->n_parameters, sizeof *made->gauss_terms);
     if (!made->width_of || !made->gauss_terms) return false;
@@ -285,6 +336,7 @@ bool hf_templates_freeze(struct freezer *f)
     if (HEADER(f, HF_S_WIDTHS)) {
         made->precision = HEADER(f, HF_S_WIDTHS) - HEADER(f, HF_S_MAIN);
         made->tau = made->precision + f->n.slots;
+        made->coefficients = made->tau + f->n.slots;
     }
     return true;
 }
@@ -295,12 +347,19 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
     const struct hf_templates *templates = &((const struct hf_model *)given)->templates;
     for (uint32_t t = 0; t < templates->n_list; t++) {
         const struct hf_listed_template *list = &templates->list[t];
-        for (uint32_t b = 0; b < list->channel->n_bins; b++)
-            if (!(numbers[list->first + b] - numbers[list->first + b] == 0.0))
+        for (uint32_t b = 0; b < list->n; b++) {
+            const double number = numbers[list->first + b];
+            if (!(number - number == 0.0))
                 return paritas_refuse(context,
                                       "%s: the template %s of sample '%.200s' in channel '%.200s', bin %u: "
                                       "must be a finite number",
                                       where, list->kind, list->sample->name, list->channel->name, b);
+            if (list->positive && !(number > 0.0))
+                return paritas_refuse(context,
+                                      "%s: the template %s of sample '%.200s' in channel '%.200s': must be "
+                                      "greater than 0",
+                                      where, list->kind, list->sample->name, list->channel->name);
+        }
     }
     for (uint32_t i = 0; i < templates->n_widths; i++) {
         const struct hf_varied_width *w = &templates->widths[i];
@@ -308,15 +367,15 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
             bool alive;
             const double number = width_from_rates(w, numbers, b, &alive);
             if (alive != w->alive[b] && !w->set->fixed_given)
-                return paritas_refuse(context,
-                                      "%s: channel '%.200s', bin %u: these rates would switch the constraint "
-                                      "of %.200s[%u] %s, which is decided with the model",
-                                      where, w->channel->name, b, w->set->name, w->first + b,
-                                      alive ? "on" : "off");
+                return paritas_refuse(
+                    context,
+                    "%s: channel '%.200s', bin %u: these numbers would switch the constraint "
+                    "of %.200s[%u] %s, which is decided with the model",
+                    where, w->channel->name, b, w->set->name, w->first + b, alive ? "on" : "off");
             if (decides_tau(w->set) ? !hf_is_tau(number) : !hf_is_variance(number))
                 return paritas_refuse(
                     context,
-                    "%s: channel '%.200s', bin %u: the width of %.200s[%u] is out of range for these rates",
+                    "%s: channel '%.200s', bin %u: the width of %.200s[%u] is out of range for these numbers",
                     where, w->channel->name, b, w->set->name, w->first + b);
         }
     }
@@ -326,10 +385,17 @@ paritas_status hf_check_templates(paritas_context *context, const struct frozen 
 void hf_put_templates(const struct frozen *given, const double *numbers, double *row)
 {
     const struct hf_templates *templates = &((const struct hf_model *)given)->templates;
+    const uint32_t *ints = given->tables.ints;
     for (uint32_t i = 0; i < templates->n_units; i++) {
         const struct hf_varied_unit *unit = &templates->units[i];
         const double *nominal = hf_rates(unit->sample, numbers);
-        for (uint32_t b = 0; b < unit->n_bins; b++) {
+        for (uint32_t k = 0; k < unit->n_factors; k++) {
+            const struct hf_modifier *m = unit->factors[k].modifier;
+            hf_put_factor(ints[HF_NORMSYS_CODE], (paritas_normsys_code)m->code, hf_hi(m, numbers),
+                          hf_lo(m, numbers), row + templates->coefficients + unit->factors[k].entry,
+                          ints[HF_NORMSYS_ENTRIES]);
+        }
+        for (uint32_t b = 0; unit->place && b < unit->n_bins; b++) {
             double *panel = row + unit->place + (size_t)(b / 8) * HF_VARIED_PANEL(unit->n_entries);
             const uint32_t from = unit->first_bin + b;
             panel[b % 8] = nominal[from];

@@ -12,34 +12,41 @@
 struct freezer;
 struct hf_model;
 
-/* A unit with numbers from the data row, from `place` on. */
+/* A unit with rates, shifts or factors from the data row. */
 struct hf_varied_unit {
     const struct hf_sample *sample;
     const struct hf_modifier **entries; /* histosys */
-    uint32_t n_entries, first_bin, n_bins, place;
+    uint32_t n_entries, first_bin, n_bins;
+    uint32_t place;                 /* of rates and shifts; 0: in the table */
     uint32_t first_datum;           /* main datum of its first bin */
     uint32_t first_cell, cell_step; /* panel by panel */
     uint32_t first_entry;           /* among all histosys entries */
+    uint32_t n_factors;
+    struct hf_varied_factor {
+        const struct hf_modifier *modifier;
+        uint32_t entry; /* among all normsys entries */
+    } *factors;
 };
 
-/* Elements first .. first + n_bins - 1 of a set: widths from rates that the job may bring. */
+/* Elements first .. first + n_bins - 1 of a set: widths from numbers that the job may bring. */
 struct hf_varied_width {
     const struct hf_channel *channel;
     const struct hf_set *set;
     uint32_t first, n_bins, n_carriers;
     struct hf_carrier {
         const struct hf_sample *sample;
-        const double *uncertainty;
+        const struct hf_modifier *modifier;
     } *carriers; /* samples that carry it, by name */
-    bool *alive; /* n_bins: constrained by the workspace's rates */
+    bool *alive; /* n_bins: constrained by the workspace's numbers */
 };
 
 struct hf_listed_template {
     const char *kind;
     const struct hf_channel *channel;
     const struct hf_sample *sample;
-    const double *numbers; /* the workspace's, one a bin */
-    uint32_t first;
+    const double *numbers; /* the workspace's */
+    uint32_t first, n;
+    bool positive; /* must they be? */
 };
 
 struct hf_templates {
@@ -51,7 +58,8 @@ struct hf_templates {
     uint32_t *width_of; /* per parameter: index of its width + 1; 0: the spec's */
     /* per parameter, from the spec: part of the constants; 0: not Gaussian */
     double *gauss_terms;
-    size_t precision, tau; /* in the data row; 0: in the table */
+    size_t precision, tau, coefficients; /* in the data row; 0: in the table */
+    bool vary_factors;                   /* templates of a normsys */
 };
 
 /* Marks in the spec what templates replace, lists and counts them. NOT_FOUND or INVALID_ARGUMENT, with index
@@ -76,11 +84,22 @@ static inline const double *hf_low(const struct hf_modifier *m, const double *nu
     return m->lo_template ? numbers + m->lo_template - 1 : m->lo_data;
 }
 
+static inline double hf_hi(const struct hf_modifier *m, const double *numbers)
+{
+    return m->hi_template ? numbers[m->hi_template - 1] : m->hi;
+}
+static inline double hf_lo(const struct hf_modifier *m, const double *numbers)
+{
+    return m->lo_template ? numbers[m->lo_template - 1] : m->lo;
+}
+static inline const double *hf_uncertainty(const struct hf_modifier *m, const double *numbers)
+{
+    return m->uncertainty_template ? numbers + m->uncertainty_template - 1 : m->uncertainty;
+}
+
 /* What Gaussian constraints add to the constants. */
 double hf_gauss_constant(const struct hf_model *model, const double *numbers);
-/* Sum of the rates under a staterror in a bin. */
-double hf_carried_rate(const struct hf_varied_width *w, const double *numbers, uint32_t bin);
-/* Do these rates decide the bin's width? Else the measurement does, or there is no constraint. */
+/* Do these numbers decide the bin's width? Else the measurement does, or there is no constraint. */
 bool hf_follows_rates(const struct hf_varied_width *w, const double *numbers, uint32_t bin);
 double hf_width_in_row(const struct hf_model *model, const double *numbers, const struct hf_set *set,
                        uint32_t i);

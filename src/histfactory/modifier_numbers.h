@@ -70,8 +70,18 @@ static inline void hf_put_shift(double nominal, double hi, double lo, double *pa
     pair[8] = (up - down) / 16.0;
 }
 
-/* A factor that is hi at 1 and lo at -1: its numbers by enum hf_normsys_number (kernel tables). */
-void hf_factor_numbers(double hi, double lo, paritas_normsys_code code, double *c);
+/* Numbers of a normsys entry. `model_code`: HF_NORMSYS_CODE. */
+size_t hf_factor_count(unsigned model_code);
+/* A factor that is hi at 1 and lo at -1: what the kernels read of enum hf_normsys_number, `step` places apart. */
+void hf_put_factor(unsigned model_code, paritas_normsys_code code, double hi, double lo, double *to,
+                   size_t step);
+
+/* Derivatives of ln v of a normsys with factor v: by hi and lo; of these by the parameter; second ones. At
+ * kinks they belong to the side that the kernels take. 0 where a linear factor stays at 0. */
+struct hf_factor_slopes {
+    double by_hi, by_lo, by_hi_turn, by_lo_turn, by_hi_hi, by_hi_lo, by_lo_lo;
+};
+struct hf_factor_slopes hf_normsys_slopes(paritas_normsys_code code, double hi, double lo, double parameter);
 
 /* Histosys of these codes are factors, one a bin: the code of the factor. Others are shifts: DEFAULT. */
 static inline paritas_normsys_code hf_factor_code(int histosys_code)

@@ -21,10 +21,11 @@ struct hf_modifier {
     int code;                        /* NORMSYS: paritas_normsys_code; HISTOSYS: paritas_histosys_code */
     double hi, lo;                   /* NORMSYS */
     const double *hi_data, *lo_data; /* HISTOSYS, one a bin */
-    /* HISTOSYS: place among template numbers + 1; 0: the arrays above */
+    /* NORMSYS, HISTOSYS: place among template numbers + 1; 0: the numbers above */
     uint32_t hi_template, lo_template;
     const double *uncertainty; /* SHAPESYS, STATERROR: absolute, one a bin */
-    uint32_t n_hi, n_lo;       /* lengths as read; n_hi: also of `uncertainty` */
+    uint32_t uncertainty_template;
+    uint32_t n_hi, n_lo; /* lengths as read; n_hi: also of `uncertainty` */
 };
 
 struct hf_sample {

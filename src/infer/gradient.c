@@ -134,6 +134,7 @@ static paritas_status take_rows(struct gradient *g, size_t first, size_t n, cons
         const double *given = data ? data + (first + i) * g->n_row : infer->base.data;
         if (!is_sound(g, given)) {
             give_up(g, first + i, PARITAS_FIT_NON_FINITE, to);
+            if (g->along) give_up(g, first + i, PARITAS_FIT_NON_FINITE, g->along);
             continue;
         }
         struct gradient_row *row = infer_array(infer, 1, sizeof *row);
@@ -367,24 +368,18 @@ static paritas_status check(const struct gradient *g, size_t n, const double *at
     return PARITAS_OK;
 }
 
-/* Auxiliary data that change with the templates follow them. */
+/* Auxiliary data that the templates suggest follow them. */
 static paritas_status find_followers(struct gradient *g, struct arena *arena)
 {
     struct infer *infer = &g->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
     const size_t r = g->n_row, n_main = model->n_main;
-    double *rows = arena_array(arena, 2 * r, sizeof *rows),
-           *scaled = arena_array(arena, g->n_templates, sizeof *scaled);
-    if (!rows || !scaled) return paritas_fail_memory(infer->context);
-    for (size_t i = 0; i < g->n_templates; i++)
-        scaled[i] = 1.5 * paritas_model_data(infer->model)[g->n_data + i];
-    TRY(paritas_model_fill_row(infer->context, infer->model, NULL, NULL, rows));
-    memcpy(rows + r, rows, r * sizeof *rows);
-    /* without checking that such templates are allowed */
-    model->family->suggest_aux(model, scaled, rows + r + n_main);
-    for (size_t i = 0; i < r; i++)
-        rows[i] = i >= n_main && i < g->n_data && rows[i] != rows[r + i] ? 1.0 : 0.0;
-    g->follows = rows;
+    double *follows = arena_array(arena, r, sizeof *follows);
+    if (!follows) return paritas_fail_memory(infer->context);
+    for (size_t i = 0; i < r; i++) follows[i] = (double)NAN;
+    model->family->suggest_aux(model, frozen_templates(model, model->data), follows + n_main);
+    for (size_t i = 0; i < r; i++) follows[i] = isnan(follows[i]) ? 0.0 : 1.0;
+    g->follows = follows;
     return PARITAS_OK;
 }
 
@@ -422,6 +417,7 @@ static paritas_status run_chunk(struct gradient *g, size_t first, size_t n, cons
     TRY(take_rows(g, first, n, data, to, rows, &m));
     TRY(is_likelihood(g->options.quantity) ? likelihoods(g, m, rows, at, to)
                                            : statistics(g, m, rows, at, to));
+    if (g->along) TRY(gradient_along(g, m, rows, at));
     if (!to->data) return PARITAS_OK;
     TRY(follow(g, m, rows, to->data));
     forget_aux(g, m, rows, to->data);
@@ -444,29 +440,60 @@ static paritas_status run(struct gradient *g, size_t n, const double *at, const 
     return status;
 }
 
-paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,
-                                     const paritas_gradient_options *given, const paritas_job *job, size_t n,
-                                     const double *at, const double *data,
-                                     const paritas_gradient *given_gradient)
+/* `along` NULL: first derivatives only. */
+static paritas_status differentiate(paritas_context *context, const paritas_model *model,
+                                    const paritas_gradient_options *given, const paritas_job *job, size_t n,
+                                    const double *at, const double *data, const double *at_directions,
+                                    const double *directions, const paritas_gradient *given_gradient,
+                                    const paritas_gradient *along)
 {
-    REQUIRE(context, model);
-    struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT};
+    struct gradient g = {.options = PARITAS_GRADIENT_OPTIONS_DEFAULT,
+                         .at_directions = at_directions,
+                         .directions = directions,
+                         .along = along};
     paritas_gradient gradient = PARITAS_GRADIENT_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_gradient_options, "options", given, &g.options));
     TRY(SIZED_CHECK(context, paritas_gradient, "gradient", 1, given_gradient));
     TRY(SIZED_TAKE(context, paritas_gradient, "gradient", given_gradient, &gradient));
     if ((size_t)g.options.quantity >= QUANTITY_COUNT)
         return paritas_refuse(context, "quantity %d: there is none of this number", (int)g.options.quantity);
+    if (along && g.options.quantity >= PARITAS_QUANTITY_Q_ASIMOV)
+        return paritas_refuse(context, "%s has first derivatives only",
+                              paritas_quantity_name(g.options.quantity));
     /* documented: an f32 context works in f64 on the host */
     paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
     own.precision = 64;
     paritas_status status = infer_open(&g.infer, &own, model, job, !is_likelihood(g.options.quantity));
     struct arena keep = g.infer.arena;
     g.wants_rows = gradient.data != NULL;
-    g.wants_mu = gradient.at != NULL || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
+    g.wants_mu =
+        gradient.at != NULL || along || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
     if (status == PARITAS_OK) status = open_call(&g, &keep);
     if (status == PARITAS_OK) status = check(&g, n, at);
     if (status == PARITAS_OK) status = run(&g, n, at, data, &gradient);
     arena_free(&keep);
     return own_context_ends(&own, context, status);
+}
+
+paritas_status paritas_differentiate(paritas_context *context, const paritas_model *model,
+                                     const paritas_gradient_options *options, const paritas_job *job,
+                                     size_t n, const double *at, const double *data,
+                                     const paritas_gradient *gradient)
+{
+    REQUIRE(context, model);
+    return differentiate(context, model, options, job, n, at, data, NULL, NULL, gradient, NULL);
+}
+
+paritas_status paritas_differentiate_along(paritas_context *context, const paritas_model *model,
+                                           const paritas_gradient_options *options, const paritas_job *job,
+                                           size_t n, const double *at, const double *data,
+                                           const double *at_directions, const double *directions,
+                                           const paritas_gradient *gradient, const paritas_gradient *along)
+{
+    REQUIRE(context, model, gradient, along);
+    paritas_gradient second = PARITAS_GRADIENT_DEFAULT;
+    TRY(SIZED_CHECK(context, paritas_gradient, "along", 1, along));
+    TRY(SIZED_TAKE(context, paritas_gradient, "along", along, &second));
+    return differentiate(context, model, options, job, n, at, data, at_directions, directions, gradient,
+                         &second);
 }

@@ -52,6 +52,8 @@ struct gradient {
     const unsigned char *held; /* fixed flags of conditional fits */
     const double *follows;     /* n_row: 1 for auxiliary data that follow the templates; NULL: none */
     bool needs_asimov, wants_rows, wants_mu, shares;
+    const double *at_directions, *directions; /* NULL: 0 */
+    const paritas_gradient *along;            /* NULL: first derivatives only */
 };
 
 /* gradient_shared.c: fits of rows with one point, by a shared matrix. done[i]: row i has both fits. */
@@ -62,5 +64,8 @@ paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row *
 paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits);
 /* gradient_slopes.c: the derivatives that the call wants. */
 paritas_status gradient_slopes(struct gradient *g, size_t n, struct gradient_row **rows);
+/* gradient_along.c: second derivatives of q, z and likelihoods into `along`. Rows have their slopes. `at`: of
+ * all rows. */
+paritas_status gradient_along(struct gradient *g, size_t n, struct gradient_row **rows, const double *at);
 
 #endif

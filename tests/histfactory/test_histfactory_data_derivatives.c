@@ -1,6 +1,7 @@
 /* Derivatives by data rows against differences, extrapolated to no step (Romberg), of values that the kernels
  * answer with exact derivatives of their own. */
 #include "fit/fit_testing.h"
+#include "codes_testing.h"
 #include "base/host_math.h"
 
 /* A workspace with all kinds of modifiers, two channels that share some, one cut by a shapefactor that both
@@ -77,6 +78,15 @@ static const paritas_template all_templates[] = {
     {PARITAS_TEMPLATE_HISTOSYS_UP, "QR", "qcd", "jes"},
     {PARITAS_TEMPLATE_NOMINAL, "QR", "signal", NULL},
     {PARITAS_TEMPLATE_NOMINAL, "QS", "qcd", NULL},
+    {PARITAS_TEMPLATE_NORMSYS_UP, "SR", "signal", "theory"},
+    {PARITAS_TEMPLATE_NORMSYS_UP, "SR", "top", "jes"},
+    {PARITAS_TEMPLATE_NORMSYS_DOWN, "SR", "top", "jes"},
+    {PARITAS_TEMPLATE_NORMSYS_DOWN, "CR", "top", "theory"},
+    {PARITAS_TEMPLATE_STATERROR, "SR", "signal", "stat"},
+    {PARITAS_TEMPLATE_STATERROR, "SR", "top", "stat"},
+    {PARITAS_TEMPLATE_SHAPESYS, "SR", "top", "fake"},
+    {PARITAS_TEMPLATE_STATERROR, "CR", "top", "stat_CR"},
+    {PARITAS_TEMPLATE_SHAPESYS, "QS", "qcd", "width"},
 };
 
 /* A function of one number. */
@@ -249,6 +259,13 @@ TEST(derivatives_are_those_of_the_answers)
     check(workspace_text, &options, 1, 0.6, worst);
     check(workspace_text, &options, 2, 2.5, worst);
     check(laws_text, &options, 5, 0.8, worst);
+    static const char *const factors[] = {"0", "2c", "6", "1", NULL}, *const shifts[] = {"2c", "0", "4p",
+                                                                                         NULL};
+    char coded[2 * sizeof laws_text];
+    put_codes(laws_text, factors, shifts, coded, sizeof coded);
+    check(coded, &options, 6, 0.8, worst);
+    put_codes(workspace_text, factors + 1, shifts + 1, coded, sizeof coded);
+    check(coded, &options, 7, 2.5, worst);
     options.histosys_code = PARITAS_HISTOSYS_CODE_2;
     options.normsys_code = 1;
     check(workspace_text, &options, 3, 0.7, worst);

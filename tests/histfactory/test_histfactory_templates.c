@@ -3,12 +3,36 @@
 #include "base/json.h"
 #include "fit/fit_testing.h"
 
-/* Varied numbers of a random workspace: some rates and shifts of every channel. */
+/* Varied numbers of a random workspace: some rates, shifts, factors and uncertainties of every channel. */
 struct varied {
-    paritas_template list[64];
-    char path[64][80]; /* where the document has them */
+    paritas_template list[96];
+    char path[96][80]; /* where the document has them */
     size_t n;
 };
+
+static const struct {
+    paritas_template_kind kind;
+    const char *type, *place;
+} of_modifiers[] = {{PARITAS_TEMPLATE_HISTOSYS_DOWN, "histosys", "data/lo_data"},
+                    {PARITAS_TEMPLATE_HISTOSYS_UP, "histosys", "data/hi_data"},
+                    {PARITAS_TEMPLATE_NORMSYS_DOWN, "normsys", "data/lo"},
+                    {PARITAS_TEMPLATE_NORMSYS_UP, "normsys", "data/hi"},
+                    {PARITAS_TEMPLATE_STATERROR, "staterror", "data"},
+                    {PARITAS_TEMPLATE_SHAPESYS, "shapesys", "data"}};
+
+static bool is_factor(const paritas_template *template)
+{
+    return template->kind == PARITAS_TEMPLATE_NORMSYS_UP || template->kind == PARITAS_TEMPLATE_NORMSYS_DOWN;
+}
+
+/* Is it a factor of each bin, which is frozen with its sample's rates? */
+static bool multiplies_bins(const struct json *modifier)
+{
+    const struct json *data = json_get(modifier, "data"),
+                      *code = data && data->type == JSON_OBJECT ? json_get(data, "interpcode") : NULL;
+    return code && json_text_is(json_get(modifier, "type"), "histosys") &&
+           (json_text_is(code, "code1") || json_text_is(code, "code5") || json_text_is(code, "code6"));
+}
 
 static void choose_templates(const paritas_workspace *workspace, struct random *random, bool all,
                              struct varied *v)
@@ -21,20 +45,23 @@ static void choose_templates(const paritas_workspace *workspace, struct random *
             const struct json *sample = json_at(samples, s), *modifiers = json_get(sample, "modifiers");
             const paritas_template nominal = {PARITAS_TEMPLATE_NOMINAL, json_get(channel, "name")->text,
                                               json_get(sample, "name")->text, NULL};
-            if (v->n < COUNT(v->list) && (all || (c == 0 && s == 0) || random_below(random, 2))) {
+            bool frozen = false;
+            for (size_t k = 0; k < modifiers->count; k++)
+                frozen = frozen || multiplies_bins(json_at(modifiers, k));
+            if (!frozen && v->n < COUNT(v->list) && (all || (c == 0 && s == 0) || random_below(random, 2))) {
                 snprintf(v->path[v->n], sizeof v->path[0], "/channels/%zu/samples/%zu/data", c, s);
                 v->list[v->n++] = nominal;
             }
             for (size_t k = 0; k < modifiers->count; k++) {
                 const struct json *modifier = json_at(modifiers, k);
-                if (!json_text_is(json_get(modifier, "type"), "histosys")) continue;
-                for (int down = 1; down >= 0; down--) {
+                for (size_t i = 0; i < COUNT(of_modifiers); i++) {
+                    if (!json_text_is(json_get(modifier, "type"), of_modifiers[i].type)) continue;
+                    if (multiplies_bins(modifier)) continue;
                     if (v->n == COUNT(v->list) || (!all && random_below(random, 2))) continue;
-                    snprintf(v->path[v->n], sizeof v->path[0],
-                             "/channels/%zu/samples/%zu/modifiers/%zu/data/%s", c, s, k,
-                             down ? "lo_data" : "hi_data");
+                    snprintf(v->path[v->n], sizeof v->path[0], "/channels/%zu/samples/%zu/modifiers/%zu/%s",
+                             c, s, k, of_modifiers[i].place);
                     v->list[v->n] = nominal;
-                    v->list[v->n].kind = down ? PARITAS_TEMPLATE_HISTOSYS_DOWN : PARITAS_TEMPLATE_HISTOSYS_UP;
+                    v->list[v->n].kind = of_modifiers[i].kind;
                     v->list[v->n++].modifier = json_get(modifier, "name")->text;
                 }
             }
@@ -59,12 +86,13 @@ static paritas_model *model_with(paritas_context *context, const paritas_workspa
     char *text = make_array(1 << 18, 1);
     size_t at = (size_t)sprintf(text, "[");
     for (size_t t = 0; t < v->n; t++) {
-        at += (size_t)sprintf(text + at, "%s{\"op\": \"replace\", \"path\": \"%s\", \"value\": [",
-                              t ? ", " : "", v->path[t]);
-        const size_t bins = bins_of(model, v->list[t].channel);
+        const bool factor = is_factor(&v->list[t]);
+        at += (size_t)sprintf(text + at, "%s{\"op\": \"replace\", \"path\": \"%s\", \"value\": %s",
+                              t ? ", " : "", v->path[t], factor ? "" : "[");
+        const size_t bins = factor ? 1 : bins_of(model, v->list[t].channel);
         for (size_t b = 0; b < bins; b++)
             at += (size_t)sprintf(text + at, "%s%.17g", b ? ", " : "", *numbers++);
-        at += (size_t)sprintf(text + at, "]}");
+        at += (size_t)sprintf(text + at, "%s}", factor ? "" : "]");
     }
     sprintf(text + at, "]");
     paritas_workspace *patch, *patched;
@@ -271,13 +299,15 @@ static void compare_statistics(const struct both *x)
 TEST(rows_answer_as_models_made_anew)
 {
     for (uint64_t seed = 0; seed < 30 / SHARE; seed++) {
-        char *text = random_workspace(seed, TRAIT_ALL | (seed % 2 ? TRAIT_LAWS : 0));
+        char *text =
+            random_workspace(seed, TRAIT_ALL | (seed % 2 ? TRAIT_LAWS : 0) | (seed % 3 ? TRAIT_CODES : 0));
         paritas_model_options clips = PARITAS_MODEL_OPTIONS_DEFAULT;
         if (seed % 3 == 1) {
             clips.clip_sample = clips.clip_bin = 1;
             clips.clip_sample_at = seed % 2 ? 2.0 : 0.0;
             clips.clip_bin_at = 8.0;
         }
+        clips.normsys_code = seed % 4 == 3 ? PARITAS_NORMSYS_CODE_1 : 0;
         clips.histosys_code = seed % 5 == 1   ? PARITAS_HISTOSYS_CODE_0
                               : seed % 5 == 2 ? PARITAS_HISTOSYS_CODE_2
                                               : 0;
@@ -310,7 +340,7 @@ TEST(every_kernel_build_reads_the_rows)
         if (opened != PARITAS_OK) continue; /* not built, or not this processor's */
         ran++;
         for (uint64_t seed = 100; seed < (SHARE > 1 ? 101 : 104); seed++) {
-            char *text = random_workspace(seed + 4 * i, TRAIT_ALL);
+            char *text = random_workspace(seed + 4 * i, TRAIT_ALL | (seed % 2 ? TRAIT_CODES : 0));
             struct both x = make_both(text, seed, false, &how, NULL);
             compare_evaluations(&x, seed);
             compare_fits(&x);
@@ -407,7 +437,7 @@ TEST(what_a_row_cannot_say_is_refused)
                  bad[6] = {4.0, 0.0, 20.0, (double)INFINITY, 4.0, 0.0};
     const double *init = paritas_model_suggested_init(f.model);
     refused(&f, paritas_model_fill_row(f.context, f.model, NULL, on, row),
-            "templates: channel 'SR', bin 1: these rates would switch the constraint of st[1] on");
+            "templates: channel 'SR', bin 1: these numbers would switch the constraint of st[1] on");
     paritas_job job = {.size = sizeof(paritas_job), .data = row};
     paritas_fit_result result = PARITAS_INIT(paritas_fit_result);
     refused(&f,
@@ -421,7 +451,7 @@ TEST(what_a_row_cannot_say_is_refused)
     paritas_significance_result significance = PARITAS_INIT(paritas_significance_result);
     refused(&f, paritas_significance(f.context, f.model, &job, &significance), "data: channel 'SR', bin 1");
     refused(&f, paritas_model_fill_row(f.context, f.model, NULL, off, row),
-            "bin 0: these rates would switch the constraint of st[0] off");
+            "bin 0: these numbers would switch the constraint of st[0] off");
     refused(&f, paritas_model_fill_row(f.context, f.model, NULL, bad, row),
             "templates: the template nominal of sample 'b' in channel 'SR', bin 1: must be a finite number");
     /* toys, by all four functions */
@@ -501,6 +531,37 @@ TEST(templates_that_the_workspace_lacks_are_refused)
     free_fixture(&f);
 }
 
+TEST(factors_of_bins_are_frozen)
+{
+    static const char text[] =
+        "{\"channels\": [{\"name\": \"SR\", \"samples\": [{\"name\": \"s\", \"data\": [4.0, 5.0], "
+        "\"modifiers\": [{\"name\": \"mu\", \"type\": \"normfactor\", \"data\": null}, "
+        "{\"name\": \"a\", \"type\": \"histosys\", \"data\": {\"interpcode\": \"code5\", "
+        "\"hi_data\": [4.5, 5.5], \"lo_data\": [3.8, 4.4]}}, {\"name\": \"n\", \"type\": \"normsys\", "
+        "\"data\": {\"hi\": 1.1, \"lo\": 0.9}}]}]}], "
+        "\"observations\": [{\"name\": \"SR\", \"data\": [5, 4]}], "
+        "\"measurements\": [{\"name\": \"m\", \"config\": {\"poi\": \"mu\", \"parameters\": []}}], "
+        "\"version\": \"1.0.0\"}";
+    static const paritas_template refused_ones[] = {{PARITAS_TEMPLATE_NOMINAL, "SR", "s", NULL},
+                                                    {PARITAS_TEMPLATE_HISTOSYS_UP, "SR", "s", "a"}},
+                                  factor = {PARITAS_TEMPLATE_NORMSYS_UP, "SR", "s", "n"};
+    struct fixture f = make_fixture(text, NULL, NULL);
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    paritas_model *model;
+    options.n_templates = 1;
+    for (size_t i = 0; i < COUNT(refused_ones); i++) {
+        options.templates = &refused_ones[i];
+        refused(
+            &f, paritas_model_create(f.context, f.workspace, &options, &model),
+            "templates[0]: the histosys 'a' of sample 's' in channel 'SR' is a factor of each bin (code 1, "
+            "5 or 6), which is frozen with the model");
+    }
+    options.templates = &factor;
+    ASSERT_OK(f.context, paritas_model_create(f.context, f.workspace, &options, &model));
+    paritas_model_free(model);
+    free_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -509,6 +570,7 @@ int main(void)
         cmocka_unit_test(widths_follow_the_rates_of_the_row),
         cmocka_unit_test(what_a_row_cannot_say_is_refused),
         cmocka_unit_test(templates_that_the_workspace_lacks_are_refused),
+        cmocka_unit_test(factors_of_bins_are_frozen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

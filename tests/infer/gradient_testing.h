@@ -3,6 +3,7 @@
 #define PARITAS_TESTS_INFER_GRADIENT_TESTING_H
 
 #include "paritas_gradient.h"
+#include "codes_testing.h"
 #include "infer_testing.h"
 
 /* Every modifier type; constraints of both kinds. The second element of `shape` stays at its lower bound. */
@@ -35,20 +36,29 @@ static const char every_modifier[] =
     "\"observations\":[{\"name\":\"signal\",\"data\":[%s]},{\"name\":\"control\",\"data\":[191.0,88.0]}],"
     "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
     "{\"name\":\"lumi\",\"auxdata\":[1.0],\"bounds\":[[0.5,1.5]],\"inits\":[1.0],\"sigmas\":[0.017]},"
-    "{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[%s]]}]}}],"
+    "{\"name\":\"mu\",\"inits\":[1.0],\"bounds\":[[%s]]}%s]}}],"
     "\"version\":\"1.0.0\"}";
 
 /* `observed`: of the three bins of the signal region; `bounds`: of mu. */
 static inline struct fixture all_modifiers(const char *observed, const char *bounds)
 {
     char text[8192];
-    assert_true((size_t)snprintf(text, sizeof text, every_modifier, observed, bounds) < sizeof text);
+    assert_true((size_t)snprintf(text, sizeof text, every_modifier, observed, bounds, "") < sizeof text);
     return make_fixture(text);
 }
 
-/* The same with rates and variations of most samples as templates, in a context of these options. */
-static inline struct fixture all_templates(const paritas_options *open, const char *observed)
+/* The same with rates and variations of most samples as templates, in a context of these options. `changed`:
+ * with interpolation codes and constraints beyond pyhf's. */
+static inline struct fixture templates_of(const paritas_options *open, const char *observed, bool changed)
 {
+    static const char laws[] =
+        ",{\"name\":\"stat\",\"constraint\":{\"type\":\"poisson\"}},"
+        "{\"name\":\"sideband\",\"constraint\":{\"type\":\"gaussian\"}},"
+        "{\"name\":\"rate\",\"constraint\":{\"type\":\"lognormal\",\"offset\":1,\"slope\":0.2},"
+        "\"auxdata\":[0.05],\"sigmas\":[0.18]},"
+        "{\"name\":\"scale\",\"constraint\":{\"type\":\"poisson\",\"offset\":1,\"slope\":0.2},"
+        "\"auxdata\":[24],\"factors\":[25]}";
+    static const char *const factors[] = {"2c", "6", "4", NULL}, *const shifts[] = {"4p", "2c", NULL};
     static const paritas_template templates[] = {{PARITAS_TEMPLATE_NOMINAL, "signal", "sig", NULL},
                                                  {PARITAS_TEMPLATE_NOMINAL, "signal", "bkg", NULL},
                                                  {PARITAS_TEMPLATE_NOMINAL, "signal", "other", NULL},
@@ -56,18 +66,34 @@ static inline struct fixture all_templates(const paritas_options *open, const ch
                                                  {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "sig", "scale"},
                                                  {PARITAS_TEMPLATE_HISTOSYS_UP, "control", "bkg", "scale"},
                                                  {PARITAS_TEMPLATE_HISTOSYS_DOWN, "signal", "bkg", "scale"},
-                                                 {PARITAS_TEMPLATE_NOMINAL, "control", "fakes", NULL}};
+                                                 {PARITAS_TEMPLATE_NOMINAL, "control", "fakes", NULL},
+                                                 {PARITAS_TEMPLATE_NORMSYS_UP, "signal", "bkg", "rate"},
+                                                 {PARITAS_TEMPLATE_NORMSYS_DOWN, "signal", "bkg", "rate"},
+                                                 {PARITAS_TEMPLATE_NORMSYS_DOWN, "signal", "other", "rate"},
+                                                 {PARITAS_TEMPLATE_STATERROR, "signal", "bkg", "stat"},
+                                                 {PARITAS_TEMPLATE_STATERROR, "signal", "sig", "stat"},
+                                                 {PARITAS_TEMPLATE_SHAPESYS, "signal", "other", "sideband"}};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.n_templates = COUNT(templates);
     options.templates = templates;
-    char text[8192];
+    char plain[8192], text[8192];
     struct fixture f;
-    assert_true((size_t)snprintf(text, sizeof text, every_modifier, observed, "0.0,10.0") < sizeof text);
+    assert_true((size_t)snprintf(plain, sizeof plain, every_modifier, observed, "0.0,10.0",
+                                 changed ? laws : "") < sizeof plain);
+    if (changed)
+        put_codes(plain, factors, shifts, text, sizeof text);
+    else
+        memcpy(text, plain, sizeof text);
     if (paritas_open(open, &f.context) != PARITAS_OK ||
         paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f.context));
     return f;
+}
+
+static inline struct fixture all_templates(const paritas_options *open, const char *observed)
+{
+    return templates_of(open, observed, false);
 }
 
 static inline size_t row_length(const paritas_model *model)

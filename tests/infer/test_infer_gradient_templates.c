@@ -330,7 +330,7 @@ TEST(data_of_the_job_that_no_job_may_have_are_refused)
                      PARITAS_INVALID_ARGUMENT);
     assert_non_null(
         strstr(paritas_error_message(f.context),
-               "data: channel 'signal', bin 0: these rates would switch the constraint of stat[0] off"));
+               "data: channel 'signal', bin 0: these numbers would switch the constraint of stat[0] off"));
     free_fixture(&f);
 }
 

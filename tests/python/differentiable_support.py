@@ -3,7 +3,7 @@ of what is made from them anew."""
 
 from __future__ import annotations
 
-import copy
+import json
 import math
 from typing import Any, Callable
 
@@ -119,6 +119,21 @@ CHOSEN: dict[str, Any] = {
     "background": ["top", ("search", "fakes")],
     "variations": "shape",
 }
+#: all that a session may take
+EVERYTHING: dict[str, Any] = {**CHOSEN, "factors": ["scale", "efficiency"], "uncertainties": ["mc", "tau"]}
+#: where the workspace has an argument's numbers: types of modifiers, key
+_PLACES = {
+    "variations_up": ("histosys", "hi_data"),
+    "variations_down": ("histosys", "lo_data"),
+    "factors_up": ("normsys", "hi"),
+    "factors_down": ("normsys", "lo"),
+    "uncertainties": ("staterror shapesys", ""),
+}
+
+
+def names_of(session: differentiable.Session) -> tuple[str, ...]:
+    """Row arguments up to the last that the session was made with."""
+    return ROW_ARGUMENTS[: 1 + max((i for i, name in enumerate(ROW_ARGUMENTS[1:], 1) if session.sizes[name]))]
 
 
 def numbers_of(workspace: dict[str, Any], session: differentiable.Session) -> list[np.ndarray]:
@@ -128,11 +143,15 @@ def numbers_of(workspace: dict[str, Any], session: differentiable.Session) -> li
         sample = _sample(workspace, where)
         if name in ("signal", "background"):
             return list(sample["data"])
-        return list(_modifier(sample, where[2])["data"]["hi_data" if name == "variations_up" else "lo_data"])
+        modifier, key = _modifier(sample, name, where[2])
+        found = modifier["data"][key] if key else modifier["data"]
+        return list(found) if isinstance(found, list) else [found]
 
     observed = {one["name"]: one["data"] for one in workspace["observations"]}
     parts = [[x for channel in sorted(observed) for x in observed[channel]]]
-    parts += [[x for where in session.arguments[name] for x in of(name, where)] for name in ROW_ARGUMENTS[1:]]
+    parts += [
+        [x for where in session.arguments[name] for x in of(name, where)] for name in names_of(session)[1:]
+    ]
     return [np.array(part) for part in parts]
 
 
@@ -140,7 +159,7 @@ def rebuilt(
     workspace: dict[str, Any], session: differentiable.Session, rows: list[np.ndarray]
 ) -> dict[str, Any]:
     """A workspace with these numbers of the row arguments in place of its own."""
-    made = copy.deepcopy(workspace)
+    made = json.loads(json.dumps(workspace))  # modifiers may be one object in several samples
     observed = {one["name"]: one for one in made["observations"]}
     first = 0
     for channel in sorted(observed):
@@ -151,14 +170,16 @@ def rebuilt(
         first = 0
         for where in session.arguments[name]:
             sample = _sample(made, where)
-            bins = len(sample["data"])
+            bins = 1 if "factors" in name else len(sample["data"])
             piece = numbers[first : first + bins].tolist()
             if name in ("signal", "background"):
                 sample["data"] = piece
             else:
-                _modifier(sample, where[2])["data"]["hi_data" if name == "variations_up" else "lo_data"] = (
-                    piece
-                )
+                modifier, key = _modifier(sample, name, where[2])
+                if key:
+                    modifier["data"][key] = piece[0] if "factors" in name else piece
+                else:
+                    modifier["data"] = piece
             first += bins
     return made
 
@@ -168,8 +189,9 @@ def _sample(workspace: dict[str, Any], where: tuple[str, ...]) -> Any:
     return next(one for one in channel["samples"] if one["name"] == where[1])
 
 
-def _modifier(sample: Any, name: str) -> Any:
-    return next(one for one in sample["modifiers"] if one["name"] == name and one["type"] == "histosys")
+def _modifier(sample: Any, argument: str, name: str) -> tuple[Any, str]:
+    types, key = _PLACES[argument]
+    return next(one for one in sample["modifiers"] if one["name"] == name and one["type"] in types), key
 
 
 def derivative(

@@ -13,6 +13,7 @@ pytest.importorskip("paritas")
 import paritas
 from differentiable_support import (
     CHOSEN,
+    EVERYTHING,
     STATISTICS,
     analysis,
     counting,
@@ -31,6 +32,7 @@ from paritas.differentiable import (
     Z0,
     Session,
     Statistic,
+    pulled_back,
 )
 
 ALL = (True,) * 6
@@ -39,6 +41,11 @@ ALL = (True,) * 6
 @pytest.fixture(scope="module")
 def session():
     return Session(analysis(), **CHOSEN, threads=1)
+
+
+@pytest.fixture(scope="module")
+def everything():
+    return Session(analysis(), **EVERYTHING, threads=1)
 
 
 def asked(session, name, rows, wanted=ALL, mu=None):
@@ -132,11 +139,12 @@ def test_where_there_is_no_excess_slopes_are_one_sided():
 
 
 @pytest.mark.parametrize("name", [name for name in STATISTICS if name != "upper_limit"])
-def test_slopes_are_those_of_rebuilt_workspaces(session, name):
+def test_slopes_are_those_of_rebuilt_workspaces(everything, name):
     """One number of each argument at a time: nested central differences of values from workspaces that have
     it in place of their own."""
+    session = everything
     rows = numbers_of(analysis(), session)
-    slopes = asked(session, name, rows).slopes
+    slopes = asked(session, name, rows, (True,) * 9).slopes
     for i, (argument, numbers) in enumerate(zip(ROW_ARGUMENTS, rows)):
         k = (3 * i + 1) % len(numbers)
 
@@ -269,11 +277,9 @@ def test_nll_slopes(session):
 
 
 @pytest.mark.parametrize("name", STATISTICS)
-def test_rows_answer_what_a_rebuilt_workspace_answers_bit_by_bit(session, name):
-    rows = [
-        numbers * factor
-        for numbers, factor in zip(numbers_of(analysis(), session), (1.05, 1.3, 0.97, 0.98, 0.96))
-    ]
+def test_rows_answer_what_a_rebuilt_workspace_answers_bit_by_bit(everything, name):
+    session, factors = everything, (1.05, 1.3, 0.97, 0.98, 0.96, 1.02, 0.99, 1.15)
+    rows = [numbers * factor for numbers, factor in zip(numbers_of(analysis(), session), factors)]
     fresh = Session(rebuilt(analysis(), session, rows))
     there, here = asked(fresh, name, [None] * 5, (False,) * 6), asked(session, name, rows)
     assert np.array_equal(there.values, here.values)
@@ -378,10 +384,10 @@ def test_pulled_back(session):
         (True, False, True, True, False, False),
     )
     weights = np.arange(24.0).reshape(4, 6)
-    assert answer.pulled_back(weights, 0, (4, 1)) == pytest.approx(
+    assert pulled_back(answer.slopes[0], weights, (4, 1)) == pytest.approx(
         (weights[:, :, None] * answer.slopes[0]).sum(1)
     )
-    assert answer.pulled_back(weights, 3, background.shape) == pytest.approx(
+    assert pulled_back(answer.slopes[3], weights, background.shape) == pytest.approx(
         (weights[:, :, None] * answer.slopes[3]).sum((0, 1))
     )
 
@@ -418,7 +424,7 @@ def test_a_row_that_is_no_data_is_nan_and_says_so(session):
         assert np.isnan(answer.slopes[1][1]).all()
         weights = np.ones_like(answer.values)
         weights[1] = 0.0
-        assert np.isfinite(answer.pulled_back(weights, 1, many.shape)).all()
+        assert np.isfinite(pulled_back(answer.slopes[1], weights, many.shape)).all()
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -456,7 +462,7 @@ def test_a_row_without_a_rate_that_a_constraint_follows_from_is_nan_alone(shared
             assert np.isnan(found[1:4]).all() and np.array_equal(found[[0, 4]], expected)
         weights = np.ones_like(answer.values)
         weights[1:4] = 0.0
-        assert np.isfinite(answer.pulled_back(weights, 3, many.shape)).all()
+        assert np.isfinite(pulled_back(answer.slopes[3], weights, many.shape)).all()
 
 
 def test_a_fit_that_does_not_converge_is_nan_and_says_so():
@@ -494,6 +500,12 @@ def test_what_is_wrong_is_named(session):
         Session(analysis(), signal={("nowhere", "signal")})
     with pytest.raises(paritas.NotFound, match="no histosys 'scale'"):
         Session(analysis(), variations="scale")
+    with pytest.raises(paritas.NotFound, match="factors: the model has no normsys 'shape'"):
+        Session(analysis(), factors="shape")
+    with pytest.raises(paritas.NotFound, match="no staterror or shapesys 'shape'"):
+        Session(analysis(), uncertainties="shape")
+    with pytest.raises(paritas.InvalidArgument, match="factors_up: the last dimension is 3 .one each of"):
+        Session(analysis(), **EVERYTHING).call(Q0, None, [None] * 5 + [np.ones(4)], (False,) * 9)
     with pytest.raises(paritas.InvalidArgument, match="control/signal is named twice"):
         Session(analysis(), signal="signal", background="signal")
     with pytest.raises(paritas.InvalidArgument, match="signal: the last dimension is 4"):

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 import paritas.jax
 import paritas.jax.session
-from differentiable_support import CHOSEN, STATISTICS, analysis, counting, numbers_of
+from differentiable_support import CHOSEN, EVERYTHING, STATISTICS, analysis, counting, numbers_of
 from paritas.differentiable import STATUSES
 from paritas.jax import soft_histogram
 
@@ -177,9 +177,83 @@ def test_float32(session, rows):
     assert np.allclose(value, wide_value, rtol=1e-6) and np.allclose(slope, wide_slope, rtol=1e-5, atol=1e-6)
 
 
-def test_second_derivatives_are_refused(session, rows):
-    with pytest.raises(NotImplementedError, match="first derivatives only"):
-        jax.grad(lambda signal: jax.grad(lambda signal: session.q0(signal=signal))(signal).sum())(rows[1])
+@pytest.fixture(scope="module")
+def everything():
+    return paritas.jax.Session(analysis(), **EVERYTHING, threads=1)
+
+
+def everything_of(session, name):
+    def function(*rows):
+        data, signal, background, up, down, hi, lo, uncertainties = rows
+        return getattr(session, name)(
+            **METHODS[name],
+            data=data,
+            signal=signal,
+            background=background,
+            variations=(up, down),
+            factors=(hi, lo),
+            uncertainties=uncertainties,
+        )
+
+    numbers = numbers_of(analysis(), session)
+    rows = tuple(jnp.asarray(one) for one in numbers)
+    return function, rows, tuple(0.01 * one * jnp.cos(jnp.arange(one.size) + 1.0) for one in rows)
+
+
+def along(function, rows, directions, h):
+    ends = [function(*[a + s * h * b for a, b in zip(rows, directions)]) for s in (1.0, -1.0)]
+    return jax.tree.map(lambda a, b: (a - b) / (2.0 * h), *ends)
+
+
+@pytest.mark.parametrize("name", ["q0", "Z0", "qmu"])
+def test_second_derivatives(everything, name):
+    """Forward over reverse against differences of gradients; all orders of modes, jit and vmap against each
+    other."""
+    function, rows, directions = everything_of(everything, name)
+    slopes = jax.grad(function, argnums=tuple(range(8)))
+    value, change = jax.jvp(function, rows, directions)
+    gradient, changes = jax.jvp(slopes, rows, directions)
+    assert value == function(*rows)
+    assert change == pytest.approx(sum(float((a * b).sum()) for a, b in zip(gradient, directions)), rel=1e-12)
+    coarse, fine = along(slopes, rows, directions, 0.2), along(slopes, rows, directions, 0.1)
+    for one, a, b in zip(changes, coarse, fine):
+        assert one == pytest.approx((4.0 * b - a) / 3.0, rel=1e-5, abs=1e-6)
+
+    def of_uncertainties(numbers):
+        return function(*rows[:7], numbers)
+
+    hessian = jax.hessian(of_uncertainties)(rows[7])
+    assert np.abs(hessian).max() > 1e-3 and hessian == pytest.approx(hessian.T, rel=1e-12, abs=1e-15)
+    for other in (
+        jax.jacrev(jax.grad(of_uncertainties)),
+        jax.jacrev(jax.jacfwd(of_uncertainties)),
+        jax.jit(jax.hessian(of_uncertainties)),
+    ):
+        assert other(rows[7]) == pytest.approx(hessian, rel=1e-12, abs=1e-15)
+    batch = jax.vmap(jax.hessian(of_uncertainties))(rows[7] * jnp.array([[1.0], [1.1]]))
+    assert np.array_equal(batch[0], hessian) and not np.allclose(batch[1], hessian)
+
+
+def test_second_derivatives_of_the_likelihood(everything):
+    point = jnp.asarray(everything.model.suggested_init) * 0.9 + 0.1
+    hessian = jax.hessian(everything.nll)(point)
+    plain = paritas.Model.from_workspace(analysis())
+    assert hessian == pytest.approx(0.5 * plain.hessian(np.asarray(point)), rel=1e-12, abs=1e-12)
+
+
+def test_what_has_first_derivatives_only(everything):
+    numbers = everything_of(everything, "q0")[1][7]
+
+    def expected(uncertainties):
+        return everything.expected_significance(uncertainties=uncertainties)
+
+    value, change = jax.jvp(expected, (numbers,), (0.1 * numbers,))
+    assert change == pytest.approx(float((jax.grad(expected)(numbers) * 0.1 * numbers).sum()), rel=1e-12)
+    with pytest.raises(NotImplementedError, match="there are second derivatives of nll"):
+        jax.hessian(expected)(numbers)
+    third = jax.hessian(lambda numbers: everything.q0(uncertainties=numbers))
+    with pytest.raises(NotImplementedError, match="no higher ones"):
+        jax.grad(lambda numbers: third(numbers).sum())(numbers)
 
 
 def test_rows_that_fail_do_not_stop_training(session, rows):

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("paritas")
 
 import paritas.torch
-from differentiable_support import CHOSEN, STATISTICS, analysis, counting, numbers_of
+from differentiable_support import CHOSEN, EVERYTHING, STATISTICS, analysis, counting, numbers_of
 from paritas.differentiable import STATUSES
 from paritas.torch import SoftHistogram
 
@@ -95,13 +95,59 @@ def test_a_session_in_a_module_is_copied_and_pickled(session, rows):
         assert torch.equal(made.Z0(**named(rows)), session.Z0(**named(rows))) and made.sizes == session.sizes
 
 
-def test_second_derivatives_are_refused(session, rows):
-    (slope,) = torch.autograd.grad(session.q0(signal=rows[1]), rows[1], create_graph=True)
-    with pytest.raises(NotImplementedError, match="first derivatives only"):
+@pytest.mark.parametrize("name", ["q0", "Z0"])
+def test_second_derivatives(name):
+    """torch.func in all orders of modes, and autograd; against differences of gradients."""
+    func = torch.func
+    everything = paritas.torch.Session(analysis(), **EVERYTHING, threads=1)
+    rows = tuple(torch.tensor(numbers) for numbers in numbers_of(analysis(), everything))
+    directions = tuple(0.01 * one * torch.cos(torch.arange(one.numel()) + 1.0) for one in rows)
+
+    def function(data, signal, background, up, down, hi, lo, uncertainties):
+        return getattr(everything, name)(
+            data=data,
+            signal=signal,
+            background=background,
+            variations=(up, down),
+            factors=(hi, lo),
+            uncertainties=uncertainties,
+        )
+
+    slopes = func.grad(function, argnums=tuple(range(8)))
+    value, change = func.jvp(function, rows, directions)
+    gradient, changes = func.jvp(slopes, rows, directions)
+    assert change.item() == pytest.approx(sum((a * b).sum().item() for a, b in zip(gradient, directions)))
+
+    def along(h):
+        ends = [slopes(*[a + s * h * b for a, b in zip(rows, directions)]) for s in (1.0, -1.0)]
+        return [(a - b) / (2.0 * h) for a, b in zip(*ends)]
+
+    for one, coarse, fine in zip(changes, along(0.2), along(0.1)):
+        assert torch.allclose(one, (4.0 * fine - coarse) / 3.0, rtol=1e-5, atol=1e-6)
+
+    def of_uncertainties(numbers):
+        return function(*rows[:7], numbers)
+
+    hessian = func.hessian(of_uncertainties)(rows[7])
+    for other in (
+        func.jacrev(func.jacrev(of_uncertainties))(rows[7]),
+        torch.autograd.functional.hessian(of_uncertainties, rows[7]),
+        func.vmap(func.hessian(of_uncertainties))(torch.stack([rows[7], 1.1 * rows[7]]))[0],
+    ):
+        assert torch.allclose(other, hessian, rtol=1e-12, atol=1e-15)
+
+
+def test_what_has_first_derivatives_only(session, rows):
+    (slope,) = torch.autograd.grad(session.expected_significance(signal=rows[1]), rows[1], create_graph=True)
+    with pytest.raises(NotImplementedError, match="there are second derivatives of nll"):
         slope.square().sum().backward()
     # zeros, were gradients nothing that the argument has a part in
-    with pytest.raises(NotImplementedError, match="second"):
-        torch.autograd.functional.hessian(lambda signal: session.q0(signal=signal), rows[1].detach())
+    with pytest.raises(NotImplementedError, match="there are second derivatives of nll"):
+        torch.func.hessian(lambda signal: session.upper_limit(curve=0, signal=signal))(rows[1].detach())
+    with pytest.raises(NotImplementedError, match="no higher ones"):
+        torch.func.grad(
+            lambda signal: torch.func.hessian(lambda signal: session.q0(signal=signal))(signal).sum()
+        )(rows[1].detach())
 
 
 def test_chain_rule_and_curves(session, rows):
@@ -213,11 +259,12 @@ def test_rows_that_fail_do_not_stop_training(session, rows):
 
 
 def test_a_fit_that_does_not_converge():
-    workspace = counting(0.0, 1.0, 0.0)
+    """Signal only, and a tested value whose rate is negative: that fit never reaches the domain."""
+    workspace = counting(3.0, 1.0, 0.0)
     workspace["channels"][0]["samples"] = workspace["channels"][0]["samples"][:1]
     session = paritas.torch.Session(workspace, signal="signal", bounds={"mu": (-10.0, 10.0)})
     signal = torch.tensor([1.0], dtype=torch.float64, requires_grad=True)
-    value = session.qmu(1.0, test_stat="q", signal=signal)
+    value = session.qmu(-5.0, test_stat="q", signal=signal)
     assert torch.isnan(value) and session.status != "converged"
     value.backward()
     assert torch.isnan(signal.grad).all()

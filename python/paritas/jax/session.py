@@ -8,9 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
+from jax.dtypes import float0
 
 from .. import _engine, differentiable
-from ..differentiable import ROW_ARGUMENTS, Statistic, summed_to
+from ..differentiable import ROW_ARGUMENTS, Statistic
+from .linear import gather_p, turn_p
 
 _TARGET = "paritas_statistic"
 _WIDTH = 1 + len(ROW_ARGUMENTS)  # `at` and the row arguments
@@ -34,7 +36,8 @@ class Session(differentiable.Session):
         (differentiable.Session.__doc__ or "")
         + """
 
-    jit, grad and vmap go through its methods. A vmap is one call of the engine, with a row for each element.
+    jit, grad, jvp and vmap go through its methods, hessian through nll, q0, qmu and Z0. A vmap is one call of
+    the engine, with a row for each element.
     Arrays on devices other than the CPU go over the host."""
     )
 
@@ -42,6 +45,7 @@ class Session(differentiable.Session):
         super().__init__(*arguments, **options)
         self._functions: dict[Statistic, Callable[..., Any]] = {}
         self._calls: dict[tuple[Statistic, Flags, Flags], tuple[int, Callable[..., Any]]] = {}
+        self._turns: dict[tuple[Statistic, Flags, Flags], Callable[..., Any]] = {}
 
     __init__.__doc__ = differentiable.Session.__init__.__doc__
 
@@ -88,6 +92,30 @@ class Session(differentiable.Session):
             self._calls[key] = (_engine.xla_function(run), run)
         return self._calls[key]
 
+    def _host_turn(self, statistic: Statistic, present: Flags, wanted: Flags) -> Callable[..., Any]:
+        """A map of (points, directions) for turn_p: the same object for the same arguments."""
+        key = (statistic, present, wanted)
+        if key not in self._turns:
+
+            def run(arguments: Sequence[Any], results: Sequence[Any]) -> None:
+                given = iter(np.asarray(array, dtype=np.float64) for array in arguments)
+                arrays = [next(given) if there else None for there in present]
+                directions = [next(given) if wish else None for wish in wanted]
+                answer = self.call_along(statistic, arrays[0], arrays[1:], directions)
+                found = [slope for slope, wish in zip(answer.slopes, wanted) if wish]
+                for result, one in zip(results, found):
+                    assert one is not None
+                    result[...] = one.reshape(result.shape)
+
+            index = _engine.xla_function(run)
+
+            def turn(points: Sequence[jax.Array], directions: Sequence[jax.Array]) -> list[jax.Array]:
+                shapes = [jax.ShapeDtypeStruct(one.shape, one.dtype) for one in directions]
+                return _called(index, run, shapes, [*points, *directions])
+
+            self._turns[key] = turn
+        return self._turns[key]
+
 
 def _evaluated(
     session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[jax.Array | None]
@@ -115,10 +143,18 @@ def _evaluated(
         if wish and array is not None
     ]
     index, run = session._host_call(statistic, tuple(array is not None for array in arrays), wanted)
+    return _called(index, run, shapes, aligned)
+
+
+def _called(
+    index: int, run: Callable[..., Any], shapes: Sequence[Any], aligned: Sequence[jax.Array]
+) -> list[jax.Array]:
+    """A host call with results of these shapes. `aligned`: arrays of one rank."""
     if FOREIGN_FUNCTIONS and jax.default_backend() == "cpu":
         return list(
             jax.ffi.ffi_call(_TARGET, shapes, vmap_method="expand_dims")(*aligned, function=np.int64(index))
         )
+    rank = aligned[0].ndim if aligned else 1
 
     def callback(*arguments: Any) -> Any:
         lead = (
@@ -138,51 +174,89 @@ def _evaluated(
 def _differentiable(session: Session, statistic: Statistic) -> Callable[..., Any]:
     """(values, codes) of `at` and row arguments (or None)."""
 
-    @jax.custom_vjp
+    @jax.custom_jvp
     def function(*arrays: Any) -> Any:
         values, codes = _evaluated(session, statistic, (False,) * _WIDTH, arrays)
         return values, codes
 
-    def forward(*arguments: Any) -> Any:
-        arrays = [None if argument is None else argument.value for argument in arguments]
-        wanted = tuple(argument is not None and argument.perturbed for argument in arguments)
+    def moved(arrays: Any, tangents: Any) -> Any:
+        wanted = tuple(one is not None and not isinstance(one, SymbolicZero) for one in tangents)
         values, codes, *slopes = _first_order(session, statistic, wanted, arrays)
-        found = iter(slopes)
-        return (values, codes), [
-            (array, next(found) if wish else None) for array, wish in zip(arrays, wanted)
-        ]
+        moves = [one for one, wish in zip(tangents, wanted) if wish]
+        return (values, codes), (_along(moves, slopes, values), np.zeros(codes.shape, float0))
 
-    def backward(kept: Any, weights: Any) -> Any:
-        return tuple(
-            None if array is None or slope is None else _pulled_back(weights[0], slope, array.shape)
-            for array, slope in kept
-        )
-
-    function.defvjp(forward, backward, symbolic_zeros=True)
+    function.defjvp(moved, symbolic_zeros=True)
     return function
 
 
-def _pulled_back(weights: Any, slope: jax.Array, shape: tuple[int, ...]) -> jax.Array:
-    """Weight 0 skips NaN, as in Answer.pulled_back."""
-    if isinstance(weights, SymbolicZero):
-        return jnp.zeros(shape, slope.dtype)
-    weight = weights.reshape((*slope.shape[:-1], 1))
-    return summed_to(jnp.where(weight == 0.0, 0.0, weight * slope).sum(axis=-2), shape)
+def _along(tangents: Sequence[Any], slopes: Sequence[jax.Array], values: jax.Array) -> jax.Array:
+    """The sum of tangents times slopes, in the shape of `values`."""
+    total = jnp.zeros_like(values)
+    for tangent, slope in zip(tangents, slopes):
+        wide = jnp.broadcast_to(tangent[..., None, :], slope.shape)
+        total = total + gather_p.bind(wide, slope).reshape(values.shape)
+    return total
 
 
 def _first_order(
     session: Session, statistic: Statistic, wanted: Flags, arrays: Sequence[jax.Array | None]
 ) -> list[jax.Array]:
-    """_evaluated, but refuses second derivatives."""
+    """_evaluated, with second derivatives where the statistic has them."""
 
     @jax.custom_jvp
     def evaluated(*arguments: Any) -> Any:
         return _evaluated(session, statistic, wanted, arguments)
 
-    @evaluated.defjvp
-    def refuse(primals: Any, tangents: Any) -> Any:
-        raise NotImplementedError(
-            f"second derivatives of {statistic.quantity}: sessions have first derivatives only"
+    def moved(arguments: Any, tangents: Any) -> Any:
+        if not statistic.has_second:
+            raise NotImplementedError(statistic.second_refused)
+        turns = [one is not None and not isinstance(one, SymbolicZero) for one in tangents]
+        both = tuple(a or b for a, b in zip(wanted, turns))
+        values, codes, *found = _first_order(session, statistic, both, arguments)
+        slopes = _spread_out(found, both)
+        moves = [one for one, turn in zip(tangents, turns) if turn]
+        along = _along(moves, [slope for slope, turn in zip(slopes, turns) if turn], values)
+        directions = [
+            (one if turn else jnp.zeros_like(array)) if wish else None
+            for one, array, turn, wish in zip(tangents, arguments, turns, both)
+        ]
+        changes = _spread_out(_turned(session, statistic, arguments, directions, values.shape), both)
+        return (
+            [values, codes, *[one for one, wish in zip(slopes, wanted) if wish]],
+            [along, np.zeros(codes.shape, float0), *[one for one, wish in zip(changes, wanted) if wish]],
         )
 
+    evaluated.defjvp(moved, symbolic_zeros=True)
     return list(evaluated(*arrays))
+
+
+def _spread_out(found: Sequence[Any], wanted: Flags) -> list[Any]:
+    """One for each argument; None where it is not wanted."""
+    rest = iter(found)
+    return [next(rest) if wish else None for wish in wanted]
+
+
+def _turned(
+    session: Session,
+    statistic: Statistic,
+    arrays: Sequence[jax.Array | None],
+    directions: Sequence[jax.Array | None],
+    batch: tuple[int, ...],
+) -> list[jax.Array]:
+    """Second derivatives times `directions`, by each of them: (batch, 1, numbers)."""
+    present = tuple(array is not None for array in arrays)
+    wanted = tuple(one is not None for one in directions)
+
+    def wide(array: jax.Array) -> jax.Array:
+        return jnp.broadcast_to(array, (*batch, array.shape[-1]))
+
+    points = [wide(array) for array in arrays if array is not None]
+    moves = [wide(one) for one in directions if one is not None]
+    found = turn_p.bind(
+        *points,
+        *moves,
+        run=session._host_turn(statistic, present, wanted),
+        n=len(moves),
+        refused=statistic.second_refused,
+    )
+    return [one[..., None, :] for one in found]

@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 import torch
+from torch.autograd import forward_ad
 
 from .. import differentiable
-from ..differentiable import ROW_ARGUMENTS, STATUSES, Statistic
+from ..differentiable import ROW_ARGUMENTS, STATUSES, Statistic, pulled_back
 
 _HOST = torch.device("cpu")
 _WIDTH = 1 + len(ROW_ARGUMENTS)  # `at` and the row arguments
-_FIRST = 4  # index of _Call's first tensor
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:
     return tensor.dtype is torch.float64 and tensor.is_cpu
 
 
-def _array(tensor: torch.Tensor) -> Any:
+def _host(tensor: torch.Tensor) -> torch.Tensor:
     """On the host, since not every device has float64; shares memory if it can."""
-    return (tensor if _is_plain(tensor) else tensor.cpu().to(torch.float64)).detach().numpy()
+    return tensor if _is_plain(tensor) else tensor.cpu().to(torch.float64)
+
+
+def _array(tensor: torch.Tensor) -> Any:
+    return _host(tensor).detach().numpy()
+
+
+def _back(found: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    return found if _is_plain(like) else found.to(like.dtype).to(like.device)
 
 
 def _kind(given: Sequence[Any]) -> tuple[torch.dtype, torch.device] | None:
@@ -38,56 +46,227 @@ def _kind(given: Sequence[Any]) -> tuple[torch.dtype, torch.device] | None:
     )
 
 
+def _is_transformed() -> bool:
+    """Within torch.func or forward-mode derivatives?"""
+    return torch._C._functorch.peek_interpreter_stack() is not None or forward_ad._current_level >= 0
+
+
+class _Asked(NamedTuple):
+    """What a call asks: places of its tensors among `at` and the row arguments; the wanted ones of them."""
+
+    session: "Session"
+    statistic: Statistic
+    kind: tuple[torch.dtype, torch.device] | None
+    places: list[int]
+    wanted: list[bool]
+
+    def arrays(self, tensors: Sequence[torch.Tensor]) -> list[Any]:
+        found: list[Any] = [None] * _WIDTH
+        for i, tensor in zip(self.places, tensors):
+            found[i] = _array(tensor)
+        return found
+
+    def chosen(self, tensors: Sequence[Any]) -> list[Any]:
+        return [one for one, wish in zip(tensors, self.wanted) if wish]
+
+    def spread(self, found: Sequence[Any]) -> list[Any]:
+        """One for each tensor; None where it is not wanted."""
+        rest = iter(found)
+        return [next(rest) if wish else None for wish in self.wanted]
+
+    def check_second(self) -> None:
+        if not self.statistic.has_second:
+            raise NotImplementedError(self.statistic.second_refused)
+
+
+def _in_front(in_dims: Sequence[Any], tensors: Sequence[Any], rank: int | None = None) -> list[Any]:
+    """Tensors under vmap: its dimension stands before all others, also those that broadcasting to `rank` adds
+    (None: the largest)."""
+    moved = [t if d is None else t.movedim(d, 0) for t, d in zip(tensors, in_dims)]
+    ranks = [t.ndim - (d is not None) for t, d in zip(moved, in_dims)]
+    most = max(ranks) if rank is None else rank
+    return [
+        t if d is None else t.reshape(t.shape[0], *[1] * (most - rank), *t.shape[1:])
+        for t, d, rank in zip(moved, in_dims, ranks)
+    ]
+
+
+def _widened(size: int, in_dims: Sequence[Any], tensors: Sequence[Any]) -> list[Any]:
+    """Tensors under vmap, each with its dimension in front."""
+    return [t.expand(size, *t.shape) if d is None else t.movedim(d, 0) for t, d in zip(tensors, in_dims)]
+
+
+def _summed(found: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    return _back(found.sum_to_size(like.shape), like)
+
+
 class _Call(torch.autograd.Function):
-    """places: of the tensors among `at` and the row arguments."""
+    """(values, codes, wanted derivatives (batch, k, numbers)); differentiable: the values."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        session: "Session",
-        statistic: Statistic,
-        kind: tuple[torch.dtype, torch.device] | None,
-        places: list[int],
-        *tensors: torch.Tensor,
-    ) -> Any:
-        arrays: list[Any] = [None] * _WIDTH
-        wanted = [False] * _WIDTH
-        for i, tensor, wish in zip(places, tensors, ctx.needs_input_grad[_FIRST:]):
-            arrays[i], wanted[i] = _array(tensor), wish
-        answer = session.call(statistic, arrays[0], arrays[1:], wanted)
-        ctx.kept = answer, places, tensors
-        session._last.codes = answer.codes.reshape(answer.batch)
-        values = torch.from_numpy(
-            answer.values.reshape(answer.batch if answer.values.shape[1] == 1 else (*answer.batch, -1))
+    def forward(asked: _Asked, *tensors: torch.Tensor) -> Any:
+        arrays, wanted = asked.arrays(tensors), [False] * _WIDTH
+        for i, wish in zip(asked.places, asked.wanted):
+            wanted[i] = wish
+        answer = asked.session.call(asked.statistic, arrays[0], arrays[1:], wanted)
+        batch = answer.batch
+        codes = answer.codes.reshape(batch)
+        asked.session._last.codes = codes
+        k = answer.values.shape[1]
+        values = torch.from_numpy(answer.values.reshape(batch if k == 1 else (*batch, k)))
+        slopes = [answer.slopes[i] for i, wish in zip(asked.places, asked.wanted) if wish]
+        return (
+            values if asked.kind is None else values.to(asked.kind[0]).to(asked.kind[1]),
+            torch.from_numpy(codes.copy()),
+            *[torch.from_numpy(one.reshape(*batch, *one.shape[1:])) for one in slopes if one is not None],
         )
-        return values if kind is None else values.to(kind[0]).to(kind[1])
 
     @staticmethod
-    def backward(ctx: Any, weights: torch.Tensor) -> Any:
-        answer, places, tensors = ctx.kept
-        numbers = weights.item() if answer.values.size == 1 else _array(weights).reshape(answer.values.shape)
-        slopes: list[torch.Tensor | None] = [None] * _FIRST
-        for i, tensor in zip(places, tensors):
-            slope = None
-            if answer.slopes[i] is not None:
-                slope = torch.from_numpy(answer.pulled_back(numbers, i, tensor.shape))
-                slope = slope if _is_plain(tensor) else slope.to(tensor.dtype).to(tensor.device)
-                slope = _Refusal.apply(slope, tensor) if torch.is_grad_enabled() else slope
-            slopes.append(slope)
-        return tuple(slopes)
-
-
-class _Refusal(torch.autograd.Function):
-    """Refuses second derivatives, also by arguments, which once_differentiable misses. It follows the
-    argument: an unconnected gradient would be a constant."""
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.asked, *tensors = inputs
+        ctx.mark_non_differentiable(*output[1:])
+        ctx.set_materialize_grads(False)
+        ctx.n = len(output) - 2
+        ctx.save_for_backward(*output[2:], *tensors)
+        ctx.save_for_forward(*output[2:], *tensors)
+        ctx.shape = output[0].shape
 
     @staticmethod
-    def forward(ctx: Any, slope: torch.Tensor, argument: torch.Tensor) -> torch.Tensor:
-        return slope.clone()
+    def backward(ctx: Any, weights: torch.Tensor | None, *others: Any) -> Any:
+        asked, tensors = ctx.asked, ctx.saved_tensors[ctx.n :]
+        if weights is None:
+            return (None,) * (1 + len(tensors))
+        slopes = ctx.saved_tensors[: ctx.n]
+        found: list[torch.Tensor | None] = [None]
+        if not torch.is_grad_enabled() and not _is_transformed():
+            for slope, tensor in zip(asked.spread(slopes), tensors):
+                if slope is not None:
+                    weight = _array(weights).reshape(slope.shape[:-1])
+                    slope = torch.from_numpy(pulled_back(slope.numpy(), weight, tensor.shape))
+                    slope = _back(slope, tensor)
+                found.append(slope)
+            return tuple(found)
+        slopes = _Slopes.apply(asked, ctx.n, *slopes, *tensors)
+        for slope, tensor in zip(asked.spread(slopes), tensors):
+            if slope is not None:
+                weight = _host(weights).reshape(slope.shape[:-1])[..., None]
+                slope = torch.where(weight == 0.0, 0.0, weight * slope).sum(-2)
+                slope = _summed(slope, tensor)
+            found.append(slope)
+        return tuple(found)
 
     @staticmethod
-    def backward(ctx: Any, weights: torch.Tensor) -> Any:
-        raise NotImplementedError("second derivatives of a statistic: sessions have first derivatives only")
+    def jvp(ctx: Any, _: Any, *tangents: torch.Tensor | None) -> Any:
+        asked, tensors = ctx.asked, ctx.saved_tensors[ctx.n :]
+        slopes = _Slopes.apply(asked, ctx.n, *ctx.saved_tensors[: ctx.n], *tensors)
+        total: Any = 0.0
+        for slope, tangent in zip(asked.spread(slopes), tangents):
+            if slope is not None and tangent is not None:
+                total = total + (slope * _host(tangent)[..., None, :]).sum(-1)
+        total = total.reshape(ctx.shape)
+        if asked.kind is not None:
+            total = total.to(asked.kind[0]).to(asked.kind[1])
+        return (total, None, *[None] * ctx.n)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, asked: _Asked, *tensors: torch.Tensor) -> Any:
+        found = _Call.apply(asked, *_in_front(in_dims[1:], tensors))
+        return found, (0,) * len(found)
+
+
+class _Slopes(torch.autograd.Function):
+    """(asked, n, n derivatives that are known, tensors): the derivatives, differentiable by the tensors."""
+
+    @staticmethod
+    def forward(asked: _Asked, n: int, *given: torch.Tensor) -> Any:
+        return tuple(one.clone() for one in given[:n])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.asked, ctx.n, *given = inputs
+        ctx.batch = output[0].shape[:-2]
+        ctx.save_for_backward(*given[ctx.n :])
+        ctx.save_for_forward(*given[ctx.n :])
+
+    @staticmethod
+    def _turned(ctx: Any, directions: Sequence[Any]) -> list[Any]:
+        """For each tensor: second derivatives times directions, (batch, 1, numbers) or None."""
+        ctx.asked.check_second()
+        return ctx.asked.spread(_Turn.apply(ctx.asked, ctx.batch, *ctx.saved_tensors, *directions))
+
+    @staticmethod
+    def backward(ctx: Any, *weights: torch.Tensor) -> Any:
+        turned = _Slopes._turned(ctx, [weight.squeeze(-2) for weight in weights])
+        found = [
+            None if one is None else _summed(one.squeeze(-2), tensor)
+            for one, tensor in zip(turned, ctx.saved_tensors)
+        ]
+        return (None, None, *[None] * ctx.n, *found)
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, __: Any, *tangents: torch.Tensor | None) -> Any:
+        directions = [
+            (torch.zeros_like(tensor) if tangent is None else tangent)
+            for tensor, tangent in zip(
+                ctx.asked.chosen(ctx.saved_tensors), ctx.asked.chosen(tangents[ctx.n :])
+            )
+        ]
+        wide = [_host(one).expand(*ctx.batch, one.shape[-1]) for one in directions]
+        return tuple(one for one in _Slopes._turned(ctx, wide) if one is not None)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, asked: _Asked, n: int, *given: torch.Tensor) -> Any:
+        dims = in_dims[2:]
+        slopes = _widened(info.batch_size, dims[:n], given[:n])
+        tensors = _in_front(dims[n:], given[n:], slopes[0].ndim - 2)
+        found = _Slopes.apply(asked, n, *slopes, *tensors)
+        return found, (0,) * len(found)
+
+
+class _Turn(torch.autograd.Function):
+    """(asked, batch, tensors, directions (batch, numbers) of the wanted ones): second derivatives times the
+    directions, a symmetric map of them."""
+
+    @staticmethod
+    def forward(asked: _Asked, batch: Any, *given: torch.Tensor) -> Any:
+        n = len(asked.places)
+        arrays = asked.arrays(given[:n])
+        directions: list[Any] = [None] * _WIDTH
+        for i, one in zip(asked.places, asked.spread(given[n:])):
+            directions[i] = None if one is None else _array(one)
+        answer = asked.session.call_along(asked.statistic, arrays[0], arrays[1:], directions)
+        found = asked.chosen([answer.slopes[i] for i in asked.places])
+        return tuple(torch.from_numpy(one.reshape(*batch, 1, one.shape[-1])) for one in found)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.asked, ctx.batch, *given = inputs
+        ctx.save_for_backward(*given[: len(ctx.asked.places)])
+        ctx.save_for_forward(*given[: len(ctx.asked.places)])
+
+    @staticmethod
+    def backward(ctx: Any, *weights: torch.Tensor) -> Any:
+        n = len(ctx.asked.places)
+        if any(ctx.needs_input_grad[2 : 2 + n]):
+            raise NotImplementedError(ctx.asked.statistic.second_refused)
+        turned = _Turn.apply(ctx.asked, ctx.batch, *ctx.saved_tensors, *[one.squeeze(-2) for one in weights])
+        return (None, None, *[None] * n, *[one.squeeze(-2) for one in turned])
+
+    @staticmethod
+    def jvp(ctx: Any, _: Any, __: Any, *tangents: torch.Tensor | None) -> Any:
+        n = len(ctx.asked.places)
+        if any(one is not None for one in tangents[:n]):
+            raise NotImplementedError(ctx.asked.statistic.second_refused)
+        moves = [one if one is not None else 0.0 for one in tangents[n:]]
+        return _Turn.apply(ctx.asked, ctx.batch, *ctx.saved_tensors, *moves)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, asked: _Asked, batch: Any, *given: torch.Tensor) -> Any:
+        n, dims = len(asked.places), in_dims[2:]
+        directions = _widened(info.batch_size, dims[n:], given[n:])
+        tensors = _in_front(dims[:n], given[:n], len(batch) + 1)
+        found = _Turn.apply(asked, (info.batch_size, *batch), *tensors, *directions)
+        return found, (0,) * len(found)
 
 
 class Session(differentiable.Session):
@@ -117,8 +296,11 @@ class Session(differentiable.Session):
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
         places = [i for i, part in enumerate((at, *rows)) if part is not None]
         given = [rows[i - 1] if i else at for i in places]
-        values = _Call.apply(self, statistic, _kind(given), places, *[_tensor(part) for part in given])
-        return (values, torch.from_numpy(self._last.codes.copy()).to(values.device)) if with_codes else values
+        tensors = [_tensor(part) for part in given]
+        every = _is_transformed()
+        wanted = [every or (torch.is_grad_enabled() and one.requires_grad) for one in tensors]
+        values, codes, *_ = _Call.apply(_Asked(self, statistic, _kind(given), places, wanted), *tensors)
+        return (values, codes.to(values.device)) if with_codes else values
 
     def _join(self, pieces: list[Any]) -> torch.Tensor:
         tensors = [_tensor(piece) for piece in pieces]
