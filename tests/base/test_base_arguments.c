@@ -74,10 +74,13 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_limit, (C, P(model), NULL, NULL, P(result)))                                                 \
     F(paritas_significance, (C, P(model), NULL, P(result)))                                                \
     F(paritas_ranking, (C, P(model), NULL, P(entries), P(n)))                                              \
+    F(paritas_breakdown, (C, P(model), NULL, 1, P(members), P(result), P(groups)))                         \
+    F(paritas_match_parameters, (C, P(model), P(pattern), P(members)))                                     \
     F(paritas_gof, (C, P(model), NULL, P(result)))                                                         \
     F(paritas_hypotest_toys, (C, P(model), NULL, PARITAS_STATISTIC_QTILDE, 1.0, NULL, P(result)))          \
     F(paritas_significance_toys, (C, P(model), NULL, NULL, P(result), NULL))                               \
     F(paritas_limit_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                      \
+    F(paritas_interval_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                   \
     F(paritas_toys, (C, P(model), NULL, NULL, NULL, P(result)))                                            \
     F(paritas_gof_toys, (C, P(model), NULL, NULL, P(result), NULL))                                        \
     F(paritas_store_merge, (C, 1, P(paths), P(output)))                                                    \
@@ -123,7 +126,8 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_losscone_beam, (C, OF(sweeps, &sweeps), P(beams)))
 
 /* These say which member of a request is missing; other tests ask them. */
-static const char *const elsewhere[] = {"paritas_fit", "paritas_scan", "paritas_kappa_spectrum"};
+static const char *const elsewhere[] = {"paritas_fit", "paritas_scan", "paritas_contour",
+                                        "paritas_kappa_spectrum"};
 
 #define CALL(name, arguments)               \
     static paritas_status call_##name(void) \
