@@ -40,7 +40,7 @@
     "{\"name\": \"qcd\", \"data\": [40.0, 30.0], \"modifiers\": [{\"name\": \"free\", \"type\": "            \
     "\"shapefactor\", \"data\": null}, "                                                                     \
     "{\"name\": \"jes\", \"type\": \"histosys\", \"data\": {\"hi_data\": [41.0, 33.0], \"lo_data\": [38.0, " \
-    "29.0]}}]}, "                                                                                            \
+    "29.0]}}, {\"name\": \"theory\", \"type\": \"normsys\", \"data\": {\"hi\": 1.15, \"lo\": 0.9}}]}, "      \
     "{\"name\": \"signal\", \"data\": [2.0, 1.5], \"modifiers\": [{\"name\": \"mu\", \"type\": "             \
     "\"normfactor\", \"data\": null}]}]}, "                                                                  \
     "{\"name\": \"QS\", \"samples\": ["                                                                      \
@@ -82,6 +82,7 @@ static const paritas_template all_templates[] = {
     {PARITAS_TEMPLATE_NORMSYS_UP, "SR", "top", "jes"},
     {PARITAS_TEMPLATE_NORMSYS_DOWN, "SR", "top", "jes"},
     {PARITAS_TEMPLATE_NORMSYS_DOWN, "CR", "top", "theory"},
+    {PARITAS_TEMPLATE_NORMSYS_UP, "QR", "qcd", "theory"},
     {PARITAS_TEMPLATE_STATERROR, "SR", "signal", "stat"},
     {PARITAS_TEMPLATE_STATERROR, "SR", "top", "stat"},
     {PARITAS_TEMPLATE_SHAPESYS, "SR", "top", "fake"},
