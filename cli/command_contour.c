@@ -32,11 +32,15 @@ static paritas_status read_parameters(struct session *session, size_t parameters
         TRY(paritas_model_parameter_index(session->context, session->model, given->text, &parameters[n++]));
     }
     if (n == 0) return usage_failure(session, "a region needs two parameters: --par NAME --par NAME");
-    if (n == 2) return PARITAS_OK;
-    TRY(require_poi(session));
-    parameters[1] = parameters[0];
-    parameters[0] = (size_t)poi_of(session);
-    return PARITAS_OK;
+    if (n == 1) {
+        TRY(require_poi(session));
+        parameters[1] = parameters[0];
+        parameters[0] = (size_t)poi_of(session);
+    }
+    return parameters[0] != parameters[1]
+               ? PARITAS_OK
+               : usage_failure(session, "a region needs two different parameters, not %s twice",
+                               parameter_name(session, parameters[0]));
 }
 
 static paritas_status lay_out(struct session *session, struct contours *c)
@@ -45,6 +49,8 @@ static paritas_status lay_out(struct session *session, struct contours *c)
     TRY(read_parameters(session, c->parameters));
     while (option_next(session, "--confidence", &at)) given_levels++;
     c->n_points = option_count(session, "--points");
+    if (c->n_points < 4)
+        return usage_failure(session, "--points %zu: a contour needs 4 or more", c->n_points);
     c->n_levels = given_levels > 0 ? given_levels : COUNT_OF(usual_levels);
     c->levels = numbers(session, c->n_levels);
     c->best_parameters = numbers(session, session->n_parameters);
@@ -132,7 +138,8 @@ const struct command command_contour = {
     .summary = "confidence regions of two parameters",
     .description =
         "At the edge of a region q is -2 ln(1 - CL): 2.30 for 68.27 %, 5.99 for 95 %. q is twice the NLL "
-        "there, minimised over all other parameters, less twice the NLL of the best fit.",
+        "there, minimised over all other parameters, less twice the NLL of the best fit. If a region "
+        "has several parts, only the one around the best fit is met.",
     .groups = {GROUP_OPTIONS, GROUPS_STATISTIC},
     .analysis =
         {

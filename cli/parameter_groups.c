@@ -4,6 +4,7 @@
 #include "record_output.h"
 #include "table.h"
 
+#include <math.h>
 #include <string.h>
 
 static paritas_status add_group(struct session *session, struct parameter_groups *groups, const char *name,
@@ -22,12 +23,29 @@ static paritas_status add_group(struct session *session, struct parameter_groups
     return allocated(session);
 }
 
-/* To the last group. */
-static paritas_status add_pattern(struct session *session, struct parameter_groups *groups,
-                                  const char *pattern)
+/* Patterns between commas, to the last group. `source`: the option or the file. */
+static paritas_status add_patterns(struct session *session, struct parameter_groups *groups,
+                                   const char *source, const char *patterns)
 {
-    return paritas_match_parameters(session->context, session->model, pattern,
-                                    groups->members + (groups->n - 1) * session->n_parameters);
+    const char *name = groups->names[groups->n - 1];
+    unsigned char *members = groups->members + (groups->n - 1) * session->n_parameters;
+    const ptrdiff_t poi = poi_of(session);
+    for (const char *at = patterns;; at++) {
+        const size_t length = strcspn(at, ",");
+        const char *pattern = copied(session, at, length);
+        TRY(allocated(session));
+        const paritas_status status =
+            paritas_match_parameters(session->context, session->model, pattern, members);
+        if (status == PARITAS_NOT_FOUND)
+            return wrong_input(session, "%s: group %s: no parameter has a name like '%s'", source, name,
+                               pattern);
+        TRY(status);
+        if (poi >= 0 && members[poi])
+            return wrong_input(session, "%s: group %s: '%s' holds the parameter of interest %s", source, name,
+                               pattern, poi_name(session));
+        at += length;
+        if (*at == '\0') return PARITAS_OK;
+    }
 }
 
 /* NAME=PATTERN,PATTERN */
@@ -35,14 +53,7 @@ static paritas_status read_text(struct session *session, struct parameter_groups
 {
     const char *equals = strchr(text, '=');
     TRY(add_group(session, groups, text, (size_t)(equals - text)));
-    for (const char *at = equals + 1;; at++) {
-        const size_t length = strcspn(at, ",");
-        const char *pattern = copied(session, at, length);
-        TRY(allocated(session));
-        TRY(add_pattern(session, groups, pattern));
-        at += length;
-        if (*at == '\0') return PARITAS_OK;
-    }
+    return add_patterns(session, groups, "--groups", equals + 1);
 }
 
 static paritas_status read_object(struct session *session, struct parameter_groups *groups, const char *path,
@@ -51,14 +62,17 @@ static paritas_status read_object(struct session *session, struct parameter_grou
     if (!json_is(root, JSON_OBJECT))
         return wrong_input(session, "%s: groups are an object of names and patterns, not %s", path,
                            json_type_name(root));
+    if (!root->first) return wrong_input(session, "%s: there is no group", path);
     for (const struct json *group = root->first; group; group = group->next) {
         const bool several = json_is(group, JSON_ARRAY);
         TRY(add_group(session, groups, group->key, strlen(group->key)));
+        if (several && !group->first)
+            return wrong_input(session, "%s: group %s has no pattern", path, group->key);
         for (const struct json *one = several ? group->first : group; one; one = several ? one->next : NULL) {
             if (!json_is(one, JSON_STRING))
                 return wrong_input(session, "%s: %s: a pattern is a text, not %s", path, group->key,
                                    json_type_name(one));
-            TRY(add_pattern(session, groups, one->text));
+            TRY(add_patterns(session, groups, path, one->text));
         }
     }
     return PARITAS_OK;
@@ -106,6 +120,12 @@ void groups_describe(struct session *session, const struct parameter_groups *gro
     const paritas_breakdown_result *total = &groups->total;
     struct table table;
     if (groups->n == 0) return;
+    if (isnan(total->total)) {
+        text_format(&session->out,
+                    "\n%s = %.6g has no error to break down: it is at a bound, or its fit failed\n",
+                    poi_name(session), total->best);
+        return;
+    }
     text_format(&session->out, "\n%s = %.6g +- %.4g, of that statistical %.4g, systematic %.4g\n\n",
                 poi_name(session), total->best, total->total, total->statistical, total->systematic);
     table_open(&table, &session->out, "group|impact|error without|parameters|", "l 4 4 z l");

@@ -209,7 +209,8 @@ typedef struct paritas_interval_toys_request {
 
 #define PARITAS_INTERVAL_TOYS_RESULT_FIELDS(FIELD, R)                                                       \
     FIELD(R, double, lower, , "lower", "", "lower edge; the parameter's lower bound if that is in the set") \
-    FIELD(R, double, lower_error, , "lower_error", "", "its error from the number of toys; 0 at the bound") \
+    FIELD(R, double, lower_error, , "lower_error", "",                                                      \
+          "its error from the number of toys; 0 at the bound; NaN: no value tested is surely out")          \
     FIELD(R, double, upper, , "upper", "", "upper edge; NaN: none was found")                               \
     FIELD(R, double, upper_error, , "upper_error", "", "its error")                                         \
     FIELD(R, paritas_truth, lower_at_bound, , "lower_at_bound", "", "the lower bound is in the set")        \

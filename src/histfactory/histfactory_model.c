@@ -138,6 +138,21 @@ static void take_data(void *user, size_t k, const double *point_row, const doubl
         memmove(row + (frozen->n_data - frozen->n_templates), numbers, frozen->n_templates * sizeof *row);
 }
 
+/* Where an affine law expects its datum: y = offset + slope x is the datum over tau, or its exponential. */
+static void affine_centres(const struct frozen *frozen, const double *data, double *centres)
+{
+    const struct hf_model *model = (const struct hf_model *)frozen;
+    const struct hf_spec *spec = model->spec;
+    for (uint32_t s = 0; s < spec->n_sets; s++) {
+        const struct hf_set *set = &spec->sets[s];
+        for (uint32_t i = 0; set->affine && i < set->size; i++) {
+            const double datum = data[spec->n_main + set->first_aux + i],
+                         y = set->constraint == HF_LOGNORMAL ? host_exp(datum) : datum / set->tau[i];
+            centres[set->first + i] = (y - set->offset) / set->slope;
+        }
+    }
+}
+
 /* Expected rates of each point. */
 static paritas_status run_rates(paritas_context *context, struct hf_points *points)
 {
@@ -224,6 +239,7 @@ const struct paritas_family hf_family = {
     .check_templates = hf_check_templates,
     .put_templates = hf_put_templates,
     .suggest_aux = hf_suggest_aux,
+    .constraint_centres = affine_centres,
     .constraint_widths = hf_constraint_widths,
     .data_derivatives = hf_data_derivatives,
     .expected_pullback = hf_expected_pullback,

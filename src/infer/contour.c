@@ -22,7 +22,7 @@ struct ray {
     double inner, outer, root_inner, root_outer;
     double at, bound; /* tried last; where the box ends */
     int side;         /* which end moved last: -1 inner, 1 outer */
-    bool settled, at_bound;
+    bool settled, at_bound, failed;
     double q;
     struct infer_point point;
 };
@@ -64,6 +64,12 @@ static paritas_status find_axes(struct search *s, double axes[2][2])
     }
     for (size_t j = 0; j < 2; j++) TRY(find_error(s, j, &axes[j][j]));
     return PARITAS_OK;
+}
+
+/* Of chi-squared with 2 degrees of freedom; the series where 1 - level rounds. */
+static double quantile_of(double level)
+{
+    return level > 1e-6 ? -2.0 * host_log(1.0 - level) : level * (2.0 + level);
 }
 
 static double position_of_bound(const struct search *s, const struct ray *ray)
@@ -110,7 +116,7 @@ static paritas_status begin(struct search *s)
         struct ray *ray = &s->rays[i];
         *ray = (struct ray){
             .along = {axes[0][0] * x, axes[0][1] * x + axes[1][1] * y},
-            .wanted = host_sqrt(-2.0 * host_log(1.0 - request->levels[i / request->n_points])),
+            .wanted = host_sqrt(quantile_of(request->levels[i / request->n_points])),
             .root_outer = HUGE_VAL,
             .point = {.status = s->profile.result.status, .value = {s->centre[0], s->centre[1]}}};
         ray->outer = ray->bound = position_of_bound(s, ray);
@@ -126,7 +132,7 @@ static double propose(const struct ray *ray)
     if (isfinite(ray->root_outer))
         at = ray->inner + (ray->outer - ray->inner) * (ray->wanted - ray->root_inner) /
                               (ray->root_outer - ray->root_inner);
-    else if (ray->outer < ray->bound) /* a fit failed there */
+    else if (ray->failed) /* no answer at the outer end */
         at = 0.5 * (ray->inner + ray->outer);
     else if (ray->inner > 0.0) {
         const double line = ray->inner * ray->wanted / ray->root_inner;
@@ -154,6 +160,7 @@ static void take(const struct search *s, struct ray *ray)
         if (ray->side > 0) ray->root_inner = ray->wanted + 0.5 * (ray->root_inner - ray->wanted);
         ray->outer = ray->at;
         ray->root_outer = root;
+        ray->failed = !isfinite(root);
     }
     ray->side = inside ? -1 : 1;
     ray->settled = ray->outer - ray->inner <= NARROWEST * ray->outer;

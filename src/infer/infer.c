@@ -508,5 +508,8 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
         centres[i] = expected[aux] == at[i] ? datum : datum * (at[i] / expected[aux]);
         aux++;
     }
+    const struct frozen *frozen = paritas_model_frozen(infer->model);
+    if (frozen->family->constraint_centres)
+        frozen->family->constraint_centres(frozen, infer->base.data, centres);
     return PARITAS_OK;
 }

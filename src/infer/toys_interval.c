@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROOM 8.0 /* half widths, some 13 to 16 standard deviations */
+#define ROOM 8.0    /* half widths, some 13 to 16 standard deviations */
+#define STEPS_OUT 3 /* beyond an edge whose error is not known yet */
 
 struct tested {
     double mu;
@@ -59,12 +60,32 @@ static void make_room(struct interval *s, double mu)
     s->widened = true;
 }
 
+/* *impossible: the data have no probability at mu. No toy is needed then. */
+static paritas_status look_at_data(struct interval *s, double mu, bool *impossible)
+{
+    struct infer_profile profile = {.data = s->infer->base.data};
+    struct infer_point point = infer_point_at(s->infer, &profile, mu);
+    TRY(infer_free_fit(s->infer, &profile));
+    TRY(infer_points_once(s->infer, 1, &point));
+    *impossible = point.status == PARITAS_FIT_NON_FINITE && profile.result.status == PARITAS_FIT_CONVERGED;
+    return PARITAS_OK;
+}
+
 /* *in: mu is in the set. A value whose toys have no answer is not. */
 static paritas_status test_value(struct interval *s, double mu, bool *in)
 {
     paritas_hypotest_toys_result result = PARITAS_INIT(paritas_hypotest_toys_result);
+    bool impossible;
     make_room(s, mu);
-    TRY(run_toys(s, mu, &result));
+    TRY(look_at_data(s, mu, &impossible));
+    if (impossible) {
+        result.mu = mu;
+        result.mu_hat = s->best;
+        result.q = HUGE_VAL;
+        result.clsb = result.clsb_error = 0.0;
+    } else {
+        TRY(run_toys(s, mu, &result));
+    }
     size_t at = s->n++;
     for (; at > 0 && s->points[at - 1].mu > mu; at--) s->points[at] = s->points[at - 1];
     s->points[at] = (struct tested){mu, result};
@@ -73,7 +94,7 @@ static paritas_status test_value(struct interval *s, double mu, bool *in)
 }
 
 /* Half the distance between the nearest values that are surely in and surely out, on one side of the best
- * fit, which is surely in. At least half of last bracket. */
+ * fit, which is surely in. At least half of the last bracket; NaN if no value is surely out. */
 static double edge_error(const struct interval *s, double side, double bracket)
 {
     double in = 0.0, out = HUGE_VAL; /* distances from the best fit */
@@ -84,7 +105,25 @@ static double edge_error(const struct interval *s, double side, double bracket)
         if (r->clsb - r->clsb_error > s->level && distance > in) in = distance;
         if (r->clsb + r->clsb_error < s->level && distance < out) out = distance;
     }
-    return out - in > bracket && isfinite(out) ? 0.5 * (out - in) : 0.5 * bracket;
+    if (!isfinite(out)) return (double)NAN;
+    return out - in > bracket ? 0.5 * (out - in) : 0.5 * bracket;
+}
+
+/* Steps on outward until a value is surely out, for the error of an edge. It stays NaN if there is none. */
+static paritas_status find_out(struct interval *s, double side, double last, size_t room, double bracket,
+                               double *error)
+{
+    double farthest = 0.0;
+    bool in;
+    for (size_t i = 0; i < s->n; i++) farthest = fmax(farthest, side * (s->points[i].mu - s->best));
+    for (int step = 0; step < STEPS_OUT && isnan(*error) && s->n < room; step++) {
+        const double end = side * (last - s->best), at = fmin(farthest + s->reach * (1 << step), end);
+        if (!(at > farthest)) return PARITAS_OK;
+        farthest = at;
+        TRY(test_value(s, at == end ? last : s->best + side * at, &in));
+        *error = edge_error(s, side, bracket);
+    }
+    return PARITAS_OK;
 }
 
 /* The edge on one side: +1 up, -1 down. `room`: values that may be known afterwards. *edge is NaN if all
@@ -109,7 +148,7 @@ static paritas_status find_edge(struct interval *s, double side, double last, si
     }
     *edge = 0.5 * (inside + outside);
     *error = edge_error(s, side, fabs(outside - inside));
-    return PARITAS_OK;
+    return find_out(s, side, last, room, fabs(outside - inside), error);
 }
 
 /* The best fit; while it is at the upper bound, the bound is widened. */
@@ -127,6 +166,21 @@ static paritas_status fit_best(struct interval *s, struct infer_profile *profile
     }
 }
 
+/* Conditional fits at no signal and on both sides of the best fit show signs of several minima, as those of a
+ * test do. */
+static paritas_status look_for_minima(struct interval *s, struct infer_profile *profile)
+{
+    struct infer *infer = s->infer;
+    const double values[] = {0.0, s->best - s->reach, s->best + s->reach};
+    struct infer_point points[COUNT_OF(values)];
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT_OF(values); i++) {
+        const double mu = infer_bounded(infer, infer->poi, values[i]);
+        if (mu != s->best) points[n++] = infer_point_at(infer, profile, mu);
+    }
+    return infer_points(infer, n, points);
+}
+
 /* The best fit, and the asymptotic half width as a first step. */
 static paritas_status begin(struct interval *s, double rtol, paritas_interval_toys_result *result)
 {
@@ -140,6 +194,8 @@ static paritas_status begin(struct interval *s, double rtol, paritas_interval_to
     s->best = profile.parameters[infer->poi];
     s->reach = reach > 0.0 && isfinite(reach) ? reach : 0.1 * width;
     s->resolution = rtol * s->reach;
+    TRY(look_for_minima(s, &profile));
+    s->best = profile.parameters[infer->poi];
     result->mu_hat = s->best;
     result->status = profile.result.status;
     return PARITAS_OK;

@@ -169,3 +169,23 @@ def test_centres_and_widths_are_those_of_the_laws():
     # Asimov data at the start hold the auxiliary data of the measurement
     asimov = model.expected_data(model.suggested_init)[model.main_count :]
     assert asimov == pytest.approx(model.data[model.main_count :], rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "law, auxdata, more, centre",
+    [
+        ({"type": "poisson", "offset": 1.0, "slope": 1.0}, 300.0, {"factors": [100.0]}, 2.0),
+        ({"type": "poisson", "offset": 2.0, "slope": 0.5}, 150.0, {"factors": [100.0]}, -1.0),
+        ({"type": "lognormal", "offset": 1.0, "slope": 0.3}, math.log(1.6), {"sigmas": [0.2]}, 2.0),
+        ({"type": "lognormal", "offset": 0.0, "slope": 1.0}, math.log(0.8), {"sigmas": [0.1]}, 0.8),
+    ],
+)
+def test_a_pull_is_measured_from_where_the_law_expects_its_datum(law, auxdata, more, centre):
+    """The mean of a Poisson is tau (offset + slope x), of a log-normal's datum ln(offset + slope x)."""
+    lower = 1e-3 if law["offset"] == 0 else max(-law["offset"] / law["slope"] + 0.1, -5.0)
+    free = {"name": "mu", "constraint": law, "auxdata": [auxdata], "inits": [1.0], "bounds": [[lower, 10.0]]}
+    model = Model.from_workspace(spec({**free, **more}))
+    at = model.parameter_names.index("mu")
+    assert model.constraint_centres[at] == pytest.approx(centre, rel=1e-13)
+    fit = model.fit()
+    assert fit.converged and abs(fit.values[at] - centre) < 5 * model.constraint_widths[at]

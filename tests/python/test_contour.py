@@ -78,6 +78,15 @@ def test_a_bound_cuts_a_region():
     assert found.q[~found.at_bound] == pytest.approx(-2 * np.log(0.01), rel=2e-6)
 
 
+def test_a_bound_outside_the_domain_does_not_lose_the_edge():
+    """Signal alone: 3 events have no probability at mu = 0, where the rays of small mu end."""
+    document = strengths((3, 40))
+    document["measurements"][0]["config"]["parameters"] = [{"name": "mu_a", "bounds": [[0, 10]]}]
+    found = paritas.Model.from_workspace(document).contour("mu_b", confidence=0.95, points=16)
+    assert found.converged and not found.at_bound.any()
+    assert rise(found.values, (3, 40)) == pytest.approx(-2 * np.log(0.05), rel=2e-6)
+
+
 @pytest.mark.parametrize(
     "names, more, message",
     [

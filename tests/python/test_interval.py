@@ -103,3 +103,50 @@ def test_what_cannot_be_asked_is_refused():
         paritas.interval_toys(workspace(3), level=1.5)
     with pytest.raises(paritas.InvalidArgument, match="rtol 0 does not lie between 0 and 1"):
         paritas.interval_toys(workspace(3), rtol=0.0)
+
+
+def test_a_value_without_probability_is_outside():
+    """No background: 3 events exclude mu = 0. Feldman and Cousins have 0.82 to 8.25 at 95 %."""
+    document = workspace(3, upper=50.0)
+    del document["channels"][0]["samples"][1]
+    found = paritas.interval_toys(document, 3000, level=0.05)
+    assert found.converged and found.mu_hat == pytest.approx(3)
+    assert found.lower == pytest.approx(0.82, abs=0.1) and found.upper == pytest.approx(8.25, abs=0.3)
+
+
+def test_an_edge_has_no_error_if_no_value_is_surely_out():
+    found = paritas.interval_toys(workspace(5), 1, level=0.1)
+    assert math.isnan(found.upper_error)
+
+
+def test_toys_of_several_minima_get_many_starts():
+    """Backgrounds that grow on both sides of a = 0: with one start a toy, the lower edge was 1.34."""
+    mu = {"name": "mu", "type": "normfactor", "data": None}
+    even = {"name": "a", "type": "histosys", "data": {"hi_data": [60.0], "lo_data": [60.0]}}
+    even["data"]["interpcode"] = "code2c"
+    odd = {"name": "a", "type": "normsys", "data": {"hi": 1.6, "lo": 0.5}}
+    channels = [
+        {
+            "name": "c",
+            "samples": [
+                {"name": "s", "data": [20.0], "modifiers": [mu]},
+                {"name": "b", "data": [50.0], "modifiers": [even]},
+            ],
+        },
+        {
+            "name": "d",
+            "samples": [
+                {"name": "s", "data": [20.0], "modifiers": [mu, odd]},
+                {"name": "b", "data": [20.0], "modifiers": []},
+            ],
+        },
+    ]
+    wide = {"name": "a", "bounds": [[-6, 6]], "constraint": {"type": "gaussian"}, "auxdata": [-0.3]}
+    document = {
+        "channels": channels,
+        "observations": [{"name": "c", "data": [100]}, {"name": "d", "data": [42]}],
+        "measurements": [{"name": "m", "config": {"poi": "mu", "parameters": [{**wide, "sigmas": [2.0]}]}}],
+        "version": "1.0.0",
+    }
+    found = paritas.interval_toys(document, 100, rtol=0.5)
+    assert found.several_minima and found.minima.met > 1

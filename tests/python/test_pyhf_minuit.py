@@ -56,7 +56,7 @@ def test_a_minos_error_ends_at_the_bound():
     assert found.lower == -result.minuit.values["mu"] == pytest.approx(-0.2)
     _, result = fit(counting(), [1.0])  # at the bound
     found = result.minuit.minos().merrors["mu"]
-    assert not found.lower_valid and found.lower == -result.minuit.errors["mu"]
+    assert found.is_valid and found.at_lower_limit and found.lower == 0 < found.upper
 
 
 def test_the_error_without_curvature_is_that_of_the_slope():

@@ -98,6 +98,9 @@ def settle_codes(data: list[tuple[str, dict[str, Any]]], notes: list[str]) -> di
             f"interpolations that pyhf cannot mix or does not have stand in '{CODE_KEY}' of the modifiers' "
             "data, which pyhf refuses"
         )
+    if model != DEFAULT_CODES:
+        given = ", ".join(f"{kind}_code {code.removeprefix('code')}" for kind, code in model.items())
+        notes.append(f"a workspace cannot carry its interpolation: build the model with {given}")
     for kind, one in data:
         if one[CODE_KEY] == model[kind]:
             del one[CODE_KEY]

@@ -22,12 +22,14 @@ class _Cite(argparse.Action):
 
 def cli(arguments: Sequence[str] | None = None) -> None:
     """Runs one command (default: the program's arguments). Wrong ones end the program with status 2."""
+    from ... import __version__ as own
     from .. import __version__
 
     parser = argparse.ArgumentParser(
         prog="pyhf", description="Statistical models of HistFactory, on Paritas."
     )
-    parser.add_argument("--version", action="version", version=f"pyhf, version {__version__} (Paritas)")
+    said = f"pyhf, version {__version__} (Paritas {own})"
+    parser.add_argument("--version", action="version", version=said)
     parser.add_argument(
         "--cite", "--citation", nargs=0, action=_Cite, default=argparse.SUPPRESS, help="print BibTeX and stop"
     )

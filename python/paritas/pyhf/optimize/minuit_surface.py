@@ -91,8 +91,8 @@ def correlations(covariance: Any) -> Any:
 
 @dataclass(frozen=True)
 class MinosError:
-    """`lower` < 0 < `upper`. As in Minuit, a side that meets a bound ends there. The side of a parameter that
-    stands at its bound is not valid and has the symmetric error."""
+    """`lower` <= 0 <= `upper`. As in Minuit, a side that meets a bound ends there, and is valid. The outer
+    side of a parameter that stands at its bound is 0."""
 
     number: int
     name: str
@@ -113,7 +113,7 @@ def _minos_side(offset: float, to_bound: float, error: float) -> tuple[float, bo
     """Offset, valid?, at the bound?"""
     if not math.isnan(offset):
         return offset, True, False
-    return (to_bound, True, True) if to_bound else (error, False, False)
+    return (to_bound, True, True) if math.isfinite(to_bound) else (error, False, False)
 
 
 @dataclass(frozen=True)
