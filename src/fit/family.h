@@ -44,8 +44,8 @@ struct paritas_family {
      * with templates. NULL: unknown. */
     paritas_status (*bends)(paritas_context *context, const struct frozen *model, const double *point,
                             double *bends);
-    /* Parameter values at which constraints expect their data. Only of constraints that measure something else
-     * than the parameter or tau times it; other elements stay. NULL: there are none */
+    /* Parameter values at which constraints expect their data. Only of constraints that measure something
+     * else than the parameter or tau times it; other elements stay. NULL: there are none */
     void (*constraint_centres)(const struct frozen *model, const double *data, double *centres);
     /* For models with templates; NULL together. `numbers`: the templates' part of a user's row. */
     /* `where`: name of the row in messages */

@@ -274,20 +274,21 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
     return PARITAS_OK;
 }
 
-/* lumi has no defaults: everything must be configured. */
+/* lumi has no defaults: everything must be configured; without a constraint inits and bounds. */
 static paritas_status check_all_given(const struct build *build, const struct hf_set *set,
                                       const struct hf_raw_config *config, uint32_t index)
 {
     const enum hf_setting needed[] = {HF_GIVEN_INITS, HF_GIVEN_BOUNDS, HF_GIVEN_AUXDATA,
                                       set->tau ? HF_GIVEN_FACTORS : HF_GIVEN_SIGMAS};
     const struct hf_place *at = CONFIG_PLACE(build, index);
-    if (!set->kind->all_given || (config && set->constraint == HF_UNCONSTRAINED)) return PARITAS_OK;
+    const size_t count = config && set->constraint == HF_UNCONSTRAINED ? 2 : COUNT_OF(needed);
+    if (!set->kind->all_given) return PARITAS_OK;
     if (!config)
         return hf_refuse(at,
                          "the model has a %s modifier, so \"%s\" must be configured with inits, bounds, "
                          "auxdata and sigmas",
                          set->kind->name, set->name);
-    for (size_t k = 0; k < COUNT_OF(needed); k++)
+    for (size_t k = 0; k < count; k++)
         if (config->settings[needed[k]].at == NULL)
             return hf_refuse(at, "\"%s\" has no defaults, and its %s are missing", set->name,
                              hf_setting_names[needed[k]]);

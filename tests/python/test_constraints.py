@@ -9,7 +9,7 @@ import pytest
 
 numpy = pytest.importorskip("numpy")
 
-from paritas import Model, Workspace  # noqa: E402
+from paritas import Error, Model, Workspace  # noqa: E402
 from paritas.convert import ConversionError, histfactory_xml, hs3, xml_constraints  # noqa: E402
 
 STAT = {"name": "staterror_SR", "constraint": {"type": "poisson"}}
@@ -189,3 +189,10 @@ def test_a_pull_is_measured_from_where_the_law_expects_its_datum(law, auxdata, m
     assert model.constraint_centres[at] == pytest.approx(centre, rel=1e-13)
     fit = model.fit()
     assert fit.converged and abs(fit.values[at] - centre) < 5 * model.constraint_widths[at]
+
+
+def test_lumi_without_a_law_still_needs_its_start_and_bounds():
+    document = spec({"name": "lumi", "constraint": {"type": "none"}, "inits": [1.0]})
+    document["channels"][0]["samples"][0]["modifiers"].append({"name": "lumi", "type": "lumi", "data": None})
+    with pytest.raises(Error, match='"lumi" has no defaults, and its bounds are missing'):
+        Model.from_workspace(document)
