@@ -130,6 +130,8 @@ def contour(
     check_keywords(contour, given)
     model = model_of(model)
     names = [_poi(model), *parameters] if len(parameters) == 1 else list(parameters)
+    if not all(isinstance(name, str) for name in names):
+        raise _engine.InvalidArgument(f"contour: names of parameters are wanted, not {parameters!r}")
     if len(names) != 2:
         raise _engine.InvalidArgument(f"contour: a region has two parameters, not {len(names)}")
     if points < 4:
@@ -167,6 +169,8 @@ def breakdown(
 
     groups: patterns of parameter names by group; * is any text, ? one letter."""
     model = model_of(model)
+    if not isinstance(groups, Mapping):
+        raise _engine.InvalidArgument("groups: a dict of names and patterns is wanted")
     patterns = [[one] if isinstance(one, str) else list(one) for one in groups.values()]
     with Call(breakdown, model, given, "breakdown") as call:
         found = _engine.breakdown(model, call.job, patterns, call.engine, call.tell)

@@ -231,7 +231,10 @@ class WorkspaceBuilder:
         bounds: Optional[Sequence[float]] = None,
         fixed: bool = False,
     ) -> "WorkspaceBuilder":
-        """Sets start and bounds of a parameter, or fixes it at its start. None: the usual ones."""
+        """Sets start and bounds of a parameter, or fixes it at its start. None: the usual ones. Once for each
+        parameter."""
+        if any(one["name"] == name for one in self.parameters):
+            raise SteeringError(f"parameter '{name}'", "it was set before")
         setting: Json = {"name": name}
         if start is not None:
             setting["inits"] = [start]
