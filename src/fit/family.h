@@ -9,7 +9,6 @@
 
 struct frozen;
 
-/* Fits by minimiser share their rows. */
 /* Along what derivatives by rows are differentiated once more. */
 struct row_motion {
     const double *parameters; /* n rows of parameter_count; NULL: 0 */
@@ -17,6 +16,7 @@ struct row_motion {
     bool follow;              /* auxiliary data that the templates suggest follow them */
 };
 
+/* Fits by minimiser share their rows. */
 struct paritas_family {
     const char *name;
     const struct kernel_module *module;

@@ -157,30 +157,27 @@ TEST(derivatives_are_exact_for_every_modifier_and_code)
         }
 }
 
-TEST(derivatives_are_exact_where_each_modifier_has_its_code)
+static void compare_random_models(const char *what, uint64_t first, unsigned traits)
 {
     struct worst worst = {0};
     for (uint64_t seed = 0; seed < 40; seed += SHARE) {
-        char *text = random_workspace(7000 + seed, TRAIT_ALL | TRAIT_CODES);
+        char *text = random_workspace(first + seed, traits);
         struct fixture f = make_fixture(text, NULL, NULL);
         compare_model(&f, NULL, seed, 3, SIZE_MAX, &worst);
         free_fixture(&f);
         free(text);
     }
-    check_worst("mixed codes", &worst);
+    check_worst(what, &worst);
+}
+
+TEST(derivatives_are_exact_where_each_modifier_has_its_code)
+{
+    compare_random_models("mixed codes", 7000, TRAIT_ALL | TRAIT_CODES);
 }
 
 TEST(derivatives_are_exact_for_every_law_of_constraints)
 {
-    struct worst worst = {0};
-    for (uint64_t seed = 0; seed < 40; seed += SHARE) {
-        char *text = random_workspace(9000 + seed, TRAIT_ALL | TRAIT_LAWS);
-        struct fixture f = make_fixture(text, NULL, NULL);
-        compare_model(&f, NULL, seed, 3, SIZE_MAX, &worst);
-        free_fixture(&f);
-        free(text);
-    }
-    check_worst("laws", &worst);
+    compare_random_models("laws", 9000, TRAIT_ALL | TRAIT_LAWS);
 }
 
 TEST(derivatives_are_exact_where_rates_are_clipped)
