@@ -32,13 +32,6 @@ struct interval {
     struct tested points[PARITAS_SCAN_MOST]; /* ascending */
 };
 
-static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
-{
-    TOYS_SET_FACT(mu_hat)
-    TOYS_SET_FACT(twice_nll_free)
-    return PARITAS_OK;
-}
-
 /* The data have no probability at mu, which no toy needs to tell. */
 static bool is_impossible(const struct toy_test *test)
 {
@@ -57,7 +50,7 @@ static paritas_status run_toys(struct interval *s, double mu, paritas_hypotest_t
         toy_test_close(&test);
         return PARITAS_OK;
     }
-    if (status == PARITAS_OK && s->store && s->n == 0) status = set_facts(s->store, &test.result);
+    if (status == PARITAS_OK && s->store && s->n == 0) status = toys_set_best_fit(s->store, &test.result);
     if (status == PARITAS_OK) status = toy_test_run(&test, 0, s->end);
     if (status == PARITAS_OK) status = toy_test_result(&test, result);
     toy_test_close(&test);
