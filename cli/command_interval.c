@@ -38,8 +38,10 @@ static paritas_status analyse(struct session *session, void *result)
     request.scan_room = PARITAS_SCAN_MOST;
     paritas_status status = paritas_interval_toys(session->context, session->model, &session->job, &request,
                                                   &found->toys.options, &found->edges);
-    if (toy_run_lacks_place(session, &status))
+    if (toy_run_lacks_place(session, &status)) {
         record_clear("paritas_interval_toys_result", &found->edges, PARITAS_FIT_NON_FINITE);
+        found->edges.upper_reason = PARITAS_REASON_UNDEFINED;
+    }
     TRY(status);
     toy_run_close(session, &found->toys, &found->edges.tally);
     note_status(session, found->edges.status);
@@ -74,6 +76,10 @@ static void write_text(struct session *session, const void *result)
     table_close(&table);
     text_format(out, "\n%zu values tested, observed fits %s, best fit %.6g\n", r->n_scan,
                 paritas_fit_status_name(r->status), r->mu_hat);
+    if (r->upper_reason == PARITAS_REASON_NONE_BELOW_BOUND)
+        text_format(out, "No upper edge: all values up to %.6g are in the interval\n", r->upper_bound);
+    else if (r->upper_reason == PARITAS_REASON_NOT_REACHED)
+        text_format(out, "No upper edge: more tests are needed than a search makes\n");
     if (r->bound_widened) text_format(out, "The upper bound was widened to %.6g\n", r->upper_bound);
     toy_run_describe(out, &found->toys);
 }

@@ -5,6 +5,7 @@
 #include "table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static paritas_status add_group(struct session *session, struct parameter_groups *groups, const char *name,
@@ -51,9 +52,11 @@ static paritas_status add_patterns(struct session *session, struct parameter_gro
 /* NAME=PATTERN,PATTERN */
 static paritas_status read_text(struct session *session, struct parameter_groups *groups, const char *text)
 {
-    const char *equals = strchr(text, '=');
+    const char *equals = strchr(text, '='), *end = strrchr(text, '.');
+    const bool like_file = end && strcmp(end, ".json") == 0;
     TRY(add_group(session, groups, text, (size_t)(equals - text)));
-    return add_patterns(session, groups, "--groups", equals + 1);
+    return add_patterns(session, groups, like_file ? "--groups, which names no file" : "--groups",
+                        equals + 1);
 }
 
 static paritas_status read_object(struct session *session, struct parameter_groups *groups, const char *path,
@@ -87,12 +90,20 @@ static paritas_status read_file(struct session *session, struct parameter_groups
     return status;
 }
 
+/* NAME=PATTERN, unless there is a file of that name. */
+static bool is_text(const char *given)
+{
+    FILE *file = strchr(given, '=') ? fopen(given, "rb") : NULL;
+    if (file) fclose(file);
+    return strchr(given, '=') && !file;
+}
+
 paritas_status groups_break_down(struct session *session, struct parameter_groups *groups)
 {
     size_t at = 0;
     for (const struct given *given; (given = option_next(session, "--groups", &at));)
-        TRY(strchr(given->text, '=') ? read_text(session, groups, given->text)
-                                     : read_file(session, groups, given->text));
+        TRY(is_text(given->text) ? read_text(session, groups, given->text)
+                                 : read_file(session, groups, given->text));
     if (groups->n == 0) return PARITAS_OK;
     groups->total = (paritas_breakdown_result)PARITAS_INIT(paritas_breakdown_result);
     groups->parts = sized_records(session, groups->n, sizeof *groups->parts);

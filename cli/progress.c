@@ -39,10 +39,9 @@ int progress_report(void *user, uint64_t done, uint64_t total)
     struct progress *progress = user;
     if (!progress->on) return 0;
     const double time = seconds_now();
-    if (progress->start == 0.0 || total != progress->total) { /* each list of jobs counts for itself */
+    if (progress->start == 0.0 || done < progress->done) /* each list of jobs counts for itself */
         progress->start = progress->last = time;
-        progress->total = total;
-    }
+    progress->done = done;
     show(progress, time, done, total);
     return 0;
 }

@@ -9,7 +9,7 @@ struct progress {
     bool on, shown;
     const char *unit;
     double start, last; /* seconds; start 0: not yet */
-    uint64_t total;
+    uint64_t done;
 };
 
 /* Monotonic clock. */

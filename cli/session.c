@@ -610,11 +610,7 @@ paritas_status load_centres(struct session *session, double **centres)
 {
     *centres = numbers(session, session->n_parameters);
     TRY(allocated(session));
-    struct infer infer;
-    paritas_status status = infer_open(&infer, session->context, session->model, &session->job, false);
-    if (status == PARITAS_OK) status = infer_constraint_centres(&infer, *centres);
-    infer_close(&infer);
-    return status;
+    return paritas_constraint_centres(session->context, session->model, session->job.data, *centres);
 }
 
 paritas_status usage_failure(struct session *session, const char *format, ...)

@@ -226,6 +226,11 @@ typedef struct paritas_ranking_entry {
     PARITAS_RANKING_ENTRY_FIELDS(PARITAS_MEMBER, )
 } paritas_ranking_entry;
 
+/* The zeros of pulls: values at which constraints expect their data. `centres`: parameter_count places, NaN
+ * without a constraint. `data`: a data row; NULL: the model's. */
+PARITAS_API paritas_status paritas_constraint_centres(paritas_context *context, const paritas_model *model,
+                                                      const double *data, double *centres);
+
 /* Impacts of all parameters that are not fixed, largest first. `entries` has parameter_count places; *n: how
  * many are used. */
 PARITAS_API paritas_status paritas_ranking(paritas_context *context, const paritas_model *model,

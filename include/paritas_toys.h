@@ -221,7 +221,10 @@ typedef struct paritas_interval_toys_request {
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data")  \
     FIELD(R, size_t, n_scan, , "", "", "values that were tested; scan has them as far as it has room")      \
     FIELD(R, paritas_toys_tally, tally, , "", "", "what became of all toys")                                \
-    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                                 \
+    FIELD(R, paritas_reason, upper_reason, , "upper_reason", "",                                            \
+          "why upper is NaN: none_below_bound, all values up to the widest bound are in; not_reached; or "  \
+          "found")
 typedef struct paritas_interval_toys_result {
     size_t size;
     PARITAS_INTERVAL_TOYS_RESULT_FIELDS(PARITAS_MEMBER, )

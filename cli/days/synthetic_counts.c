@@ -1,4 +1,5 @@
 /* synthetic_counts.c: random numbers of synthetic sweeps, and counts drawn with them. */
+#include "base/counter_random.h"
 #include "base/host_math.h"
 #include "days/synthetic_sweeps.h"
 #include "infer/probability.h"
@@ -10,22 +11,15 @@
 #define SEARCHED 60.0        /* below this mean: counts by search from 0 */
 #define STREAM UINT64_C(0x9FB21C651E98DF25)
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 void dice_open(struct dice *dice, uint64_t seed, uint64_t sweep)
 {
-    dice->state = mix(mix(seed + UINT64_C(0x9E3779B97F4A7C15)) ^ (sweep * UINT64_C(0xD1342543DE82EF95) + 1));
+    dice->state = random_mixed(random_mixed(seed + RANDOM_STEP) ^ (sweep * UINT64_C(0xD1342543DE82EF95) + 1));
 }
 
 double dice_uniform(struct dice *dice)
 {
-    dice->state += UINT64_C(0x9E3779B97F4A7C15);
-    return ((double)(mix(dice->state) >> 12) + 0.5) * 0x1p-52;
+    dice->state += RANDOM_STEP;
+    return ((double)(random_mixed(dice->state) >> 12) + 0.5) * 0x1p-52;
 }
 
 double dice_poisson(struct dice *dice, double mean)

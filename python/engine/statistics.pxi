@@ -67,6 +67,13 @@ def contour(Model model not None, Job job, parameters, levels, size_t points, En
     return SimpleNamespace(best=best.array[0], best_parameters=best_parameters.array, points=edges.array)
 
 
+def constraint_centres(Model model not None, data, Engine engine=None):
+    """Zeros of pulls (p,), NaN without a constraint."""
+    cdef Array row = vector(data, model.data_count, "data"), centres = new_array(model.parameter_count)
+    paritas_constraint_centres(model.c, row.at, centres.at, engine)
+    return centres.array
+
+
 def ranking(Model model not None, Job job, Engine engine=None, progress=None):
     """Rows of paritas_ranking_entry, largest first."""
     cdef Array rows = new_rows("paritas_ranking_entry", model.parameter_count)

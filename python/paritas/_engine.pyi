@@ -147,6 +147,7 @@ limit: _Answer
 significance: _Answer
 scan: _Answer
 contour: _Answer
+constraint_centres: _FloatsAnswer
 ranking: _Answer
 breakdown: _Answer
 goodness_of_fit: _Answer

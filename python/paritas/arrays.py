@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import fields
 from typing import Any, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -56,7 +57,48 @@ def columns_by_name(table: Table) -> dict[str, NDArray[Any]]:
     return {name: table[name] for name in table.dtype.names or ()}
 
 
-class Tabular:
+#: columns of results that say most, by the order in which they are shown
+_TELLING = ("status", "quality", "potential", "ratio", "plasma_status", "density", "kappa")
+_SMALL = 6  # elements
+
+
+def summary(value: Any) -> str:
+    """Short text of a value: of an array its shape and median, or how often each word stands there; of a
+    table its size, and the same of what says most."""
+    if isinstance(value, np.ndarray) and value.dtype.names:
+        told = [name for name in _TELLING if name in value.dtype.names and value[name].dtype.kind in "Uf"][:4]
+        shown = "".join(f"; {name} {_contents(value[name])}" for name in told)
+        return f"<{len(value)} rows, {len(value.dtype.names)} columns{shown}>"
+    if isinstance(value, np.ndarray) and value.size > _SMALL:
+        return f"<{value.shape}, {_contents(value)}>"
+    if isinstance(value, Summarised):
+        return f"<{type(value).__name__}>"
+    if isinstance(value, dict) and any(isinstance(one, np.ndarray) for one in value.values()):
+        return "{" + ", ".join(f"{name!r}: {summary(one)}" for name, one in value.items()) + "}"
+    is_long = isinstance(value, (list, dict)) and len(value) > 0
+    return f"<{type(value).__name__} of {len(value)}>" if is_long else repr(value)
+
+
+def _contents(values: NDArray[Any]) -> str:
+    if values.dtype.kind == "f":
+        known = values[np.isfinite(values)]
+        return f"median {np.median(known):.6g}" if known.size else "all NaN"
+    found, counts = np.unique(values.astype(str), return_counts=True)
+    largest = np.argsort(-counts, kind="stable")[:3]
+    more = ", ..." if len(found) > len(largest) else ""
+    return ", ".join(f"{found[i] or 'empty'}: {counts[i]}" for i in largest) + more
+
+
+class Summarised:
+    """A dataclass (repr=False) of arrays, shown by the summaries of its fields that are not None."""
+
+    def __repr__(self) -> str:
+        values = ((one.name, getattr(self, one.name)) for one in fields(self) if one.repr)  # type: ignore[arg-type]
+        shown = ", ".join(f"{name}={summary(value)}" for name, value in values if value is not None)
+        return f"{type(self).__name__}({shown})"
+
+
+class Tabular(Summarised):
     """A result with its numbers in `table`."""
 
     table: Table

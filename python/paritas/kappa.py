@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
-from .arrays import Floats, Table, Tabular, columns_by_name, html_of, numbers, structured, where
+from .arrays import Floats, Summarised, Table, Tabular, columns_by_name, html_of, numbers, structured, where
 from .keywords import Place, Where, engine_of, running, takes
 from .records import columns_of
 
@@ -61,8 +61,8 @@ def response(energy: ArrayLike, width: float = 0.5) -> Floats:
     return _engine.kappa_response(energy, width)
 
 
-@dataclass
-class Spectra:
+@dataclass(repr=False)
+class Spectra(Summarised):
     """n spectra, arrays (n, 15): energy, flux, and what fit weights need. coverage: measured part of the
     hemisphere."""
 
@@ -111,7 +111,7 @@ def spectrum(
     return Spectra(energies, found.omni, found.sensitivity, found.counts, found.coverage, found.error)
 
 
-@dataclass
+@dataclass(repr=False)
 class KappaFit(Tabular):
     """Fits of n spectra.
 
@@ -201,7 +201,7 @@ def shade_currents(
         return _engine.shade_currents(distribution, _potential(options), potentials, used, tell)
 
 
-@dataclass
+@dataclass(repr=False)
 class SpacecraftPotentials(Tabular):
     """Potentials of n spacecraft.
 

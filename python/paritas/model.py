@@ -79,20 +79,7 @@ class Model(_engine.Model):
     def constraint_centres(self) -> Floats:
         """Where auxiliary data pull each parameter, the zero of pulls: suggested_init, unless the measurement
         sets it. NaN without a constraint."""
-        found, constrained = np.full(self.parameter_count, np.nan), ~np.isnan(self.constraint_widths)
-        if self.aux_count:  # in the parameters' order; a datum measures y = offset + slope x, tau y or ln y
-            aux = slice(self.main_count, self.main_count + self.aux_count)
-            data, base = self.data[aux], np.zeros(self.parameter_count)
-            outside = ~np.isfinite(
-                self.expected_data(base)[aux]
-            )  # ln y, y not above 0: from the start upward
-            base[np.flatnonzero(constrained)[outside]] = self.suggested_init[constrained][outside]
-            at0, at1, at2 = (self.expected_data(base + x)[aux] for x in (0.0, 1.0, 2.0))
-            with np.errstate(invalid="ignore"):
-                curved = ~(abs(at2 - at1 - (at1 - at0)) <= 1e-9 * abs(at1 - at0))  # a logarithm
-            at0, at1, data = (np.where(curved, np.exp(y), y) for y in (at0, at1, data))
-            found[constrained] = base[constrained] + (data - at0) / (at1 - at0)
-        return found
+        return _engine.constraint_centres(self, self.data)
 
     def __repr__(self) -> str:
         return (

@@ -36,8 +36,9 @@ def _bar(what: str) -> Iterator[ProgressFunction]:
     with tqdm(desc=what, unit_scale=True) as bar:
 
         def update(done: int, total: int) -> None:
-            if bar.total != total or done < bar.n:
+            if done < bar.n:  # another list of jobs
                 bar.reset(total)
+            bar.total = total
             bar.update(done - bar.n)
 
         yield update

@@ -1,6 +1,8 @@
 /* ladder.c: Newton's method from start to start. */
 #include "fit/ladder.h"
+#include "base/counter_random.h"
 #include "fit/minimum.h"
+#include "fit/random_start.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -243,13 +245,9 @@ static enum profile_rung rung_of(int attempt)
                                      : PROFILE_FURTHER_STARTS;
 }
 
-/* splitmix64 (Steele, Lea, Flood, OOPSLA 2014) */
 static uint64_t mix(uint64_t x)
 {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
+    return random_mixed(x + RANDOM_STEP);
 }
 
 /* Of random points: by the data row and the attempt alone. */
@@ -275,8 +273,7 @@ static void perturb(const struct climb *c, uint64_t key, double *point)
     }
 }
 
-#define REACH_WIDTHS 2.1 /* of random starts: constraint widths, */
-#define REACH 3.0        /* or sizes without one */
+#define REACH_WIDTHS 2.1 /* of random starts: constraint widths */
 
 /* Moves the suggested start to anywhere within reach and bounds. */
 static void draw_start(const struct climb *c, uint64_t key, double *point)
@@ -284,10 +281,8 @@ static void draw_start(const struct climb *c, uint64_t key, double *point)
     for (size_t i = 0; i < c->model->n_parameters; i++) {
         const double width = c->model->width[i], part = (double)(mix(key + i) >> 11) * 0x1p-53;
         if (c->plan->fixed[i]) continue;
-        const double reach = width > 0.0 ? REACH_WIDTHS * width : REACH * fmax(fabs(point[i]), 1.0),
-                     low = fmax(c->plan->lower[i], point[i] - reach),
-                     high = fmin(c->plan->upper[i], point[i] + reach);
-        point[i] = low + part * (high - low);
+        const double reach = width > 0.0 ? REACH_WIDTHS * width : random_start_reach(point[i]);
+        point[i] = random_start(point[i], reach, c->plan->lower[i], c->plan->upper[i], part);
     }
 }
 

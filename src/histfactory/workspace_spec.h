@@ -86,6 +86,8 @@ struct paritas_workspace;
 paritas_status hf_spec_read(paritas_context *context, const paritas_workspace *workspace,
                             const char *measurement, const char *poi, struct hf_spec **spec);
 void hf_spec_free(struct hf_spec *spec);
+/* What the answers of `inspect` call a law: pyhf's words. */
+const char *hf_inspect_constraint(hf_constraint constraint);
 
 /* Gives `normsys` and `histosys` to modifiers without a code of their own. INVALID_INPUT: a histosys that its
  * code cannot interpolate. */

@@ -513,3 +513,16 @@ paritas_status infer_constraint_centres(struct infer *infer, double *centres)
         frozen->family->constraint_centres(frozen, infer->base.data, centres);
     return PARITAS_OK;
 }
+
+paritas_status paritas_constraint_centres(paritas_context *context, const paritas_model *model,
+                                          const double *data, double *centres)
+{
+    REQUIRE(context, model, centres);
+    struct infer infer;
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    job.data = data;
+    paritas_status status = infer_open(&infer, context, model, &job, false);
+    if (status == PARITAS_OK) status = infer_constraint_centres(&infer, centres);
+    infer_close(&infer);
+    return status;
+}

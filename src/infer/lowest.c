@@ -10,6 +10,7 @@
 #include "base/counter_random.h"
 #include "fit/family.h"
 #include "fit/fit.h"
+#include "fit/random_start.h"
 #include "infer/probability.h"
 
 #include <math.h>
@@ -35,10 +36,10 @@ void lowest_draw_start(size_t n, const double *widths, const double *lower, cons
 {
     for (size_t i = 0; i < n; i++) {
         if (fixed[i]) continue;
-        const double u = ((double)(counter_bits(k, i) >> 11) + 0.5) * 0x1p-53,
-                     reach = 3.0 * fmax(fabs(start[i]), 1.0), low = fmax(lower[i], start[i] - reach),
-                     high = fmin(upper[i], start[i] + reach);
-        start[i] = isnan(widths[i]) ? low + u * (high - low) : start[i] + normal_quantile(u) * widths[i];
+        const double u = ((double)(counter_bits(k, i) >> 11) + 0.5) * 0x1p-53;
+        start[i] = isnan(widths[i])
+                       ? random_start(start[i], random_start_reach(start[i]), lower[i], upper[i], u)
+                       : start[i] + normal_quantile(u) * widths[i];
         start[i] = fmin(fmax(start[i], lower[i]), upper[i]);
     }
 }

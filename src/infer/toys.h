@@ -79,6 +79,8 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
 /* A store keeps members of a result as facts. */
 #define TOYS_SET_FACT(name) TRY(store_set_fact(store, #name, (double)result->name));
 #define TOYS_TEST_FACTS(FACT) FACT(q) FACT(mu_hat) FACT(twice_nll_free) FACT(twice_nll_fixed) FACT(status)
+/* Of the fit to the observed data: all values of a run share it. */
+paritas_status toys_set_best_fit(struct store *store, const paritas_hypotest_toys_result *result);
 /* Several minima: facts only where there are some. */
 paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result);
 

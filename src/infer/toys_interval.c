@@ -5,6 +5,7 @@
  * Toy t has the same random numbers at every value, so that p-values of neighbours fluctuate together. */
 #include "base/sized.h"
 #include "infer/lowest.h"
+#include "infer/own_context.h"
 #include "infer/probability.h"
 #include "infer/toys.h"
 
@@ -20,6 +21,14 @@ struct tested {
     paritas_hypotest_toys_result result; /* clsb: the p-value */
 };
 
+/* One count over the toys of all values. How many values will be tested is a guess, and grows. */
+struct interval_progress {
+    paritas_progress report;
+    void *user;
+    bool counts; /* the launches running now are a value's toys */
+    uint64_t before, total;
+};
+
 struct interval {
     struct infer *infer;
     paritas_toys_options options;
@@ -28,22 +37,33 @@ struct interval {
     uint64_t end; /* toys of each value */
     double best, reach, resolution;
     bool widened;
+    struct interval_progress progress;
     size_t n;
     struct tested points[PARITAS_SCAN_MOST]; /* ascending */
 };
-
-static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
-{
-    TOYS_SET_FACT(mu_hat)
-    TOYS_SET_FACT(twice_nll_free)
-    return PARITAS_OK;
-}
 
 /* The data have no probability at mu, which no toy needs to tell. */
 static bool is_impossible(const struct toy_test *test)
 {
     return test->data.result.status == PARITAS_FIT_CONVERGED &&
            test->point[TOY_TESTED].status == PARITAS_FIT_NON_FINITE;
+}
+
+static int tell(void *user, uint64_t done, uint64_t total)
+{
+    struct interval_progress *p = user;
+    (void)total;
+    if (!p->counts) return p->report(p->user, p->before, p->total); /* it can still end the call */
+    if (p->before + done > p->total) p->total = p->before + done;
+    return p->report(p->user, p->before + done, p->total);
+}
+
+/* Toys of a usual search: of an edge two steps outward, bisections, and one value surely out. */
+static uint64_t expected_toys(const struct interval *s, double rtol)
+{
+    uint64_t values = 2 * 3;
+    for (double bracket = 1.0; bracket > rtol; bracket *= 0.5) values += 2;
+    return s->end * values;
 }
 
 static paritas_status run_toys(struct interval *s, double mu, paritas_hypotest_toys_result *result)
@@ -57,8 +77,11 @@ static paritas_status run_toys(struct interval *s, double mu, paritas_hypotest_t
         toy_test_close(&test);
         return PARITAS_OK;
     }
-    if (status == PARITAS_OK && s->store && s->n == 0) status = set_facts(s->store, &test.result);
+    if (status == PARITAS_OK && s->store && s->n == 0) status = toys_set_best_fit(s->store, &test.result);
+    s->progress.counts = true;
     if (status == PARITAS_OK) status = toy_test_run(&test, 0, s->end);
+    s->progress.counts = false;
+    s->progress.before += s->end;
     if (status == PARITAS_OK) status = toy_test_result(&test, result);
     toy_test_close(&test);
     return status;
@@ -232,6 +255,9 @@ static paritas_status find_interval(struct interval *s, const paritas_interval_t
     TRY(open_store(s));
     TRY(begin(s, request->rtol, result));
     TRY(find_edge(s, 1.0, s->infer->widest, PARITAS_SCAN_MOST / 2, &result->upper, &result->upper_error));
+    result->upper_reason = !isnan(result->upper)           ? PARITAS_REASON_FOUND
+                           : s->n >= PARITAS_SCAN_MOST / 2 ? PARITAS_REASON_NOT_REACHED
+                                                           : PARITAS_REASON_NONE_BELOW_BOUND;
     TRY(find_edge(s, -1.0, lowest, PARITAS_SCAN_MOST, &result->lower, &result->lower_error));
     result->lower_at_bound = isnan(result->lower);
     if (result->lower_at_bound) {
@@ -274,9 +300,19 @@ paritas_status paritas_interval_toys(paritas_context *context, const paritas_mod
     TRY(check(context, &request, &search.options));
     TRY(toys_share(context, &search.options, &first, &search.end));
     search.level = request.level;
-    paritas_status status = infer_open_for_toys(&infer, context, model, job, true);
+    paritas_context own = own_context(context);
+    search.progress = (struct interval_progress){.report = context->progress,
+                                                 .user = context->progress_user,
+                                                 .total = expected_toys(&search, request.rtol)};
+    if (own.progress) {
+        own.progress = tell;
+        own.progress_user = &search.progress;
+    }
+    paritas_status status = infer_open_for_toys(&infer, &own, model, job, true);
     if (status == PARITAS_OK) status = find_interval(&search, &request, result);
+    if (status == PARITAS_OK && own.progress)
+        (void)context->progress(context->progress_user, search.progress.before, search.progress.before);
     store_close(search.store);
     infer_close(&infer);
-    return status;
+    return own_context_ends(&own, context, status);
 }

@@ -89,13 +89,6 @@ static paritas_status run_point(struct tested *point)
     return PARITAS_OK;
 }
 
-static paritas_status set_facts(struct store *store, const paritas_hypotest_toys_result *result)
-{
-    TOYS_SET_FACT(mu_hat)
-    TOYS_SET_FACT(twice_nll_free)
-    return PARITAS_OK;
-}
-
 static paritas_status add_point(struct search *s, double mu, uint64_t toys)
 {
     struct infer *infer = s->infer;
@@ -111,7 +104,7 @@ static paritas_status add_point(struct search *s, double mu, uint64_t toys)
     point->mu = mu;
     point->wished = toys < s->options.n ? toys : s->options.n;
     TRY(toy_test_open(&point->test, infer, &s->options, s->statistic, mu, s->store));
-    return s->store && s->n == 1 ? set_facts(s->store, &point->test.result) : PARITAS_OK;
+    return s->store && s->n == 1 ? toys_set_best_fit(s->store, &point->test.result) : PARITAS_OK;
 }
 
 static bool answered(const struct tested *point, int curve)

@@ -15,6 +15,13 @@ paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_
     return store_set_fact(store, "minima_apart", m->apart);
 }
 
+paritas_status toys_set_best_fit(struct store *store, const paritas_hypotest_toys_result *result)
+{
+    TOYS_SET_FACT(mu_hat)
+    TOYS_SET_FACT(twice_nll_free)
+    return PARITAS_OK;
+}
+
 static paritas_status get_minima(struct store *store, paritas_hypotest_toys_result *result)
 {
     double several, met, apart;

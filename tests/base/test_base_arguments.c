@@ -74,6 +74,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_limit, (C, P(model), NULL, NULL, P(result)))                                                 \
     F(paritas_significance, (C, P(model), NULL, P(result)))                                                \
     F(paritas_ranking, (C, P(model), NULL, P(entries), P(n)))                                              \
+    F(paritas_constraint_centres, (C, P(model), NULL, P(centres)))                                         \
     F(paritas_breakdown, (C, P(model), NULL, 1, P(members), P(result), P(groups)))                         \
     F(paritas_match_parameters, (C, P(model), P(pattern), P(members)))                                     \
     F(paritas_gof, (C, P(model), NULL, P(result)))                                                         \

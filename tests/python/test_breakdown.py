@@ -110,5 +110,11 @@ def test_the_program_gives_the_same_numbers(tmp_path):
         name: found.groups[name] for name in GROUPS
     }
     assert "breakdown" not in json.loads(subprocess.run(by_file[:4], capture_output=True, text=True).stdout)
+    groups.rename(tmp_path / "a=b.json")
+    again = subprocess.run([*by_file[:-1], tmp_path / "a=b.json"], capture_output=True, text=True)
+    assert json.loads(again.stdout)["breakdown"] == first
+    absent = subprocess.run([*by_file[:-1], "a=c.json"], capture_output=True, text=True)
+    assert "--groups, which names no file: group a: no parameter has a name like 'c.json'" in absent.stderr
+    by_file[-1] = tmp_path / "a=b.json"
     twice = subprocess.run([*by_file, "--groups", "theory=*a"], capture_output=True, text=True)
     assert twice.returncode == 2 and "--groups: two groups are named theory" in twice.stderr

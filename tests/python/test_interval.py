@@ -119,6 +119,25 @@ def test_an_edge_has_no_error_if_no_value_is_surely_out():
     assert math.isnan(found.upper_error)
 
 
+def test_a_missing_upper_edge_has_its_reason(tmp_path):
+    document, path = workspace(12), tmp_path / "flat.json"
+    document["channels"][0]["samples"][0]["data"] = [0.0]  # no signal: every mu is as good
+    path.write_text(json.dumps(document))
+    found = paritas.interval_toys(document, 100)
+    assert math.isnan(found.upper) and found.upper_reason == "none_below_bound"
+    told = subprocess.run([PROGRAM, "interval", path, "--ntoys", "100"], capture_output=True, text=True)
+    assert f"No upper edge: all values up to {found.upper_bound:.6g} are in the interval" in told.stdout
+    assert paritas.interval_toys(workspace(5), 200, rtol=0.5).upper_reason == "found"
+
+
+def test_progress_is_one_count_over_all_values():
+    told = []
+    found = paritas.interval_toys(workspace(5), 200, rtol=0.1, progress=lambda *at: told.append(at))
+    done, totals = zip(*told)
+    assert list(done) == sorted(done) and list(totals[:-1]) == sorted(totals[:-1])
+    assert told[-1] == (200 * len(found.scan), 200 * len(found.scan))
+
+
 def test_toys_of_several_minima_get_many_starts():
     """Backgrounds that grow on both sides of a = 0: with one start a toy, the lower edge was 1.34."""
     mu = {"name": "mu", "type": "normfactor", "data": None}

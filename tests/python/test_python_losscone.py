@@ -223,6 +223,17 @@ def test_what_is_masked_has_no_say(noisy):
 # ---- arrays ----
 
 
+def test_results_are_shown_by_their_sizes_counts_and_medians(noisy):
+    fit = losscone.fit(noisy, response="hard")
+    shown, table = repr(fit), fit.table
+    words, counts = np.unique(table["status"], return_counts=True)
+    assert len(shown) < 600 and f"table=<3 rows, {len(table.dtype)} columns; status" in shown
+    assert all(f"{word}: {count}" in shown for word, count in zip(words, counts))
+    assert f"potential median {np.nanmedian(table['potential']):.6g}" in shown
+    assert f"flux=<(3, 15, 88), median {np.nanmedian(noisy.flux):.6g}>" in repr(noisy)
+    assert len(repr(losscone.profile(noisy))) < 300
+
+
 def test_arrays_are_borrowed_and_results_are_the_librarys_rows(noisy):
     arrays = noisy.arrays("halekas")
     assert all(

@@ -235,6 +235,21 @@ def test_the_line_is_the_settings_line(tmp_path):
         steering.read(path)
 
 
+def test_a_template_without_variances_is_refused_with_the_remedy():
+    def array_of(name):
+        def made(region, sample, systematic, direction):
+            found = by_hand(region, sample, systematic, direction)
+            return found.values() if sample["Name"] == name else found
+
+        return made
+
+    spec = steering.read(BY_HAND, make_template=by_hand).spec
+    for name in ("data", "b"):  # without statistical uncertainties
+        assert steering.read(BY_HAND, make_template=array_of(name)).spec == spec
+    with pytest.raises(steering.SteeringError, match=r"Samples\[1\].*or set DisableStaterror: True"):
+        steering.read(BY_HAND, make_template=array_of("s"))
+
+
 def test_notes_name_what_cabinetry_ignores():
     config = changed(["Systematics", 0, "Samples"], ["b", "c"])
     config["General"]["Fixed"] = [{"Name": "siz", "Value": 1}]

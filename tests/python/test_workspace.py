@@ -116,6 +116,9 @@ def test_inspected_as_by_the_program(whole):
         theirs = program("inspect", path, "--json", "--poi", "")
         for key, value in paritas.Workspace.read(path).inspect().items():
             assert value == theirs[key], key
+        words = dict(theirs["parameters"])
+        for one in theirs["model_parameters"]:
+            assert one["constraint"] == words[one["name"].split("[")[0]]
     assert whole.inspect()["counts"]["channels"] == len(whole.to_dict()["channels"])
 
 

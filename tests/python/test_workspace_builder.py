@@ -212,6 +212,10 @@ def test_a_workspace_that_makes_no_model_is_refused():
     with pytest.raises(SteeringError, match="channel 'B', data: bin 0 is -1"):
         builder.channel("B", [-1.0])
     builder.poi = "mus"
+    builder.parameter("muss", fixed=True)
+    with pytest.raises(SteeringError, match="parameter 'muss': no modifier is .* did you mean 'mus'"):
+        builder.workspace()
+    builder.parameters.clear()
     builder.parameter("mus", start=3.0, bounds=(5.0, 4.0))
     with pytest.raises(SteeringError, match="workspace: measurements"):
         builder.workspace()

@@ -1,6 +1,6 @@
 """Why tests that pass on pyhf 0.7.6 fail on paritas.pyhf. A name that ends in * stands for all that begin so.
 
-MINIMUM is checked: such a test must pass with pyhf's minimisers on our likelihood (their_minimisers.py)."""
+MINIMUM is checked: such a test must pass with minimisers="original"."""
 
 MINIMUM = "compares where SLSQP or Minuit stops with a tolerance below that distance; ours ends lower"
 
@@ -26,17 +26,14 @@ CAUSES = {
     "Minuit fails at negative rates, the engine fits": [
         "tests.test_pdf::test_pdf_clipping[numpy_minuit]",
     ],
-    "puts a broken iminuit in place of iminuit, which is not used here": [
+    "puts a broken iminuit in place of iminuit, which the engine does not use": [
         "tests.test_optim::test_minuit_failed_optimization*",
-        "tests.test_optim::test_init_pars_sync_fixed_values_minuit",
     ],
-    "takes SciPy or iminuit away, or asks for SciPy's warning: neither is needed here": [
+    "takes SciPy or iminuit away: neither is needed here": [
         "tests.test_init::test_missing_*",
-        "tests.test_optim::test_bad_solver_options_scipy",
     ],
     "replaces a step inside readxml.parse, which has other steps here": [
         "tests.test_import::test_import_filecache",
-        "tests.test_import::test_import_validation_exception",
         "tests.test_import::test_import_no*",
         "tests.test_import::test_import_missingPOI",
     ],

@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
-from ..arrays import Floats, Table, Tabular, columns_by_name, html_of, numbers, structured, where, words
+from ..arrays import (
+    Floats,
+    Summarised,
+    Table,
+    Tabular,
+    columns_by_name,
+    html_of,
+    numbers,
+    structured,
+    where,
+    words,
+)
 from ..files import PathLike as Path
 from ..devices import ProgressFunction
 from ..keywords import Where, check_keywords, place, running, takes
@@ -81,7 +92,7 @@ def _part_of(arrays: _engine.SweepArrays, part: Part) -> _engine.SweepArrays:
     )
 
 
-@dataclass
+@dataclass(repr=False)
 class LossconeFit(Tabular):
     """Fits of n sweeps.
 
@@ -379,8 +390,8 @@ def _parts_around(found: LossconeFit, response: str | None, where: Any, what: st
             yield _Part(_part_of(arrays, part), of_part, found.results[chosen][at], at, used, tell)
 
 
-@dataclass
-class Profile:
+@dataclass(repr=False)
+class Profile(Summarised):
     """Least misfits of n sweeps over U: potentials (m); misfit, ratio, amplitude (n, m)."""
 
     potentials: Floats

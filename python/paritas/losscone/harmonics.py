@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine
-from ..arrays import Floats, Table, numbers, structured
+from ..arrays import Floats, Summarised, Table, numbers, structured
 from .averages import ORBIT, averages, blocks_of
 from .geography import J2000
 from .products import TERMINATOR, lit, places_of
@@ -130,8 +130,8 @@ def lomb_scargle(time: ArrayLike, values: ArrayLike, weights: ArrayLike, frequen
     return power
 
 
-@dataclass
-class Periodogram:
+@dataclass(repr=False)
+class Periodogram(Summarised):
     """frequency: 1/day; power: 0 to 1; level: power that noise alone exceeds somewhere with a chance of 1 %;
     span: days of data; blocks: means of blocks of time behind it."""
 

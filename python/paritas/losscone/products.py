@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import _engine
-from ..arrays import Floats, Table, columns_by_name, structured
+from ..arrays import Floats, Summarised, Table, columns_by_name, structured
 from .averages import ORBIT, averages, blocks_of
 from .geography import EqualAreaGrid, solar_position
 from .selection import Selection, Source, has, reals, select
@@ -26,8 +26,8 @@ REGIONS = ("unknown", "solar wind", "magnetosheath", "lobe", "plasma sheet", "wa
 _TEMPERATURES = (30.0, 80.0, 150.0)
 
 
-@dataclass
-class Places:
+@dataclass(repr=False)
+class Places(Summarised):
     """Where the selected sweeps are. longitude, latitude: degrees, NaN if unknown; angle: from the
     terminator, above 0 in the night; hour: local time after noon, degrees."""
 
@@ -56,8 +56,8 @@ def lit(angle: Floats, terminator: float = TERMINATOR) -> dict[str, NDArray[np.b
     return {"all": np.ones(len(angle), dtype=bool), "day": day, "terminator": near, "night": night}
 
 
-@dataclass
-class SurfaceMap:
+@dataclass(repr=False)
+class SurfaceMap(Summarised):
     """U over the Moon. parts: by illumination ("all", "day", "terminator", "night") a table with a row for
     each cell of the grid: longitude, latitude (of its middle), west, east, south, north (its bounds), and the
     columns of `averages`. at, response, terminator: as asked; good: whether only good sweeps count."""
@@ -102,8 +102,8 @@ def surface_map(
     return SurfaceMap(grid, parts, at, chosen.response, terminator, good)
 
 
-@dataclass
-class TerminatorProfile:
+@dataclass(repr=False)
+class TerminatorProfile(Summarised):
     """U over the terminator angle. sides: by side ("both", "dawn", "dusk") a table: angle_lower,
     angle_upper (degrees, above 0 in the night), and the columns of `averages`."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine
-from ..arrays import Floats, Table
+from ..arrays import Floats, Summarised, Table
 from .fits import LossconeFit
 from .tables import Tables
 
@@ -67,8 +67,8 @@ def quality_of(table: Table, response: str) -> NDArray[np.str_]:
     return np.full(len(table), "fitted")
 
 
-@dataclass
-class Selection:
+@dataclass(repr=False)
+class Selection(Summarised):
     """The sweeps of a product. table: all sweeps; potential: U of the chosen model, V; time: Unix seconds;
     used: which sweeps count; good: whether only good sweeps do."""
 

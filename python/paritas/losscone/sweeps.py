@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import _engine, kappa
-from ..arrays import Floats, Table, columns_by_name, numbers, repeated, structured
+from ..arrays import Floats, Summarised, Table, columns_by_name, numbers, repeated, structured
 from ..files import PathLike as Path
 from ..keywords import Where, check_keywords, takes
 from ..records import columns_of
@@ -43,8 +43,8 @@ class Part(NamedTuple):
     first: int
 
 
-@dataclass
-class Sweeps:
+@dataclass(repr=False)
+class Sweeps(Summarised):
     """n sweeps of up to 32 energies (rows) of up to 512 directions (cells). energy, potential (of the
     spacecraft) (n, rows); cosine (of the pitch angle, above 0 incident), flux (normalised) (n, rows, cells).
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _engine
-from ..arrays import Table, html_of, structured
+from ..arrays import Summarised, Table, html_of, structured
 from ..files import PathLike as Path
 
 #: records and their column prefixes
@@ -45,8 +45,8 @@ _INTERVALS = 8
 _REPEATED = ("spec_spec_no", "spec_time_start", "spec_row_count")
 
 
-@dataclass
-class Tables:
+@dataclass(repr=False)
+class Tables(Summarised):
     """sweeps: one row a sweep, program's columns; confidence_set has shape (8, 2), NaN after the last
     interval. rows: of NPZ the 15 rows of each sweep, (n, 15), without the prefix rows_; None of text.
     provenance: a document each file."""

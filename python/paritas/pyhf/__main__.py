@@ -1,5 +1,5 @@
-"""Runs a program for pyhf on Paritas: python -m paritas.pyhf [--absent-backend X] script.py ARGS, or
--m module ARGS."""
+"""Runs a program for pyhf on Paritas: python -m paritas.pyhf [--absent-backend X] [--minimisers X]
+script.py ARGS, or -m module ARGS."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ import sys
 from typing import Sequence
 
 from . import import_hook
-from .tensor import absence
+from .choices import ABSENT_BACKEND, CHOICES, MINIMISERS
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m paritas.pyhf", description="Runs a program with paritas.pyhf in place of pyhf."
     )
-    parser.add_argument(
-        "--absent-backend",
-        choices=absence.CHOICES,
-        help=f"what jax, pytorch and tensorflow give (default: {absence.VARIABLE}, else error)",
-    )
+    said = {
+        ABSENT_BACKEND: "what jax, pytorch and tensorflow give",
+        MINIMISERS: "what fits: the engine, or SciPy and iminuit as pyhf calls them",
+    }
+    for choice in CHOICES:
+        parser.add_argument(
+            choice.option(),
+            choices=choice.words,
+            help=f"{said[choice]} (default: {choice.variable}, else {choice.words[0]})",
+        )
     parser.add_argument("-m", action="store_true", dest="is_module", help="the program is a module")
     parser.add_argument("program", help="a script, or with -m a module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
@@ -34,7 +39,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The program's exit status is Python's, as if Python had run it."""
     given = _parsed(arguments)
-    import_hook.install(given.absent_backend)
+    import_hook.install(given.absent_backend, given.minimisers)
     sys.argv = [given.program, *given.arguments]
     if given.is_module:
         runpy.run_module(given.program, run_name="__main__", alter_sys=True)

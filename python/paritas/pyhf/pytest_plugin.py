@@ -7,21 +7,24 @@ from typing import Any, Iterator
 import pytest
 
 from . import import_hook
-from .tensor import absence
+from .choices import ABSENT_BACKEND, MINIMISERS
 
 
 def pytest_addoption(parser: Any) -> None:
-    parser.getgroup("paritas").addoption(
-        "--absent-backend",
-        choices=absence.CHOICES,
+    group = parser.getgroup("paritas")
+    group.addoption(
+        ABSENT_BACKEND.option(),
+        choices=ABSENT_BACKEND.words,
         help="what set_backend gives for jax, pytorch and tensorflow",
     )
+    group.addoption(MINIMISERS.option(), choices=MINIMISERS.words, help="what fits")
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> Iterator[None]:
     """Before any conftest.py imports pyhf."""
-    import_hook.install(early_config.known_args_namespace.absent_backend)
+    given = early_config.known_args_namespace
+    import_hook.install(given.absent_backend, given.minimisers)
     yield
 
 

@@ -1,5 +1,5 @@
-"""Reads HistFactory's XML and ROOT. `parse` is `paritas.convert.histfactory_xml`'s; the steps beside it take
-elements of xml.etree, for programs that call pyhf's."""
+"""Reads HistFactory's XML and ROOT. `parse` calls `paritas.convert.histfactory_xml`'s. The steps beside it
+take elements of xml.etree, for programs that call pyhf's."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import logging
 from pathlib import Path
 from typing import Any, Callable, Iterable, Sequence
 
-from ..convert.histfactory_xml import parse
+from ..convert import histfactory_xml
 from ..convert.root_files import uproot
-from . import compat
+from . import compat, exceptions, schema
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +28,25 @@ __dir__ = __all__.copy
 
 Resolver = Callable[[str], Path]
 _files: dict[str, Any] = {}
+
+
+def parse(
+    configfile: Any,
+    rootdir: Any,
+    mounts: Any = None,
+    track_progress: bool = False,
+    validation_as_error: bool = True,
+) -> dict[str, Any]:
+    """The workspace of `paritas.convert.histfactory_xml.parse`, with these arguments. A workspace that breaks
+    the schema raises InvalidSpecification, or is logged with validation_as_error=False."""
+    found = histfactory_xml.parse(configfile, rootdir, mounts, track_progress, validation_as_error)
+    try:
+        schema.validate(found, "workspace.json")
+    except exceptions.InvalidSpecification as error:
+        if validation_as_error:
+            raise
+        log.warning(error)
+    return found
 
 
 def clear_filecache() -> None:

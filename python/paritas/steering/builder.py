@@ -246,7 +246,19 @@ class WorkspaceBuilder:
         return self
 
     def workspace(self) -> Json:
-        """The workspace, a dict, after a model was made of it. Raises SteeringError."""
+        """The workspace, a dict, after a model was made of it. Raises SteeringError, also for settings of a
+        parameter that no modifier has."""
+        names = self._modifier_names()
+        for setting in self.parameters:
+            name = setting["name"]
+            if name not in names:
+                raise SteeringError(
+                    f"parameter '{name}'", f"no modifier is called '{name}'{nearest(name, names)}"
+                )
+        return self.modelled_workspace()
+
+    def modelled_workspace(self) -> Json:
+        """The same, with settings of parameters that are not there, as pyhf takes them."""
         spec = self.unchecked_workspace()
         for channel in self.channels:
             if not channel.samples:
@@ -261,10 +273,13 @@ class WorkspaceBuilder:
 
     def wrong_poi(self) -> str:
         """What is wrong with the parameter of interest, or nothing."""
-        names = {one["name"] for channel in self.channels for it in channel.samples for one in it.modifiers}
+        names = self._modifier_names()
         if not self.poi or self.poi in names:
             return ""
         return f"no modifier is called '{self.poi}'{nearest(self.poi, names)}"
+
+    def _modifier_names(self) -> set[str]:
+        return {one["name"] for channel in self.channels for it in channel.samples for one in it.modifiers}
 
     def unchecked_workspace(self) -> Json:
         """The workspace as it stands."""

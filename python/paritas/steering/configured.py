@@ -126,12 +126,24 @@ def _read_templates(
         if made is not None:
             try:
                 found[request] = histogram(made)
+                _refuse_without_variances(request, found[request])
             except (ValueError, TypeError) as error:
                 raise request.place.refuse(f"the template made for {request.name}: {error}") from None
     others = [request for request in requests if request not in found]
     readers = {"ntuples": fill_histograms, "histograms": read_histograms, "saved": read_saved}
     found.update(zip(others, readers[kind](others, folder, notes)))
     return [found[request] for request in requests]
+
+
+def _refuse_without_variances(request: TemplateRequest, made: Histogram) -> None:
+    """Raises ValueError if the sample has a statistical uncertainty and its template has none."""
+    sample = request.sample.setting
+    if request.systematic is None and made.variances is None:
+        if not (sample.get("Data") or sample.get("DisableStaterror")):
+            raise ValueError(
+                "an array has no variances for the statistical uncertainty. Return "
+                "steering.Histogram(values, variances) or a histogram, or set DisableStaterror: True"
+            )
 
 
 def _process(requests: list[TemplateRequest], raw: list[Histogram], notes: list[str]) -> list[Template]:
@@ -231,7 +243,7 @@ def _build(
     if builder.wrong_poi():
         raise (root / "General" / "POI").refuse(builder.wrong_poi())
     with _named(root):
-        return builder.workspace()
+        return builder.modelled_workspace()
 
 
 def _without_edges(found: Histogram) -> Histogram:

@@ -9,6 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import bridge, exceptions
+from ..choices import MINIMISERS
 from ..tensor.manager import as_tensor, get_backend
 from .bound_errors import covariance_at_bounds
 from .common import shim, twice_nll
@@ -116,7 +117,7 @@ class OptimizerMixin:
         result = self._fit(Problem(*given, errors, kwargs))
         if not result.success:
             log.error("%s", result)
-            raise exceptions.FailedMinimization(result)
+            raise exceptions.FailedMinimization(_as_scipy_has_it(result))
         if return_uncertainties and result.unc is not None:
             result.x = np.stack([result.x, result.unc], axis=1)
         returned = [result.x]
@@ -168,11 +169,14 @@ class EngineFit:
 
 
 class EngineOptimizer(OptimizerMixin):
-    """Models by the engine, other objectives by SciPy's SLSQP."""
+    """Models by the engine, other objectives by SciPy's SLSQP. With the choice MINIMISERS "original", SLSQP
+    fits all."""
 
     own_options: tuple[str, ...] = ()
 
     def handles(self, pdf: Any) -> bool:
+        if MINIMISERS.chosen() != "engine":
+            return False
         engine_model = getattr(pdf, "_engine_model", None)
         return engine_model is not None and not pdf.batch_size and engine_model() is not None
 

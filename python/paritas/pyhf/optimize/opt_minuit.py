@@ -6,13 +6,27 @@ from typing import Any
 
 import numpy as np
 
-from .. import bridge
+from .. import bridge, exceptions
+from ..choices import MINIMISERS
+from ..tensor.manager import as_tensor
 from .minuit_surface import FittedMinuit, Minos
-from .mixins import EngineFit, EngineOptimizer, Problem
+from .mixins import EngineFit, EngineOptimizer, OptimizeResult, Problem
+
+
+def __getattr__(name: str) -> Any:
+    """`iminuit`, which programs look for here. The engine's fits do not load it."""
+    if name == "iminuit":
+        import iminuit
+
+        return iminuit
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class minuit_optimizer(EngineOptimizer):
-    """The engine, with the option `maxiter` alone. Results have a `minuit` with iminuit's names."""
+    """The engine, with the option `maxiter` alone. Results have a `minuit` with iminuit's names.
+
+    iminuit itself fits what the engine does not: other objectives, and all with the choice MINIMISERS
+    "original". If it is not installed, SciPy fits other objectives."""
 
     own_options = ("strategy", "tolerance")
 
@@ -30,11 +44,63 @@ class minuit_optimizer(EngineOptimizer):
             result.minuit = self._surface(problem, result, None)
         return result
 
+    def _get_minimizer(
+        self,
+        func: Any,
+        x0: Any,
+        bounds: Any,
+        fixed_vals: Any = None,
+        do_grad: bool = False,
+        par_names: Any = None,
+    ) -> Any:
+        try:
+            from iminuit import Minuit
+        except ImportError:
+            if MINIMISERS.chosen() == "engine":
+                return super()._get_minimizer()
+            raise exceptions.Unsupported("minimisers='original': iminuit is not installed") from None
+        held = dict(fixed_vals or [])
+        for index, value in held.items():
+            x0[index] = value
+        minuit = Minuit(func, x0, name=par_names)
+        minuit.limits, minuit.fixed = bounds, [index in held for index in range(len(x0))]
+        minuit.print_level, minuit.errordef = self.verbose, self.errordef
+        return minuit
+
     def _minimize(self, minimizer: Any, *arguments: Any, **named: Any) -> Any:
+        if hasattr(minimizer, "migrad"):
+            return self._migrad(minimizer, named.get("options") or {})
         result = super()._minimize(minimizer, *arguments, **named)
         if isinstance(minimizer, EngineFit):
             result.minuit = self._surface(
                 minimizer.problem, result, self._minos_of(minimizer.problem, result)
+            )
+        return result
+
+    def _migrad(self, minuit: Any, options: Any) -> OptimizeResult:
+        """MIGRAD, then HESSE: Minuit's own errors."""
+        maxiter = self._maxiter(options)
+        minuit.strategy = self._strategy(options.get("strategy", self.strategy))
+        minuit.tol = options.get("tolerance", self.tolerance)
+        minuit.migrad(ncall=maxiter)
+        result = OptimizeResult(
+            x=np.array(minuit.values),
+            fun=minuit.fval,
+            success=minuit.valid,
+            message=_minuit_message(minuit),
+            nfev=minuit.nfcn,
+            njev=minuit.ngrad,
+            minuit=minuit,
+            unc=None,
+            corr=None,
+            hess_inv=None,
+        )
+        if minuit.valid:
+            minuit.hesse()
+            result.update(
+                unc=as_tensor(np.where(minuit.fixed, 0.0, minuit.errors)),
+                corr=np.array(minuit.covariance.correlation()),
+                hess_inv=minuit.covariance,
             )
         return result
 
@@ -65,3 +131,13 @@ class minuit_optimizer(EngineOptimizer):
             return bridge.minos(model, problem.data, settings, parameter, best, fun, error)
 
         return offsets
+
+
+def _minuit_message(minuit: Any) -> str:
+    if minuit.valid:
+        return "Optimization terminated successfully."
+    causes = {
+        "Call limit was reached.": minuit.fmin.has_reached_call_limit,
+        "Estimated distance to minimum too large.": minuit.fmin.is_above_max_edm,
+    }
+    return " ".join(["Optimization failed.", *(cause for cause, met in causes.items() if met)])

@@ -1,0 +1,22 @@
+/* random_start.h: random starts of fits, by place in a table (base/counter_random.h). */
+#ifndef PARITAS_FIT_RANDOM_START_H
+#define PARITAS_FIT_RANDOM_START_H
+
+#include <math.h>
+
+#define RANDOM_START_SIZES 3.0 /* reach of a parameter without a constraint, in sizes */
+
+/* Reach of a parameter without a constraint around `centre`. */
+static inline double random_start_reach(double centre)
+{
+    return RANDOM_START_SIZES * fmax(fabs(centre), 1.0);
+}
+
+/* Evenly within `reach` of `centre` and within bounds. part: random, 0 to 1. */
+static inline double random_start(double centre, double reach, double lower, double upper, double part)
+{
+    const double low = fmax(lower, centre - reach), high = fmin(upper, centre + reach);
+    return low + part * (high - low);
+}
+
+#endif
