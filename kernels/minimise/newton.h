@@ -564,8 +564,7 @@ FN_LARGE void newton_open_kinks(MODEL_PARAMETERS)
         const pack down = newton_fall(MODEL, zero <= zero, i), up = LOADP(NEWTON_SLOPE, i);
         const pmask kinked = LOADP(NEWTON_KINKED, i) > zero,
                     better = AND(lower < zero, OR(upper <= zero, AND(down > zero, down > up))),
-                    at = newton_at_kink(MODEL, i),
-                    is_up = AND(kinked, OR(AND(at, PNOT(better)), x > zero)),
+                    at = newton_at_kink(MODEL, i), is_up = AND(kinked, OR(AND(at, PNOT(better)), x > zero)),
                     is_down = AND(kinked, PNOT(is_up));
         STOREP(NEWTON_BEYOND, i, PSELECT(is_up, lower, upper));
         STOREP(FIT_LOWER, i, PSELECT(is_up, NEWTON_SIDE, lower));
@@ -588,8 +587,7 @@ FN_LARGE mask newton_turn(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask la
                    at = LOADP(NEWTON_POINT, i), to = LOADP(MODEL_X, i);
         const pmask up = at > zero;
         const pack fall = newton_fall(MODEL, up, i);
-        const pmask turns =
-            AND(AND(own, at * to < zero), AND(fall > zero, fall * fall > least));
+        const pmask turns = AND(AND(own, at * to < zero), AND(fall > zero, fall * fall > least));
         STOREP(NEWTON_TEMP, i, PSELECT(turns, PK(1.0), zero));
         STOREP(NEWTON_BEYOND, i, PSELECT(turns, PSELECT(up, upper, lower), beyond));
         STOREP(FIT_LOWER, i, PSELECT(turns, PSELECT(up, beyond, NEWTON_SIDE), lower));
@@ -615,7 +613,7 @@ FN void newton_kinks(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ran)
     const pmask own = fit_packs(AND(ran, f->value < MODEL_HUGE));
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pack x = LOADP(MODEL_X, i), beyond = LOADP(NEWTON_BEYOND, i);
-        const pmask open = OR(AND(x > PK(0.0), beyond < PK(0.0)), AND(x < PK(0.0), beyond > PK(0.0))),
+        const pmask open = OR(AND(x > PK(0.0), beyond < PK(0.0)), AND(x<PK(0.0), beyond> PK(0.0))),
                     looks = AND(AND(own, open), newton_at_kink(MODEL, i));
         STOREP(NEWTON_TEMP, i, PSELECT(looks, PK(1.0), PK(0.0)));
         STOREP(MODEL_X, i, PSELECT(looks, -x, x));

@@ -272,11 +272,10 @@ static void take_confirmation(void *user, const struct fit_job *job, const doubl
 }
 
 /* Covariances of `jobs`, reordered: those with parameters at kinks come last, and alone. */
-static paritas_status run_covariances(paritas_context *context, const struct frozen *model, bool whole,
-                                      size_t n, struct fit_job *jobs,
-                                      void (*take)(void *user, const struct fit_job *job,
-                                                   const double *answer),
-                                      void *user)
+static paritas_status
+run_covariances(paritas_context *context, const struct frozen *model, bool whole, size_t n,
+                struct fit_job *jobs,
+                void (*take)(void *user, const struct fit_job *job, const double *answer), void *user)
 {
     size_t plain = 0;
     for (size_t i = 0; i < n; i++) {
@@ -496,8 +495,7 @@ paritas_status fit_covariances(paritas_context *context, const paritas_model *gi
     if (!list) return paritas_fail_memory(context);
     for (size_t i = 0; i < n; i++) list[i] = complete(model, &jobs[i], i);
     struct covariances to = {model, covariance};
-    const paritas_status status =
-        run_covariances(context, model, true, n, list, take_covariance, &to);
+    const paritas_status status = run_covariances(context, model, true, n, list, take_covariance, &to);
     paritas_release(&context->allocator, list);
     return status;
 }

@@ -168,8 +168,7 @@ static bool add_side(struct at_kinks *k, enum side side, double *errors)
     for (size_t a = 0; a < slots; a++)
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < n; j++)
-                k->follow[a * n + i] +=
-                    0.5 * covariance_of(k, side, a, slot_of(k, j)) * k->stiff[j * n + i];
+                k->follow[a * n + i] += 0.5 * covariance_of(k, side, a, slot_of(k, j)) * k->stiff[j * n + i];
     return true;
 }
 

@@ -135,8 +135,10 @@ static bool map_parameters(struct freezer *f, const struct frozen_maps *maps)
 
 static bool has_kink(const struct hf_modifier *m)
 {
-    return (m->type == HF_NORMSYS && (m->code == PARITAS_NORMSYS_CODE_0 || m->code == PARITAS_NORMSYS_CODE_1)) ||
-           (m->type == HF_HISTOSYS && (m->code == PARITAS_HISTOSYS_CODE_0 || m->code == PARITAS_HISTOSYS_CODE_1));
+    return (m->type == HF_NORMSYS &&
+            (m->code == PARITAS_NORMSYS_CODE_0 || m->code == PARITAS_NORMSYS_CODE_1)) ||
+           (m->type == HF_HISTOSYS &&
+            (m->code == PARITAS_HISTOSYS_CODE_0 || m->code == PARITAS_HISTOSYS_CODE_1));
 }
 
 /* Alphas of interpolations with a kink at 0. */
