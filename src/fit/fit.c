@@ -271,11 +271,14 @@ static void take_confirmation(void *user, const struct fit_job *job, const doubl
                        block->answers->covariance + job->index * model->n_parameters * model->n_parameters);
 }
 
-/* Covariances of `jobs`, reordered: those with parameters at kinks come last, and alone. */
-static paritas_status
-run_covariances(paritas_context *context, const struct frozen *model, bool whole, size_t n,
-                struct fit_job *jobs,
-                void (*take)(void *user, const struct fit_job *job, const double *answer), void *user)
+typedef paritas_status at_kinks_function(paritas_context *, const struct frozen *, const struct fit_job *,
+                                         double *answer);
+typedef void take_function(void *user, const struct fit_job *, const double *answer);
+
+/* Covariances of `jobs`, reordered: those with parameters at kinks come last, and alone, by `at_kinks`. */
+static paritas_status run_covariances(paritas_context *context, const struct frozen *model, bool whole,
+                                      size_t n, struct fit_job *jobs, at_kinks_function *at_kinks,
+                                      take_function *take, void *user)
 {
     size_t plain = 0;
     for (size_t i = 0; i < n; i++) {
@@ -296,7 +299,7 @@ run_covariances(paritas_context *context, const struct frozen *model, bool whole
     double *answer = paritas_allocate(context, COVARIANCE_SIZE(model->n_slots, 1), sizeof *answer);
     paritas_status status = answer ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t i = plain; i < n && status == PARITAS_OK; i++) {
-        status = kinks_covariance(context, model, &jobs[i], answer);
+        status = at_kinks(context, model, &jobs[i], answer);
         if (status == PARITAS_OK) take(user, &jobs[i], answer);
     }
     paritas_release(&context->allocator, answer);
@@ -314,7 +317,7 @@ static paritas_status confirm(paritas_context *context, struct block *block)
         select_jobs(block, n, round ? block->open : NULL, true);
         block->n_open = 0;
         TRY(run_covariances(context, block->model, block->answers->covariance != NULL, n, block->some,
-                            take_confirmation, block));
+                            kinks_covariance, take_confirmation, block));
         n = block->n_open;
         if (round < CONTINUATIONS && !block->method->raw) {
             TRY(fit_some(context, context->host, block, confirmer(block), closer, true, n, block->open));
@@ -495,7 +498,8 @@ paritas_status fit_covariances(paritas_context *context, const paritas_model *gi
     if (!list) return paritas_fail_memory(context);
     for (size_t i = 0; i < n; i++) list[i] = complete(model, &jobs[i], i);
     struct covariances to = {model, covariance};
-    const paritas_status status = run_covariances(context, model, true, n, list, take_covariance, &to);
+    const paritas_status status =
+        run_covariances(context, model, true, n, list, kinks_response, take_covariance, &to);
     paritas_release(&context->allocator, list);
     return status;
 }

@@ -228,35 +228,59 @@ static void put_answer(struct at_kinks *k, double *answer)
     }
 }
 
+/* Its memory and list of kinks. */
+static paritas_status open_kinks(struct at_kinks *k, struct arena *arena)
+{
+    const size_t p = k->model->n_parameters, slots = k->model->n_slots, size = answer_size(k->model);
+    arena_open(arena, &k->context->allocator);
+    k->kinks = arena_array(arena, p, sizeof *k->kinks);
+    k->start = arena_array(arena, 3 * p, sizeof *k->start);
+    k->fixed = arena_array(arena, p, 1);
+    k->held = arena_array(arena, 5 * size, sizeof *k->held);
+    for (size_t i = 0; i < p && k->kinks; i++)
+        if (k->job.start[i] == 0.0 && rows_is_kinked(k->model, &k->job, i)) k->kinks[k->n++] = i;
+    k->stiff = arena_array(arena, k->n * (2 * k->n + 1 + slots), sizeof *k->stiff);
+    if (!k->kinks || !k->start || !k->fixed || !k->held || !k->stiff) return paritas_fail_memory(k->context);
+    k->lower = k->start + p;
+    k->upper = k->lower + p;
+    for (size_t side = 0; side < SIDES; side++) {
+        k->sided[side] = k->held + (1 + side) * size;
+        k->whole[side] = k->held + (3 + side) * size;
+    }
+    k->both = k->stiff + k->n * (k->n + 1);
+    k->follow = k->both + k->n * k->n;
+    return PARITAS_OK;
+}
+
 paritas_status kinks_covariance(paritas_context *context, const struct frozen *model,
                                 const struct fit_job *job, double *answer)
 {
-    const size_t p = model->n_parameters, slots = model->n_slots, size = answer_size(model);
     struct at_kinks k = {.context = context, .model = model, .job = *job};
     struct arena arena;
-    arena_open(&arena, &context->allocator);
-    k.kinks = arena_array(&arena, p, sizeof *k.kinks);
-    k.start = arena_array(&arena, 3 * p, sizeof *k.start);
-    k.fixed = arena_array(&arena, p, 1);
-    k.held = arena_array(&arena, 5 * size, sizeof *k.held);
-    for (size_t i = 0; i < p && k.kinks; i++)
-        if (job->start[i] == 0.0 && rows_is_kinked(model, job, i)) k.kinks[k.n++] = i;
-    k.stiff = arena_array(&arena, k.n * (2 * k.n + 1 + slots), sizeof *k.stiff);
-    paritas_status status =
-        k.kinks && k.start && k.fixed && k.held && k.stiff ? PARITAS_OK : paritas_fail_memory(context);
-    if (status == PARITAS_OK) {
-        k.lower = k.start + p;
-        k.upper = k.lower + p;
-        for (size_t side = 0; side < SIDES; side++) {
-            k.sided[side] = k.held + (1 + side) * size;
-            k.whole[side] = k.held + (3 + side) * size;
-        }
-        k.both = k.stiff + k.n * (k.n + 1);
-        k.follow = k.both + k.n * k.n;
-        memset(k.stiff, 0, k.n * (2 * k.n + 1 + slots) * sizeof *k.stiff);
-        status = run_all(&k);
-    }
+    paritas_status status = open_kinks(&k, &arena);
+    if (status == PARITAS_OK) status = run_all(&k);
     if (status == PARITAS_OK) put_answer(&k, answer);
+    arena_free(&arena);
+    return status;
+}
+
+/* Does the likelihood rise on a side, by more than fits leave open? */
+static bool rises(const struct at_kinks *k, size_t i, enum side side)
+{
+    const double *slopes = k->sided[side] + COVARIANCE_SLOPE * k->model->n_slots;
+    return sign_of(k, k->kinks[i], side) * slopes[slot_of(k, i)] > PULL_TOLERANCE_F64;
+}
+
+paritas_status kinks_response(paritas_context *context, const struct frozen *model, const struct fit_job *job,
+                              double *answer)
+{
+    struct at_kinks k = {.context = context, .model = model, .job = *job};
+    struct arena arena;
+    paritas_status status = open_kinks(&k, &arena);
+    if (status == PARITAS_OK) status = run_all(&k);
+    for (size_t i = 0; i < k.n && status == PARITAS_OK; i++)
+        if (rises(&k, i, DOWN) && rises(&k, i, UP)) k.fixed[k.kinks[i]] = 1;
+    if (status == PARITAS_OK) status = run(&k, answer);
     arena_free(&arena);
     return status;
 }

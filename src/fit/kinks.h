@@ -21,4 +21,9 @@ bool kinks_hold(const struct frozen *model, const struct fit_job *job);
 paritas_status kinks_covariance(paritas_context *context, const struct frozen *model,
                                 const struct fit_job *job, double *answer);
 
+/* The same for a minimum's response to small changes: kinks hold parameters where the likelihood rises on both
+ * sides. Others are on the upper side. */
+paritas_status kinks_response(paritas_context *context, const struct frozen *model, const struct fit_job *job,
+                              double *answer);
+
 #endif
