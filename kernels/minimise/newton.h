@@ -695,7 +695,7 @@ FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, 
 }
 
 /* Fits from MODEL_X, which must obey LOWER, UPPER and FREE. Leaves the answer in MODEL_X and fit_answer.h's
- * scalars. `start_is_near`: exact Hessian at once. `has_kinks`: NEWTON_KINKED says where; else it is not read. */
+ * scalars. `start_is_near`: exact Hessian at once. `has_kinks`: NEWTON_KINKED says where. */
 FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near,
                         u32 has_kinks)
 {

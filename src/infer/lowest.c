@@ -358,8 +358,8 @@ static bool needs_probe(const struct infer *infer, const struct infer_point *poi
     return true;
 }
 
-/* Parameters whose kink is a maximum of the likelihood's rise, with the others as in `parameters`: the slope falls
- * there. The largest falls first. */
+/* Parameters whose kink is a maximum, others as in `parameters`: the NLL's slope falls there. The largest
+ * falls first. */
 static paritas_status find_peaks(const struct search *search, const double *parameters,
                                  const unsigned char *fixed, size_t *peaks, size_t *n_peaks)
 {
