@@ -36,9 +36,9 @@
  * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls
  * are settled too, and the value it returns is the domain's own.
  *
- * A kinked slot has a kink at 0: the slope jumps there. It stays on one side of 0, which is a bound to it, and
- * on which the value is smooth. At the bound it changes sides if the value falls there. So a minimum at a kink
- * has rising values on both sides, as both slopes told. */
+ * A kinked slot has a kink at 0: the slope jumps there. The slot stays on one side of 0, where the value is
+ * smooth, and 0 is its bound. At 0 it changes sides if the value falls beyond. So a fit ends at a kink only
+ * if both slopes were seen to rise. */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
