@@ -34,7 +34,7 @@ FN real job_settle_edges(MODEL_PARAMETERS, mask edge)
     const real before = f.value, none = R(0.0);
     f.status = FIT_CONVERGED;
     newton_go_beyond(MODEL, &f, edge);
-    newton_run(MODEL, &f, JOB_EDM_TOLERANCE, JOB_EDGE_ITERATIONS);
+    newton_run(MODEL, &f, JOB_EDM_TOLERANCE, JOB_EDGE_ITERATIONS, 0);
     const real reach = MODEL_REACH;
     TEAM_BARRIER();
     ONE_WORKER

@@ -79,7 +79,8 @@ FN void job_load_jobs(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *i
     TEAM_FOR(i, n) {
         (FIT_LOWER)[i] = LOAD_ROWS(job, rows, stride, FIT_JOB_LOWER * n + i);
         (FIT_UPPER)[i] = LOAD_ROWS(job, rows, stride, FIT_JOB_UPPER * n + i);
-        (FIT_FREE)[i] = LOAD_ROWS(job, rows, stride, FIT_JOB_FREE * n + i);
+        const real slot = LOAD_ROWS(job, rows, stride, FIT_JOB_FREE * n + i);
+        (FIT_FREE)[i] = SELECT(slot > REAL_OF(FIT_SLOT_HELD), R(1.0), R(0.0));
     }
     TEAM_BARRIER();
 }
@@ -151,6 +152,17 @@ FN void job_step_caps(MODEL_PARAMETERS)
     TEAM_BARRIER();
 }
 
+FN void job_load_kinks(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, lane_rows rows)
+{
+    const u32 n = MODEL_SLOTS;
+    GLOBAL const elem *job = in + args[FIT_ARG_SETS] * MODEL_DATA;
+    TEAM_FOR(i, n) {
+        const real slot = LOAD_ROWS(job, rows, FIT_JOB_SIZE(n), FIT_JOB_FREE * n + i);
+        (NEWTON_KINKED)[i] = SELECT(slot > REAL_OF(FIT_SLOT_FREE), R(1.0), R(0.0));
+    }
+    TEAM_BARRIER();
+}
+
 FN void job_fit(JOB_PARAMETERS)
 {
     const lane_rows rows = rows_of_team(team, args[FIT_ARG_JOBS]);
@@ -160,7 +172,9 @@ FN void job_fit(JOB_PARAMETERS)
                                               : R(1.0);
     job_load_jobs(MODEL, args, in, rows);
     job_step_caps(MODEL);
-    newton_minimise(MODEL, part * JOB_EDM_TOLERANCE, args[FIT_ARG_ITERATIONS], flags & FIT_FROM_NEAR);
+    TEAM_IF(flags & FIT_HAS_KINKS) job_load_kinks(MODEL, args, in, rows);
+    newton_minimise(MODEL, part * JOB_EDM_TOLERANCE, args[FIT_ARG_ITERATIONS], flags & FIT_FROM_NEAR,
+                    flags & FIT_HAS_KINKS);
     job_store_fit(MODEL, out, rows);
 }
 

@@ -47,9 +47,12 @@ enum fit_args {
 #define FIT_FROM_NEAR 1u  /* starts are near minima */
 #define FIT_TO_CLOSER 2u  /* down to EDM_CLOSER (minimise/fit_tolerances.h) */
 #define FIT_TO_CLOSEST 4u /* down to EDM_CLOSEST */
+#define FIT_HAS_KINKS 8u  /* some slots are FIT_SLOT_KINKED */
 
 enum fit_job_vectors { FIT_JOB_START, FIT_JOB_LOWER, FIT_JOB_UPPER, FIT_JOB_FREE, FIT_JOB_VECTORS };
 #define FIT_JOB_SIZE(slots) (FIT_JOB_VECTORS * (slots))
+/* Of FIT_JOB_FREE. Kinked: free, with a kink at 0, which is within the bounds. */
+enum fit_slot { FIT_SLOT_HELD, FIT_SLOT_FREE, FIT_SLOT_KINKED };
 
 /* Vectors, scalars, then, if asked, the matrix of active slots (slots x slots). */
 enum covariance_vectors {

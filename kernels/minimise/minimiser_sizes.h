@@ -5,7 +5,12 @@
 #define STEP_WIDTHS 6.0 /* largest step, in widths of the parameter's constraint */
 
 #define NEWTON_EQUALITIES 8 /* violated bounds a step turns into equalities */
-#define NEWTON_VECTORS (9 + NEWTON_EQUALITIES)
+#define NEWTON_VECTORS (11 + NEWTON_EQUALITIES)
+
+/* Newton's place for a parameter at its kink at 0, on either side: rates are those at 0. Smaller f32 numbers
+ * would be flushed. */
+#define KINK_SIDE_F64 1e-30
+#define KINK_SIDE_F32 1e-12
 
 #define QN_PAIRS 8 /* pairs that a fit remembers */
 /* held parameters, including that of interest */

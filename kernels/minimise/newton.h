@@ -23,7 +23,7 @@
  * One super-step (lanes are independent):
  *
  *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
- *          ─► walls (beyond the domain, or back)
+ *          ─► walls (beyond the domain, or back) ─► kinks (which side of 0)
  *
  * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the
  * exact Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F,
@@ -34,7 +34,11 @@
  *
  * A fit goes on beyond the domain if it starts outside, or if walls stop its steps: a start then needs no
  * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls
- * are settled too, and the value it returns is the domain's own. */
+ * are settled too, and the value it returns is the domain's own.
+ *
+ * A kinked slot has a kink at 0: the slope jumps there. The slot stays on one side of 0, where the value is
+ * smooth, and 0 is its bound. At 0 it changes sides if the value falls beyond. So a fit ends at a kink only
+ * if both slopes were seen to rise. */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
@@ -64,11 +68,15 @@
 #define NEWTON_SETTLINGS R(30.0) /* per fit */
 #define NEWTON_WALLS R(2.0)      /* line searches cut by a wall, before a fit goes beyond */
 #define NEWTON_NEAR_EDGE R(0.1)
+#define NEWTON_TURNS R(100.0) /* changes of sides at kinks, per fit */
+#define NEWTON_TURN R(1e-4)   /* of the tolerance: slope^2 for a turn, as constraints of width 1 have it */
 /* of a bin's scale: a rate on the domain's edge */
 #if F64
 #define NEWTON_EDGE R(1e-12)
+#define NEWTON_SIDE PK(KINK_SIDE_F64)
 #else
 #define NEWTON_EDGE R(2e-5)
+#define NEWTON_SIDE PK(KINK_SIDE_F32)
 #endif
 
 #define NEWTON_CAP (MODEL_WORK + 3 * MODEL_SLOTS) /* largest step of a slot; 0: none */
@@ -78,6 +86,9 @@
 #define NEWTON_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
 #define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the last Hessian */
 #define NEWTON_EQUALITY(k) (MODEL_WORK + (9 + (k)) * MODEL_SLOTS)
+#define NEWTON_KINKED (MODEL_WORK + (9 + NEWTON_EQUALITIES) * MODEL_SLOTS) /* 1: kinked */
+/* the fit's bound beyond 0, in whose place is the kink */
+#define NEWTON_BEYOND (MODEL_WORK + (10 + NEWTON_EQUALITIES) * MODEL_SLOTS)
 #define NEWTON_EQUALITY_SLOT(k) FIT_SCALAR(FIT_SCRATCH + 1 + (k)) /* whose bound it is; -1: none */
 
 typedef struct {
@@ -89,10 +100,23 @@ typedef struct {
     real downward;              /* curvature of the negative direction in EQUALITY(0); 0: none */
     real walls;                 /* line searches that met the end of the domain */
     real unsettled, settlings;  /* of the last settling; how many */
+    real turns;                 /* at kinks */
     mask running, bad, refused; /* bad pivots; of the Hessian, as weak as it was */
     mask exact, undamped, saddle;
     mask changed; /* the walls have: no end without a step */
 } newton_fit;
+
+/* Sum of TEMP. */
+FN real newton_sum(MODEL_PARAMETERS)
+{
+    TEAM_BARRIER();
+    ONE_WORKER
+    {
+        FIT_SCALAR(FIT_SCRATCH) = sum8(NEWTON_TEMP, MODEL_SLOTS);
+    }
+    TEAM_BARRIER();
+    return FIT_SCALAR(FIT_SCRATCH);
+}
 
 /* Free and not held at a bound by its slope. Returns nonzero if the set changed. */
 FN real newton_active_set(MODEL_PARAMETERS)
@@ -104,13 +128,7 @@ FN real newton_active_set(MODEL_PARAMETERS)
         STOREP(NEWTON_TEMP, i, change * change);
         STOREP(MODEL_ACTIVE, i, now);
     }
-    TEAM_BARRIER();
-    ONE_WORKER
-    {
-        FIT_SCALAR(FIT_SCRATCH) = sum8(NEWTON_TEMP, MODEL_SLOTS);
-    }
-    TEAM_BARRIER();
-    return FIT_SCALAR(FIT_SCRATCH);
+    return newton_sum(MODEL);
 }
 
 /* TEMP := -factor^-1 . active slope. Returns the EDM. */
@@ -257,7 +275,7 @@ FN newton_fit newton_begin(MODEL_PARAMETERS, real edm_tolerance, u32 start_is_ne
     f.value = model_value(MODEL, 1);
     f.status = SELECT(f.value < MODEL_HUGE, FIT_RUNNING, FIT_NON_FINITE);
     f.kap = start_is_near ? R(1.0) : R(0.0);
-    f.damping = f.iterations = f.escapes = f.walls = f.settlings = f.weak = f.used = R(0.0);
+    f.damping = f.iterations = f.escapes = f.walls = f.settlings = f.turns = f.weak = f.used = R(0.0);
     f.edm = f.unsettled = MODEL_HUGE;
     f.changed = f.value < -MODEL_HUGE;
     f.tolerance = edm_tolerance;
@@ -511,6 +529,120 @@ FN void newton_walls(MODEL_PARAMETERS, PRIVATE newton_fit *f)
     }
 }
 
+/* ---- kinks ---- */
+
+/* Slots at their kink. */
+FN pmask newton_at_kink(MODEL_PARAMETERS, u32 i)
+{
+    const pack x = LOADP(MODEL_X, i);
+    return AND(LOADP(NEWTON_KINKED, i) > PK(0.0), AND(x <= NEWTON_SIDE, x >= -NEWTON_SIDE));
+}
+
+/* How steeply the value falls beyond 0 from slots on the `up` side, by the gradient there. */
+FN pack newton_fall(MODEL_PARAMETERS, pmask up, u32 i)
+{
+    const pack slope = LOADP(MODEL_GRADIENT, i);
+    return PSELECT(up, slope, -slope);
+}
+
+/* Gives kinked slots their sides, where the value falls or falls more steeply, and their bounds there. */
+FN_LARGE void newton_open_kinks(MODEL_PARAMETERS)
+{
+    const pack zero = PK(0.0);
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+        STOREP(MODEL_X, i, PSELECT(newton_at_kink(MODEL, i), NEWTON_SIDE, LOADP(MODEL_X, i)));
+    TEAM_BARRIER();
+    model_value(MODEL, 1);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        STOREP(NEWTON_SLOPE, i, newton_fall(MODEL, zero > zero, i));
+        STOREP(MODEL_X, i, PSELECT(newton_at_kink(MODEL, i), -NEWTON_SIDE, LOADP(MODEL_X, i)));
+    }
+    TEAM_BARRIER();
+    model_value(MODEL, 1);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), x = LOADP(MODEL_X, i);
+        const pack down = newton_fall(MODEL, zero <= zero, i), up = LOADP(NEWTON_SLOPE, i);
+        const pmask kinked = LOADP(NEWTON_KINKED, i) > zero,
+                    better = AND(lower < zero, OR(upper <= zero, AND(down > zero, down > up))),
+                    at = newton_at_kink(MODEL, i), is_up = AND(kinked, OR(AND(at, PNOT(better)), x > zero)),
+                    is_down = AND(kinked, PNOT(is_up));
+        STOREP(NEWTON_BEYOND, i, PSELECT(is_up, lower, upper));
+        STOREP(FIT_LOWER, i, PSELECT(is_up, NEWTON_SIDE, lower));
+        STOREP(FIT_UPPER, i, PSELECT(is_down, -NEWTON_SIDE, upper));
+        STOREP(MODEL_X, i, PSELECT(AND(is_up, at), NEWTON_SIDE, x));
+    }
+    TEAM_BARRIER();
+}
+
+/* Slots at kinks try the other side, and stay where the value falls. Needs its slopes. Returns lanes in which
+ * slots changed sides. */
+FN_LARGE mask newton_turn(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask lanes)
+{
+    const pack zero = PK(0.0);
+    const real noise = fit_noise(f->value), part = NEWTON_TURN * f->tolerance;
+    const pack least = PACK_OF(SELECT(noise > part, noise, part));
+    const pmask own = fit_packs(lanes);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), beyond = LOADP(NEWTON_BEYOND, i),
+                   at = LOADP(NEWTON_POINT, i), to = LOADP(MODEL_X, i);
+        const pmask up = at > zero;
+        const pack fall = newton_fall(MODEL, up, i);
+        const pmask turns = AND(AND(own, at * to < zero), AND(fall > zero, fall * fall > least));
+        STOREP(NEWTON_TEMP, i, PSELECT(turns, PK(1.0), zero));
+        STOREP(NEWTON_BEYOND, i, PSELECT(turns, PSELECT(up, upper, lower), beyond));
+        STOREP(FIT_LOWER, i, PSELECT(turns, PSELECT(up, beyond, NEWTON_SIDE), lower));
+        STOREP(FIT_UPPER, i, PSELECT(turns, PSELECT(up, -NEWTON_SIDE, beyond), upper));
+        STOREP(MODEL_X, i, PSELECT(turns, to, at));
+    }
+    const mask turned = newton_sum(MODEL) > R(0.0);
+    model_value(MODEL, 1);
+    const pmask moved = fit_packs(turned);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
+        STOREP(NEWTON_SLOPE, i, PSELECT(moved, LOADP(MODEL_GRADIENT, i), LOADP(NEWTON_SLOPE, i)));
+    }
+    TEAM_BARRIER();
+    newton_active_set(MODEL);
+    return turned;
+}
+
+/* Fits that ran: is the value lower beyond a kink? Then they go on. */
+FN void newton_kinks(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ran)
+{
+    const real zero = R(0.0);
+    const pmask own = fit_packs(AND(ran, f->value < MODEL_HUGE));
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack x = LOADP(MODEL_X, i), beyond = LOADP(NEWTON_BEYOND, i);
+        const pmask open = OR(AND(x > PK(0.0), beyond < PK(0.0)), AND(x<PK(0.0), beyond> PK(0.0))),
+                    looks = AND(AND(own, open), newton_at_kink(MODEL, i));
+        STOREP(NEWTON_TEMP, i, PSELECT(looks, PK(1.0), PK(0.0)));
+        STOREP(MODEL_X, i, PSELECT(looks, -x, x));
+    }
+    const mask look = newton_sum(MODEL) > zero;
+    TEAM_IF(ANY(look)) {
+        model_value(MODEL, 1);
+        const mask turned = newton_turn(MODEL, f, look), lost = AND(turned, f->turns >= NEWTON_TURNS),
+                   revived = AND(turned, OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM));
+        f->turns = SELECT(turned, f->turns + R(1.0), f->turns);
+        f->damping = SELECT(revived, zero, f->damping);
+        f->edm = SELECT(turned, MODEL_HUGE, f->edm);
+        f->status = SELECT(lost, FIT_NO_PROGRESS, SELECT(turned, FIT_RUNNING, f->status));
+    }
+}
+
+/* Slots at kinks go to 0. */
+FN void newton_close_kinks(MODEL_PARAMETERS, PRIVATE newton_fit *f)
+{
+    TEAM_FOR_PACK(i, MODEL_SLOTS)
+        STOREP(MODEL_X, i, PSELECT(newton_at_kink(MODEL, i), PK(0.0), LOADP(MODEL_X, i)));
+    TEAM_BARRIER();
+    const real found = model_value(MODEL, 0);
+    f->value = SELECT(f->value < MODEL_HUGE, found, f->value);
+    f->status = SELECT(found < MODEL_HUGE, f->status, FIT_NON_FINITE);
+}
+
+/* ---- the whole fit ---- */
+
 /* The domain's own value; no minimum if that is outside. Returns lanes on the domain's edge. */
 FN mask newton_come_back(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
@@ -542,10 +674,12 @@ FN real newton_pull(MODEL_PARAMETERS)
     return worst;
 }
 
-FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, u32 max_iterations)
+FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, u32 max_iterations,
+                   u32 has_kinks)
 {
     for (u32 step = 0; step < max_iterations && ANY(f->status == FIT_RUNNING); step++) {
-        f->running = f->status == FIT_RUNNING;
+        const mask ran = f->status == FIT_RUNNING;
+        f->running = ran;
         f->iterations = SELECT(f->running, f->iterations + R(1.0), f->iterations);
         newton_factor(MODEL, f);
         newton_judge(MODEL, f, edm_tolerance);
@@ -556,17 +690,21 @@ FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, 
             newton_coast(MODEL, f, moved);
         }
         newton_walls(MODEL, f);
+        TEAM_IF(has_kinks) newton_kinks(MODEL, f, ran);
     }
 }
 
 /* Fits from MODEL_X, which must obey LOWER, UPPER and FREE. Leaves the answer in MODEL_X and fit_answer.h's
- * scalars. `start_is_near`: exact Hessian at once. */
-FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near)
+ * scalars. `start_is_near`: exact Hessian at once. `has_kinks`: NEWTON_KINKED says where. */
+FN void newton_minimise(MODEL_PARAMETERS, real edm_tolerance, u32 max_iterations, u32 start_is_near,
+                        u32 has_kinks)
 {
+    TEAM_IF(has_kinks) newton_open_kinks(MODEL);
     newton_fit f = newton_begin(MODEL, edm_tolerance, start_is_near);
     const mask outside = f.status == FIT_NON_FINITE;
     TEAM_IF(ANY(outside)) newton_go_beyond(MODEL, &f, outside);
-    newton_run(MODEL, &f, edm_tolerance, max_iterations);
+    newton_run(MODEL, &f, edm_tolerance, max_iterations, has_kinks);
+    TEAM_IF(has_kinks) newton_close_kinks(MODEL, &f);
     const mask edge = newton_come_back(MODEL, &f);
     fit_end(MODEL, f.status, f.value, f.edm, f.iterations, R(0.0));
     ONE_WORKER

@@ -91,7 +91,8 @@ struct frozen {
     /* suggestions, user's order */
     const double *init, *lower, *upper, *width;
     const unsigned char *fixed;
-    const double *data; /* observed */
+    const unsigned char *kinked; /* 1: rates have a kink where the parameter is 0; NULL: none has */
+    const double *data;          /* observed */
     /* Full NLL minus deviance form. */
     double (*constant)(const struct frozen *model, const double *data);
 };

@@ -3,7 +3,7 @@
  *   jobs ─► checked ─► blocks ─► completed ─► fitted (f32 first, then f64: launch.h) ─► confirmed ─► answers
  *
  * Confirmed: the answer meets the convergence conditions with its exact Hessian. Checked for errors, and for
- * all methods but Newton's. A failing fit continues.
+ * all methods but Newton's. A failing fit continues. Methods that know no kinks end with Newton's.
  *
  * f64 Newton continues from f32's point to EDM_CLOSER times the usual EDM. Unfinished f32 fits are ordinary
  * starts; without an answer they begin anew: f32 costs only time.
@@ -12,6 +12,7 @@
 #include "fit/fit.h"
 #include "base/sized.h"
 #include "fit/fit_rows.h"
+#include "fit/kinks.h"
 #include "fit/minimum.h"
 
 #include <string.h>
@@ -155,17 +156,25 @@ static void take_fit(void *user, const struct fit_job *job, const double *answer
 }
 
 static paritas_status fit_some(paritas_context *context, struct paritas_device *device, struct block *block,
-                               uint32_t flags, bool from_points, size_t n, const size_t *which)
+                               paritas_minimizer minimizer, uint32_t flags, bool from_points, size_t n,
+                               const size_t *which)
 {
     struct rows_fits call = {.model = block->model,
-                             .entry = block->model->family->fit[block->method->minimizer],
+                             .entry = block->model->family->fit[minimizer],
                              .n = n,
                              .jobs = select_jobs(block, n, which, from_points),
                              .take = take_fit,
                              .user = block};
     memcpy(call.args, block->method->args, sizeof call.args);
     call.args[FIT_ARG_FLAGS] = flags;
+    if (minimizer != block->method->minimizer) call.args[FIT_ARG_ITERATIONS] = iteration_limit[minimizer];
     return rows_fits_run(context, device, &call);
+}
+
+/* Ends what the method began. */
+static paritas_minimizer confirmer(const struct block *block)
+{
+    return block->model->kinked ? PARITAS_MINIMIZER_NEWTON : block->method->minimizer;
 }
 
 static paritas_status run_stage(paritas_context *context, struct paritas_device *device, void *user,
@@ -177,7 +186,7 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
     const uint32_t closer = method->minimizer == PARITAS_MINIMIZER_NEWTON ? FIT_TO_CLOSER : 0,
                    flags = goes_on ? closer | (stage == STAGE_NEAR ? FIT_FROM_NEAR : 0)
                                    : method->near | (stage == STAGE_FIRST ? method->closest : 0);
-    return fit_some(context, device, block, flags, goes_on, n, which);
+    return fit_some(context, device, block, method->minimizer, flags, goes_on, n, which);
 }
 
 static enum launch_stage next_stage(void *user, enum launch_stage stage, size_t i)
@@ -262,23 +271,56 @@ static void take_confirmation(void *user, const struct fit_job *job, const doubl
                        block->answers->covariance + job->index * model->n_parameters * model->n_parameters);
 }
 
+typedef paritas_status at_kinks_function(paritas_context *, const struct frozen *, const struct fit_job *,
+                                         double *answer);
+typedef void take_function(void *user, const struct fit_job *, const double *answer);
+
+/* Covariances of `jobs`, reordered: those with parameters at kinks come last, and alone, by `at_kinks`. */
+static paritas_status run_covariances(paritas_context *context, const struct frozen *model, bool whole,
+                                      size_t n, struct fit_job *jobs, at_kinks_function *at_kinks,
+                                      take_function *take, void *user)
+{
+    size_t plain = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (model->kinked && kinks_hold(model, &jobs[i])) continue;
+        const struct fit_job job = jobs[i];
+        jobs[i] = jobs[plain];
+        jobs[plain++] = job;
+    }
+    const struct rows_fits call = {.model = model,
+                                   .entry = model->family->covariance,
+                                   .args = {[FIT_ARG_WHOLE] = whole},
+                                   .n = plain,
+                                   .jobs = jobs,
+                                   .take = take,
+                                   .user = user};
+    TRY(rows_fits_run(context, context->host, &call));
+    if (plain == n) return PARITAS_OK;
+    double *answer = paritas_allocate(context, COVARIANCE_SIZE(model->n_slots, 1), sizeof *answer);
+    paritas_status status = answer ? PARITAS_OK : paritas_fail_memory(context);
+    for (size_t i = plain; i < n && status == PARITAS_OK; i++) {
+        status = at_kinks(context, model, &jobs[i], answer);
+        if (status == PARITAS_OK) take(user, &jobs[i], answer);
+    }
+    paritas_release(&context->allocator, answer);
+    return status;
+}
+
 /* Checks all fits with exact Hessians; continues those that fail. */
 static paritas_status confirm(paritas_context *context, struct block *block)
 {
+    const uint32_t closer = FIT_FROM_NEAR | FIT_TO_CLOSER;
     size_t n = block->n;
+    if (confirmer(block) != block->method->minimizer)
+        TRY(fit_some(context, context->host, block, confirmer(block), closer, true, n, NULL));
     for (unsigned round = 0; n > 0; round++) {
-        const struct rows_fits call = {.model = block->model,
-                                       .entry = block->model->family->covariance,
-                                       .args = {[FIT_ARG_WHOLE] = block->answers->covariance != NULL},
-                                       .n = n,
-                                       .jobs = select_jobs(block, n, round ? block->open : NULL, true),
-                                       .take = take_confirmation,
-                                       .user = block};
+        select_jobs(block, n, round ? block->open : NULL, true);
         block->n_open = 0;
-        TRY(rows_fits_run(context, context->host, &call));
+        TRY(run_covariances(context, block->model, block->answers->covariance != NULL, n, block->some,
+                            kinks_covariance, take_confirmation, block));
         n = block->n_open;
         if (round < CONTINUATIONS && !block->method->raw) {
-            TRY(fit_some(context, context->host, block, FIT_FROM_NEAR | FIT_TO_CLOSER, true, n, block->open));
+            TRY(fit_some(context, context->host, block, confirmer(block), closer, true, n, block->open));
             continue;
         }
         for (size_t k = 0; k < n; k++) block->outcomes[block->open[k]].status = PARITAS_FIT_NO_PROGRESS;
@@ -456,14 +498,8 @@ paritas_status fit_covariances(paritas_context *context, const paritas_model *gi
     if (!list) return paritas_fail_memory(context);
     for (size_t i = 0; i < n; i++) list[i] = complete(model, &jobs[i], i);
     struct covariances to = {model, covariance};
-    const paritas_status status = rows_fits_run(context, context->host,
-                                                &(struct rows_fits){.model = model,
-                                                                    .entry = model->family->covariance,
-                                                                    .args = {[FIT_ARG_WHOLE] = 1},
-                                                                    .n = n,
-                                                                    .jobs = list,
-                                                                    .take = take_covariance,
-                                                                    .user = &to});
+    const paritas_status status =
+        run_covariances(context, model, true, n, list, kinks_response, take_covariance, &to);
     paritas_release(&context->allocator, list);
     return status;
 }

@@ -23,7 +23,8 @@ struct closest_fit {
 paritas_status fit_closest(paritas_context *context, const paritas_model *model, bool start_is_near, size_t n,
                            const paritas_job *jobs, struct closest_fit *fits, double *parameters);
 
-/* n covariances at the jobs' starts, which must be minima; NaN without a factor. */
+/* n covariances at the jobs' starts, which must be minima: how those respond to small changes. Parameters
+ * that kinks hold do not. NaN without a factor. */
 paritas_status fit_covariances(paritas_context *context, const paritas_model *model, size_t n,
                                const paritas_job *jobs, double *covariance);
 

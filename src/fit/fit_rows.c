@@ -75,6 +75,19 @@ void rows_put_fit(const struct frozen *model, const struct fit_job *job, double 
     }
 }
 
+bool rows_is_kinked(const struct frozen *model, const struct fit_job *job, size_t p)
+{
+    return model->kinked && model->kinked[p] && !job->fixed[p] && (ptrdiff_t)p != job->held &&
+           job->lower[p] <= 0.0 && job->upper[p] >= 0.0 && job->lower[p] < job->upper[p];
+}
+
+static void mark_kinks(const struct frozen *model, const struct fit_job *job, double *row)
+{
+    for (size_t p = 0; p < model->n_parameters; p++)
+        if (rows_is_kinked(model, job, p))
+            row[FIT_JOB_FREE * model->n_slots + model->slot_of[p]] = FIT_SLOT_KINKED;
+}
+
 static double within(double x, double lower, double upper)
 {
     if (x <= lower || x == (double)(float)lower) return lower;
@@ -219,7 +232,11 @@ static paritas_status fill_fits(void *user, struct launch_rows *rows)
             rows_put_data(model, jobs[k].data, row);
     }
     double *first = rows->in + n_sets * model->n_places;
-    for (size_t k = 0; k < rows->n; k++) rows_put_fit(model, &jobs[k], first + k * size);
+    for (size_t k = 0; k < rows->n; k++) {
+        rows_put_fit(model, &jobs[k], first + k * size);
+        if (model->kinked) mark_kinks(model, &jobs[k], first + k * size);
+    }
+    if (model->kinked) rows->args[FIT_ARG_FLAGS] |= FIT_HAS_KINKS;
     rows->args[FIT_ARG_JOBS] = (uint32_t)rows->n;
     rows->args[FIT_ARG_SETS] = n_sets;
     rows->n_in = n_sets * model->n_places + rows->n * size;

@@ -74,6 +74,9 @@ size_t fit_job_like(const struct fit_job *jobs, size_t k);
  * value. */
 void rows_put_fit(const struct frozen *model, const struct fit_job *job, double *row);
 
+/* Is parameter p free in the job, with a kink inside its bounds? */
+bool rows_is_kinked(const struct frozen *model, const struct fit_job *job, size_t p);
+
 /* Moves an f32 point onto bounds it exceeds or rounds to; resets fixed parameters. False: not finite. */
 bool rows_land(const struct frozen *model, const struct fit_job *job, double *point);
 

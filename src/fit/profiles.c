@@ -37,6 +37,8 @@ paritas_status profiles_matrix(paritas_context *context, const struct profile_pl
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t n = model->n_parameters;
+    *usable = false;
+    if (model->kinked) return PARITAS_OK; /* one Hessian does not tell what both sides of a kink do */
     double *bounds = paritas_allocate(context, 2 * n + 1, sizeof *bounds);
     if (!bounds) return paritas_fail_memory(context);
     for (size_t p = 0; p < n; p++) {

@@ -133,6 +133,35 @@ static bool map_parameters(struct freezer *f, const struct frozen_maps *maps)
     return true;
 }
 
+static bool has_kink(const struct hf_modifier *m)
+{
+    return (m->type == HF_NORMSYS &&
+            (m->code == PARITAS_NORMSYS_CODE_0 || m->code == PARITAS_NORMSYS_CODE_1)) ||
+           (m->type == HF_HISTOSYS &&
+            (m->code == PARITAS_HISTOSYS_CODE_0 || m->code == PARITAS_HISTOSYS_CODE_1));
+}
+
+/* Alphas of interpolations with a kink at 0. */
+static bool map_kinks(const struct freezer *f)
+{
+    const struct hf_spec *spec = f->spec;
+    unsigned char *kinked = arena_allocate(&f->model->arena, spec->n_parameters + 1u);
+    bool any = false;
+    if (!kinked) return false;
+    memset(kinked, 0, spec->n_parameters + 1u);
+    for (uint32_t c = 0; c < spec->n_channels; c++)
+        for (uint32_t s = 0; s < spec->channels[c].n_samples; s++) {
+            const struct hf_sample *sample = &spec->channels[c].samples[s];
+            for (uint32_t k = 0; k < sample->n_modifiers; k++) {
+                const struct hf_modifier *m = &sample->modifiers[k];
+                if (!has_kink(m)) continue;
+                kinked[spec->sets[m->set].first] = any = true;
+            }
+        }
+    if (any) f->model->frozen.kinked = kinked;
+    return true;
+}
+
 static bool map_bins(struct freezer *f, const struct frozen_maps *maps)
 {
     const struct hf_spec *spec = f->spec;
@@ -199,7 +228,7 @@ static bool write_maps(struct freezer *f)
     for (size_t i = f->n.dense; i < f->n.slots; i++)
         maps.slot_template[i] = maps.place_template[panels + i] = 1.0;
     map_slots(f, &maps);
-    return map_parameters(f, &maps) && map_bins(f, &maps) && map_templates(f, &maps);
+    return map_parameters(f, &maps) && map_kinks(f) && map_bins(f, &maps) && map_templates(f, &maps);
 }
 
 static double likelihood_constant(const struct frozen *frozen, const double *data)

@@ -5,7 +5,7 @@
  * Signs: a fit that took long or failed; where rates bend with parameters, a fit that ends elsewhere if it
  * starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random ones,
  * points with one bent parameter moved, and different ends of all fits: a minimum that one finds is tried by
- * the others. */
+ * the others. A parameter whose kink at 0 is a maximum between minima is also tried on its other side. */
 #include "infer/lowest.h"
 #include "base/counter_random.h"
 #include "fit/family.h"
@@ -20,6 +20,9 @@
 #define BEND_LEAST 0.4  /* in errors of the counts; tHu's largest is 0.13, ttZ's 0.29 */
 #define BEND_STRONG 4.0 /* several minima are likely; sbottom's largest bend is 1.7, staus' 1.1 */
 #define BENT_MOST 16
+#define PEAKS_MOST 16
+#define PEAK_LEAST 1e-3 /* jump of the NLL's slope */
+#define PEAK_STEP 1e-9
 #define BAD_FIT 5.0      /* errors of the counts, root mean square */
 #define PROBES_APART 0.6 /* of the tested value */
 #define FAR_ABOVE 25.0   /* twice the NLL of a test above the free fit: rates may have bent on the way */
@@ -356,12 +359,67 @@ static bool needs_probe(const struct infer *infer, const struct infer_point *poi
     return true;
 }
 
+/* Parameters whose kink is a maximum, others as in `parameters`: the NLL's slope falls there. The largest
+ * falls first. */
+static paritas_status find_peaks(const struct search *search, const double *parameters,
+                                 const unsigned char *fixed, size_t *peaks, size_t *n_peaks)
+{
+    struct infer *infer = search->infer;
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const size_t n = infer->n_parameters;
+    *n_peaks = 0;
+    if (!model->kinked) return PARITAS_OK;
+    double *point = infer_reals(infer, n, 1), *slopes = infer_reals(infer, 2, n),
+           *falls = infer_reals(infer, n, 1);
+    TRY(infer_memory(infer));
+    memcpy(point, parameters, n * sizeof *point);
+    for (size_t i = 0; i < n; i++) {
+        falls[i] = 0.0;
+        if (!model->kinked[i] || fixed[i] || !(infer->base.lower[i] < 0.0) || !(infer->base.upper[i] > 0.0))
+            continue;
+        for (int side = 0; side < 2; side++) {
+            point[i] = side ? PEAK_STEP : -PEAK_STEP;
+            TRY(paritas_evaluate(infer->context, infer->model, 1, point, 1, search->profile->data, NULL,
+                                 slopes + (size_t)side * n, NULL));
+        }
+        point[i] = parameters[i];
+        falls[i] = 0.5 * (slopes[i] - slopes[n + i]);
+    }
+    for (; *n_peaks < PEAKS_MOST; ++*n_peaks) {
+        size_t most = 0;
+        for (size_t i = 1; i < n; i++)
+            if (falls[i] > falls[most]) most = i;
+        if (!(falls[most] > PEAK_LEAST)) break;
+        peaks[*n_peaks] = most;
+        falls[most] = 0.0;
+    }
+    return PARITAS_OK;
+}
+
+/* Attempts at the fit from the other sides of such kinks, one by one: at least half a width away. */
+static paritas_status cross_peaks(struct search *search, struct sought *s, struct attempt *attempts,
+                                  size_t *n)
+{
+    struct infer *infer = search->infer;
+    size_t peaks[PEAKS_MOST], n_peaks;
+    TRY(find_peaks(search, s->parameters, s->fixed, peaks, &n_peaks));
+    for (size_t k = 0; k < n_peaks; k++) {
+        double *start = infer_reals(infer, infer->n_parameters, 1);
+        TRY(infer_memory(infer));
+        memcpy(start, s->parameters, infer->n_parameters * sizeof *start);
+        const double here = start[peaks[k]];
+        start[peaks[k]] = -copysign(fmax(fabs(here), 0.5), here);
+        attempts[(*n)++] = (struct attempt){s, start};
+    }
+    return PARITAS_OK;
+}
+
 /* Fits that were not probed yet: the free one with all bent parameters further out (staus: elsewhere starts
  * end in one minimum), conditional ones on the other side. */
 static paritas_status probe(struct search *search)
 {
     struct infer *infer = search->infer;
-    struct attempt *attempts = infer_array(infer, search->n, sizeof *attempts);
+    struct attempt *attempts = infer_array(infer, (1 + PEAKS_MOST) * search->n, sizeof *attempts);
     size_t n = 0;
     bool lower = false;
     TRY(infer_memory(infer));
@@ -370,8 +428,12 @@ static paritas_status probe(struct search *search)
         if (is_hidden(search, s)) attempts[n++] = (struct attempt){s, search->profile->parameters};
         if (s->status != PARITAS_FIT_CONVERGED || (!s->point && search->profile->probed)) continue;
         if (s->point && !needs_probe(infer, s->point, search->profile)) continue;
-        attempts[n].sought = s;
-        TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0, &attempts[n++].start));
+        if (infer->n_bent > 0) {
+            attempts[n].sought = s;
+            TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0,
+                          &attempts[n++].start));
+        }
+        TRY(cross_peaks(search, s, attempts, &n));
     }
     TRY(run_attempts(search, n, attempts, &lower));
     if (has_hidden(search)) {
@@ -404,7 +466,7 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
 {
     struct infer_profile *profile = search->profile;
     *signs = search->infer->starts > 1 || profile->suspicious;
-    if (!*signs && search->infer->n_bent > 0) {
+    if (!*signs && (search->infer->n_bent > 0 || paritas_model_frozen(search->infer->model)->kinked)) {
         TRY(probe(search));
         if (!profile->probed && profile->result.status == PARITAS_FIT_CONVERGED)
             TRY(fits_badly(search, signs));
