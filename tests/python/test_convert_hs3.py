@@ -400,7 +400,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
             "must have 2 numbers, not 1",
         ),
         (
-            set_at([*BKG, "data", "errors"], DELETED),
+            lambda d: (set_at([*BKG, "data"], {"contents": [50.0, -1.0]})(d)),
             "/distributions/0/samples/1/data",
             "'errors' are missing",
         ),
@@ -412,7 +412,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
         ),
         (set_at(["distributions", 2, "type"], "cauchy_dist"), "/distributions/2", "type 'cauchy_dist'"),
         (set_at(["distributions", 2, "mean"], "nowhere"), "/distributions/2", "a parameter on one side"),
-        (set_at(["data", 0, "type"], "unbinned"), "/data/0", "only binned data"),
+        (set_at(["data", 0, "type"], "photographs"), "/data/0", "data of type 'photographs'"),
         (set_at(["data", 0, "contents"], [1.0, 2.0, 3.0]), "/data/0/contents", "2 numbers"),
         (
             set_at(["likelihoods", 0, "data"], ["obsData_SR"]),

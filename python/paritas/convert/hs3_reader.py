@@ -10,7 +10,7 @@ from typing import Any, Optional, Sequence
 from .conversion import Conversion, beyond_pyhf, settings
 from .hs3_codes import CODE_KEY, code_of, settle_codes, settle_sums
 from .hs3_constraints import Constraint, Constraints
-from .hs3_document import Analysis, Document, bins
+from .hs3_document import Analysis, Document, counts
 from .hs3_gammas import Channel, Gammas, Sample
 from .json_nodes import Node
 from .parameter_names import common_stem, pyhf_set_name, without_alpha
@@ -123,10 +123,11 @@ class Reader:
         if method and method.value != "lite":
             raise method.refuse("HistFactory has only the lite method (one parameter a bin)")
         data = self.document.data(datum)
-        if data["type"].value != "binned":
+        if data["type"].value == "point":
             raise datum.refuse("a channel must have binned data")
-        nbins = bins(node["axes"]) or len(data["contents"].numbers())
-        channel = Channel(name, nbins, data["contents"].numbers(nbins), node)
+        observed = counts(data, node["axes"])
+        nbins = len(observed)
+        channel = Channel(name, nbins, observed, node)
         self.channels.append(channel)
         for i, item in enumerate(node["samples"]):
             histogram = item.object("data", "name modifiers")["data"].object("contents", "errors")
