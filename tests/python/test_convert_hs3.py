@@ -361,7 +361,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
     [
         (set_at(["metadata", "hs3_version"], "0.3"), "/metadata/hs3_version", "version 0.2 is read"),
         (set_at(["likelihoods"], []), "/analyses/0/likelihood", "'L' is not in likelihoods"),
-        (set_at([*XS, "type"], "custom"), "/distributions/0/samples/0/modifiers/2", "type 'custom'"),
+        (set_at([*XS, "type"], "gadget"), "/distributions/0/samples/0/modifiers/2", "type 'gadget'"),
         (
             set_at([*XS, "constraint"], "LogNormal"),
             "/distributions/0/samples/0/modifiers/2/constraint",

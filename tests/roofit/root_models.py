@@ -28,6 +28,8 @@ from paritas import convert
 
 HERE = Path(__file__).resolve().parent
 TUTORIALS = Path(ROOT.gROOT.GetTutorialDir().Data()) / "roofit"
+#: ROOT cannot evaluate each model that it reads
+ROOT_ERRORS = (TypeError, ROOT.std.runtime_error, ROOT.std.invalid_argument)
 #: in ROOT's sources
 TESTS = (
     "roofit/histfactory/test/testHistFactory.cxx",
@@ -106,7 +108,7 @@ def judge(convert_it, truths):
         names = answer.names or None
         try:
             rates, nll, above = compare.compare(roofit, answer, names, 1)[0]
-        except LookupError as error:
+        except (LookupError, *ROOT_ERRORS) as error:
             found += f"; {error}"
             continue
         numbers = f"rates {rates:.1e}, NLL {nll:.1e}, minimum {above:+.1e}"

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from .expressions import ONE, Terms
 from .hs3_constraints import Constraints, kind_of
 from .hs3_document import Analysis, Document, bins
 from .json_nodes import ABSENT, Node
@@ -24,6 +25,7 @@ class Sample:
     node: Node
     modifiers: list[dict[str, Any]] = field(default_factory=list)
     scalars: dict[tuple[str, str], Any] = field(default_factory=dict)  # (type, parameter) -> data
+    terms: Terms = field(default_factory=lambda: ONE)  # of functions that scale it
 
 
 @dataclass(eq=False)
