@@ -361,7 +361,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
     [
         (set_at(["metadata", "hs3_version"], "0.3"), "/metadata/hs3_version", "version 0.2 is read"),
         (set_at(["likelihoods"], []), "/analyses/0/likelihood", "'L' is not in likelihoods"),
-        (set_at([*XS, "type"], "custom"), "/distributions/0/samples/0/modifiers/2", "type 'custom'"),
+        (set_at([*XS, "type"], "gadget"), "/distributions/0/samples/0/modifiers/2", "type 'gadget'"),
         (
             set_at([*XS, "constraint"], "LogNormal"),
             "/distributions/0/samples/0/modifiers/2/constraint",
@@ -400,7 +400,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
             "must have 2 numbers, not 1",
         ),
         (
-            set_at([*BKG, "data", "errors"], DELETED),
+            lambda d: (set_at([*BKG, "data"], {"contents": [50.0, -1.0]})(d)),
             "/distributions/0/samples/1/data",
             "'errors' are missing",
         ),
@@ -412,7 +412,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
         ),
         (set_at(["distributions", 2, "type"], "cauchy_dist"), "/distributions/2", "type 'cauchy_dist'"),
         (set_at(["distributions", 2, "mean"], "nowhere"), "/distributions/2", "a parameter on one side"),
-        (set_at(["data", 0, "type"], "unbinned"), "/data/0", "only binned data"),
+        (set_at(["data", 0, "type"], "photographs"), "/data/0", "data of type 'photographs'"),
         (set_at(["data", 0, "contents"], [1.0, 2.0, 3.0]), "/data/0/contents", "2 numbers"),
         (
             set_at(["likelihoods", 0, "data"], ["obsData_SR"]),

@@ -10,6 +10,7 @@ import sys
 import pytest
 from convert_support import SHARED, TREE
 
+from paritas import Model
 from paritas.convert import ConversionError, histfactory_xml
 
 numpy = pytest.importorskip("numpy")
@@ -277,7 +278,7 @@ def test_top_level_files_that_are_wrong_are_refused(files, top, why):
             'HistoPath="sr" HistoName="data"',
             r"histograms of \[1\] bins, but the data have 3",
         ),
-        ("top", "Lumi alpha_xs", "gamma_stat_SR_bin_0", "one of several parameters of a set"),
+        ("top", "Lumi alpha_xs", "gamma_stat_SR_bin_0", "held constant, but not in every measurement"),
         ("top", "<POI>mu</POI>", "", "it has no <POI>"),
         ("top", 'Lumi="1.2"', 'Lumi="x"', "is not a number"),
     ],
@@ -288,6 +289,27 @@ def test_channels_and_measurements_that_are_wrong_are_refused_by_file_and_elemen
     top, folder, mounts = files(**{part: texts[part].replace(old, new)})
     with pytest.raises(ConversionError, match=why):
         histfactory_xml.read(top, folder, mounts)
+
+
+def test_single_factors_of_bins_can_be_set_and_held(files):
+    held = '<ParamSetting Const="True">gamma_stat_SR_bin_1</ParamSetting>'
+    both = '<ParamSetting Const="True">gamma_uncorrelated_bin_0 gamma_uncorrelated_bin_1</ParamSetting>'
+    third = '<ParamSetting Const="True">gamma_uncorrelated_bin_2</ParamSetting>'
+    value = '<ParamSetting Val="1.5">gamma_free_bin_2</ParamSetting>'
+    one_measurement = TOP[: TOP.index('  <Measurement Name="background_only"')] + "</Combination>"
+    top, folder, mounts = files(top=one_measurement, top_extra=held + both + third + value)
+    model = Model.from_workspace(histfactory_xml.read(top, folder, mounts).spec)
+    point = dict(zip(model.parameter_names, zip(model.suggested_init, model.suggested_fixed)))
+    assert [point[f"staterror_SR[{i}]"] for i in range(3)] == [(1.0, False), (1.0, True), (1.0, False)]
+    assert [point[f"uncorrelated[{i}]"] for i in range(3)] == [(1.0, True)] * 3
+    assert [point[f"free[{i}]"] for i in range(3)] == [(1.0, False), (1.0, False), (1.5, False)]
+    for setting in (
+        '<ParamSetting Const="True">gamma_free_bin_0</ParamSetting>',
+        '<ParamSetting Const="True" Val="1.1">gamma_stat_SR_bin_0</ParamSetting>',
+    ):
+        top, folder, mounts = files(top=one_measurement, top_extra=setting)
+        with pytest.raises(ConversionError, match="cannot express some factors of"):
+            histfactory_xml.read(top, folder, mounts)
 
 
 def test_what_no_model_can_be_made_of_can_be_a_note(files):

@@ -21,7 +21,7 @@ NORM = '<NormFactor Name="{}" Val="1" Low="0" High="5"/>'
 def read(tmp_path):
     edges = numpy.array([0.0, 1.0, 2.0])
     with uproot.recreate(tmp_path / "data.root") as file:
-        for name, contents in {"data": [52.0, 40.0], "rates": [50.0, 30.0], "up": [60.0, 33.0]}.items():
+        for name, contents in {"data": [52.0, 40.0], "rates": [50.0, 30.0], "up": [60.0, 33.0], "relative": [0.1, 0.2]}.items():
             file[name] = (numpy.array(contents), edges)
 
     def made(expression, more=""):
@@ -57,6 +57,20 @@ def test_rates_are_those_of_the_function(read, expression, more, value):
         assert rates == pytest.approx(expected, rel=1e-13)
 
 
+def test_terms_of_a_sum_share_errors_of_bins_of_the_same_width(read):
+    errors = '<StatError Activate="True" HistoName="relative"/>'
+    shape = '<ShapeSys Name="u" HistoName="relative" ConstraintType="Poisson"/>'
+    model = Model.from_workspace(read("0.5*a*b + 1.5*a - 0.25", errors + shape).spec)
+    widths = dict(zip(model.parameter_names, model.constraint_widths))
+    assert [widths[f"{name}[{i}]"] for name in ("staterror_SR", "u") for i in (0, 1)] == pytest.approx(
+        [0.1, 0.2, 0.1, 0.2], rel=1e-7
+    )
+    point = {"a": 0.7, "b": 1.3, "staterror_SR[0]": 1.1, "u[0]": 0.8, "u[1]": 1.2, "lumi": 1.0}
+    factor = 0.5 * 0.7 * 1.3 + 1.5 * 0.7 - 0.25
+    rates = model.expected_data({**point, "staterror_SR[1]": 1.0})[:2]
+    assert rates == pytest.approx([50 * factor * 1.1 * 0.8, 30 * factor * 1.2], rel=1e-13)
+
+
 def test_dependents_give_starts_and_bounds(read):
     answer = read("a*b")
     configs = {one["name"]: one for one in answer.spec["measurements"][0]["config"]["parameters"]}
@@ -74,9 +88,9 @@ def test_dependents_give_starts_and_bounds(read):
         ("a +", "", "only sums, products and powers"),
         ("1/(a+b)", "", "only sums, products and powers"),
         (
-            "2*a",
+            "a - 2",
             '<StatError Activate="True"/>',
-            "a sum or a number that scales a sample with errors of its bins",
+            "errors of bin 0, since the terms of its rate sum to -50",
         ),
     ],
 )

@@ -76,7 +76,7 @@ class Model:
 
     def _sample(self, channel, k, contents, statistical):
         stem = f"{channel}_s{k}"
-        content, scaled = "", False
+        content = ""
         if statistical and (k > 0 or self._chance(0.5)):
             if self._chance(0.3):
                 relative = [self.draw.uniform(0.02, 0.2) for _ in contents]
@@ -88,8 +88,7 @@ class Model:
         if k == 0:
             content += _element("NormFactor", {"Name": "mu", "Val": 1, "Low": 0, "High": 5})
         elif not self.plain and self._chance(0.15):
-            content += self._function("StatError" in content)
-            scaled = True
+            content += self._function()
         elif self._chance(0.2):
             content += _element("NormFactor", {"Name": f"norm{k}", "Val": 1, "Low": 0, "High": 4})
         for alpha in self.alphas:
@@ -102,7 +101,7 @@ class Model:
                     for side in ("Low", "High")
                 }
                 content += _element("HistoSys", {"Name": alpha, **sides})
-        if self._chance(0.25) and not scaled:
+        if self._chance(0.25):
             relative = [self.draw.uniform(0.03, 0.25) for _ in contents]
             law = "Poisson" if self.plain else self.draw.choice(["Poisson", "Gaussian"])
             content += _element(
@@ -121,15 +120,14 @@ class Model:
             attributes["NormalizeByTheory"] = "True"
         return _element("Sample", attributes, content)
 
-    def _function(self, statistical):
-        """Sums are refused where bins have errors."""
+    def _function(self):
         known = (
             ("product", "k1*k2", "k1[1,0,3], k2[1.2,0,3]"),
             ("root", "sqrt(k3)*pow(k3, 0.5)", "k3[1,0.1,3]"),
             ("sum", "0.4*k1 + 0.7", "k1[1,0,3]"),
             ("polynomial", "(1 + 0.5*k4)*(k1 + 0.3*k2) - 0.1*k2", "k1[1,0,3], k2[1.2,0,3], k4[0.5,0,3]"),
         )
-        name, expression, dependents = self.draw.choice(known[:2] if statistical else known)
+        name, expression, dependents = self.draw.choice(known)
         self.functions[name] = _element(
             "Function", {"Name": name, "Expression": expression, "Dependents": dependents}
         )

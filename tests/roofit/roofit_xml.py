@@ -71,34 +71,39 @@ def measurement_names(config: Path) -> list[str]:
 
 
 def workspace(config: Path, name: str):
-    """A RooWorkspace of one measurement. Relative paths start at the current folder, as in hist2workspace."""
+    """A RooWorkspace of one measurement."""
+    return _FACTORY.MakeModelAndMeasurementFast(measurement(config, name))
+
+
+def measurement(config: Path, name: str):
+    """Relative paths start at the current folder, as in hist2workspace."""
     top = ElementTree.parse(config).getroot()
     element = next(one for one in top.iter("Measurement") if one.get("Name") == name)
-    measurement = _FACTORY.Measurement(name, name)
-    measurement.SetOutputFilePrefix(top.get("OutputFilePrefix"))
-    measurement.SetLumi(float(element.get("Lumi")))
-    measurement.SetLumiRelErr(float(element.get("LumiRelErr")))
+    found = _FACTORY.Measurement(name, name)
+    found.SetOutputFilePrefix(top.get("OutputFilePrefix"))
+    found.SetLumi(float(element.get("Lumi")))
+    found.SetLumiRelErr(float(element.get("LumiRelErr")))
     for poi in (poi for one in element.iter("POI") for poi in one.text.split()):
-        measurement.AddPOI(poi)
+        found.AddPOI(poi)
     for one in element.iter("ParamSetting"):
         for parameter in one.text.split():
             if one.get("Const") == "True":
-                measurement.AddConstantParam(parameter)
+                found.AddConstantParam(parameter)
             if one.get("Val"):
-                measurement.SetParamValue(parameter, float(one.get("Val")))
+                found.SetParamValue(parameter, float(one.get("Val")))
     for one in element.iter("ConstraintTerm"):
         for parameter in one.text.split():
             if one.get("Type") == "Gamma":
-                measurement.AddGammaSyst(parameter, float(one.get("RelativeUncertainty")))
+                found.AddGammaSyst(parameter, float(one.get("RelativeUncertainty")))
             elif one.get("Type") == "LogNormal":
-                measurement.AddLogNormSyst(parameter, float(one.get("RelativeUncertainty")))
+                found.AddLogNormSyst(parameter, float(one.get("RelativeUncertainty")))
             elif one.get("Type") == "Uniform":
-                measurement.AddUniformSyst(parameter)
+                found.AddUniformSyst(parameter)
             else:
-                measurement.AddNoSyst(parameter)
+                found.AddNoSyst(parameter)
     for one in top.iter("Function"):
-        measurement.AddPreprocessFunction(one.get("Name"), one.get("Expression"), one.get("Dependents"))
+        found.AddPreprocessFunction(one.get("Name"), one.get("Expression"), one.get("Dependents"))
     for one in top.iter("Input"):
-        measurement.AddChannel(_channel(one.text.strip()))
-    measurement.CollectHistograms()
-    return _FACTORY.MakeModelAndMeasurementFast(measurement)
+        found.AddChannel(_channel(one.text.strip()))
+    found.CollectHistograms()
+    return found

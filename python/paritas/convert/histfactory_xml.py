@@ -12,6 +12,7 @@ from .._engine import InvalidInput
 from ..files import PathLike
 from ..workspace import Workspace
 from .conversion import Conversion, ConversionError, beyond_pyhf
+from .expressions import ONE, ScaledSample, expanded, times
 from .parameter_names import without_alpha
 from .pyhf_workspace import MODIFIERS, histograms, modifier
 from .root_files import Histogram, RootFiles
@@ -24,7 +25,8 @@ from .xml_constraints import (
     law_of,
     read_terms,
 )
-from .xml_functions import Function, expanded, scaled
+from .xml_functions import Function
+from .xml_gammas import GammaSettings
 from .xml_grammar import MODIFIER_ELEMENTS, Element, XmlSource, parse_xml
 from .xml_writer import write
 
@@ -96,6 +98,7 @@ class _Reader:
         self.shape_bins: dict[str, int] = {}  # of shapefactors
         self.types: dict[str, set[str]] = {}  # of modifiers, by name; without those of bins
         self.poisson: list[str] = []  # staterrors with that law
+        self.gammas = GammaSettings()
 
     def _beyond(self, element: Element, what: str) -> None:
         """Refuses what a workspace cannot express; "pyhf" notes it."""
@@ -120,8 +123,10 @@ class _Reader:
             name = channel.get("Name")
             observations.append({"name": name, "data": self._observation(channel)})
             channels.append({"name": name, "samples": self._samples(channel)})
+        measurements = [self._measurement(element) for element in top.all("Measurement")]
+        self.gammas.drop_held(channels)
         spec = {
-            "measurements": [self._measurement(element) for element in top.all("Measurement")],
+            "measurements": measurements,
             "channels": channels,
             "observations": observations,
             "version": "1.0.0",
@@ -161,42 +166,44 @@ class _Reader:
             if self._follows_lumi(element):
                 modifiers.append(modifier("lumi", "lumi"))
             for child in element.children:
+                stem = child.get("Name")
                 if child.tag != "StatError":
                     modifiers.append(self._modifier(child, contents))
                 elif child.flag("Activate"):
                     modifiers.append(self._stat_error(child, channel.get("Name"), histogram))
                     statistical.append((histogram, modifiers[-1]))
-            samples += self._terms(element, contents, modifiers)
-            for one in modifiers:
-                if not MODIFIERS[one["type"]].per_bin:
-                    self.types.setdefault(one["name"], set()).add(one["type"])
+                    stem = f"stat_{channel.get('Name')}"
+                else:
+                    continue
+                if MODIFIERS[modifiers[-1]["type"]].per_bin:
+                    self.gammas.add_set(stem, modifiers[-1]["name"], histogram.shape)
+            samples.append(self._scaled_sample(element, contents, modifiers))
         if statistical:
             self._follow_stat_config(channel, statistical)
-        return samples
+        found, notes, poisson = expanded(samples, lambda name: modifier(name, "normfactor"))
+        self.notes += notes
+        self.poisson += poisson
+        return found
 
-    def _terms(
+    def _scaled_sample(
         self, element: Element, contents: list[float], modifiers: list[dict[str, Any]]
-    ) -> list[dict[str, Any]]:
-        """The sample; or, if functions scale it, one for each term of their product."""
-        name = element.get("Name")
-        if not any(one["name"] in self.functions for one in modifiers):
-            return [{"name": name, "data": contents, "modifiers": modifiers}]
-        for function in (self.functions.get(one["name"]) for one in modifiers):
-            for one in function.dependents.values() if function else ():
-                self.types.setdefault(one.name, set()).add("normfactor")
-                if one.config:
-                    self.factors.setdefault(one.name, (one.config, element))
-        terms = expanded(element, modifiers, self.functions)
-        if len(terms) > 1:
-            self._note(element, f"functions scale it by a sum, so that it became {len(terms)} samples")
-        return [
-            {
-                "name": f"{name}_term{i}" if i else name,
-                "data": [value * content for content in contents],
-                "modifiers": [scaled(value, one) for one in changed],
-            }
-            for i, (value, changed) in enumerate(terms)
-        ]
+    ) -> ScaledSample:
+        """With the terms of its functions, which stand as factors."""
+        terms, rest = ONE, []
+        for one in modifiers:
+            if not MODIFIERS[one["type"]].per_bin:
+                self.types.setdefault(one["name"], set()).add(one["type"])
+            function = self.functions.get(one["name"]) if one["type"] == "normfactor" else None
+            if not function:
+                rest.append(one)
+                continue
+            terms = times(terms, function.terms)
+            for dependent in function.dependents.values():
+                self.types.setdefault(dependent.name, set()).add("normfactor")
+                if dependent.config:
+                    self.factors.setdefault(dependent.name, (dependent.config, element))
+        # errors of bins are set later, in place
+        return ScaledSample(element, element.get("Name"), contents, rest, terms)
 
     def _follows_lumi(self, sample: Element) -> bool:
         """ROOT's default is True, pyhf's False."""
@@ -350,6 +357,9 @@ class _Reader:
             configs[name] = {"name": name, "bounds": [list(SHAPE_BOUNDS)] * bins}
         for name in self.poisson:
             configs[name] = {"name": name, "constraint": {"type": "poisson"}}
+        gammas = self.gammas.configs(element.all("ParamSetting")) if self.strict else {}
+        for name, own in gammas.items():
+            configs[name] = {**configs.get(name, {"name": name}), **own}
         for setting in element.all("ParamSetting"):
             given: dict[str, Any] = {}
             if setting.get("Const"):
@@ -357,6 +367,10 @@ class _Reader:
             if setting.get("Val"):
                 given["inits"] = [setting.number("Val")]
             for root_name in setting.text.split():
+                if root_name in self.gammas.places:
+                    if not self.strict:
+                        raise setting.refuse(f"'{root_name}' is one factor of a set, which pyhf sets as one")
+                    continue
                 name, term = self._parameter(setting, root_name, terms)
                 if term and term.value is None:
                     continue
@@ -371,11 +385,6 @@ class _Reader:
     def _parameter(
         self, setting: Element, root_name: str, terms: dict[str, Term]
     ) -> tuple[str, Optional[Term]]:
-        if root_name.startswith("gamma_"):
-            raise setting.refuse(
-                f"'{root_name}' is one of several parameters of a set; a pyhf workspace fixes or sets only a "
-                "whole set"
-            )
         for name, term in terms.items():
             if root_name == term.prefix + name:
                 return name, term

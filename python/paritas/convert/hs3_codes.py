@@ -4,12 +4,11 @@ from typing import Any, Optional
 
 from .conversion import DEFAULT_CODES, Place
 from .json_nodes import Node
+from .pyhf_workspace import CODE_KEY
 
 #: type, parameter, data with code
 Variation = tuple[str, str, dict[str, Any]]
 Variations = list[Variation]
-#: the word for a modifier's own code among its data
-CODE_KEY = "interpcode"
 #: modifier type -> code -> HS3 names: ROOT's numbers, the standard's words (lin, log, poly6), pyhs3's
 #: (pyhf's), or (type, in, out). Without `out` the inner function continues.
 _NAMES: dict[str, dict[str, tuple[Any, ...]]] = {

@@ -1,7 +1,9 @@
 """Parts of an HS3 document: tables, analyses, data."""
 
+import bisect
+import math
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any, Iterable, Optional
 
 from .conversion import ConversionError
 from .json_nodes import Node
@@ -45,7 +47,7 @@ class Analysis:
 class Document:
     def __init__(self, document: Any) -> None:
         self.root = Node(document).object(
-            "distributions data likelihoods metadata", "functions domains parameter_points analyses misc"
+            "distributions data metadata", "likelihoods functions domains parameter_points analyses misc"
         )
         metadata = self.root["metadata"].object("hs3_version", "packages authors publications description")
         version = metadata["hs3_version"]
@@ -84,15 +86,34 @@ class Document:
             self.notes.append(node["prior"].at("priors are not part of a likelihood; this one was left out"))
         return found
 
+    def _by_axes(self) -> Analysis:
+        """Of a document without likelihoods: each channel with the only data of the same axes."""
+        channels, chosen = [], []
+        for name, node in self.tables["distributions"].items():
+            if node.get("type").value != "histfactory_dist":
+                continue
+            axes = _axis_names(node["axes"])
+            found = [one for one, data in self.tables["data"].items() if _axis_names(data.get("axes")) == axes]
+            if len(found) != 1 or not axes:
+                raise ConversionError(
+                    "/likelihoods",
+                    f"there is none, and {len(found) or 'no'} data have the axes of '{name}', so nothing says "
+                    "which data belong to it",
+                )
+            channels.append(name)
+            chosen += found
+        if not channels:
+            raise ConversionError("/distributions", "there is no histfactory_dist among them")
+        self.notes.append("/likelihoods: there is none; each channel was joined with the data of its axes")
+        node = Node({"name": "likelihood", "distributions": channels, "data": chosen}, "/likelihoods")
+        return Analysis("likelihood", node, node)
+
     def choose(self, wanted: Optional[str]) -> list[Analysis]:
         """`wanted`, or that of the one data set that is not Asimov; then others of these channels
         and data."""
         every = [self._analysis(node) for node in self.root.get("analyses")]
         every = every or [Analysis(name, node, node) for name, node in self.tables["likelihoods"].items()]
-        if not every:
-            raise ConversionError(
-                "/likelihoods", "there is none, so nothing says which data belong to which distribution"
-            )
+        every = every or [self._by_axes()]
         groups: dict[str, list[Analysis]] = {}
         for analysis in every:
             groups.setdefault(analysis.data(), []).append(analysis)
@@ -160,12 +181,48 @@ class Document:
                 )
         elif kind == "point":
             node.object("name type value", "uncertainty axes")
+        elif kind == "unbinned":
+            node.object("name type axes entries", "weights entries_uncertainties")
         else:
-            raise node.inexpressible(f"data of type {kind!r}, only binned data")
+            raise node.inexpressible(f"data of type {kind!r}")
         return node
 
 
-def bins(axes: Node) -> Optional[int]:
+def counts(data: Node, axes: Node) -> list[float]:
+    """Of binned data; or of unbinned ones in the bins of a channel, whose density is constant in each."""
+    if data["type"].value == "binned":
+        return data["contents"].numbers(bins(axes))
+    edges = {axis["name"].string(): _edges(axis) for axis in axes}
+    order = _axis_names(data["axes"])
+    if sorted(order) != sorted(edges):
+        raise data["axes"].refuse(f"must be those of the channel: {', '.join(edges)}")
+    found = [0.0] * math.prod(len(one) - 1 for one in edges.values())
+    entries = list(data["entries"])
+    weights = data["weights"].numbers(len(entries)) if data.get("weights") else [1.0] * len(entries)
+    for entry, weight in zip(entries, weights):
+        point, index = dict(zip(order, entry.numbers(len(order)))), 0
+        for name, limits in edges.items():
+            if not limits[0] <= point[name] <= limits[-1]:
+                raise entry.refuse(f"{name} = {point[name]} is outside of the channel's bins")
+            place = min(bisect.bisect_right(limits, point[name]), len(limits) - 1) - 1
+            index = index * (len(limits) - 1) + place
+        found[index] += weight
+    return found
+
+
+def _axis_names(axes: Node) -> list[str]:
+    return [axis["name"].string() for axis in axes]
+
+
+def _edges(axis: Node) -> list[float]:
+    given = axis.get("edges") or axis.get("bounds")
+    if given:
+        return given.numbers()
+    low, high, count = axis["min"].number(), axis["max"].number(), int(axis["nbins"].number())
+    return [low + (high - low) * i / count for i in range(count)] + [high]
+
+
+def bins(axes: Iterable[Node]) -> Optional[int]:
     """Of all axes together; None if one does not say."""
     total = 1
     for axis in axes:

@@ -1,12 +1,15 @@
 """HS3 modifiers with one parameter a bin. They are written last: which of shapesys, staterror or shapefactor
 a set is depends on all its samples and on constants."""
 
+import itertools
 import math
+import re
 from dataclasses import dataclass, field
 from typing import Any, Optional
 
+from .expressions import ONE, Terms
 from .hs3_constraints import Constraints, kind_of
-from .hs3_document import Analysis, Document
+from .hs3_document import Analysis, Document, bins
 from .json_nodes import ABSENT, Node
 from .parameter_names import gamma_names
 from .pyhf_workspace import modifier
@@ -22,6 +25,7 @@ class Sample:
     node: Node
     modifiers: list[dict[str, Any]] = field(default_factory=list)
     scalars: dict[tuple[str, str], Any] = field(default_factory=dict)  # (type, parameter) -> data
+    terms: Terms = field(default_factory=lambda: ONE)  # of functions that scale it
 
 
 @dataclass(eq=False)
@@ -63,6 +67,7 @@ class Gammas:
         self, document: Document, constraints: Constraints, analyses: list[Analysis], vals_are: Optional[str]
     ) -> None:
         self.notes, self.constraints, self.analyses = document.notes, constraints, analyses
+        self.packages = list(document.root["metadata"].get("packages"))
         misc = document.root.value.get("misc")
         own = misc.get("paritas") if isinstance(misc, dict) else None
         self.vals_are = vals_are or (own.get("shapesys_vals") if isinstance(own, dict) else None)
@@ -74,6 +79,8 @@ class Gammas:
         parameters = self._parameters(channel, node, f"stat_{channel.name}" if statistical else label)
         new = GammaSet(parameters, channel, node, label, statistical)
         new.kind = self._kind(new)
+        order = self._row_by_row(channel, parameters)
+        new.parameters = parameters = [parameters[i] for i in order]
         if kind == "shapefactor" and new.kind is not None:
             raise node.refuse("a shapefactor is free; with a constraint it is a shapesys with 'vals'")
         if node.get("data"):
@@ -81,9 +88,16 @@ class Gammas:
                 errors = "; its errors are those of the sample" if statistical else ""
                 raise node["data"].refuse(f"a {kind} has no data{errors}")
             new.vals = node["data"].object("vals")["vals"]
-            new.vals.numbers(channel.nbins)
+            widths = new.vals.numbers(channel.nbins)
+            new.vals = Node([widths[i] for i in order], new.vals.path)
+            self._free_if_unconstrained(new)
         if statistical and not sample.errors:
-            raise sample.node["data"].refuse("'errors' are missing; the staterror needs them")
+            if any(content < 0 for content in sample.contents):
+                raise sample.node["data"].refuse("'errors' are missing; the staterror needs them")
+            sample.errors = [math.sqrt(content) for content in sample.contents]
+            self.notes.append(
+                sample.node["data"].at("'errors' are missing; roots of the contents were taken, as in ROOT")
+            )
         found = self.sets.setdefault(parameters[0], new)
         if found is not new:
             self._check_shared(found, new, sample, kind)
@@ -99,6 +113,45 @@ class Gammas:
         found.samples.append(sample)
         found.lengths[channel.name] = channel.nbins
         found.vals = found.vals or new.vals
+
+    def _row_by_row(self, channel: Channel, parameters: list[str]) -> list[int]:
+        """Places of the parameters in the order of the contents, whose last axis runs fastest. In ROOT's lists
+        the first one does: gamma_X_bin_0_0, gamma_X_bin_1_0, .. (ParamHistFunc)."""
+        plain = list(range(len(parameters)))
+        sizes = [bins([axis]) or 0 for axis in channel.node["axes"]]
+        if len(sizes) < 2:
+            return plain
+        index = re.compile("_bin" + r"_(\d+)" * len(sizes) + "$")
+        found = [index.search(name) for name in parameters]
+        if not all(found):
+            if any(one.get("name").value == "ROOT" for one in self.packages):
+                raise channel.node["axes"].refuse(
+                    f"'{parameters[0]}' does not say its bin on each axis (.._bin_0_0), and ROOT lists "
+                    "parameters by the first axis, contents by the last"
+                )
+            return plain
+        places = {tuple(map(int, one.groups())): i for i, one in enumerate(found) if one}
+        wanted = list(itertools.product(*map(range, sizes)))
+        if sorted(places) != wanted:
+            raise channel.node["axes"].refuse(f"the bins of '{parameters[0]}' and the others are not these")
+        return [places[one] for one in wanted]
+
+    def _free_if_unconstrained(self, new: GammaSet) -> None:
+        """A width of 0 is no constraint. Such a parameter is constant in ROOT unless the parameter point says
+        otherwise; so ROOT writes a ShapeFactor."""
+        if new.kind not in ("Gauss", "Poisson"):
+            return
+        free = [
+            value == 0 and any(name in one.point and not one.constant(name) for one in self.analyses)
+            for name, value in zip(new.parameters, new.vals.numbers())
+        ]
+        if any(free):
+            if any(value != 0 for value in new.vals.numbers()):
+                raise new.vals.refuse(
+                    f"'{new.parameters[free.index(True)]}' has the width 0, so no constraint, and is not "
+                    f"constant; others have one; {_ALL_OR_NONE}"
+                )
+            new.kind, new.vals = None, ABSENT
 
     def _parameters(self, channel: Channel, node: Node, stem: str) -> list[str]:
         parameter = node.get("parameter")
@@ -142,7 +195,7 @@ class Gammas:
                 raise new.node.refuse("the sample has these parameters twice")
             same = (known.kind, known.statistical) == (new.kind, new.statistical)
         else:
-            if new.kind is not None or known.kind is not None or kind != "shapefactor":
+            if new.kind is not None or known.kind is not None or new.statistical or known.statistical:
                 raise new.node.refuse(
                     f"'{new.parameters[0]}' stands in two channels; pyhf shares only free parameters "
                     "(shapefactor) among channels"

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Optional, Sequence
 
 from .conversion import Conversion, beyond_pyhf, settings
+from .expressions import ScaledSample, Terms, expanded, times
 from .hs3_codes import CODE_KEY, code_of, settle_codes, settle_sums
 from .hs3_constraints import Constraint, Constraints
-from .hs3_document import Analysis, Document, bins
+from .hs3_document import Analysis, Document, counts
+from .hs3_functions import function_terms, refuse_split_sums
 from .hs3_gammas import Channel, Gammas, Sample
 from .json_nodes import Node
 from .parameter_names import common_stem, pyhf_set_name, without_alpha
@@ -71,14 +73,7 @@ class Reader:
                         node.at(f"'{self.analyses[0].name}' does not use '{name}', which was left out")
                     )
         channels = [
-            {
-                "name": channel.name,
-                "samples": [
-                    {"name": sample.name, "data": sample.contents, "modifiers": sample.modifiers}
-                    for sample in channel.samples
-                ],
-            }
-            for channel in self.channels
+            {"name": channel.name, "samples": self._expanded(channel.samples)} for channel in self.channels
         ]
         spec = {
             "channels": channels,
@@ -88,6 +83,36 @@ class Reader:
         }
         notes = list(dict.fromkeys([*self.notes, *beyond_pyhf(spec)]))
         return Conversion(spec, notes, self.names, settings(codes))
+
+    def _expanded(self, samples: list[Sample]) -> list[dict[str, Any]]:
+        scaled = [
+            ScaledSample(one.node, one.name, one.contents, one.modifiers, self._renamed(one.terms))
+            for one in samples
+        ]
+        kinds = {scalar.name: scalar.role for scalar in self.scalars.values()}
+
+        def factor(name: str) -> dict[str, Any]:
+            return modifier(name, "lumi" if kinds[name] == "lumi" else "normfactor")
+
+        found, notes, poisson = expanded(scaled, factor)
+        self.notes += notes
+        for gammas in self.gammas.sets.values():
+            if gammas.name in poisson:
+                gammas.config = {"constraint": {"type": "poisson"}}
+        return found
+
+    def _renamed(self, terms: Terms) -> Terms:
+        return {
+            tuple(sorted((self.names[name], power) for name, power in key)): value
+            for key, value in terms.items()
+        }
+
+    def _read_function(self, sample: Sample, node: Node) -> None:
+        """A factor that is a function of parameters."""
+        terms = function_terms(self.document, node.object("type name")["name"], self.analyses[0].point)
+        sample.terms = times(sample.terms, terms)
+        for name in (name for key in terms for name, _ in key):
+            self._scalar(name, "factor", node)
 
     def _read_channels(self, likelihood: Node) -> None:
         likelihood.object("name distributions data", "aux_distributions")
@@ -123,10 +148,11 @@ class Reader:
         if method and method.value != "lite":
             raise method.refuse("HistFactory has only the lite method (one parameter a bin)")
         data = self.document.data(datum)
-        if data["type"].value != "binned":
+        if data["type"].value == "point":
             raise datum.refuse("a channel must have binned data")
-        nbins = bins(node["axes"]) or len(data["contents"].numbers())
-        channel = Channel(name, nbins, data["contents"].numbers(nbins), node)
+        observed = counts(data, node["axes"])
+        nbins = len(observed)
+        channel = Channel(name, nbins, observed, node)
         self.channels.append(channel)
         for i, item in enumerate(node["samples"]):
             histogram = item.object("data", "name modifiers")["data"].object("contents", "errors")
@@ -142,9 +168,14 @@ class Reader:
             channel.samples.append(sample)
             for modifier_node in item.get("modifiers"):
                 self._read_modifier(channel, sample, modifier_node)
+            functions = [one["name"] for one in item.get("modifiers") if one["type"].value == "custom"]
+            refuse_split_sums(self.document, functions)
 
     def _read_modifier(self, channel: Channel, sample: Sample, node: Node) -> None:
         kind = node.get("type").value
+        if kind == "custom":
+            self._read_function(sample, node)
+            return
         # in HS3 lumi is a normfactor with a constraint
         if not isinstance(kind, str) or kind not in MODIFIERS or kind == "lumi":
             raise node.inexpressible(f"a modifier of type {kind!r}")
@@ -162,15 +193,18 @@ class Reader:
         if not node.get("parameter"):
             parameter = ("alpha_" if role == "alpha" else "") + node["name"].string()
         self.constraints.add_of_modifier(node, parameter, role)
+        self._scalar(parameter, role, node)
+        if (kind, parameter) in sample.scalars:
+            raise node.refuse(f"the sample has a second {kind} of '{parameter}'")
+        sample.scalars[kind, parameter] = data
+
+    def _scalar(self, parameter: str, role: str, node: Node) -> None:
         known = self.scalars.setdefault(parameter, _Scalar(role, node))
         if known.role != role:
             raise node.refuse(
                 f"'{parameter}' is a parameter of type {role} here and {known.role} at {known.node.place}; "
                 "in pyhf it has one type"
             )
-        if (kind, parameter) in sample.scalars:
-            raise node.refuse(f"the sample has a second {kind} of '{parameter}'")
-        sample.scalars[kind, parameter] = data
 
     def _variation(self, channel: Channel, node: Node, kind: str) -> dict[str, Any]:
         sides = node["data"].object("hi lo", "interpolation")

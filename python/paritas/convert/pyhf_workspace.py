@@ -21,6 +21,8 @@ class ModifierType:
     per_bin: bool = False
 
 
+#: the word for a modifier's own interpolation among its data; beyond pyhf's schema
+CODE_KEY = "interpcode"
 MODIFIERS = {
     "normsys": ModifierType("alpha", 0.0, (-5.0, 5.0)),
     "histosys": ModifierType("alpha", 0.0, (-5.0, 5.0)),

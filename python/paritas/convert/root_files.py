@@ -15,11 +15,12 @@ def uproot() -> Any:
 
 
 class Histogram(NamedTuple):
-    """single: ROOT keeps it in single precision."""
+    """single: ROOT keeps it in single precision. shape: bins of each axis."""
 
     contents: list[float]
     errors: list[float]
     single: bool
+    shape: tuple[int, ...]
 
 
 class RootFiles:
@@ -79,4 +80,5 @@ class RootFiles:
             raise element.refuse(f"'{full}' in {path} has contents that are not finite")
         with numpy.errstate(invalid="ignore"):
             errors = numpy.sqrt(variances).tolist()
-        return Histogram(contents.tolist(), errors, found.values().dtype == numpy.float32)
+        values = found.values()
+        return Histogram(contents.tolist(), errors, values.dtype == numpy.float32, values.shape)

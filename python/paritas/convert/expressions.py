@@ -1,0 +1,178 @@
+"""Expressions of parameters as sums of terms c a^p b^q .., and samples that they scale.
+
+A sample that an expression scales becomes one sample a term."""
+
+import ast
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Callable, Collection, Optional
+
+from .conversion import Place
+from .pyhf_workspace import CODE_KEY, MODIFIERS
+
+#: parameter and power of each factor, sorted -> coefficient
+Terms = dict[tuple[tuple[str, Fraction], ...], float]
+ONE: Terms = {(): 1.0}
+READ = "only sums, products and powers"
+
+
+def times(left: Terms, right: Terms) -> Terms:
+    found: Terms = {}
+    for a, b in ((a, b) for a in left for b in right):
+        powers = dict(a)
+        for name, power in b:
+            powers[name] = powers.get(name, Fraction(0)) + power
+        key = tuple(sorted((name, power) for name, power in powers.items() if power != 0))
+        found[key] = found.get(key, 0.0) + left[a] * right[b]
+    return {key: value for key, value in found.items() if value != 0.0}
+
+
+def plus(left: Terms, right: Terms, sign: float = 1.0) -> Terms:
+    found = dict(left)
+    for key, value in right.items():
+        found[key] = found.get(key, 0.0) + sign * value
+    return {key: value for key, value in found.items() if value != 0.0}
+
+
+def parameter_terms(name: str) -> Terms:
+    return {((name, Fraction(1)),): 1.0}
+
+
+class _Unknown(Exception):
+    """Another function than sums, products and powers."""
+
+
+def read_terms(expression: str, names: Optional[Collection[str]] = None) -> Optional[Terms]:
+    """Of a TFormula; None: it is another function. names: the parameters; default: every name."""
+    try:
+        tree = ast.parse(expression.strip().replace("^", "**"), mode="eval")
+        return _evaluated(tree.body, names)
+    except (SyntaxError, _Unknown):
+        return None
+
+
+def _evaluated(node: ast.AST, names: Optional[Collection[str]]) -> Terms:
+    def part(one: ast.AST) -> Terms:
+        return _evaluated(one, names)
+
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return {(): float(node.value)} if node.value else {}
+    if isinstance(node, ast.Name) and (names is None or node.id in names):
+        return parameter_terms(node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
+        return plus({}, part(node.operand), -1.0 if isinstance(node.op, ast.USub) else 1.0)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+        arguments = [part(one) for one in node.args]
+        if node.func.id == "sqrt" and len(arguments) == 1:
+            return _power(arguments[0], Fraction(1, 2))
+        if node.func.id == "pow" and len(arguments) == 2:
+            return _power(arguments[0], _number(arguments[1]))
+    if isinstance(node, ast.BinOp):
+        left, right = part(node.left), part(node.right)
+        if isinstance(node.op, (ast.Add, ast.Sub)):
+            return plus(left, right, 1.0 if isinstance(node.op, ast.Add) else -1.0)
+        if isinstance(node.op, ast.Mult):
+            return times(left, right)
+        if isinstance(node.op, ast.Div):
+            return times(left, _power(right, Fraction(-1)))
+        if isinstance(node.op, ast.Pow):
+            return _power(left, _number(right))
+    raise _Unknown
+
+
+def _number(terms: Terms) -> Fraction:
+    if set(terms) - {()}:
+        raise _Unknown
+    return Fraction(terms.get((), 0.0)).limit_denominator(64)
+
+
+def _power(terms: Terms, power: Fraction) -> Terms:
+    if len(terms) == 1:
+        ((key, value),) = terms.items()
+        if value > 0 or power.denominator == 1:
+            return {tuple((name, one * power) for name, one in key): value ** float(power)}
+    elif power.denominator == 1 and 0 <= power <= 8:
+        found = ONE
+        for _ in range(int(power)):
+            found = times(found, terms)
+        return found
+    raise _Unknown
+
+
+@dataclass
+class ScaledSample:
+    """A sample before its terms become samples. terms: of what scales it, beside its modifiers."""
+
+    place: Place
+    name: str
+    data: list[float]
+    modifiers: list[dict[str, Any]]
+    terms: Terms
+
+    def check(self) -> None:
+        """A workspace's factor has the power 1."""
+        factors = {one["name"] for one in self.modifiers if one["type"] in ("normfactor", "lumi")}
+        for name, power in ((name, power) for key in self.terms for name, power in key):
+            if power != 1 or name in factors:
+                raise self.place.inexpressible(f"a sample that grows as '{name}'^{power + (name in factors)}")
+
+
+def expanded(
+    samples: list[ScaledSample], factor: Callable[[str], dict[str, Any]]
+) -> tuple[list[dict[str, Any]], list[str], list[str]]:
+    """The samples of a channel, notes, and the names of Poisson sets (shapesys) that became staterrors, since
+    terms share them.
+
+    factor: the modifier of a parameter's name. Relative widths of sets stay: their errors grow like the
+    nominal rates that they belong to."""
+    found: list[dict[str, Any]] = []
+    notes: list[str] = []
+    poisson: list[str] = []
+    for sample in samples:
+        sample.check()
+        changed = [_errors_grown(one, sample, samples) for one in sample.modifiers]
+        if len(sample.terms) > 1:
+            notes.append(
+                sample.place.at(f"functions scale it by a sum; it became {len(sample.terms)} samples")
+            )
+            for one in changed:
+                if one["type"] == "shapesys":
+                    one["type"] = "staterror"
+                    poisson.append(one["name"])
+        for i, (key, value) in enumerate(sample.terms.items()):
+            data = [value * content for content in sample.data]
+            own = [_of_term(one, i, value) for one in changed] + [factor(name) for name, _ in key]
+            name = f"{sample.name}_term{i}" if i else sample.name
+            found.append({"name": name, "data": data, "modifiers": own})
+    return found, notes, poisson
+
+
+def _errors_grown(one: dict[str, Any], sample: ScaledSample, samples: list[ScaledSample]) -> dict[str, Any]:
+    """A copy of the modifier; errors of bins grow by the ratio of their nominal rates with and without the
+    terms."""
+    if one["type"] not in ("staterror", "shapesys"):
+        return dict(one)
+    carriers = [sample]
+    if one["type"] == "staterror":
+        carriers = [each for each in samples if any(one["name"] == other["name"] for other in each.modifiers)]
+    if all(sum(each.terms.values()) == 1.0 for each in carriers):
+        return dict(one)
+    errors = []
+    for b, error in enumerate(one["data"]):
+        before = sum(each.data[b] for each in carriers)
+        after = sum(each.data[b] * sum(each.terms.values()) for each in carriers)
+        if error > 0 and before > 0 and not after > 0:
+            raise sample.place.inexpressible(f"errors of bin {b}, since the terms of its rate sum to {after:g}")
+        errors.append(error * after / before if before > 0 else error)
+    return {**one, "data": errors}
+
+
+def _of_term(one: dict[str, Any], index: int, coefficient: float) -> dict[str, Any]:
+    """Of a term's sample, whose contents have the coefficient. The first term has the errors of all."""
+    if one["type"] == "histosys":
+        sides = one["data"].items()
+        data = {side: [coefficient * x for x in row] if side != CODE_KEY else row for side, row in sides}
+        return {**one, "data": data}
+    if index and MODIFIERS[one["type"]].per_bin and one["data"] is not None:
+        return {**one, "data": [0.0] * len(one["data"])}
+    return one

@@ -1,0 +1,71 @@
+"""HS3's functions of parameters, as factors of samples (expressions.py)."""
+
+import re
+from typing import Any, Container, Sequence
+
+from .expressions import ONE, READ, Terms, parameter_terms, plus, read_terms, times
+from .hs3_document import Document
+from .json_nodes import Node
+
+_PARTS = {"product": "factors", "prod": "factors", "sum": "summands"}
+
+
+def function_terms(document: Document, name: Node, parameters: Container[str]) -> Terms:
+    """Of a function by its name, of a parameter, or of a number."""
+    if not isinstance(name.value, str):
+        return {(): name.number()} if name.number() else {}
+    if name.value in document.tables["functions"]:
+        return _terms(document, document.look_up("functions", name), parameters)
+    if name.value not in parameters:
+        raise name.refuse(f"'{name.value}' is neither a function nor in the parameter point")
+    return parameter_terms(name.value)
+
+
+def _terms(document: Document, node: Node, parameters: Container[str]) -> Terms:
+    def inner(name: Node) -> Terms:
+        return function_terms(document, name, parameters)
+
+    kind: Any = node.get("type").value
+    if kind == "generic_function":
+        given = node.object("name type expression")["expression"]
+        terms = read_terms(given.string())
+        if terms is None:
+            raise given.inexpressible(f"the function {given.value!r}: {READ}")
+        found: Terms = {}
+        for key, value in terms.items():
+            product: Terms = {(): value}
+            for name, power in key:
+                part = inner(Node(name, given.path))
+                if power == 1:
+                    product = times(product, part)
+                elif part == parameter_terms(name):
+                    product = times(product, {((name, power),): 1.0})
+                else:
+                    raise given.inexpressible(f"a power of the function '{name}'")
+            found = plus(found, product)
+        return found
+    if kind not in _PARTS:
+        raise node.inexpressible(f"a function of type {kind!r}")
+    factors = _PARTS[kind] == "factors"
+    terms = ONE if factors else {}
+    for one in node.object(f"name type {_PARTS[kind]}")[_PARTS[kind]]:
+        terms = times(terms, inner(one)) if factors else plus(terms, inner(one))
+    return terms
+
+
+def refuse_split_sums(document: Document, functions: Sequence[Node]) -> None:
+    """ROOT 6.40 writes a function as the factors X_part0, X_part1, .. It cuts the text at each `*`, also inside
+    of sums: `0.4*k + 0.7` becomes `0.4` times `k + 0.7`. functions: names of a sample's factors."""
+    texts: dict[str, list[str]] = {}
+    for name in functions:
+        stem, part, _ = re.fullmatch(r"(.*?)(?:(_part)\d+)?()", name.string()).groups()  # type: ignore[union-attr]
+        node = document.tables["functions"].get(name.value)
+        if part and node and node.get("expression"):
+            texts.setdefault(stem, []).append(node["expression"].string())
+    for stem, parts in texts.items():
+        whole = "*".join(parts)
+        product = "*".join(f"({one})" for one in parts)
+        if read_terms(whole) != read_terms(product):
+            raise functions[0].refuse(
+                f"ROOT wrote the function '{stem}' = {whole} as {product}, which is another function"
+            )

@@ -1,0 +1,75 @@
+"""ParamSettings of single factors of bins (gamma_stat_SR_bin_0), whose sets a workspace sets or fixes as one."""
+
+import itertools
+from dataclasses import dataclass, field
+from typing import Any, Sequence
+
+from .xml_grammar import Element
+
+
+@dataclass
+class _Setting:
+    element: Element
+    fixed: dict[int, bool] = field(default_factory=dict)
+    values: dict[int, float] = field(default_factory=dict)
+
+
+class GammaSettings:
+    """Of one configuration. Bins of several axes are counted row by row."""
+
+    def __init__(self) -> None:
+        self.places: dict[str, tuple[str, int]] = {}  # ROOT's name -> set here, bin
+        self.bins: dict[str, int] = {}
+        self.held: list[dict[str, tuple[frozenset[int], Element]]] = []  # some of a set's bins, by measurement
+
+    def add_set(self, stem: str, name: str, shape: Sequence[int]) -> None:
+        """stem: in ROOT's names gamma_STEM_bin_0. shape: bins of each axis."""
+        places = list(itertools.product(*map(range, shape)))
+        for i, place in enumerate(places):
+            self.places[f"gamma_{stem}_bin_{'_'.join(map(str, place))}"] = (name, i)
+        self.bins[name] = max(len(places), self.bins.get(name, 0))
+
+    def configs(self, settings: Sequence[Element]) -> dict[str, dict[str, Any]]:
+        """What a measurement's settings say, by set."""
+        found: dict[str, _Setting] = {}
+        for element in settings:
+            for root_name in (one for one in element.text.split() if one in self.places):
+                name, i = self.places[root_name]
+                own = found.setdefault(name, _Setting(element))
+                if element.get("Const"):
+                    own.fixed[i] = element.flag("Const")
+                if element.get("Val"):
+                    own.values[i] = element.number("Val")
+        held, configs = {}, {}
+        for name, own in found.items():
+            count = self.bins[name]
+            fixed = frozenset(i for i, flag in own.fixed.items() if flag)
+            configs[name] = config = {}
+            if own.values:
+                config["inits"] = [own.values.get(i, 1.0) for i in range(count)]
+            if len(fixed) == count:
+                config["fixed"] = True
+            elif fixed:
+                if any(own.values.get(i, 1.0) != 1.0 for i in fixed):
+                    raise own.element.inexpressible(f"some factors of '{name}' that are held away from 1")
+                held[name] = (fixed, own.element)
+        self.held.append(held)
+        return configs
+
+    def drop_held(self, channels: list[dict[str, Any]]) -> None:
+        """Bins that every measurement holds at 1 get no error, which fixes them."""
+        for name, (fixed, element) in ((one, held[one]) for held in self.held for one in held):
+            others = [held.get(name) for held in self.held]
+            if any(other is None or other[0] != fixed for other in others):
+                raise element.inexpressible(
+                    f"some factors of '{name}' that are held constant, but not in every measurement"
+                )
+            for one in (
+                one for channel in channels for sample in channel["samples"] for one in sample["modifiers"]
+            ):
+                if one["name"] != name:
+                    continue
+                if one["data"] is None:
+                    raise element.inexpressible(f"some factors of '{name}' that are held constant, others free")
+                for i in fixed:
+                    one["data"][i] = 0.0

@@ -1,0 +1,164 @@
+"""What ROOT 6.40 writes in its own way: free factors of width 0, several axes, unbinned counts, functions, documents
+without likelihoods. Truth: rates written out. That they are RooFit's: tests/roofit/root_models.py."""
+
+import itertools
+
+import pytest
+
+from paritas import Model
+from paritas.convert import ConversionError, hs3
+
+AXES = [{"name": "x", "min": 0.0, "max": 2.0, "nbins": 2}, {"name": "y", "bounds": [0.0, 1.0, 3.0, 6.0]}]
+RATES = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]  # (x, y) row by row
+#: as ROOT's ParamHistFunc lists them: the first axis runs fastest
+GAMMAS = [f"gamma_u_bin_{i}_{j}" for j in range(3) for i in range(2)]
+WIDTHS = {(i, j): 0.01 * (1 + 3 * i + j) for i, j in itertools.product(range(2), range(3))}
+
+
+def shapesys(names, widths, kind="Gauss"):
+    return {
+        "name": "u",
+        "type": "shapesys",
+        "parameters": names,
+        "constraint_type": kind,
+        "data": {"vals": widths},
+    }
+
+
+def document(modifiers, axes=AXES, rates=RATES, **more):
+    """One channel with one sample."""
+    factor = {"name": "mu", "type": "normfactor", "parameter": "mu"}
+    sample = {"name": "s", "data": {"contents": rates}, "modifiers": [factor, *modifiers]}
+    channel = {"name": "model_SR", "type": "histfactory_dist", "axes": axes, "samples": [sample]}
+    points = [
+        {"name": name, "value": 1.0, "min": 0.0, "max": 10.0}
+        for name in ("mu", "k", *(one for found in modifiers for one in found.get("parameters", ())))
+    ]
+    return {
+        "metadata": {"hs3_version": "0.2", "packages": [{"name": "ROOT", "version": "6.40.00"}]},
+        "distributions": [channel],
+        "data": [{"name": "obsData_SR", "type": "binned", "axes": axes, "contents": rates}],
+        "parameter_points": [{"name": "default_values", "parameters": points}],
+        **more,
+    }
+
+
+def model_of(answer):
+    return Model.from_workspace(answer.spec)
+
+
+def test_bins_of_several_axes_are_joined_with_their_own_parameters():
+    widths = [WIDTHS[tuple(map(int, name.split("_")[-2:]))] for name in GAMMAS]
+    answer = hs3.to_pyhf(document([shapesys(GAMMAS, widths)]), shapesys_vals="relative")
+    model = model_of(answer)
+    found = dict(zip(model.parameter_names, model.constraint_widths))
+    for (i, j), width in WIDTHS.items():
+        name = answer.names[f"gamma_u_bin_{i}_{j}"]
+        assert found[name] == pytest.approx(width, rel=1e-14)
+        rates = model.expected_data({**dict.fromkeys(model.parameter_names, 1.0), name: 2.0})[:6]
+        changed = [b for b, (one, rate) in enumerate(zip(rates, RATES)) if one != rate]
+        assert changed == [3 * i + j] and rates[3 * i + j] == 2 * RATES[3 * i + j]
+
+
+def test_parameters_that_do_not_say_their_bins_on_several_axes_are_refused():
+    names = [f"g{i}" for i in range(6)]
+    given = document([shapesys(names, [0.1] * 6)])
+    with pytest.raises(ConversionError, match="'g0' does not say its bin on each axis"):
+        hs3.to_pyhf(given, shapesys_vals="relative")
+    given["metadata"]["packages"] = [{"name": "pyhs3"}]  # lists parameters like contents
+    answer = hs3.to_pyhf(given, shapesys_vals="relative")
+    assert [answer.names[name] for name in names] == [f"g[{i}]" for i in range(6)]
+    gaps = [f"gamma_u_bin_{i}_{2 * j}" for j in range(3) for i in range(2)]
+    with pytest.raises(ConversionError, match="the bins of 'gamma_u_bin_0_0' and the others are not these"):
+        hs3.to_pyhf(document([shapesys(gaps, [0.1] * 6)]), shapesys_vals="relative")
+
+
+def test_unbinned_data_count_in_the_bins_of_their_channel():
+    given = document([])
+    entries = [[0.5, 1.5], [6.0, 0.0], [1.0, 1.0], [2.9, 1.99]]  # y, x
+    given["data"] = [
+        {
+            "name": "obsData_SR",
+            "type": "unbinned",
+            "axes": AXES[::-1],
+            "entries": entries,
+            "weights": [1.0, 2.0, 4.0, 8.0],
+        }
+    ]
+    given["likelihoods"] = [{"name": "L", "distributions": ["model_SR"], "data": ["obsData_SR"]}]
+    answer = hs3.to_pyhf(given)
+    assert answer.spec["observations"] == [{"name": "SR", "data": [0.0, 0.0, 2.0, 1.0, 12.0, 0.0]}]
+    del given["data"][0]["weights"]
+    assert hs3.to_pyhf(given).spec["observations"][0]["data"] == [0.0, 0.0, 1.0, 1.0, 2.0, 0.0]
+    entries[1][0] = 6.5
+    with pytest.raises(ConversionError, match="/data/0/entries/1: y = 6.5 is outside"):
+        hs3.to_pyhf(given)
+
+
+def test_channels_and_data_without_likelihoods_are_joined_by_their_axes():
+    given = document([])
+    answer = hs3.to_pyhf(given)
+    assert answer.spec["observations"] == [{"name": "SR", "data": RATES}]
+    assert answer.notes[0] == "/likelihoods: there is none; each channel was joined with the data of its axes"
+    given["data"].append({**given["data"][0], "name": "asimovData_SR"})
+    with pytest.raises(ConversionError, match="2 data have the axes of 'model_SR'"):
+        hs3.to_pyhf(given)
+
+
+def free(widths, kind, constant):
+    axes = [{"name": "x", "min": 0.0, "max": 2.0, "nbins": 2}]
+    names = ["gamma_u_bin_0", "gamma_u_bin_1"]
+    given = document([shapesys(names, widths, kind)], axes, [10.0, 20.0])
+    for one in given["parameter_points"][0]["parameters"]:
+        one["const"] = one["name"] in constant
+    return given
+
+
+@pytest.mark.parametrize("kind", ["Gauss", "Poisson"])
+def test_factors_of_width_0_are_free_unless_constant(kind):
+    answer = hs3.to_pyhf(free([0.0, 0.0], kind, ()))
+    (factor,) = [one for one in answer.spec["channels"][0]["samples"][0]["modifiers"] if one["name"] != "mu"]
+    assert (factor["type"], factor["data"]) == ("shapefactor", None)
+    constant = hs3.to_pyhf(free([0.0, 0.0], kind, ("gamma_u_bin_0", "gamma_u_bin_1")))
+    assert all(model_of(constant).suggested_fixed[1:])
+    mixed = hs3.to_pyhf(free([0.0, 0.1], kind, ("gamma_u_bin_0",)), shapesys_vals="relative")
+    assert list(model_of(mixed).suggested_fixed) == [False, True, False]
+    with pytest.raises(ConversionError, match="'gamma_u_bin_0' has the width 0, so no constraint, and is not"):
+        hs3.to_pyhf(free([0.0, 0.1], kind, ()), shapesys_vals="relative")
+
+
+def function(expression, *more):
+    given = document([{"name": "f", "type": "custom"}, *more])
+    given["functions"] = [
+        {"name": "f", "type": "product", "factors": ["g", 2.0]},
+        {"name": "g", "type": "generic_function", "expression": expression},
+    ]
+    return given
+
+
+def test_functions_of_parameters_scale_samples():
+    model = model_of(hs3.to_pyhf(function("0.5*k + 0.25")))
+    rates = model.expected_data({"mu": 0.5, "k": 3.0})[:6]
+    assert rates == pytest.approx([0.5 * 2 * 1.75 * rate for rate in RATES], rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("exp(k)", "a pyhf workspace cannot express the function 'exp\\(k\\)': only sums, products and powers"),
+        ("k*k", "a sample that grows as 'k'\\^2"),
+        ("mu", "a sample that grows as 'mu'\\^2"),
+        ("x*k", "'x' is neither a function nor in the parameter point"),
+    ],
+)
+def test_functions_that_factors_cannot_say_are_refused(expression, why):
+    with pytest.raises(ConversionError, match=why):
+        hs3.to_pyhf(function(expression))
+
+
+def test_a_staterror_without_errors_has_roots_of_the_contents():
+    answer = hs3.to_pyhf(document([{"name": "mcstat", "type": "staterror", "parameters": GAMMAS}]))
+    model = model_of(answer)
+    widths = dict(zip(model.parameter_names, model.constraint_widths))
+    assert widths[answer.names["gamma_u_bin_1_0"]] == pytest.approx(40.0**-0.5, rel=1e-14)
+    assert any("roots of the contents were taken, as in ROOT" in note for note in answer.notes)
