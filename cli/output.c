@@ -10,6 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#if defined(__wasi__)
+#include "output_wasi.h"
+#endif
 
 #define LINKS_MOST 40 /* as in the kernel */
 

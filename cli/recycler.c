@@ -11,7 +11,7 @@
 #define KEPT_MOST 64
 
 struct kept_block {
-    size_t size;
+    _Alignas(16) size_t size;
     struct kept_block *next;
 };
 _Static_assert(sizeof(struct kept_block) % 16 == 0, "pieces are aligned");

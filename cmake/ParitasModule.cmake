@@ -29,12 +29,19 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     "0 avx512 1 8 ${v4}" "0 avx512 16 1 ${v4}")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   set(PARITAS_ALL_VARIANTS "1 portable 1 1" "1 scalar 1 1" "1 neon 1 2" "1 neon 2 1" "0 portable 1 1" "0 scalar 1 1" "0 neon 1 4" "0 neon 4 1")
+elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "wasm32")
+  set(relaxed "-msimd128 -mrelaxed-simd")
+  set(PARITAS_ALL_VARIANTS "1 portable 1 1 -msimd128" "1 relaxed_simd 1 2 ${relaxed}" "1 relaxed_simd 2 1 ${relaxed}" "0 portable 1 1 -msimd128")
 else()
   set(PARITAS_ALL_VARIANTS "1 portable 1 1" "0 portable 1 1")
 endif()
 
 # paritas_embed(SYMBOL FILE OUTPUT): FILE joined with all that it includes, as `const unsigned char SYMBOL[]` and `const size_t SYMBOL_size`.
 function(paritas_embed symbol file output)
+  if(PARITAS_WASM) # no device compiles text
+    file(CONFIGURE OUTPUT "${output}" CONTENT "#include <stddef.h>\nextern const unsigned char ${symbol}[];\nextern const size_t ${symbol}_size;\nconst unsigned char ${symbol}[] = {0};\nconst size_t ${symbol}_size = 0;\n")
+    return()
+  endif()
   get_filename_component(folder "${file}" DIRECTORY)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PARITAS_KERNELS_DIR}/*.h" "${folder}/*.h")
   add_custom_command(OUTPUT "${output}"

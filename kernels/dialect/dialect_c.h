@@ -10,6 +10,8 @@
 #include <string.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__wasm_relaxed_simd__)
+#include <wasm_simd128.h>
 #endif
 
 #define F64 PARITAS_F64
@@ -20,13 +22,26 @@ typedef uint32_t u32;
 #if F64
 typedef double elem;
 typedef int64_t elem_int;
+#if defined(__wasm_relaxed_simd__)
+/* relaxed_madd is fused: src/device/cpu/cpu.c has tried it. WebAssembly has no other fma. */
+#define ELEM_FMA(a, b, c)                                                                                   \
+    wasm_f64x2_extract_lane(                                                                               \
+        wasm_f64x2_relaxed_madd(wasm_f64x2_splat(a), wasm_f64x2_splat(b), wasm_f64x2_splat(c)), 0)
+#else
 #define ELEM_FMA __builtin_fma
+#endif
 #define ELEM_SQRT __builtin_sqrt
 #define ELEM(x) (x)
 #else
 typedef float elem;
 typedef int32_t elem_int;
+#if defined(__wasm_relaxed_simd__)
+#define ELEM_FMA(a, b, c)                                                                                   \
+    wasm_f32x4_extract_lane(                                                                               \
+        wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0)
+#else
 #define ELEM_FMA __builtin_fmaf
+#endif
 #define ELEM_SQRT __builtin_sqrtf
 #define ELEM(x) (x##f)
 #endif
@@ -78,6 +93,10 @@ FN vec vec_fma(vec a, vec b, vec c)
     return (vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
 #elif defined(__FMA__) && !F64 && VECTOR_WIDTH == 8
     return (vec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#elif defined(__wasm_relaxed_simd__) && F64 && VECTOR_WIDTH == 2
+    return (vec)wasm_f64x2_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+#elif defined(__wasm_relaxed_simd__) && !F64 && VECTOR_WIDTH == 4
+    return (vec)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
 #endif
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = ELEM_FMA(a[l], b[l], c[l]);
     return v;

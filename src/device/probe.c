@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* pipe2, sigaction */
 #include "device/probe.h"
 
-#if defined(__APPLE__) /* its frameworks do not work in a child without exec */
+#if defined(__APPLE__) || defined(__wasi__) /* no child without exec: its frameworks fail; there are no children */
 
 enum probe_end probe_run(paritas_context *context, struct probe *probe,
                          void (*work)(paritas_context *context, struct probe *probe))

@@ -11,6 +11,8 @@
 #include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__wasm_relaxed_simd__)
+#include <wasm_simd128.h>
 #endif
 
 static const struct {
@@ -23,7 +25,7 @@ static const struct {
 };
 
 /* best first */
-static const char *const isas[] = {"avx512", "avx2", "neon", "scalar", "portable"};
+static const char *const isas[] = {"avx512", "avx2", "neon", "relaxed_simd", "scalar", "portable"};
 #define ISAS (COUNT_OF(isas))
 
 /* About half of a usual L2 cache; beyond it a lone fit beats lanes. */
@@ -67,12 +69,31 @@ static int x86_level(void)
 }
 #endif
 
+#if defined(__wasm_relaxed_simd__)
+/* An engine rounds relaxed_madd once or twice, always the same way. (1 + e)(1 - e) - 1 is -e^2 or 0. */
+static int madd_is_fused(void)
+{
+    const volatile double e = 0x1p-30;
+    const v128_t f64 = wasm_f64x2_relaxed_madd(wasm_f64x2_splat(1 + e), wasm_f64x2_splat(1 - e),
+                                               wasm_f64x2_splat(-1.0));
+    const volatile float h = 0x1p-14f;
+    const v128_t f32 = wasm_f32x4_relaxed_madd(wasm_f32x4_splat(1 + h), wasm_f32x4_splat(1 - h),
+                                               wasm_f32x4_splat(-1.0f));
+    return wasm_f64x2_extract_lane(f64, 0) == -0x1p-60 && wasm_f32x4_extract_lane(f32, 0) == -0x1p-28f;
+}
+#endif
+
 static int isa_runs(const char *isa)
 {
     if (!strcmp(isa, "portable")) return 1;
 #if defined(__x86_64__)
     if (!strcmp(isa, "scalar") || !strcmp(isa, "avx2")) return x86_level() >= 3;
     if (!strcmp(isa, "avx512")) return x86_level() >= 4;
+    return 0;
+#elif defined(__wasm__)
+#if defined(__wasm_relaxed_simd__)
+    if (!strcmp(isa, "relaxed_simd")) return madd_is_fused();
+#endif
     return 0;
 #else
     return 1; /* every arm64 has fma and NEON */

@@ -1,0 +1,14 @@
+/* accelerators_absent.c: WASI has no drivers, so every device but the CPU says that it is not there. */
+#include "device/device.h"
+
+static paritas_status absent_open(paritas_context *context, struct paritas_device *device, const char *isa)
+{
+    (void)isa;
+    return paritas_fail(context, DEVICE_ABSENT, "device '%s': a program in WebAssembly has only the CPU",
+                        device->name);
+}
+
+#define ABSENT(kind) const struct device_operations DEVICE_KIND(kind) = {.open = absent_open}
+ABSENT(PARITAS_DEVICE_CUDA);
+ABSENT(PARITAS_DEVICE_OPENCL);
+ABSENT(PARITAS_DEVICE_METAL);
