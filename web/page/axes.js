@@ -45,7 +45,8 @@ class Scale {
         const ticks = [];
         for (let k = Math.ceil(this.low / step - 1e-9); k * step <= this.high + 1e-9 * step; k++) {
             const value = k * step;
-            const label = Math.abs(value) >= 1e6 ? show(value, 3) : value.toFixed(decimals).replace("-", "−");
+            const plain = Math.abs(value) < 1e6 && decimals < 6;
+            const label = plain ? value.toFixed(decimals).replace("-", "−") : show(value, 3);
             ticks.push({value, label, power: /** @type {number|null} */ (null)});
         }
         return ticks;

@@ -15,7 +15,7 @@ function shortName(name, most = NAME_LENGTH) {
  */
 function nameRoom(names, width) {
     const most = width < 460 ? 20 : NAME_LENGTH;
-    return {most, room: 14 + 6.4 * Math.max(6, ...names.map((name) => Math.min(name.length, most)))};
+    return {most, room: 14 + 6.9 * Math.max(6, ...names.map((name) => Math.min(name.length, most)))};
 }
 
 /**
@@ -81,7 +81,7 @@ function pullsFigure(width, marks) {
  * @param {Mark[]} marks
  */
 function factorsFigure(width, marks) {
-    const low = Math.min(0.8, ...marks.map((one) => one.value - (one.error ?? 0)));
+    const low = Math.min(0.8, ...marks.map((one) => one.value - (one.error ?? 0.1)));
     const high = Math.max(1.2, ...marks.map((one) => one.value + (one.error ?? 0)));
     return marksFigure(
         width, marks,

@@ -4,7 +4,7 @@
 
 /** @type {View[]} */
 const MODEL_VIEWS =
-    [overviewView, limitView, fitView, rankingView, yieldsView, scanView, testsView, exploreView, toysView];
+    [overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView];
 
 /** @type {Record<string, string>} */
 const EXAMPLES = {
@@ -124,8 +124,8 @@ class Page {
             this.fail(`No workspace (pyhf JSON) and no day file (3DYYMMDD.TAB) among the files: ${names}.`);
             return;
         }
-        byId("given").textContent = `${[...study.files.keys()].slice(0, 4).join(", ")}${
-            study.files.size > 4 ? ` and ${study.files.size - 4} more` : ""}`;
+        byId("given").textContent = givenNames(study);
+        this.fileChoices(study);
         if (study.workspace)
             this.showModel(context);
         else
@@ -243,7 +243,8 @@ class Page {
             place.append(labelled("Measurement", choice(measurements, study.measurement, act)));
         }
         const names = model.model_parameters.filter((one) => !one.fixed).map((one) => one.name);
-        const select = choice(model.poi ? names : ["", ...names], model.poi ?? "", (poi) => this.change({poi}));
+        const select =
+            choice(model.poi ? names : ["", ...names], model.poi ?? "", (poi) => this.change({poi}));
         place.append(labelled("Parameter of interest", select));
     }
 
@@ -291,6 +292,17 @@ class Page {
         );
         document.body.append(html("script", {src: `examples/${name}.js`}));
     }
+}
+
+/**
+ * The names of the files, and of the archives that they came from.
+ * @param {Study} study
+ */
+function givenNames(study) {
+    const names = [...study.files.keys()];
+    const more = names.length > 4 ? ` and ${names.length - 4} more` : "";
+    const from = study.archives.length ? `, out of ${study.archives.join(", ")}` : "";
+    return names.slice(0, 4).join(", ") + more + from;
 }
 
 /** Options behind # in the address. */
@@ -373,4 +385,6 @@ function main() {
     if (example) page.openExample(example);
 }
 
+/* examples/NAME.js calls it by this name */
+Object.assign(globalThis, {paritasExample});
 main();

@@ -59,9 +59,11 @@ class Explorer {
         this.colours = sampleColours(sampleNames(predicted));
         this.sliders = html("div", {class: "sliders"});
         this.drawing = html("div");
-        this.filter = html("input", {type: "search", placeholder: "part of a name", oninput: () => this.list()});
+        this.filter =
+            html("input", {type: "search", placeholder: "part of a name", oninput: () => this.list()});
         const names = context.model.model_channels.map((one) => one.name);
-        this.channel = choice(names.length > 1 ? ["all channels", ...names] : names, null, () => this.redraw?.());
+        this.channel =
+            choice(names.length > 1 ? ["all channels", ...names] : names, null, () => this.redraw?.());
         /** @type {Bins[]} */
         this.parts = [];
         /** @type {(() => void)|null} */
@@ -106,9 +108,7 @@ class Explorer {
         const matching = this.order().filter((k) => this.parameters[k].name.toLowerCase().includes(wanted));
         const rows = matching.slice(0, SLIDERS).map((k) => this.slider(k));
         const all = count(this.parameters.length, "parameter");
-        this.card.say(
-            `${rows.length} of ${all}, those first that move ${this.fit.poi ?? "the fit"} most.`
-        );
+        this.card.say(`${rows.length} of ${all}, those first that move ${this.fit.poi ?? "the fit"} most.`);
         this.sliders.replaceChildren(...rows);
     }
 
@@ -158,7 +158,8 @@ class Explorer {
             const answer = await this.context.live?.expected(this.number, this.values);
             if (answer?.status !== 0) break;
             this.parts = binsAt(this.predicted, this.context.model, answer.expected);
-            if (this.redraw) this.redraw();
+            if (this.redraw)
+                this.redraw();
             else {
                 const title = "at the sliders";
                 this.redraw = this.card.figure(

@@ -86,9 +86,7 @@ const lossconeView = {
             `losscone_${result.date}`, (width) => potentialsFigure(width, sweeps, result.date, chosen)
         );
         const select = choice(sweeps.map((one) => String(one.spectrum)), null, () => profile());
-        card.body.append(
-            html("div", {class: "controls"}, labelled("Spectrum", select)), place
-        );
+        card.body.append(html("div", {class: "controls"}, labelled("Spectrum", select)), place);
         const profile = async () => {
             chosen = Number(select.value);
             redraw();

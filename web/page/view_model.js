@@ -129,9 +129,7 @@ const yieldsView = {
                     (width) => yieldsFigure(width, all.length > 1 ? joinBins(all) : all[0], colours, { title }), halves[Number(after)]);
             }
         };
-        card.body.append(
-            html("div", {class: "controls"}, labelled("Channel", select)), pair
-        );
+        card.body.append(html("div", {class: "controls"}, labelled("Channel", select)), pair);
         draw();
         card.table(
             "Yields", ["channel", "data", "before the fit", "error", "after the fit", "error"],

@@ -85,8 +85,7 @@ class PatchRun {
 const patchesView = {
     id: "patches",
     title: "Patch set",
-    about:
-        "CLs at a signal strength of 1 for every signal point. The contours join points of CLs = 0.05, " +
+    about: "CLs at a signal strength of 1 for every signal point. The contours join points of CLs = 0.05, " +
         "by triangles in which the logarithm of CLs is linear.",
     wide: true,
     async show(card, context) {
@@ -128,7 +127,8 @@ class Plane {
         const values = study.patches[0]?.values ?? [];
         this.labels = study.labels.length ? study.labels : values.map((_, k) => `value ${k + 1}`);
         const all = this.labels.map((_, k) => k);
-        this.numeric = all.filter((k) => study.patches.every((one) => Number.isFinite(Number(one.values[k]))));
+        this.numeric =
+            all.filter((k) => study.patches.every((one) => Number.isFinite(Number(one.values[k]))));
         this.others = html("span", {class: "controls"});
         /** @type {Map<number, HTMLSelectElement>} */
         this.held = new Map();
@@ -138,7 +138,9 @@ class Plane {
         this.x = choice(names, this.labels[across], () => this.choose());
         this.y = choice(names, this.labels[up], () => this.choose());
         if (this.numeric.length < 2) {
-            card.body.append(html("p", {}, "The patches have fewer than two numbers each: no plane is drawn."));
+            card.body.append(
+                html("p", {}, "The patches have fewer than two numbers each: no plane is drawn.")
+            );
             return;
         }
         const fields = [labelled("Across", this.x), labelled("Up", this.y), this.others];
