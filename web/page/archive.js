@@ -1,4 +1,4 @@
-/* archive.js: files out of zip and tar archives, also compressed by gzip, also one inside the other (HEPData).
+/* archive.js: files out of zip and tar archives, with gzip or without, also one inside the other (HEPData).
  *
  * The browser inflates (DecompressionStream). Encrypted and zip64 archives are refused. */
 
@@ -98,7 +98,7 @@ function untar(bytes) {
 }
 
 /**
- * A file, or the files of the archive that it is, by names without folders. Archives in archives are opened too.
+ * A file, or the files of the archive that it is, by names without folders. Opens archives in archives.
  * @param {string} name
  * @param {Uint8Array} bytes
  * @returns {Promise<Array<[string, Uint8Array]>>}

@@ -1,7 +1,7 @@
 /* axes.js: what every figure shares: scales, ticks, the frame, legends, and a figure's file.
  *
- * Colours are the variables of style.css, so that a figure follows light and dark. A downloaded figure has the
- * light ones (standalone). Ticks point inwards on all sides, as publications of the field have them. */
+ * Colours are the variables of style.css, so that a figure follows light and dark. A downloaded figure has
+ * the light ones. Ticks point inwards on all sides, as publications of the field have them. */
 
 class Scale {
     /**
@@ -233,12 +233,15 @@ function panel(figure, place, horizontal, vertical) {
     const close = () => {
         const frame = svg("g", { "stroke-width": 1 });
         frame.append(svg("rect", { x: left, y: top, width, height, fill: "none", stroke: "var(--ink)" }));
-        if (!horizontal.bare) drawTicks(frame, x, y, true, horizontal.ticks ?? Math.max(3, Math.round(width / 75)));
-        if (!vertical.bare) drawTicks(frame, y, x, false, vertical.ticks ?? Math.max(3, Math.round(height / 42)));
-        if (horizontal.label) frame.append(label(left + width, top + height + 34, horizontal.label, { "text-anchor": "end" }));
+        const across = horizontal.ticks ?? Math.max(3, Math.round(width / 75));
+        const up = vertical.ticks ?? Math.max(3, Math.round(height / 42));
+        const end = {"text-anchor": "end"};
+        if (!horizontal.bare) drawTicks(frame, x, y, true, across);
+        if (!vertical.bare) drawTicks(frame, y, x, false, up);
+        if (horizontal.label) frame.append(label(left + width, top + height + 34, horizontal.label, end));
         if (vertical.label) {
             const turn = `translate(14 ${top}) rotate(-90)`;
-            frame.append(label(0, 0, vertical.label, { "text-anchor": "end", transform: turn }));
+            frame.append(label(0, 0, vertical.label, {...end, transform: turn}));
         }
         figure.root.insertBefore(frame, over);
     };
@@ -255,7 +258,8 @@ function panel(figure, place, horizontal, vertical) {
 function legend(into, x, y, entries) {
     entries.forEach((entry, k) => {
         const middle = y + 16 * k;
-        if (entry.fill) into.append(svg("rect", { x, y: middle - 6, width: 22, height: 11, fill: entry.fill }));
+        const box = {x, y: middle - 6, width: 22, height: 11};
+        if (entry.fill) into.append(svg("rect", {...box, fill: entry.fill}));
         if (entry.line) into.append(line(x, middle, x + 22, middle, { "stroke-width": 1.6, ...entry.line }));
         if (entry.point) into.append(svg("circle", { cx: x + 11, cy: middle, r: 3.2, fill: "var(--ink)" }));
         into.append(label(x + 28, middle + 4, entry.text));

@@ -51,19 +51,22 @@ function correlationsFigure(width, names, matrix) {
     matrix.forEach((row, i) => row.forEach((rho, j) => {
         const place = { x: room + j * cell, y: 6 + i * cell, width: cell, height: cell };
         const text = `${names[i]}, ${names[j]}: ${show(rho, 3)}`;
-        cells.append(svg("rect", { ...place, fill: correlationColour(rho), stroke: "#fff", "stroke-width": 0.5 }, svg("title", {}, text)));
+        const look = {fill: correlationColour(rho), stroke: "#fff", "stroke-width": 0.5};
+        cells.append(svg("rect", {...place, ...look}, svg("title", {}, text)));
         if (cell >= 26) {
             const fill = Math.abs(rho) > 0.6 ? "#fff" : "#111";
-            cells.append(label(place.x + cell / 2, place.y + cell / 2 + 3.5, rho.toFixed(2).replace("-", "−"), { "text-anchor": "middle", "font-size": 10, fill }));
+            const font = {"text-anchor": "middle", "font-size": 10, fill};
+            const number = rho.toFixed(2).replace("-", "−");
+            cells.append(label(place.x + cell / 2, place.y + cell / 2 + 3.5, number, font));
         }
     }));
     figure.root.append(cells);
     names.forEach((name, k) => {
         const middle = (k + 0.5) * cell;
-        const font = Math.min(11, cell + 1);
-        figure.root.append(label(room - 6, 10 + middle, shortName(name, most), { "text-anchor": "end", "font-size": font }));
+        const font = {"text-anchor": "end", "font-size": Math.min(11, cell + 1)};
+        figure.root.append(label(room - 6, 10 + middle, shortName(name, most), font));
         const turn = `translate(${room + middle + 3} ${size + 14}) rotate(-45)`;
-        figure.root.append(label(0, 0, shortName(name, most), { "text-anchor": "end", "font-size": font, transform: turn }));
+        figure.root.append(label(0, 0, shortName(name, most), {...font, transform: turn}));
     });
     return figure.root;
 }

@@ -1,4 +1,4 @@
-/* figure_limit.js: CLs over the parameter of interest, observed and expected, with the bands of 1 and 2 sigma. */
+/* figure_limit.js: CLs over the parameter of interest, observed and expected, with bands (Brazil). */
 
 /**
  * @param {number} width

@@ -63,9 +63,12 @@ function profileFigure(width, answer) {
     models.forEach((model, k) => {
         for (const [from, to] of model.confidence?.intervals ?? []) {
             const place = { x: frame.x.at(from), y: frame.y.to, height: frame.y.from - frame.y.to };
-            frame.plot.append(svg("rect", { ...place, width: Math.max(1, frame.x.at(to) - place.x), fill: looks[k].stroke, opacity: 0.2 }));
+            const inner = Math.max(1, frame.x.at(to) - place.x);
+            frame.plot.append(svg("rect", {...place, width: inner, fill: looks[k].stroke, opacity: 0.2}));
         }
-        frame.plot.append(path(model.profile.map((one) => [frame.x.at(one.potential), frame.y.at(one.misfit)]), looks[k]));
+        /** @type {Array<[number, number]>} */
+        const curve = model.profile.map((one) => [frame.x.at(one.potential), frame.y.at(one.misfit)]);
+        frame.plot.append(path(curve, looks[k]));
         const best = { cx: frame.x.at(model.potential), cy: frame.y.at(model.misfit), r: 3.5 };
         frame.plot.append(svg("circle", { ...best, fill: looks[k].stroke }));
     });

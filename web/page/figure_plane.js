@@ -46,8 +46,9 @@ function planeFigure(width, signals, about) {
             const heights = done.map((one) => Math.log(Math.max(of(one), 1e-12)));
             const pieces = contourPieces(points, triangles, heights, Math.log(about.level));
             const d = pieces.map((ends) => ends.map(([x, y], k) => {
-                const at = [frame.x.at(across.low + x * (across.high - across.low)), frame.y.at(up.low + y * (up.high - up.low))];
-                return `${k ? "L" : "M"}${at[0]} ${at[1]}`;
+                const left = frame.x.at(across.low + x * (across.high - across.low));
+                const top = frame.y.at(up.low + y * (up.high - up.low));
+                return `${k ? "L" : "M"}${left} ${top}`;
             }).join("")).join("");
             if (d) frame.plot.append(svg("path", { d, fill: "none", "stroke-linecap": "round", ...look }));
         };

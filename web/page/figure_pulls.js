@@ -1,5 +1,8 @@
 /* figure_pulls.js: pulls of constrained parameters, and factors beside 1, each with its error. */
 
+/** What the axis of pulls says. */
+const PULL = "(θ̂ − θ₀) / Δθ";
+
 /** Names longer than this are cut in figures; the tables have them whole. */
 const NAME_LENGTH = 34;
 
@@ -54,11 +57,12 @@ function marksFigure(width, marks, axis) {
     marks.forEach((one, k) => {
         const y = top + 4 + row * (k + 0.5);
         if (one.error !== null) {
-            const [from, to] = [one.value - one.error, one.value + one.error].map((value) => frame.x.at(value));
+            const [from, to] = [-one.error, one.error].map((way) => frame.x.at(one.value + way));
             frame.plot.append(line(from, y, to, y, { stroke: ink, "stroke-width": 1.4 }));
         }
         frame.plot.append(svg("circle", { cx: frame.x.at(one.value), cy: y, r: 3, fill: ink }));
-        frame.over.append(label(room - 8, y + 4, shortName(one.name, most), { "text-anchor": "end", "font-size": 11 }));
+        const font = {"text-anchor": "end", "font-size": 11};
+        frame.over.append(label(room - 8, y + 4, shortName(one.name, most), font));
     });
     frame.close();
     return figure.root;
@@ -72,7 +76,7 @@ function marksFigure(width, marks, axis) {
 function pullsFigure(width, marks) {
     const far = Math.max(2.5, ...marks.map((one) => Math.abs(one.value) + (one.error ?? 0)));
     const end = far > 3 ? Math.ceil(far) : 3;
-    return marksFigure(width, marks, {label: "(θ̂ − θ₀) / Δθ", low: -end, high: end, centre: 0, bands: true});
+    return marksFigure(width, marks, {label: PULL, low: -end, high: end, centre: 0, bands: true});
 }
 
 /**

@@ -13,9 +13,8 @@ function rankingFigure(width, answer) {
     const sizes = entries.flatMap((one) => [one.impact_up, one.impact_down, one.prefit_up, one.prefit_down]);
     const far = 1.1 * Math.max(1e-12, ...sizes.map((size) => Math.abs(size ?? 0)));
     const place = {left: room, top: 70, width: width - room - 14, height: entries.length * row + 8};
-    const frame = panel(
-        figure, place, {low: -2, high: 2, label: "(θ̂ − θ₀) / Δθ", ticks: 4}, {low: 0, high: 1, bare: true}
-    );
+    const frame =
+        panel(figure, place, {low: -2, high: 2, label: PULL, ticks: 4}, {low: 0, high: 1, bare: true});
     const impact = new Scale(-far, far, frame.x.from, frame.x.to);
     const [top, bottom] = [frame.y.to, frame.y.from];
     entries.forEach((one, k) => {
@@ -33,12 +32,15 @@ function rankingFigure(width, answer) {
         bar(one.prefit_down, { fill: "none", stroke: "var(--down)" });
         bar(one.impact_up, { fill: "var(--up)", opacity: 0.75 });
         bar(one.impact_down, { fill: "var(--down)", opacity: 0.75 });
-        if (one.pull !== null && one.constraint !== null) {
-            const [from, to] = [-1, 1].map((way) => frame.x.at((one.pull ?? 0) + way * (one.constraint ?? 0)));
+        const {pull} = one;
+        if (pull !== null && one.constraint !== null) {
+            const [from, to] = [-one.constraint, one.constraint].map((way) => frame.x.at(pull + way));
             frame.plot.append(line(from, y + row / 2, to, y + row / 2, { "stroke-width": 1.5 }));
-            frame.plot.append(svg("circle", { cx: frame.x.at(one.pull), cy: y + row / 2, r: 3, fill: "var(--ink)" }));
+            const point = {cx: frame.x.at(pull), cy: y + row / 2, r: 3, fill: "var(--ink)"};
+            frame.plot.append(svg("circle", point));
         }
-        frame.over.append(label(room - 8, y + row / 2 + 4, shortName(one.name, most), { "text-anchor": "end", "font-size": 11 }));
+        const font = {"text-anchor": "end", "font-size": 11};
+        frame.over.append(label(room - 8, y + row / 2 + 4, shortName(one.name, most), font));
     });
     for (const at of [-1, 0, 1])
         frame.plot.append(line(

@@ -16,7 +16,9 @@ function toysFigure(width, signal, background, about) {
     /** @param {number[]} values */
     const counts = (values) => {
         const into = new Array(bins).fill(0);
-        for (const q of values) if (q <= far) into[Math.min(bins - 1, Math.floor((q / far) * bins))] += 1 / values.length;
+        for (const q of values.filter((one) => one <= far)) {
+            into[Math.min(bins - 1, Math.floor((q / far) * bins))] += 1 / values.length;
+        }
         return into;
     };
     const [with_, without] = [counts(signal), counts(background)];

@@ -1,4 +1,4 @@
-/* figure_yields.js: data and model: samples stacked, the model's error hatched, data as points, and their ratio. */
+/* figure_yields.js: data and model: samples stacked, the model's error hatched, data as points, ratio. */
 
 const SAMPLE_COLOURS = 12; /* --sample0 ... of style.css */
 
@@ -165,7 +165,8 @@ function drawRatio(frame, bins, hatch) {
         if (bins.error) {
             const part = bins.error[k] / total;
             const [upper, lower] = [frame.y.at(1 + part), frame.y.at(1 - part)];
-            frame.plot.append(svg("rect", { x: frame.x.at(k), y: upper, width: frame.x.at(k + 1) - frame.x.at(k), height: lower - upper, fill: `url(#${hatch})` }));
+            const place = {x: frame.x.at(k), y: upper, width: frame.x.at(k + 1) - frame.x.at(k)};
+            frame.plot.append(svg("rect", {...place, height: lower - upper, fill: `url(#${hatch})`}));
         }
         const at = frame.x.at(k + 0.5);
         const [low, high] = poissonInterval(n).map((value) => frame.y.at(value / total));
@@ -184,9 +185,11 @@ function drawChannels(frame, bins, bottom) {
     let first = 0;
     bins.sizes.forEach((size, k) => {
         const [from, to] = [frame.x.at(first), frame.x.at(first + size)];
-        if (k) frame.over.append(line(from, frame.y.to, from, bottom, { stroke: "var(--faint)", "stroke-dasharray": "2 3" }));
+        const border = {stroke: "var(--faint)", "stroke-dasharray": "2 3"};
+        if (k) frame.over.append(line(from, frame.y.to, from, bottom, border));
         const turn = `translate(${(from + to) / 2 + 4} ${bottom + 8}) rotate(-35)`;
-        frame.over.append(label(0, 6, shortName(bins.edges[k], 18), { "text-anchor": "end", "font-size": 11, transform: turn }));
+        const font = {"text-anchor": "end", "font-size": 11, transform: turn};
+        frame.over.append(label(0, 6, shortName(bins.edges[k], 18), font));
         first += size;
     });
 }
@@ -219,7 +222,8 @@ function yieldsFigure(width, bins, colours, options) {
         const column = Math.floor(k / Math.ceil(entries.length / columns));
         const y = 30 + 16 * (k % Math.ceil(entries.length / columns));
         const fill = entry.text === "model error" ? `url(#${hatch})` : entry.fill;
-        legend(definitions, 52 + column * 130, y, [entry.text === "data" ? { text: "data", line: {}, point: true } : { text: entry.text, fill }]);
+        const point = {text: "data", line: {}, point: true};
+        legend(definitions, 52 + column * 130, y, [entry.text === "data" ? point : {text: entry.text, fill}]);
     });
     const most = Math.max(
         ...bins.data.map((n) => poissonInterval(n)[1]),

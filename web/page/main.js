@@ -360,12 +360,9 @@ async function startEngine(page) {
         await page.workers.start();
         const fused = await Engine.isFused();
         const answer = await page.workers.run(["--version"], new Map(), page);
-        byId(
-            "engine"
-        ).textContent = `${answer.text.trim()}, WebAssembly, ${count(page.workers.most, "worker")} at most. ${
-            fused
-                ? ""
-                : "This browser does not fuse multiply and add: the results have the same bits, but take longer."}`;
+        byId("engine").textContent =
+            `${answer.text.trim()}, WebAssembly, ${count(page.workers.most, "worker")} at most. ${
+                fused ? "" : "This browser does not fuse multiply and add: the same bits take longer."}`;
     } catch (error) {
         page.fail(
             `The engine does not start in this browser: ${error instanceof Error ? error.message : error}`

@@ -1,6 +1,6 @@
 /* patchset_cut.js: cuts a patch set into smaller ones without changing a character of its patches.
  *
- * Workers each fit a part. Numbers are not read and written again, so that the answers are those of the whole. */
+ * Workers each fit a part. Numbers are not read and written again: the answers are those of the whole. */
 
 /**
  * The place behind the JSON value that begins at `at`.

@@ -1,4 +1,4 @@
-/* study.js: what the user has given: files, which of them is the workspace, and the options that all commands share. */
+/* study.js: what the user has given: files, the workspace among them, and options that commands share. */
 
 /**
  * @typedef {"workspace"|"patchset"|"patch"|"day"|"table"|"other"} FileKind

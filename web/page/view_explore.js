@@ -14,7 +14,8 @@ function binsAt(predicted, model, yields) {
             at += channel.bins;
             return { name, values };
         });
-        const total = Array.from({ length: channel.bins }, (_, k) => samples.reduce((sum, one) => sum + one.values[k], 0));
+        const total = new Array(channel.bins).fill(0);
+        for (const one of samples) one.values.forEach((value, k) => { total[k] += value; });
         const data = predicted.channels[c].data;
         const order = sampleNames(predicted);
         samples.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name));

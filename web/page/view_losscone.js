@@ -33,7 +33,8 @@ const lossconeView = {
     id: "losscone",
     title: "Loss cones",
     about:
-        "Surface potential of the Moon for each sweep. Filled points are good, bars are the plateau with its confidence set. Choose a sweep to see its misfit.",
+        "Surface potential of the Moon for each sweep. Filled points are good, bars are the plateau with its " +
+        "confidence set. Choose a sweep to see its misfit.",
     wide: true,
     controls(card, context, again) {
         const {study} = context;
@@ -90,7 +91,8 @@ const lossconeView = {
         const profile = async () => {
             chosen = Number(select.value);
             redraw();
-            const profiled = await context.run(["losscone", "profile", day, ...options, "--spectrum", String(chosen), "--json"]);
+            const args = ["losscone", "profile", day, ...options, "--spectrum", String(chosen), "--json"];
+            const profiled = await context.run(args);
             const document = documentOf(profiled);
             place.replaceChildren();
             card.foot.querySelector(".profile")?.remove();

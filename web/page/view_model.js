@@ -104,7 +104,8 @@ const yieldsView = {
     id: "yields",
     title: "Data and model",
     about:
-        "Before and after the fit. Samples are stacked, the hatched band is the model's error, the bars of the data cover 68 % (Garwood).",
+        "Before and after the fit. Samples are stacked, the hatched band is the model's error, the bars of " +
+        "the data cover 68 % (Garwood).",
     wide: true,
     async show(card, context) {
         /** @type {PredictAnswer} */
@@ -122,11 +123,14 @@ const yieldsView = {
             const halves = [html("div"), html("div")];
             pair.replaceChildren(...halves);
             for (const after of [false, true]) {
-                const parts = answer.channels.filter((one) => select.value === one.name || select.value === "all channels");
+                const wanted = select.value;
+                const parts = answer.channels.filter((one) => ["all channels", one.name].includes(wanted));
                 const all = parts.map((one) => channelBins(one, after));
                 const title = after ? "after the fit" : "before the fit";
-                card.figure(`${fileName(context, select.value.replace(/ /g, "_"))}_${after ? "postfit" : "prefit"}`,
-                    (width) => yieldsFigure(width, all.length > 1 ? joinBins(all) : all[0], colours, { title }), halves[Number(after)]);
+                const bins = all.length > 1 ? joinBins(all) : all[0];
+                const name = fileName(context, `${wanted.replace(/ /g, "_")}_${after ? "postfit" : "prefit"}`);
+                const place = halves[Number(after)];
+                card.figure(name, (width) => yieldsFigure(width, bins, colours, {title}), place);
             }
         };
         card.body.append(html("div", {class: "controls"}, labelled("Channel", select)), pair);

@@ -62,8 +62,10 @@ function marksOf(fit, model) {
     fit.parameters.forEach((one, k) => {
         const { init, constraint } = model.model_parameters[k];
         if (one.state === "fixed") return;
-        if (constraint === "gaussian" && init === 0) pulls.push({ name: one.name, value: one.value, error: one.error });
-        else if (init !== 0) factors.push({ name: one.name, value: one.value / init, error: one.error === null ? null : one.error / init });
+        const {name, value, error} = one;
+        const scaled = error === null ? null : error / init;
+        if (constraint === "gaussian" && init === 0) pulls.push({name, value, error});
+        else if (init !== 0) factors.push({name, value: value / init, error: scaled});
     });
     return {pulls, factors};
 }
@@ -178,7 +180,8 @@ const rankingView = {
     id: "ranking",
     title: "Ranking",
     about:
-        "How far the parameter of interest moves when another one is held at its best value plus and minus its error.",
+        "How far the parameter of interest moves when another one is held at its best value plus and minus " +
+        "its error.",
     controls(card, context, again) {
         card.number("Largest", 15, {min: 1, max: 500, step: 1}).addEventListener("change", again);
     },

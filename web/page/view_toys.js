@@ -1,6 +1,6 @@
 /* view_toys.js: CLs by toys, in shards over the workers, with the rows so far drawn as they come.
  *
- * Toy t depends on the seed and t alone. So the merged result is that of one run, whatever the number of workers. */
+ * Toy t depends on the seed and t alone: the merged result does not depend on the number of workers. */
 
 const TOYS_OF_A_SHARD = 100;
 
@@ -77,7 +77,9 @@ class ToyRun {
             if (!store) throw new Error(answer.error || `paritas ended with exit code ${answer.status}`);
             this.stores.set(shard, store);
             this.observed = JSON.parse(answer.text).q;
-            for (const row of toyRows(store)) (row.hypothesis > 0 ? this.signal : this.background).push(row.q);
+            for (const row of toyRows(store)) {
+                (row.hypothesis > 0 ? this.signal : this.background).push(row.q);
+            }
             heard();
         };
         const all = [];
@@ -142,8 +144,8 @@ function drawToys(card, run) {
 const toysView = {
     id: "toys",
     title: "Toys",
-    about:
-        "CLs by toys: each one is drawn, then fitted freely and with the parameter held. Toy number t depends on the seed and t alone.",
+    about: "CLs by toys: each one is drawn, then fitted freely and with the parameter held. Toy number t " +
+        "depends on the seed and t alone.",
     controls(card, context) {
         const mu = card.number("Tested value", 1);
         const ntoys = card.number("Toys of each hypothesis", 2000, {min: 10, max: 1000000, step: 1});
@@ -153,7 +155,9 @@ const toysView = {
         let run = null;
         const stop = card.button("Stop", () => run?.stop());
         const begin = card.button("Draw toys", async () => {
-            const own = new ToyRun(context, { mu: mu.value, ntoys: Math.max(10, Math.floor(Number(ntoys.value))), seed: seed.value, statistic: statistic.value });
+            const n = Math.max(10, Math.floor(Number(ntoys.value)));
+            const options = {mu: mu.value, ntoys: n, seed: seed.value, statistic: statistic.value};
+            const own = new ToyRun(context, options);
             run = own;
             begin.disabled = true;
             stop.disabled = false;
@@ -162,7 +166,8 @@ const toysView = {
             try {
                 await own.run(() => {
                     const top = card.root.getBoundingClientRect();
-                    card.say(`${own.toys().toLocaleString("en")} of ${(2 * own.options.ntoys).toLocaleString("en")} toys, ${show(own.rate(), 3)} a second`, true);
+                    const [done, all] = [own.toys(), 2 * n].map((one) => one.toLocaleString("en"));
+                    card.say(`${done} of ${all} toys, ${show(own.rate(), 3)} a second`, true);
                     card.body.replaceChildren();
                     card.redraws = [];
                     drawToys(card, own);

@@ -1,7 +1,7 @@
 /* workers.js: commands of the program, run by engines in workers, first come first served.
  *
- * A command's answer does not depend on which worker runs it, nor on how many there are. Files stay in a worker
- * and are sent again only if they change; what a command writes is removed there. */
+ * A command's answer does not depend on which worker runs it, nor on how many there are. Files stay in
+ * a worker and are sent again only if they change; what a command writes is removed there. */
 
 /**
  * @typedef {object} Answer   what a command left behind
