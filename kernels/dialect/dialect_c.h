@@ -12,6 +12,8 @@
 #include <immintrin.h>
 #elif defined(__wasm_relaxed_simd__)
 #include <wasm_simd128.h>
+#elif defined(__wasm__)
+#include "dialect/dialect_software_fma.h"
 #endif
 
 #define F64 PARITAS_F64
@@ -24,9 +26,11 @@ typedef double elem;
 typedef int64_t elem_int;
 #if defined(__wasm_relaxed_simd__)
 /* relaxed_madd is fused: src/device/cpu/cpu.c has tried it. WebAssembly has no other fma. */
-#define ELEM_FMA(a, b, c)                                                                                   \
-    wasm_f64x2_extract_lane(                                                                               \
+#define ELEM_FMA(a, b, c)    \
+    wasm_f64x2_extract_lane( \
         wasm_f64x2_relaxed_madd(wasm_f64x2_splat(a), wasm_f64x2_splat(b), wasm_f64x2_splat(c)), 0)
+#elif defined(__wasm__)
+#define ELEM_FMA software_fma
 #else
 #define ELEM_FMA __builtin_fma
 #endif
@@ -36,8 +40,8 @@ typedef int64_t elem_int;
 typedef float elem;
 typedef int32_t elem_int;
 #if defined(__wasm_relaxed_simd__)
-#define ELEM_FMA(a, b, c)                                                                                   \
-    wasm_f32x4_extract_lane(                                                                               \
+#define ELEM_FMA(a, b, c)    \
+    wasm_f32x4_extract_lane( \
         wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0)
 #else
 #define ELEM_FMA __builtin_fmaf
@@ -97,6 +101,8 @@ FN vec vec_fma(vec a, vec b, vec c)
     return (vec)wasm_f64x2_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
 #elif defined(__wasm_relaxed_simd__) && !F64 && VECTOR_WIDTH == 4
     return (vec)wasm_f32x4_relaxed_madd((v128_t)a, (v128_t)b, (v128_t)c);
+#elif defined(__wasm__) && F64 && VECTOR_WIDTH == 2
+    return (vec)software_fma_pair((fma_pair)a, (fma_pair)b, (fma_pair)c);
 #endif
     for (int l = 0; l < VECTOR_WIDTH; l++) v[l] = ELEM_FMA(a[l], b[l], c[l]);
     return v;

@@ -2,7 +2,8 @@
 #define _GNU_SOURCE /* pipe2, sigaction */
 #include "device/probe.h"
 
-#if defined(__APPLE__) || defined(__wasi__) /* no child without exec: its frameworks fail; there are no children */
+#if defined(__APPLE__) || \
+    defined(__wasi__) /* no child without exec: its frameworks fail; there are no children */
 
 enum probe_end probe_run(paritas_context *context, struct probe *probe,
                          void (*work)(paritas_context *context, struct probe *probe))

@@ -35,7 +35,6 @@ void store_close(struct store *store)
     (void)store;
 }
 
-
 /* No store is ever open, so nothing calls these. */
 #define NEVER(type, name, ...) \
     type name(__VA_ARGS__)     \

@@ -16,7 +16,7 @@
 struct live_model {
     struct session session;
     struct arguments arguments;
-    char *words;    /* of the command line */
+    char *words; /* of the command line */
     char **argv;
     double *point;  /* parameter_count: what the page writes */
     double *values; /* parameter_count */
@@ -201,8 +201,7 @@ const char *EXPORT(live_fit)(int number)
                                          .covariance = live->covariance};
     paritas_job job = session->job;
     job.start = live->point;
-    const paritas_status status =
-        paritas_fit(session->context, session->model, NULL, 1, &job, &answers);
+    const paritas_status status = paritas_fit(session->context, session->model, NULL, 1, &job, &answers);
     if (status != PARITAS_OK) {
         print_failure(session, status);
         return NULL;

@@ -74,11 +74,11 @@ static int x86_level(void)
 static int madd_is_fused(void)
 {
     const volatile double e = 0x1p-30;
-    const v128_t f64 = wasm_f64x2_relaxed_madd(wasm_f64x2_splat(1 + e), wasm_f64x2_splat(1 - e),
-                                               wasm_f64x2_splat(-1.0));
+    const v128_t f64 =
+        wasm_f64x2_relaxed_madd(wasm_f64x2_splat(1 + e), wasm_f64x2_splat(1 - e), wasm_f64x2_splat(-1.0));
     const volatile float h = 0x1p-14f;
-    const v128_t f32 = wasm_f32x4_relaxed_madd(wasm_f32x4_splat(1 + h), wasm_f32x4_splat(1 - h),
-                                               wasm_f32x4_splat(-1.0f));
+    const v128_t f32 =
+        wasm_f32x4_relaxed_madd(wasm_f32x4_splat(1 + h), wasm_f32x4_splat(1 - h), wasm_f32x4_splat(-1.0f));
     return wasm_f64x2_extract_lane(f64, 0) == -0x1p-60 && wasm_f32x4_extract_lane(f32, 0) == -0x1p-28f;
 }
 #endif
