@@ -120,7 +120,7 @@ class Explorer {
     slider(k) {
         const parameter = this.parameters[k];
         const [low, high] = sliderRange(parameter, this.fit.parameters[k]);
-        const output = html("output", {}, show(this.values[k]));
+        const output = html("span", {class: "value"}, show(this.values[k]));
         const step = (high - low) / 400 || "any";
         const input = html("input", {type: "range", min: low, max: high, step, disabled: parameter.fixed});
         input.value = String(this.values[k]);

@@ -125,7 +125,7 @@ const scanView = {
     about: "The parameter is held at each value, all others are fitted again.",
     controls(card, context, again) {
         const names = context.model.model_parameters.filter((one) => !one.fixed).map((one) => one.name);
-        const chosen = context.model.poi ?? names[0];
+        const chosen = context.model.poi ?? "";
         const select = card.select("Parameter", [chosen, ...names.filter((one) => one !== chosen)]);
         const from = card.number("From", "", {placeholder: "best − 3 errors"});
         const to = card.number("To", "", {placeholder: "best + 3 errors"});
@@ -140,6 +140,10 @@ const scanView = {
         const [name, from, to, points] = [...card.controls.querySelectorAll("input, select")].map(
             (one) => /** @type {HTMLInputElement} */ (one).value
         );
+        if (!name) {
+            card.say("Choose a parameter.");
+            return;
+        }
         /** @type {FitAnswer} */
         const fit = context.fit ??=
             documentOf(await context.run(modelCommand(context.study, "fit", "--covariance")));
