@@ -14,14 +14,58 @@ bool takes_patchset(const struct command *command)
     return command->analysis.write_cells;
 }
 
+static paritas_status check_pois(struct session *session, const struct analysis *analysis)
+{
+    const char *name = session->arguments->command->name;
+    if (session->n_pois < 2) return PARITAS_OK;
+    if (analysis->several == POIS_ONE) return usage_failure(session, "%s takes one --poi", name);
+    if (analysis->several == POIS_IN_TURN && option_text(session, "--store"))
+        return usage_failure(session,
+                             "--store keeps the toys of one --poi: run each with a store of its own");
+    return PARITAS_OK;
+}
+
+/* An answer for each parameter of interest, with the others free. */
+static paritas_status run_in_turn(struct session *session, const struct analysis *analysis)
+{
+    struct writer *w = &session->writer;
+    if (session->json) {
+        write_object(w, NULL, true);
+        write_array(w, "answers", true);
+    }
+    for (size_t k = 0; k < session->n_pois; k++) {
+        session->job.pois = session->pois + k;
+        session->job.n_pois = 1;
+        void *result = elements(session, 1, analysis->result_size);
+        TRY(allocated(session));
+        TRY(analysis->analyse(session, result));
+        if (!session->json) {
+            text_format(&session->out, "%s", k > 0 ? "\n" : "");
+            analysis->write_text(session, result);
+            continue;
+        }
+        write_object(w, NULL, true);
+        write_string(w, "poi", poi_name(session));
+        analysis->write_keys(session, w, result);
+        write_close(w);
+    }
+    if (!session->json) return PARITAS_OK;
+    write_close(w);
+    write_provenance(session);
+    write_close(w);
+    return PARITAS_OK;
+}
+
 paritas_status analysis_run(struct session *session)
 {
     const struct analysis *analysis = analysis_of(session);
     if (analysis->check) TRY(analysis->check(session));
     if (wants_patchset(session->arguments)) return run_patches(session, analysis);
     TRY(load_model(session));
+    TRY(check_pois(session, analysis));
     if (analysis->needs_poi) TRY(require_poi(session));
     TRY(load_asimov(session));
+    if (session->n_pois > 1 && analysis->several == POIS_IN_TURN) return run_in_turn(session, analysis);
     void *result = elements(session, 1, analysis->result_size);
     TRY(allocated(session));
     TRY(analysis->analyse(session, result));

@@ -3,10 +3,12 @@
 #include "record_output.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct option options[] = {
     {"--par", OPTION_TEXT, "NAME",
-     "one of the two parameters; give it twice. Given once: with the parameter of interest"},
+     "one of the two parameters; give it twice. Given once: with the parameter of interest. "
+     "Default: two --poi"},
     {"--confidence", OPTION_PART, "CL", "confidence of a region; may be repeated; default: 0.6827 and 0.95"},
     {"--points", OPTION_COUNT, "N", "of each contour, 4 or more", "40"},
     OPTION_ASIMOV("use Asimov data"),
@@ -31,7 +33,12 @@ static paritas_status read_parameters(struct session *session, size_t parameters
         if (n == 2) return usage_failure(session, "--par can be given once or twice");
         TRY(paritas_model_parameter_index(session->context, session->model, given->text, &parameters[n++]));
     }
-    if (n == 0) return usage_failure(session, "a region needs two parameters: --par NAME --par NAME");
+    if (n == 0 && session->n_pois == 2) {
+        memcpy(parameters, session->pois, 2 * sizeof *parameters);
+        return PARITAS_OK;
+    }
+    if (n == 0)
+        return usage_failure(session, "a region needs two parameters: --par NAME --par NAME, or two --poi");
     if (n == 1) {
         TRY(require_poi(session));
         parameters[1] = parameters[0];
@@ -144,6 +151,7 @@ const struct command command_contour = {
     .analysis =
         {
             .result_size = sizeof(struct contours),
+            .several = POIS_TOGETHER,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,

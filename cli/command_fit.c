@@ -36,7 +36,8 @@ static paritas_status allocate(struct session *session, struct fitted *fitted)
     const size_t n = session->n_parameters;
     fitted->values = numbers(session, n);
     fitted->errors = numbers(session, n);
-    fitted->covariance = option_flag(session, "--covariance") ? numbers(session, n * n) : NULL;
+    const bool wants = option_flag(session, "--covariance") || session->n_pois > 1;
+    fitted->covariance = wants ? numbers(session, n * n) : NULL;
     fitted->down = numbers(session, n);
     fitted->up = numbers(session, n);
     fitted->states = elements(session, n, sizeof *fitted->states);
@@ -120,6 +121,19 @@ static paritas_status analyse(struct session *session, void *result)
     return PARITAS_OK;
 }
 
+/* A row and a column for each parameter of interest. */
+static void write_pois_covariance(struct session *session, struct writer *w, const struct fitted *fitted)
+{
+    write_array(w, "pois_covariance", true);
+    for (size_t i = 0; i < session->n_pois; i++) {
+        const double *row = fitted->covariance + session->pois[i] * session->n_parameters;
+        write_array(w, NULL, false);
+        for (size_t j = 0; j < session->n_pois; j++) write_number(w, NULL, row[session->pois[j]]);
+        write_close(w);
+    }
+    write_close(w);
+}
+
 static void write_keys(struct session *session, struct writer *w, const void *result)
 {
     const struct fitted *fitted = result;
@@ -139,10 +153,16 @@ static void write_keys(struct session *session, struct writer *w, const void *re
         write_close(w);
     }
     write_close(w);
-    if (!fitted->covariance) return;
+    if (session->n_pois > 1) write_pois_covariance(session, w, fitted);
+    if (!option_flag(session, "--covariance")) return;
     write_array(w, "covariance", true);
     for (size_t i = 0; i < n; i++) write_numbers(w, NULL, n, fitted->covariance + i * n);
     write_close(w);
+}
+
+static double correlation_of(const struct session *session, const struct fitted *fitted, size_t i, size_t j)
+{
+    return fitted->covariance[i * session->n_parameters + j] / (fitted->errors[i] * fitted->errors[j]);
 }
 
 /* The ten largest. */
@@ -156,7 +176,7 @@ static void write_correlations(struct session *session, const struct fitted *fit
     size_t n = session->n_parameters, found = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
-            double r = fitted->covariance[i * n + j] / (fitted->errors[i] * fitted->errors[j]);
+            double r = correlation_of(session, fitted, i, j);
             if (!(fabs(r) > 0.0) || (found == SHOWN && fabs(r) <= fabs(best[SHOWN - 1].r))) continue;
             size_t at = found < SHOWN ? found++ : SHOWN - 1;
             for (; at > 0 && fabs(best[at - 1].r) < fabs(r); at--) best[at] = best[at - 1];
@@ -204,6 +224,20 @@ static void write_parameters(struct session *session, const struct fitted *fitte
     table_close(&table);
 }
 
+/* With their correlations to those before. */
+static void print_pois(struct session *session, const struct fitted *fitted)
+{
+    text_format(&session->out, "Parameters of interest:");
+    for (size_t k = 0; k < session->n_pois; k++)
+        text_format(&session->out, "%s %s", k > 0 ? "," : "", parameter_name(session, session->pois[k]));
+    text_format(&session->out, "\n");
+    for (size_t i = 0; i < session->n_pois; i++)
+        for (size_t j = i + 1; j < session->n_pois; j++)
+            text_format(&session->out, "correlation of %s and %s: %+.3f\n",
+                        parameter_name(session, session->pois[i]), parameter_name(session, session->pois[j]),
+                        correlation_of(session, fitted, session->pois[i], session->pois[j]));
+}
+
 static void write_text(struct session *session, const void *result)
 {
     const struct fitted *fitted = result;
@@ -213,22 +247,27 @@ static void write_text(struct session *session, const void *result)
                 paritas_fit_status_name(r->status), r->iterations, r->edm, r->twice_nll);
     outside_print(out, &fitted->outside);
     if (fitted->starts.n > 0) starts_describe(out, &fitted->starts, r->twice_nll);
-    if (poi_name(session)) text_format(out, "Parameter of interest: %s\n", poi_name(session));
+    if (session->n_pois > 1)
+        print_pois(session, fitted);
+    else if (poi_name(session))
+        text_format(out, "Parameter of interest: %s\n", poi_name(session));
     text_format(out, "\n");
     write_parameters(session, fitted);
-    if (fitted->covariance) write_correlations(session, fitted);
+    if (option_flag(session, "--covariance")) write_correlations(session, fitted);
 }
 
 const struct command command_fit = {
     .name = "fit",
     .operands = "WORKSPACE",
     .summary = "best fit, with errors",
-    .description = "Errors come from the inverse of the exact second derivatives at the best fit. A "
-                   "parameter on its bound has none, and says so.",
+    .description =
+        "Errors come from the inverse of the exact second derivatives at the best fit. A "
+        "parameter on its bound has none, and says so. Several --poi are listed with their correlations.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
     .analysis =
         {
             .result_size = sizeof(struct fitted),
+            .several = POIS_TOGETHER,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,

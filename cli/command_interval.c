@@ -97,6 +97,7 @@ const struct command command_interval = {
         {
             .result_size = sizeof(struct interval),
             .needs_poi = true,
+            .several = POIS_IN_TURN,
             .check = check,
             .analyse = analyse,
             .write_keys = write_keys,

@@ -249,6 +249,7 @@ const struct command command_limit = {
         {
             .result_size = sizeof(struct limits),
             .needs_poi = true,
+            .several = POIS_IN_TURN,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,
@@ -260,6 +261,7 @@ const struct command command_limit = {
         {
             .result_size = sizeof(struct toy_limits),
             .needs_poi = true,
+            .several = POIS_IN_TURN,
             .check = check_toys,
             .analyse = analyse_toys,
             .write_keys = write_keys_toys,

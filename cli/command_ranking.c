@@ -82,6 +82,7 @@ const struct command command_ranking = {
         {
             .result_size = sizeof(struct ranking),
             .needs_poi = true,
+            .several = POIS_IN_TURN,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,

@@ -91,6 +91,9 @@ static paritas_status read_axes(struct session *session, struct axis axes[2], si
         if (*k == 2) return usage_failure(session, "--par can be given once or twice");
         TRY(read_axis(session, given->text, &axes[(*k)++]));
     }
+    if (*k > 0 && session->n_pois > 1)
+        return usage_failure(session,
+                             "--par names what is scanned; with several --poi each is scanned in turn");
     if (*k == 2) return refuse_ranges_of_a_grid(session);
     struct axis *axis = &axes[0];
     if (*k == 1) {
@@ -203,6 +206,7 @@ const struct command command_scan = {
     .analysis =
         {
             .result_size = sizeof(struct scan),
+            .several = POIS_IN_TURN,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,

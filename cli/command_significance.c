@@ -115,6 +115,7 @@ const struct command command_significance = {
         {
             .result_size = sizeof(paritas_significance_result),
             .needs_poi = true,
+            .several = POIS_IN_TURN,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,
@@ -123,6 +124,7 @@ const struct command command_significance = {
         {
             .result_size = sizeof(struct tested),
             .needs_poi = true,
+            .several = POIS_IN_TURN,
             .analyse = analyse_toys,
             .write_keys = write_keys_toys,
             .write_text = write_text_toys,

@@ -48,12 +48,16 @@ struct session;
 struct table;
 struct writer;
 
+/* Several parameters of interest: refused; an answer for each, with the others free; one answer of all. */
+enum several_pois { POIS_ONE, POIS_IN_TURN, POIS_TOGETHER };
+
 /* An analysis of one model, or of each patch of a set.
  *
  *   command line ─► check ─► model, data ─► analyse ─► write_keys (JSON), write_text or write_cells */
 struct analysis {
     size_t result_size;
     bool needs_poi;
+    enum several_pois several; /* what several --poi ask for */
     /* Checks beyond the tables of options; may be NULL. */
     paritas_status (*check)(struct session *session);
     /* Fills `result` (cleared before). Notes failed fits. Patch sets: several threads, a session each;

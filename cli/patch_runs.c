@@ -45,6 +45,7 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
     TRY(json_copy(session->context, run->background->root, run->background->label, &session->workspace));
     TRY(json_patch(session->context, session->workspace, outcome->operations, run->label));
     TRY(load_model(session));
+    if (session->n_pois > 1) return usage_failure(session, "a whole patch set takes one --poi");
     TRY(require_poi(session));
     TRY(run->analysis->analyse(session, outcome->result));
     outcome->not_converged = session->not_converged;

@@ -36,7 +36,9 @@ const struct option options_patches[] = {
 
 const struct option options_model[] = {
     {"--measurement", OPTION_TEXT, "NAME", "measurement; default: the first"},
-    {"--poi", OPTION_TEXT, "NAME", "parameter of interest; default: the measurement's; \"\": none"},
+    {"--poi", OPTION_TEXT, "NAME",
+     "parameter of interest; default: the measurement's; \"\": none. Repeated: several; all: those that the "
+     "measurement lists"},
     {"--normsys-code", OPTION_CHOICE, "0|1|2c|4|6", "interpolation of normsys", "4"},
     {"--histosys-code", OPTION_CHOICE, "0|1|2|2c|4p|5|6", "interpolation of histosys", "4p"},
     {"--clip-sample", OPTION_NUMBER, "RATE", "clip the rate of each sample in each bin from below"},
@@ -226,7 +228,7 @@ void session_clear(struct session *session)
     session->model = NULL;
     session->workspace = NULL;
     session->job = (paritas_job)PARITAS_JOB_DEFAULT;
-    session->n_parameters = session->n_main = session->n_aux = 0;
+    session->n_parameters = session->n_main = session->n_aux = session->n_pois = 0;
     session->not_converged = session->partial = session->wrong_usage = session->short_of_memory = false;
     session->context->message[0] = '\0';
 }
@@ -342,14 +344,17 @@ paritas_status load_workspace(struct session *session)
 static bool widens(const struct session *session, size_t parameter, double value)
 {
     const struct range bounds = bounds_of(session, parameter);
-    return (ptrdiff_t)parameter == poi_of(session) && value > bounds.upper &&
-           value <= infer_widest(bounds.lower, bounds.upper);
+    bool interests = (ptrdiff_t)parameter == poi_of(session);
+    for (size_t k = 0; k < session->job.n_pois; k++)
+        interests = interests || session->job.pois[k] == parameter;
+    return interests && value > bounds.upper && value <= infer_widest(bounds.lower, bounds.upper);
 }
 
-static void print_widening(const struct session *session, double value)
+static void print_widening(const struct session *session, size_t parameter, double value)
 {
     if (option_flag(session, "--quiet")) return;
-    fprintf(stderr, "paritas: the upper bound of %s was widened to %.6g\n", poi_name(session), value);
+    fprintf(stderr, "paritas: the upper bound of %s was widened to %.6g\n",
+            parameter_name(session, parameter), value);
 }
 
 paritas_status read_starts(struct session *session, double *start, unsigned char *fixed)
@@ -361,7 +366,7 @@ paritas_status read_starts(struct session *session, double *start, unsigned char
             TRY(paritas_model_parameter_index(session->context, session->model, given->text, &i));
             const struct range bounds = bounds_of(session, i);
             if (k == 1 && widens(session, i, given->number))
-                print_widening(session, given->number);
+                print_widening(session, i, given->number);
             else if (!in_range(bounds, given->number))
                 return paritas_refuse(session->context, "%s %s=%.10g lies outside the bounds [%.10g, %.10g]",
                                       options[k], given->text, given->number, bounds.lower, bounds.upper);
@@ -396,6 +401,55 @@ static paritas_status read_effort(struct session *session)
     return PARITAS_OK;
 }
 
+/* Does --poi ask for all that the measurement lists? */
+static bool asks_for_all(const struct session *session)
+{
+    const char *text = option_text(session, "--poi");
+    return text && strcmp(text, "all") == 0;
+}
+
+/* NULL: the measurement's. */
+static const char *first_poi(const struct session *session)
+{
+    size_t at = 0;
+    const struct given *given = option_next(session, "--poi", &at);
+    return given && !asks_for_all(session) ? given->text : NULL;
+}
+
+/* One of several makes job.pois: commands that take them in turn move on from it. */
+static paritas_status read_pois(struct session *session)
+{
+    const paritas_model *model = session->model;
+    size_t at = 0, n_given = 0, n = 0;
+    while (option_next(session, "--poi", &at)) n_given++;
+    const bool all = asks_for_all(session);
+    if (all && n_given > 1) return usage_failure(session, "--poi all cannot be combined with other names");
+    if (!all && n_given < 2) {
+        session->n_pois = poi_of(session) >= 0;
+        return PARITAS_OK;
+    }
+    session->n_pois = all ? paritas_model_poi_count(model) : n_given;
+    session->pois = elements(session, session->n_pois, sizeof *session->pois);
+    TRY(allocated(session));
+    if (all && session->n_pois > 0)
+        memcpy(session->pois, paritas_model_pois(model), session->n_pois * sizeof *session->pois);
+    at = 0;
+    for (const struct given *given; !all && (given = option_next(session, "--poi", &at)); n++) {
+        if (given->text[0] == '\0')
+            return usage_failure(session, "--poi \"\" says that there is none: give it alone");
+        TRY(paritas_model_parameter_index(session->context, model, given->text, &session->pois[n]));
+        for (size_t k = 0; k < n; k++)
+            if (session->pois[k] == session->pois[n])
+                return usage_failure(session, "--poi %s is given twice", given->text);
+    }
+    session->job.pois = session->pois;
+    session->job.n_pois = session->n_pois;
+    if (session->n_pois < 2) return PARITAS_OK;
+    if (option_given(session, "--asimov"))
+        return usage_failure(session, "--asimov holds one parameter of interest, and --poi names several");
+    return PARITAS_OK;
+}
+
 static paritas_status create_model(struct session *session)
 {
     static const paritas_normsys_code normsys_codes[] = {PARITAS_NORMSYS_CODE_0, PARITAS_NORMSYS_CODE_1,
@@ -406,7 +460,7 @@ static paritas_status create_model(struct session *session)
         PARITAS_HISTOSYS_CODE_4P, PARITAS_HISTOSYS_CODE_5, PARITAS_HISTOSYS_CODE_6};
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.measurement = option_text(session, "--measurement");
-    options.poi = option_text(session, "--poi");
+    options.poi = first_poi(session);
     options.normsys_code = normsys_codes[option_value(session, "--normsys-code")->choice];
     options.histosys_code = histosys_codes[option_value(session, "--histosys-code")->choice];
     options.clip_sample = option_flag(session, "--clip-sample");
@@ -428,6 +482,7 @@ paritas_status load_model(struct session *session)
     session->job.fixed = paritas_model_suggested_fixed(model);
     double *start;
     unsigned char *fixed;
+    TRY(read_pois(session));
     TRY(copy_starts(session, &start, &fixed));
     TRY(read_starts(session, start, fixed));
     return read_effort(session);
@@ -467,7 +522,7 @@ double range_value(struct range range, size_t k, size_t n)
 
 ptrdiff_t poi_of(const struct session *session)
 {
-    return paritas_model_poi_index(session->model);
+    return session->job.n_pois > 0 ? (ptrdiff_t)*session->job.pois : paritas_model_poi_index(session->model);
 }
 
 bool has_free_poi(const struct session *session)
@@ -641,9 +696,20 @@ void write_device(struct session *session)
                   paritas_precision_name(session->context));
 }
 
+static void write_pois(struct session *session)
+{
+    write_array(&session->writer, "pois", false);
+    for (size_t k = 0; k < session->n_pois; k++)
+        write_string(&session->writer, NULL, parameter_name(session, session->pois[k]));
+    write_close(&session->writer);
+}
+
 void write_provenance(struct session *session)
 {
-    write_string(&session->writer, "poi", poi_name(session));
+    if (session->n_pois < 2)
+        write_string(&session->writer, "poi", poi_name(session));
+    else
+        write_pois(session);
     write_device(session);
     write_string(&session->writer, "polish", polish_of(session));
 }

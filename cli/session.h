@@ -23,6 +23,8 @@ struct session {
     paritas_model *model;
     paritas_job job; /* arrays in the arena */
     size_t n_parameters, n_main, n_aux;
+    size_t n_pois; /* of --poi; 1 or 0 without several */
+    size_t *pois;  /* their numbers; job.pois has those of the analysis at work */
     bool json;
     bool no_fits;       /* no fit, so no polish */
     bool not_converged; /* exit code 1 */
@@ -85,7 +87,7 @@ const struct given *option_next(const struct session *session, const char *name,
 /* --patchset without --patch-name. */
 bool wants_patchset(const struct arguments *arguments);
 
-ptrdiff_t poi_of(const struct session *session); /* -1: none */
+ptrdiff_t poi_of(const struct session *session); /* the analysis' first; -1: none */
 const char *poi_name(const struct session *session);
 const char *parameter_name(const struct session *session, size_t parameter);
 /* Fails with exit code 2. */
@@ -143,7 +145,7 @@ extern const struct option options_patches[], options_model[], options_job[], op
 /* for statistics, which make many fits */
 #define GROUPS_STATISTIC {"Fit", options_statistic}, GROUPS_MODEL
 
-/* Last keys of every answer: poi, device, precision, polish. */
+/* Last keys of every answer: poi (or pois), device, precision, polish. */
 void write_provenance(struct session *session);
 /* device, precision */
 void write_device(struct session *session);

@@ -56,6 +56,10 @@ typedef struct paritas_job {
     unsigned starts;
     /* Of each fit, also of those behind a statistic. 0: the method's (paritas_fit_options). Toys: 200. */
     unsigned max_iterations;
+    /* Parameters of interest of a statistic, by number. A function of one parameter of interest takes the
+     * first; the others are free. NULL, 0: the model's. */
+    size_t n_pois;
+    const size_t *pois;
 } paritas_job;
 #define PARITAS_JOB_DEFAULT PARITAS_INIT(paritas_job)
 

@@ -142,6 +142,10 @@ PARITAS_API const char *paritas_model_parameter_name(const paritas_model *model,
 PARITAS_API paritas_status paritas_model_parameter_index(paritas_context *context, const paritas_model *model,
                                                          const char *name, size_t *index);
 PARITAS_API ptrdiff_t paritas_model_poi_index(const paritas_model *model); /* -1: none */
+/* Parameters of interest that the measurement lists (`pois` of its config); paritas_model_poi_index
+ * has the first. Named in the options: it alone. */
+PARITAS_API size_t paritas_model_poi_count(const paritas_model *model);
+PARITAS_API const size_t *paritas_model_pois(const paritas_model *model); /* poi_count, owned by the model */
 /* Arrays of parameter_count entries, owned by the model. */
 PARITAS_API const double *paritas_model_suggested_init(const paritas_model *model);
 PARITAS_API const double *paritas_model_lower_bounds(const paritas_model *model);

@@ -149,10 +149,12 @@ PARITAS_API paritas_status paritas_significance(paritas_context *context, const 
 
 /* ---- profile likelihood ------------------------------------------------------------------------- */
 
+#define PARITAS_SCAN_PARAMETERS_MOST 8
 #define PARITAS_SCAN_POINT_FIELDS(FIELD, R)                                                        \
     FIELD(R, double, q, , "q", "", "twice the NLL, less its value at the best fit, not below 0")   \
     FIELD(R, double, twice_nll, , "twice_nll", "", "twice the NLL with the parameters fixed here") \
-    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")
+    FIELD(R, paritas_fit_status, status, , "status", "", "outcome of the fit")                     \
+    FIELD(R, double, p, , "", "", "chi-squared probability of q, a degree of freedom a parameter")
 typedef struct paritas_scan_point {
     size_t size;
     PARITAS_SCAN_POINT_FIELDS(PARITAS_MEMBER, )
@@ -162,7 +164,7 @@ typedef struct paritas_scan_point {
  * PARITAS_SCAN_REQUEST_DEFAULT. */
 typedef struct paritas_scan_request {
     size_t size;
-    size_t n_parameters; /* 1 or 2 */
+    size_t n_parameters; /* 1 to PARITAS_SCAN_PARAMETERS_MOST */
     const size_t *parameters;
     size_t n_points;
     const double *values;       /* n_points rows of n_parameters */
@@ -172,7 +174,9 @@ typedef struct paritas_scan_request {
 } paritas_scan_request;
 #define PARITAS_SCAN_REQUEST_DEFAULT PARITAS_INIT(paritas_scan_request)
 
-/* Profile likelihood over one or two parameters. Every point starts from the free fit. */
+/* Profile likelihood over one or more parameters. A single point tests several parameters together, with q as
+ * the statistic t_mu (arXiv:1007.1727, eq. 8) and p as its p-value. A value beyond the upper bound of a
+ * parameter of interest widens that bound. */
 PARITAS_API paritas_status paritas_scan(paritas_context *context, const paritas_model *model,
                                         const paritas_job *job, const paritas_scan_request *request);
 

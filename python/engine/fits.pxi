@@ -22,13 +22,13 @@ cdef inline const double *row_of(object array, Py_ssize_t i, Py_ssize_t n):
 cdef class Job:
     """What a fit is given; None: the model's own. With `rows`: arrays have a row a fit, or one for all."""
 
-    cdef readonly object data, start, lower, upper, fixed, rows
+    cdef readonly object data, start, lower, upper, fixed, rows, pois
     cdef paritas_job one
     cdef paritas_job *c # n jobs
     cdef Py_ssize_t n
 
     def __cinit__(self, Model model not None, data=None, start=None, lower=None, upper=None, fixed=None,
-                  rows=None, unsigned starts=0, unsigned max_iterations=0):
+                  rows=None, unsigned starts=0, unsigned max_iterations=0, pois=None):
         cdef Py_ssize_t p = model.parameter_count, i
         cdef const unsigned char *first
         cdef bint several
@@ -44,6 +44,8 @@ cdef class Job:
             self.c = <paritas_job *>calloc(self.n + 1, sizeof(paritas_job))
             if self.c == NULL:
                 raise MemoryError()
+        if pois is not None:
+            self.pois = np.array(pois, dtype=np.uintp)
         first = <const unsigned char *>address(self.fixed)
         several = self.fixed is not None and self.fixed.size > p
         for i in range(self.n):
@@ -52,6 +54,8 @@ cdef class Job:
             self.c[i].data = row_of(self.data, i, model.data_count)
             self.c[i].start = row_of(self.start, i, p)
             self.c[i].lower, self.c[i].upper = row_of(self.lower, i, p), row_of(self.upper, i, p)
+            if self.pois is not None:
+                self.c[i].n_pois, self.c[i].pois = len(self.pois), <const size_t *>address(self.pois)
             if first != NULL:
                 self.c[i].fixed = first + (i * p if several else 0)
 

@@ -51,6 +51,7 @@ cdef class Model:
     cdef readonly object data, suggested_init, lower_bounds, upper_bounds, suggested_fixed, constraint_widths
     cdef list names
     cdef readonly object poi_index                 # int or None
+    cdef readonly list poi_indices                 # of all that the measurement lists
     cdef readonly list channel_layout              # (name, bins, [samples])
     cdef readonly Document document
     cdef readonly dict options                     # of __cinit__, as given
@@ -105,6 +106,7 @@ cdef class Model:
         self.suggested_fixed.flags.writeable = False
         self.names = [paritas_model_parameter_name(m, s).decode() for s in range(n)]
         self.poi_index = paritas_model_poi_index(m) if paritas_model_poi_index(m) >= 0 else None
+        self.poi_indices = [paritas_model_pois(m)[s] for s in range(paritas_model_poi_count(m))]
         self.channel_layout = [(paritas_model_channel_name(m, c).decode(), paritas_model_channel_bins(m, c),
                                 [paritas_model_sample_name(m, c, s).decode()
                                  for s in range(paritas_model_sample_count(m, c))])

@@ -31,13 +31,13 @@ def significance(Model model not None, Job job, Engine engine=None, progress=Non
 
 
 def scan(Model model not None, Job job, parameters, values, Engine engine=None, progress=None):
-    """Over one or two parameters (indices) at n points (n, k): `best`, a row of paritas_fit_result,
+    """Over k parameters (indices) at n points (n, k): `best`, a row of paritas_fit_result,
     `best_parameters`, and `points`, rows of paritas_scan_point."""
     cdef paritas_scan_request request = paritas_scan_request_default
-    cdef size_t which[2]
+    cdef size_t which[PARITAS_SCAN_PARAMETERS_MOST]
     cdef Py_ssize_t k = len(parameters), i
-    if k not in (1, 2):
-        raise InvalidArgument(f"parameters: one or two are scanned, not {k}")
+    if not 1 <= k <= PARITAS_SCAN_PARAMETERS_MOST:
+        raise InvalidArgument(f"parameters: 1 to {PARITAS_SCAN_PARAMETERS_MOST} are scanned, not {k}")
     for i in range(k):
         which[i] = parameters[i]
     cdef Array at = matrix(values, k, "values"), points = new_rows("paritas_scan_point", at.n)

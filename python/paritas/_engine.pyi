@@ -1,7 +1,7 @@
 """Types of the C library's Python module. Arguments: see python/engine/*.pxi. Rows of records and answers of
 several arrays are Any."""
 
-from typing import Any, Callable, Mapping
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,6 +103,7 @@ class Model:
     @property
     def parameter_names(self) -> list[str]: ...
     poi_index: int | None
+    poi_indices: list[int]
     channel_layout: list[tuple[str, int, list[str]]]
     document: Document
     options: dict[str, Any]
@@ -122,6 +123,7 @@ class Job:
         rows: int | None = None,
         starts: int = 0,
         max_iterations: int = 0,
+        pois: Sequence[int] | None = None,
     ) -> None: ...
 
 class FitOptions:

@@ -34,9 +34,13 @@ class Keywords(FitKeywords, total=False):
     max_iterations: int  #: of each fit; 0: the default, 200
 
 
-class StatisticKeywords(Keywords, total=False):
+class ProfileKeywords(Keywords, total=False):
     #: fits behind each number; 1: the usual start alone; 0: more where there are signs of several minima
     starts: int
+
+
+class StatisticKeywords(ProfileKeywords, total=False):
+    poi: str | None  #: the parameter of interest, others free; None: the model's
 
 
 class RunKeywords(Keywords, total=False):
@@ -70,17 +74,22 @@ class Call:
         what: str = "",
         at: Floats | None = None,
         data: ArrayLike | None = None,
+        pois: Sequence[int] | None = None,
     ) -> None:
-        """what: the jobs of a bar. at: where toys are drawn and, by default, fits start."""
-        if not given and at is None:
+        """what: the jobs of a bar. at: where toys are drawn and, by default, fits start. pois: by index."""
+        if not given and at is None and pois is None:
             self.engine, self._told = engine(), None
             self.job = None if data is None else _engine.Job(model, data)
             return
         check_keywords(function, given)
         get = given.get
-        effort = {
+        effort: dict[str, Any] = {
             name: whole(given[name], name, bits=32) for name in ("starts", "max_iterations") if name in given
         }
+        if pois is not None:
+            effort["pois"] = pois
+        elif given.get("poi") is not None:
+            effort["pois"] = [of_interest(function, model, given["poi"])]
         self.job = job_of(model, get("data", data), get("init"), get("bounds"), get("fixed"), at, **effort)
         self.engine = engine(get("device"), get("precision"), get("threads"))
         progress = get("progress")
@@ -95,6 +104,17 @@ class Call:
             self._told.__exit__(*raised)
 
 
+def of_interest(function: Any, model: Model, poi: Any) -> int:
+    """Index of the parameter of interest that a call names."""
+    if isinstance(poi, str):
+        return model.index(poi)
+    what = getattr(function, "__name__", "the function")
+    raise _engine.InvalidArgument(
+        f"{what}: poi: one name is wanted, not {poi!r}; {{name: model.{what}(poi=name) for name in ...}} "
+        "answers for each of several"
+    )
+
+
 def job_of(
     model: Model,
     data: ArrayLike | None = None,
@@ -103,9 +123,9 @@ def job_of(
     fixed: Fixed | None = None,
     at: Floats | None = None,
     rows: int | None = None,
-    **effort: int,
+    **effort: Any,
 ) -> _engine.Job | None:
-    """None: the model's own. rows: number of fits. effort: starts, max_iterations."""
+    """None: the model's own. rows: number of fits. effort: starts, max_iterations, pois."""
     if init is None and bounds is None and fixed is None and at is None:
         if data is None and rows is None and not effort:
             return None

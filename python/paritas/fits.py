@@ -45,6 +45,7 @@ def fit(
     max_iterations: int = 0,
     population: int = 0,
     seed: int = 0,
+    poi: str | Sequence[str] | None = None,
     **given: Unpack[FitKeywords],
 ) -> FitResult:
     """The best fit. A failed fit does not raise: see `status`.
@@ -54,8 +55,12 @@ def fit(
         fit converged. minimizer: "newton", "lbfgsb" or "de" (with population and seed). max_iterations 0: the
         method's default. data: main, then auxiliary (None: observed). init, bounds, fixed: by name or as
         arrays; the rest is the model's, its start moved into the bounds. device: "cpu", "opencl", "cuda",
-        "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto"."""
+        "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto". poi: parameters of interest,
+        by name; they are free unless fixed, and only named in the result."""
     model = model_of(model)
+    pois = [poi] if isinstance(poi, str) else list(poi or model.poi_names[:1])
+    for name in pois:
+        model.index(name)
     options = _options(minimizer, max_iterations, population, seed)
     call = Call(fit, model, given, "fit", data=data)
     search: SeveralStarts | None = None
@@ -89,7 +94,8 @@ def fit(
         errors=answers.errors,
         covariance=answers.covariance,
         states=states,
-        poi=model.poi_name,
+        poi=pois[0] if pois else None,
+        pois=pois,
         device=call.engine.device,
         precision=call.engine.precision,
         starts=None if search is None else search.outcome(float(answers.results[0]["twice_nll"])),

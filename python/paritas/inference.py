@@ -14,7 +14,17 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from .arrays import numbers
-from .calls import Bounds, Call, Fixed, Keywords, StatisticKeywords, fixed_of, job_of, start_of
+from .calls import (
+    Bounds,
+    Call,
+    Fixed,
+    Keywords,
+    ProfileKeywords,
+    StatisticKeywords,
+    fixed_of,
+    job_of,
+    start_of,
+)
 from .fits import check_of, fit
 from .keywords import Place, check_keywords, takes
 from .model import FUNCTIONS, Channel, Model, ModelLike, Values, model_of
@@ -41,7 +51,12 @@ if TYPE_CHECKING:
 
 @overload
 def hypotest(
-    model: ModelLike, mu: float = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike,
+    mu: float = 1.0,
+    *,
+    test_stat: str = "qtilde",
+    poi: str | None = None,
+    **given: Unpack[ProfileKeywords],
 ) -> HypotestResult: ...
 @overload
 def hypotest(
@@ -49,20 +64,53 @@ def hypotest(
     mu: Sequence[float] | Floats,
     *,
     test_stat: str = "qtilde",
-    **given: Unpack[StatisticKeywords],
+    poi: str | None = None,
+    **given: Unpack[ProfileKeywords],
 ) -> list[HypotestResult]: ...
+@overload
+def hypotest(
+    model: ModelLike,
+    mu: float | Sequence[float] | Floats = 1.0,
+    *,
+    poi: list[str] | tuple[str, ...],
+    **given: Unpack[ProfileKeywords],
+) -> ScanResult: ...
 
 
 def hypotest(
-    model: ModelLike, mu: Any = 1.0, *, test_stat: str = "qtilde", **given: Unpack[StatisticKeywords]
+    model: ModelLike,
+    mu: Any = 1.0,
+    *,
+    test_stat: str = "qtilde",
+    poi: Any = None,
+    **given: Unpack[ProfileKeywords],
 ) -> Any:
     """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
-    and Asimov set. test_stat: "qtilde", "q", "q0"."""
+    and Asimov set. test_stat: "qtilde", "q", "q0". poi: a name, others free; None: the model's. Several names
+    are tested together at mu, a value each or one for all: a scan of one point, with q and its p-value `p`.
+    """
     model = model_of(model)
+    if poi is not None and not isinstance(poi, str):
+        return _together(model, mu, list(poi), test_stat, given)
+    named = {} if poi is None else {"poi": poi}
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
-    with Call(hypotest, model, given, "tests") as call:
+    with Call(hypotest, model, {**given, **named}, "tests") as call:
         rows = _engine.hypotest(model, call.job, test_stat, mu if several else (mu,), call.engine, call.tell)
     return [HypotestResult(row) for row in rows] if several else HypotestResult(rows[0])
+
+
+def _together(model: Model, mu: Any, names: list[str], test_stat: str, given: Any) -> ScanResult:
+    check_keywords(hypotest, given)
+    if test_stat != "qtilde":
+        raise _engine.InvalidArgument(
+            "hypotest: test_stat is for one parameter of interest; several are tested by their profile "
+            "likelihood ratio"
+        )
+    if not isinstance(mu, (float, int)) and len(mu) != len(names):
+        raise _engine.InvalidArgument(f"hypotest: mu: {len(names)} values are wanted, not {len(mu)}")
+    values = np.broadcast_to(numbers(mu), (len(names),))[np.newaxis]
+    which = [model.index(name) for name in names]
+    return _scan(model, which, values, Call(hypotest, model, given, "tests", pois=which))
 
 
 def upper_limit(
@@ -83,9 +131,9 @@ def significance(model: ModelLike, **given: Unpack[StatisticKeywords]) -> Signif
 
 
 def scan(
-    model: ModelLike, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[StatisticKeywords]
+    model: ModelLike, *parameters: Any, values: ArrayLike | None = None, **given: Unpack[ProfileKeywords]
 ) -> ScanResult:
-    """Profile likelihood over one or two parameters.
+    """Profile likelihood over one to eight parameters.
 
     Arguments are (name, values): scan(model, ("mu", [0, 1, 2])) or scan(model, ("mu", mus), ("JES", alphas)),
     whose grid varies the second first. Or names (default: the parameter of interest), with points in `values`
@@ -105,8 +153,11 @@ def scan(
         names = [name for name, _ in parameters]
         axes = np.meshgrid(*(numbers(axis) for _, axis in parameters), indexing="ij")
         points = np.stack([axis.ravel() for axis in axes], axis=1)
-    which = [model.index(name) for name in names]
-    with Call(scan, model, given, "scan") as call:
+    return _scan(model, [model.index(name) for name in names], points, Call(scan, model, given, "scan"))
+
+
+def _scan(model: Model, which: list[int], points: Floats, call: Call) -> ScanResult:
+    with call:
         found = _engine.scan(model, call.job, which, points, call.engine, call.tell)
     return ScanResult(
         found.points,
@@ -123,7 +174,7 @@ def contour(
     *parameters: str,
     confidence: float | Sequence[float] = (0.68268949213708585, 0.95),
     points: int = 40,
-    **given: Unpack[StatisticKeywords],
+    **given: Unpack[ProfileKeywords],
 ) -> ContourResult:
     """Edges of confidence regions of two parameters; one is paired with the parameter of interest. `points`
     of each region. Twice the NLL rises to -2 ln(1 - confidence): 2.30, 5.99."""
@@ -156,7 +207,8 @@ def ranking(model: ModelLike, *, top: int | None = None, **given: Unpack[Statist
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
     with Call(ranking, model, given, "ranking") as call:
         rows = _engine.ranking(model, call.job, call.engine, call.tell)[:top]
-    return RankingResult(rows, poi=_poi(model), names=[model.parameter_names[i] for i in rows["parameter"]])
+    poi = given.get("poi") or _poi(model)
+    return RankingResult(rows, poi=poi, names=[model.parameter_names[i] for i in rows["parameter"]])
 
 
 def breakdown(
@@ -175,7 +227,7 @@ def breakdown(
     with Call(breakdown, model, given, "breakdown") as call:
         found = _engine.breakdown(model, call.job, patterns, call.engine, call.tell)
     parts = BreakdownGroups(found.groups, names=list(groups))
-    return BreakdownResult(found.result, poi=_poi(model), groups=parts)
+    return BreakdownResult(found.result, poi=given.get("poi") or _poi(model), groups=parts)
 
 
 def predict(
@@ -275,7 +327,8 @@ def _poi(model: Model) -> str:
     return model.poi_name
 
 
-takes(StatisticKeywords, hypotest, upper_limit, significance, scan, contour, ranking, breakdown)
+takes(StatisticKeywords, hypotest, upper_limit, significance, ranking, breakdown)
+takes(ProfileKeywords, scan, contour)
 takes(Keywords, goodness_of_fit)
 takes(Place, asimov_data)
 

@@ -68,6 +68,11 @@ class Model(_engine.Model):
         return None if self.poi_index is None else self.parameter_names[self.poi_index]
 
     @property
+    def poi_names(self) -> list[str]:
+        """Parameters of interest that the measurement lists; poi_name is the first."""
+        return [self.parameter_names[i] for i in self.poi_indices]
+
+    @property
     def channels(self) -> list[Channel]:
         first, found = 0, []
         for name, bins, samples in self.channel_layout:

@@ -62,7 +62,7 @@ class Starts:
 
 class FitResult(fields.fit_result):
     """A best fit. `values`, `errors` and `states` are in the order of `names`. `covariance` is 0 for fixed
-    parameters. poi: the parameter of interest.
+    parameters. pois: the parameters of interest; poi: the first.
 
     `status` is "converged" only if the conditions were checked at `values`."""
 
@@ -72,6 +72,7 @@ class FitResult(fields.fit_result):
     covariance: Floats | None
     states: list[str] | None
     poi: str | None
+    pois: list[str]
     device: str
     precision: str
     starts: Starts | None
@@ -209,7 +210,7 @@ class _Profiled:
 
 
 class ScanResult(_Profiled, fields.scan_point_rows):
-    """Profile likelihood over one or two `parameters`. Row i of `values` (points, parameters) is a point.
+    """Profile likelihood over one or more `parameters`. Row i of `values` (points, parameters) is a point.
     best_fit: status and numbers of the free fit; best_values: its parameters; best: the scanned ones."""
 
     values: Floats

@@ -79,6 +79,8 @@ struct frozen {
     const char *no_expectation;    /* the reason, or NULL */
     char *const *names;
     ptrdiff_t poi;                /* -1: none */
+    const size_t *pois;           /* n_pois of the measurement, `poi` first; NULL: `poi` alone */
+    size_t n_pois;                /* only with `pois` */
     const uint32_t *slot_of;      /* n_parameters */
     const uint32_t *place_of;     /* n_data - n_templates */
     const double *slot_template;  /* n_slots: padding values, else 0 */

@@ -27,6 +27,20 @@ ANSWER(const unsigned char *, suggested_fixed, fixed, NULL)
 ANSWER(const double *, constraint_widths, width, NULL)
 ANSWER(const double *, data, data, NULL)
 
+size_t paritas_model_poi_count(const paritas_model *given)
+{
+    if (!given) return 0;
+    const struct frozen *model = paritas_model_frozen(given);
+    return model->pois ? model->n_pois : model->poi >= 0;
+}
+
+const size_t *paritas_model_pois(const paritas_model *given)
+{
+    if (paritas_model_poi_count(given) == 0) return NULL;
+    const struct frozen *model = paritas_model_frozen(given);
+    return model->pois ? model->pois : (const size_t *)&model->poi;
+}
+
 size_t paritas_model_aux_count(const paritas_model *given)
 {
     if (!given) return 0;

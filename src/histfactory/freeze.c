@@ -214,6 +214,8 @@ static bool write_maps(struct freezer *f)
     struct frozen *frozen = &f->model->frozen;
     struct frozen_maps maps;
     frozen->poi = f->spec->poi;
+    frozen->n_pois = f->spec->n_pois;
+    if (frozen->n_pois > 0) frozen->pois = f->spec->pois;
     frozen->n_parameters = f->spec->n_parameters;
     frozen->n_slots = f->n.slots;
     frozen->n_main = f->spec->n_main;

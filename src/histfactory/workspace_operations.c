@@ -220,15 +220,22 @@ static bool rename_node(paritas_workspace *document, struct json *node, const pa
     return true;
 }
 
-/* Also the parameter of interest of a measurement. */
+static bool rename_pois(const struct visit *visit, struct json *config)
+{
+    bool good = rename_node(visit->document, member(config, "poi"), visit->lists[MODIFIER]);
+    struct json *further = member(config, "pois");
+    for (struct json *child = further ? further->first : NULL; good && child; child = child->next)
+        good = rename_node(visit->document, child, visit->lists[MODIFIER]);
+    return good;
+}
+
+/* Also the parameters of interest of a measurement. */
 static bool rename_children(struct visit *visit, struct json *array, kind what)
 {
     bool good = true;
     for (struct json *child = array->first; good && child; child = child->next) {
         good = rename_node(visit->document, member(child, "name"), visit->lists[what]);
-        if (good && what == MEASUREMENT)
-            good =
-                rename_node(visit->document, member(member(child, "config"), "poi"), visit->lists[MODIFIER]);
+        if (good && what == MEASUREMENT) good = rename_pois(visit, member(child, "config"));
     }
     return good;
 }
@@ -321,7 +328,8 @@ static paritas_status join_configs(struct combine *combine, const char *array, s
     if (combine->join != OUTER) return PARITAS_OK;
     struct json *config = member(twin, "config"), *parameters = member(config, "parameters");
     const struct json *other = json_get(item, "config");
-    if (!json_equal(json_get(config, "poi"), json_get(other, "poi")))
+    if (!json_equal(json_get(config, "poi"), json_get(other, "poi")) ||
+        !json_equal(json_get(config, "pois"), json_get(other, "pois")))
         return refuse_join(combine, array, item, "is in both with different parameters of interest");
     for (const struct json *parameter = json_get(other, "parameters")->first; parameter;
          parameter = parameter->next) {

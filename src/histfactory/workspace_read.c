@@ -141,6 +141,25 @@ static paritas_status find_measurement(const struct hf_raw *raw, const char *mea
     return status;
 }
 
+/* Parameters that the model lacks are left out: a patch may have removed their modifier. */
+static paritas_status find_further_pois(const struct hf_raw *raw,
+                                        const struct hf_raw_measurement *measurement, struct hf_spec *spec)
+{
+    spec->pois = arena_array(raw->keep, measurement->n_pois + 1, sizeof *spec->pois);
+    if (!spec->pois) return paritas_fail_memory(raw->source.context);
+    for (uint32_t k = 0; k < measurement->n_pois; k++) {
+        const struct hf_name *name = hf_names_find(&raw->names, measurement->pois[k]);
+        if (!name || name->set == 0) continue;
+        const struct hf_set *set = &spec->sets[name->set - 1];
+        if (set->size != 1)
+            return paritas_refuse(raw->source.context,
+                                  "%s: pois: \"%.200s\" is a set of %u parameters and cannot be of interest",
+                                  raw->source.label, set->name, set->size);
+        spec->pois[spec->n_pois++] = set->first;
+    }
+    return PARITAS_OK;
+}
+
 static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, const char *asked,
                                struct hf_spec *spec)
 {
@@ -166,7 +185,7 @@ static paritas_status find_poi(const struct hf_raw *raw, uint32_t measurement, c
     }
     spec->poi = (int32_t)set->first;
     spec->poi_name = set->name;
-    return PARITAS_OK;
+    return asked ? PARITAS_OK : find_further_pois(raw, &raw->measurements[measurement], spec);
 }
 
 static paritas_status read_into(paritas_context *context, const paritas_workspace *workspace,

@@ -97,6 +97,8 @@ struct hf_raw_measurement {
     uint32_t n_configs;
     struct hf_raw_config *configs;
     const char *poi;
+    uint32_t n_pois; /* of member `pois`; 0: absent */
+    const char **pois;
 };
 
 /* A checked document, in file order until hf_raw_sort. */

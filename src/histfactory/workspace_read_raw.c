@@ -267,17 +267,39 @@ static paritas_status read_config(void *user, const struct hf_place *place, cons
     return PARITAS_OK;
 }
 
+/* Member `pois` of a measurement's configuration, beyond pyhf's schema: `poi` and further ones. */
+static paritas_status read_pois(struct hf_raw *raw, const struct hf_place *at, const struct json *list,
+                                struct hf_raw_measurement *measurement)
+{
+    measurement->pois = arena_array(raw->scratch, list->count, sizeof *measurement->pois);
+    if (!measurement->pois) return paritas_fail_memory(raw->source.context);
+    for (const struct json *item = list->first; item; item = item->next) {
+        const uint32_t k = measurement->n_pois;
+        const struct hf_place *place = HF_MEMBER_AT(at, "pois", k);
+        TRY(hf_expect(place, item, HF_STRING));
+        for (uint32_t i = 0; i < k; i++)
+            if (hf_same(measurement->pois[i], item->text))
+                return hf_refuse(place, "\"%.200s\" is already pois[%u]", item->text, i);
+        measurement->pois[measurement->n_pois++] = item->text;
+    }
+    if (hf_same(measurement->pois[0], measurement->poi)) return PARITAS_OK;
+    return hf_refuse(HF_MEMBER_AT(at, "pois", 0), "must be \"%.200s\", the name in poi, found \"%.200s\"",
+                     measurement->poi, measurement->pois[0]);
+}
+
 static paritas_status read_measurement(void *user, const struct hf_place *place, const struct json *node)
 {
     struct hf_raw *raw = user;
     struct hf_raw_measurement *measurement = &raw->measurements[place->index];
-    const struct json *name, *config, *poi, *parameters;
+    const struct json *name, *config, *poi, *pois, *parameters;
     const struct hf_place *at = HF_MEMBER(place, "config");
     TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"config", HF_ANY, &config}));
     TRY(read_name(raw, name, &measurement->name));
     TRY(refuse_twice(place, measurement->name, &measurement->name->measurement));
-    TRY(HF_FIELDS(at, config, false, {"poi", HF_STRING, &poi}, {"parameters", HF_ARRAY, &parameters}));
+    TRY(HF_FIELDS(at, config, false, {"poi", HF_STRING, &poi}, {"pois", HF_FILLED_ARRAY | HF_OPTIONAL, &pois},
+                  {"parameters", HF_ARRAY, &parameters}));
     measurement->poi = poi->text;
+    if (pois) TRY(read_pois(raw, at, pois, measurement));
     return read_array(raw, at, "parameters", parameters, read_config, sizeof *measurement->configs,
                       &measurement->configs, &measurement->n_configs);
 }

@@ -75,6 +75,8 @@ struct hf_spec {
     uint32_t n_channels, n_sets;
     uint32_t n_parameters, n_main, n_aux;
     int32_t poi;            /* index; -1: none */
+    uint32_t n_pois;        /* of the measurement, if it lists several; else 0 */
+    size_t *pois;           /* their indices, `poi` first */
     const char *poi_name;   /* NULL: none */
     const char *unused_poi; /* POI of the measurement that the model lacks; NULL: none */
 };

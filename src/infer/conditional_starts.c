@@ -50,13 +50,14 @@ paritas_status infer_variance(struct infer *infer, struct infer_profile *profile
     return profile_response(infer, profile, parameter, response, variance);
 }
 
-/* Moves `start` from the free fit along the response, within the bounds. */
+/* Moves `start` from the free fit along the response, within the bounds. Each of three or more values moves
+ * it as if it were alone: a start need not be better. */
 static paritas_status predict_start(struct infer *infer, const struct infer_point *point, double *start,
                                     double *response)
 {
     struct infer_profile *profile = point->profile;
     size_t n = infer->n_parameters;
-    double variance, step[INFER_FIXED_MAX] = {0.0, 0.0};
+    double variance, step[INFER_FIXED_MAX] = {0.0};
     for (size_t j = 0; j < point->k; j++)
         step[j] = point->value[j] - profile->parameters[point->parameter[j]];
     if (point->k == 2) {

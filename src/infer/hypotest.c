@@ -22,7 +22,7 @@ static paritas_status hypotest(struct infer *infer, paritas_test_statistic stati
     TRY(asymptotic_test(&a, n_points, points, false));
     for (size_t i = 0; i < n; i++) {
         asymptotic_result(&a, &points[i < n_points ? i : 0], &results[i]);
-        results[i].bound_widened = infer->upper[infer->poi] > infer->upper_before;
+        results[i].bound_widened = infer->upper[infer->poi] > infer->upper_given[infer->poi];
     }
     return PARITAS_OK;
 }

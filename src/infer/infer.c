@@ -12,6 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The largest bound that the parameter of interest is widened to. */
+static double widest_of(const struct infer *infer, size_t poi)
+{
+    return infer_widest(infer->base.lower[poi], infer->upper_given[poi]);
+}
+
 static paritas_status find_widths(struct infer *infer, const struct frozen *frozen)
 {
     infer->widths = frozen->width;
@@ -22,6 +28,19 @@ static paritas_status find_widths(struct infer *infer, const struct frozen *froz
     memcpy(widths, frozen->width, infer->n_parameters * sizeof *widths);
     frozen->family->constraint_widths(frozen, frozen_templates(frozen, infer->base.data), widths);
     infer->widths = widths;
+    return PARITAS_OK;
+}
+
+static paritas_status find_pois(struct infer *infer)
+{
+    const bool own = infer->base.pois != NULL && infer->base.n_pois > 0;
+    infer->pois = own ? infer->base.pois : paritas_model_pois(infer->model);
+    infer->n_pois = own ? infer->base.n_pois : paritas_model_poi_count(infer->model);
+    for (size_t k = 0; k < infer->n_pois; k++)
+        if (infer->pois[k] >= infer->n_parameters)
+            return paritas_refuse(infer->context, "pois[%zu]: the model has no parameter %zu", k,
+                                  infer->pois[k]);
+    if (infer->n_pois > 0) infer->widest = widest_of(infer, infer->pois[0]);
     return PARITAS_OK;
 }
 
@@ -46,6 +65,7 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     if (infer->base.lower == NULL) infer->base.lower = paritas_model_lower_bounds(model);
     if (infer->base.fixed == NULL) infer->base.fixed = paritas_model_suggested_fixed(model);
     const double *upper = infer->base.upper != NULL ? infer->base.upper : paritas_model_upper_bounds(model);
+    infer->upper_given = upper;
     infer->upper = infer_reals(infer, infer->n_parameters, 1);
     TRY(infer_memory(infer));
     memcpy(infer->upper, upper, infer->n_parameters * sizeof *upper);
@@ -53,16 +73,11 @@ paritas_status infer_open(struct infer *infer, paritas_context *context, const p
     TRY(find_widths(infer, paritas_model_frozen(model)));
     infer->poi = infer->n_parameters;
     infer->tests = needs_poi;
-    const ptrdiff_t poi = paritas_model_poi_index(model);
-    if (poi >= 0) {
-        const double lower = infer->base.lower[poi];
-        infer->upper_before = infer->upper[poi];
-        infer->widest = infer_widest(lower, infer->upper[poi]);
-    }
+    TRY(find_pois(infer));
     if (!needs_poi) return PARITAS_OK;
-    if (poi < 0) return paritas_refuse(context, "the model has no parameter of interest");
-    infer->poi = (size_t)poi;
-    if (infer->base.fixed[poi])
+    if (infer->n_pois == 0) return paritas_refuse(context, "the model has no parameter of interest");
+    infer->poi = infer->pois[0];
+    if (infer->base.fixed[infer->poi])
         return paritas_refuse(context, "the parameter of interest '%s' is fixed",
                               paritas_model_parameter_name(model, infer->poi));
     return PARITAS_OK;
@@ -107,52 +122,67 @@ paritas_status infer_check_value(const struct infer *infer, size_t parameter, do
                           paritas_model_parameter_name(infer->model, parameter), value, lower, upper);
 }
 
-void infer_widen(struct infer *infer, double mu)
+static void widen(struct infer *infer, size_t poi, double mu)
 {
-    const ptrdiff_t poi = paritas_model_poi_index(infer->model);
-    const double lower = infer->base.lower[poi];
+    const double lower = infer->base.lower[poi], widest = widest_of(infer, poi);
     double *upper = &infer->upper[poi];
     while (*upper < mu) *upper = lower + 2.0 * (*upper - lower);
-    if (*upper > infer->widest) *upper = infer->widest;
+    if (*upper > widest) *upper = widest;
+}
+
+void infer_widen(struct infer *infer, double mu)
+{
+    widen(infer, infer->pois[0], mu);
 }
 
 paritas_status infer_check_profiled(const struct infer *infer, size_t k, const size_t *parameters)
 {
     paritas_context *context = infer->context;
     if (k < 1 || k > INFER_FIXED_MAX)
-        return paritas_refuse(context, "a scan takes 1 or 2 parameters, not %zu", k);
+        return paritas_refuse(context, "a scan takes 1 to %d parameters, not %zu", INFER_FIXED_MAX, k);
     for (size_t j = 0; j < k; j++) {
         if (parameters[j] >= infer->n_parameters)
             return paritas_refuse(context, "the model has no parameter %zu", parameters[j]);
         if (infer->base.fixed[parameters[j]])
             return paritas_refuse(context, "'%s' is fixed and cannot be scanned",
                                   paritas_model_parameter_name(infer->model, parameters[j]));
+        for (size_t i = 0; i < j; i++)
+            if (parameters[i] == parameters[j])
+                return paritas_refuse(context, "a scan takes different parameters, not '%s' twice",
+                                      paritas_model_parameter_name(infer->model, parameters[j]));
     }
-    if (k == 2 && parameters[0] == parameters[1])
-        return paritas_refuse(context, "a scan takes two different parameters");
     return PARITAS_OK;
+}
+
+static bool is_poi(const struct infer *infer, size_t parameter)
+{
+    for (size_t k = 0; k < infer->n_pois; k++)
+        if (infer->pois[k] == parameter) return true;
+    return false;
 }
 
 paritas_status infer_make_room(struct infer *infer, size_t parameter, double value)
 {
-    const double lower = infer->base.lower[parameter], upper = infer->upper[parameter];
-    if ((ptrdiff_t)parameter != paritas_model_poi_index(infer->model) || !(value > upper)) return PARITAS_OK;
-    if (value > infer->widest)
+    if (!is_poi(infer, parameter) || !(value > infer->upper[parameter])) return PARITAS_OK;
+    const double widest = widest_of(infer, parameter);
+    if (value > widest)
         return paritas_refuse(infer->context,
                               "%s = %.10g lies outside its bounds [%.10g, %.10g], which are widened up to "
                               "%.10g at most",
-                              paritas_model_parameter_name(infer->model, parameter), value, lower,
-                              infer->upper_before, infer->widest);
-    infer_widen(infer, value);
+                              paritas_model_parameter_name(infer->model, parameter), value,
+                              infer->base.lower[parameter], infer->upper_given[parameter], widest);
+    widen(infer, parameter, value);
     return PARITAS_OK;
 }
 
 void infer_note_widening(const struct infer *infer)
 {
-    const ptrdiff_t poi = paritas_model_poi_index(infer->model);
-    if (poi >= 0 && infer->upper[poi] > infer->upper_before)
-        paritas_note(infer->context, "the upper bound of %s was widened to %.6g",
-                     paritas_model_parameter_name(infer->model, (size_t)poi), infer->upper[poi]);
+    for (size_t k = 0; k < infer->n_pois; k++) {
+        const size_t poi = infer->pois[k];
+        if (infer->upper[poi] > infer->upper_given[poi])
+            paritas_note(infer->context, "the upper bound of %s was widened to %.6g",
+                         paritas_model_parameter_name(infer->model, poi), infer->upper[poi]);
+    }
 }
 
 void *infer_array(struct infer *infer, size_t n, size_t size)

@@ -13,7 +13,7 @@
 
 #define INFER_POOL_MOST 32
 #define INFER_PROBED_MOST 16 /* conditional fits of a profile */
-#define INFER_FIXED_MAX 2
+#define INFER_FIXED_MAX PARITAS_SCAN_PARAMETERS_MOST
 #define INFER_NEIGHBOURS 4
 
 struct infer {
@@ -25,8 +25,10 @@ struct infer {
     bool tests;       /* of the parameter of interest, as infer_open was asked for */
     paritas_job base; /* borrowed, but for `upper` */
     double *upper;    /* own copy: tested values widen it */
-    /* of the parameter of interest: the job's upper bound, and the largest that it is widened to */
-    double upper_before, widest;
+    const double *upper_given; /* borrowed: before that */
+    double widest;             /* the largest that pois[0]'s is widened to */
+    size_t n_pois;             /* the job's, else the model's; a test's is the first */
+    const size_t *pois;
     /* of constraints, from the model or the data's templates; NaN: none */
     const double *widths;
     unsigned starts;      /* per fit; 0: as many as needed, 1: the usual one alone */
@@ -96,8 +98,8 @@ static inline double infer_widest(double lower, double upper)
 {
     return lower + 1048576.0 * (upper - lower);
 }
-/* Widens the parameter of interest's upper bound for a value beyond it. INVALID_ARGUMENT: beyond `widest`.
- * Other parameters' bounds stay. */
+/* Widens the upper bound of one of `pois` for a value beyond it. INVALID_ARGUMENT: beyond the widest. Other
+ * parameters' bounds stay. */
 paritas_status infer_make_room(struct infer *infer, size_t parameter, double value);
 /* Doubles the width of the parameter of interest's bounds until mu fits, up to `widest`. */
 void infer_widen(struct infer *infer, double mu);

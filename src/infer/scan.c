@@ -1,6 +1,7 @@
-/* scan.c: profile likelihood at given values of one or two parameters. */
+/* scan.c: profile likelihood at given values of one or more parameters. */
 #include "infer/infer.h"
 #include "base/sized.h"
+#include "infer/probability.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,9 +84,10 @@ static paritas_status scan(struct infer *infer, const paritas_scan_request *requ
     if (request->best_parameters)
         memcpy(request->best_parameters, profile.parameters, infer->n_parameters * sizeof(double));
     for (size_t i = 0; i < n; i++) {
-        const double q = fits[i].twice_nll - profile.result.twice_nll;
+        const double fall = fits[i].twice_nll - profile.result.twice_nll, q = fall < 0.0 ? 0.0 : fall;
         request->points[i] = (paritas_scan_point){.size = sizeof(paritas_scan_point),
-                                                  .q = q < 0.0 ? 0.0 : q,
+                                                  .q = q,
+                                                  .p = chi2_survival(q, (double)k),
                                                   .twice_nll = fits[i].twice_nll,
                                                   .status = fits[i].status};
     }

@@ -109,7 +109,7 @@ static paritas_status describe_setting(struct infer *infer, enum setting setting
     return failed ? paritas_fail_memory(infer->context) : PARITAS_OK;
 }
 
-#define OWN_ENTRIES (13 + SETTINGS)
+#define OWN_ENTRIES (14 + SETTINGS)
 
 paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *options,
                                const struct toys_key *key, struct store **store)
@@ -143,6 +143,8 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
         if (setting) *e++ = (paritas_key_entry){settings[k], setting};
     }
     if (infer->base.max_iterations > 0) *e++ = (paritas_key_entry){"max_iterations", iterations};
+    if (infer->tests && (ptrdiff_t)infer->poi != paritas_model_poi_index(infer->model))
+        *e++ = (paritas_key_entry){"poi", paritas_model_parameter_name(infer->model, infer->poi)};
     if (key->statistic) *e++ = (paritas_key_entry){"test_statistic", key->statistic};
     if (!isnan(key->mu)) *e++ = (paritas_key_entry){"mu", mu};
     /* only a maximum for limits, which take what they need */

@@ -92,7 +92,7 @@ def test_a_bound_outside_the_domain_does_not_lose_the_edge():
     [
         ((), {}, "two parameters, not 0"),
         (("mu_a", "mu_b", "mu_a"), {}, "two parameters, not 3"),
-        (("mu_a", "mu_a"), {}, "two different parameters"),
+        (("mu_a", "mu_a"), {}, "different parameters, not"),
         (("mu_a", "nothing"), {}, "nothing"),
         (("mu_a", "mu_b"), {"confidence": 1.0}, "1 is not between 0 and 1"),
         (("mu_a", "mu_b"), {"confidence": [0.5, float("nan")]}, "not between 0 and 1"),

@@ -112,7 +112,8 @@ def test_points_domains_and_analyses_become_measurements():
     assert parameters["shape"] == {"name": "shape", "auxdata": [0.3]}
     assert parameters["u"]["bounds"] == [[0.0, 2.0], [0.0, 2.25]]
     assert any("'asimov' has other channels or data" in note for note in answer.notes)
-    assert any("of 2 parameters of interest the first, 'lumi'" in note for note in answer.notes)
+    assert [m["config"].get("pois") for m in answer.spec["measurements"]] == [None, ["lumi", "mu"]]
+    assert any("/measurements/1/config/pois: pyhf has one" in note for note in answer.notes)
 
 
 def test_names_are_kept_or_made_pyhfs():

@@ -328,10 +328,12 @@ def test_notes_say_what_was_decided(files):
         top=TOP.replace("<POI>mu</POI>", "<POI>mu norm</POI>"),
         **changes,
     )
-    notes = "\n".join(histfactory_xml.read(top, folder, mounts, validation_as_error=False).notes)
+    found = histfactory_xml.read(top, folder, mounts, validation_as_error=False)
+    assert found.spec["measurements"][0]["config"]["pois"] == ["mu", "norm"]
+    notes = "\n".join(found.notes)
     for what in (
         "'alpha_nowhere' is no parameter",
-        "of 2 parameters of interest the first, 'mu'",
+        "/measurements/0/config/pois: pyhf has one parameter of interest",
         "has no 'elsewhere/cr_data'; 'cr_data' was taken",
     ):
         assert what in notes

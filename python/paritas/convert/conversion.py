@@ -45,7 +45,12 @@ def beyond_pyhf(spec: dict[str, Any]) -> list[str]:
     configs = (one for measurement in spec["measurements"] for one in measurement["config"]["parameters"])
     names = dict.fromkeys(config["name"] for config in configs if "constraint" in config)
     listed = ", ".join(map(repr, names))
-    return [f"/measurements: pyhf lacks these laws and refuses the workspace: {listed}"] if names else []
+    notes = [f"/measurements: pyhf lacks these laws and refuses the workspace: {listed}"] if names else []
+    for i, measurement in enumerate(spec["measurements"]):
+        if "pois" in measurement["config"]:
+            place = f"/measurements/{i}/config/pois"
+            notes.append(f"{place}: pyhf has one parameter of interest and refuses the workspace")
+    return notes
 
 
 @dataclass

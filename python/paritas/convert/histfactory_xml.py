@@ -336,7 +336,7 @@ class _Reader:
         pois = [name for poi in element.all("POI") for name in (poi.text.split() or [""])]
         if not pois:
             raise element.refuse("it has no <POI>")
-        if len(pois) > 1:
+        if len(pois) > 1 and not self.strict:
             self._note(element, f"of {len(pois)} parameters of interest the first, '{pois[0]}', was taken")
         for key in ("BinLow", "BinHigh"):
             if element.get(key):
@@ -379,7 +379,9 @@ class _Reader:
                     own["inits"] = [term.value(setting.number("Val"))]
                 config = configs["lumi"] if name == "lumi" else configs.pop(name, {"name": name})
                 configs[name] = {**config, **own}  # set values go last, as in pyhf
-        config = {"poi": pois[0], "parameters": list(configs.values())}
+        config: dict[str, Any] = {"poi": pois[0], "parameters": list(configs.values())}
+        if len(pois) > 1 and self.strict:
+            config["pois"] = list(dict.fromkeys(pois))
         return {"name": element.get("Name"), "config": config}
 
     def _parameter(

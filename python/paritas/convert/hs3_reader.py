@@ -302,7 +302,11 @@ class Reader:
             own = {"name": found.name, **found.config}
             configs.append(self._configured(own, analysis, found.parameters, found.kind, default))
         parameters = [config for config in configs if len(config) > 1]
-        return {"name": analysis.name, "config": {"poi": self._poi(analysis), "parameters": parameters}}
+        pois = self._pois(analysis)
+        config: dict[str, Any] = {"poi": pois[0] if pois else "", "parameters": parameters}
+        if len(pois) > 1:
+            config["pois"] = pois
+        return {"name": analysis.name, "config": config}
 
     def _configured(
         self,
@@ -320,16 +324,14 @@ class Reader:
             config["fixed"] = True
         return config
 
-    def _poi(self, analysis: Analysis) -> str:
-        if not analysis.poi:
-            return ""
-        first, count = analysis.poi[0], len(analysis.poi)
-        if first not in self.scalars:
-            raise analysis.node["parameters_of_interest"].refuse(
-                f"'{first}' is not a parameter of a whole sample in these channels"
-            )
-        poi = self.scalars[first].name
-        if count > 1:
-            what = f"of {count} parameters of interest the first, '{poi}', was taken; the others are free"
-            self.notes.append(analysis.node.at(what))
-        return poi
+    def _pois(self, analysis: Analysis) -> list[str]:
+        found = []
+        for name in analysis.poi:
+            if name in self.scalars:
+                found.append(self.scalars[name].name)
+                continue
+            what = f"'{name}' is not a parameter of a whole sample in these channels"
+            if not found:
+                raise analysis.node["parameters_of_interest"].refuse(what)
+            self.notes.append(analysis.node.at(f"{what}; it was left out of the parameters of interest"))
+        return found

@@ -305,7 +305,7 @@ class Writer(WorkspaceSource):
         points: list[_Json] = []
         domains = [_domain("default_domain", self.parameters[0])]
         for measurement, parameters in zip(self.measurements, self.parameters):
-            name, poi = measurement["name"], self._poi(measurement)
+            name, poi = measurement["name"], self._pois(measurement)
             point = f"{name}_values" if points else "default_values"
             values = [
                 {"name": key, "value": one.value, **({"const": True} if one.fixed else {})}
@@ -330,17 +330,20 @@ class Writer(WorkspaceSource):
             ]
         return {"analyses": analyses, "domains": domains, "parameter_points": points}
 
-    def _poi(self, measurement: _Json) -> list[str]:
-        config = measurement["config"]
-        poi = config["poi"]
-        if poi in self.kinds:
-            if self.kinds[poi].per_bin:
-                raise self.refuse(config, f"'{poi}' has one parameter a bin and cannot be of interest", "poi")
-            return self.elements[poi][""]
-        if poi:  # none in a background-only workspace
-            what = f"'{poi}' is no parameter of these channels; the analysis has no parameter of interest"
-            self.notes.append(f"{self.place(config)}/poi: {what}")
-        return []
+    def _pois(self, measurement: _Json) -> list[str]:
+        config, found = measurement["config"], []
+        for poi in config.get("pois", [config["poi"]]):
+            if poi in self.kinds:
+                if self.kinds[poi].per_bin:
+                    raise self.refuse(
+                        config, f"'{poi}' has one parameter a bin and cannot be of interest", "poi"
+                    )
+                found += self.elements[poi][""]
+            elif poi:  # none in a background-only workspace
+                left = "it is left out of those" if poi != config["poi"] else "the analysis has no parameter"
+                what = f"'{poi}' is no parameter of these channels; {left} of interest"
+                self.notes.append(f"{self.place(config)}/poi: {what}")
+        return found
 
     def _misc(self, analyses: list[_Json], kinds: list[str]) -> _Json:
         """ROOT's joint names of channels and data sets; this project's mark."""

@@ -209,7 +209,8 @@ class _Writer(WorkspaceSource):
             "LumiRelErr": repr(width / lumi),
             "ExportOnly": "True",
         }
-        poi = _tag("POI", {}, text=measurement["config"]["poi"])
+        config = measurement["config"]
+        poi = _tag("POI", {}, text=" ".join(config.get("pois", [config["poi"]])))
         return _tag("Measurement", attributes, [poi, *settings, *terms])
 
     def _terms(self, config: Any, name: str) -> list[str]:

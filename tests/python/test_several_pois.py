@@ -1,0 +1,186 @@
+"""Several parameters of interest: closed forms, the answers of each alone, what is refused."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+paritas = pytest.importorskip("paritas")
+
+NAMES = ("a", "b", "c")
+OBSERVED = (25, 40, 12)
+
+
+def strengths(names=NAMES, observed=OBSERVED, **config):
+    """A channel for each strength, 10 events at 1, and a background with an uncertainty of its own."""
+    channels = [
+        {
+            "name": f"bin_{name}",
+            "samples": [
+                {
+                    "name": "signal",
+                    "data": [10.0],
+                    "modifiers": [{"name": name, "type": "normfactor", "data": None}],
+                }
+            ],
+        }
+        for name in names
+    ]
+    return {
+        "channels": channels,
+        "observations": [{"name": f"bin_{name}", "data": [n]} for name, n in zip(names, observed)],
+        "measurements": [
+            {"name": "m", "config": {"poi": names[0], "pois": list(names), "parameters": [], **config}}
+        ],
+        "version": "1.0.0",
+    }
+
+
+def with_background():
+    spec = strengths(("a", "b"), (31, 24))
+    for channel in spec["channels"]:
+        channel["samples"].append(
+            {
+                "name": "background",
+                "data": [18.0],
+                "modifiers": [{"name": "xs", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}],
+            }
+        )
+    return spec
+
+
+def rise(values):
+    rates, n = 10.0 * np.asarray(values), np.asarray(OBSERVED[: len(values)], dtype=float)
+    return float(np.sum(2 * (rates - n - n * np.log(rates / n))))
+
+
+def program(*arguments, code=0):
+    path = os.environ.get("PARITAS_BIN", "build/release/bin/paritas")
+    done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True)
+    assert done.returncode == code, done.stderr
+    return json.loads(done.stdout) if code == 0 else done.stderr
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pois") / "two.json"
+    path.write_text(json.dumps(with_background()))
+    return path
+
+
+def test_a_joint_test_is_the_closed_form():
+    model = paritas.Model.from_workspace(strengths())
+    two = model.hypotest((2.0, 4.4), poi=["a", "b"])
+    assert two.q[0] == pytest.approx(rise((2.0, 4.4)), rel=1e-9)
+    assert two.p[0] == pytest.approx(np.exp(-two.q[0] / 2), rel=1e-12)
+    assert two.best == pytest.approx([2.5, 4.0])
+    three = model.hypotest((2.0, 4.4, 1.5), poi=NAMES)
+    q = rise((2.0, 4.4, 1.5))
+    tail = np.sqrt(2 * q / np.pi) * np.exp(-q / 2)  # chi-squared, 3 degrees of freedom
+    assert three.q[0] == pytest.approx(q, rel=1e-9)
+    assert three.p[0] == pytest.approx(tail + 2 * normal_tail(np.sqrt(q)), rel=1e-10)
+
+
+def normal_tail(x):
+    from math import erfc, sqrt
+
+    return 0.5 * erfc(x / sqrt(2))
+
+
+def test_a_name_makes_the_model_of_that_parameter():
+    spec = with_background()
+    both, alone = (paritas.Model.from_workspace(spec, poi=poi) for poi in (None, "b"))
+    assert both.poi_names == ["a", "b"] and alone.poi_names == ["b"]
+    assert both.upper_limit(poi="b").to_dict() == alone.upper_limit().to_dict()
+    assert both.significance(poi="b").to_dict() == alone.significance().to_dict()
+    assert both.hypotest(2.0, poi="b").to_dict() == alone.hypotest(2.0).to_dict()
+    assert both.ranking(poi="b").to_dict() == alone.ranking().to_dict()
+    ours, theirs = (model.significance_toys(50, poi="b") for model in (both, alone))
+    assert ours.p0 == theirs.p0 and (ours.test.toys == theirs.test.toys).all()
+    # values beyond the bounds widen them, for each parameter of interest
+    assert both.hypotest((1.0, 12.0), poi=["a", "b"]).converged
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["limit", "significance", "ranking", "scan --points 3", "significance --calc toys --ntoys 60"],
+)
+def test_the_program_answers_for_each_in_turn(file, command):
+    name, *options = command.split()
+    found = program(name, file, "--json", *options, "--poi", "a", "--poi", "b")
+    assert found["pois"] == ["a", "b"] and [one["poi"] for one in found["answers"]] == ["a", "b"]
+    if name != "scan":
+        assert found == program(name, file, "--json", *options, "--poi", "all") or "toys" in command
+    for answer in found["answers"]:
+        alone = program(name, file, "--json", *options, "--poi", answer["poi"])
+        for key in ("device", "precision", "polish"):
+            assert found[key] == alone.pop(key)
+        for timed in ("seconds", "toys_per_second"):
+            assert (timed in answer) == (timed in alone)
+            answer.pop(timed, None), alone.pop(timed, None)
+        assert answer == alone
+
+
+def test_a_fit_and_a_joint_test_of_the_program(file):
+    model = paritas.Model.from_workspace(file)
+    fit = program("fit", file, "--json", "--poi", "a", "--poi", "b")
+    assert fit["pois"] == ["a", "b"]
+    assert fit["pois_covariance"] == model.fit().covariance[:2, :2].tolist()
+    held = model.fit(fixed={"a": 1.0, "b": 0.5}, poi=["a", "b"])
+    assert held.pois == ["a", "b"] and held.states[:2] == ["fixed", "fixed"]
+    test = program("hypotest", file, "--json", "--poi", "a", "--poi", "b", "--mu", 1, "--mu", 0.5)
+    expected = model.hypotest((1.0, 0.5), poi=["a", "b"])
+    assert (test["q"], test["p"], test["ndof"]) == (expected.q[0], expected.p[0], 2)
+    assert test["q"] == pytest.approx(held.twice_nll - model.fit().twice_nll, abs=1e-9)
+    assert test["mu_hat"] == expected.best.tolist()
+    # the edge of a contour has the p-value that its confidence leaves
+    contour = program(
+        "contour", file, "--json", "--poi", "a", "--poi", "b", "--confidence", 0.9, "--points", 6
+    )
+    values = contour["contours"][0]["points"][0]["values"]
+    assert model.hypotest(values, poi=["a", "b"]).p[0] == pytest.approx(0.1, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "command, message",
+    [
+        ("nll", "nll takes one --poi"),
+        ("hypotest-toys --ntoys 10", "hypotest-toys takes one --poi"),
+        ("hypotest --mu 1", "once for each of 2"),
+        ("hypotest --test-stat q0", "--test-stat is for one"),
+        ("significance --calc toys --store x.db", "--store keeps the toys of one"),
+        ("scan --par a=0:1:3", "--par names what is scanned"),
+        ("fit --asimov 1", "--asimov holds one"),
+        ("limit --poi a", "--poi a is given twice"),
+        ("limit --poi all", "cannot be combined"),
+    ],
+)
+def test_what_makes_no_sense_for_several_is_refused(file, command, message):
+    name, *options = command.split()
+    assert message in program(name, file, "--poi", "a", "--poi", "b", *options, code=2)
+
+
+def test_one_name_is_wanted_where_each_is_answered():
+    model = paritas.Model.from_workspace(with_background())
+    with pytest.raises(paritas.Error, match="one name is wanted"):
+        model.upper_limit(poi=["a", "b"])
+    with pytest.raises(paritas.Error, match="2 values are wanted"):
+        model.hypotest((1.0,), poi=["a", "b"])
+    with pytest.raises(paritas.Error, match="no parameter 'z'"):
+        model.fit(poi=["a", "z"])
+
+
+def test_a_measurements_list_is_checked_and_renamed():
+    for wrong, message in (
+        (["b", "a"], r"pois\[0\]: must be \"a\""),
+        (["a", "a"], r"pois\[1\]: \"a\" is already pois\[0\]"),
+        ([], "pois"),
+        ([1], "pois"),
+    ):
+        with pytest.raises(paritas.Error, match=message):
+            paritas.Model.from_workspace(strengths(pois=wrong))
+    assert paritas.Model.from_workspace(strengths(pois=["a", "gone", "c"])).poi_names == ["a", "c"]
+    renamed = paritas.Workspace(strengths()).rename(modifiers={"b": "beta"})
+    assert renamed.to_dict()["measurements"][0]["config"]["pois"] == ["a", "beta", "c"]
