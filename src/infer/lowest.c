@@ -359,7 +359,7 @@ static bool needs_probe(const struct infer *infer, const struct infer_point *poi
     return true;
 }
 
-/* Parameters whose kink is a maximum between two minima, others as in `parameters`: the NLL falls on both sides.
+/* Parameters whose kink is a maximum between two minima, others as in the fit: the NLL falls on both sides.
  * The largest jump of the slope first. */
 static paritas_status find_peaks(const struct search *search, const struct sought *s, size_t *peaks,
                                  size_t *n_peaks)
@@ -416,8 +416,8 @@ static paritas_status cross_peaks(struct search *search, struct sought *s, struc
     return PARITAS_OK;
 }
 
-/* Crosses kinks of marked fits while that lowers an answer, which then is a start for all fits. No sign of minima
- * elsewhere: beyond kinks they are expected, and found from near. */
+/* Crosses kinks of marked fits while that lowers an answer, which then is a start for all fits. It is no sign
+ * of minima elsewhere: beyond kinks they are expected, and found from near. */
 static paritas_status probe_peaks(struct search *search, const bool *marked)
 {
     struct infer *infer = search->infer;
