@@ -21,8 +21,9 @@
 #define BEND_STRONG 4.0 /* several minima are likely; sbottom's largest bend is 1.7, staus' 1.1 */
 #define BENT_MOST 16
 #define PEAKS_MOST 16
-#define PEAK_LEAST 1e-3 /* jump of the NLL's slope */
+#define PEAK_LEAST 1e-3 /* slope of twice the NLL */
 #define PEAK_STEP 1e-9
+#define PEAK_ROUNDS 8
 #define BAD_FIT 5.0      /* errors of the counts, root mean square */
 #define PROBES_APART 0.6 /* of the tested value */
 #define FAR_ABOVE 25.0   /* twice the NLL of a test above the free fit: rates may have bent on the way */
@@ -359,39 +360,41 @@ static bool needs_probe(const struct infer *infer, const struct infer_point *poi
     return true;
 }
 
-/* Parameters whose kink is a maximum, others as in `parameters`: the NLL's slope falls there. The largest
- * falls first. */
-static paritas_status find_peaks(const struct search *search, const double *parameters,
-                                 const unsigned char *fixed, size_t *peaks, size_t *n_peaks)
+/* Parameters whose kink is a maximum between two minima, others as in the fit: the NLL falls on both sides.
+ * The largest jump of the slope first. */
+static paritas_status find_peaks(const struct search *search, const struct sought *s, size_t *peaks,
+                                 size_t *n_peaks)
 {
     struct infer *infer = search->infer;
-    const struct frozen *model = paritas_model_frozen(infer->model);
+    const unsigned char *kinked = paritas_model_frozen(infer->model)->kinked;
     const size_t n = infer->n_parameters;
+    size_t *which = infer_array(infer, n, sizeof *which), k = 0;
     *n_peaks = 0;
-    if (!model->kinked) return PARITAS_OK;
-    double *point = infer_reals(infer, n, 1), *slopes = infer_reals(infer, 2, n),
-           *falls = infer_reals(infer, n, 1);
     TRY(infer_memory(infer));
-    memcpy(point, parameters, n * sizeof *point);
-    for (size_t i = 0; i < n; i++) {
-        falls[i] = 0.0;
-        if (!model->kinked[i] || fixed[i] || !(infer->base.lower[i] < 0.0) || !(infer->base.upper[i] > 0.0))
-            continue;
-        for (int side = 0; side < 2; side++) {
-            point[i] = side ? PEAK_STEP : -PEAK_STEP;
-            TRY(paritas_evaluate(infer->context, infer->model, 1, point, 1, search->profile->data, NULL,
-                                 slopes + (size_t)side * n, NULL));
-        }
-        point[i] = parameters[i];
-        falls[i] = 0.5 * (slopes[i] - slopes[n + i]);
+    for (size_t i = 0; i < n; i++)
+        if (kinked[i] && !s->fixed[i] && infer->base.lower[i] < 0.0 && infer->base.upper[i] > 0.0)
+            which[k++] = i;
+    double *points = infer_reals(infer, 2 * k, n), *slopes = infer_reals(infer, 2 * k, n),
+           *jumps = infer_reals(infer, k, 1);
+    TRY(infer_memory(infer));
+    for (size_t j = 0; j < 2 * k; j++) {
+        memcpy(points + j * n, s->parameters, n * sizeof *points);
+        points[j * n + which[j / 2]] = j % 2 ? PEAK_STEP : -PEAK_STEP;
+    }
+    if (k > 0)
+        TRY(paritas_evaluate(infer->context, infer->model, 2 * k, points, 1, search->profile->data, NULL,
+                             slopes, NULL));
+    for (size_t j = 0; j < k; j++) {
+        const double below = slopes[2 * j * n + which[j]], above = slopes[(2 * j + 1) * n + which[j]];
+        jumps[j] = below > PEAK_LEAST && above < -PEAK_LEAST ? below - above : 0.0;
     }
     for (; *n_peaks < PEAKS_MOST; ++*n_peaks) {
-        size_t most = 0;
-        for (size_t i = 1; i < n; i++)
-            if (falls[i] > falls[most]) most = i;
-        if (!(falls[most] > PEAK_LEAST)) break;
-        peaks[*n_peaks] = most;
-        falls[most] = 0.0;
+        size_t most = k;
+        for (size_t j = 0; j < k; j++)
+            if (jumps[j] > 0.0 && (most == k || jumps[j] > jumps[most])) most = j;
+        if (most == k) break;
+        peaks[*n_peaks] = which[most];
+        jumps[most] = 0.0;
     }
     return PARITAS_OK;
 }
@@ -402,7 +405,7 @@ static paritas_status cross_peaks(struct search *search, struct sought *s, struc
 {
     struct infer *infer = search->infer;
     size_t peaks[PEAKS_MOST], n_peaks;
-    TRY(find_peaks(search, s->parameters, s->fixed, peaks, &n_peaks));
+    TRY(find_peaks(search, s, peaks, &n_peaks));
     for (size_t k = 0; k < n_peaks; k++) {
         double *start = infer_reals(infer, infer->n_parameters, 1);
         TRY(infer_memory(infer));
@@ -414,12 +417,40 @@ static paritas_status cross_peaks(struct search *search, struct sought *s, struc
     return PARITAS_OK;
 }
 
+/* Crosses kinks of marked fits while that lowers an answer, which then is a start for all fits. It is no sign
+ * of minima elsewhere: beyond kinks they are expected, and found from near. */
+static paritas_status probe_peaks(struct search *search, const bool *marked)
+{
+    struct infer *infer = search->infer;
+    struct attempt *attempts = infer_array(infer, (PEAKS_MOST + search->n) * search->n, sizeof *attempts);
+    const double **before = infer_array(infer, search->n, sizeof *before);
+    const size_t n_pool = infer->n_pool;
+    bool lower = true;
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < search->n; i++) before[i] = search->sought[i].parameters;
+    for (int round = 0; round < PEAK_ROUNDS && lower; round++) {
+        size_t n = 0;
+        for (size_t i = 0; i < search->n; i++) {
+            struct sought *s = &search->sought[i];
+            if (marked[i]) TRY(cross_peaks(search, s, attempts, &n));
+            for (size_t j = 0; j < search->n && s->parameters != before[i]; j++)
+                if (j != i) attempts[n++] = (struct attempt){&search->sought[j], s->parameters};
+            before[i] = s->parameters;
+        }
+        lower = false;
+        TRY(run_attempts(search, n, attempts, &lower));
+    }
+    infer->n_pool = n_pool;
+    return PARITAS_OK;
+}
+
 /* Fits that were not probed yet: the free one with all bent parameters further out (staus: elsewhere starts
  * end in one minimum), conditional ones on the other side. */
 static paritas_status probe(struct search *search)
 {
     struct infer *infer = search->infer;
-    struct attempt *attempts = infer_array(infer, (1 + PEAKS_MOST) * search->n, sizeof *attempts);
+    struct attempt *attempts = infer_array(infer, search->n, sizeof *attempts);
+    bool *probed = infer_array(infer, search->n, sizeof *probed);
     size_t n = 0;
     bool lower = false;
     TRY(infer_memory(infer));
@@ -428,19 +459,17 @@ static paritas_status probe(struct search *search)
         if (is_hidden(search, s)) attempts[n++] = (struct attempt){s, search->profile->parameters};
         if (s->status != PARITAS_FIT_CONVERGED || (!s->point && search->profile->probed)) continue;
         if (s->point && !needs_probe(infer, s->point, search->profile)) continue;
-        if (infer->n_bent > 0) {
-            attempts[n].sought = s;
-            TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0,
-                          &attempts[n++].start));
-        }
-        TRY(cross_peaks(search, s, attempts, &n));
+        probed[i] = true;
+        if (infer->n_bent == 0) continue;
+        attempts[n].sought = s;
+        TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0, &attempts[n++].start));
     }
     TRY(run_attempts(search, n, attempts, &lower));
     if (has_hidden(search)) {
         const struct sought *free = &search->sought[0], *far = &search->sought[search->n_asked];
         if (far->twice_nll < free->twice_nll - search->same) put_in_pool(search, far->parameters);
     }
-    return PARITAS_OK;
+    return paritas_model_frozen(infer->model)->kinked ? probe_peaks(search, probed) : PARITAS_OK;
 }
 
 static bool took_long(paritas_fit_status status, unsigned iterations)
@@ -695,7 +724,10 @@ static paritas_status seek(struct search *search, size_t n, struct infer_point *
     TRY(add_far(search));
     bool signs;
     TRY(look_for_signs(search, &signs));
-    if (!signs) return PARITAS_OK;
+    if (!signs) {
+        note_minima(search);
+        return give_answers(search);
+    }
     TRY(add_neighbours(search));
     for (size_t i = 0; i < search->n; i++)
         if (search->sought[i].status == PARITAS_FIT_CONVERGED)

@@ -306,8 +306,28 @@ def test_a_scan_of_one_point_knows_the_best_fit_of_the_significance(tmp_path):
     assert scan["points"][0]["q"] == pytest.approx(discovery["q0"], abs=1e-6)
 
 
+def test_a_scan_crosses_a_kink_that_is_a_maximum(tmp_path):
+    """The likelihood falls more steeply below 0, where the second bin soon stops it, but further above."""
+    bent = {"hi_data": [112.0, 100.0, 0.0], "lo_data": [115.0, 115.0, 0.0], "interpcode": "code0"}
+    samples = [
+        ([0.0, 0.0, 50.0], [{"name": "mu", "type": "normfactor", "data": None}]),
+        ([100.0, 100.0, 0.0], [{"name": "a", "type": "histosys", "data": bent}]),
+    ]
+    path = workspace(tmp_path / "kink.json", samples, [130, 100, 50])
+    steep, lowest = (run("fit", path, *start)[1] for start in ((), ("--init", "a=1")))
+    of = {
+        key: {one["name"]: one["value"] for one in fit["parameters"]}
+        for key, fit in (("steep", steep), ("lowest", lowest))
+    }
+    assert of["steep"]["a"] < -0.5 and of["lowest"]["a"] > 0.5
+    assert lowest["twice_nll"] < steep["twice_nll"] - 0.5
+    found = run("scan", path, "--points", 3)[1]
+    assert found["twice_nll_min"] == pytest.approx(lowest["twice_nll"], abs=1e-8)
+    assert run("fit", path, "--starts", 4)[1]["twice_nll"] == pytest.approx(lowest["twice_nll"], abs=1e-8)
+
+
 def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
-    """Fits stop on kinks of interpolation codes 1 and 2, below every minimum that others converge to."""
+    """Fits stop where interpolation code 2 jumps, below every minimum that others converge to."""
     made = generate.generate("hard", 36)
     path = generate.write(str(tmp_path), made)
     code, answer, error = run("hypotest", path, *made.options(), "--mu", 1.5)
