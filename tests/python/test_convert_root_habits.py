@@ -1,5 +1,5 @@
-"""What ROOT 6.40 writes in its own way: free factors of width 0, several axes, unbinned counts, functions, documents
-without likelihoods. Truth: rates written out. That they are RooFit's: tests/roofit/root_models.py."""
+"""What ROOT 6.40 writes in its own way: free factors of width 0, several axes, unbinned counts, functions,
+documents without likelihoods. Truth: rates written out. RooFit's: tests/roofit/root_models.py."""
 
 import itertools
 
@@ -58,6 +58,18 @@ def test_bins_of_several_axes_are_joined_with_their_own_parameters():
         rates = model.expected_data({**dict.fromkeys(model.parameter_names, 1.0), name: 2.0})[:6]
         changed = [b for b, (one, rate) in enumerate(zip(rates, RATES)) if one != rate]
         assert changed == [3 * i + j] and rates[3 * i + j] == 2 * RATES[3 * i + j]
+
+
+def test_errors_of_several_axes_belong_to_parameters_as_root_lists_them():
+    """ROOT 6.40 divides errors by contents place by place, though contents and parameters have two orders."""
+    given = document([{"name": "mcstat", "type": "staterror", "parameters": GAMMAS}])
+    relative = [0.05 + 0.01 * place for place in range(6)]
+    errors = [rate * width for rate, width in zip(RATES, relative)]
+    given["distributions"][0]["samples"][0]["data"]["errors"] = errors
+    answer = hs3.to_pyhf(given)
+    model = model_of(answer)
+    found = dict(zip(model.parameter_names, model.constraint_widths))
+    assert [found[answer.names[name]] for name in GAMMAS] == pytest.approx(relative, rel=1e-14)
 
 
 def test_parameters_that_do_not_say_their_bins_on_several_axes_are_refused():
@@ -123,7 +135,9 @@ def test_factors_of_width_0_are_free_unless_constant(kind):
     assert all(model_of(constant).suggested_fixed[1:])
     mixed = hs3.to_pyhf(free([0.0, 0.1], kind, ("gamma_u_bin_0",)), shapesys_vals="relative")
     assert list(model_of(mixed).suggested_fixed) == [False, True, False]
-    with pytest.raises(ConversionError, match="'gamma_u_bin_0' has the width 0, so no constraint, and is not"):
+    with pytest.raises(
+        ConversionError, match="'gamma_u_bin_0' has the width 0, so no constraint, and is not"
+    ):
         hs3.to_pyhf(free([0.0, 0.1], kind, ()), shapesys_vals="relative")
 
 
@@ -145,7 +159,10 @@ def test_functions_of_parameters_scale_samples():
 @pytest.mark.parametrize(
     ("expression", "why"),
     [
-        ("exp(k)", "a pyhf workspace cannot express the function 'exp\\(k\\)': only sums, products and powers"),
+        (
+            "exp(k)",
+            "a pyhf workspace cannot express the function 'exp\\(k\\)': only sums, products and powers",
+        ),
         ("k*k", "a sample that grows as 'k'\\^2"),
         ("mu", "a sample that grows as 'mu'\\^2"),
         ("x*k", "'x' is neither a function nor in the parameter point"),
@@ -157,8 +174,8 @@ def test_functions_that_factors_cannot_say_are_refused(expression, why):
 
 
 def test_a_staterror_without_errors_has_roots_of_the_contents():
-    answer = hs3.to_pyhf(document([{"name": "mcstat", "type": "staterror", "parameters": GAMMAS}]))
+    axes = [{"name": "x", "min": 0.0, "max": 2.0, "nbins": 2}]
+    answer = hs3.to_pyhf(document([{"name": "mcstat", "type": "staterror"}], axes, [10.0, 20.0]))
     model = model_of(answer)
-    widths = dict(zip(model.parameter_names, model.constraint_widths))
-    assert widths[answer.names["gamma_u_bin_1_0"]] == pytest.approx(40.0**-0.5, rel=1e-14)
+    assert list(model.constraint_widths[1:]) == pytest.approx([10.0**-0.5, 20.0**-0.5], rel=1e-14)
     assert any("roots of the contents were taken, as in ROOT" in note for note in answer.notes)

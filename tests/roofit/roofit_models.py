@@ -20,12 +20,12 @@ def _element(tag, attributes, content=""):
 
 
 class Model:
-    """Writes model `number` to `folder`. `plain`: constraints of pyhf alone, and no ShapeFactor, which ROOT's
-    JSON makes a ShapeSys."""
+    """Writes model `number` to `folder`. `plain`: constraints of pyhf alone, and no ShapeFactor. `two_axes`:
+    histograms of 2 x 3 bins."""
 
-    def __init__(self, number: int, folder: Path, plain: bool = False) -> None:
+    def __init__(self, number: int, folder: Path, plain: bool = False, two_axes: bool = False) -> None:
         self.draw = random.Random(number)
-        self.folder, self.plain = folder, plain
+        self.folder, self.plain, self.two_axes = folder, plain, two_axes
         self.alphas = [f"sys{i}" for i in range(self.draw.randint(2, 5))]
         self.functions: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -43,10 +43,14 @@ class Model:
         return self.draw.random() < part
 
     def _histogram(self, name, contents, errors=None):
-        histogram = ROOT.TH1D(name, name, len(contents), 0.0, float(len(contents)))
+        if self.two_axes:
+            histogram = ROOT.TH2D(name, name, 2, 0.0, 2.0, 3, 0.0, 3.0)
+        else:
+            histogram = ROOT.TH1D(name, name, len(contents), 0.0, float(len(contents)))
         for i, content in enumerate(contents):
-            histogram.SetBinContent(i + 1, content)
-            histogram.SetBinError(i + 1, errors[i] if errors else 0.0)
+            bin_ = histogram.GetBin(i // 3 + 1, i % 3 + 1) if self.two_axes else i + 1
+            histogram.SetBinContent(bin_, content)
+            histogram.SetBinError(bin_, errors[i] if errors else 0.0)
         self.data.WriteTObject(histogram)
         return name
 
@@ -54,7 +58,7 @@ class Model:
         return [content * self.draw.uniform(1 - spread, 1 + spread) for content in contents]
 
     def _channel(self, name):
-        bins = self.draw.randint(1, 6)
+        bins = 6 if self.two_axes else self.draw.randint(1, 6)
         samples, total = [], [0.0] * bins
         statistical = self._chance(0.7)
         for k in range(self.draw.randint(1, 4)):

@@ -162,7 +162,9 @@ def _errors_grown(one: dict[str, Any], sample: ScaledSample, samples: list[Scale
         before = sum(each.data[b] for each in carriers)
         after = sum(each.data[b] * sum(each.terms.values()) for each in carriers)
         if error > 0 and before > 0 and not after > 0:
-            raise sample.place.inexpressible(f"errors of bin {b}, since the terms of its rate sum to {after:g}")
+            raise sample.place.inexpressible(
+                f"errors of bin {b}, since the terms of its rate sum to {after:g}"
+            )
         errors.append(error * after / before if before > 0 else error)
     return {**one, "data": errors}
 

@@ -367,9 +367,7 @@ class _Reader:
             if setting.get("Val"):
                 given["inits"] = [setting.number("Val")]
             for root_name in setting.text.split():
-                if root_name in self.gammas.places:
-                    if not self.strict:
-                        raise setting.refuse(f"'{root_name}' is one factor of a set, which pyhf sets as one")
+                if root_name in self.gammas.places and self.strict:
                     continue
                 name, term = self._parameter(setting, root_name, terms)
                 if term and term.value is None:
@@ -385,6 +383,8 @@ class _Reader:
     def _parameter(
         self, setting: Element, root_name: str, terms: dict[str, Term]
     ) -> tuple[str, Optional[Term]]:
+        if root_name.startswith("gamma_") and not self.strict:
+            raise setting.refuse(f"'{root_name}' is one factor of a set, which pyhf sets as one")
         for name, term in terms.items():
             if root_name == term.prefix + name:
                 return name, term

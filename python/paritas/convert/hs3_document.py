@@ -93,11 +93,13 @@ class Document:
             if node.get("type").value != "histfactory_dist":
                 continue
             axes = _axis_names(node["axes"])
-            found = [one for one, data in self.tables["data"].items() if _axis_names(data.get("axes")) == axes]
+            found = [
+                one for one, data in self.tables["data"].items() if _axis_names(data.get("axes")) == axes
+            ]
             if len(found) != 1 or not axes:
                 raise ConversionError(
                     "/likelihoods",
-                    f"there is none, and {len(found) or 'no'} data have the axes of '{name}', so nothing says "
+                    f"there is none, and {len(found) or 'no'} data have the axes of '{name}': nothing says "
                     "which data belong to it",
                 )
             channels.append(name)

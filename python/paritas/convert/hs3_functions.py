@@ -54,14 +54,14 @@ def _terms(document: Document, node: Node, parameters: Container[str]) -> Terms:
 
 
 def refuse_split_sums(document: Document, functions: Sequence[Node]) -> None:
-    """ROOT 6.40 writes a function as the factors X_part0, X_part1, .. It cuts the text at each `*`, also inside
-    of sums: `0.4*k + 0.7` becomes `0.4` times `k + 0.7`. functions: names of a sample's factors."""
+    """ROOT 6.40 writes a function as factors X_part0, X_part1, .. It cuts the text at each `*`, also in sums:
+    `0.4*k + 0.7` becomes `0.4` times `k + 0.7`. functions: names of a sample's factors."""
     texts: dict[str, list[str]] = {}
     for name in functions:
-        stem, part, _ = re.fullmatch(r"(.*?)(?:(_part)\d+)?()", name.string()).groups()  # type: ignore[union-attr]
+        part = re.fullmatch(r"(.+)_part\d+", name.string())
         node = document.tables["functions"].get(name.value)
         if part and node and node.get("expression"):
-            texts.setdefault(stem, []).append(node["expression"].string())
+            texts.setdefault(part.group(1), []).append(node["expression"].string())
     for stem, parts in texts.items():
         whole = "*".join(parts)
         product = "*".join(f"({one})" for one in parts)

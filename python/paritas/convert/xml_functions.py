@@ -1,6 +1,6 @@
 """Functions of parameters in HistFactory's XML, as far as factors of samples can say them (expressions.py).
 
-    <Function Name="scale" Expression="0.4*k*mu + 0.6" Dependents="k[1,0,3], mu[1,0,5]"/>"""
+<Function Name="scale" Expression="0.4*k*mu + 0.6" Dependents="k[1,0,3], mu[1,0,5]"/>"""
 
 import re
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 /* gtest.h: as much of GoogleTest as ROOT's HistFactory tests use, for ROOT's interpreter.
  *
- * root_sources.py runs these tests to see the models that they make. So each fixture is set up once a parameter,
- * and the bodies of its tests are left out: they fit. Tests without fixture run whole. Expectations are not
- * checked; assertions end a test. */
+ * root_sources.py runs these tests to see the models that they make. So each fixture is set up once a
+ * parameter. The bodies of its tests are left out: they fit. Tests without fixture run whole. Expectations
+ * are not checked; assertions end a test. */
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@
 
 #include "../record.h"
 
-namespace paritas {
+namespace paritas
+{
 using Work = std::function<void()>;
 
 inline std::vector<std::pair<std::string, Work>> &tests()
@@ -37,22 +38,25 @@ template <class... T> bool unchecked(T &&...)
 }
 } // namespace paritas
 
-#define MakeModelAndMeasurementFast(measurement, ...)                                                                  \
+#define MakeModelAndMeasurementFast(measurement, ...) \
     MakeModelAndMeasurementFast(paritas::kept(measurement) __VA_OPT__(, ) __VA_ARGS__)
 #define importJSONfromString(text) importJSONfromString(paritas::kept(text))
 /* gone since ROOT 6.40 */
 #define SetExportOnly(...) GetName()
 
-namespace testing {
-class Test {
-public:
+namespace testing
+{
+class Test
+{
+  public:
     virtual ~Test() = default;
     virtual void SetUp() {}
     virtual void TearDown() {}
     static bool HasFailure() { return false; }
 };
-template <class T> class TestWithParam : public Test {
-public:
+template <class T> class TestWithParam : public Test
+{
+  public:
     using ParamType = T;
     static T &parameter()
     {
@@ -75,7 +79,8 @@ template <class... Lists> std::tuple<Lists...> Combine(Lists... lists)
 }
 } // namespace testing
 
-namespace paritas {
+namespace paritas
+{
 template <class List, class Work> void each(List const &list, Work work)
 {
     std::apply([&](auto const &...value) { (work(value), ...); }, list);
@@ -101,20 +106,20 @@ template <class Fixture, class Lists> void add_fixture(std::string const &name, 
 }
 } // namespace paritas
 
-#define TEST(suite, name)                                                                                              \
-    static void suite##_##name();                                                                                      \
-    static paritas::Added suite##_##name##_added{#suite "." #name, suite##_##name};                                    \
+#define TEST(suite, name)                                                           \
+    static void suite##_##name();                                                   \
+    static paritas::Added suite##_##name##_added{#suite "." #name, suite##_##name}; \
     static void suite##_##name()
-#define TEST_P(fixture, name)                                                                                          \
-    struct fixture##_##name : fixture {                                                                                \
-        void body();                                                                                                   \
-    };                                                                                                                 \
+#define TEST_P(fixture, name)           \
+    struct fixture##_##name : fixture { \
+        void body();                    \
+    };                                  \
     inline void fixture##_##name::body()
-#define INSTANTIATE_TEST_SUITE_P(prefix, fixture, lists, ...)                                                          \
+#define INSTANTIATE_TEST_SUITE_P(prefix, fixture, lists, ...) \
     static int prefix##_##fixture##_added = (paritas::add_fixture<fixture>(#fixture, lists), 0)
 
 #define PARITAS_EXPECTED(...) (void)paritas::unchecked(__VA_ARGS__), paritas::Silence()
-#define PARITAS_ASSERTED(holds)                                                                                        \
+#define PARITAS_ASSERTED(holds) \
     if (!(holds)) return paritas::Nothing() = paritas::Silence()
 #define EXPECT_TRUE(...) PARITAS_EXPECTED(__VA_ARGS__)
 #define EXPECT_FALSE(...) PARITAS_EXPECTED(__VA_ARGS__)
