@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from paritas import Model
-from paritas.convert import ConversionError, hs3
+from paritas.convert import ConversionError, histfactory_xml, hs3
 
 AXES = [{"name": "x", "min": 0.0, "max": 2.0, "nbins": 2}, {"name": "y", "bounds": [0.0, 1.0, 3.0, 6.0]}]
 RATES = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]  # (x, y) row by row
@@ -179,3 +179,47 @@ def test_a_staterror_without_errors_has_roots_of_the_contents():
     model = model_of(answer)
     assert list(model.constraint_widths[1:]) == pytest.approx([10.0**-0.5, 20.0**-0.5], rel=1e-14)
     assert any("roots of the contents were taken, as in ROOT" in note for note in answer.notes)
+
+
+def histosys(low, high):
+    sides = {"lo": {"contents": low}, "hi": {"contents": high}}
+    return {"name": "shape", "type": "histosys", "parameter": "alpha_shape", "data": sides}
+
+
+XML = {
+    "top.xml": """<Combination OutputFilePrefix="x"><Input>sr.xml</Input>
+<Measurement Name="m" Lumi="1" LumiRelErr="0.1"><POI>mu</POI></Measurement></Combination>""",
+    "sr.xml": """<Channel Name="SR" InputFile="data.root"><Data HistoName="data"/>
+<Sample Name="s" HistoName="rates"><NormFactor Name="mu" Val="1" Low="0" High="5"/><ShapeSys Name="u" HistoName="relative"/>
+<HistoSys Name="alpha_shape" HistoNameHigh="high" HistoNameLow="low"/></Sample></Channel>""",
+}
+
+
+def from_xml(folder, contents):
+    numpy, uproot = pytest.importorskip("numpy"), pytest.importorskip("uproot")
+    for name, text in XML.items():
+        (folder / name).write_text(text)
+    with uproot.recreate(folder / "data.root") as file:
+        for name, values in contents.items():
+            file[name] = (numpy.array(values), numpy.array([0.0, 1.0, 2.0, 3.0]))
+    return histfactory_xml.read(folder / "top.xml", folder)
+
+
+@pytest.mark.parametrize("form", ["XML", "HS3"])
+def test_factors_of_empty_bins_act_on_variations(form, tmp_path):
+    rates, low, high, widths = [10.0, 0.0, 0.0], [9.0, 0.5, 0.0], [12.0, 2.0, 0.0], [0.1, 0.2, 0.3]
+    if form == "XML":
+        contents = {"data": [9.0, 1.0, 0.0], "rates": rates, "relative": widths, "low": low, "high": high}
+        answer, name = from_xml(tmp_path, contents), "u[{}]"
+    else:
+        axes = [{"name": "x", "min": 0.0, "max": 3.0, "nbins": 3}]
+        gammas = [f"gamma_u_bin_{i}" for i in range(3)]
+        given = document([shapesys(gammas, widths), histosys(low, high)], axes, rates)
+        answer, name = hs3.to_pyhf(given, shapesys_vals="relative"), "gamma_u_bin[{}]"
+    model = model_of(answer)
+    found = dict(zip(model.parameter_names, zip(model.constraint_widths, model.suggested_fixed)))
+    assert [found[name.format(i)][0] for i in (0, 1)] == pytest.approx(widths[:2], rel=1e-14)
+    assert [found[name.format(i)][1] for i in range(3)] == [False, False, True]
+    point = {name.format(0): 1.1, name.format(1): 0.7, "alpha_shape": 2.0, "mu": 0.5, "lumi": 1.0}
+    rates = model.expected_data({one: point[one] for one in point if one in model.parameter_names})[:3]
+    assert rates == pytest.approx([0.5 * 1.1 * 14.0, 0.5 * 0.7 * 4.0, 0.0], rel=1e-14)

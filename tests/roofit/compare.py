@@ -4,7 +4,8 @@
     PYTHONPATH=python python tests/roofit/compare.py xml 0 100      # random XML models 0 to 99
     PYTHONPATH=python python tests/roofit/compare.py codes 0 100    # ROOT's JSON of them, mixed codes
     PYTHONPATH=python python tests/roofit/compare.py json 0 100     # ROOT's JSON of the XML models
-    PYTHONPATH=python python tests/roofit/compare.py axes 0 100     # the same with two axes
+    PYTHONPATH=python python tests/roofit/compare.py axes 0 100     # XML and JSON with two axes
+    PYTHONPATH=python python tests/roofit/compare.py empty 0 100    # the same with empty bins
     PYTHONPATH=python python tests/roofit/compare.py tutorials      # ROOT's own examples, each measurement
     ... xml 0 3 --store FILE                                        # keeps points and RooFit's values
 
@@ -103,6 +104,12 @@ class RooFit:
             found += [rate * width for rate in self._rates_of(pdf, axes[1:])]
         return found
 
+    def check_held(self, draw, channels) -> None:
+        point = self.random_point(draw)
+        for name in (one for one in self.held if not self.parameters[one].isConstant()):
+            if self.rates(point, channels) != self.rates({**point, name: 0.9}, channels):
+                raise LookupError(f"'{name}' acts in RooFit and is fixed here")
+
     def minimum(self) -> float:
         self.move(self.start)
         minimiser = ROOT.RooMinimizer(self.nll_function)
@@ -163,6 +170,7 @@ def compare(roofit: RooFit, answer, names, seed: int, measurement=None):
     # a factor of an empty bin acts nowhere: fixed here, in ROOT a constraint alone
     roofit.held = {name for name, own in here.items() if model.suggested_fixed[model.index(own)]}
     draw = random.Random(seed)
+    roofit.check_held(draw, [channel.name for channel in model.channels])
     lost = sorted(
         name for name in roofit.parameters if name not in here and not roofit.parameters[name].isConstant()
     )
@@ -221,14 +229,14 @@ def add_shape_codes(document, workspace) -> None:
                     modifier["interpolation"] = codes[modifier["parameter"]]
 
 
-def of_xml(number: int, folder: Path):
-    model = roofit_models.Model(number, folder)
+def of_xml(number: int, folder: Path, **kind: bool):
+    model = roofit_models.Model(number, folder, **kind)
     answer = convert.histfactory_xml.read(model.config, ".")
     return RooFit(roofit_xml.workspace(model.config, "meas")), answer, None
 
 
-def of_json(number: int, folder: Path, two_axes: bool = False):
-    model = roofit_models.Model(number, folder, two_axes=two_axes)
+def of_json(number: int, folder: Path, **kind: bool):
+    model = roofit_models.Model(number, folder, **kind)
     workspace = roofit_xml.workspace(model.config, "meas")
     try:
         text = str(ROOT.RooJSONFactoryWSTool(workspace).exportJSONtoString())
@@ -240,13 +248,17 @@ def of_json(number: int, folder: Path, two_axes: bool = False):
     return RooFit(workspace), answer, answer.names
 
 
-def of_axes(number: int, folder: Path):
+def of_either(number: int, folder: Path, **kind: bool):
     """The XML at even numbers, the JSON at odd ones."""
-    if number % 2:
-        return of_json(number, folder, two_axes=True)
-    model = roofit_models.Model(number, folder, two_axes=True)
-    answer = convert.histfactory_xml.read(model.config, ".")
-    return RooFit(roofit_xml.workspace(model.config, "meas")), answer, None
+    return (of_json if number % 2 else of_xml)(number, folder, **kind)
+
+
+def of_axes(number: int, folder: Path):
+    return of_either(number, folder, two_axes=True)
+
+
+def of_empty(number: int, folder: Path):
+    return of_either(number, folder, empty=True)
 
 
 def of_codes(number: int, folder: Path):
@@ -259,7 +271,7 @@ def of_codes(number: int, folder: Path):
     return RooFit(workspace), answer, answer.names
 
 
-KINDS = {"xml": of_xml, "codes": of_codes, "json": of_json, "axes": of_axes}
+KINDS = {"xml": of_xml, "codes": of_codes, "json": of_json, "axes": of_axes, "empty": of_empty}
 
 
 def tutorials(folder: Path):

@@ -21,11 +21,13 @@ def _element(tag, attributes, content=""):
 
 class Model:
     """Writes model `number` to `folder`. `plain`: constraints of pyhf alone, and no ShapeFactor. `two_axes`:
-    histograms of 2 x 3 bins."""
+    histograms of 2 x 3 bins. `empty`: some contents and errors are 0."""
 
-    def __init__(self, number: int, folder: Path, plain: bool = False, two_axes: bool = False) -> None:
+    def __init__(
+        self, number: int, folder: Path, plain: bool = False, two_axes: bool = False, empty: bool = False
+    ) -> None:
         self.draw = random.Random(number)
-        self.folder, self.plain, self.two_axes = folder, plain, two_axes
+        self.folder, self.plain, self.two_axes, self.empty = folder, plain, two_axes, empty
         self.alphas = [f"sys{i}" for i in range(self.draw.randint(2, 5))]
         self.functions: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,6 +43,9 @@ class Model:
 
     def _chance(self, part):
         return self.draw.random() < part
+
+    def _some_zero(self, values, part):
+        return [0.0 if self.empty and self._chance(part) else value for value in values]
 
     def _histogram(self, name, contents, errors=None):
         if self.two_axes:
@@ -83,7 +88,7 @@ class Model:
         content = ""
         if statistical and (k > 0 or self._chance(0.5)):
             if self._chance(0.3):
-                relative = [self.draw.uniform(0.02, 0.2) for _ in contents]
+                relative = self._some_zero([self.draw.uniform(0.02, 0.2) for _ in contents], 0.3)
                 content += _element(
                     "StatError", {"Activate": "True", "HistoName": self._histogram(f"{stem}_stat", relative)}
                 )
@@ -106,7 +111,7 @@ class Model:
                 }
                 content += _element("HistoSys", {"Name": alpha, **sides})
         if self._chance(0.25):
-            relative = [self.draw.uniform(0.03, 0.25) for _ in contents]
+            relative = self._some_zero([self.draw.uniform(0.03, 0.25) for _ in contents], 0.3)
             law = "Poisson" if self.plain else self.draw.choice(["Poisson", "Gaussian"])
             content += _element(
                 "ShapeSys",
@@ -118,7 +123,8 @@ class Model:
             )
         if k > 1 and self._chance(0.15) and not self.plain:
             content += _element("ShapeFactor", {"Name": f"free_{stem}"})
-        errors = [self.draw.uniform(0.02, 0.15) * rate for rate in contents]
+        errors = self._some_zero([self.draw.uniform(0.02, 0.15) * rate for rate in contents], 0.2)
+        contents = self._some_zero(contents, 0.2 if k else 0.0)
         attributes = {"Name": f"s{k}", "HistoName": self._histogram(stem, contents, errors)}
         if self._chance(0.5):  # the default; ROOT 6.40 takes False for True
             attributes["NormalizeByTheory"] = "True"

@@ -12,7 +12,7 @@ from .hs3_constraints import Constraints, kind_of
 from .hs3_document import Analysis, Document, bins
 from .json_nodes import ABSENT, Node
 from .parameter_names import gamma_names
-from .pyhf_workspace import modifier
+from .pyhf_workspace import EMPTY_BIN, histograms, modifier
 
 _ALL_OR_NONE = "pyhf fixes and constrains all parameters of a set or none"
 
@@ -300,6 +300,7 @@ class Gammas:
         whole = None
         if found.kind in ("Gauss", "Poisson"):
             self._choose_type(found, shared_poisson)
+            _fill_empty_bins(found)
             total = _total(found)
             for i, (width, content) in enumerate(zip(found.relative, total)):
                 if width > 0 >= content:
@@ -330,6 +331,16 @@ class Gammas:
                 f"one sample and its staterror is Gaussian{remedy if found.statistical else ''}"
             )
         self._note(found, "Poisson constraints that samples share became Gaussian ones of the same width")
+
+
+def _fill_empty_bins(found: GammaSet) -> None:
+    """Lets factors act on a histosys where the samples are empty."""
+    for b, (width, content) in enumerate(zip(found.relative, _total(found))):
+        for sample in found.samples if width > 0 and content == 0 else ():
+            shifts = [data for (kind, _), data in sample.scalars.items() if kind == "histosys"]
+            if any(row[b] != 0 for data in shifts for row in histograms(data)):
+                sample.contents[b] = EMPTY_BIN
+                break
 
 
 def _total(found: GammaSet) -> list[float]:
