@@ -163,6 +163,7 @@ def test_functions_of_parameters_scale_samples():
             "exp(k)",
             "a pyhf workspace cannot express the function 'exp\\(k\\)': only sums, products and powers",
         ),
+        ("1/2*k", "an integer division: 1/2 is 0 in ROOT, 0.5 elsewhere; write 1./2"),
         ("k*k", "a sample that grows as 'k'\\^2"),
         ("mu", "a sample that grows as 'mu'\\^2"),
         ("x*k", "'x' is neither a function nor in the parameter point"),
@@ -190,7 +191,8 @@ XML = {
     "top.xml": """<Combination OutputFilePrefix="x"><Input>sr.xml</Input>
 <Measurement Name="m" Lumi="1" LumiRelErr="0.1"><POI>mu</POI></Measurement></Combination>""",
     "sr.xml": """<Channel Name="SR" InputFile="data.root"><Data HistoName="data"/>
-<Sample Name="s" HistoName="rates"><NormFactor Name="mu" Val="1" Low="0" High="5"/><ShapeSys Name="u" HistoName="relative"/>
+<Sample Name="s" HistoName="rates"><NormFactor Name="mu" Val="1" Low="0" High="5"/>
+<ShapeSys Name="u" HistoName="relative"/>
 <HistoSys Name="alpha_shape" HistoNameHigh="high" HistoNameLow="low"/></Sample></Channel>""",
 }
 

@@ -44,6 +44,7 @@ def read(tmp_path):
         ("sqrt(a)*pow(a, 0.5)", "", lambda a, b: a),
         ("a^2*b/a", "", lambda a, b: a * b),
         ("@0 + 2*@1", "", lambda a, b: a + 2 * b),
+        ("x[0] + 4/2*x[1]", "", lambda a, b: a + 2 * b),
         ("(1+0.5*a)*(2-b)", "", lambda a, b: (1 + 0.5 * a) * (2 - b)),
         ("1+0.5*b", NORM.format("a"), lambda a, b: a * (1 + 0.5 * b)),
     ],

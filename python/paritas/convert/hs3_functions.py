@@ -3,7 +3,7 @@
 import re
 from typing import Any, Container, Sequence
 
-from .expressions import ONE, READ, Terms, parameter_terms, plus, read_terms, times
+from .expressions import ONE, Terms, UnreadExpression, parameter_terms, plus, read_terms, times
 from .hs3_document import Document
 from .json_nodes import Node
 
@@ -28,9 +28,10 @@ def _terms(document: Document, node: Node, parameters: Container[str]) -> Terms:
     kind: Any = node.get("type").value
     if kind == "generic_function":
         given = node.object("name type expression")["expression"]
-        terms = read_terms(given.string())
-        if terms is None:
-            raise given.inexpressible(f"the function {given.value!r}: {READ}")
+        try:
+            terms = read_terms(given.string())
+        except UnreadExpression as error:
+            raise given.inexpressible(f"the function {given.value!r}: {error}") from None
         found: Terms = {}
         for key, value in terms.items():
             product: Terms = {(): value}
