@@ -73,9 +73,12 @@ template <class... T> std::tuple<T...> Values(T... values)
 {
     return {values...};
 }
-template <class... Lists> std::tuple<Lists...> Combine(Lists... lists)
+template <class... Lists> struct Combined {
+    std::tuple<Lists...> lists;
+};
+template <class... Lists> Combined<Lists...> Combine(Lists... lists)
 {
-    return {lists...};
+    return {{lists...}};
 }
 } // namespace testing
 
@@ -85,13 +88,20 @@ template <class List, class Work> void each(List const &list, Work work)
 {
     std::apply([&](auto const &...value) { (work(value), ...); }, list);
 }
-/* of a pair of lists, each pair of values */
-template <class Parameter, class First, class Second, class Work>
-void each_parameter(std::tuple<First, Second> const &lists, Work work)
+template <class Parameter, class... T, class Work>
+void each_parameter(std::tuple<T...> const &values, Work work)
 {
-    each(std::get<0>(lists), [&](auto const &one) {
-        each(std::get<1>(lists), [&](auto const &other) { work(Parameter{one, other}); });
-    });
+    each(values, [&](auto const &value) { work(Parameter{value}); });
+}
+/* each combination of the lists from the first-th on, after those chosen */
+template <class Parameter, std::size_t first = 0, class... Lists, class Work, class... Chosen>
+void each_parameter(testing::Combined<Lists...> const &all, Work work, Chosen... chosen)
+{
+    if constexpr (first == sizeof...(Lists))
+        work(Parameter{chosen...});
+    else
+        each(std::get<first>(all.lists),
+             [&](auto const &value) { each_parameter<Parameter, first + 1>(all, work, chosen..., value); });
 }
 template <class Fixture, class Lists> void add_fixture(std::string const &name, Lists const &lists)
 {
