@@ -105,6 +105,13 @@ def test_unbinned_data_count_in_the_bins_of_their_channel():
     entries[1][0] = 6.5
     with pytest.raises(ConversionError, match="/data/0/entries/1: y = 6.5 is outside"):
         hs3.to_pyhf(given)
+    for wrong, why in (
+        ({"name": "y", "min": 0.0, "max": 6.0, "nbins": 0}, "must have bins between min and max"),
+        ({"name": "y", "bounds": [0.0, 6.0, 3.0]}, "must be two rising numbers"),
+    ):
+        given["distributions"][0]["axes"] = [AXES[0], wrong]
+        with pytest.raises(ConversionError, match=why):
+            hs3.to_pyhf(given)
 
 
 def test_channels_and_data_without_likelihoods_are_joined_by_their_axes():
