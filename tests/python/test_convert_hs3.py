@@ -401,7 +401,7 @@ XS = ("distributions", 0, "samples", 0, "modifiers", 2)
             "must have 2 numbers, not 1",
         ),
         (
-            lambda d: (set_at([*BKG, "data"], {"contents": [50.0, -1.0]})(d)),
+            lambda d: set_at([*BKG, "data"], {"contents": [50.0, -1.0]})(d),
             "/distributions/0/samples/1/data",
             "'errors' are missing",
         ),

@@ -1,12 +1,12 @@
-"""What ROOT 6.40 writes in its own way: free factors of width 0, several axes, unbinned counts, functions, documents
-without likelihoods. Truth: rates written out. That they are RooFit's: tests/roofit/root_models.py."""
+"""What ROOT 6.40 writes in its own way: free factors of width 0, several axes, unbinned counts, functions,
+documents without likelihoods. Truth: rates written out. RooFit's: tests/roofit/root_models.py."""
 
 import itertools
 
 import pytest
 
 from paritas import Model
-from paritas.convert import ConversionError, hs3
+from paritas.convert import ConversionError, histfactory_xml, hs3
 
 AXES = [{"name": "x", "min": 0.0, "max": 2.0, "nbins": 2}, {"name": "y", "bounds": [0.0, 1.0, 3.0, 6.0]}]
 RATES = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]  # (x, y) row by row
@@ -60,6 +60,18 @@ def test_bins_of_several_axes_are_joined_with_their_own_parameters():
         assert changed == [3 * i + j] and rates[3 * i + j] == 2 * RATES[3 * i + j]
 
 
+def test_errors_of_several_axes_belong_to_parameters_as_root_lists_them():
+    """ROOT 6.40 divides errors by contents place by place, though contents and parameters have two orders."""
+    given = document([{"name": "mcstat", "type": "staterror", "parameters": GAMMAS}])
+    relative = [0.05 + 0.01 * place for place in range(6)]
+    errors = [rate * width for rate, width in zip(RATES, relative)]
+    given["distributions"][0]["samples"][0]["data"]["errors"] = errors
+    answer = hs3.to_pyhf(given)
+    model = model_of(answer)
+    found = dict(zip(model.parameter_names, model.constraint_widths))
+    assert [found[answer.names[name]] for name in GAMMAS] == pytest.approx(relative, rel=1e-14)
+
+
 def test_parameters_that_do_not_say_their_bins_on_several_axes_are_refused():
     names = [f"g{i}" for i in range(6)]
     given = document([shapesys(names, [0.1] * 6)])
@@ -93,6 +105,13 @@ def test_unbinned_data_count_in_the_bins_of_their_channel():
     entries[1][0] = 6.5
     with pytest.raises(ConversionError, match="/data/0/entries/1: y = 6.5 is outside"):
         hs3.to_pyhf(given)
+    for wrong, why in (
+        ({"name": "y", "min": 0.0, "max": 6.0, "nbins": 0}, "must have bins between min and max"),
+        ({"name": "y", "bounds": [0.0, 6.0, 3.0]}, "must be two rising numbers"),
+    ):
+        given["distributions"][0]["axes"] = [AXES[0], wrong]
+        with pytest.raises(ConversionError, match=why):
+            hs3.to_pyhf(given)
 
 
 def test_channels_and_data_without_likelihoods_are_joined_by_their_axes():
@@ -123,7 +142,9 @@ def test_factors_of_width_0_are_free_unless_constant(kind):
     assert all(model_of(constant).suggested_fixed[1:])
     mixed = hs3.to_pyhf(free([0.0, 0.1], kind, ("gamma_u_bin_0",)), shapesys_vals="relative")
     assert list(model_of(mixed).suggested_fixed) == [False, True, False]
-    with pytest.raises(ConversionError, match="'gamma_u_bin_0' has the width 0, so no constraint, and is not"):
+    with pytest.raises(
+        ConversionError, match="'gamma_u_bin_0' has the width 0, so no constraint, and is not"
+    ):
         hs3.to_pyhf(free([0.0, 0.1], kind, ()), shapesys_vals="relative")
 
 
@@ -145,7 +166,11 @@ def test_functions_of_parameters_scale_samples():
 @pytest.mark.parametrize(
     ("expression", "why"),
     [
-        ("exp(k)", "a pyhf workspace cannot express the function 'exp\\(k\\)': only sums, products and powers"),
+        (
+            "exp(k)",
+            "a pyhf workspace cannot express the function 'exp\\(k\\)': only sums, products and powers",
+        ),
+        ("1/2*k", "an integer division: 1/2 is 0 in ROOT, 0.5 elsewhere; write 1./2"),
         ("k*k", "a sample that grows as 'k'\\^2"),
         ("mu", "a sample that grows as 'mu'\\^2"),
         ("x*k", "'x' is neither a function nor in the parameter point"),
@@ -157,8 +182,53 @@ def test_functions_that_factors_cannot_say_are_refused(expression, why):
 
 
 def test_a_staterror_without_errors_has_roots_of_the_contents():
-    answer = hs3.to_pyhf(document([{"name": "mcstat", "type": "staterror", "parameters": GAMMAS}]))
+    axes = [{"name": "x", "min": 0.0, "max": 2.0, "nbins": 2}]
+    answer = hs3.to_pyhf(document([{"name": "mcstat", "type": "staterror"}], axes, [10.0, 20.0]))
     model = model_of(answer)
-    widths = dict(zip(model.parameter_names, model.constraint_widths))
-    assert widths[answer.names["gamma_u_bin_1_0"]] == pytest.approx(40.0**-0.5, rel=1e-14)
+    assert list(model.constraint_widths[1:]) == pytest.approx([10.0**-0.5, 20.0**-0.5], rel=1e-14)
     assert any("roots of the contents were taken, as in ROOT" in note for note in answer.notes)
+
+
+def histosys(low, high):
+    sides = {"lo": {"contents": low}, "hi": {"contents": high}}
+    return {"name": "shape", "type": "histosys", "parameter": "alpha_shape", "data": sides}
+
+
+XML = {
+    "top.xml": """<Combination OutputFilePrefix="x"><Input>sr.xml</Input>
+<Measurement Name="m" Lumi="1" LumiRelErr="0.1"><POI>mu</POI></Measurement></Combination>""",
+    "sr.xml": """<Channel Name="SR" InputFile="data.root"><Data HistoName="data"/>
+<Sample Name="s" HistoName="rates"><NormFactor Name="mu" Val="1" Low="0" High="5"/>
+<ShapeSys Name="u" HistoName="relative"/>
+<HistoSys Name="alpha_shape" HistoNameHigh="high" HistoNameLow="low"/></Sample></Channel>""",
+}
+
+
+def from_xml(folder, contents):
+    numpy, uproot = pytest.importorskip("numpy"), pytest.importorskip("uproot")
+    for name, text in XML.items():
+        (folder / name).write_text(text)
+    with uproot.recreate(folder / "data.root") as file:
+        for name, values in contents.items():
+            file[name] = (numpy.array(values), numpy.array([0.0, 1.0, 2.0, 3.0]))
+    return histfactory_xml.read(folder / "top.xml", folder)
+
+
+@pytest.mark.parametrize("form", ["XML", "HS3"])
+def test_factors_of_empty_bins_act_on_variations(form, tmp_path):
+    rates, low, high, widths = [10.0, 0.0, 0.0], [9.0, 0.5, 0.0], [12.0, 2.0, 0.0], [0.1, 0.2, 0.3]
+    if form == "XML":
+        contents = {"data": [9.0, 1.0, 0.0], "rates": rates, "relative": widths, "low": low, "high": high}
+        answer, name = from_xml(tmp_path, contents), "u[{}]"
+    else:
+        axes = [{"name": "x", "min": 0.0, "max": 3.0, "nbins": 3}]
+        gammas = [f"gamma_u_bin_{i}" for i in range(3)]
+        given = document([shapesys(gammas, widths), histosys(low, high)], axes, rates)
+        answer, name = hs3.to_pyhf(given, shapesys_vals="relative"), "gamma_u_bin[{}]"
+    model = model_of(answer)
+    found = dict(zip(model.parameter_names, zip(model.constraint_widths, model.suggested_fixed)))
+    assert [found[name.format(i)][0] for i in (0, 1)] == pytest.approx(widths[:2], rel=1e-14)
+    assert [found[name.format(i)][1] for i in range(3)] == [False, False, True]
+    point = {name.format(0): 1.1, name.format(1): 0.7, "alpha_shape": 2.0, "mu": 0.5, "lumi": 1.0}
+    rates = model.expected_data({one: point[one] for one in point if one in model.parameter_names})[:3]
+    assert rates == pytest.approx([0.5 * 1.1 * 14.0, 0.5 * 0.7 * 4.0, 0.0], rel=1e-14)

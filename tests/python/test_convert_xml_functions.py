@@ -21,7 +21,12 @@ NORM = '<NormFactor Name="{}" Val="1" Low="0" High="5"/>'
 def read(tmp_path):
     edges = numpy.array([0.0, 1.0, 2.0])
     with uproot.recreate(tmp_path / "data.root") as file:
-        for name, contents in {"data": [52.0, 40.0], "rates": [50.0, 30.0], "up": [60.0, 33.0], "relative": [0.1, 0.2]}.items():
+        for name, contents in {
+            "data": [52.0, 40.0],
+            "rates": [50.0, 30.0],
+            "up": [60.0, 33.0],
+            "relative": [0.1, 0.2],
+        }.items():
             file[name] = (numpy.array(contents), edges)
 
     def made(expression, more=""):
@@ -39,6 +44,7 @@ def read(tmp_path):
         ("sqrt(a)*pow(a, 0.5)", "", lambda a, b: a),
         ("a^2*b/a", "", lambda a, b: a * b),
         ("@0 + 2*@1", "", lambda a, b: a + 2 * b),
+        ("x[0] + 4/2*x[1]", "", lambda a, b: a + 2 * b),
         ("(1+0.5*a)*(2-b)", "", lambda a, b: (1 + 0.5 * a) * (2 - b)),
         ("1+0.5*b", NORM.format("a"), lambda a, b: a * (1 + 0.5 * b)),
     ],

@@ -3,6 +3,9 @@
 
     PYTHONPATH=python python tests/roofit/compare.py xml 0 100      # random XML models 0 to 99
     PYTHONPATH=python python tests/roofit/compare.py codes 0 100    # ROOT's JSON of them, mixed codes
+    PYTHONPATH=python python tests/roofit/compare.py json 0 100     # ROOT's JSON of the XML models
+    PYTHONPATH=python python tests/roofit/compare.py axes 0 100     # XML and JSON with two axes
+    PYTHONPATH=python python tests/roofit/compare.py empty 0 100    # the same with empty bins
     PYTHONPATH=python python tests/roofit/compare.py tutorials      # ROOT's own examples, each measurement
     ... xml 0 3 --store FILE                                        # keeps points and RooFit's values
 
@@ -101,6 +104,12 @@ class RooFit:
             found += [rate * width for rate in self._rates_of(pdf, axes[1:])]
         return found
 
+    def check_held(self, draw, channels) -> None:
+        point = self.random_point(draw)
+        for name in (one for one in self.held if not self.parameters[one].isConstant()):
+            if self.rates(point, channels) != self.rates({**point, name: 0.9}, channels):
+                raise LookupError(f"'{name}' acts in RooFit and is fixed here")
+
     def minimum(self) -> float:
         self.move(self.start)
         minimiser = ROOT.RooMinimizer(self.nll_function)
@@ -161,6 +170,7 @@ def compare(roofit: RooFit, answer, names, seed: int, measurement=None):
     # a factor of an empty bin acts nowhere: fixed here, in ROOT a constraint alone
     roofit.held = {name for name, own in here.items() if model.suggested_fixed[model.index(own)]}
     draw = random.Random(seed)
+    roofit.check_held(draw, [channel.name for channel in model.channels])
     lost = sorted(
         name for name in roofit.parameters if name not in here and not roofit.parameters[name].isConstant()
     )
@@ -219,10 +229,36 @@ def add_shape_codes(document, workspace) -> None:
                     modifier["interpolation"] = codes[modifier["parameter"]]
 
 
-def of_xml(number: int, folder: Path):
-    model = roofit_models.Model(number, folder)
+def of_xml(number: int, folder: Path, **kind: bool):
+    model = roofit_models.Model(number, folder, **kind)
     answer = convert.histfactory_xml.read(model.config, ".")
     return RooFit(roofit_xml.workspace(model.config, "meas")), answer, None
+
+
+def of_json(number: int, folder: Path, **kind: bool):
+    model = roofit_models.Model(number, folder, **kind)
+    workspace = roofit_xml.workspace(model.config, "meas")
+    try:
+        text = str(ROOT.RooJSONFactoryWSTool(workspace).exportJSONtoString())
+    except ROOT.std.runtime_error as error:
+        raise convert.ConversionError(
+            "ROOT", f"exports none: {str(error).splitlines()[-1].strip()}"
+        ) from None
+    answer = convert.hs3.to_pyhf(json.loads(text))
+    return RooFit(workspace), answer, answer.names
+
+
+def of_either(number: int, folder: Path, **kind: bool):
+    """The XML at even numbers, the JSON at odd ones."""
+    return (of_json if number % 2 else of_xml)(number, folder, **kind)
+
+
+def of_axes(number: int, folder: Path):
+    return of_either(number, folder, two_axes=True)
+
+
+def of_empty(number: int, folder: Path):
+    return of_either(number, folder, empty=True)
 
 
 def of_codes(number: int, folder: Path):
@@ -233,6 +269,9 @@ def of_codes(number: int, folder: Path):
     add_shape_codes(document, workspace)
     answer = convert.hs3.to_pyhf(document)
     return RooFit(workspace), answer, answer.names
+
+
+KINDS = {"xml": of_xml, "codes": of_codes, "json": of_json, "axes": of_axes, "empty": of_empty}
 
 
 def tutorials(folder: Path):
@@ -262,10 +301,13 @@ def run(label, made, seed, counts, measurement=None):
     try:
         roofit, answer, names = made()
         worst, kept = compare(roofit, answer, names, seed, measurement)
-    except (convert.ConversionError, LookupError) as error:
-        why = getattr(error, "why", str(error))
-        counts[f"refused: {why}"] += 1
+    except convert.ConversionError as error:
+        counts[f"refused: {error.why}"] += 1
         print(f"{label}: refused: {error}", flush=True)
+        return None
+    except LookupError as error:
+        counts["DISAGREES"] += 1
+        print(f"{label}: DISAGREES: {error}", flush=True)
         return None
     good = worst[0] <= LIMIT and worst[1] <= LIMIT
     verdict = "agrees" if good else "DISAGREES"
@@ -281,7 +323,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("models", choices=("xml", "codes", "tutorials"))
+    parser.add_argument("models", choices=(*KINDS, "tutorials"))
     parser.add_argument("first", nargs="?", type=int, default=0)
     parser.add_argument("end", nargs="?", type=int, default=100)
     parser.add_argument("--store")
@@ -295,7 +337,7 @@ def main() -> int:
             for label, made, measurement in tutorials(folder):
                 run(label, made, 1, counts, measurement)
         else:
-            make = of_xml if options.models == "xml" else of_codes
+            make = KINDS[options.models]
             for number in range(options.first, options.end):
                 label = f"{options.models} {number}"
                 found = run(label, lambda: make(number, folder / str(number)), number, counts)

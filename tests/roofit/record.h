@@ -18,7 +18,8 @@
 #include <RooStats/HistFactory/MakeModelAndMeasurementsFast.h>
 #include <RooStats/HistFactory/Measurement.h>
 
-namespace paritas {
+namespace paritas
+{
 using RooStats::HistFactory::Measurement;
 
 inline std::filesystem::path &output()
@@ -29,7 +30,8 @@ inline std::filesystem::path &output()
 inline std::filesystem::path new_folder()
 {
     static int count = 0;
-    std::filesystem::path folder = output() / (count < 10 ? "0" + std::to_string(count) : std::to_string(count));
+    std::filesystem::path folder =
+        output() / (count < 10 ? "0" + std::to_string(count) : std::to_string(count));
     std::filesystem::create_directories(folder);
     ++count;
     return folder;
@@ -54,7 +56,8 @@ inline Measurement &kept(Measurement &measurement)
     std::filesystem::rename("xml", folder / "xml");
     for (auto const &one : std::filesystem::recursive_directory_iterator(".")) {
         auto const to = folder / one.path();
-        if (one.path().extension() == ".root" && one.path().string().find("_model.root") == std::string::npos) {
+        if (one.path().extension() == ".root" &&
+            one.path().string().find("_model.root") == std::string::npos) {
             std::filesystem::create_directories(to.parent_path());
             std::filesystem::copy_file(one.path(), to, std::filesystem::copy_options::overwrite_existing);
         }
@@ -63,7 +66,8 @@ inline Measurement &kept(Measurement &measurement)
 }
 inline std::string kept(std::string const &json)
 {
-    if (json.find("histfactory_dist") != std::string::npos) std::ofstream(new_folder() / "given.json") << json;
+    if (json.find("histfactory_dist") != std::string::npos)
+        std::ofstream(new_folder() / "given.json") << json;
     return json;
 }
 } // namespace paritas

@@ -20,12 +20,14 @@ def _element(tag, attributes, content=""):
 
 
 class Model:
-    """Writes model `number` to `folder`. `plain`: constraints of pyhf alone, and no ShapeFactor, which ROOT's
-    JSON makes a ShapeSys."""
+    """Writes model `number` to `folder`. `plain`: constraints of pyhf alone, and no ShapeFactor. `two_axes`:
+    histograms of 2 x 3 bins. `empty`: some contents and errors are 0."""
 
-    def __init__(self, number: int, folder: Path, plain: bool = False) -> None:
+    def __init__(
+        self, number: int, folder: Path, plain: bool = False, two_axes: bool = False, empty: bool = False
+    ) -> None:
         self.draw = random.Random(number)
-        self.folder, self.plain = folder, plain
+        self.folder, self.plain, self.two_axes, self.empty = folder, plain, two_axes, empty
         self.alphas = [f"sys{i}" for i in range(self.draw.randint(2, 5))]
         self.functions: dict[str, str] = {}
         folder.mkdir(parents=True, exist_ok=True)
@@ -42,11 +44,18 @@ class Model:
     def _chance(self, part):
         return self.draw.random() < part
 
+    def _some_zero(self, values, part):
+        return [0.0 if self.empty and self._chance(part) else value for value in values]
+
     def _histogram(self, name, contents, errors=None):
-        histogram = ROOT.TH1D(name, name, len(contents), 0.0, float(len(contents)))
+        if self.two_axes:
+            histogram = ROOT.TH2D(name, name, 2, 0.0, 2.0, 3, 0.0, 3.0)
+        else:
+            histogram = ROOT.TH1D(name, name, len(contents), 0.0, float(len(contents)))
         for i, content in enumerate(contents):
-            histogram.SetBinContent(i + 1, content)
-            histogram.SetBinError(i + 1, errors[i] if errors else 0.0)
+            bin_ = histogram.GetBin(i // 3 + 1, i % 3 + 1) if self.two_axes else i + 1
+            histogram.SetBinContent(bin_, content)
+            histogram.SetBinError(bin_, errors[i] if errors else 0.0)
         self.data.WriteTObject(histogram)
         return name
 
@@ -54,7 +63,7 @@ class Model:
         return [content * self.draw.uniform(1 - spread, 1 + spread) for content in contents]
 
     def _channel(self, name):
-        bins = self.draw.randint(1, 6)
+        bins = 6 if self.two_axes else self.draw.randint(1, 6)
         samples, total = [], [0.0] * bins
         statistical = self._chance(0.7)
         for k in range(self.draw.randint(1, 4)):
@@ -79,7 +88,7 @@ class Model:
         content = ""
         if statistical and (k > 0 or self._chance(0.5)):
             if self._chance(0.3):
-                relative = [self.draw.uniform(0.02, 0.2) for _ in contents]
+                relative = self._some_zero([self.draw.uniform(0.02, 0.2) for _ in contents], 0.3)
                 content += _element(
                     "StatError", {"Activate": "True", "HistoName": self._histogram(f"{stem}_stat", relative)}
                 )
@@ -102,7 +111,7 @@ class Model:
                 }
                 content += _element("HistoSys", {"Name": alpha, **sides})
         if self._chance(0.25):
-            relative = [self.draw.uniform(0.03, 0.25) for _ in contents]
+            relative = self._some_zero([self.draw.uniform(0.03, 0.25) for _ in contents], 0.3)
             law = "Poisson" if self.plain else self.draw.choice(["Poisson", "Gaussian"])
             content += _element(
                 "ShapeSys",
@@ -114,7 +123,8 @@ class Model:
             )
         if k > 1 and self._chance(0.15) and not self.plain:
             content += _element("ShapeFactor", {"Name": f"free_{stem}"})
-        errors = [self.draw.uniform(0.02, 0.15) * rate for rate in contents]
+        errors = self._some_zero([self.draw.uniform(0.02, 0.15) * rate for rate in contents], 0.2)
+        contents = self._some_zero(contents, 0.2 if k else 0.0)
         attributes = {"Name": f"s{k}", "HistoName": self._histogram(stem, contents, errors)}
         if self._chance(0.5):  # the default; ROOT 6.40 takes False for True
             attributes["NormalizeByTheory"] = "True"

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Counts which models of ROOT's own HistFactory tests and tutorials are read, and holds each against RooFit.
 
-    PYTHONPATH=python python tests/roofit/root_models.py --root ROOT_SOURCES   # a checkout of ROOT, for its tests
-    PYTHONPATH=python python tests/roofit/root_models.py                       # the tutorials alone
+    PYTHONPATH=python python tests/roofit/root_models.py --root ROOT   # ROOT: a checkout, for its tests
+    PYTHONPATH=python python tests/roofit/root_models.py               # the tutorials alone
 
-Every model is made by ROOT's own file at run time (root_sources.py) and read in each form that ROOT writes: its
-XML configuration, XML by Measurement::PrintXML, JSON by RooFit. Rates and NLL differences at 100 random points
-must agree to 1e-10 with the RooWorkspace. If the JSON lacks something, they agree with the workspace that ROOT
-itself reads from it, and the line says so. NormalizeByTheory="False" is followed here, and not by ROOT 6.40: then
-Lumi is held. Exit code 1: a model is read wrongly.
+ROOT's own files make the models at run time (root_sources.py). Each is read as XML (Measurement::PrintXML)
+and as JSON (RooFit). Rates and NLL differences at 100 random points must agree with RooFit to 1e-10.
+If the JSON lacks something, they agree with the workspace that ROOT itself reads from it: the line says so.
+NormalizeByTheory="False" is followed here, and not by ROOT 6.40: then Lumi is held. Equal models count once.
+Exit code 1: a model is read wrongly.
 
 Needs ROOT (PyPI: root; of the same version as its sources) and uproot, so it is no part of CI."""
 

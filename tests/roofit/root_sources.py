@@ -3,7 +3,7 @@
 
     python tests/roofit/root_sources.py roofit/histfactory/test/testHistFactory.cxx FOLDER
 
-FOLDER/models has a folder for each model (see gtest/gtest.h); the file runs in FOLDER/run. Files of one FOLDER
+FOLDER/models has a folder for each model (see record.h). The file runs in FOLDER/run. Files of one FOLDER
 share their inputs. Needs ROOT (PyPI: root). Nothing of ROOT's files is stored in this project."""
 
 import os

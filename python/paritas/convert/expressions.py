@@ -3,6 +3,7 @@
 A sample that an expression scales becomes one sample a term."""
 
 import ast
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Callable, Collection, Optional
@@ -13,7 +14,6 @@ from .pyhf_workspace import CODE_KEY, MODIFIERS
 #: parameter and power of each factor, sorted -> coefficient
 Terms = dict[tuple[tuple[str, Fraction], ...], float]
 ONE: Terms = {(): 1.0}
-READ = "only sums, products and powers"
 
 
 def times(left: Terms, right: Terms) -> Terms:
@@ -38,17 +38,20 @@ def parameter_terms(name: str) -> Terms:
     return {((name, Fraction(1)),): 1.0}
 
 
-class _Unknown(Exception):
-    """Another function than sums, products and powers."""
+class UnreadExpression(Exception):
+    """Why an expression is no sum of terms."""
+
+    def __init__(self, why: str = "only sums, products and powers") -> None:
+        super().__init__(why)
 
 
-def read_terms(expression: str, names: Optional[Collection[str]] = None) -> Optional[Terms]:
-    """Of a TFormula; None: it is another function. names: the parameters; default: every name."""
+def read_terms(expression: str, names: Optional[Collection[str]] = None) -> Terms:
+    """Of a TFormula. names: the parameters; default: every name. Raises UnreadExpression."""
     try:
         tree = ast.parse(expression.strip().replace("^", "**"), mode="eval")
-        return _evaluated(tree.body, names)
-    except (SyntaxError, _Unknown):
-        return None
+    except SyntaxError:
+        raise UnreadExpression from None
+    return _evaluated(tree.body, names)
 
 
 def _evaluated(node: ast.AST, names: Optional[Collection[str]]) -> Terms:
@@ -73,16 +76,35 @@ def _evaluated(node: ast.AST, names: Optional[Collection[str]]) -> Terms:
             return plus(left, right, 1.0 if isinstance(node.op, ast.Add) else -1.0)
         if isinstance(node.op, ast.Mult):
             return times(left, right)
+        if isinstance(node.op, ast.Div) and _is_integer(node.left) and _is_integer(node.right):
+            text = ast.unparse(node).replace(" ", "")
+            exact = left.get((), 0.0) / right[()] if right else 0.0
+            if not exact.is_integer() or not right:
+                raise UnreadExpression(
+                    f"an integer division: {text} is {math.trunc(exact)} in ROOT, {exact:g} elsewhere; write "
+                    f"{text.replace('/', './', 1)}"
+                )
         if isinstance(node.op, ast.Div):
             return times(left, _power(right, Fraction(-1)))
         if isinstance(node.op, ast.Pow):
             return _power(left, _number(right))
-    raise _Unknown
+    raise UnreadExpression
+
+
+def _is_integer(node: ast.AST) -> bool:
+    """As in C++, where 1/2 is 0. (A power is none.)"""
+    if isinstance(node, ast.Constant):
+        return type(node.value) is int
+    if isinstance(node, ast.UnaryOp):
+        return _is_integer(node.operand)
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow):
+        return _is_integer(node.left) and _is_integer(node.right)
+    return False
 
 
 def _number(terms: Terms) -> Fraction:
     if set(terms) - {()}:
-        raise _Unknown
+        raise UnreadExpression
     return Fraction(terms.get((), 0.0)).limit_denominator(64)
 
 
@@ -96,7 +118,7 @@ def _power(terms: Terms, power: Fraction) -> Terms:
         for _ in range(int(power)):
             found = times(found, terms)
         return found
-    raise _Unknown
+    raise UnreadExpression
 
 
 @dataclass
@@ -162,7 +184,9 @@ def _errors_grown(one: dict[str, Any], sample: ScaledSample, samples: list[Scale
         before = sum(each.data[b] for each in carriers)
         after = sum(each.data[b] * sum(each.terms.values()) for each in carriers)
         if error > 0 and before > 0 and not after > 0:
-            raise sample.place.inexpressible(f"errors of bin {b}, since the terms of its rate sum to {after:g}")
+            raise sample.place.inexpressible(
+                f"errors of bin {b}, since the terms of its rate sum to {after:g}"
+            )
         errors.append(error * after / before if before > 0 else error)
     return {**one, "data": errors}
 

@@ -14,7 +14,7 @@ from ..workspace import Workspace
 from .conversion import Conversion, ConversionError, beyond_pyhf
 from .expressions import ONE, ScaledSample, expanded, times
 from .parameter_names import without_alpha
-from .pyhf_workspace import MODIFIERS, histograms, modifier
+from .pyhf_workspace import EMPTY_BIN, MODIFIERS, histograms, modifier
 from .root_files import Histogram, RootFiles
 from .xml_constraints import (
     SHAPE_BOUNDS,
@@ -163,6 +163,8 @@ class _Reader:
         for element in channel.all("Sample"):
             histogram = self._histogram(element)
             contents, modifiers = histogram.contents, []
+            if self.strict and element.all("ShapeSys"):
+                self._fill_empty_bins(element, contents)
             if self._follows_lumi(element):
                 modifiers.append(modifier("lumi", "lumi"))
             for child in element.children:
@@ -184,6 +186,17 @@ class _Reader:
         self.notes += notes
         self.poisson += poisson
         return found
+
+    def _fill_empty_bins(self, sample: Element, contents: list[float]) -> None:
+        """Lets factors of a ShapeSys act on a HistoSys where the sample is empty."""
+        rows = [
+            self._histogram(one, side, one.get(f"HistoFile{side}")).contents
+            for one in sample.all("HistoSys")
+            for side in ("Low", "High")
+        ]
+        for b, content in enumerate(contents):
+            if content == 0 and any(b < len(row) and row[b] != 0 for row in rows):
+                contents[b] = EMPTY_BIN
 
     def _scaled_sample(
         self, element: Element, contents: list[float], modifiers: list[dict[str, Any]]
@@ -367,9 +380,7 @@ class _Reader:
             if setting.get("Val"):
                 given["inits"] = [setting.number("Val")]
             for root_name in setting.text.split():
-                if root_name in self.gammas.places:
-                    if not self.strict:
-                        raise setting.refuse(f"'{root_name}' is one factor of a set, which pyhf sets as one")
+                if root_name in self.gammas.places and self.strict:
                     continue
                 name, term = self._parameter(setting, root_name, terms)
                 if term and term.value is None:
@@ -387,6 +398,8 @@ class _Reader:
     def _parameter(
         self, setting: Element, root_name: str, terms: dict[str, Term]
     ) -> tuple[str, Optional[Term]]:
+        if root_name.startswith("gamma_") and not self.strict:
+            raise setting.refuse(f"'{root_name}' is one factor of a set, which pyhf sets as one")
         for name, term in terms.items():
             if root_name == term.prefix + name:
                 return name, term

@@ -93,11 +93,13 @@ class Document:
             if node.get("type").value != "histfactory_dist":
                 continue
             axes = _axis_names(node["axes"])
-            found = [one for one, data in self.tables["data"].items() if _axis_names(data.get("axes")) == axes]
+            found = [
+                one for one, data in self.tables["data"].items() if _axis_names(data.get("axes")) == axes
+            ]
             if len(found) != 1 or not axes:
                 raise ConversionError(
                     "/likelihoods",
-                    f"there is none, and {len(found) or 'no'} data have the axes of '{name}', so nothing says "
+                    f"there is none, and {len(found) or 'no'} data have the axes of '{name}': nothing says "
                     "which data belong to it",
                 )
             channels.append(name)
@@ -217,8 +219,13 @@ def _axis_names(axes: Node) -> list[str]:
 def _edges(axis: Node) -> list[float]:
     given = axis.get("edges") or axis.get("bounds")
     if given:
-        return given.numbers()
+        edges = given.numbers()
+        if len(edges) < 2 or edges != sorted(edges):
+            raise given.refuse("must be two rising numbers or more")
+        return edges
     low, high, count = axis["min"].number(), axis["max"].number(), int(axis["nbins"].number())
+    if count < 1 or not low < high:
+        raise axis.refuse("must have bins between min and max")
     return [low + (high - low) * i / count for i in range(count)] + [high]
 
 

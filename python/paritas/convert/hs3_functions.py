@@ -3,7 +3,7 @@
 import re
 from typing import Any, Container, Sequence
 
-from .expressions import ONE, READ, Terms, parameter_terms, plus, read_terms, times
+from .expressions import ONE, Terms, UnreadExpression, parameter_terms, plus, read_terms, times
 from .hs3_document import Document
 from .json_nodes import Node
 
@@ -28,9 +28,10 @@ def _terms(document: Document, node: Node, parameters: Container[str]) -> Terms:
     kind: Any = node.get("type").value
     if kind == "generic_function":
         given = node.object("name type expression")["expression"]
-        terms = read_terms(given.string())
-        if terms is None:
-            raise given.inexpressible(f"the function {given.value!r}: {READ}")
+        try:
+            terms = read_terms(given.string())
+        except UnreadExpression as error:
+            raise given.inexpressible(f"the function {given.value!r}: {error}") from None
         found: Terms = {}
         for key, value in terms.items():
             product: Terms = {(): value}
@@ -54,14 +55,14 @@ def _terms(document: Document, node: Node, parameters: Container[str]) -> Terms:
 
 
 def refuse_split_sums(document: Document, functions: Sequence[Node]) -> None:
-    """ROOT 6.40 writes a function as the factors X_part0, X_part1, .. It cuts the text at each `*`, also inside
-    of sums: `0.4*k + 0.7` becomes `0.4` times `k + 0.7`. functions: names of a sample's factors."""
+    """ROOT 6.40 writes a function as factors X_part0, X_part1, .. It cuts the text at each `*`, also in sums:
+    `0.4*k + 0.7` becomes `0.4` times `k + 0.7`. functions: names of a sample's factors."""
     texts: dict[str, list[str]] = {}
     for name in functions:
-        stem, part, _ = re.fullmatch(r"(.*?)(?:(_part)\d+)?()", name.string()).groups()  # type: ignore[union-attr]
+        part = re.fullmatch(r"(.+)_part\d+", name.string())
         node = document.tables["functions"].get(name.value)
         if part and node and node.get("expression"):
-            texts.setdefault(stem, []).append(node["expression"].string())
+            texts.setdefault(part.group(1), []).append(node["expression"].string())
     for stem, parts in texts.items():
         whole = "*".join(parts)
         product = "*".join(f"({one})" for one in parts)

@@ -12,7 +12,7 @@ from .hs3_constraints import Constraints, kind_of
 from .hs3_document import Analysis, Document, bins
 from .json_nodes import ABSENT, Node
 from .parameter_names import gamma_names
-from .pyhf_workspace import modifier
+from .pyhf_workspace import EMPTY_BIN, histograms, modifier
 
 _ALL_OR_NONE = "pyhf fixes and constrains all parameters of a set or none"
 
@@ -47,6 +47,7 @@ class GammaSet:
     label: str
     statistical: bool
     kind: Optional[str] = None  # Gauss, Poisson, Const; None: free or named
+    listed: list[int] = field(default_factory=list)  # bin of each place in the document's list
     vals: Node = ABSENT
     relative: list[float] = field(default_factory=list)  # constraint widths
     samples: list[Sample] = field(default_factory=list)
@@ -81,6 +82,7 @@ class Gammas:
         new.kind = self._kind(new)
         order = self._row_by_row(channel, parameters)
         new.parameters = parameters = [parameters[i] for i in order]
+        new.listed = [order.index(i) for i in range(len(order))]
         if kind == "shapefactor" and new.kind is not None:
             raise node.refuse("a shapefactor is free; with a constraint it is a shapesys with 'vals'")
         if node.get("data"):
@@ -115,8 +117,8 @@ class Gammas:
         found.vals = found.vals or new.vals
 
     def _row_by_row(self, channel: Channel, parameters: list[str]) -> list[int]:
-        """Places of the parameters in the order of the contents, whose last axis runs fastest. In ROOT's lists
-        the first one does: gamma_X_bin_0_0, gamma_X_bin_1_0, .. (ParamHistFunc)."""
+        """Places of the parameters in the order of the contents, whose last axis runs fastest. In ROOT's
+        lists the first one does: gamma_X_bin_0_0, gamma_X_bin_1_0, .. (ParamHistFunc)."""
         plain = list(range(len(parameters)))
         sizes = [bins([axis]) or 0 for axis in channel.node["axes"]]
         if len(sizes) < 2:
@@ -249,10 +251,12 @@ class Gammas:
         if found.kind is None and named:
             found.kind, found.relative = next(iter(named.values())).kind, self._named_widths(found)
         if found.statistical:
+            # ROOT divides place by place; with several axes the results belong to the parameters as listed
             columns = zip(*(sample.errors for sample in found.samples))
-            found.relative = [
-                _ratio(math.hypot(*errors), total) for errors, total in zip(columns, _total(found))
-            ]
+            widths = [_ratio(math.hypot(*errors), total) for errors, total in zip(columns, _total(found))]
+            found.relative = [0.0] * len(widths)
+            for place, width in zip(found.listed, widths):
+                found.relative[place] = width
             threshold = found.channel.node.get("staterror").get("relThreshold").number(0.0)
             for i, width in enumerate(found.relative):
                 if 0 < width < threshold:
@@ -296,6 +300,7 @@ class Gammas:
         whole = None
         if found.kind in ("Gauss", "Poisson"):
             self._choose_type(found, shared_poisson)
+            _fill_empty_bins(found)
             total = _total(found)
             for i, (width, content) in enumerate(zip(found.relative, total)):
                 if width > 0 >= content:
@@ -304,7 +309,7 @@ class Gammas:
             whole = [width * max(content, 0.0) for width, content in zip(found.relative, total)]
         for sample in found.samples:
             data = whole
-            if whole is not None and found.statistical:
+            if whole is not None and found.statistical and found.listed == sorted(found.listed):
                 data = [error if width > 0 else 0.0 for error, width in zip(sample.errors, found.relative)]
             # pyhf adds errors in quadrature over summed contents: one sample gets the whole width
             elif whole is not None and sample is not found.samples[0]:
@@ -326,6 +331,16 @@ class Gammas:
                 f"one sample and its staterror is Gaussian{remedy if found.statistical else ''}"
             )
         self._note(found, "Poisson constraints that samples share became Gaussian ones of the same width")
+
+
+def _fill_empty_bins(found: GammaSet) -> None:
+    """Lets factors act on a histosys where the samples are empty."""
+    for b, (width, content) in enumerate(zip(found.relative, _total(found))):
+        for sample in found.samples if width > 0 and content == 0 else ():
+            shifts = [data for (kind, _), data in sample.scalars.items() if kind == "histosys"]
+            if any(row[b] != 0 for data in shifts for row in histograms(data)):
+                sample.contents[b] = EMPTY_BIN
+                break
 
 
 def _total(found: GammaSet) -> list[float]:

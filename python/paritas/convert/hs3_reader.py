@@ -9,14 +9,14 @@ from typing import Any, Optional, Sequence
 
 from .conversion import Conversion, beyond_pyhf, settings
 from .expressions import ScaledSample, Terms, expanded, times
-from .hs3_codes import CODE_KEY, code_of, settle_codes, settle_sums
+from .hs3_codes import code_of, settle_codes, settle_sums
 from .hs3_constraints import Constraint, Constraints
 from .hs3_document import Analysis, Document, counts
 from .hs3_functions import function_terms, refuse_split_sums
 from .hs3_gammas import Channel, Gammas, Sample
 from .json_nodes import Node
 from .parameter_names import common_stem, pyhf_set_name, without_alpha
-from .pyhf_workspace import MODIFIERS, modifier
+from .pyhf_workspace import CODE_KEY, MODIFIERS, modifier
 
 
 @dataclass

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from .conversion import Conversion, ConversionError, settings
-from .hs3_codes import ADDED, CODE_KEY, WRITTEN
+from .hs3_codes import ADDED, WRITTEN
 from .parameter_names import gamma_names, root_name
-from .pyhf_workspace import MODIFIERS, WorkspaceSource, configs, modifiers
+from .pyhf_workspace import CODE_KEY, MODIFIERS, WorkspaceSource, configs, modifiers
 
 _Json = dict[str, Any]
 #: by kind of data (obsData, asimovData) and channel

@@ -34,6 +34,10 @@ MODIFIERS = {
 }
 
 
+#: content of an empty bin with a factor that acts on variations alone; a width is an error over a content
+EMPTY_BIN = 1e-100
+
+
 def modifier(name: str, kind: str, data: Any = None) -> dict[str, Any]:
     return {"name": name, "type": kind, "data": data}
 

@@ -1,12 +1,12 @@
 """Functions of parameters in HistFactory's XML, as far as factors of samples can say them (expressions.py).
 
-    <Function Name="scale" Expression="0.4*k*mu + 0.6" Dependents="k[1,0,3], mu[1,0,5]"/>"""
+<Function Name="scale" Expression="0.4*k*mu + 0.6" Dependents="k[1,0,3], mu[1,0,5]"/>"""
 
 import re
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from .expressions import READ, read_terms
+from .expressions import UnreadExpression, read_terms
 from .xml_grammar import Element
 
 
@@ -45,8 +45,8 @@ class Function:
         self.dependents = {one.name: one for one in found}
         text = element.get("Expression")
         for i, one in enumerate(found):
-            text = re.sub(rf"@{i}\b", one.name, text)
-        terms = read_terms(text, self.dependents)
-        if terms is None:
-            raise element.inexpressible(f"the function {element.get('Expression')!r}: {READ}")
-        self.terms = terms
+            text = re.sub(rf"@{i}\b|\bx\[{i}\]", one.name, text)
+        try:
+            self.terms = read_terms(text, self.dependents)
+        except UnreadExpression as error:
+            raise element.inexpressible(f"the function {element.get('Expression')!r}: {error}") from None

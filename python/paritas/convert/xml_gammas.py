@@ -1,4 +1,4 @@
-"""ParamSettings of single factors of bins (gamma_stat_SR_bin_0), whose sets a workspace sets or fixes as one."""
+"""ParamSettings of single factors of bins (gamma_stat_SR_bin_0). A workspace sets or fixes whole sets."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -20,7 +20,9 @@ class GammaSettings:
     def __init__(self) -> None:
         self.places: dict[str, tuple[str, int]] = {}  # ROOT's name -> set here, bin
         self.bins: dict[str, int] = {}
-        self.held: list[dict[str, tuple[frozenset[int], Element]]] = []  # some of a set's bins, by measurement
+        self.held: list[
+            dict[str, tuple[frozenset[int], Element]]
+        ] = []  # some of a set's bins, by measurement
 
     def add_set(self, stem: str, name: str, shape: Sequence[int]) -> None:
         """stem: in ROOT's names gamma_STEM_bin_0. shape: bins of each axis."""
@@ -40,11 +42,13 @@ class GammaSettings:
                     own.fixed[i] = element.flag("Const")
                 if element.get("Val"):
                     own.values[i] = element.number("Val")
-        held, configs = {}, {}
+        held: dict[str, tuple[frozenset[int], Element]] = {}
+        configs: dict[str, dict[str, Any]] = {}
         for name, own in found.items():
             count = self.bins[name]
             fixed = frozenset(i for i, flag in own.fixed.items() if flag)
-            configs[name] = config = {}
+            config: dict[str, Any] = {}
+            configs[name] = config
             if own.values:
                 config["inits"] = [own.values.get(i, 1.0) for i in range(count)]
             if len(fixed) == count:
@@ -70,6 +74,8 @@ class GammaSettings:
                 if one["name"] != name:
                     continue
                 if one["data"] is None:
-                    raise element.inexpressible(f"some factors of '{name}' that are held constant, others free")
+                    raise element.inexpressible(
+                        f"some factors of '{name}' that are held constant, others free"
+                    )
                 for i in fixed:
                     one["data"][i] = 0.0

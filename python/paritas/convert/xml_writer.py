@@ -12,9 +12,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from ..files import PathLike, write_text
 from .conversion import DEFAULT_CODES
-from .hs3_codes import CODE_KEY
 from .parameter_names import root_name
-from .pyhf_workspace import MODIFIERS, WorkspaceSource, configs, modifiers
+from .pyhf_workspace import CODE_KEY, MODIFIERS, WorkspaceSource, configs, modifiers
 from .root_files import uproot
 from .xml_constraints import written_term
 from .xml_grammar import MODIFIER_ELEMENTS, dtd

@@ -1,8 +1,8 @@
 /* gtest.h: as much of GoogleTest as ROOT's HistFactory tests use, for ROOT's interpreter.
  *
- * root_sources.py runs these tests to see the models that they make. So each fixture is set up once a parameter,
- * and the bodies of its tests are left out: they fit. Tests without fixture run whole. Expectations are not
- * checked; assertions end a test. */
+ * root_sources.py runs these tests to see the models that they make. So each fixture is set up once a
+ * parameter. The bodies of its tests are left out: they fit. Tests without fixture run whole. Expectations
+ * are not checked; assertions end a test. */
 #pragma once
 
 #include <functional>
@@ -12,7 +12,8 @@
 
 #include "../record.h"
 
-namespace paritas {
+namespace paritas
+{
 using Work = std::function<void()>;
 
 inline std::vector<std::pair<std::string, Work>> &tests()
@@ -37,22 +38,25 @@ template <class... T> bool unchecked(T &&...)
 }
 } // namespace paritas
 
-#define MakeModelAndMeasurementFast(measurement, ...)                                                                  \
+#define MakeModelAndMeasurementFast(measurement, ...) \
     MakeModelAndMeasurementFast(paritas::kept(measurement) __VA_OPT__(, ) __VA_ARGS__)
 #define importJSONfromString(text) importJSONfromString(paritas::kept(text))
 /* gone since ROOT 6.40 */
 #define SetExportOnly(...) GetName()
 
-namespace testing {
-class Test {
-public:
+namespace testing
+{
+class Test
+{
+  public:
     virtual ~Test() = default;
     virtual void SetUp() {}
     virtual void TearDown() {}
     static bool HasFailure() { return false; }
 };
-template <class T> class TestWithParam : public Test {
-public:
+template <class T> class TestWithParam : public Test
+{
+  public:
     using ParamType = T;
     static T &parameter()
     {
@@ -69,24 +73,35 @@ template <class... T> std::tuple<T...> Values(T... values)
 {
     return {values...};
 }
-template <class... Lists> std::tuple<Lists...> Combine(Lists... lists)
+template <class... Lists> struct Combined {
+    std::tuple<Lists...> lists;
+};
+template <class... Lists> Combined<Lists...> Combine(Lists... lists)
 {
-    return {lists...};
+    return {{lists...}};
 }
 } // namespace testing
 
-namespace paritas {
+namespace paritas
+{
 template <class List, class Work> void each(List const &list, Work work)
 {
     std::apply([&](auto const &...value) { (work(value), ...); }, list);
 }
-/* of a pair of lists, each pair of values */
-template <class Parameter, class First, class Second, class Work>
-void each_parameter(std::tuple<First, Second> const &lists, Work work)
+template <class Parameter, class... T, class Work>
+void each_parameter(std::tuple<T...> const &values, Work work)
 {
-    each(std::get<0>(lists), [&](auto const &one) {
-        each(std::get<1>(lists), [&](auto const &other) { work(Parameter{one, other}); });
-    });
+    each(values, [&](auto const &value) { work(Parameter{value}); });
+}
+/* each combination of the lists from the first-th on, after those chosen */
+template <class Parameter, std::size_t first = 0, class... Lists, class Work, class... Chosen>
+void each_parameter(testing::Combined<Lists...> const &all, Work work, Chosen... chosen)
+{
+    if constexpr (first == sizeof...(Lists))
+        work(Parameter{chosen...});
+    else
+        each(std::get<first>(all.lists),
+             [&](auto const &value) { each_parameter<Parameter, first + 1>(all, work, chosen..., value); });
 }
 template <class Fixture, class Lists> void add_fixture(std::string const &name, Lists const &lists)
 {
@@ -101,20 +116,20 @@ template <class Fixture, class Lists> void add_fixture(std::string const &name, 
 }
 } // namespace paritas
 
-#define TEST(suite, name)                                                                                              \
-    static void suite##_##name();                                                                                      \
-    static paritas::Added suite##_##name##_added{#suite "." #name, suite##_##name};                                    \
+#define TEST(suite, name)                                                           \
+    static void suite##_##name();                                                   \
+    static paritas::Added suite##_##name##_added{#suite "." #name, suite##_##name}; \
     static void suite##_##name()
-#define TEST_P(fixture, name)                                                                                          \
-    struct fixture##_##name : fixture {                                                                                \
-        void body();                                                                                                   \
-    };                                                                                                                 \
+#define TEST_P(fixture, name)           \
+    struct fixture##_##name : fixture { \
+        void body();                    \
+    };                                  \
     inline void fixture##_##name::body()
-#define INSTANTIATE_TEST_SUITE_P(prefix, fixture, lists, ...)                                                          \
+#define INSTANTIATE_TEST_SUITE_P(prefix, fixture, lists, ...) \
     static int prefix##_##fixture##_added = (paritas::add_fixture<fixture>(#fixture, lists), 0)
 
 #define PARITAS_EXPECTED(...) (void)paritas::unchecked(__VA_ARGS__), paritas::Silence()
-#define PARITAS_ASSERTED(holds)                                                                                        \
+#define PARITAS_ASSERTED(holds) \
     if (!(holds)) return paritas::Nothing() = paritas::Silence()
 #define EXPECT_TRUE(...) PARITAS_EXPECTED(__VA_ARGS__)
 #define EXPECT_FALSE(...) PARITAS_EXPECTED(__VA_ARGS__)
