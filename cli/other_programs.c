@@ -1,5 +1,5 @@
-/* other_programs.c: what users of pyhf, cabinetry, nextstat, combine and espg-lunar-potential-map type. Each
- * option of theirs has ours beside it.
+/* other_programs.c: what users of pyhf, cabinetry, nextstat, combine, TRExFitter and espg-lunar-potential-map
+ * type. Each option of theirs has ours beside it.
  *
  * A row holds for each command that has the option on its right. Rows whose right side is a sentence hold for
  * the commands named, or for all. The first row that fits answers. */
@@ -20,8 +20,8 @@ static const struct other_option {
     {"--expected-set|--expected", "the answer always has the expected band", "hypotest|limit|significance"},
     {"--expected-set", "--expected", NULL},
     {"--alpha", "--level ALPHA", NULL},
-    {"--scan-start|--scan-stop|--scan-points|--lo|--hi",
-     "limits are found as roots, without a scan or bounds; `paritas scan` scans", "limit"},
+    {"--scan-start|--scan-stop|--scan-points|--lo|--hi|--rMin|--rMax",
+     "limits are found as roots, without a scan or bounds; `paritas scan` scans", "limit|interval"},
     {"--interp-defaults",
      "--normsys-code 1 --histosys-code 0 for pyhf's codes, 4 and 4p (ROOT's) are the defaults", NULL},
     {"--max-iter", "--max-iterations N", NULL},
@@ -57,6 +57,15 @@ static const struct other_option {
     {"--expectSignal", "--asimov MU", NULL},
     {"--robustFit", "--minos NAME|all", NULL},
     {"--cl", "--level ALPHA, which is 1 less the confidence level", NULL},
+    {"--cl|--level", "--confidence CL", "contour"},
+    {"--alpha", "--confidence CL, which is 1 less alpha", "contour"},
+    {"-M|--run", "the command is the method: limit, significance, fit, scan, contour, gof, interval", NULL},
+    {"--dataset|-D|--data",
+     "the data are the workspace's observations; --patch FILE gives others, --asimov MU expected ones",
+     "fit|scan|contour|ranking|nll|significance"},
+    {"--dataset|-D|--data", "the data are the workspace's observations; --patch FILE gives others", NULL},
+    {"-t", "`paritas toys` draws toys; in place of -t -1 take --asimov MU", NULL},
+    {"--toysH|-T", "--ntoys N", NULL},
     {"--algo", "`paritas fit --minos NAME` gives intervals, `paritas scan` profiles", NULL},
     /* espg-lunar-potential-map */
     {"--fast", "no such choice is needed: the default is the fast way, with proven minima",
@@ -83,6 +92,22 @@ static const struct other_command {
     {"xml2json|json2xml|convert|import|export", "python -m paritas convert"},
     {"report|visualize|viz|plot", "python -m paritas report"},
     {"batch|potential_mapper|potential-mapper", "losscone fit"},
+    /* methods of combine */
+    {"AsymptoticLimits|HybridNew", "limit"},
+    {"Significance", "significance"},
+    {"FitDiagnostics", "fit"},
+    {"MultiDimFit", "scan"},
+    {"FeldmanCousins", "interval"},
+    {"GoodnessOfFit", "gof"},
+    {"GenerateOnly", "toys"},
+    /* steps of TRExFitter */
+    {"n|h|b", "python -m paritas workspace"},
+    {"w|nw|hw", "python -m paritas convert"},
+    {"f|wf|nwf|hwf", "fit"},
+    {"l", "limit"},
+    {"s", "significance"},
+    {"d|p|dp", "predict"},
+    {"r|i", "ranking"},
 };
 
 bool is_one_of(const char *names, const char *word, size_t length)

@@ -69,10 +69,10 @@ cdef class Model:
         if poi is not None:
             options.poi = PyUnicode_AsUTF8(poi)
         if normsys_code is not None:
-            code = value_of("paritas_normsys_code", str(normsys_code), "normsys_code")
+            code = value_of("paritas_normsys_code", str(normsys_code).removeprefix("code"), "normsys_code")
             options.normsys_code = <paritas_normsys_code>code
         if histosys_code is not None:
-            code = value_of("paritas_histosys_code", str(histosys_code), "histosys_code")
+            code = value_of("paritas_histosys_code", str(histosys_code).removeprefix("code"), "histosys_code")
             options.histosys_code = <paritas_histosys_code>code
         if clip_sample is not None:
             options.clip_sample, options.clip_sample_at = 1, clip_sample

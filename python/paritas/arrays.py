@@ -93,7 +93,8 @@ class Summarised:
     """A dataclass (repr=False) of arrays, shown by the summaries of its fields that are not None."""
 
     def __repr__(self) -> str:
-        values = ((one.name, getattr(self, one.name)) for one in fields(self) if one.repr)  # type: ignore[arg-type]
+        kept: Any = self
+        values = ((one.name, getattr(self, one.name)) for one in fields(kept) if one.repr)
         shown = ", ".join(f"{name}={summary(value)}" for name, value in values if value is not None)
         return f"{type(self).__name__}({shown})"
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import copy
 import json
 from dataclasses import dataclass
+from functools import wraps
+from inspect import signature
 from math import prod
-from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +98,26 @@ def curve_bits(curve: None | str | int) -> int:
     raise InvalidArgument(
         f"curve {curve!r}: there are 'observed', -2, -1, 0, 1, 2 (sigma of an expected one) and None for all"
     )
+
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _rows_by_name(method: _Method) -> _Method:
+    """Refuses data and templates that stand without their names, and says how to give them."""
+    kinds = [one.kind for one in signature(method).parameters.values()]
+    most = kinds.count(kinds[0]) - 1  # without self
+    name = method.__name__
+
+    @wraps(method)
+    def checked(self: Any, *given: Any, **named: Any) -> Any:
+        if len(given) > most:
+            raise TypeError(
+                f"{name}() takes data and templates by name, as in {name}(signal=..., background=...)"
+            )
+        return method(self, *given, **named)
+
+    return cast(_Method, checked)
 
 
 class Session:
@@ -229,30 +251,36 @@ class Session:
     def __reduce__(self) -> Any:
         return _session, (type(self), self._made_of)
 
+    @_rows_by_name
     def nll(self, parameters: Any = None, *, return_status: bool = False, **rows: Any) -> Any:
         """The negative log-likelihood at points (..., parameters); None: the suggested start."""
         return self._one(
             NLL, self.model.suggested_init.copy() if parameters is None else parameters, return_status, rows
         )
 
+    @_rows_by_name
     def q0(self, *, return_status: bool = False, **rows: Any) -> Any:
         """The discovery test statistic; 0 with zero gradient if the best-fit mu <= 0."""
         return self._one(Q0, None, return_status, rows)
 
+    @_rows_by_name
     def qmu(
         self, mu: Any = 1.0, *, test_stat: str = "qtilde", return_status: bool = False, **rows: Any
     ) -> Any:
         """The test statistic "qtilde" or "q" for upper limits at mu (...), also differentiable by mu."""
         return self._one(Statistic("q", test_stat), _with_tail(mu), return_status, rows)
 
+    @_rows_by_name
     def Z0(self, *, return_status: bool = False, **rows: Any) -> Any:
         """The significance of a discovery, sqrt(q0). The gradient is set to 0 where q0 is 0."""
         return self._one(Z0, None, return_status, rows)
 
+    @_rows_by_name
     def expected_significance(self, *, return_status: bool = False, **rows: Any) -> Any:
         """The expected significance for mu = 1: sqrt(q0) of Asimov data from the fit with mu = 1."""
         return self._one(EXPECTED_SIGNIFICANCE, None, return_status, rows)
 
+    @_rows_by_name
     def cls(
         self,
         mu: Any = 1.0,
@@ -268,6 +296,7 @@ class Session:
             Statistic("cls", test_stat, curve_bits(curve)), _with_tail(mu), curve, return_status, rows
         )
 
+    @_rows_by_name
     def upper_limit(
         self,
         *,
@@ -317,7 +346,8 @@ class Session:
         if not given.keys() <= _ROW_ARGUMENTS:
             unknown = ", ".join(sorted(given.keys() - _ROW_ARGUMENTS))
             known = "data, signal, background, variations, factors and uncertainties"
-            raise TypeError(f"{unknown}: the arguments are {known}")
+            hint = "; qmu and cls take mu" if "mu" in given else ""
+            raise TypeError(f"{unknown}: the arguments are {known}{hint}")
         for name, value in given.items():
             found[ROW_ARGUMENTS.index(name)] = (
                 self._joined(name, value) if isinstance(value, Mapping) else value

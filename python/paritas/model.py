@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
+from .interpolation import codes_of
 from .keywords import Place, engine_of, takes
 from .workspace import DocumentLike, document
 
@@ -53,11 +54,17 @@ class Model(_engine.Model):
         histosys_code: None | int | str = None,
         clip_sample: float | None = None,
         clip_bin: float | None = None,
+        modifier_settings: Mapping[str, Mapping[str, str]] | None = None,
     ) -> "Model":
         """The model of a workspace (path, dict or Workspace) with JSON patches applied in order. measurement
         None: the first; poi: "" for none, None for the measurement's. normsys_code 0, 1, "2c", 4 (default)
         or 6, histosys_code 0, 1, 2, "2c", "4p" (default), 5 or 6, for modifiers without a code of their own;
-        clips: lower limits of expected rates of a sample, of a bin."""
+        "code1" is 1. clips: lower limits of expected rates of a sample, of a bin. modifier_settings: both
+        codes, as pyhf and `convert` have them."""
+        if modifier_settings is not None:
+            if normsys_code is not None or histosys_code is not None:
+                raise ValueError("give modifier_settings, or normsys_code and histosys_code, not both")
+            normsys_code, histosys_code = codes_of(modifier_settings).values()
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))

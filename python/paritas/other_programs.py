@@ -35,9 +35,12 @@ _KEYWORDS = {
     "mu_test": "mu",
     "alpha": "level",
     "init_pars": "init",
+    "init_params": "init",
+    "init_values": "init",
     "par_bounds": "bounds",
     "fixed_params": "fixed",
     "return_uncertainties": "covariance",
+    "return_correlations": "covariance",
     "asimov": "data",
     "gpu": "device",
     "backend": "device",
@@ -47,6 +50,30 @@ _KEYWORDS = {
     "maxiter": "max_iterations",
     "max_iter": "max_iterations",
     "max_pars": "top",
+    "cl": "confidence",
+    "confidence_level": "confidence",
+    "n_points": "points",
+    "n_steps": "points",
+    "track_progress": "progress",
+}
+
+#: keywords of functions that need a sentence
+_SENTENCES = {
+    "calctype": "this is asymptotic; paritas.hypotest_toys, upper_limit_toys and significance_toys make toys",
+    "return_expected": "the expected values are in every answer",
+    "return_expected_set": "the expected band is in every answer",
+    "return_tail_probs": "CLsb and CLb are in every answer",
+    "return_calculator": "paritas.fit has the fits",
+    "return_fitted_val": "twice_nll is in every answer",
+    "return_result_obj": "the answer has all of it",
+    "return_results": "the tested values are in every answer",
+    "scan": "limits are found as roots, without a scan; paritas.scan scans",
+    "do_grad": "derivatives are always exact",
+    "tolerance": "fits end at the minimum, to rounding",
+    "tol": "fits end at the minimum, to rounding",
+    "strategy": "there is one strategy: exact derivatives",
+    "minos": "paritas.minos gives MINOS errors",
+    "goodness_of_fit": "paritas.goodness_of_fit tests it",
 }
 
 
@@ -62,5 +89,7 @@ def keyword_hint(name: str, known: Iterable[str]) -> str:
     keywords = list(known)
     if _KEYWORDS.get(name) in keywords:
         return f": it is {_KEYWORDS[name]!r} here"
+    if name in _SENTENCES:
+        return f": {_SENTENCES[name]}"
     nearest = get_close_matches(name, keywords, 1)
     return f": did you mean {nearest[0]!r}?" if nearest else ""

@@ -260,10 +260,13 @@ static paritas_status check_inits(const struct build *build, const struct hf_set
 {
     for (uint32_t k = 0; k < set->size; k++) {
         char init[32], lower[32], upper[32], reason[128];
-        if (set->affine && !(set->offset + set->slope * set->init[k] > 0.0))
-            return refuse_config(build, index, "constraint", HF_NONE,
-                                 "offset + slope * parameter must be positive at the initial value ",
-                                 hf_number(set->init[k], init));
+        if (set->affine && !(set->offset + set->slope * set->init[k] > 0.0)) {
+            snprintf(reason, sizeof reason,
+                     "offset + slope * parameter must be positive: the parameter lies above %s, but its "
+                     "initial value is %s",
+                     hf_number(0.0 - set->offset / set->slope, lower), hf_number(set->init[k], init));
+            return refuse_config(build, index, "constraint", HF_NONE, reason, "");
+        }
         if (set->init[k] >= set->lower[k] && set->init[k] <= set->upper[k]) continue;
         snprintf(reason, sizeof reason, "the initial value %s lies outside of the bounds [%s, %s]",
                  hf_number(set->init[k], init), hf_number(set->lower[k], lower),

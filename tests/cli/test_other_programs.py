@@ -57,6 +57,11 @@ LETTERS = {name: set(re.findall(r"^  (-.),", run(*name.split(), "--help").stdout
             "limit has no option --calctype; paritas says --calc asymptotic|toys",
         ),
         ("fit x -p patch.json", "fit has no option -p; paritas says --patch FILE"),
+        ("limit x --rMax 5", "limit has no option --rMax: limits are found as roots"),
+        ("contour x --cl 0.9", "contour has no option --cl; paritas says --confidence CL"),
+        ("contour x --alpha 0.1", "contour has no option --alpha; paritas says --confidence CL, which is 1"),
+        ("fit x -M FitDiagnostics", "fit has no option -M: the command is the method"),
+        ("fit x --dataset asimov", "fit has no option --dataset: the data are the workspace's observations"),
         ("ranking x --max_pars 5", "ranking has no option --max_pars; paritas says --top N"),
     ],
 )
@@ -71,6 +76,10 @@ def test_an_option_of_another_program_is_answered_with_ours(arguments, answer):
         ("toys x --notys 3", "toys has no option --notys; did you mean --ntoys?"),
         ("limits x", "there is no command 'limits'; did you mean `paritas limit`?"),
         ("upper-limit x", "there is no command 'upper-limit'; it is `paritas limit` here"),
+        ("FeldmanCousins x", "there is no command 'FeldmanCousins'; it is `paritas interval` here"),
+        ("MultiDimFit x", "it is `paritas scan` here"),
+        ("r x", "there is no command 'r'; it is `paritas ranking` here"),
+        ("wf x", "it is `paritas fit` here"),
         ("xml2json x", "there is no command 'xml2json'; it is `python -m paritas convert` here"),
     ],
 )

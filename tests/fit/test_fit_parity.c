@@ -65,17 +65,24 @@ static void compare_builds(const struct fixture *f, const char *name, unsigned p
     (1u << RESULTS_EVALUATE | 1u << RESULTS_EXPECTED | 1u << RESULTS_FIT | 1u << RESULTS_LBFGSB | \
      1u << RESULTS_DE)
 
+/* A generated workspace of these traits. */
+static void compare_random(uint64_t seed, unsigned traits, const paritas_model_options *options,
+                           const char *what, unsigned parts, unsigned precision, size_t *compared)
+{
+    char *text = random_workspace(seed, traits), name[48];
+    struct fixture f = make_fixture(text, NULL, options);
+    snprintf(name, sizeof name, "%s %u", what, (unsigned)seed);
+    compare_builds(&f, name, parts, precision, seed, compared);
+    free_fixture(&f);
+    free(text);
+}
+
 TEST(every_build_answers_the_same_bits_for_random_models)
 {
     size_t compared = 0;
-    for (uint64_t seed = 0; seed < 6; seed += SHARE) {
-        char *text = random_workspace(seed, TRAIT_ALL), name[32];
-        struct fixture f = make_fixture(text, NULL, NULL);
-        snprintf(name, sizeof name, "random model %u", (unsigned)seed);
-        compare_builds(&f, name, seed % 4 == 0 ? ALL_PARTS : FAST_PARTS, 64, seed, &compared);
-        free_fixture(&f);
-        free(text);
-    }
+    for (uint64_t seed = 0; seed < 6; seed += SHARE)
+        compare_random(seed, TRAIT_ALL, NULL, "random model", seed % 4 == 0 ? ALL_PARTS : FAST_PARTS, 64,
+                       &compared);
     print_message("%zu bytes compared\n", compared);
 }
 
@@ -91,52 +98,27 @@ TEST(every_build_answers_the_same_bits_where_rates_are_clipped)
         options.histosys_code = seed % 3 == 0   ? PARITAS_HISTOSYS_CODE_0
                                 : seed % 3 == 1 ? PARITAS_HISTOSYS_CODE_2
                                                 : PARITAS_HISTOSYS_CODE_4P;
-        char *text = random_workspace(seed, TRAIT_ALL);
-        struct fixture f = make_fixture(text, NULL, &options);
-        compare_builds(&f, "clipped model", FAST_PARTS, 64, seed, &compared);
-        free_fixture(&f);
-        free(text);
+        compare_random(seed, TRAIT_ALL, &options, "clipped model", FAST_PARTS, 64, &compared);
     }
     print_message("%zu bytes compared\n", compared);
 }
 
-TEST(every_build_answers_the_same_bits_where_each_modifier_has_its_code)
+TEST(every_build_answers_the_same_bits_for_mixed_codes_and_every_law)
 {
     size_t compared = 0;
-    for (uint64_t seed = 300; seed < 302; seed++) {
-        char *text = random_workspace(seed, TRAIT_ALL | TRAIT_CODES);
-        struct fixture f = make_fixture(text, NULL, NULL);
-        compare_builds(&f, "mixed codes", FAST_PARTS, seed % 2 ? 64 : 32, seed, &compared);
-        free_fixture(&f);
-        free(text);
-    }
-    print_message("%zu bytes compared\n", compared);
-}
-
-TEST(every_build_answers_the_same_bits_for_every_law_of_constraints)
-{
-    size_t compared = 0;
-    for (uint64_t seed = 401; seed < 403; seed += SHARE) {
-        char *text = random_workspace(seed, TRAIT_ALL | TRAIT_LAWS);
-        struct fixture f = make_fixture(text, NULL, NULL);
-        compare_builds(&f, "laws", FAST_PARTS, seed % 2 ? 64 : 32, seed, &compared);
-        free_fixture(&f);
-        free(text);
-    }
+    for (uint64_t seed = 300; seed < 302; seed++)
+        compare_random(seed, TRAIT_ALL | TRAIT_CODES, NULL, "mixed codes", FAST_PARTS, seed % 2 ? 64 : 32,
+                       &compared);
+    for (uint64_t seed = 401; seed < 403; seed += SHARE)
+        compare_random(seed, TRAIT_ALL | TRAIT_LAWS, NULL, "laws", FAST_PARTS, seed % 2 ? 64 : 32, &compared);
     print_message("%zu bytes compared\n", compared);
 }
 
 TEST(every_build_in_single_precision_answers_the_same_bits)
 {
     size_t compared = 0;
-    for (uint64_t seed = 200; seed < 202; seed += SHARE) {
-        char *text = random_workspace(seed, TRAIT_ALL), name[32];
-        struct fixture f = make_fixture(text, NULL, NULL);
-        snprintf(name, sizeof name, "random model %u", (unsigned)seed);
-        compare_builds(&f, name, FAST_PARTS, 32, seed, &compared);
-        free_fixture(&f);
-        free(text);
-    }
+    for (uint64_t seed = 200; seed < 202; seed += SHARE)
+        compare_random(seed, TRAIT_ALL, NULL, "random model", FAST_PARTS, 32, &compared);
     for (size_t k = 0; k < 3; k++) {
         struct fixture f;
         assert_true(make_published(&published[k], NULL, &f));
@@ -273,8 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_build_answers_the_same_bits_for_random_models),
         cmocka_unit_test(every_build_answers_the_same_bits_where_rates_are_clipped),
-        cmocka_unit_test(every_build_answers_the_same_bits_where_each_modifier_has_its_code),
-        cmocka_unit_test(every_build_answers_the_same_bits_for_every_law_of_constraints),
+        cmocka_unit_test(every_build_answers_the_same_bits_for_mixed_codes_and_every_law),
         cmocka_unit_test(every_build_in_single_precision_answers_the_same_bits),
         cmocka_unit_test(every_build_answers_the_same_bits_for_small_published_analyses),
         cmocka_unit_test(every_build_answers_the_same_bits_for_large_published_analyses),

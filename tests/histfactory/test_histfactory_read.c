@@ -523,7 +523,9 @@ TEST(a_document_of_the_wrong_meaning_is_refused_with_its_place)
         {LUMI,
          LUMI ", {\"name\": \"scale\", \"constraint\": {\"type\": \"lognormal\"}, \"auxdata\": [0], "
               "\"sigmas\": [1]}",
-         P "[1].constraint: offset + slope * parameter must be positive at the initial value 0.0"},
+         P "[1].constraint: offset + slope * parameter must be positive: the parameter lies above 0.0, but "
+           "its initial "
+           "value is 0.0"},
     };
     for (size_t i = 0; i < COUNT(cases); i++)
         refuses(swapped(small, cases[i].old, cases[i].new), cases[i].message);

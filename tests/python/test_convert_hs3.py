@@ -218,6 +218,8 @@ def test_two_codes_for_one_kind_stand_with_their_modifiers():
         return [one["interpcode"] for one in data if isinstance(one, dict) and "interpcode" in one]
 
     assert own(answer.spec) == ["code1"]
+    spellings = [hs3.from_pyhf(answer.spec, normsys_code=code).spec for code in (1, "1", "code1")]
+    assert spellings[0] == spellings[1] == spellings[2] != hs3.from_pyhf(answer.spec).spec
     assert own(hs3.to_pyhf(hs3.from_pyhf(answer.spec).spec).spec) == ["code1"]
 
 

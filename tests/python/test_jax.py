@@ -270,6 +270,10 @@ def test_rows_that_fail_do_not_stop_training(session, rows):
 def test_what_is_wrong_is_named_where_it_is_traced(session, rows):
     with pytest.raises(paritas.InvalidArgument, match="signal: the last dimension is 4"):
         jax.jit(lambda signal: session.q0(signal=signal))(rows[1][1:])
+    with pytest.raises(TypeError, match="by name, as in q0.signal=..., background=..."):
+        session.q0(np.ones(2))
+    with pytest.raises(TypeError, match="mu: the arguments are data, .*; qmu and cls take mu"):
+        session.q0(mu=1.0)
     with pytest.raises(TypeError, match="sgnal"):
         session.q0(sgnal=rows[1])
 

@@ -11,7 +11,7 @@ from package_support import TWO
 import paritas
 import paritas.differentiable
 from paritas.model import FUNCTIONS
-from paritas.other_programs import _KEYWORDS, _NAMES
+from paritas.other_programs import _KEYWORDS, _NAMES, _SENTENCES
 
 #: the second argument that a function needs
 NEEDED = {
@@ -82,6 +82,10 @@ def test_a_keyword_of_another_program_is_answered_with_ours():
         paritas.hypotest_toys(TWO, n_toys=10)
     with pytest.raises(TypeError, match="'init_pars': it is 'init' here"):
         paritas.fit(TWO, init_pars=[1, 1, 1])
+    with pytest.raises(TypeError, match="'init_params': it is 'init' here"):
+        paritas.fit_toys(TWO, None, 8, init_params=[1, 1, 1])
+    with pytest.raises(TypeError, match="'calctype': this is asymptotic; paritas.hypotest_toys,"):
+        paritas.hypotest(TWO, 1.0, calctype="toybased")
     with pytest.raises(TypeError, match="'presicion': did you mean 'precision'"):
         paritas.fit(TWO, presicion="f32")
     taken = {
@@ -90,7 +94,9 @@ def test_a_keyword_of_another_program_is_answered_with_ours():
         for function in names
         for name in inspect.signature(getattr(paritas, function)).parameters
     }
-    assert set(_KEYWORDS.values()) <= taken and not set(_KEYWORDS) & taken
+    assert set(_KEYWORDS.values()) <= taken and not (set(_KEYWORDS) | set(_SENTENCES)) & taken
+    for name in re.findall(r"paritas\.(\w+)", " ".join(_SENTENCES.values())):
+        assert callable(getattr(paritas, name)), name
 
 
 def test_the_page_about_moving_names_what_exists():

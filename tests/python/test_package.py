@@ -137,6 +137,29 @@ def test_a_model_survives_pickling_and_copying(name):
     assert pickle.loads(pickle.dumps(model.document)).digest() == model.document.digest()
 
 
+def test_interpolation_codes_have_pyhf_s_spelling_too():
+    path, patches = ANALYSES["sbottom"][0], ANALYSES["sbottom"][1] or ()
+
+    def value(**codes):
+        return paritas.Model.from_workspace(path, patches, **codes).twice_nll()
+
+    usual = value()
+    other = value(normsys_code=1, histosys_code=0)
+    assert value(normsys_code="code4", histosys_code="code4p") == value(normsys_code="4") == usual
+    assert value(normsys_code="code1", histosys_code="code0") == other
+    settings = {"normsys": {"interpcode": "code4"}, "histosys": {"interpcode": "code4p"}}
+    assert value(modifier_settings=settings) == usual
+    assert value(modifier_settings={}) == other  # as in pyhf
+    for wrong, message in (
+        ({"normsis": {}}, "modifier_settings: 'normsis' has no interpolation, only normsys, histosys"),
+        ({"normsys": {"code": "code4"}}, "normsys has no setting 'code', only 'interpcode'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            value(modifier_settings=wrong)
+    with pytest.raises(ValueError, match="not both"):
+        value(modifier_settings=settings, normsys_code=1)
+
+
 def test_likelihood_and_expectations_agree_with_each_other():
     model = model_of("sbottom")
     point = model.fit().values * 1.01

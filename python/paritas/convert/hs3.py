@@ -8,6 +8,7 @@ chapters 2.1 to 2.8; ROOT 6.28 to 6.38 and pyhs3."""
 from typing import Any, Optional
 
 from ..files import PathLike, write_text
+from ..interpolation import Code, pyhfs_code
 from .conversion import DEFAULT_CODES, Conversion, ConversionError
 from .hs3_reader import Reader
 from .hs3_writer import Writer
@@ -55,15 +56,17 @@ def to_pyhf(
 def from_pyhf(
     spec: Any,
     *,
-    normsys_code: str = DEFAULT_CODES["normsys"],
-    histosys_code: str = DEFAULT_CODES["histosys"],
+    normsys_code: Code = DEFAULT_CODES["normsys"],
+    histosys_code: Code = DEFAULT_CODES["histosys"],
 ) -> Conversion:
     """The HS3 document of a pyhf workspace, for ROOT: `model_CHANNEL` distributions, obsData and asimovData,
     default_domain, and for each measurement an analysis of either data.
 
     normsys_code, histosys_code: the interpolation of modifiers without an interpcode of their own ("code1",
-        "code4p"; also ROOT's "code0", "code2c", and for histosys "code1", "code5", "code6")."""
-    return Writer(spec, {"normsys": normsys_code, "histosys": histosys_code}).convert()
+        "code4p"; also ROOT's "code0", "code2c", and for histosys "code1", "code5", "code6"). 1 and "1" are
+        "code1", too."""
+    codes = {"normsys": pyhfs_code(normsys_code), "histosys": pyhfs_code(histosys_code)}
+    return Writer(spec, codes).convert()
 
 
 def read(path: PathLike, **options: Any) -> Conversion:
