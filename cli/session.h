@@ -25,6 +25,7 @@ struct session {
     size_t n_parameters, n_main, n_aux;
     size_t n_pois; /* of --poi; 1 or 0 without several */
     size_t *pois;  /* their numbers; job.pois has those of the analysis at work */
+    const char *poi_if_there; /* in place of --poi: none if the model lacks it; NULL: not used */
     bool json;
     bool no_fits;       /* no fit, so no polish */
     bool not_converged; /* exit code 1 */
