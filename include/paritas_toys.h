@@ -258,9 +258,9 @@ typedef struct paritas_look_elsewhere_result {
 } paritas_look_elsewhere_result;
 
 /* Global significance of the largest excess among the points. Toys are drawn from the background fitted to
- * the data. All points see the same main data of a toy. An auxiliary datum has its random number by its
- * parameter's name, so points share those of a common parameter, and a signal has its own. What a point sees
- * depends on neither the other points nor their order.
+ * the data. All points see the same main data of a toy. The name of its parameter gives each auxiliary datum
+ * its random number. So points share the draw of a common parameter, and a signal's parameters have their own
+ * draws. The data of a point depend on neither the other points nor their order.
  *
  * Upcrossings: Gross, Vitells, Eur. Phys. J. C 70 (2010) 525, arXiv:1005.1891, eq. 3 with one degree of
  * freedom and one side.

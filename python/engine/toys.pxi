@@ -188,8 +188,8 @@ def interval_toys(Model model not None, Job job, double level, double rtol, ToyO
 
 def look_elsewhere(Model background not None, list models, list jobs, Job background_job, double upcrossed,
                    ToyOptions options not None, Engine engine=None, progress=None):
-    """`result`, a row of paritas_look_elsewhere_result, and `points`, a row of paritas_look_elsewhere_point for
-    each model. jobs: one a model, or None."""
+    """`result`, a row of paritas_look_elsewhere_result, and `points`, a row of paritas_look_elsewhere_point
+    a model. jobs: one a model, or None."""
     cdef Py_ssize_t n = len(models), i
     cdef Array rows = new_rows("paritas_look_elsewhere_result", 1)
     cdef Array points = new_rows("paritas_look_elsewhere_point", n)

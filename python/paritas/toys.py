@@ -205,7 +205,8 @@ def look_elsewhere(
     listed = [model_of(one) for one in (models.values() if isinstance(models, Mapping) else models)]
     common = model_of(background)
     options = _options(common, n, seed, {**given, "keep": False})
-    effort = {key: given[key] for key in ("starts", "max_iterations") if key in given}  # type: ignore[literal-required]
+    chosen: Mapping[str, Any] = given
+    effort: dict[str, Any] = {key: chosen[key] for key in ("starts", "max_iterations") if key in chosen}
     with Call(look_elsewhere, common, given, "toys") as call:
         jobs = [job_of(model, **effort) for model in listed]
         found = _engine.look_elsewhere(
