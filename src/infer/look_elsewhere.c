@@ -4,7 +4,7 @@
  *   point k: fits at 0 and free ─► observed q0, expected auxiliary data ─► an ensemble
  *   chunk of toys: every point fits the same toys ─► q0 (n_points x toys) ─► counts
  *
- * Random numbers belong to names. Main data have their number in the background, and so have auxiliary data of
+ * Random numbers belong to names. Main data have their number in the background. So have auxiliary data of
  * its parameters. Parameters of a signal have a number from the hash of their name. So a toy at a point
  * depends on neither the other points nor their order. */
 #include "base/host_math.h"
