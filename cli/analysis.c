@@ -11,7 +11,7 @@ static const struct analysis *analysis_of(const struct session *session)
 
 bool takes_patchset(const struct command *command)
 {
-    return command->analysis.write_cells;
+    return command->whole_sets || command->analysis.write_cells;
 }
 
 static paritas_status check_pois(struct session *session, const struct analysis *analysis)

@@ -16,6 +16,7 @@
     COMMAND(limit)               \
     COMMAND(interval)            \
     COMMAND(significance)        \
+    COMMAND(look_elsewhere)      \
     COMMAND(ranking)             \
     COMMAND(gof)                 \
     COMMAND(predict)             \

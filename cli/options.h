@@ -81,6 +81,7 @@ struct command {
     struct option_group groups[GROUPS_MAX]; /* the last has no options */
     int (*run)(struct session *session);    /* a paritas_status; NULL: an analysis */
     struct analysis analysis, by_toys;      /* by_toys: --calc toys */
+    bool whole_sets;                        /* takes a patch set as a whole; an analysis by its cells */
     /* runs over many days: recycles memory */
     bool days;
 };

@@ -11,8 +11,6 @@
 #define WORKERS_MAX 64
 
 struct patch_outcome {
-    const char *name;
-    const struct json *values, *operations;
     paritas_status status;
     bool not_converged;
     void *result;
@@ -24,11 +22,9 @@ struct patch_outcome {
 struct patch_run {
     const struct analysis *analysis;
     struct session *first; /* the command's; a lone worker uses its context */
-    const paritas_workspace *background;
-    struct patch_outcome *outcomes;
-    size_t n;
+    struct patches patches;
+    struct patch_outcome *outcomes; /* one a patch */
     atomic_size_t next;
-    const char *label;
 };
 
 struct patch_worker {
@@ -38,14 +34,20 @@ struct patch_worker {
     bool started;
 };
 
-static paritas_status run_one(struct session *session, const struct patch_run *run,
-                              struct patch_outcome *outcome)
+paritas_status patch_load(struct session *session, const struct patches *patches, const struct patch *patch)
 {
-    TRY(json_copy(session->context, run->background->root, run->background->label, &session->workspace));
-    TRY(json_patch(session->context, session->workspace, outcome->operations, run->label));
+    const paritas_workspace *background = patches->background;
+    TRY(json_copy(session->context, background->root, background->label, &session->workspace));
+    TRY(json_patch(session->context, session->workspace, patch->operations, patches->patchset->label));
     TRY(load_model(session));
     if (session->n_pois > 1) return usage_failure(session, "a whole patch set takes one --poi");
-    TRY(require_poi(session));
+    return require_poi(session);
+}
+
+static paritas_status run_one(struct session *session, const struct patch_run *run, const struct patch *patch,
+                              struct patch_outcome *outcome)
+{
+    TRY(patch_load(session, &run->patches, patch));
     TRY(run->analysis->analyse(session, outcome->result));
     outcome->not_converged = session->not_converged;
     snprintf(outcome->device, sizeof outcome->device, "%s", paritas_device_name(session->context));
@@ -65,11 +67,11 @@ static void *work(void *argument)
     const struct patch_worker *worker = argument;
     struct patch_run *run = worker->run;
     struct session session = {0}; /* keeps its context over patches */
-    for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->n;) {
+    for (size_t i; (i = atomic_fetch_add(&run->next, 1)) < run->patches.n;) {
         struct patch_outcome *outcome = &run->outcomes[i];
         const bool opened =
             session.context || (outcome->status = open_worker(&session, worker)) == PARITAS_OK;
-        if (opened) outcome->status = run_one(&session, run, outcome);
+        if (opened) outcome->status = run_one(&session, run, &run->patches.items[i], outcome);
         if (outcome->status != PARITAS_OK)
             snprintf(outcome->error, sizeof outcome->error, "%s", name_options(session.context->message));
         if (opened)
@@ -106,32 +108,45 @@ static void run_workers(struct patch_run *run, size_t n_workers, struct patch_wo
         if (workers[i].started) pthread_join(workers[i].thread, NULL);
 }
 
-static paritas_status list_patches(struct session *session, const paritas_workspace *patchset,
-                                   struct patch_run *run)
+static paritas_status list_patches(struct session *session, struct patches *patches)
 {
-    TRY(paritas_patchset_count(session->context, patchset, &run->n));
-    run->outcomes = elements(session, run->n, sizeof *run->outcomes);
+    TRY(paritas_patchset_count(session->context, patches->patchset, &patches->n));
+    patches->items = elements(session, patches->n, sizeof *patches->items);
     TRY(allocated(session));
-    const struct json *patch = json_get(patchset->root, "patches")->first;
-    for (size_t i = 0; i < run->n; i++, patch = patch->next) {
-        struct patch_outcome *outcome = &run->outcomes[i];
-        TRY(paritas_patchset_name(session->context, patchset, i, &outcome->name));
-        outcome->values = json_get(json_get(patch, "metadata"), "values");
-        outcome->operations = json_get(patch, "patch");
-        outcome->result = elements(session, 1, run->analysis->result_size);
+    const struct json *patch = json_get(patches->patchset->root, "patches")->first;
+    for (size_t i = 0; i < patches->n; i++, patch = patch->next) {
+        struct patch *item = &patches->items[i];
+        TRY(paritas_patchset_name(session->context, patches->patchset, i, &item->name));
+        item->values = json_get(json_get(patch, "metadata"), "values");
+        item->operations = json_get(patch, "patch");
     }
-    return allocated(session);
+    return PARITAS_OK;
+}
+
+paritas_status patches_open(struct session *session, struct patches *patches)
+{
+    TRY(paritas_workspace_read(session->context, option_text(session, "--patchset"), &patches->patchset));
+    TRY(paritas_workspace_read(session->context, session->arguments->operands[0], &session->workspace));
+    TRY(paritas_patchset_verify(session->context, session->workspace, patches->patchset));
+    TRY(apply_patches(session));
+    patches->background = session->workspace;
+    return list_patches(session, patches);
+}
+
+void patches_close(struct patches *patches)
+{
+    paritas_workspace_free(patches->patchset);
 }
 
 static void write_lines(struct session *session, const struct patch_run *run)
 {
     struct writer w;
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = 0; i < run->patches.n; i++) {
         const struct patch_outcome *outcome = &run->outcomes[i];
         writer_open(&w, &session->out, true);
         write_object(&w, NULL, false);
-        write_string(&w, "name", outcome->name);
-        write_tree(&w, "values", outcome->values);
+        write_string(&w, "name", run->patches.items[i].name);
+        write_tree(&w, "values", run->patches.items[i].values);
         if (outcome->status == PARITAS_OK) {
             run->analysis->write_keys(session, &w, outcome->result);
             write_members(&w, "device:s precision:s polish:s", outcome->device,
@@ -150,9 +165,9 @@ static void write_rows(struct session *session, const struct patch_run *run)
     snprintf(headers, sizeof headers, "patch|%s", run->analysis->headers);
     snprintf(formats, sizeof formats, "l%s", run->analysis->formats);
     table_open(&table, &session->out, headers, formats);
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = 0; i < run->patches.n; i++) {
         const struct patch_outcome *outcome = &run->outcomes[i];
-        table_text(&table, outcome->name);
+        table_text(&table, run->patches.items[i].name);
         if (outcome->status == PARITAS_OK) {
             run->analysis->write_cells(&table, outcome->result);
             continue;
@@ -161,28 +176,26 @@ static void write_rows(struct session *session, const struct patch_run *run)
         table_text(&table, "failed");
     }
     table_close(&table);
-    for (size_t i = 0; i < run->n; i++)
+    for (size_t i = 0; i < run->patches.n; i++)
         if (run->outcomes[i].status != PARITAS_OK)
-            text_format(&session->out, "%s: %s\n", run->outcomes[i].name, run->outcomes[i].error);
+            text_format(&session->out, "%s: %s\n", run->patches.items[i].name, run->outcomes[i].error);
 }
 
-static paritas_status run_all(struct session *session, const paritas_workspace *patchset,
-                              struct patch_run *run)
+static paritas_status run_all(struct session *session, struct patch_run *run)
 {
-    const char *workspace = session->arguments->operands[0];
     struct patch_worker workers[WORKERS_MAX];
     memset(workers, 0, sizeof workers);
-    TRY(paritas_workspace_read(session->context, workspace, &session->workspace));
-    TRY(paritas_patchset_verify(session->context, session->workspace, patchset));
-    TRY(apply_patches(session));
-    TRY(list_patches(session, patchset, run));
-    run->background = session->workspace;
-    run->label = patchset->label;
+    TRY(patches_open(session, &run->patches));
+    run->outcomes = elements(session, run->patches.n, sizeof *run->outcomes);
+    TRY(allocated(session));
+    for (size_t i = 0; i < run->patches.n; i++)
+        run->outcomes[i].result = elements(session, 1, run->analysis->result_size);
+    TRY(allocated(session));
     atomic_init(&run->next, 0);
-    const size_t n_workers = worker_count(session, run->n);
+    const size_t n_workers = worker_count(session, run->patches.n);
     if (n_workers > 0) run_workers(run, n_workers, workers);
     size_t n_failed = 0;
-    for (size_t i = 0; i < run->n; i++) {
+    for (size_t i = 0; i < run->patches.n; i++) {
         n_failed += run->outcomes[i].status != PARITAS_OK;
         session->not_converged = session->not_converged || run->outcomes[i].not_converged;
     }
@@ -193,15 +206,13 @@ static paritas_status run_all(struct session *session, const paritas_workspace *
     if (n_failed == 0) return PARITAS_OK;
     session->partial = true;
     return wrong_input(session, "%s: %zu of %zu patches failed; their lines say why",
-                       option_text(session, "--patchset"), n_failed, run->n);
+                       option_text(session, "--patchset"), n_failed, run->patches.n);
 }
 
 paritas_status run_patches(struct session *session, const struct analysis *analysis)
 {
     struct patch_run run = {.analysis = analysis, .first = session};
-    paritas_workspace *patchset = NULL;
-    TRY(paritas_workspace_read(session->context, option_text(session, "--patchset"), &patchset));
-    const paritas_status status = run_all(session, patchset, &run);
-    paritas_workspace_free(patchset);
+    const paritas_status status = run_all(session, &run);
+    patches_close(&run.patches);
     return status;
 }

@@ -414,6 +414,7 @@ static const char *first_poi(const struct session *session)
 {
     size_t at = 0;
     const struct given *given = option_next(session, "--poi", &at);
+    if (session->poi_if_there) return session->poi_if_there;
     return given && !asks_for_all(session) ? given->text : NULL;
 }
 
@@ -468,7 +469,13 @@ static paritas_status create_model(struct session *session)
     options.clip_sample_at = option_number_or(session, "--clip-sample", 0.0);
     options.clip_bin = option_flag(session, "--clip-bin");
     options.clip_bin_at = option_number_or(session, "--clip-bin", 0.0);
-    return paritas_model_create(session->context, session->workspace, &options, &session->model);
+    paritas_status status =
+        paritas_model_create(session->context, session->workspace, &options, &session->model);
+    if (status == PARITAS_NOT_FOUND && session->poi_if_there) {
+        options.poi = "";
+        status = paritas_model_create(session->context, session->workspace, &options, &session->model);
+    }
+    return status;
 }
 
 paritas_status load_model(struct session *session)

@@ -23,8 +23,9 @@ struct session {
     paritas_model *model;
     paritas_job job; /* arrays in the arena */
     size_t n_parameters, n_main, n_aux;
-    size_t n_pois; /* of --poi; 1 or 0 without several */
-    size_t *pois;  /* their numbers; job.pois has those of the analysis at work */
+    size_t n_pois;            /* of --poi; 1 or 0 without several */
+    size_t *pois;             /* their numbers; job.pois has those of the analysis at work */
+    const char *poi_if_there; /* in place of --poi: none if the model lacks it; NULL: not used */
     bool json;
     bool no_fits;       /* no fit, so no polish */
     bool not_converged; /* exit code 1 */

@@ -8,20 +8,32 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SEED_ROW {"--seed", OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"}
+#define FIX_AUX_ROW {"--fix-aux", OPTION_FLAG, NULL, "keep auxiliary data as observed"}
+#define LAST_TOY_ROWS                                                                                     \
+    {"--minimizer", OPTION_CHOICE, "auto|newton",                                                         \
+     "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"},    \
+        {"--max-failed", OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result", \
+         "0.001"},                                                                                        \
+        {0}
+
 const struct option options_toys[] = {
     {"--ntoys", OPTION_WHOLE, "N",
      "toys (of each hypothesis, for tests), over all shards; default: 2000. For a limit: the most of each "
      "tested value; default: 100000"},
-    {"--seed", OPTION_WHOLE, "S", "toy t depends on the seed and t alone", "0"},
+    SEED_ROW,
     {"--shard", OPTION_TEXT, "I/N", "draw part I (from 1) of N; `paritas merge` pools the stores"},
-    {"--fix-aux", OPTION_FLAG, NULL, "keep auxiliary data as observed"},
+    FIX_AUX_ROW,
     {"--store", OPTION_TEXT, "FILE", "keep every toy in this SQLite database"},
     {"--resume", OPTION_FLAG, NULL, "continue a store that exists", .needs = "--store FILE"},
-    {"--minimizer", OPTION_CHOICE, "auto|newton",
-     "auto: quasi-Newton with one matrix for all toys, if the first toys are faster with it", "auto"},
-    {"--max-failed", OPTION_NUMBER, "PART", "exit code 1 if a larger part of the toys has no result",
-     "0.001"},
-    {0},
+    LAST_TOY_ROWS,
+};
+
+const struct option options_toys_unkept[] = {
+    {"--ntoys", OPTION_WHOLE, "N", "toys; default: 2000"},
+    SEED_ROW,
+    FIX_AUX_ROW,
+    LAST_TOY_ROWS,
 };
 
 /* "i/n" */

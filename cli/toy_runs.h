@@ -5,6 +5,7 @@
 #include "analysis.h"
 
 extern const struct option options_toys[];
+extern const struct option options_toys_unkept[]; /* for runs without a store */
 /* `needs`: the option that these belong to */
 #define GROUP_TOYS(needs) {"Toys", options_toys, needs}
 

@@ -195,6 +195,83 @@ PARITAS_API paritas_status paritas_limit_toys(paritas_context *context, const pa
                                               const paritas_toys_options *options,
                                               paritas_limit_toys_result *result);
 
+/* ---- look-elsewhere effect ---------------------------------------------------------------------- */
+
+#define PARITAS_LOOK_ELSEWHERE_POINT_FIELDS(FIELD, R)                                                       \
+    FIELD(R, double, q0, , "q0", "", "test statistic of the data")                                          \
+    FIELD(R, double, mu_hat, , "mu_hat", "", "best fit of the parameter of interest")                       \
+    FIELD(R, double, p_local, , "p_local", "", "asymptotic p-value of the background, of this point alone") \
+    FIELD(R, double, z_local, , "Z_local", "", "its significance, sqrt(q0)")                                \
+    FIELD(R, double, p_local_toys, , "p_local_toys", "",                                                    \
+          "part of the toys whose q0 here is at least as large")                                            \
+    FIELD(R, double, p_local_toys_error, , "p_local_toys_error", "", "its standard error")                  \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data")
+typedef struct paritas_look_elsewhere_point {
+    size_t size;
+    PARITAS_LOOK_ELSEWHERE_POINT_FIELDS(PARITAS_MEMBER, )
+} paritas_look_elsewhere_point;
+
+/* Signals at n_points points, for example masses. Start from PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT. */
+typedef struct paritas_look_elsewhere_request {
+    size_t size;
+    size_t n_points;
+    const paritas_model *const *models; /* n_points: the background and one signal each */
+    const paritas_job *jobs;            /* n_points; NULL: the models' own */
+    const paritas_model *background;   /* without signal, or with a parameter of interest that is held at 0 */
+    const paritas_job *background_job; /* NULL: its own */
+    /* Above 0: also the estimate from upcrossings of this q0, with the points in order along a line. */
+    double upcrossed;
+    paritas_look_elsewhere_point *points; /* receives n_points answers */
+} paritas_look_elsewhere_request;
+#define PARITAS_LOOK_ELSEWHERE_REQUEST_DEFAULT PARITAS_INIT(paritas_look_elsewhere_request)
+
+#define PARITAS_LOOK_ELSEWHERE_RESULT_FIELDS(FIELD, R)                                                      \
+    FIELD(R, double, p_global, , "p_global", "",                                                            \
+          "part of the toys whose largest q0 of all points is at least the observed one")                   \
+    FIELD(R, double, p_global_error, , "p_global_error", "", "its standard error")                          \
+    FIELD(R, double, z_global, , "Z_global", "", "Phi^-1(1 - p_global); NaN where no toy is as large")      \
+    FIELD(R, double, z_global_error, , "Z_global_error", "", "its standard error, to first order")          \
+    FIELD(R, double, z_at_least, , "Z_at_least", "",                                                        \
+          "where no toy is as large: lower limit on Z at 95 % confidence; else NaN")                        \
+    FIELD(R, double, q0, , "q0", "", "largest of the observed q0")                                          \
+    FIELD(R, double, p_local, , "p_local", "", "asymptotic p-value of the point with it, alone")            \
+    FIELD(R, double, z_local, , "Z_local", "", "its significance")                                          \
+    FIELD(R, double, p_local_toys, , "p_local_toys", "", "its p-value by the same toys")                    \
+    FIELD(R, double, p_local_toys_error, , "p_local_toys_error", "", "its standard error")                  \
+    FIELD(R, double, trial_factor, , "trial_factor", "", "p_global / p_local_toys; NaN without such a toy") \
+    FIELD(R, double, trial_factor_error, , "trial_factor_error", "",                                        \
+          "its standard error: toys with a local excess are among those with a global one")                 \
+    FIELD(R, double, upcrossings, , "upcrossings", "",                                                      \
+          "mean number of upcrossings in a toy; NaN: not asked")                                            \
+    FIELD(R, double, upcrossings_error, , "upcrossings_error", "", "its standard error")                    \
+    FIELD(R, double, p_upcrossings, , "p_upcrossings", "",                                                  \
+          "bound on p_global from upcrossings: p_local + upcrossings exp((upcrossed - q0) / 2)")            \
+    FIELD(R, double, p_upcrossings_error, , "p_upcrossings_error", "", "its standard error")                \
+    FIELD(R, uint64_t, n, , "n", "", "toys with an answer at all points")                                   \
+    FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of the fits to the observed data")  \
+    FIELD(R, size_t, point, , "", "", "number of the point with the largest q0")                            \
+    FIELD(R, paritas_toys_tally, tally, , "", "", "what became of the toys; fits of all points")            \
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
+typedef struct paritas_look_elsewhere_result {
+    size_t size;
+    PARITAS_LOOK_ELSEWHERE_RESULT_FIELDS(PARITAS_MEMBER, )
+} paritas_look_elsewhere_result;
+
+/* Global significance of the largest excess among the points. Toys are drawn from the background fitted to
+ * the data. All points see the same main data of a toy. The name of its parameter gives each auxiliary datum
+ * its random number. So points share the draw of a common parameter, and a signal's parameters have their own
+ * draws. The data of a point depend on neither the other points nor their order.
+ *
+ * Upcrossings: Gross, Vitells, Eur. Phys. J. C 70 (2010) 525, arXiv:1005.1891, eq. 3 with one degree of
+ * freedom and one side.
+ *
+ * Channels of all models must be channels of the background, with the same observed data: INVALID_ARGUMENT.
+ * There is no store: `store`, `shard` and `take` of the options are INVALID_ARGUMENT. */
+PARITAS_API paritas_status paritas_look_elsewhere(paritas_context *context,
+                                                  const paritas_look_elsewhere_request *request,
+                                                  const paritas_toys_options *options,
+                                                  paritas_look_elsewhere_result *result);
+
 /* ---- intervals ---------------------------------------------------------------------------------- */
 
 /* What intervals by toys are asked for. Start from PARITAS_INTERVAL_TOYS_REQUEST_DEFAULT. */
@@ -351,6 +428,10 @@ PARITAS_API paritas_status paritas_store_hypotest(paritas_context *context, cons
     RECORD(paritas_hypotest_toys_result, PARITAS_HYPOTEST_TOYS_RESULT_FIELDS, "Test by toys of one value.") \
     RECORD(paritas_significance_toys_result, PARITAS_SIGNIFICANCE_TOYS_RESULT_FIELDS, "Discovery by toys.") \
     RECORD(paritas_limit_toys_result, PARITAS_LIMIT_TOYS_RESULT_FIELDS, "Upper limits by toys.")            \
+    RECORD(paritas_look_elsewhere_point, PARITAS_LOOK_ELSEWHERE_POINT_FIELDS,                               \
+           "One of many signals on a background.")                                                          \
+    RECORD(paritas_look_elsewhere_result, PARITAS_LOOK_ELSEWHERE_RESULT_FIELDS,                             \
+           "Global significance of the largest excess.")                                                    \
     RECORD(paritas_interval_toys_result, PARITAS_INTERVAL_TOYS_RESULT_FIELDS, "Interval by toys.")          \
     RECORD(paritas_toys_parameter, PARITAS_TOYS_PARAMETER_FIELDS, "One parameter over all toys.")           \
     RECORD(paritas_toys_result, PARITAS_TOYS_RESULT_FIELDS, "A run of toys, each with its free fit.")       \

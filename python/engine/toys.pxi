@@ -186,6 +186,35 @@ def interval_toys(Model model not None, Job job, double level, double rtol, ToyO
     return SimpleNamespace(result=rows.array[0], scan=found, toys=options.toys())
 
 
+def look_elsewhere(Model background not None, list models, list jobs, Job background_job, double upcrossed,
+                   ToyOptions options not None, Engine engine=None, progress=None):
+    """`result`, a row of paritas_look_elsewhere_result, and `points`, a row of paritas_look_elsewhere_point
+    a model. jobs: one a model, or None."""
+    cdef Py_ssize_t n = len(models), i
+    cdef Array rows = new_rows("paritas_look_elsewhere_result", 1)
+    cdef Array points = new_rows("paritas_look_elsewhere_point", n)
+    cdef paritas_look_elsewhere_request request = paritas_look_elsewhere_request_default
+    cdef const paritas_model **listed = <const paritas_model **>calloc(n + 1, sizeof(void *))
+    cdef paritas_job *given = <paritas_job *>calloc(n + 1, sizeof(paritas_job))
+    cdef Model model
+    cdef Job job
+    try:
+        if listed == NULL or given == NULL:
+            raise MemoryError()
+        for i in range(n):
+            model, job = models[i], jobs[i]
+            listed[i] = model.c
+            given[i] = paritas_job_default if job is None else job.one
+        request.n_points, request.models, request.jobs = n, listed, given
+        request.background, request.background_job = background.c, job_of(background_job)
+        request.upcrossed, request.points = upcrossed, points.rows
+        paritas_look_elsewhere(&request, &options.c, rows.rows, engine, progress)
+    finally:
+        free(listed)
+        free(given)
+    return SimpleNamespace(result=rows.array[0], points=points.array)
+
+
 def goodness_of_fit_toys(Model model not None, Job job, ToyOptions options not None, Engine engine=None,
                          progress=None):
     """`result`, a row of paritas_gof_toys_result, and `gof` of the data, a row of paritas_gof_result."""

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         hypotest_of_store,
         hypotest_toys,
         interval_toys,
+        look_elsewhere,
         merge,
         read_store,
         significance_toys,
@@ -64,7 +65,9 @@ if TYPE_CHECKING:
 
 #: imported at first use, so that `import paritas` costs little more than NumPy
 _LAZY = {name: module for module, names in _FUNCTIONS.items() for name in names}
-_LAZY.update(hypotest_of_store="toys", merge="toys", read_store="toys", Device="results")
+_LAZY.update(
+    hypotest_of_store="toys", look_elsewhere="toys", merge="toys", read_store="toys", Device="results"
+)
 _MODULES = (
     "convert",
     "dask",
@@ -117,6 +120,7 @@ __all__ = [
     "hypotest_of_store",
     "hypotest_toys",
     "interval_toys",
+    "look_elsewhere",
     "merge",
     "minos",
     "predict",

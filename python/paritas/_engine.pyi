@@ -156,6 +156,7 @@ goodness_of_fit: _Answer
 fit_toys: _Answer
 hypotest_toys: _Answer
 significance_toys: _Answer
+look_elsewhere: _Answer
 limit_toys: _Answer
 interval_toys: _Answer
 goodness_of_fit_toys: _Answer

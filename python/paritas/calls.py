@@ -50,6 +50,13 @@ class RunKeywords(Keywords, total=False):
     resume: bool  #: continue an existing store
 
 
+class UnkeptToyKeywords(Where, total=False):
+    fix_aux: bool  #: do not draw auxiliary data
+    minimizer: str  #: "auto" (quasi-Newton if faster) or "newton"
+    starts: int  #: of the fits to the data, as without toys
+    max_iterations: int  #: of each fit; 0: the default, 200
+
+
 class ToyKeywords(RunKeywords, total=False):
     keep: bool  #: return every toy
     shard: tuple[int, int] | None  #: (i, n): part i, from 1, of n

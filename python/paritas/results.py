@@ -433,6 +433,32 @@ class SignificanceToysResult(fields.significance_toys_result):
         return f"discovery, {self.test.status}; toys: {self.test.tally}"
 
 
+class LookElsewherePoints(fields.look_elsewhere_point_rows):
+    """The signals of a LookElsewhereResult, by their `names`."""
+
+    names: list[str]
+
+    def _labels(self) -> list[tuple[str, Any]]:
+        return [("signal", self.names)]
+
+
+class LookElsewhereResult(fields.look_elsewhere_result):
+    """Global significance of the largest excess among the signals of `points`."""
+
+    tally: Tally
+    points: LookElsewherePoints
+
+    @property
+    def largest(self) -> str:
+        """Name of the signal with the largest excess."""
+        return self.points.names[self.point]
+
+    @property
+    def converged(self) -> bool:
+        """The fits to the observed data converged."""
+        return self.status == "converged"
+
+
 class LimitToysResult(fields.limit_toys_result):
     """Upper limits by toys, where CLs is `level`, to a relative error of `rtol`. scan: tested values. toys:
     as in ToyHypotestResult."""

@@ -19,7 +19,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _engine
 from .arrays import whole
-from .calls import Call, RunKeywords, StatisticRunKeywords, StatisticToyKeywords, ToyKeywords
+from .calls import (
+    Call,
+    RunKeywords,
+    StatisticRunKeywords,
+    StatisticToyKeywords,
+    ToyKeywords,
+    UnkeptToyKeywords,
+    job_of,
+)
 from .files import PathLike as Path
 from .keywords import takes
 from .model import Model, ModelLike, Values, model_of
@@ -28,6 +36,8 @@ from .results import (
     GoodnessOfFitToys,
     IntervalToysResult,
     LimitToysResult,
+    LookElsewherePoints,
+    LookElsewhereResult,
     SignificanceToysResult,
     ToyFits,
     ToyHypotestResult,
@@ -174,6 +184,37 @@ def interval_toys(
     return IntervalToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
 
 
+def look_elsewhere(
+    background: ModelLike,
+    models: Mapping[str, ModelLike] | Sequence[ModelLike],
+    n: int = 2000,
+    seed: int = 0,
+    *,
+    upcrossed: float = 0.0,
+    **given: Unpack[UnkeptToyKeywords],
+) -> LookElsewhereResult:
+    """Global significance of the largest excess among many signals on one background, by n toys of the
+    background fitted to the data. All models see the same toy: equal main data, and equal auxiliary data of
+    parameters that they share. p_global is the fraction of toys whose largest q0 is at least the observed
+    one.
+
+    background: without signal, or with a parameter of interest that is held at 0. models: by name, or a list.
+    upcrossed: above 0, also the estimate from upcrossings of this q0 (Gross, Vitells, arXiv:1005.1891), for
+    models in order along a line."""
+    names = list(models) if isinstance(models, Mapping) else [str(k) for k in range(len(models))]
+    listed = [model_of(one) for one in (models.values() if isinstance(models, Mapping) else models)]
+    common = model_of(background)
+    options = _options(common, n, seed, {**given, "keep": False})
+    chosen: Mapping[str, Any] = given
+    effort: dict[str, Any] = {key: chosen[key] for key in ("starts", "max_iterations") if key in chosen}
+    with Call(look_elsewhere, common, given, "toys") as call:
+        jobs = [job_of(model, **effort) for model in listed]
+        found = _engine.look_elsewhere(
+            common, listed, jobs, call.job, upcrossed, options, call.engine, call.tell
+        )
+    return LookElsewhereResult(found.result, points=LookElsewherePoints(found.points, names=names))
+
+
 def goodness_of_fit_toys(
     model: ModelLike,
     n: int = 2000,
@@ -312,3 +353,4 @@ takes(ToyKeywords, fit_toys)
 takes(StatisticToyKeywords, hypotest_toys, significance_toys)
 takes(StatisticRunKeywords, upper_limit_toys, interval_toys)
 takes(RunKeywords, goodness_of_fit_toys)
+takes(UnkeptToyKeywords, look_elsewhere)

@@ -161,7 +161,8 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
     if (!matrix || !e->expected || !e->items) return paritas_fail_memory(context);
     rows_put_data(model, options->expected, e->expected);
     for (size_t i = 0; i < model->n_places; i++) e->items[i] = DRAW_NO_ITEM;
-    for (size_t i = 0; i < model->n_data; i++) e->items[model->place_of[i]] = (uint32_t)i;
+    for (size_t i = 0; i < model->n_data; i++)
+        e->items[model->place_of[i]] = options->items ? options->items[i] : (uint32_t)i;
     e->options.plan.matrix = NULL;
     if (options->plan.starts == STARTS_MANY) return PARITAS_OK;
     if (options->may_have_several) TRY(probe_minima(context, e));

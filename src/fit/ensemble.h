@@ -13,6 +13,8 @@ struct ensemble_options {
     struct profile_plan plan; /* the ensemble chooses `matrix` */
     /* centre of draws: main, then auxiliary data (fix_aux: kept), user's order */
     const double *expected;
+    /* random stream of each main and auxiliary datum, below 2^24, user's order; NULL: its number */
+    const uint32_t *items;
     uint64_t seed;
     uint32_t purpose; /* < 256, each with its own random numbers */
     bool fix_aux;

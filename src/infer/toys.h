@@ -84,6 +84,9 @@ paritas_status toys_set_best_fit(struct store *store, const paritas_hypotest_toy
 /* Several minima: facts only where there are some. */
 paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result);
 
+/* Z of a fraction p of n toys, with its first-order error; a lower limit if no toy is as extreme. */
+double toy_significance(double p, double p_error, uint64_t n, double *error, double *at_least);
+
 /* All are counts. */
 void toys_add_tally(paritas_toys_tally *sum, const paritas_toys_tally *one);
 

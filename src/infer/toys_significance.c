@@ -2,12 +2,12 @@
 #include "base/host_math.h"
 #include "base/sized.h"
 #include "infer/probability.h"
+#include "infer/toys.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Z with its first-order error; a lower limit if no toy is as extreme. */
-static double z_of(double p, double p_error, uint64_t n, double *error, double *at_least)
+double toy_significance(double p, double p_error, uint64_t n, double *error, double *at_least)
 {
     *error = *at_least = (double)NAN;
     /* (1 - p)^n = 0.05 */
@@ -33,10 +33,10 @@ paritas_status paritas_significance_toys(paritas_context *context, const paritas
     result->minima = r.minima;
     result->p0 = r.p0;
     result->p0_error = r.p0_error;
-    result->z = z_of(r.p0, r.p0_error, r.n_tested, &result->z_error, &result->z_at_least);
+    result->z = toy_significance(r.p0, r.p0_error, r.n_tested, &result->z_error, &result->z_at_least);
     result->p0_exp = r.cls_exp[2];
     result->p0_exp_error = r.cls_exp_error[2];
-    result->z_exp =
-        z_of(r.cls_exp[2], r.cls_exp_error[2], r.n_tested, &result->z_exp_error, &result->z_exp_at_least);
+    result->z_exp = toy_significance(r.cls_exp[2], r.cls_exp_error[2], r.n_tested, &result->z_exp_error,
+                                     &result->z_exp_at_least);
     return PARITAS_OK;
 }

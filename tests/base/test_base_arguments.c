@@ -128,7 +128,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
 
 /* These say which member of a request is missing; other tests ask them. */
 static const char *const elsewhere[] = {"paritas_fit", "paritas_scan", "paritas_contour",
-                                        "paritas_kappa_spectrum"};
+                                        "paritas_look_elsewhere", "paritas_kappa_spectrum"};
 
 #define CALL(name, arguments)               \
     static paritas_status call_##name(void) \

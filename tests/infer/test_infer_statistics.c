@@ -500,6 +500,27 @@ TEST(a_model_with_a_parameter_a_bin_has_no_p_value)
     free_fixture(&f);
 }
 
+TEST(parameters_of_interest_of_a_job_must_exist)
+{
+    struct fixture f = counting(12.0, 5.0, 8.0, 0.0, 10.0);
+    paritas_significance_result result = PARITAS_INIT(paritas_significance_result), own = result;
+    paritas_job job = PARITAS_JOB_DEFAULT;
+    const size_t pois[] = {0, 7};
+    job.pois = pois;
+    job.n_pois = 1;
+    ASSERT_OK(f.context, paritas_significance(f.context, f.model, &job, &result));
+    ASSERT_OK(f.context, paritas_significance(f.context, f.model, NULL, &own));
+    assert_memory_equal(&result, &own, sizeof own);
+    job.n_pois = 2;
+    assert_int_equal(paritas_significance(f.context, f.model, &job, &result), PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f.context), "pois[1]: the model has no parameter 7"));
+    assert_int_equal(paritas_model_poi_count(f.model), 1);
+    assert_int_equal(paritas_model_pois(f.model)[0], 0);
+    assert_int_equal(paritas_model_poi_count(NULL), 0);
+    assert_null(paritas_model_pois(NULL));
+    free_fixture(&f);
+}
+
 TEST(a_fixed_parameter_of_interest_is_refused)
 {
     struct fixture f = counting(N, S, B, 0.0, 10.0);
@@ -539,6 +560,7 @@ int main(void)
         cmocka_unit_test(an_impact_is_the_shift_that_keeps_the_expectation),
         cmocka_unit_test(goodness_of_fit_is_the_deviance_of_the_bins_that_cannot_be_fitted),
         cmocka_unit_test(a_model_with_a_parameter_a_bin_has_no_p_value),
+        cmocka_unit_test(parameters_of_interest_of_a_job_must_exist),
         cmocka_unit_test(a_fixed_parameter_of_interest_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

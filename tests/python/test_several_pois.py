@@ -184,3 +184,17 @@ def test_a_measurements_list_is_checked_and_renamed():
     assert paritas.Model.from_workspace(strengths(pois=["a", "gone", "c"])).poi_names == ["a", "c"]
     renamed = paritas.Workspace(strengths()).rename(modifiers={"b": "beta"})
     assert renamed.to_dict()["measurements"][0]["config"]["pois"] == ["a", "beta", "c"]
+
+
+def test_other_formats_keep_the_list(tmp_path):
+    from paritas.convert import histfactory_xml, hs3
+
+    written = hs3.from_pyhf(strengths())
+    assert written.spec["analyses"][0]["parameters_of_interest"] == ["a", "b", "c"]
+    back = hs3.to_pyhf(written.spec).spec["measurements"][0]["config"]
+    assert back["poi"] == "a" and back["pois"] == ["a", "b", "c"]
+    pytest.importorskip("uproot")
+    for part in ("config", "data"):
+        (tmp_path / part).mkdir()
+    top = histfactory_xml.write(strengths(), tmp_path / "config", tmp_path / "data", "top")
+    assert b"<POI>a b c</POI>" in top

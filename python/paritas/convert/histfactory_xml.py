@@ -390,10 +390,10 @@ class _Reader:
                     own["inits"] = [term.value(setting.number("Val"))]
                 config = configs["lumi"] if name == "lumi" else configs.pop(name, {"name": name})
                 configs[name] = {**config, **own}  # set values go last, as in pyhf
-        config: dict[str, Any] = {"poi": pois[0], "parameters": list(configs.values())}
+        found: dict[str, Any] = {"poi": pois[0], "parameters": list(configs.values())}
         if len(pois) > 1 and self.strict:
-            config["pois"] = list(dict.fromkeys(pois))
-        return {"name": element.get("Name"), "config": config}
+            found["pois"] = list(dict.fromkeys(pois))
+        return {"name": element.get("Name"), "config": found}
 
     def _parameter(
         self, setting: Element, root_name: str, terms: dict[str, Term]

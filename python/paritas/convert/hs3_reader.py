@@ -297,16 +297,16 @@ class Reader:
             else:
                 config.update(law.configured(scalar.role))
             configs.append(self._configured(config, analysis, [parameter], law.kind))
-        for found in self.gammas.sets.values():
-            default = list(MODIFIERS[found.type].bounds)
-            own = {"name": found.name, **found.config}
-            configs.append(self._configured(own, analysis, found.parameters, found.kind, default))
+        for gammas in self.gammas.sets.values():
+            default = list(MODIFIERS[gammas.type].bounds)
+            own = {"name": gammas.name, **gammas.config}
+            configs.append(self._configured(own, analysis, gammas.parameters, gammas.kind, default))
         parameters = [config for config in configs if len(config) > 1]
         pois = self._pois(analysis)
-        config: dict[str, Any] = {"poi": pois[0] if pois else "", "parameters": parameters}
+        found: dict[str, Any] = {"poi": pois[0] if pois else "", "parameters": parameters}
         if len(pois) > 1:
-            config["pois"] = pois
-        return {"name": analysis.name, "config": config}
+            found["pois"] = pois
+        return {"name": analysis.name, "config": found}
 
     def _configured(
         self,
