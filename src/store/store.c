@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "store/store_rows.h"
 
-#include "base/json.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,36 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const kind_names[] = {[STORE_TESTS] = "tests", [STORE_FITS] = "fits"};
-
-static const char *entry_of(const struct store_run *run, const char *name)
-{
-    for (size_t i = 0; i < run->n_entries; i++)
-        if (strcmp(run->entries[i].name, name) == 0) return run->entries[i].value;
-    return NULL;
-}
-
 static paritas_status keep_text(struct store *store, const char *text, const char **kept)
 {
     *kept = arena_text(&store->arena, text, strlen(text));
     return *kept ? PARITAS_OK : paritas_fail_memory(store->database.context);
-}
-
-static paritas_status copy_run(struct store *store, const struct store_run *run, const char *without)
-{
-    paritas_key_entry *entries = arena_array(&store->arena, run->n_entries, sizeof *entries);
-    const char **parameters = arena_array(&store->arena, run->n_parameters, sizeof *parameters);
-    if (!entries || !parameters) return paritas_fail_memory(store->database.context);
-    size_t kept = 0;
-    for (size_t i = 0; i < run->n_entries; i++) {
-        const paritas_key_entry *from = &run->entries[i];
-        if (without && strcmp(from->name, without) == 0) continue;
-        TRY(keep_text(store, from->name, &entries[kept].name));
-        TRY(keep_text(store, from->value, &entries[kept++].value));
-    }
-    for (size_t i = 0; i < run->n_parameters; i++) TRY(keep_text(store, run->parameters[i], &parameters[i]));
-    store->run = (struct store_run){run->kind, kept, entries, run->n_parameters, parameters};
-    return PARITAS_OK;
 }
 
 paritas_status store_make(struct store *store, const struct store_run *run, const char *without)
@@ -48,14 +21,14 @@ paritas_status store_make(struct store *store, const struct store_run *run, cons
     char pragmas[96];
     snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d",
              STORE_APPLICATION, STORE_FORMAT);
-    TRY(copy_run(store, run, without));
+    TRY(run_copy(database->context, &store->arena, run, without, &store->run));
     TRY(database_run(database, pragmas));
     TRY(database_run(database, "CREATE TABLE run(name TEXT PRIMARY KEY, value TEXT);CREATE TABLE "
                                "facts(name TEXT PRIMARY KEY, value REAL)"));
     TRY(rows_create_table(store));
     if (run->kind == STORE_FITS)
         TRY(database_run(database, "CREATE TABLE parameters(number INTEGER PRIMARY KEY, name TEXT)"));
-    TRY(database_insert(database, "INSERT INTO run VALUES(?, ?)", "kind", kind_names[run->kind]));
+    TRY(database_insert(database, "INSERT INTO run VALUES(?, ?)", "kind", store_kind_names[run->kind]));
     for (size_t i = 0; i < store->run.n_entries; i++)
         TRY(database_insert(database, "INSERT INTO run VALUES(?, ?)", store->run.entries[i].name,
                             store->run.entries[i].value));
@@ -104,8 +77,8 @@ static paritas_status read_run(struct store *store)
         else
             entries[kept++] = (paritas_key_entry){pairs[2 * i], pairs[2 * i + 1]};
     }
-    const bool fits = kind && strcmp(kind, kind_names[STORE_FITS]) == 0;
-    if (!fits && (!kind || strcmp(kind, kind_names[STORE_TESTS]) != 0))
+    const bool fits = kind && strcmp(kind, store_kind_names[STORE_FITS]) == 0;
+    if (!fits && (!kind || strcmp(kind, store_kind_names[STORE_TESTS]) != 0))
         return database_damaged(database, "the kind of the run is %s, not tests or fits",
                                 kind ? kind : "missing");
     if (fits) TRY(database_integer(database, "SELECT count(*) FROM parameters", &n_parameters));
@@ -138,51 +111,11 @@ paritas_status store_recognise(struct store *store, bool *empty)
     return read_run(store);
 }
 
-static void say_entry(struct text *text, const char *lead, const char *name, const char *value)
-{
-    if (value)
-        text_format(text, "%s %s = %s", lead, name, value);
-    else
-        text_format(text, "%s no %s", lead, name);
-}
-
-/* Appends "was made with mu = 1, this run has mu = 2". */
-static void say_difference(struct text *text, const char *name, const char *ours, const char *whose,
-                           const char *theirs)
-{
-    if (ours && theirs && strcmp(ours, theirs) == 0) return;
-    text_format(text, "%s", text->length > 0 ? "; " : "");
-    say_entry(text, "was made with", name, ours);
-    text_format(text, ", %s", whose);
-    say_entry(text, " has", name, theirs);
-}
-
 paritas_status store_compare(struct store *store, const struct store_run *other, const char *without,
                              const char *whose, paritas_status failure)
 {
-    const struct store_run *run = &store->run;
-    struct text text;
-    text_open(&text, &store->database.context->allocator);
-    say_difference(&text, "kind", kind_names[run->kind], whose, kind_names[other->kind]);
-    for (size_t i = 0; i < run->n_entries + other->n_entries; i++) {
-        const bool ours = i < run->n_entries;
-        const paritas_key_entry *entry = ours ? &run->entries[i] : &other->entries[i - run->n_entries];
-        if ((without && strcmp(entry->name, without) == 0) || (!ours && entry_of(run, entry->name))) continue;
-        say_difference(&text, entry->name, entry_of(run, entry->name), whose, entry_of(other, entry->name));
-    }
-    for (size_t i = 0; (i < run->n_parameters || i < other->n_parameters) && run->kind == other->kind; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "parameter[%zu]", i);
-        say_difference(&text, name, i < run->n_parameters ? run->parameters[i] : NULL, whose,
-                       i < other->n_parameters ? other->parameters[i] : NULL);
-    }
-    paritas_status status = PARITAS_OK;
-    if (text.failed)
-        status = paritas_fail_memory(store->database.context);
-    else if (text.length > 0)
-        status = database_say(&store->database, failure, "%.*s", (int)text.length, text.bytes);
-    text_free(&text);
-    return status;
+    return run_compare(store->database.context, store->database.name, &store->run, other, without, whose,
+                       failure);
 }
 
 paritas_status store_prepare(paritas_context *context, const char *name, struct store **store)
@@ -341,7 +274,7 @@ const struct store_run *store_run(const struct store *store)
 
 const char *store_entry(const struct store *store, const char *name)
 {
-    return entry_of(&store->run, name);
+    return run_entry(&store->run, name);
 }
 
 const char *store_path(const struct store *store)

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHARD "shard" /* the only entry that differs between shards */
 #define ROWS_BETWEEN_REPORTS 8192
 
 struct merge {
@@ -28,16 +27,9 @@ struct merge {
     uint64_t done, total;
 };
 
-static int compare_keys(const paritas_toy *a, const paritas_toy *b)
-{
-    if (a->mu != b->mu) return a->mu < b->mu ? -1 : 1;
-    if (a->hypothesis != b->hypothesis) return a->hypothesis < b->hypothesis ? -1 : 1;
-    return a->toy < b->toy ? -1 : a->toy > b->toy;
-}
-
 static bool before(const struct merge *merge, size_t a, size_t b)
 {
-    const int order = compare_keys(&merge->cursors[a].test, &merge->cursors[b].test);
+    const int order = row_compare(STORE_TESTS, &merge->cursors[a].test, &merge->cursors[b].test);
     return order != 0 ? order < 0 : a < b;
 }
 
@@ -69,7 +61,7 @@ static paritas_status begin_heap(struct merge *merge)
 static paritas_status fail_double(struct merge *merge, const void *row, size_t first, size_t second)
 {
     char name[160];
-    row_name(name, merge->pool, row);
+    row_name(name, merge->pool->run.kind, row);
     return paritas_fail(merge->context, PARITAS_INVALID_INPUT, "%s is in %s and in %s", name,
                         store_path(merge->stores[first]), store_path(merge->stores[second]));
 }
@@ -82,7 +74,7 @@ static paritas_status merge_rows(struct merge *merge)
     while (status == PARITAS_OK && merge->n_heap > 0) {
         const size_t from = merge->heap[0];
         struct cursor *cursor = &merge->cursors[from];
-        if (merge->done > 0 && compare_keys(&last, &cursor->test) == 0)
+        if (merge->done > 0 && row_compare(STORE_TESTS, &last, &cursor->test) == 0)
             return fail_double(merge, cursor->row, last_from, from);
         status = row_insert(merge->pool, cursor->row);
         last = cursor->test;
@@ -131,7 +123,7 @@ static paritas_status open_shards(struct merge *merge, const char *const *paths)
         TRY(store_open_read(merge->context, paths[i], store));
         TRY(database_path(merge->context, paths[i], real));
         TRY(lock_check(merge->context, paths[i], real));
-        TRY(store_compare(*store, &merge->stores[0]->run, SHARD, paths[0], PARITAS_INVALID_INPUT));
+        TRY(store_compare(*store, &merge->stores[0]->run, STORE_SHARD, paths[0], PARITAS_INVALID_INPUT));
         TRY(database_integer(&(*store)->database, "SELECT count(*) FROM toys", &rows));
         merge->total += (uint64_t)rows;
     }
@@ -144,7 +136,7 @@ static paritas_status fill_pool(struct merge *merge, const char *name, const cha
     struct database *database = &merge->pool->database;
     TRY(database_open(database, merge->context, database->name, path, DATABASE_SCRATCH));
     TRY(database_run(database, "BEGIN IMMEDIATE"));
-    TRY(store_make(merge->pool, &merge->stores[0]->run, SHARD));
+    TRY(store_make(merge->pool, &merge->stores[0]->run, STORE_SHARD));
     for (size_t i = 0; i < merge->n; i++) TRY(merge_facts(merge, merge->stores[i]));
     TRY(merge_rows(merge));
     return database_run(database, "COMMIT");

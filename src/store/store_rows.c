@@ -5,52 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-enum column_type {
-    COLUMN_double,
-    COLUMN_uint64_t,
-    COLUMN_unsigned,
-    COLUMN_paritas_fit_status,
-    COLUMN_store_vector
-};
 static const char *const sql_types[] = {[COLUMN_double] = "REAL",
                                         [COLUMN_uint64_t] = "INTEGER",
                                         [COLUMN_unsigned] = "INTEGER",
                                         [COLUMN_paritas_fit_status] = "TEXT",
                                         [COLUMN_store_vector] = "BLOB"};
 
-struct column {
-    const char *name;
-    enum column_type type;
-    size_t offset; /* in the row */
-};
-#define COLUMN(record, type, field, count, word, unit, doc) {word, COLUMN_##type, offsetof(record, field)},
-static const struct column test_columns[] = {PARITAS_TOY_FIELDS(COLUMN, paritas_toy)};
-static const struct column fit_columns[] = {STORE_FIT_FIELDS(COLUMN, struct store_fit)};
-
-/* The key: the first columns; last the toy's number. */
-static const struct table {
-    const struct column *columns;
-    int n, n_key;
-    size_t row_size, toy; /* toy: offset of its number */
-} tables[] = {[STORE_TESTS] = {test_columns, COUNT_OF(test_columns), 3, sizeof(paritas_toy),
-                               offsetof(paritas_toy, toy)},
-              [STORE_FITS] = {fit_columns, COUNT_OF(fit_columns), 1, sizeof(struct store_fit),
-                              offsetof(struct store_fit, toy)}};
-
-static const struct table *table_of(const struct store *store)
+static const struct store_table *table_of(const struct store *store)
 {
-    return &tables[store->run.kind];
-}
-
-static uint64_t toy_of(const struct table *table, const void *row)
-{
-    return *(const uint64_t *)((const char *)row + table->toy);
+    return &store_tables[store->run.kind];
 }
 
 #define STATEMENT_ROOM 1024
 enum column_list { NAMES, PLACES, DECLARATIONS };
 
-static void list_columns(char statement[STATEMENT_ROOM], const struct table *table, int n,
+static void list_columns(char statement[STATEMENT_ROOM], const struct store_table *table, int n,
                          enum column_list what)
 {
     for (int i = 0; i < n; i++) {
@@ -72,7 +41,7 @@ static void append(char statement[STATEMENT_ROOM], const char *text)
 
 paritas_status rows_create_table(struct store *store)
 {
-    const struct table *table = table_of(store);
+    const struct store_table *table = table_of(store);
     char statement[STATEMENT_ROOM] = "CREATE TABLE toys(";
     list_columns(statement, table, table->n, DECLARATIONS);
     if (table->n_key > 1) {
@@ -87,7 +56,7 @@ paritas_status rows_create_table(struct store *store)
 
 static paritas_status prepare_insert(struct store *store)
 {
-    const struct table *table = table_of(store);
+    const struct store_table *table = table_of(store);
     if (store->insert) return PARITAS_OK;
     if (store->run.kind == STORE_FITS && !store->bytes) {
         store->bytes = paritas_allocate(store->database.context, 2 * store->run.n_parameters, sizeof(double));
@@ -101,20 +70,10 @@ static paritas_status prepare_insert(struct store *store)
     return database_prepare(&store->database, statement, &store->insert);
 }
 
-void row_name(char name[160], const struct store *store, const void *row)
-{
-    const paritas_toy *test = row;
-    const unsigned long long toy = toy_of(table_of(store), row);
-    if (store->run.kind == STORE_FITS)
-        snprintf(name, 160, "toy %llu", toy);
-    else
-        snprintf(name, 160, "toy %llu at mu = %.17g, hypothesis = %.17g", toy, test->mu, test->hypothesis);
-}
-
 static paritas_status refuse_row(struct store *store, const void *row, const char *reason)
 {
     char name[160];
-    row_name(name, store, row);
+    row_name(name, store->run.kind, row);
     return database_say(&store->database, PARITAS_INVALID_ARGUMENT, "%s: %s", name, reason);
 }
 
@@ -130,7 +89,7 @@ static void encode(unsigned char *bytes, const double *values, size_t n)
 /* Returns why the value cannot be stored; NULL: it can. */
 static const char *bind_value(struct store *store, int i, const void *value, unsigned char *bytes)
 {
-    const struct table *table = table_of(store);
+    const struct store_table *table = table_of(store);
     sqlite3_stmt *insert = store->insert;
     const double *real = value;
     const uint64_t *index = value;
@@ -164,7 +123,7 @@ static const char *bind_value(struct store *store, int i, const void *value, uns
 
 paritas_status row_insert(struct store *store, const void *row)
 {
-    const struct table *table = table_of(store);
+    const struct store_table *table = table_of(store);
     TRY(prepare_insert(store));
     unsigned char *bytes = store->bytes;
     for (int i = 0; i < table->n; i++) {
@@ -192,7 +151,7 @@ static paritas_status add(struct store *store, enum store_kind kind, size_t n, c
     if (n == 0) return PARITAS_OK;
     paritas_status status = database_run(database, "BEGIN IMMEDIATE");
     for (size_t i = 0; i < n && status == PARITAS_OK; i++)
-        status = row_insert(store, (const char *)rows + i * tables[kind].row_size);
+        status = row_insert(store, (const char *)rows + i * store_tables[kind].row_size);
     if (status == PARITAS_OK) status = database_run(database, "COMMIT");
     /* some failures have rolled back already; keep the first message */
     if (status != PARITAS_OK && sqlite3_get_autocommit(database->connection) == 0)
@@ -212,7 +171,7 @@ paritas_status store_add_fits(struct store *store, size_t n, const struct store_
 
 paritas_status cursor_open(struct cursor *cursor, struct store *store, const struct key_range *range)
 {
-    const struct table *table = table_of(store);
+    const struct store_table *table = table_of(store);
     const bool fits = store->run.kind == STORE_FITS;
     *cursor = (struct cursor){.store = store, .row = fits ? (void *)&cursor->fit : &cursor->test};
     cursor->test.size = sizeof cursor->test;
@@ -256,7 +215,7 @@ static paritas_status refuse_column(struct cursor *cursor, int column, const cha
                                         [SQLITE_BLOB] = "a blob",
                                         [SQLITE_NULL] = "nothing"};
     sqlite3_stmt *statement = cursor->statement;
-    const struct table *table = table_of(cursor->store);
+    const struct store_table *table = table_of(cursor->store);
     const int type = sqlite3_column_type(statement, column);
     const char *key[3];
     for (int i = 0; i < table->n_key; i++) {
@@ -300,7 +259,7 @@ static paritas_status read_status(struct cursor *cursor, int i, int type, parita
 /* `place`: for a vector's elements. */
 static paritas_status read_value(struct cursor *cursor, int i, double *place, void *value)
 {
-    const struct table *table = table_of(cursor->store);
+    const struct store_table *table = table_of(cursor->store);
     sqlite3_stmt *statement = cursor->statement;
     const int type = sqlite3_column_type(statement, i);
     const size_t n = cursor->store->run.n_parameters;
@@ -337,14 +296,14 @@ static paritas_status read_value(struct cursor *cursor, int i, double *place, vo
 
 paritas_status cursor_next(struct cursor *cursor, bool *more)
 {
-    const struct table *table = table_of(cursor->store);
+    const struct store_table *table = table_of(cursor->store);
     double *place = cursor->vectors;
     TRY(database_step(&cursor->store->database, cursor->statement, more));
     for (int i = 0; i < table->n && *more; i++) {
         TRY(read_value(cursor, i, place, (char *)cursor->row + table->columns[i].offset));
         if (table->columns[i].type == COLUMN_store_vector) place += cursor->store->run.n_parameters;
     }
-    cursor->test.toy = toy_of(table, cursor->row);
+    cursor->test.toy = row_toy(table, cursor->row);
     return PARITAS_OK;
 }
 

@@ -4,7 +4,7 @@
 #define PARITAS_STORE_ROWS_H
 
 #include "store/database.h"
-#include "store/store.h"
+#include "store/store_run.h"
 
 struct store {
     struct database database;
@@ -29,8 +29,6 @@ paritas_status store_compare(struct store *store, const struct store_run *other,
 paritas_status rows_create_table(struct store *store);
 /* In the caller's transaction. */
 paritas_status row_insert(struct store *store, const void *row);
-/* "toy 7 at mu = 1, hypothesis = 0", or "toy 7". */
-void row_name(char name[160], const struct store *store, const void *row);
 
 /* First and last toy; TESTS: at one mu and hypothesis. */
 struct key_range {

@@ -40,6 +40,7 @@ class Engine {
   static async compile(name) {
     name = name || ((await Engine.isFused()) ? "relaxed" : "portable");
     await Engine.script(name);
+    Engine.program = name;
     const bytes = Uint8Array.from(atob(ENGINE_MODULES[name]), (c) => c.charCodeAt(0));
     ENGINE_MODULES[name] = undefined;
     const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -122,5 +123,6 @@ class Engine {
     this.waiting.clear();
   }
 }
+Engine.program = null; // "relaxed" or "portable", once compiled
 /* the folder of this script, where the others are */
 Engine.folder = document.currentScript.src;

@@ -1,0 +1,123 @@
+/* store_run.c: keys of runs, and the columns of toys. */
+#include "store/store_run.h"
+
+#include "base/json.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *const store_kind_names[2] = {[STORE_TESTS] = "tests", [STORE_FITS] = "fits"};
+
+#define COLUMN(record, type, field, count, word, unit, doc) {word, COLUMN_##type, offsetof(record, field)},
+static const struct column test_columns[] = {PARITAS_TOY_FIELDS(COLUMN, paritas_toy)};
+static const struct column fit_columns[] = {STORE_FIT_FIELDS(COLUMN, struct store_fit)};
+
+const struct store_table store_tables[2] = {[STORE_TESTS] = {test_columns, COUNT_OF(test_columns), 3,
+                                                             sizeof(paritas_toy), offsetof(paritas_toy, toy)},
+                                            [STORE_FITS] = {fit_columns, COUNT_OF(fit_columns), 1,
+                                                            sizeof(struct store_fit),
+                                                            offsetof(struct store_fit, toy)}};
+
+uint64_t row_toy(const struct store_table *table, const void *row)
+{
+    return *(const uint64_t *)((const char *)row + table->toy);
+}
+
+void row_name(char name[160], enum store_kind kind, const void *row)
+{
+    const paritas_toy *test = row;
+    const unsigned long long toy = row_toy(&store_tables[kind], row);
+    if (kind == STORE_FITS)
+        snprintf(name, 160, "toy %llu", toy);
+    else
+        snprintf(name, 160, "toy %llu at mu = %.17g, hypothesis = %.17g", toy, test->mu, test->hypothesis);
+}
+
+int row_compare(enum store_kind kind, const void *a, const void *b)
+{
+    const paritas_toy *x = a, *y = b;
+    if (kind == STORE_TESTS && x->mu != y->mu) return x->mu < y->mu ? -1 : 1;
+    if (kind == STORE_TESTS && x->hypothesis != y->hypothesis) return x->hypothesis < y->hypothesis ? -1 : 1;
+    const uint64_t i = row_toy(&store_tables[kind], a), j = row_toy(&store_tables[kind], b);
+    return i < j ? -1 : i > j;
+}
+
+const char *run_entry(const struct store_run *run, const char *name)
+{
+    for (size_t i = 0; i < run->n_entries; i++)
+        if (strcmp(run->entries[i].name, name) == 0) return run->entries[i].value;
+    return NULL;
+}
+
+static paritas_status keep_text(paritas_context *context, struct arena *arena, const char *text,
+                                const char **kept)
+{
+    *kept = arena_text(arena, text, strlen(text));
+    return *kept ? PARITAS_OK : paritas_fail_memory(context);
+}
+
+paritas_status run_copy(paritas_context *context, struct arena *arena, const struct store_run *from,
+                        const char *without, struct store_run *copy)
+{
+    paritas_key_entry *entries = arena_array(arena, from->n_entries, sizeof *entries);
+    const char **parameters = arena_array(arena, from->n_parameters, sizeof *parameters);
+    if (!entries || !parameters) return paritas_fail_memory(context);
+    size_t kept = 0;
+    for (size_t i = 0; i < from->n_entries; i++) {
+        const paritas_key_entry *entry = &from->entries[i];
+        if (without && strcmp(entry->name, without) == 0) continue;
+        TRY(keep_text(context, arena, entry->name, &entries[kept].name));
+        TRY(keep_text(context, arena, entry->value, &entries[kept++].value));
+    }
+    for (size_t i = 0; i < from->n_parameters; i++)
+        TRY(keep_text(context, arena, from->parameters[i], &parameters[i]));
+    *copy = (struct store_run){from->kind, kept, entries, from->n_parameters, parameters};
+    return PARITAS_OK;
+}
+
+static void say_entry(struct text *text, const char *lead, const char *name, const char *value)
+{
+    if (value)
+        text_format(text, "%s %s = %s", lead, name, value);
+    else
+        text_format(text, "%s no %s", lead, name);
+}
+
+/* Appends "was made with mu = 1, this run has mu = 2". */
+static void say_difference(struct text *text, const char *name, const char *ours, const char *whose,
+                           const char *theirs)
+{
+    if (ours && theirs && strcmp(ours, theirs) == 0) return;
+    text_format(text, "%s", text->length > 0 ? "; " : "");
+    say_entry(text, "was made with", name, ours);
+    text_format(text, ", %s", whose);
+    say_entry(text, " has", name, theirs);
+}
+
+paritas_status run_compare(paritas_context *context, const char *name, const struct store_run *run,
+                           const struct store_run *other, const char *without, const char *whose,
+                           paritas_status failure)
+{
+    struct text text;
+    text_open(&text, &context->allocator);
+    say_difference(&text, "kind", store_kind_names[run->kind], whose, store_kind_names[other->kind]);
+    for (size_t i = 0; i < run->n_entries + other->n_entries; i++) {
+        const bool ours = i < run->n_entries;
+        const paritas_key_entry *entry = ours ? &run->entries[i] : &other->entries[i - run->n_entries];
+        if ((without && strcmp(entry->name, without) == 0) || (!ours && run_entry(run, entry->name)))
+            continue;
+        say_difference(&text, entry->name, run_entry(run, entry->name), whose, run_entry(other, entry->name));
+    }
+    for (size_t i = 0; (i < run->n_parameters || i < other->n_parameters) && run->kind == other->kind; i++) {
+        char number[40];
+        snprintf(number, sizeof number, "parameter[%zu]", i);
+        say_difference(&text, number, i < run->n_parameters ? run->parameters[i] : NULL, whose,
+                       i < other->n_parameters ? other->parameters[i] : NULL);
+    }
+    paritas_status status = PARITAS_OK;
+    if (text.failed)
+        status = paritas_fail_memory(context);
+    else if (text.length > 0)
+        status = paritas_fail(context, failure, "%s: %.*s", name, (int)text.length, text.bytes);
+    text_free(&text);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* store_run.h: what every kind of store shares: the key of a run, and the columns of its rows. Knows no
+ * SQLite. */
+#ifndef PARITAS_STORE_RUN_H
+#define PARITAS_STORE_RUN_H
+
+#include "store/store.h"
+
+#define STORE_SHARD "shard" /* the only entry of the key that differs between shards */
+
+extern const char *const store_kind_names[2];
+
+/* NULL: none. */
+const char *run_entry(const struct store_run *run, const char *name);
+/* Into the arena, without the entry `without` (NULL allowed). */
+paritas_status run_copy(paritas_context *context, struct arena *arena, const struct store_run *from,
+                        const char *without, struct store_run *copy);
+/* Fails with `failure` if the runs differ, except in `without`. `name`: of the store of `run`; `whose` names
+ * `other` ("this run"). */
+paritas_status run_compare(paritas_context *context, const char *name, const struct store_run *run,
+                           const struct store_run *other, const char *without, const char *whose,
+                           paritas_status failure);
+
+enum column_type {
+    COLUMN_double,
+    COLUMN_uint64_t,
+    COLUMN_unsigned,
+    COLUMN_paritas_fit_status,
+    COLUMN_store_vector
+};
+struct column {
+    const char *name;
+    enum column_type type;
+    size_t offset; /* in the row */
+};
+
+/* The rows of a kind. The key: the first columns; last the toy's number. */
+struct store_table {
+    const struct column *columns;
+    int n, n_key;
+    size_t row_size, toy; /* toy: offset of its number */
+};
+extern const struct store_table store_tables[2];
+
+uint64_t row_toy(const struct store_table *table, const void *row);
+/* "toy 7 at mu = 1, hypothesis = 0", or "toy 7". */
+void row_name(char name[160], enum store_kind kind, const void *row);
+/* By the key, for sorting. */
+int row_compare(enum store_kind kind, const void *a, const void *b);
+
+#endif
