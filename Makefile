@@ -3,6 +3,7 @@
 # make python     the Python package as a wheel in dist/
 # make test       every test
 # make docs       the pages with their examples run, in build/docs/python/html
+# make web         the program as a page for the browser, in build/web
 # make bench      speed, beside pyhf and nextstat
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
@@ -19,7 +20,7 @@ VENV = build/venv
 PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
 SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -c docs/python -d build/docs/doctrees
 
-.PHONY: all build demo python test docs bench install clean setup
+.PHONY: all build demo python test docs web bench install clean setup
 all: build
 
 build:
@@ -51,6 +52,15 @@ test:
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_TESTS=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run --build $(BUILD)
+
+# compiled by zig, which brings its own C library
+WEB_VENV = build/web_venv
+web:
+	@tools/setup web
+	@zig="$$($(WEB_VENV)/bin/python -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')" && \
+	    cmake -S . -B build/wasm -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DPARITAS_ZIG="$$zig" -DCMAKE_BUILD_TYPE=Release >/dev/null
+	@cmake --build build/wasm --parallel $(JOBS) --target paritas_program
+	@tools/make_page build/web relaxed=build/wasm/bin/paritas.wasm
 
 docs:
 	@tools/setup test

@@ -1,0 +1,271 @@
+"""The web page in Chromium: the bytes of the native program, figures, messages, nothing sent."""
+
+import gzip
+import io
+import json
+import re
+import tarfile
+import xml.etree.ElementTree as ET
+import zipfile
+
+import page_support as support
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright: tools/setup web")
+VIEWS = ("overview", "limit", "fit", "ranking", "scan", "yields", "explore", "tests")
+FIGURES = {"limit": 1, "fit": 3, "ranking": 1, "scan": 1, "yields": 2, "explore": 1}
+pytestmark = [
+    pytest.mark.skipif(not support.SITE.exists(), reason="no page: make web"),
+    pytest.mark.skipif(support.chromium_program() is None, reason="there is no Chromium"),
+    pytest.mark.skipif(not support.PROGRAM.exists(), reason="no native program to compare with"),
+]
+shared = pytest.mark.skipif(not support.SHARED.exists(), reason="no ../shared/workspaces")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        program = support.chromium_program()
+        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(browser):
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    tab = support.Watched(context)
+    yield tab
+    tab.check()
+    context.close()
+
+
+def compare(tab, view, paths, folder):
+    """each document that a view offers is the native program's answer to the line beside it"""
+    rows = tab.page.query_selector_all(f"#{view} .command")
+    for row in rows:
+        line = row.query_selector("code").inner_text()
+        answer = support.native(line, paths, folder)
+        assert tab.saved(row.query_selector("button:text('JSON')")) == answer.stdout, line
+    return len(rows)
+
+
+@shared
+@pytest.mark.parametrize("name", support.ANALYSES)
+def test_results_have_the_native_bytes(tab, name, tmp_path):
+    paths = support.analysis(name)
+    tab.open()
+    tab.give(paths)
+    tab.shown(*VIEWS, *(["patches"] if name == "sbottom" else []))
+    assert sum(compare(tab, view, paths, tmp_path) for view in (*VIEWS, "patches")) >= 4
+    if name == "sbottom":
+        assert len(tab.page.query_selector_all("#patches tbody tr")) == 10
+
+
+@shared
+def test_a_view_without_an_answer_shows_the_programs_message(tab, tmp_path):
+    paths = support.analysis("staus")
+    tab.open()
+    tab.give(paths)
+    tab.shown("limit", "ranking")
+    answer = support.native("paritas limit SUSY-2018-04_staus.json --json", paths, tmp_path)
+    assert answer.returncode != 0
+    assert tab.page.inner_text("#limit .failure").strip() == answer.stderr.decode().strip()
+
+
+BAD = {
+    "cut.json": b'{"channels": [\n',
+    "wrong.json": b'{"channels": [], "observations": [], "measurements": [], "version": "7.0.0"}',
+    "empty.json": b"",
+    "bytes.json": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_file_gives_the_programs_message_in_full(tab, name, tmp_path):
+    path = tmp_path / name
+    path.write_bytes(BAD[name])
+    tab.open()
+    tab.give([path])
+    folder = tmp_path / "native"
+    folder.mkdir()
+    answer = support.native(f"paritas inspect {name} --json", [path], folder)
+    assert answer.returncode == 3
+    assert tab.page.inner_text(".failure").strip() == answer.stderr.decode().strip()
+
+
+def test_files_without_a_workspace_are_named(tab, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("no numbers")
+    tab.open()
+    tab.give([path])
+    assert "notes.txt" in tab.page.inner_text(".failure")
+
+
+@shared
+def test_a_file_of_20_mb_is_read(tab, tmp_path):
+    document = json.loads((support.SHARED / "tHu_FCNC.json").read_bytes())
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps(document, indent=60))
+    assert path.stat().st_size > 20e6
+    tab.open()
+    tab.give([path])
+    tab.shown("limit", "overview")
+    folder = tmp_path / "native"
+    folder.mkdir()
+    assert compare(tab, "limit", [path], folder) == 1
+
+
+def test_figures_are_drawn_and_saved_as_svg(tab):
+    tab.open("#example=sbottom_A")
+    tab.shown(*VIEWS)
+    for view, least in FIGURES.items():
+        figures = tab.page.query_selector_all(f"#{view} figure")
+        assert len(figures) >= least, view
+        for figure in figures:
+            text = tab.saved(figure.query_selector("button")).decode()
+            root = ET.fromstring(text)
+            assert root.tag == "{http://www.w3.org/2000/svg}svg" and "var(" not in text
+            assert not re.search(r"NaN|undefined|Infinity", text)
+
+
+def test_a_slider_moves_the_yields(tab):
+    page = tab.open("#example=two_bins&view=explore")
+    tab.shown("explore")
+    slider = page.query_selector("#explore input[type=range]")
+    assert slider.evaluate("(one) => one.labels[0].textContent").startswith("mu")
+    before = page.inner_html("#explore figure svg")
+    slider.focus()
+    page.keyboard.press("End")
+    page.wait_for_timeout(300)
+    assert page.inner_html("#explore figure svg") != before
+    page.click("#explore button:text('Best fit')")
+    page.wait_for_timeout(300)
+    assert page.inner_html("#explore figure svg").count("<rect") == before.count("<rect")
+
+
+def archive_files():
+    folder = support.ROOT / "examples" / "sbottom_A"
+    return [folder / "BkgOnly.json", folder / "patchset.json"]
+
+
+def tar_gz(paths):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as tar:
+        for path in paths:
+            tar.add(path, arcname=f"RegionA/{path.name}")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["zip", "tar.gz", "zip_of_tar.gz", "json.gz"])
+def test_archives_are_opened(tab, kind, tmp_path):
+    paths = archive_files()
+    path = tmp_path / f"HEPData.{kind.split('_')[0]}"
+    if kind == "tar.gz":
+        path.write_bytes(tar_gz(paths))
+    elif kind == "json.gz":
+        path = tmp_path / "two_bins.json.gz"
+        path.write_bytes(gzip.compress((support.ROOT / "examples" / "two_bins.json").read_bytes()))
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            if kind == "zip":
+                for one in paths:
+                    archive.write(one, f"folder/{one.name}")
+            else:
+                archive.writestr("likelihoods/RegionA.tar.gz", tar_gz(paths))
+    tab.open()
+    tab.give([path])
+    tab.shown("overview")
+    wanted = "two_bins.json" if kind == "json.gz" else "BkgOnly.json"
+    assert wanted in tab.page.inner_text("#overview .command code")
+    assert bool(tab.page.query_selector("#patches")) == (kind != "json.gz")
+
+
+def test_a_link_opens_an_example_at_a_view(tab):
+    page = tab.open("#example=sbottom_A&view=patches&patch=sbottom_1300_205_60")
+    tab.shown("patches", "limit")
+    assert "--patch-name sbottom_1300_205_60" in page.inner_text("#limit .command code")
+    assert page.locator("#patches").evaluate("(one) => one === document.activeElement")
+    assert "8 of 10" in page.inner_text("#patches .state")
+
+
+def test_toys_are_those_of_one_run_and_can_be_stopped(tab, tmp_path):
+    page = tab.open("#example=two_bins&view=toys")
+    tab.shown("overview", "toys")
+    page.fill("#toys input >> nth=1", "300")
+    page.click("#toys button:text('Draw toys')")
+    page.wait_for_selector("#toys .headline")
+    line = "paritas hypotest-toys two_bins.json --mu 1 --ntoys 300 --seed 0 --json"
+    path = support.ROOT / "examples" / "two_bins.json"
+    whole = json.loads(support.native(line, [path], tmp_path).stdout)
+    merged = json.loads(tab.saved(page.query_selector("#toys .command button:text('JSON')")))
+    assert merged["toys"] == 600
+    for key in ("CLs_obs", "CLs_exp", "CLsb", "CLb", "q", "mu_hat"):
+        assert merged[key] == whole[key], key
+    rows = tab.saved(page.query_selector("#toys button:text('Rows')")).decode().splitlines()
+    assert len(rows) == 601
+    page.fill("#toys input >> nth=1", "100000")
+    page.click("#toys button:text('Draw toys')")
+    page.wait_for_selector("#toys figure")
+    page.click("#toys button:text('Stop')")
+    page.wait_for_selector("#toys .state:has-text('Stopped after')")
+
+
+def test_a_tab_closed_in_the_middle_takes_its_workers_with_it(browser):
+    context = browser.new_context()
+    tab = support.Watched(context)
+    page = tab.open("#example=two_bins&view=toys")
+    tab.shown("toys")
+    page.fill("#toys input >> nth=1", "1000000")
+    page.click("#toys button:text('Draw toys')")
+    page.wait_for_selector("#toys figure")
+    page.close()
+    assert context.pages == []
+    again = support.Watched(context)
+    again.open("#example=two_bins")
+    again.shown("limit")
+    again.check()
+    context.close()
+
+
+def test_a_synthetic_day_gives_the_native_table(tab, tmp_path):
+    page = tab.open("#example=losscone")
+    tab.shown("losscone")
+    assert len(page.query_selector_all("#losscone figure svg")) == 2
+    made = support.native("paritas losscone synthesize -o . --sweeps 60 --json", [], tmp_path)
+    assert made.returncode == 0
+    line = page.inner_text("#losscone .command code >> nth=0")
+    answer = support.native(line, [], tmp_path)
+    assert tab.saved(page.query_selector("#losscone .command button:text('JSON')")) == answer.stdout
+    for suffix in ("csv", "npz"):
+        saved = tab.saved(page.query_selector(f"#losscone footer > button:text('.{suffix}')"))
+        assert saved == (tmp_path / "tables" / f"losscone_1998-01-16.{suffix}").read_bytes()
+
+
+def test_labels_and_names_for_those_who_do_not_see(tab):
+    page = tab.open("#example=two_bins")
+    tab.shown(*VIEWS)
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll("input, select, button, svg, section.card")].filter(
+            (one) => !(one.getAttribute("aria-label") || one.getAttribute("aria-labelledby")
+                || one.labels?.length || one.textContent.trim())).map((one) => one.outerHTML.slice(0, 100))"""
+    )
+    assert unnamed == []
+    ids = page.evaluate("() => [...document.querySelectorAll('[id]')].map((one) => one.id)")
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("width", [360, 800, 1600])
+def test_no_width_needs_sideways_scrolling(tab, width):
+    tab.page.set_viewport_size({"width": width, "height": 800})
+    page = tab.open("#example=sbottom_A")
+    tab.shown(*VIEWS, "patches")
+    root = "document.documentElement"
+    assert page.evaluate(f"() => {root}.scrollWidth - {root}.clientWidth") <= 0
+
+
+def test_the_policy_lets_nothing_out():
+    html = (support.SITE / "index.html").read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
+    assert "default-src 'none'" in policy and "connect-src" not in policy
+    assert "unsafe-inline" not in policy and "'unsafe-eval'" not in policy

@@ -1,0 +1,387 @@
+/* main.js: starts the page: files by drop, choice or example, then every view that fits them.
+ *
+ *   #example=NAME&view=ID&patch=NAME   a link to a shipped example, one of its views, one of its patches */
+
+/** @type {View[]} */
+const MODEL_VIEWS =
+    [overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView];
+
+/** @type {Record<string, string>} */
+const EXAMPLES = {
+    two_bins: "Two bins: a signal over one background",
+    sbottom_A: "ATLAS search for bottom squarks, region A (HEPData ins1748602), ten signal points",
+    losscone: "Loss cones: a synthetic day of Lunar Prospector",
+};
+
+/**
+ * Files of examples that have been loaded, by example.
+ * @type {Map<string, Array<[string, Uint8Array]>>}
+ */
+const exampleFiles = new Map();
+
+/**
+ * What examples/NAME.js calls: files as base64 of gzip.
+ * @param {string} name
+ * @param {Record<string, string>} files
+ */
+async function paritasExample(name, files) {
+    const opened = [];
+    for (const [file, text] of Object.entries(files)) {
+        const packed = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+        opened.push(/** @type {[string, Uint8Array]} */ ([file, await inflate(packed, "gzip")]));
+    }
+    exampleFiles.set(name, opened);
+    document.dispatchEvent(new Event(`example-${name}`));
+}
+
+class Page {
+    constructor() {
+        const cores = navigator.hardwareConcurrency || 2;
+        this.workers = new Workers(Math.max(1, Math.min(cores, 8)));
+        this.place = byId("views");
+        this.links = byId("links");
+        /** @type {Study|null} */
+        this.study = null;
+        /** @type {Context|null} */
+        this.context = null;
+        /** @type {Card[]} */
+        this.cards = [];
+        this.example = "";
+        this.files = /** @type {Array<[string, Uint8Array]>} */ ([]);
+        this.archives = /** @type {string[]} */ ([]);
+    }
+
+    /**
+     * Files that the user gives; archives are opened.
+     * @param {File[]} given
+     */
+    async take(given) {
+        this.example = "";
+        try {
+            const files = [];
+            const archives = [];
+            for (const one of given) {
+                const bytes = new Uint8Array(await one.arrayBuffer());
+                const opened = await unpack(one.name, bytes);
+                if (opened.length !== 1 || opened[0][1] !== bytes) archives.push(one.name);
+                files.push(...opened);
+            }
+            this.begin(files, archives);
+        } catch (error) {
+            this.fail(error instanceof Error ? error.message : String(error));
+        }
+    }
+
+    /** @param {string} text */
+    fail(text) {
+        this.reset();
+        this.place.append(html("pre", {class: "failure", role: "alert"}, text.trim()));
+    }
+
+    reset() {
+        this.workers.stop(null);
+        this.context?.live?.stop();
+        this.cards = [];
+        this.place.replaceChildren();
+        this.links.replaceChildren();
+        byId("choices").replaceChildren();
+        byId("welcome").hidden = true;
+    }
+
+    /**
+     * @param {Array<[string, Uint8Array]>} files
+     * @param {string[]} archives
+     */
+    begin(files, archives) {
+        this.files = files;
+        this.archives = archives;
+        const study = studyOf(files, archives);
+        const {patch} = hashOptions();
+        if (this.example && study.patches.some((one) => one.name === patch)) study.patchName = patch;
+        this.open(study);
+    }
+
+    /**
+     * Shows a study from the start.
+     * @param {Study} study
+     */
+    open(study) {
+        this.reset();
+        this.study = study;
+        /** @type {Context} */
+        const context = {
+            study,
+            model: /** @type {any} */ (null),
+            fit: null,
+            predicted: null,
+            live: null,
+            workers: this.workers,
+            run: (args) => this.workers.run(args, filesOf(study, args), study),
+        };
+        this.context = context;
+        if (!study.workspace && !study.day) {
+            const names = [...study.files.keys()].join(", ") || "nothing";
+            this.fail(`No workspace (pyhf JSON) and no day file (3DYYMMDD.TAB) among the files: ${names}.`);
+            return;
+        }
+        byId("given").textContent = givenNames(study);
+        this.fileChoices(study);
+        if (study.workspace)
+            this.showModel(context);
+        else
+            this.showDay(context);
+    }
+
+    /** @param {Context} context */
+    async showDay(context) {
+        await this.addView(lossconeView, context);
+        this.follow();
+    }
+
+    /** @param {Context} context */
+    async showModel(context) {
+        const views = context.study.patchset ? [...MODEL_VIEWS, patchesView] : MODEL_VIEWS;
+        const entries = views.map((view) => ({view, card: this.card(view)}));
+        this.follow();
+        const by = (/** @type {View} */ view) =>
+            /** @type {{card: Card}} */ (entries.find((one) => one.view === view)).card;
+        const first = this.showView(limitView, by(limitView), context);
+        await this.showView(overviewView, by(overviewView), context);
+        if (context !== this.context) return;
+        if (!context.model) {
+            for (const {view, card} of entries)
+                if (view !== overviewView) card.root.remove();
+            this.links.replaceChildren();
+            return;
+        }
+        this.modelChoices(context);
+        for (const {view, card} of entries) {
+            if (view !== overviewView && view !== limitView) this.showView(view, card, context);
+        }
+        await first;
+    }
+
+    /** @param {View} view */
+    card(view) {
+        const card = new Card(view.id, view.title, view.about, view.wide);
+        this.cards.push(card);
+        this.place.append(card.root);
+        const example = this.example ? `example=${this.example}&` : "";
+        this.links.append(html("a", {href: `#${example}view=${view.id}`}, view.title));
+        return card;
+    }
+
+    /**
+     * @param {View} view
+     * @param {Context} context
+     */
+    async addView(view, context) {
+        await this.showView(view, this.card(view), context);
+    }
+
+    /**
+     * Shows one view; a failure is shown in it, in full.
+     * @param {View} view
+     * @param {Card} card
+     * @param {Context} context
+     */
+    async showView(view, card, context) {
+        let runs = 0;
+        const show = async () => {
+            runs += 1;
+            const own = runs;
+            card.say("…", true);
+            try {
+                await view.show(card, context);
+                if (card.state.textContent === "…") card.say("");
+            } catch (error) {
+                if (error instanceof Stopped || own !== runs) return;
+                card.clear();
+                card.fail(error instanceof Error ? error.message : String(error));
+            }
+            card.root.dataset.shown = String(runs);
+        };
+        view.controls?.(card, context, show);
+        await show();
+    }
+
+    /**
+     * The choices that files alone give: workspace and patch.
+     * @param {Study} study
+     */
+    fileChoices(study) {
+        const place = byId("choices");
+        /** @param {FileKind} kind */
+        const of = (kind) => [...study.kinds].filter((one) => one[1] === kind).map((one) => one[0]);
+        const workspaces = of("workspace");
+        if (workspaces.length > 1) {
+            /** @param {string} name */
+            const act = (name) => this.change({workspace: name, measurement: null, poi: null});
+            place.append(labelled("Workspace", choice(workspaces, study.workspace, act)));
+        }
+        if (study.patchset) {
+            const names = study.patches.map((one) => one.name);
+            const select = choice(names, study.patchName, (name) => this.change({patchName: name}));
+            place.append(labelled("Signal point", select));
+        } else if (of("patch").length) {
+            /** @param {string} name */
+            const act = (name) => this.change({patchFiles: name ? [name] : []});
+            place.append(labelled("Patch", choice(["", ...of("patch")], study.patchFiles[0] ?? "", act)));
+        }
+    }
+
+    /**
+     * The choices of the model: measurement, parameter of interest.
+     * @param {Context} context
+     */
+    modelChoices({study, model}) {
+        const place = byId("choices");
+        const measurements = model.measurements.map((one) => one[0]);
+        if (measurements.length > 1) {
+            /** @param {string} name */
+            const act = (name) => this.change({measurement: name, poi: null});
+            place.append(labelled("Measurement", choice(measurements, study.measurement, act)));
+        }
+        const names = model.model_parameters.filter((one) => !one.fixed).map((one) => one.name);
+        const select =
+            choice(model.poi ? names : ["", ...names], model.poi ?? "", (poi) => this.change({poi}));
+        place.append(labelled("Parameter of interest", select));
+    }
+
+    /**
+     * Shows the same files with other choices.
+     * @param {Partial<Study>} changes
+     */
+    change(changes) {
+        if (this.study) this.open({...this.study, ...changes});
+    }
+
+    /** Goes to the view that the address names. */
+    follow() {
+        const {view} = hashOptions();
+        const card = this.cards.find((one) => one.id === view);
+        if (!card) return;
+        card.root.scrollIntoView();
+        card.root.focus({preventScroll: true});
+    }
+
+    /** @param {string} name  of an example */
+    async openExample(name) {
+        if (!(name in EXAMPLES)) {
+            this.fail(`There is no example ${name}. Examples: ${Object.keys(EXAMPLES).join(", ")}.`);
+            return;
+        }
+        this.example = name;
+        if (name === "losscone") {
+            this.reset();
+            const args = ["losscone", "synthesize", "-o", ".", "--sweeps", "60", "--json"];
+            const answer = await this.workers.run(args, new Map(), this);
+            this.begin(
+                [...answer.files].map(([path_, bytes]) => [path_.slice(path_.lastIndexOf("/") + 1), bytes]),
+                []
+            );
+            return;
+        }
+        const files = exampleFiles.get(name);
+        if (files) {
+            this.begin(files, []);
+            return;
+        }
+        document.addEventListener(
+            `example-${name}`, () => this.begin(exampleFiles.get(name) ?? [], []), {once: true}
+        );
+        document.body.append(html("script", {src: `examples/${name}.js`}));
+    }
+}
+
+/**
+ * The names of the files, and of the archives that they came from.
+ * @param {Study} study
+ */
+function givenNames(study) {
+    const names = [...study.files.keys()];
+    const more = names.length > 4 ? ` and ${names.length - 4} more` : "";
+    const from = study.archives.length ? `, out of ${study.archives.join(", ")}` : "";
+    return names.slice(0, 4).join(", ") + more + from;
+}
+
+/** Options behind # in the address. */
+function hashOptions() {
+    const options = new URLSearchParams(location.hash.slice(1));
+    return {
+        example: options.get("example") ?? "",
+        view: options.get("view") ?? "",
+        patch: options.get("patch") ?? ""
+    };
+}
+
+/** @param {Page} page */
+function listen(page) {
+    const input = /** @type {HTMLInputElement} */ (byId("files"));
+    input.addEventListener("change", () => {
+        if (input.files?.length) page.take([...input.files]);
+        input.value = "";
+    });
+    addEventListener("dragover", (event) => {
+        event.preventDefault();
+        document.body.classList.add("dropping");
+    });
+    addEventListener("dragleave", (event) => {
+        if (!event.relatedTarget) document.body.classList.remove("dropping");
+    });
+    addEventListener("drop", (event) => {
+        event.preventDefault();
+        document.body.classList.remove("dropping");
+        if (event.dataTransfer?.files.length) page.take([...event.dataTransfer.files]);
+    });
+    addEventListener("hashchange", () => {
+        const { example } = hashOptions();
+        if (example && example !== page.example) page.openExample(example);
+        else page.follow();
+    });
+    let width = innerWidth;
+    let timer = 0;
+    addEventListener("resize", () => {
+        if (innerWidth === width) return;
+        width = innerWidth;
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+            for (const card of page.cards) for (const redraw of card.redraws) redraw();
+        }, 150);
+    });
+}
+
+/**
+ * Starts the engine, and says at the page's foot how it computes.
+ * @param {Page} page
+ */
+async function startEngine(page) {
+    try {
+        await page.workers.start();
+        const fused = await Engine.isFused();
+        const answer = await page.workers.run(["--version"], new Map(), page);
+        byId("engine").textContent =
+            `${answer.text.trim()}, WebAssembly, ${count(page.workers.most, "worker")} at most. ${
+                fused ? "" : "This browser does not fuse multiply and add: the same bits take longer."}`;
+    } catch (error) {
+        page.fail(
+            `The engine does not start in this browser: ${error instanceof Error ? error.message : error}`
+        );
+    }
+}
+
+/** Draws the page for the first time. */
+function main() {
+    const page = new Page();
+    const list = byId("examples");
+    for (const [name, about] of Object.entries(EXAMPLES))
+        list.append(html("li", {}, html("a", {href: `#example=${name}`}, name), ` – ${about}`));
+    listen(page);
+    const {example} = hashOptions();
+    addEventListener("load", () => startEngine(page));
+    if (example) page.openExample(example);
+}
+
+/* examples/NAME.js calls it by this name */
+Object.assign(globalThis, {paritasExample});
+main();

@@ -1,0 +1,146 @@
+/* study.js: what the user has given: files, the workspace among them, and options that commands share. */
+
+/**
+ * @typedef {"workspace"|"patchset"|"patch"|"day"|"table"|"other"} FileKind
+ *
+ * @typedef {object} Study
+ * @property {Map<string, Uint8Array>} files
+ * @property {Map<string, FileKind>} kinds
+ * @property {string[]} archives   names of the archives that the files came from
+ * @property {string|null} workspace
+ * @property {string|null} patchset
+ * @property {PatchMetadata[]} patches   metadata of the patch set's patches: name, values
+ * @property {string[]} labels   names of the patches' values
+ * @property {string|null} patchName   the patch that is applied
+ * @property {string[]} patchFiles   JSON Patches that are applied
+ * @property {string|null} measurement
+ * @property {string|null} poi
+ * @property {string|null} day   a day file of loss cones
+ * @property {string|null} truth   a table of geometry and spacecraft potentials for it
+ */
+
+/**
+ * A name that a shell reads back.
+ * @param {string} word
+ */
+function quoted(word) {
+    return /^[A-Za-z0-9_.,:=/@%+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
+}
+
+/**
+ * The command line that gives the same bytes.
+ * @param {string[]} args
+ */
+function commandLine(args) {
+    return ["paritas", ...args].map(quoted).join(" ");
+}
+
+/**
+ * What a file is, by its first character and its keys. A text that is no JSON goes to the program, which
+ * says why.
+ * @param {string} name
+ * @param {Uint8Array} bytes
+ * @returns {FileKind}
+ */
+function kindOf(name, bytes) {
+    if (/\.tab$/i.test(name)) return "day";
+    if (/\.csv$/i.test(name)) return "table";
+    const start = new TextDecoder().decode(bytes.subarray(0, 4096)).trimStart();
+    if (start.startsWith("[")) return "patch";
+    if (!start.startsWith("{")) return /\.json$/i.test(name) ? "workspace" : "other";
+    try {
+        const document = JSON.parse(new TextDecoder().decode(bytes));
+        if (Array.isArray(document.patches) && document.metadata) return "patchset";
+        return document.channels || /\.json$/i.test(name) ? "workspace" : "other";
+    } catch {
+        return "workspace";
+    }
+}
+
+/**
+ * The study of some files; the largest workspace is taken first.
+ * @param {Array<[string, Uint8Array]>} files
+ * @param {string[]} archives
+ * @returns {Study}
+ */
+function studyOf(files, archives) {
+    /** @type {Study} */
+    const study = {
+        files: new Map(),
+        kinds: new Map(),
+        archives,
+        workspace: null,
+        patchset: null,
+        patches: [],
+        labels: [],
+        patchName: null,
+        patchFiles: [],
+        measurement: null,
+        poi: null,
+        day: null,
+        truth: null,
+    };
+    for (const [name, bytes] of files) {
+        let own = name;
+        for (let k = 2; study.files.has(own); k++) own = name.replace(/(\.[^.]*)?$/, `_${k}$1`);
+        study.files.set(own, bytes);
+        study.kinds.set(own, kindOf(own, bytes));
+    }
+    /** @param {FileKind} kind */
+    const named = (kind) => [...study.kinds].filter((one) => one[1] === kind).map((one) => one[0]);
+    /** @param {string} name */
+    const size = (name) => study.files.get(name)?.length ?? 0;
+    study.workspace = named("workspace").sort((a, b) => size(b) - size(a))[0] ?? null;
+    study.day = named("day")[0] ?? null;
+    study.truth = named("table")[0] ?? null;
+    choosePatchset(study, named("patchset")[0] ?? null);
+    if (!study.patchset) study.patchFiles = named("patch").slice(0, 1);
+    return study;
+}
+
+/**
+ * @param {Study} study
+ * @param {string|null} name
+ */
+function choosePatchset(study, name) {
+    study.patchset = name;
+    if (!name) return;
+    const document = JSON.parse(new TextDecoder().decode(study.files.get(name)));
+    study.patches = document.patches.map((/** @type {any} */ one) => one.metadata);
+    study.labels = document.metadata.labels ?? [];
+    study.patchName = study.patches[0]?.name ?? null;
+}
+
+/**
+ * The options that choose the model.
+ * @param {Study} study
+ * @param {boolean} [allPatches]
+ */
+function modelArguments(study, allPatches = false) {
+    const args = [];
+    for (const name of study.patchFiles) args.push("--patch", name);
+    if (study.patchset) args.push("--patchset", study.patchset);
+    if (study.patchset && !allPatches && study.patchName) args.push("--patch-name", study.patchName);
+    if (study.measurement) args.push("--measurement", study.measurement);
+    if (study.poi) args.push("--poi", study.poi);
+    return args;
+}
+
+/**
+ * A command on the workspace.
+ * @param {Study} study
+ * @param {string} name
+ * @param {string[]} options
+ */
+function modelCommand(study, name, ...options) {
+    return [name, study.workspace ?? "", ...modelArguments(study), ...options, "--json"];
+}
+
+/**
+ * The files that a command names.
+ * @param {Study} study
+ * @param {string[]} args
+ */
+function filesOf(study, args) {
+    return new Map([...study.files].filter(([name]) => args.includes(name)));
+}
