@@ -2,20 +2,25 @@
  *
  * Toy t depends on the seed and t alone: the merged result does not depend on the number of workers. */
 
-const TOYS_OF_A_SHARD = 100;
+/** Toys of a shard: enough that opening the model again costs little, few enough that the figure lives. */
+const SHARD_TOYS = {
+    least: 100,
+    most: 500,
+    shards: 50
+};
 
-/** @typedef {{hypothesis: number, q: number}} ToyRow */
+/** Milliseconds between two drawings of a run that goes on. */
+const REDRAW_EVERY = 250;
 
 /**
- * The rows of a store that the engine in the page writes: a JSON text a line, the first one about the run.
+ * The rows of a store of the engine (web/engine/README.md): an array a line, in the order of `columns`.
  * @param {Uint8Array} store
- * @returns {ToyRow[]}
+ * @returns {{columns: string[], rows: Array<Array<number|string|null>>}}
  */
-function toyRows(store) {
-    const lines = new TextDecoder().decode(store).split("\n");
-    return lines.filter((one) => one.includes("\"q\""))
-        .map((one) => JSON.parse(one))
-        .filter((one) => Number.isFinite(one.q));
+function storeRows(store) {
+    const [first, ...lines] = new TextDecoder().decode(store).split("\n");
+    const rows = lines.filter((one) => one.startsWith("[")).map((one) => JSON.parse(one));
+    return {columns: JSON.parse(first).columns, rows};
 }
 
 /**
@@ -23,12 +28,13 @@ function toyRows(store) {
  * @param {number[]} sorted
  */
 function bandCuts(sorted) {
+    const last = sorted.length - 1;
     return [
         0.0228, 0.1587, 0.5, 0.8413, 0.9772
-    ].map((part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))]);
+    ].map((part) => sorted[Math.min(last, Math.floor(part * (last + 1)))]);
 }
 
-/** A run of toys: its options, its shards so far, its rows. */
+/** A run of toys: its options, its shards so far, q of its toys. */
 class ToyRun {
     /**
      * @param {Context} context
@@ -37,56 +43,66 @@ class ToyRun {
     constructor(context, options) {
         this.context = context;
         this.options = options;
-        this.shards = Math.max(1, Math.ceil(options.ntoys / TOYS_OF_A_SHARD));
+        const {least, most, shards} = SHARD_TOYS;
+        const size = Math.min(most, Math.max(least, options.ntoys / shards));
+        this.shards = Math.max(1, Math.ceil(options.ntoys / size));
         /** @type {Map<number, Uint8Array>} */
         this.stores = new Map();
         /** @type {number[]} */
         this.signal = [];
         /** @type {number[]} */
         this.background = [];
-        this.observed = /** @type {number|null} */ (null);
+        /** @type {number|null} */
+        this.observed = null;
         this.start = performance.now();
         this.stopped = false;
     }
 
     /**
+     * The command of a shard.
      * @param {number|string} shard
-     * @param {string} store
      */
-    command(shard, store) {
+    command(shard) {
         const {mu, ntoys, seed, statistic} = this.options;
         const options = ["--mu", mu, "--ntoys", String(ntoys), "--seed", seed];
         if (statistic !== "qtilde") options.push("--test-stat", statistic);
-        return modelCommand(
-            this.context.study, "hypotest-toys", ...options, "--shard", `${shard}/${this.shards}`, "--store",
-            store
-        );
+        options.push("--shard", `${shard}/${this.shards}`, "--store", `toys.${shard}`);
+        return modelCommand(this.context.study, "hypotest-toys", ...options);
     }
 
     /**
-     * Runs all shards; `heard` after each.
-     * @param {() => void} heard
+     * Runs all shards, until they are stopped.
+     * @param {() => void} heard   after each
      */
     async run(heard) {
-        const {study, workers} = this.context;
-        const one = async (/** @type {number} */ shard) => {
-            const name = `toys.${shard}`;
-            const args = this.command(shard, name);
-            const answer = await workers.run(args, filesOf(study, args), this);
-            const store = answer.files.get(name);
-            if (!store) throw new Error(answer.error || `paritas ended with exit code ${answer.status}`);
-            this.stores.set(shard, store);
-            this.observed = JSON.parse(answer.text).q;
-            for (const row of toyRows(store)) {
-                (row.hypothesis > 0 ? this.signal : this.background).push(row.q);
-            }
-            heard();
-        };
-        const all = [];
-        for (let shard = 1; shard <= this.shards; shard++) all.push(one(shard));
-        const ends = await Promise.allSettled(all);
-        for (const end of ends)
+        const numbers = Array.from({length: this.shards}, (_, k) => k + 1);
+        const ends = await Promise.allSettled(numbers.map((shard) => this.runShard(shard, heard)));
+        for (const end of ends) {
             if (end.status === "rejected" && !(end.reason instanceof Stopped)) throw end.reason;
+        }
+    }
+
+    /**
+     * @param {number} shard
+     * @param {() => void} heard
+     */
+    async runShard(shard, heard) {
+        const {study, workers} = this.context;
+        const args = this.command(shard);
+        const answer = await workers.run(args, filesOf(study, args), this);
+        const store = answer.files.get(`toys.${shard}`);
+        if (!store || !answer.text) {
+            workers.stop(this);
+            throw new Error(answer.error || `paritas ended with exit code ${answer.status}`);
+        }
+        this.stores.set(shard, store);
+        this.observed = JSON.parse(answer.text).q;
+        const {columns, rows} = storeRows(store);
+        const [hypothesis, q] = [columns.indexOf("hypothesis"), columns.indexOf("q")];
+        for (const row of rows) {
+            if (row[q] !== null) (row[hypothesis] === 0 ? this.background : this.signal).push(Number(row[q]));
+        }
+        heard();
     }
 
     stop() {
@@ -103,41 +119,97 @@ class ToyRun {
     }
 
     /** One result of the shards that are there. */
-    async merge() {
+    merge() {
         const shards = [...this.stores.keys()].sort((a, b) => a - b);
-        const names = shards.map((one) => `toys.${one}`);
-        const files =
-            new Map(shards.map((one, k) => [names[k], /** @type {Uint8Array} */ (this.stores.get(one))]));
-        const answer =
-            await this.context.workers.run(["merge", ...names, "-o", "toys", "--json"], files, this);
-        const list = shards.length === this.shards ? `$(seq ${this.shards})` : shards.join(" ");
-        const shard = commandLine(this.command("@", "toys.@"))
-                          .replace(/@/g, "$i")
-                          .replace(" --json", " --quiet --json");
-        const lines = [
-            `for i in ${list}; do`, `    ${shard} >/dev/null`, "done",
-            `paritas merge ${
-                names.length > 4 ? `$(printf 'toys.%d ' ${list})` : names.join(" ")} -o toys --json`
-        ];
-        return {answer, text: lines.join("\n")};
+        const files = new Map([...this.stores].map(([shard, store]) => [`toys.${shard}`, store]));
+        const args = ["merge", ...shards.map((shard) => `toys.${shard}`), "-o", "toys", "--json"];
+        return this.context.workers.run(args, files, this);
+    }
+
+    /** The lines for a shell whose last one has the bytes of the merged result. */
+    lines() {
+        const shards = [...this.stores.keys()].sort((a, b) => a - b);
+        const whole = shards.length === this.shards;
+        const list = whole ? `$(seq ${this.shards})` : shards.join(" ");
+        const stores =
+            whole && this.shards > 1 ? `toys.{1..${this.shards}}` : shards.map((k) => `toys.${k}`).join(" ");
+        const shard = commandLine(this.command("@")).replace(/@/g, "$i");
+        const loop = `for i in ${list}; do\n    ${shard} >/dev/null\ndone`;
+        return `${loop}\nparitas merge ${stores} -o toys --json`;
     }
 }
 
 /**
+ * Draws the toys so far.
  * @param {Card} card
  * @param {ToyRun} run
  */
 function drawToys(card, run) {
     const cuts = bandCuts(run.background.slice().sort((a, b) => a - b));
     const {mu, statistic} = run.options;
-    return card.figure(
-        fileName(run.context, "toys"), (width) => toysFigure(width, run.signal, run.background, {
-                                           observed: run.observed,
-                                           mu: show(Number(mu)),
-                                           statistic: statistic === "qtilde" ? "q̃" : "q",
-                                           cuts
-                                       })
-    );
+    const about =
+        {observed: run.observed, mu: show(Number(mu)), statistic: statistic === "qtilde" ? "q̃" : "q", cuts};
+    const name = fileName(run.context, "toys");
+    card.figure(name, (width) => toysFigure(width, run.signal, run.background, about));
+}
+
+/**
+ * Draws toys until all are there or the user stops, then shows the merged result.
+ * @param {Card} card
+ * @param {ToyRun} run
+ */
+async function showToys(card, run) {
+    card.clear();
+    card.say("The first toys are fitted …", true);
+    let drawn = -Infinity;
+    await run.run(() => {
+        const [done, all] = [run.toys(), 2 * run.options.ntoys].map((one) => one.toLocaleString("en"));
+        card.say(`${done} of ${all} toys, ${show(run.rate(), 3)} a second`, true);
+        if (performance.now() < drawn + REDRAW_EVERY) return;
+        drawn = performance.now();
+        card.body.replaceChildren();
+        card.redraws = [];
+        drawToys(card, run);
+    });
+    const rate = run.rate();
+    if (run.stores.size === 0) {
+        card.clear();
+        card.say("Stopped before the first toys were fitted.");
+        return;
+    }
+    const answer = await run.merge();
+    const result = documentOf(answer);
+    card.clear();
+    card.note(answer.error);
+    const ended = run.stopped ? `Stopped after ${run.stores.size} of ${count(run.shards, "shard")}: ` : "";
+    card.say(`${ended}${run.toys().toLocaleString("en")} toys, ${show(rate, 3)} a second.`);
+    toyResult(card, run, result);
+    card.commandText(run.lines(), answer.text, `${fileName(run.context, "toys")}.json`);
+    const {columns, rows} = storeRows(/** @type {Uint8Array} */ (answer.files.get("toys")));
+    const text = [columns, ...rows].map((row) => row.join(",")).join("\n");
+    const save = html("button", {type: "button", class: "small"}, "Rows (CSV)");
+    const name = `${fileName(run.context, "toys")}.csv`;
+    save.addEventListener("click", () => download(name, `${text}\n`, "text/csv"));
+    card.foot.append(save);
+}
+
+/**
+ * @param {Card} card
+ * @param {ToyRun} run
+ * @param {any} result   of `paritas merge --json`
+ */
+function toyResult(card, run, result) {
+    const expected = `${show(result.CLs_exp[2], 3)} ± ${show(result.CLs_exp_error[2], 2)} expected`;
+    const observed = ` ± ${show(result.CLs_obs_error, 2)} observed, `;
+    card.headline("CLs = ", html("strong", {}, show(result.CLs_obs, 3)), observed, expected);
+    drawToys(card, run);
+    const band = ["−2σ", "−1σ", "median", "+1σ", "+2σ"];
+    card.table("Results", ["", "value", "error"], [
+        ["CLs", result.CLs_obs, result.CLs_obs_error],
+        ["CLs+b", result.CLsb, result.CLsb_error],
+        ["CLb", result.CLb, result.CLb_error],
+        ...band.map((name, k) => [`CLs expected, ${name}`, result.CLs_exp[k], result.CLs_exp_error[k]]),
+    ]);
 }
 
 /** @type {View} */
@@ -153,83 +225,25 @@ const toysView = {
         const statistic = card.select("Test statistic", ["qtilde", "q"]);
         /** @type {ToyRun|null} */
         let run = null;
-        const stop = card.button("Stop", () => run?.stop());
         const begin = card.button("Draw toys", async () => {
             const n = Math.max(10, Math.floor(Number(ntoys.value)));
             const options = {mu: mu.value, ntoys: n, seed: seed.value, statistic: statistic.value};
-            const own = new ToyRun(context, options);
-            run = own;
+            run = new ToyRun(context, options);
             begin.disabled = true;
             stop.disabled = false;
-            card.clear();
-            card.say("The first toys are fitted …", true);
             try {
-                await own.run(() => {
-                    const top = card.root.getBoundingClientRect();
-                    const [done, all] = [own.toys(), 2 * n].map((one) => one.toLocaleString("en"));
-                    card.say(`${done} of ${all} toys, ${show(own.rate(), 3)} a second`, true);
-                    card.body.replaceChildren();
-                    card.redraws = [];
-                    drawToys(card, own);
-                    if (top.height < 200) card.root.scrollIntoView({ block: "nearest" });
-                });
-                await finishToys(card, own);
+                await showToys(card, run);
             } catch (error) {
+                card.clear();
                 card.fail(error instanceof Error ? error.message : String(error));
             }
             begin.disabled = false;
             stop.disabled = true;
         });
-        card.controls.append(stop);
+        const stop = card.button("Stop", () => run?.stop());
         stop.disabled = true;
     },
     async show(card, context) {
-        const poi = context.model.poi;
-        card.say(poi ? "" : "The model has no parameter of interest.");
+        card.say(context.model.poi ? "" : "The model has no parameter of interest.");
     },
 };
-
-/**
- * @param {Card} card
- * @param {ToyRun} run
- */
-async function finishToys(card, run) {
-    const rate = run.rate();
-    if (run.stores.size === 0) {
-        card.clear();
-        card.say("Stopped before the first toys were fitted.");
-        return;
-    }
-    const {answer, text} = await run.merge();
-    const result = documentOf(answer);
-    card.clear();
-    card.note(answer.error);
-    card.headline(
-        "CLs = ", html("strong", {}, show(result.CLs_obs, 3)),
-        ` ± ${show(result.CLs_obs_error, 2)} observed, ${show(result.CLs_exp[2], 3)} ± ${
-            show(result.CLs_exp_error[2], 2)} expected`
-    );
-    const ended = run.stopped ? `Stopped after ${run.stores.size} of ${count(run.shards, "shard")}: ` : "";
-    card.say(`${ended}${run.toys().toLocaleString("en")} toys, ${show(rate, 3)} a second.`);
-    drawToys(card, run);
-    card.table("Results", ["", "value", "error"], [
-        ["CLs", result.CLs_obs, result.CLs_obs_error], ["CLs+b", result.CLsb, result.CLsb_error],
-        ["CLb", result.CLb, result.CLb_error],
-        ...["−2σ", "−1σ", "median", "+1σ", "+2σ"].map(
-            (name, k) => [`CLs expected, ${name}`, result.CLs_exp[k], result.CLs_exp_error[k]]
-        )
-    ]);
-    card.commandText(text, answer.text, `${fileName(run.context, "toys")}.json`);
-    const rows = [
-        "hypothesis,q", ...run.signal.map((q) => `1,${q}`), ...run.background.map((q) => `0,${q}`)
-    ].join("\n");
-    const save = html(
-        "button", {
-            type: "button",
-            class: "small",
-            onclick: () => download(`${fileName(run.context, "toys")}.csv`, `${rows}\n`, "text/csv")
-        },
-        "Rows (CSV)"
-    );
-    card.foot.append(save);
-}

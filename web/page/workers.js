@@ -1,7 +1,7 @@
 /* workers.js: commands of the program, run by engines in workers, first come first served.
  *
- * A command's answer does not depend on which worker runs it, nor on how many there are. Files stay in
- * a worker and are sent again only if they change; what a command writes is removed there. */
+ * A command's answer does not depend on which worker runs it, nor on how many there are: it finds its own
+ * files there and no others. Files that the next command needs too stay in the worker. */
 
 /**
  * @typedef {object} Answer   what a command left behind
@@ -110,9 +110,12 @@ class Workers {
         slot.task = task;
         /** @type {Record<string, Uint8Array>} */
         const files = {};
-        for (const [name, bytes] of task.files)
+        for (const [name, bytes] of task.files) {
             if (slot.known.get(name) !== bytes) files[name] = bytes;
-        for (const [name, bytes] of task.files) slot.known.set(name, bytes);
+        }
+        const stale = [...slot.known.keys()].filter((name) => !task.files.has(name));
+        if (stale.length) slot.engine.remove(stale);
+        slot.known = new Map(task.files);
         const start = performance.now();
         try {
             const {status, out, error, files: written} =
