@@ -6,34 +6,6 @@
 const MODEL_VIEWS =
     [overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView];
 
-/** @type {Record<string, string>} */
-const EXAMPLES = {
-    two_bins: "Two bins: a signal over one background",
-    sbottom_A: "ATLAS search for bottom squarks, region A (HEPData ins1748602), ten signal points",
-    losscone: "Loss cones: a synthetic day of Lunar Prospector",
-};
-
-/**
- * Files of examples that have been loaded, by example.
- * @type {Map<string, Array<[string, Uint8Array]>>}
- */
-const exampleFiles = new Map();
-
-/**
- * What examples/NAME.js calls: files as base64 of gzip.
- * @param {string} name
- * @param {Record<string, string>} files
- */
-async function paritasExample(name, files) {
-    const opened = [];
-    for (const [file, text] of Object.entries(files)) {
-        const packed = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
-        opened.push(/** @type {[string, Uint8Array]} */ ([file, await inflate(packed, "gzip")]));
-    }
-    exampleFiles.set(name, opened);
-    document.dispatchEvent(new Event(`example-${name}`));
-}
-
 class Page {
     constructor() {
         const cores = navigator.hardwareConcurrency || 2;
@@ -272,25 +244,8 @@ class Page {
             return;
         }
         this.example = name;
-        if (name === "losscone") {
-            this.reset();
-            const args = ["losscone", "synthesize", "-o", ".", "--sweeps", "60", "--json"];
-            const answer = await this.workers.run(args, new Map(), this);
-            this.begin(
-                [...answer.files].map(([path_, bytes]) => [path_.slice(path_.lastIndexOf("/") + 1), bytes]),
-                []
-            );
-            return;
-        }
-        const files = exampleFiles.get(name);
-        if (files) {
-            this.begin(files, []);
-            return;
-        }
-        document.addEventListener(
-            `example-${name}`, () => this.begin(exampleFiles.get(name) ?? [], []), {once: true}
-        );
-        document.body.append(html("script", {src: `examples/${name}.js`}));
+        const files = await loadExample(name, this.workers);
+        if (this.example === name) this.begin(files, []);
     }
 }
 
@@ -351,6 +306,9 @@ function listen(page) {
     });
 }
 
+/** Commands that run once before they are needed: browsers compile what has run with more care. */
+const WARM_UP = ["limit", "ranking"];
+
 /**
  * Starts the engine, and says at the page's foot how it computes.
  * @param {Page} page
@@ -359,10 +317,14 @@ async function startEngine(page) {
     try {
         await page.workers.start();
         const fused = await Engine.isFused();
-        const answer = await page.workers.run(["--version"], new Map(), page);
+        const answer = await page.workers.run(["--version"], new Map(), page.workers);
         byId("engine").textContent =
             `${answer.text.trim()}, WebAssembly, ${count(page.workers.most, "worker")} at most. ${
                 fused ? "" : "This browser does not fuse multiply and add: the same bits take longer."}`;
+        const files = await loadExample("two_bins", page.workers);
+        for (const command of WARM_UP) {
+            await page.workers.run([command, files[0][0], "--json"], new Map(files), page.workers);
+        }
     } catch (error) {
         page.fail(
             `The engine does not start in this browser: ${error instanceof Error ? error.message : error}`

@@ -70,12 +70,13 @@ class Workers {
     }
 
     /**
-     * Stops the commands of an owner; null: all. Their promises fail with Stopped.
+     * Stops the commands of an owner; null: all but those that the workers own. Their promises fail with Stopped.
      * @param {object|null} owner
      */
     stop(owner) {
         /** @param {Task|null} task */
-        const meant = (task) => task !== null && (owner === null || task.owner === owner);
+        const meant = (task) =>
+            task !== null && task.owner !== this && (owner === null || task.owner === owner);
         const waiting = this.queue.filter(meant);
         this.queue = this.queue.filter((task) => !meant(task));
         for (const task of waiting) task.reject(new Stopped("stopped"));
