@@ -48,6 +48,45 @@ class Engine {
     return WebAssembly.compileStreaming(response);
   }
 
+  /** A workspace with all that common models have, for Engine.warm. */
+  static warmWorkspace() {
+    const bins = 24;
+    const numbers = (f) => Array.from({ length: bins }, (_, i) => f(i));
+    const data = numbers((i) => 40 + 3 * (i % 5));
+    const sample = (k) => ({
+      name: `background${k}`,
+      data,
+      modifiers: [
+        { name: `norm${k}`, type: "normsys", data: { hi: 1.1, lo: 0.9 } },
+        { name: `shape${k}`, type: "histosys", data: { hi_data: data.map((x) => 1.05 * x), lo_data: data } },
+        { name: "stat", type: "staterror", data: data.map((x) => 0.05 * x) },
+      ],
+    });
+    const signal = {
+      name: "signal",
+      data: numbers((i) => 1 + i),
+      modifiers: [{ name: "mu", type: "normfactor", data: null }],
+    };
+    const samples = [signal, ...Array.from({ length: 8 }, (_, k) => sample(k))];
+    return JSON.stringify({
+      version: "1.0.0",
+      channels: [{ name: "region", samples }],
+      observations: [{ name: "region", data: data.map((x) => 8 * x) }],
+      measurements: [{ name: "fit", config: { poi: "mu", parameters: [] } }],
+    });
+  }
+
+  /** Runs some commands in a worker of its own, so that the browser has compiled what the first analysis needs. */
+  static async warm(module) {
+    const engine = new Engine(module);
+    const files = { "warm.json": new TextEncoder().encode(Engine.warmWorkspace()) };
+    for (const command of ["limit", "limit", "fit"]) {
+      const { status, error } = await engine.command([command, "warm.json"], { files });
+      if (status > 1) throw new Error(error);
+    }
+    engine.stop();
+  }
+
   /** An engine of its own worker. `module`: from compile; engines share it. */
   constructor(module) {
     const source = [MemoryFiles, ProgramExit, Wasi, WasiCalls, EngineWorker].map(String);
