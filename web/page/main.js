@@ -306,9 +306,6 @@ function listen(page) {
     });
 }
 
-/** Commands that run once before they are needed: browsers compile what has run with more care. */
-const WARM_UP = ["limit", "ranking"];
-
 /**
  * Starts the engine, and says at the page's foot how it computes.
  * @param {Page} page
@@ -321,10 +318,7 @@ async function startEngine(page) {
         byId("engine").textContent =
             `${answer.text.trim()}, WebAssembly, ${count(page.workers.most, "worker")} at most. ${
                 fused ? "" : "This browser does not fuse multiply and add: the same bits take longer."}`;
-        const files = await loadExample("two_bins", page.workers);
-        for (const command of WARM_UP) {
-            await page.workers.run([command, files[0][0], "--json"], new Map(files), page.workers);
-        }
+        await page.workers.warm();
     } catch (error) {
         page.fail(
             `The engine does not start in this browser: ${error instanceof Error ? error.message : error}`

@@ -48,6 +48,11 @@ class Workers {
         this.next();
     }
 
+    /** Lets the browser compile with care what the first analysis needs. */
+    async warm() {
+        if (this.program) await Engine.warm(this.program);
+    }
+
     /** An engine of its own, for what stays open. */
     engine() {
         if (!this.program) throw new Error("the engine has not started");
