@@ -128,7 +128,8 @@ const yieldsView = {
                 const all = parts.map((one) => channelBins(one, after));
                 const title = after ? "after the fit" : "before the fit";
                 const bins = all.length > 1 ? joinBins(all) : all[0];
-                const name = fileName(context, `${wanted.replace(/ /g, "_")}_${after ? "postfit" : "prefit"}`);
+                const stage = after ? "postfit" : "prefit";
+                const name = fileName(context, `${wanted.replace(/ /g, "_")}_${stage}`);
                 const place = halves[Number(after)];
                 card.figure(name, (width) => yieldsFigure(width, bins, colours, {title}), place);
             }

@@ -75,7 +75,8 @@ class Workers {
     }
 
     /**
-     * Stops the commands of an owner; null: all but those that the workers own. Their promises fail with Stopped.
+     * Stops the commands of an owner; null: all but those that the workers own. Their promises fail with
+     * Stopped.
      * @param {object|null} owner
      */
     stop(owner) {
