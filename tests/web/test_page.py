@@ -181,6 +181,41 @@ def test_archives_are_opened(tab, kind, tmp_path):
     assert bool(tab.page.query_selector("#patches")) == (kind != "json.gz")
 
 
+def test_an_archive_of_two_regions_offers_both(tab, tmp_path):
+    path = tmp_path / "HEPData.zip"
+    background, patchset = archive_files()
+    smaller = json.loads(background.read_bytes())
+    smaller["version"] = "1.0.0"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("RegionB/BkgOnly.json", json.dumps(smaller, separators=(",", ":")))
+        archive.write(support.ROOT / "examples" / "two_bins.json", "RegionB/patch/readme.json")
+        archive.write(background, "./RegionA/BkgOnly.json")
+        archive.write(patchset, "./RegionA/patchset.json")
+        archive.writestr("__MACOSX/RegionA/._BkgOnly.json", b"no")
+    tab.open()
+    tab.give([path])
+    tab.shown("overview", "limit")
+    line = tab.page.inner_text("#limit .command code")
+    assert line.startswith("paritas limit RegionA/BkgOnly.json --patchset RegionA/patchset.json")
+    names = tab.page.eval_on_selector_all(
+        "#choices label:first-child option", "all => all.map(one => one.value)"
+    )
+    assert names == ["RegionB/BkgOnly.json", "RegionB/patch/readme.json", "RegionA/BkgOnly.json"]
+    tab.page.select_option("#choices label:first-child select", "RegionB/patch/readme.json")
+    tab.page.wait_for_selector("#limit .command code:has-text('readme.json')")
+
+
+def test_a_patch_set_of_another_workspace_is_refused_in_the_programs_words(tab, tmp_path):
+    patchset = support.ROOT / "examples" / "sbottom_A" / "patchset.json"
+    paths = [support.ROOT / "examples" / "two_bins.json", patchset]
+    tab.open()
+    tab.give(paths)
+    line = "paritas inspect two_bins.json --patchset patchset.json --patch-name sbottom_1000_131_1 --json"
+    answer = support.native(line, paths, tmp_path)
+    assert answer.returncode == 3
+    assert tab.page.inner_text(".failure").strip() == answer.stderr.decode().strip()
+
+
 def test_a_link_opens_an_example_at_a_view(tab):
     page = tab.open("#example=sbottom_A&view=patches&patch=sbottom_1300_205_60")
     tab.shown("patches", "limit")

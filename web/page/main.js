@@ -97,6 +97,7 @@ class Page {
             return;
         }
         byId("given").textContent = givenNames(study);
+        document.title = `${study.workspace ?? study.day}: Paritas`;
         this.fileChoices(study);
         if (study.workspace)
             this.showModel(context);
@@ -182,23 +183,32 @@ class Page {
      * @param {Study} study
      */
     fileChoices(study) {
-        const place = byId("choices");
         /** @param {FileKind} kind */
         const of = (kind) => [...study.kinds].filter((one) => one[1] === kind).map((one) => one[0]);
-        const workspaces = of("workspace");
-        if (workspaces.length > 1) {
-            /** @param {string} name */
-            const act = (name) => this.change({workspace: name, measurement: null, poi: null});
-            place.append(labelled("Workspace", choice(workspaces, study.workspace, act)));
+        /**
+         * @param {string} text
+         * @param {string[]} names
+         * @param {string|null} chosen
+         * @param {(name: string) => Partial<Study>} changes
+         */
+        const add = (text, names, chosen, changes) => {
+            const select = choice(names, chosen, (name) => this.change(changes(name)));
+            byId("choices").append(labelled(text, select));
+        };
+        if (of("workspace").length > 1) {
+            add("Workspace", of("workspace"), study.workspace, (workspace) => {
+                const other = {...study, workspace, measurement: null, poi: null};
+                choosePatchset(other, patchsetBeside(other));
+                return other;
+            });
         }
+        if (!study.workspace && of("day").length > 1) add("Day", of("day"), study.day, (day) => ({day}));
         if (study.patchset) {
             const names = study.patches.map((one) => one.name);
-            const select = choice(names, study.patchName, (name) => this.change({patchName: name}));
-            place.append(labelled("Signal point", select));
+            add("Signal point", names, study.patchName, (patchName) => ({patchName}));
         } else if (of("patch").length) {
-            /** @param {string} name */
-            const act = (name) => this.change({patchFiles: name ? [name] : []});
-            place.append(labelled("Patch", choice(["", ...of("patch")], study.patchFiles[0] ?? "", act)));
+            const names = ["", ...of("patch")];
+            add("Patch", names, study.patchFiles[0] ?? "", (name) => ({patchFiles: name ? [name] : []}));
         }
     }
 
@@ -225,7 +235,13 @@ class Page {
      * @param {Partial<Study>} changes
      */
     change(changes) {
-        if (this.study) this.open({...this.study, ...changes});
+        if (!this.study) return;
+        const study = {...this.study, ...changes};
+        if (this.example) {
+            const patch = study.patchName ? `&patch=${encodeURIComponent(study.patchName)}` : "";
+            history.replaceState(null, "", `#example=${this.example}${patch}`);
+        }
+        this.open(study);
     }
 
     /** Goes to the view that the address names. */

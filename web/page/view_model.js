@@ -53,7 +53,7 @@ async function answerOf(card, context, args, name) {
  */
 function fileName(context, what) {
     const parts = [context.study.workspace?.replace(/\.json$/i, ""), context.study.patchName, what];
-    return parts.filter(Boolean).join("_");
+    return parts.filter(Boolean).join("_").replace(/[\\/]/g, "_");
 }
 
 /** @type {View} */
