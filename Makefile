@@ -3,7 +3,8 @@
 # make python     the Python package as a wheel in dist/
 # make test       every test
 # make docs       the pages with their examples run, in build/docs/python/html
-# make web         the program as a page for the browser, in build/web
+# make wasm       the program in WebAssembly for WASI, build/wasm/bin/paritas.wasm
+# make web        the program as a page for the browser, in build/web
 # make bench      speed, beside pyhf and nextstat
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
@@ -20,7 +21,7 @@ VENV = build/venv
 PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
 SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -c docs/python -d build/docs/doctrees
 
-.PHONY: all build demo python test docs web bench install clean setup
+.PHONY: all build demo python test docs wasm web bench install clean setup
 all: build
 
 build:
@@ -53,14 +54,21 @@ test:
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@tests/run --build $(BUILD)
 
-# compiled by zig, which brings its own C library
-WEB_VENV = build/web_venv
+# $(call WASM,FOLDER,VARIANTS): the program with these kernels in WebAssembly, by zig, which brings its own C library
+WASM = cmake -S . -B $(1) -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DCMAKE_BUILD_TYPE=Release -DPARITAS_VARIANTS='$(2)' >/dev/null && \
+       cmake --build $(1) --parallel $(JOBS) --target paritas_program
+
+wasm:
+	@tools/setup web
+	@$(call WASM,build/wasm,)
+	@ls -l build/wasm/bin/paritas.wasm
+
+# browsers whose relaxed_madd is fused run the first program, others the second
 web:
 	@tools/setup web
-	@zig="$$($(WEB_VENV)/bin/python -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "zig"))')" && \
-	    cmake -S . -B build/wasm -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DPARITAS_ZIG="$$zig" -DCMAKE_BUILD_TYPE=Release >/dev/null
-	@cmake --build build/wasm --parallel $(JOBS) --target paritas_program
-	@tools/make_page build/web relaxed=build/wasm/bin/paritas.wasm
+	@$(call WASM,build/wasm_relaxed,f64_relaxed)
+	@$(call WASM,build/wasm_portable,f64_portable)
+	@tools/make_page build/web relaxed=build/wasm_relaxed/bin/paritas.wasm portable=build/wasm_portable/bin/paritas.wasm
 
 docs:
 	@tools/setup test

@@ -1,9 +1,12 @@
-# Cross-compiles for WebAssembly with WASI by zig, which brings clang, linker and C library. tools/setup wasm installs it.
-#
-#   cmake -S . -B build/wasm -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DPARITAS_ZIG=.../zig
+# Cross-compiles for WebAssembly with WASI by zig, which brings clang, linker and C library (`tools/setup web` installs it):
+#   cmake -S . -B build/wasm -DCMAKE_TOOLCHAIN_FILE=cmake/wasm32-wasi.cmake -DCMAKE_BUILD_TYPE=Release
 set(CMAKE_SYSTEM_NAME Generic) # CMake knows no WASI
 set(CMAKE_SYSTEM_PROCESSOR wasm32)
-set(PARITAS_ZIG "zig" CACHE STRING "the program zig")
+file(GLOB zig "${CMAKE_CURRENT_LIST_DIR}/../build/web_venv/lib/python*/site-packages/ziglang/zig")
+if(NOT zig)
+  set(zig zig)
+endif()
+set(PARITAS_ZIG "${zig}" CACHE STRING "the program zig")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PARITAS_ZIG)
 set(CMAKE_C_COMPILER "${PARITAS_ZIG}" cc -target wasm32-wasi)
 set(CMAKE_C_COMPILER_WORKS ON) # each link of CMake's checks would take seconds

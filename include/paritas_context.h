@@ -58,7 +58,7 @@ typedef struct paritas_options {
     size_t size;
     const paritas_allocator *allocator; /* NULL: malloc. Copied. */
     unsigned threads;                   /* worker threads of one call; 0: one per processor */
-    const char *isa; /* NULL: the processor's best; "portable", "scalar", "avx2", "avx512", "neon" */
+    const char *isa; /* NULL: the best; "portable", "scalar", "avx2", "avx512", "neon", "relaxed_simd" */
     unsigned lanes;  /* fits in lockstep: 1, 2, 4, 8 or 16; 0: chosen by the size of the model */
     /* NULL or "cpu"; "cuda[:i]", "metal[:i]", "opencl[:i]". "auto": the CPU, and for long work also the first
      * other device that can run. */

@@ -23,9 +23,11 @@ static paritas_status try_device(paritas_context *context, const char *name, uns
         return status;
     }
     snprintf(info->name, sizeof info->name, "%s", device->name);
-    snprintf(info->description, sizeof info->description, "%.*s", (int)sizeof info->description - 1,
-             device->operations->describe(device));
-    snprintf(info->isa, sizeof info->isa, "%s", device->isa);
+    if (!info->f64) { /* kernels of f32 may be of another instruction set */
+        snprintf(info->description, sizeof info->description, "%.*s", (int)sizeof info->description - 1,
+                 device->operations->describe(device));
+        snprintf(info->isa, sizeof info->isa, "%s", device->isa);
+    }
     info->teams = device->teams;
     info->workers = device->team_workers;
     info->memory = device->memory;

@@ -35,6 +35,12 @@ static const char *const isas[] = {"avx512", "avx2", "neon", "relaxed_simd", "sc
 /* Cost that pays for a thread (about 50 us): a test of two bins takes 35 us on one, 150 us on two. */
 #define WORTH_A_THREAD 2.5e7
 
+#if defined(__wasm__)
+#define PORTABLE_FMA " (fma in software)" /* kernels/dialect/dialect_software_fma.h */
+#else
+#define PORTABLE_FMA ""
+#endif
+
 #define THREADS_MOST 256 /* paritas_open's limit */
 
 struct cpu_state {
@@ -156,7 +162,8 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     device->teams = 16 * state->threads;
     device->team_workers = 1;
     snprintf(device->isa, sizeof device->isa, "%s", chosen);
-    snprintf(state->description, sizeof state->description, "%s kernels, %u thread%s", chosen, state->threads,
+    snprintf(state->description, sizeof state->description, "%s kernels%s, %u thread%s", chosen,
+             strcmp(chosen, "portable") == 0 ? PORTABLE_FMA : "", state->threads,
              state->threads == 1 ? "" : "s");
     return PARITAS_OK;
 }
