@@ -11,7 +11,7 @@ import zipfile
 import page_support as support
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright: tools/setup web")
+pytest.importorskip("playwright.sync_api", reason="playwright: tools/setup web")
 VIEWS = ("overview", "limit", "fit", "ranking", "scan", "yields", "explore", "tests")
 FIGURES = {"limit": 1, "fit": 3, "ranking": 1, "scan": 1, "yields": 2, "explore": 1}
 pytestmark = [
@@ -20,15 +20,6 @@ pytestmark = [
     pytest.mark.skipif(not support.PROGRAM.exists(), reason="no native program to compare with"),
 ]
 shared = pytest.mark.skipif(not support.SHARED.exists(), reason="no ../shared/workspaces")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        program = support.chromium_program()
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
