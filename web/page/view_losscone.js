@@ -33,8 +33,8 @@ const lossconeView = {
     id: "losscone",
     title: "Loss cones",
     about:
-        "Surface potential of the Moon for each sweep. Filled points are good, bars are the plateau with its " +
-        "confidence set. Choose a sweep to see its misfit.",
+        "Surface potential of the Moon for each sweep. Filled points are good, bars are the plateau with " +
+        "its confidence set. Choose a sweep to see its misfit.",
     wide: true,
     controls(card, context, again) {
         const {study} = context;

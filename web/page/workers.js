@@ -48,6 +48,11 @@ class Workers {
         this.next();
     }
 
+    /** Lets the browser compile with care what the first analysis needs. */
+    async warm() {
+        if (this.program) await Engine.warm(this.program);
+    }
+
     /** An engine of its own, for what stays open. */
     engine() {
         if (!this.program) throw new Error("the engine has not started");
@@ -70,12 +75,14 @@ class Workers {
     }
 
     /**
-     * Stops the commands of an owner; null: all. Their promises fail with Stopped.
+     * Stops the commands of an owner; null: all but those that the workers own. Their promises fail with
+     * Stopped.
      * @param {object|null} owner
      */
     stop(owner) {
         /** @param {Task|null} task */
-        const meant = (task) => task !== null && (owner === null || task.owner === owner);
+        const meant = (task) =>
+            task !== null && task.owner !== this && (owner === null || task.owner === owner);
         const waiting = this.queue.filter(meant);
         this.queue = this.queue.filter((task) => !meant(task));
         for (const task of waiting) task.reject(new Stopped("stopped"));
