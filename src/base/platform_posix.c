@@ -5,16 +5,20 @@
 #include "base/platform.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__wasi__)
+#include "base/platform_wasi.h"
+#else
+#include <dlfcn.h>
+#include <sys/file.h>
+#endif
 
 #define LINKS_MOST 40 /* as in Linux */
 
