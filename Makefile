@@ -6,6 +6,7 @@
 # make wasm       the program in WebAssembly for WASI, build/wasm/bin/paritas.wasm
 # make web        the program as a page for the browser, in build/web
 # make bench      speed, beside pyhf and nextstat
+# make release    archives to download for Linux, macOS and Windows, in build/downloads
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
 # Each target installs what it lacks first (tools/setup).
@@ -21,7 +22,7 @@ VENV = build/venv
 PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
 SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -c docs/python -d build/docs/doctrees
 
-.PHONY: all build demo python test docs wasm web bench install clean setup
+.PHONY: all build demo python test docs wasm web bench release install clean setup
 all: build
 
 build:
@@ -87,6 +88,10 @@ bench:
 	@$(BUILD)/bench/kernels examples/sbottom_A/BkgOnly.json
 	@.venv/bin/python bench/bench.py --build $(BUILD)
 	@PYTHONPATH=python .venv/bin/python bench/python.py --build $(BUILD)
+
+release:
+	@tools/setup release
+	@build/release_venv/bin/python tools/make_release
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

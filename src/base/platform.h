@@ -103,7 +103,8 @@ void *platform_library_find(void *library, const char *name); /* NULL: no such f
 
 /* ---- the process ---- */
 
-/* Whether a child process can try a driver first. Apple's frameworks do not work in a child without exec. */
+/* Whether a child process can try a driver first. Apple's frameworks do not work in a child without exec.
+ * Windows and WASI have no children of that kind. */
 #if defined(__APPLE__) || defined(_WIN32) || defined(__wasi__)
 #define PLATFORM_FORKS 0
 #else

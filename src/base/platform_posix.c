@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #if defined(__wasi__)
-#include "wasi/posix_gaps.h"
+#include "base/platform_wasi.h"
 #else
 #include <dlfcn.h>
 #include <sys/file.h>

@@ -1,7 +1,7 @@
-/* posix_gaps.h: what base/platform_posix.c asks of POSIX and WASI lacks: modes of files, names of temporary
- * files, locks between processes, libraries. */
-#ifndef PARITAS_WASI_POSIX_GAPS_H
-#define PARITAS_WASI_POSIX_GAPS_H
+/* platform_wasi.h: what platform_posix.c asks for and WASI lacks. There are no permissions, no other processes and
+ * no libraries to open. */
+#ifndef PARITAS_BASE_PLATFORM_WASI_H
+#define PARITAS_BASE_PLATFORM_WASI_H
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,18 +9,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files have no modes. */
+#define RTLD_NOW 0
+#define RTLD_LAZY 0
+#define RTLD_LOCAL 0
+#define RTLD_NOLOAD 0
+#define LOCK_EX 0
+#define LOCK_SH 0
+#define LOCK_NB 0
+
 static inline mode_t umask(mode_t mask)
 {
     (void)mask;
     return 0;
 }
 
-static inline int keep_mode(int file, mode_t mode)
+static inline int keep_permissions(int file, mode_t mode)
 {
     (void)file, (void)mode;
     return 0;
 }
+#define fchmod keep_permissions
 
 /* Replaces the XXXXXX at the end by the first number that no file has. */
 static inline int mkstemp(char *name)
@@ -34,27 +42,16 @@ static inline int mkstemp(char *name)
     return -1;
 }
 
-/* A module is alone with its files. */
-enum { LOCK_SH = 1, LOCK_EX = 2, LOCK_NB = 4 };
-
 static inline int flock(int file, int operation)
 {
     (void)file, (void)operation;
     return 0;
 }
 
-enum { RTLD_LAZY = 1, RTLD_NOW = 2, RTLD_LOCAL = 0, RTLD_NOLOAD = 4 };
-
 static inline void *dlopen(const char *name, int flags)
 {
     (void)name, (void)flags;
     return NULL;
-}
-
-static inline int dlclose(void *library)
-{
-    (void)library;
-    return 0;
 }
 
 static inline void *dlsym(void *library, const char *name)
@@ -63,6 +60,10 @@ static inline void *dlsym(void *library, const char *name)
     return NULL;
 }
 
-#define fchmod keep_mode
+static inline int dlclose(void *library)
+{
+    (void)library;
+    return 0;
+}
 
 #endif
