@@ -1,11 +1,11 @@
 # Compiles for a Linux with glibc by zig, which brings clang, linker and glibc's interface of any version.
-#   cmake -DCMAKE_TOOLCHAIN_FILE=packaging/zig.cmake -DPARITAS_ZIG=.../zig -DPARITAS_ZIG_TARGET=x86_64-linux-gnu.2.17
+#   cmake -DCMAKE_TOOLCHAIN_FILE=packaging/zig.cmake -DPARITAS_ZIG=.../zig -DPARITAS_TARGET=x86_64-linux-gnu.2.17
 set(PARITAS_ZIG "zig" CACHE STRING "the program zig")
-set(PARITAS_ZIG_TARGET "x86_64-linux-gnu.2.17" CACHE STRING "processor, system, C library and its version")
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PARITAS_ZIG PARITAS_ZIG_TARGET)
+set(PARITAS_TARGET "x86_64-linux-gnu.2.17" CACHE STRING "processor, system, C library and its version")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PARITAS_ZIG PARITAS_TARGET)
 set(CMAKE_SYSTEM_NAME Linux)
-string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR "${PARITAS_ZIG_TARGET}")
-set(CMAKE_C_COMPILER "${PARITAS_ZIG}" cc -target ${PARITAS_ZIG_TARGET})
+string(REGEX REPLACE "-.*" "" CMAKE_SYSTEM_PROCESSOR "${PARITAS_TARGET}")
+set(CMAKE_C_COMPILER "${PARITAS_ZIG}" cc -target ${PARITAS_TARGET})
 set(CMAKE_C_COMPILER_WORKS ON) # each link of CMake's checks would take seconds
 set(CMAKE_AR "${PARITAS_ZIG}")
 set(CMAKE_RANLIB "${PARITAS_ZIG}")
