@@ -1,4 +1,4 @@
-# A recipe for Spack: the program, the library, the headers; with +python the package too.
+# A recipe for Spack: the program, the library, the headers.
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 from spack.package import *
