@@ -6,7 +6,7 @@ import json
 import page_support as support
 import pytest
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright: tools/setup web")
+pytest.importorskip("playwright.sync_api", reason="playwright: tools/setup web")
 EXAMPLE = support.ROOT / "examples" / "two_bins.json"
 pytestmark = [
     pytest.mark.skipif(not support.SITE.exists(), reason="no page: make web"),
@@ -20,15 +20,6 @@ START = """async ([name, text]) => {
   window.files = { "ws.json": bytes };
   window.engine = new Engine(await Engine.compile(name));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as driver:
-        program = support.chromium_program()
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -48,9 +39,7 @@ def start(browser):
 
 
 def native(words, path):
-    done = support.subprocess.run(
-        [support.PROGRAM, *words], cwd=path.parent, capture_output=True, text=True
-    )
+    done = support.subprocess.run([support.PROGRAM, *words], cwd=path.parent, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
 

@@ -98,20 +98,29 @@ function untar(bytes) {
 }
 
 /**
- * A file, or the files of the archive that it is, by names without folders. Opens archives in archives.
+ * The name of an archive's member as a path below its folder; "" for what no user means.
+ * @param {string} member
+ */
+function memberName(member) {
+    const parts = member.split("/").filter((one) => !["", ".", ".."].includes(one));
+    return parts.some((one) => one.startsWith(".") || one === "__MACOSX") ? "" : parts.join("/");
+}
+
+/**
+ * A file, or the files of the archive that it is, by their paths in it. Opens archives in archives.
  * @param {string} name
  * @param {Uint8Array} bytes
  * @returns {Promise<Array<[string, Uint8Array]>>}
  */
 async function unpack(name, bytes, depth = 0) {
     if (depth > 4) throw new Error(`${name}: archives in archives, more than four deep`);
-    const bare = name.slice(name.lastIndexOf("/") + 1);
     if (isGzip(bytes)) return unpack(name.replace(/\.t?gz$/, ""), await inflate(bytes, "gzip"), depth + 1);
-    if (!isZip(bytes) && !isTar(bytes)) return [[bare, bytes]];
+    if (!isZip(bytes) && !isTar(bytes)) return [[name, bytes]];
     const members = isZip(bytes) ? await unzip(bytes) : untar(bytes);
     const files = [];
     for (const [member, content] of members) {
-        if (!/(^|\/)(\.|__MACOSX)/.test(member)) files.push(...(await unpack(member, content, depth + 1)));
+        const own = memberName(member);
+        if (own) files.push(...(await unpack(own, content, depth + 1)));
     }
     return files;
 }

@@ -6,34 +6,6 @@
 const MODEL_VIEWS =
     [overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView];
 
-/** @type {Record<string, string>} */
-const EXAMPLES = {
-    two_bins: "Two bins: a signal over one background",
-    sbottom_A: "ATLAS search for bottom squarks, region A (HEPData ins1748602), ten signal points",
-    losscone: "Loss cones: a synthetic day of Lunar Prospector",
-};
-
-/**
- * Files of examples that have been loaded, by example.
- * @type {Map<string, Array<[string, Uint8Array]>>}
- */
-const exampleFiles = new Map();
-
-/**
- * What examples/NAME.js calls: files as base64 of gzip.
- * @param {string} name
- * @param {Record<string, string>} files
- */
-async function paritasExample(name, files) {
-    const opened = [];
-    for (const [file, text] of Object.entries(files)) {
-        const packed = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
-        opened.push(/** @type {[string, Uint8Array]} */ ([file, await inflate(packed, "gzip")]));
-    }
-    exampleFiles.set(name, opened);
-    document.dispatchEvent(new Event(`example-${name}`));
-}
-
 class Page {
     constructor() {
         const cores = navigator.hardwareConcurrency || 2;
@@ -125,6 +97,7 @@ class Page {
             return;
         }
         byId("given").textContent = givenNames(study);
+        document.title = `${study.workspace ?? study.day}: Paritas`;
         this.fileChoices(study);
         if (study.workspace)
             this.showModel(context);
@@ -210,23 +183,32 @@ class Page {
      * @param {Study} study
      */
     fileChoices(study) {
-        const place = byId("choices");
         /** @param {FileKind} kind */
         const of = (kind) => [...study.kinds].filter((one) => one[1] === kind).map((one) => one[0]);
-        const workspaces = of("workspace");
-        if (workspaces.length > 1) {
-            /** @param {string} name */
-            const act = (name) => this.change({workspace: name, measurement: null, poi: null});
-            place.append(labelled("Workspace", choice(workspaces, study.workspace, act)));
+        /**
+         * @param {string} text
+         * @param {string[]} names
+         * @param {string|null} chosen
+         * @param {(name: string) => Partial<Study>} changes
+         */
+        const add = (text, names, chosen, changes) => {
+            const select = choice(names, chosen, (name) => this.change(changes(name)));
+            byId("choices").append(labelled(text, select));
+        };
+        if (of("workspace").length > 1) {
+            add("Workspace", of("workspace"), study.workspace, (workspace) => {
+                const other = {...study, workspace, measurement: null, poi: null};
+                choosePatchset(other, patchsetBeside(other));
+                return other;
+            });
         }
+        if (!study.workspace && of("day").length > 1) add("Day", of("day"), study.day, (day) => ({day}));
         if (study.patchset) {
             const names = study.patches.map((one) => one.name);
-            const select = choice(names, study.patchName, (name) => this.change({patchName: name}));
-            place.append(labelled("Signal point", select));
+            add("Signal point", names, study.patchName, (patchName) => ({patchName}));
         } else if (of("patch").length) {
-            /** @param {string} name */
-            const act = (name) => this.change({patchFiles: name ? [name] : []});
-            place.append(labelled("Patch", choice(["", ...of("patch")], study.patchFiles[0] ?? "", act)));
+            const names = ["", ...of("patch")];
+            add("Patch", names, study.patchFiles[0] ?? "", (name) => ({patchFiles: name ? [name] : []}));
         }
     }
 
@@ -253,7 +235,13 @@ class Page {
      * @param {Partial<Study>} changes
      */
     change(changes) {
-        if (this.study) this.open({...this.study, ...changes});
+        if (!this.study) return;
+        const study = {...this.study, ...changes};
+        if (this.example) {
+            const patch = study.patchName ? `&patch=${encodeURIComponent(study.patchName)}` : "";
+            history.replaceState(null, "", `#example=${this.example}${patch}`);
+        }
+        this.open(study);
     }
 
     /** Goes to the view that the address names. */
@@ -272,25 +260,8 @@ class Page {
             return;
         }
         this.example = name;
-        if (name === "losscone") {
-            this.reset();
-            const args = ["losscone", "synthesize", "-o", ".", "--sweeps", "60", "--json"];
-            const answer = await this.workers.run(args, new Map(), this);
-            this.begin(
-                [...answer.files].map(([path_, bytes]) => [path_.slice(path_.lastIndexOf("/") + 1), bytes]),
-                []
-            );
-            return;
-        }
-        const files = exampleFiles.get(name);
-        if (files) {
-            this.begin(files, []);
-            return;
-        }
-        document.addEventListener(
-            `example-${name}`, () => this.begin(exampleFiles.get(name) ?? [], []), {once: true}
-        );
-        document.body.append(html("script", {src: `examples/${name}.js`}));
+        const files = await loadExample(name, this.workers);
+        if (this.example === name) this.begin(files, []);
     }
 }
 
@@ -359,10 +330,11 @@ async function startEngine(page) {
     try {
         await page.workers.start();
         const fused = await Engine.isFused();
-        const answer = await page.workers.run(["--version"], new Map(), page);
+        const answer = await page.workers.run(["--version"], new Map(), page.workers);
         byId("engine").textContent =
             `${answer.text.trim()}, WebAssembly, ${count(page.workers.most, "worker")} at most. ${
                 fused ? "" : "This browser does not fuse multiply and add: the same bits take longer."}`;
+        await page.workers.warm();
     } catch (error) {
         page.fail(
             `The engine does not start in this browser: ${error instanceof Error ? error.message : error}`

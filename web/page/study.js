@@ -93,20 +93,38 @@ function studyOf(files, archives) {
     study.workspace = named("workspace").sort((a, b) => size(b) - size(a))[0] ?? null;
     study.day = named("day")[0] ?? null;
     study.truth = named("table")[0] ?? null;
-    choosePatchset(study, named("patchset")[0] ?? null);
+    choosePatchset(study, patchsetBeside(study));
     if (!study.patchset) study.patchFiles = named("patch").slice(0, 1);
     return study;
 }
 
 /**
+ * The patch set in the workspace's folder; for the only workspace, any.
+ * @param {Study} study
+ */
+function patchsetBeside(study) {
+    /** @param {string|null} name */
+    const folder = (name) => name?.slice(0, name.lastIndexOf("/") + 1);
+    const all = [...study.kinds].filter((one) => one[1] === "patchset").map((one) => one[0]);
+    const only = [...study.kinds.values()].filter((kind) => kind === "workspace").length === 1;
+    const beside = all.find((one) => folder(one) === folder(study.workspace));
+    return beside ?? (only ? all[0] : null) ?? null;
+}
+
+/**
+ * Takes a patch set, and the first of its patches.
  * @param {Study} study
  * @param {string|null} name
  */
 function choosePatchset(study, name) {
     study.patchset = name;
+    study.patches = [];
+    study.labels = [];
+    study.patchName = null;
     if (!name) return;
     const document = JSON.parse(new TextDecoder().decode(study.files.get(name)));
-    study.patches = document.patches.map((/** @type {any} */ one) => one.metadata);
+    const known = document.patches.map((/** @type {any} */ one) => one?.metadata);
+    study.patches = known.filter((/** @type {any} */ one) => one?.name && Array.isArray(one.values));
     study.labels = document.metadata.labels ?? [];
     study.patchName = study.patches[0]?.name ?? null;
 }

@@ -11,6 +11,7 @@ interface EngineAnswer {
 declare class Engine {
     constructor(module: WebAssembly.Module);
     static compile(name?: string): Promise<WebAssembly.Module>;
+    static warm(module: WebAssembly.Module): Promise<void>;
     static isFused(): Promise<boolean>;
     command(
         args: string[],

@@ -53,7 +53,7 @@ async function answerOf(card, context, args, name) {
  */
 function fileName(context, what) {
     const parts = [context.study.workspace?.replace(/\.json$/i, ""), context.study.patchName, what];
-    return parts.filter(Boolean).join("_");
+    return parts.filter(Boolean).join("_").replace(/[\\/]/g, "_");
 }
 
 /** @type {View} */
@@ -128,7 +128,8 @@ const yieldsView = {
                 const all = parts.map((one) => channelBins(one, after));
                 const title = after ? "after the fit" : "before the fit";
                 const bins = all.length > 1 ? joinBins(all) : all[0];
-                const name = fileName(context, `${wanted.replace(/ /g, "_")}_${after ? "postfit" : "prefit"}`);
+                const stage = after ? "postfit" : "prefit";
+                const name = fileName(context, `${wanted.replace(/ /g, "_")}_${stage}`);
                 const place = halves[Number(after)];
                 card.figure(name, (width) => yieldsFigure(width, bins, colours, {title}), place);
             }

@@ -21,6 +21,14 @@ function signalsOf(study, answers, x, y, held) {
 
 /** @typedef {TestAnswer & {name: string}} PatchAnswer */
 
+/**
+ * The start of file names for downloads.
+ * @param {Study} study
+ */
+function patchsetName(study) {
+    return (study.patchset ?? "").replace(/\.json$/i, "").replace(/[\\/]/g, "_");
+}
+
 /** CLs at which a signal point is excluded. */
 const EXCLUSION_LEVEL = 0.05;
 
@@ -99,10 +107,11 @@ const patchesView = {
         const plane = new Plane(card, study, run.answers);
         card.say(`${points} …`, true);
         await run.run();
+        if (run.answers.size === 0) throw new Error([...run.errors].join("\n"));
         plane.redraw();
         card.say(`${run.excluded()} of ${points} excluded at 95 % CL.`);
         for (const error of run.errors) card.note(error);
-        const name = `${study.patchset?.replace(/\.json$/i, "")}_hypotest.jsonl`;
+        const name = `${patchsetName(study)}_hypotest.jsonl`;
         card.commandText(commandLine(run.args), run.texts.join(""), name);
         const head = ["patch", ...plane.labels, "CLs", "−1σ", "expected", "+1σ", "status"];
         card.table("Signal points", head, study.patches.map((one) => {
@@ -146,7 +155,7 @@ class Plane {
         const fields = [labelled("Across", this.x), labelled("Up", this.y), this.others];
         card.body.append(html("div", {class: "controls"}, ...fields));
         this.choose();
-        const name = `${study.patchset?.replace(/\.json$/i, "")}_plane`;
+        const name = `${patchsetName(study)}_plane`;
         this.redraw = card.figure(name, (width) => this.draw(Math.min(width, 760)));
     }
 

@@ -48,6 +48,11 @@ class Workers {
         this.next();
     }
 
+    /** Lets the browser compile with care what the first analysis needs. */
+    async warm() {
+        if (this.program) await Engine.warm(this.program);
+    }
+
     /** An engine of its own, for what stays open. */
     engine() {
         if (!this.program) throw new Error("the engine has not started");
@@ -70,12 +75,14 @@ class Workers {
     }
 
     /**
-     * Stops the commands of an owner; null: all. Their promises fail with Stopped.
+     * Stops the commands of an owner; null: all but those that the workers own. Their promises fail with
+     * Stopped.
      * @param {object|null} owner
      */
     stop(owner) {
         /** @param {Task|null} task */
-        const meant = (task) => task !== null && (owner === null || task.owner === owner);
+        const meant = (task) =>
+            task !== null && task.owner !== this && (owner === null || task.owner === owner);
         const waiting = this.queue.filter(meant);
         this.queue = this.queue.filter((task) => !meant(task));
         for (const task of waiting) task.reject(new Stopped("stopped"));
@@ -103,6 +110,15 @@ class Workers {
     }
 
     /**
+     * Removes files in a worker; if it is stopped meanwhile, they are gone too.
+     * @param {Slot} slot
+     * @param {string[]} names
+     */
+    forget(slot, names) {
+        if (names.length) slot.engine.remove(names).catch(() => {});
+    }
+
+    /**
      * @param {Slot} slot
      * @param {Task} task
      */
@@ -114,7 +130,7 @@ class Workers {
             if (slot.known.get(name) !== bytes) files[name] = bytes;
         }
         const stale = [...slot.known.keys()].filter((name) => !task.files.has(name));
-        if (stale.length) slot.engine.remove(stale);
+        this.forget(slot, stale);
         slot.known = new Map(task.files);
         const start = performance.now();
         try {
@@ -122,7 +138,7 @@ class Workers {
                 await slot.engine.command(task.args, {files, onOut: task.listen});
             const ms = performance.now() - start;
             const names = Object.keys(written ?? {});
-            if (names.length) slot.engine.remove(names);
+            this.forget(slot, names);
             for (const name of names) slot.known.delete(name);
             task.resolve(
                 {args: task.args, text: out, error, status, files: new Map(Object.entries(written ?? {})), ms}
