@@ -120,6 +120,20 @@ def test_figures_are_drawn_and_saved_as_svg(tab):
             assert not re.search(r"NaN|undefined|Infinity", text)
 
 
+def test_files_given_one_after_the_other_show_the_last_ones(tab):
+    paths = archive_files()
+    page = tab.open("#example=two_bins")
+    for _ in range(3):
+        tab.give(paths[:1])
+        page.wait_for_timeout(150)
+        tab.give(paths)
+        page.wait_for_timeout(400)
+    tab.shown(*VIEWS, "patches")
+    assert page.title() == "BkgOnly.json: Paritas"
+    assert len(page.query_selector_all("section.card")) == 10
+    assert page.query_selector(".failure") is None
+
+
 def test_a_slider_moves_the_yields(tab):
     page = tab.open("#example=two_bins&view=explore")
     tab.shown("explore")

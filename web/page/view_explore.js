@@ -156,7 +156,7 @@ class Explorer {
         this.busy = true;
         while (this.again) {
             this.again = false;
-            const answer = await this.context.live?.expected(this.number, this.values);
+            const answer = await this.context.live?.expected(this.number, this.values).catch(() => null);
             if (answer?.status !== 0) break;
             this.parts = binsAt(this.predicted, this.context.model, answer.expected);
             if (this.redraw)

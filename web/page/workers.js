@@ -110,6 +110,15 @@ class Workers {
     }
 
     /**
+     * Removes files in a worker; if it is stopped meanwhile, they are gone too.
+     * @param {Slot} slot
+     * @param {string[]} names
+     */
+    forget(slot, names) {
+        if (names.length) slot.engine.remove(names).catch(() => {});
+    }
+
+    /**
      * @param {Slot} slot
      * @param {Task} task
      */
@@ -121,7 +130,7 @@ class Workers {
             if (slot.known.get(name) !== bytes) files[name] = bytes;
         }
         const stale = [...slot.known.keys()].filter((name) => !task.files.has(name));
-        if (stale.length) slot.engine.remove(stale);
+        this.forget(slot, stale);
         slot.known = new Map(task.files);
         const start = performance.now();
         try {
@@ -129,7 +138,7 @@ class Workers {
                 await slot.engine.command(task.args, {files, onOut: task.listen});
             const ms = performance.now() - start;
             const names = Object.keys(written ?? {});
-            if (names.length) slot.engine.remove(names);
+            this.forget(slot, names);
             for (const name of names) slot.known.delete(name);
             task.resolve(
                 {args: task.args, text: out, error, status, files: new Map(Object.entries(written ?? {})), ms}
