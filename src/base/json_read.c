@@ -524,8 +524,8 @@ paritas_status json_read_file(paritas_context *context, const char *path, parita
     char *text = NULL;
     size_t length = 0;
     const char *reason = errno == EISDIR ? "is a directory" : strerror(errno); /* where opening one fails */
-    paritas_status status = file < 0 ? fail_unreadable(context, opened, reason)
-                                     : read_all(context, opened, file, &text, &length);
+    paritas_status status =
+        file < 0 ? fail_unreadable(context, opened, reason) : read_all(context, opened, file, &text, &length);
     if (file >= 0 && !standard_input) platform_close(file, false);
     if (status == PARITAS_OK) status = read_text(context, opened, text, length);
     return json_hand_out(status, opened, document);
