@@ -1,6 +1,6 @@
 # Cross-compiles by `zig cc`: one compiler with headers and libraries of every system.
 #
-#   cmake --toolchain cmake/zig.cmake -DPARITAS_ZIG=build/zig_venv/.../zig -DPARITAS_TARGET=x86_64-windows-gnu ...
+#   cmake --toolchain cmake/zig.cmake -DPARITAS_ZIG=.../zig -DPARITAS_TARGET=x86_64-windows-gnu ...
 #
 # tools/make_release passes both, and lists the targets.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES PARITAS_ZIG PARITAS_TARGET)
@@ -19,13 +19,17 @@ else()
   set(CMAKE_RC_COMPILER "${PARITAS_ZIG}") # CMake asks for one; nothing is compiled with it
 endif()
 set(CMAKE_C_COMPILER "${PARITAS_ZIG};cc;-target;${PARITAS_TARGET}")
-set(CMAKE_AR "${PARITAS_ZIG}")
-set(CMAKE_RANLIB "${PARITAS_ZIG}")
-set(CMAKE_C_ARCHIVE_CREATE "<CMAKE_AR> ar qcs <TARGET> <OBJECTS>")
-set(CMAKE_C_ARCHIVE_APPEND "<CMAKE_AR> ar qs <TARGET> <OBJECTS>")
-set(CMAKE_C_ARCHIVE_FINISH "")
-foreach(kind PROGRAM LIBRARY INCLUDE PACKAGE)
-  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} NEVER)
+# CMake takes a path here, not a command
+foreach(tool ar ranlib)
+  string(TOUPPER ${tool} variable)
+  set(CMAKE_${variable} "${CMAKE_BINARY_DIR}/zig_${tool}")
+  file(CONFIGURE OUTPUT "${CMAKE_${variable}}" CONTENT "#!/bin/sh\nexec '${PARITAS_ZIG}' ${tool} \"$@\"\n")
+  file(CHMOD "${CMAKE_${variable}}" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
 endforeach()
-set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+# without symbols: this machine's strip knows its own system only
+set(CMAKE_EXE_LINKER_FLAGS_INIT -s)
+set(CMAKE_SHARED_LINKER_FLAGS_INIT -s)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+foreach(kind LIBRARY INCLUDE PACKAGE) # nothing of this machine
+  set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)
+endforeach()

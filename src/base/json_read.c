@@ -523,8 +523,9 @@ paritas_status json_read_file(paritas_context *context, const char *path, parita
     const int file = standard_input ? 0 : platform_open_read(path);
     char *text = NULL;
     size_t length = 0;
-    paritas_status status = file < 0 ? fail_unreadable(context, opened, strerror(errno))
-                                     : read_all(context, opened, file, &text, &length);
+    const char *reason = errno == EISDIR ? "is a directory" : strerror(errno); /* where opening one fails */
+    paritas_status status =
+        file < 0 ? fail_unreadable(context, opened, reason) : read_all(context, opened, file, &text, &length);
     if (file >= 0 && !standard_input) platform_close(file, false);
     if (status == PARITAS_OK) status = read_text(context, opened, text, length);
     return json_hand_out(status, opened, document);

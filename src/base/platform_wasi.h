@@ -1,5 +1,5 @@
-/* platform_wasi.h: what platform_posix.c asks for and WASI lacks. There are no permissions, no other processes and
- * no libraries to open. */
+/* platform_wasi.h: what platform_posix.c asks for and WASI lacks. There are no permissions, no other
+ * processes and no libraries to open. */
 #ifndef PARITAS_BASE_PLATFORM_WASI_H
 #define PARITAS_BASE_PLATFORM_WASI_H
 

@@ -68,20 +68,16 @@ static bool narrow(const wchar_t *text, char *path, int room)
 
 /* ---- files ---- */
 
-static bool info_of(HANDLE handle, struct platform_info *info)
+/* A handle that tells nothing, as wine's standard input from a file, is read like a pipe. */
+static void put_info(HANDLE handle, struct platform_info *info)
 {
     BY_HANDLE_FILE_INFORMATION found;
     *info = (struct platform_info){.kind = PLATFORM_OTHER};
-    if (GetFileType(handle) != FILE_TYPE_DISK) return true;
-    if (!GetFileInformationByHandle(handle, &found)) {
-        set_errno();
-        return false;
-    }
+    if (GetFileType(handle) != FILE_TYPE_DISK || !GetFileInformationByHandle(handle, &found)) return;
     info->kind = found.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY ? PLATFORM_FOLDER : PLATFORM_FILE;
     info->size = (uint64_t)found.nFileSizeHigh << 32 | found.nFileSizeLow;
     info->volume = found.dwVolumeSerialNumber;
     info->number = (uint64_t)found.nFileIndexHigh << 32 | found.nFileIndexLow;
-    return true;
 }
 
 /* INVALID_HANDLE_VALUE: errno. Backup semantics: folders open as well. */
@@ -99,14 +95,15 @@ bool platform_info(const char *path, struct platform_info *info)
 {
     HANDLE handle = open_to_ask(path, 0);
     if (handle == INVALID_HANDLE_VALUE) return false;
-    const bool found = info_of(handle, info);
+    put_info(handle, info);
     CloseHandle(handle);
-    return found;
+    return true;
 }
 
 bool platform_info_open(int file, struct platform_info *info)
 {
-    return info_of((HANDLE)_get_osfhandle(file), info);
+    put_info((HANDLE)_get_osfhandle(file), info);
+    return true;
 }
 
 bool platform_exists(const char *path)
