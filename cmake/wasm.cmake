@@ -1,7 +1,8 @@
 # The build for WebAssembly (cmake/wasm32-wasi.cmake): one program, build/wasm/bin/paritas.wasm, which is the engine of the web page, too.
 # WASI has one thread, no drivers and no locks of files, so accelerators and SQLite stay out; src/wasi stands in for them.
 set(PARITAS_WASM ON)
-set(PARITAS_LEFT_OUT "^src/store/(database|store|store_merge|store_rows)\\.c$|^src/device/(cuda|metal|opencl)/|^src/device/(accelerator|kernel_cache|kernel_source)\\.c$")
+set(every_device_but_cpu "^src/device/([^c][a-z]*|c[^p][a-z]*)/")
+set(PARITAS_LEFT_OUT "${every_device_but_cpu}|^src/device/(accelerator|kernel_cache|kernel_source)\\.c$|^src/store/(database|store|store_merge|store_rows)\\.c$")
 set(CMAKE_C_COMPILE_OPTIONS_PIC "") # a program of one module needs none
 set(CMAKE_C_COMPILE_OPTIONS_PIE "")
 add_library(Threads::Threads INTERFACE IMPORTED) # the C library has functions that start no thread
