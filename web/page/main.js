@@ -6,6 +6,9 @@
 const MODEL_VIEWS =
     [overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView];
 
+/** Milliseconds for which the limit, which most wait for, has the processor alone. */
+const LIMIT_ALONE = 500;
+
 class Page {
     constructor() {
         const cores = navigator.hardwareConcurrency || 2;
@@ -119,6 +122,7 @@ class Page {
         const by = (/** @type {View} */ view) =>
             /** @type {{card: Card}} */ (entries.find((one) => one.view === view)).card;
         const first = this.showView(limitView, by(limitView), context);
+        await Promise.race([first, new Promise((done) => setTimeout(done, LIMIT_ALONE))]);
         await this.showView(overviewView, by(overviewView), context);
         if (context !== this.context) return;
         if (!context.model) {
