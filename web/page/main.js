@@ -338,7 +338,7 @@ async function startEngine(page) {
         byId("engine").textContent =
             `${answer.text.trim()}, WebAssembly, ${count(page.workers.most, "worker")} at most. ${
                 fused ? "" : "This browser does not fuse multiply and add: the same bits take longer."}`;
-        await page.workers.warm();
+        page.workers.warm().catch(() => {}); /* without it the first answers take longer */
     } catch (error) {
         page.fail(
             `The engine does not start in this browser: ${error instanceof Error ? error.message : error}`

@@ -102,7 +102,8 @@ class Day {
         this.redraw =
             card.figure(name, (width) => potentialsFigure(width, this.sweeps, this.date, this.chosen));
         const select = choice(this.sweeps.map((one) => String(one.spectrum)), null, (chosen) => {
-            this.choose(Number(chosen)).catch((error) => error instanceof Stopped || card.fail(error.message));
+            const failed = (/** @type {Error} */ error) => error instanceof Stopped || card.fail(error.message);
+            this.choose(Number(chosen)).catch(failed);
         });
         card.body.append(html("div", {class: "controls"}, labelled("Spectrum", select)), this.profile);
         await this.choose(this.chosen);
