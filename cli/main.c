@@ -22,8 +22,8 @@ static void write_overview(void)
     printf("\n`paritas COMMAND --help` lists a command's options; a workspace named - is standard input.\n"
            "PARITAS_DEVICE=NAME stands for --device, PARITAS_CACHE=FOLDER names the folder of compiled "
            "kernels (empty: none).\n"
-           "PARITAS_ISA=portable|scalar|avx2|avx512|neon|relaxed_simd and PARITAS_LANES=1|2|4|8|16 force a build "
-           "of the kernels.\n"
+           "PARITAS_ISA=portable|scalar|avx2|avx512|neon|relaxed_simd and PARITAS_LANES=1|2|4|8|16 force a "
+           "build of the kernels.\n"
            "paritas --version tells the version.\n");
 }
 

@@ -39,7 +39,13 @@ endif()
 # paritas_embed(SYMBOL FILE OUTPUT): FILE joined with all that it includes, as `const unsigned char SYMBOL[]` and `const size_t SYMBOL_size`.
 function(paritas_embed symbol file output)
   if(PARITAS_WASM) # no device compiles text
-    file(CONFIGURE OUTPUT "${output}" CONTENT "#include <stddef.h>\nextern const unsigned char ${symbol}[];\nextern const size_t ${symbol}_size;\nconst unsigned char ${symbol}[] = {0};\nconst size_t ${symbol}_size = 0;\n")
+    file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT
+"#include <stddef.h>
+extern const unsigned char @symbol@[];
+extern const size_t @symbol@_size;
+const unsigned char @symbol@[] = {0};
+const size_t @symbol@_size = 0;
+")
     return()
   endif()
   get_filename_component(folder "${file}" DIRECTORY)

@@ -1,7 +1,7 @@
 /* store_lines.h: stores of toys as lines of text, for src/wasi alone. WASI has no locks of files, which
  * SQLite needs.
  *
- *   {"store": 1, "kind": "tests", "run": {"command": "hypotest-toys", ...}, "parameters": [], "columns": [...]}
+ *   {"store": 1, "kind": "tests", "run": {"command": "toys", ...}, "parameters": [], "columns": [...]}
  *   {"fact": "q", "value": 3.9}
  *   [1.0, 0.0, 7, 2.5, ..., "converged", 12]                              a toy, in the order of `columns`
  *

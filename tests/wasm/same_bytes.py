@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Does the program in WebAssembly answer the native program's bytes? same_bytes.py [--some] PROGRAM.wasm PROGRAM
+"""Does the program in WebAssembly answer the native program's bytes?
 
-Runs the command lines of tests/parity/versions.py with both: standard output, standard error, exit code and all files
-that they write must be equal. Times are left out; so are lines for devices, which WASI lacks. Stores of toys have
-another form there; what is read from them is compared.
---some: a part of the lines, in some 30 s. Needs wasmtime (web/requirements.txt)."""
+  same_bytes.py [--some] PROGRAM.wasm PROGRAM
+
+Runs the command lines of tests/parity/versions.py with both: standard output, standard error, exit code and
+all files that they write must be equal. Times are left out; so are lines for devices, which WASI lacks.
+Stores of toys have another form there; what is read from them is compared. --some: a part of the lines, half
+a minute. Needs wasmtime (tools/setup web)."""
 
 import argparse
 import collections

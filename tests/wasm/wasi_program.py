@@ -1,7 +1,7 @@
 """A WASI program under wasmtime, as a command: wasi_program.py PROGRAM.wasm ARGS...
 
-It sees the folder that it is run from, and the folders of the machine's root by their own names. What wasmtime compiles stays beside the program, as
-PROGRAM.cwasm."""
+It sees the folder that it is run from, and the folders of the machine's root by their own names. What
+wasmtime compiles stays beside the program, as PROGRAM.cwasm."""
 
 import os
 import sys
@@ -24,7 +24,7 @@ class WasiProgram:
     def start(self, words, config, folder, environment):
         config.argv = ["paritas", *words]
         config.env = list(environment.items())
-        config.preopen_dir(folder, "/") # relative names begin here
+        config.preopen_dir(folder, "/")  # relative names begin here
         for entry in os.scandir("/"):
             if entry.is_dir() and os.access(entry.path, os.R_OK):
                 config.preopen_dir(entry.path, entry.path)
