@@ -4,6 +4,7 @@ import marionette
 import page_support as support
 import pytest
 
+pytest.importorskip("playwright", reason="the environment of the web page: tools/setup web")
 pytestmark = [
     pytest.mark.skipif(not support.SITE.exists(), reason="no page: make web"),
     pytest.mark.skipif(marionette.firefox_program() is None, reason="there is no Firefox"),
