@@ -4,6 +4,7 @@
 # make test       every test
 # make docs       the pages with their examples run, in build/docs/python/html
 # make bench      speed, beside pyhf and nextstat
+# make release    archives to download for Linux, macOS and Windows, in build/downloads
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
 # Each target installs what it lacks first (tools/setup).
@@ -19,7 +20,7 @@ VENV = build/venv
 PYTHON_FLAGS = -USKBUILD -DPARITAS_PYTHON=ON -DPython_EXECUTABLE="$(CURDIR)/.venv/bin/python"
 SPHINX = .venv/bin/python -m sphinx -q -W --keep-going -c docs/python -d build/docs/doctrees
 
-.PHONY: all build demo python test docs bench install clean setup
+.PHONY: all build demo python test docs bench release install clean setup
 all: build
 
 build:
@@ -69,6 +70,10 @@ bench:
 	@$(BUILD)/bench/kernels examples/sbottom_A/BkgOnly.json
 	@.venv/bin/python bench/bench.py --build $(BUILD)
 	@PYTHONPATH=python .venv/bin/python bench/python.py --build $(BUILD)
+
+release:
+	@tools/setup release
+	@build/release_venv/bin/python tools/make_release
 
 install: build
 	@cmake --install $(BUILD) --prefix $(PREFIX)

@@ -1,5 +1,6 @@
 /* command_bench.c: times operations on the CPU and other devices, also against an earlier run. After a
  * warm-up the median of the repeats counts. */
+#include "base/platform.h"
 #include "device/device.h"
 #include "output.h"
 #include "sorting.h"
@@ -214,13 +215,13 @@ static paritas_status measure(struct bench *b, size_t operation, size_t device, 
     if (b->family == SWEEP_FAMILIES && b->operations[operation] == OPERATION_RANKING && !b->poi)
         return PARITAS_OK;
     paritas_status status = run_once(b, operation, context); /* warms up: makes what a model makes once */
-    const double started = seconds_now();
+    const double started = platform_seconds();
     while (status == PARITAS_OK && m->repeats < REPEATS &&
-           (m->repeats < 3 || seconds_now() - started < seconds)) {
-        const double before = seconds_now();
+           (m->repeats < 3 || platform_seconds() - started < seconds)) {
+        const double before = platform_seconds();
         status = run_once(b, operation, context);
-        times[m->repeats++] = seconds_now() - before;
-        if (seconds_now() - started > 10.0 * seconds) break; /* too slow to repeat */
+        times[m->repeats++] = platform_seconds() - before;
+        if (platform_seconds() - started > 10.0 * seconds) break; /* too slow to repeat */
     }
     if (status != PARITAS_OK)
         return context == b->session->context

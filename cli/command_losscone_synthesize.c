@@ -1,4 +1,5 @@
 /* command_losscone_synthesize.c: writes day files of known truth. */
+#include "base/platform.h"
 #include "days/day_column_list.h"
 #include "er/er.h"
 #include "days/synthetic_sweeps.h"
@@ -6,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const struct option options[] = {
     {"--output-folder", OPTION_TEXT, "DIR", "day files 3DYYMMDD.TAB and truth.csv are written there",
@@ -130,12 +130,11 @@ static paritas_status check_files(const struct synthesis *s)
 {
     for (size_t d = 0; d <= s->days; d++) {
         char path[4096];
-        struct stat info;
         if (d < s->days)
             TRY(day_path(s, d, path));
         else
             snprintf(path, sizeof path, "%s/truth.csv", s->folder);
-        if (stat(path, &info) == 0)
+        if (platform_exists(path))
             return paritas_fail(s->session->context, PARITAS_UNWRITABLE,
                                 "%s: is there already; --overwrite replaces it", path);
     }

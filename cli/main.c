@@ -1,6 +1,7 @@
 /* main.c: runs the command, returns the exit code. */
 #include "commands.h"
 #include "analysis.h"
+#include "base/platform.h"
 #include "other_programs.h"
 #include "output.h"
 
@@ -183,6 +184,7 @@ static int answer(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    platform_start_program(&argc, &argv);
     const int code = answer(argc, argv);
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     fprintf(stderr, "paritas: standard output: cannot be written: %s\n", strerror(errno));

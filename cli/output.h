@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 /* Else prints why to stderr. For checks before long work. */
 bool output_check(const char *path);
@@ -15,7 +14,6 @@ bool output_write(const char *path, const char *bytes, size_t length);
 /* A file in pieces, named when whole. Failures set errno. */
 struct output_file {
     char *target, *beside;
-    mode_t mode;
     int file;
 };
 bool output_open(struct output_file *output, const char *path); /* on failure nothing is open */

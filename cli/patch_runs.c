@@ -1,13 +1,12 @@
 /* patch_runs.c: runs each patch of a patch set. */
-#define _POSIX_C_SOURCE 200809L
 #include "patch_runs.h"
+#include "base/platform.h"
 #include "commands.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WORKERS_MAX 64
 
@@ -84,9 +83,8 @@ static void *work(void *argument)
 /* One a processor, or --threads. One on an accelerator: contexts there compete for memory. */
 static size_t worker_count(const struct session *session, size_t n_patches)
 {
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t n = option_count(session, "--threads");
-    if (n == 0) n = processors > 0 ? (size_t)processors : 1;
+    if (n == 0) n = platform_processors();
     if (strcmp(paritas_device_name(session->context), "cpu") != 0) n = 1;
     if (n > n_patches) n = n_patches;
     return n < WORKERS_MAX ? n : WORKERS_MAX;

@@ -1,24 +1,15 @@
 /* progress.c: one line, overwritten. */
-#define _POSIX_C_SOURCE 200809L
 #include "progress.h"
+#include "base/platform.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void progress_open(struct progress *progress, bool quiet, const char *unit)
 {
     memset(progress, 0, sizeof *progress);
-    progress->on = !quiet && isatty(STDERR_FILENO);
+    progress->on = !quiet && platform_shows_progress();
     progress->unit = unit;
 }
 
@@ -38,7 +29,7 @@ int progress_report(void *user, uint64_t done, uint64_t total)
 {
     struct progress *progress = user;
     if (!progress->on) return 0;
-    const double time = seconds_now();
+    const double time = platform_seconds();
     if (progress->start == 0.0 || total != progress->total) { /* each list of jobs counts for itself */
         progress->start = progress->last = time;
         progress->total = total;
@@ -50,7 +41,7 @@ int progress_report(void *user, uint64_t done, uint64_t total)
 void progress_estimate(struct progress *progress, uint64_t done, uint64_t total)
 {
     if (!progress->on) return;
-    const double time = seconds_now();
+    const double time = platform_seconds();
     if (progress->start == 0.0) progress->start = progress->last = time;
     show(progress, time, done, total > done ? total : done);
 }

@@ -12,9 +12,6 @@ struct progress {
     uint64_t total;
 };
 
-/* Monotonic clock. */
-double seconds_now(void);
-
 /* Off if `quiet` or no terminal. */
 void progress_open(struct progress *progress, bool quiet, const char *unit);
 /* A paritas_progress callback; `user`: the struct progress. Silent for the first half second. */

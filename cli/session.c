@@ -1,6 +1,7 @@
 /* session.c: opens contexts; loads models, jobs and points. */
 #define _POSIX_C_SOURCE 200809L
 #include "session.h"
+#include "base/platform.h"
 #include "infer/outside.h"
 
 #include <stdarg.h>
@@ -164,7 +165,7 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options->threads = (unsigned)option_count(session, "--threads");
     options->isa = environment("PARITAS_ISA");
     options->lanes = environment_lanes(&wrong_lanes);
-    options->cache = paritas_cache_folder(getenv("PARITAS_CACHE"), getenv("XDG_CACHE_HOME"), getenv("HOME"),
+    options->cache = paritas_cache_folder(getenv("PARITAS_CACHE"), getenv("XDG_CACHE_HOME"), platform_home(),
                                           sizeof session->cache, session->cache);
     options->device = device_of(session);
     options->precision = precision ? precisions[precision->choice] : 0;

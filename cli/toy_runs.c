@@ -1,5 +1,6 @@
 /* toy_runs.c: options and answers of toys. */
 #include "toy_runs.h"
+#include "base/platform.h"
 #include "record_output.h"
 
 #include <inttypes.h>
@@ -58,7 +59,7 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
 
 paritas_status toy_run_open(struct session *session, struct toy_run *run)
 {
-    *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = seconds_now()};
+    *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = platform_seconds()};
     paritas_toys_options *options = &run->options;
     const char *shard = option_text(session, "--shard");
     if (shard && !read_shard(shard, options))
@@ -88,7 +89,7 @@ bool toy_run_lacks_place(struct session *session, paritas_status *status)
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally)
 {
     uint64_t all = 0;
-    run->seconds = seconds_now() - run->start;
+    run->seconds = platform_seconds() - run->start;
     run->tally = *tally;
     for (int k = 0; k < PARITAS_FIT_STATUS_COUNT; k++) all += tally->counts[k];
     const double failed = (double)(all - tally->counts[PARITAS_FIT_CONVERGED]);

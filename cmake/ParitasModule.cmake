@@ -20,12 +20,18 @@ set(PARITAS_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}")
 
 # The variants of this processor's family, each "F64 ISA LANES PACK FLAG..."
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  set(v1 "-march=x86-64")
   set(v3 "-march=x86-64-v3")
   set(v4 "-march=x86-64-v4 -mprefer-vector-width=512")
+  if(PARITAS_ZIG) # its names of processors
+    set(v1 "-march=x86_64")
+    set(v3 "-march=x86_64_v3")
+    set(v4 "-march=x86_64_v4 -mprefer-vector-width=512")
+  endif()
   set(PARITAS_ALL_VARIANTS
-    "1 portable 1 1 -march=x86-64" "1 scalar 1 1 ${v3}" "1 avx2 1 4 ${v3}" "1 avx2 2 1 ${v3}" "1 avx2 4 1 ${v3}"
+    "1 portable 1 1 ${v1}" "1 scalar 1 1 ${v3}" "1 avx2 1 4 ${v3}" "1 avx2 2 1 ${v3}" "1 avx2 4 1 ${v3}"
     "1 avx512 1 8 ${v4}" "1 avx512 4 1 ${v4}" "1 avx512 8 1 ${v4}"
-    "0 portable 1 1 -march=x86-64" "0 scalar 1 1 ${v3}" "0 avx2 1 8 ${v3}" "0 avx2 8 1 ${v3}"
+    "0 portable 1 1 ${v1}" "0 scalar 1 1 ${v3}" "0 avx2 1 8 ${v3}" "0 avx2 8 1 ${v3}"
     "0 avx512 1 8 ${v4}" "0 avx512 16 1 ${v4}")
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   set(PARITAS_ALL_VARIANTS "1 portable 1 1" "1 scalar 1 1" "1 neon 1 2" "1 neon 2 1" "0 portable 1 1" "0 scalar 1 1" "0 neon 1 4" "0 neon 4 1")

@@ -35,7 +35,9 @@ extern "C++" template <typename Record> inline Record paritas_init()
 extern "C" {
 #endif
 
-#if defined(PARITAS_BUILDING) && defined(__GNUC__)
+#if defined(PARITAS_BUILDING) && defined(_WIN32)
+#define PARITAS_API __declspec(dllexport)
+#elif defined(PARITAS_BUILDING) && defined(__GNUC__)
 #define PARITAS_API __attribute__((visibility("default")))
 #else
 #define PARITAS_API

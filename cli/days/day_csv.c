@@ -1,5 +1,5 @@
 /* day_csv.c: tables as text (RFC 4180, lines end in LF), after `# ` provenance. */
-#define _POSIX_C_SOURCE 200809L
+#include "base/platform.h"
 #include "days/day_columns.h"
 #include "output.h"
 
@@ -137,7 +137,7 @@ paritas_status provenance_read(paritas_context *context, const char *path,
                                struct paritas_workspace **document)
 {
     *document = NULL;
-    FILE *file = fopen(path, "rb");
+    FILE *file = platform_open_stream(path, "rb");
     if (!file && errno == ENOENT) return PARITAS_OK;
     if (!file) return paritas_fail(context, PARITAS_UNREADABLE, "%s: %s", path, strerror(errno));
     struct text text;

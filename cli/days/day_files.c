@@ -1,15 +1,13 @@
 /* day_files.c: finds day files and sorts them into days. */
-#define _POSIX_C_SOURCE 200809L
 #include "days/day_files.h"
 #include "days/day_provenance.h"
+#include "base/platform.h"
 #include "er/er.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const struct option options_days[] = {
     {"--year", OPTION_COUNT, "YYYY", "only day files of this year"},
@@ -107,9 +105,10 @@ static int by_date_and_path(const void *a, const void *b)
 /* Equal bytes? An unreadable file equals none; its day reports why. */
 static bool same_bytes(paritas_context *context, const char *one, const char *other)
 {
-    struct stat first, second;
+    struct platform_info first, second;
     char digests[2][65];
-    if (stat(one, &first) != 0 || stat(other, &second) != 0 || first.st_size != second.st_size) return false;
+    if (!platform_info(one, &first) || !platform_info(other, &second) || first.size != second.size)
+        return false;
     return file_digest(context, one, digests[0]) == PARITAS_OK &&
            file_digest(context, other, digests[1]) == PARITAS_OK && strcmp(digests[0], digests[1]) == 0;
 }
@@ -181,9 +180,9 @@ paritas_status days_find(struct session *session, struct days *days)
     if (date > 31) return usage_failure(session, "--day takes a whole number from 1 to 31");
     struct search search = {.session = session, .year = (int)year, .month = (int)month, .day = (int)date};
     for (size_t i = 0; i < arguments->n_operands; i++) {
-        struct stat info;
+        struct platform_info info;
         const char *path = arguments->operands[i];
-        const bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+        const bool folder = platform_info(path, &info) && info.kind == PLATFORM_FOLDER;
         TRY((folder ? add_folder : add_given)(&search, path));
     }
     if (search.n == 0) return none_found(session);
@@ -199,22 +198,22 @@ uint64_t day_first_sweep(const struct day *day)
 
 paritas_status make_folder(struct session *session, const char *folder)
 {
-    struct stat info;
+    struct platform_info info;
     char *path = copied(session, folder, strlen(folder));
     TRY(allocated(session));
-    for (char *at = path;; *at = '/') {
-        at += strspn(at, "/");
-        at += strcspn(at, "/");
-        const bool last = at[strspn(at, "/")] == '\0';
+    for (char *at = path; *at;) {
+        while (platform_is_separator(*at)) at++;
+        while (*at && !platform_is_separator(*at)) at++;
+        const char separator = *at;
         *at = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        if (!platform_make_folder(path))
             return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be made: %s", path,
                                 strerror(errno));
-        if (last) break;
+        *at = separator;
     }
-    if (stat(folder, &info) != 0 || !S_ISDIR(info.st_mode))
+    if (!platform_info(folder, &info) || info.kind != PLATFORM_FOLDER)
         return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: is no folder", folder);
-    if (access(folder, W_OK | X_OK) != 0)
+    if (!platform_writable(folder))
         return paritas_fail(session->context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", folder,
                             strerror(errno));
     return PARITAS_OK;

@@ -1,8 +1,8 @@
 /* day_npz.c: ZIP archives (PKWARE APPNOTE 6.3) of stored NPY 1.0 arrays (NumPy enhancement proposal 1).
  *
  *   local header, name, array │ ... │ directory: header, name │ ... │ end of the directory */
-#define _POSIX_C_SOURCE 200809L
 #include "base/crc32.h"
+#include "base/platform.h"
 #include "base/utf8.h"
 #include "days/day_columns.h"
 #include "output.h"
@@ -259,7 +259,7 @@ paritas_status npz_provenance(paritas_context *context, const char *path, struct
 
 static void read_bytes(paritas_context *context, const char *path, char **bytes, size_t *length)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = platform_open_stream(path, "rb");
     *bytes = NULL;
     if (!file) return;
     const long end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;

@@ -1,21 +1,19 @@
 /* day_provenance.c: digests and comparison of provenances. */
-#define _POSIX_C_SOURCE 200809L
 #include "days/day_provenance.h"
 #include "base/digest.h"
+#include "base/platform.h"
 #include "base/utf8.h"
 #include "sorting.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 paritas_status file_digest(paritas_context *context, const char *path, char hex[65])
 {
     char piece[1 << 14];
     struct sha256 digest;
-    FILE *file = fopen(path, "rb");
+    FILE *file = platform_open_stream(path, "rb");
     if (!file)
         return paritas_fail(context, PARITAS_UNREADABLE, "%s: cannot be read: %s", path, strerror(errno));
     sha256_open(&digest);
@@ -31,16 +29,16 @@ paritas_status file_digest(paritas_context *context, const char *path, char hex[
 /* Sorted, without subfolders; in the arena. */
 static paritas_status names_in(struct session *session, const char *folder, size_t *n, const char ***names)
 {
-    DIR *entries = opendir(folder);
+    struct platform_folder *entries = platform_folder_open(folder);
     if (!entries)
         return paritas_fail(session->context, PARITAS_UNREADABLE, "%s: cannot be read: %s", folder,
                             strerror(errno));
-    for (const struct dirent *entry; (entry = readdir(entries));) {
-        if (entry->d_name[0] == '.') continue;
+    for (const char *name; (name = platform_folder_next(entries));) {
+        if (name[0] == '.') continue;
         *names = grown(session, *names, *n, sizeof **names);
-        if (*names) (*names)[(*n)++] = copied(session, entry->d_name, strlen(entry->d_name));
+        if (*names) (*names)[(*n)++] = copied(session, name, strlen(name));
     }
-    closedir(entries);
+    platform_folder_close(entries);
     TRY(allocated(session));
     sort_texts(*n, *names);
     return PARITAS_OK;
@@ -55,10 +53,10 @@ paritas_status folder_digest(struct session *session, const char *folder, char h
     TRY(names_in(session, folder, &n, &names));
     sha256_open(&digest);
     for (size_t i = 0; i < n; i++) {
-        struct stat info;
+        struct platform_info info;
         char path[4096];
         if (snprintf(path, sizeof path, "%s/%s", folder, names[i]) >= (int)sizeof path ||
-            stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+            !platform_info(path, &info) || info.kind != PLATFORM_FILE)
             continue;
         TRY(file_digest(session->context, path, one));
         sha256_append(&digest, names[i], strlen(names[i]) + 1);
@@ -66,12 +64,6 @@ paritas_status folder_digest(struct session *session, const char *folder, char h
     }
     sha256_close(&digest, hex);
     return PARITAS_OK;
-}
-
-const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 void write_path(struct writer *writer, const char *key, const char *path)
@@ -108,8 +100,8 @@ static void append_value(struct text *out, const struct json *node)
 }
 
 /* Returns true. */
-static bool tell(struct text *difference, const char *name, const struct json *found,
-                 const struct json *wanted)
+static bool tell_difference(struct text *difference, const char *name, const struct json *found,
+                            const struct json *wanted)
 {
     text_format(difference, "%s is ", name);
     append_value(difference, found);
@@ -135,9 +127,9 @@ static bool options_differ(const struct json *found, const struct json *wanted, 
 {
     const struct json *other = first_other(wanted, found, false);
     if (!other) other = first_other(wanted, found, true);
-    if (other) return tell(difference, other->key, json_get(found, other->key), other);
+    if (other) return tell_difference(difference, other->key, json_get(found, other->key), other);
     other = first_other(found, wanted, true);
-    return other && tell(difference, other->key, other, NULL);
+    return other && tell_difference(difference, other->key, other, NULL);
 }
 
 static bool inputs_differ(const struct json *there, const struct json *here, struct text *difference)
@@ -160,7 +152,8 @@ bool provenance_differs(const struct json *found, const struct json *wanted, str
     } single[] = {{"paritas", "the version of paritas"}, {"command", "command"}};
     for (size_t i = 0; i < COUNT_OF(single); i++) {
         const struct json *there = json_get(found, single[i].key), *here = json_get(wanted, single[i].key);
-        if (!there || !json_equal(there, here)) return tell(difference, single[i].name, there, here);
+        if (!there || !json_equal(there, here))
+            return tell_difference(difference, single[i].name, there, here);
     }
     const struct json *options = json_get(found, "options");
     if (!json_is(options, JSON_OBJECT)) {

@@ -14,8 +14,6 @@
 paritas_status file_digest(paritas_context *context, const char *path, char hex[65]);
 /* Of names and digests of its files. */
 paritas_status folder_digest(struct session *session, const char *folder, char hex[65]);
-/* Without folders: the digest identifies a file. */
-const char *file_name(const char *path);
 /* Replaces invalid UTF-8 by '?'. */
 void write_path(struct writer *writer, const char *key, const char *path);
 

@@ -1,6 +1,7 @@
 /* day_run.c: runs days: read, fit, write tables. */
 #define _POSIX_C_SOURCE 200809L
 #include "days/day_run.h"
+#include "base/platform.h"
 #include "days/day_provenance.h"
 #include "table.h"
 
@@ -8,7 +9,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 const struct option options_tables[] = {
     {"--output-folder", OPTION_TEXT, "DIR", "the tables are written there; made where it is not there",
@@ -281,7 +281,7 @@ static paritas_status write_tables(struct state *state, const struct day *day, c
         else if (status == PARITAS_OK)
             status = columns_unwritable(context, paths[i]);
     }
-    for (int i = 0; i < named && status != PARITAS_OK; i++) unlink(paths[i]);
+    for (int i = 0; i < named && status != PARITAS_OK; i++) platform_remove(paths[i]);
     return status;
 }
 
@@ -346,7 +346,8 @@ static paritas_status write_inputs(struct state *state, struct writer *writer, c
     const struct day_file *file;
     for (size_t i = 0; status == PARITAS_OK && (file = input_of(state->sources, day, i)); i++) {
         write_object(writer, NULL, false);
-        write_path(writer, "file", file_name(file->path));
+        /* without folders: the digest identifies a file */
+        write_path(writer, "file", platform_file_name(file->path));
         if (i >= day->n) status = file_digest(state->session->context, file->path, digest);
         write_string(writer, "sha256", i < day->n ? sweeps->files[i].digest : digest);
         if (i < day->n) write_share(writer, &sweeps->files[i]);

@@ -1,12 +1,11 @@
 /* day_sweeps.c: reads days, geometry and masks. */
-#define _POSIX_C_SOURCE 200809L
 #include "days/day_sweeps.h"
+#include "base/platform.h"
 #include "days/day_provenance.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define ROWS PARITAS_SWEEP_ROWS
 #define CELLS PARITAS_SWEEP_CELLS
@@ -58,8 +57,7 @@ static paritas_status open_table(struct session *session, const char *path, cons
 static paritas_status open_named(struct session *session, const char *option, const char *takes,
                                  const char *path, const char *column, paritas_er_geometry **table)
 {
-    struct stat info;
-    if (stat(path, &info) != 0)
+    if (!platform_exists(path))
         return usage_failure(session, "%s takes %s or a file; there is no file '%s'", option, takes, path);
     return open_table(session, path, column, table);
 }
@@ -88,10 +86,10 @@ static paritas_status add_mag(struct session *session, struct sources *sources, 
 static paritas_status open_mags(struct session *session, struct sources *sources)
 {
     const char *path = option_text(session, "--mag");
-    struct stat info;
+    struct platform_info info;
     paritas_er_files *found = NULL;
     if (!path) return PARITAS_OK;
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
+    if (!platform_info(path, &info) || info.kind != PLATFORM_FOLDER) {
         paritas_er_mag *mag;
         TRY(paritas_er_mag_read(session->context, path, &mag)); /* a wrong file is told at once */
         paritas_er_mag_free(mag);
@@ -197,14 +195,14 @@ paritas_status sources_check_days(struct session *session, const struct sources 
 static paritas_status describe_file(struct session *session, struct writer *writer, const char *key,
                                     const char *path, const char *otherwise)
 {
-    struct stat info;
+    struct platform_info info;
     char labelled[80] = "sha256:";
     if (!path) {
         write_string(writer, key, otherwise);
         return PARITAS_OK;
     }
     char *hex = labelled + strlen(labelled);
-    const bool folder = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+    const bool folder = platform_info(path, &info) && info.kind == PLATFORM_FOLDER;
     TRY(folder ? folder_digest(session, path, hex) : file_digest(session->context, path, hex));
     write_string(writer, key, labelled);
     return PARITAS_OK;

@@ -1,22 +1,14 @@
 /* device_automatic.c: when and where "auto" runs a launch. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "device/device_automatic.h"
+#include "base/platform.h"
 #include "device/device_plain.h"
 #include "device/probe.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #define TRIED_OF_A_KIND 8        /* CPUs and devices without f64 may come first */
 #define PROBE_MILLISECONDS 30000 /* a kernel may be compiled */
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void run_on(struct device_automatic *automatic, const struct paritas_device *device)
 {
@@ -138,9 +130,9 @@ static bool accelerated(paritas_context *context, struct paritas_device *cpu, st
 {
     struct device_automatic *automatic = cpu->automatic;
     struct paritas_device *accelerator = automatic->accelerator;
-    const double before = seconds_now();
+    const double before = platform_seconds();
     *status = plain_launch(context, accelerator, model, launch);
-    const double seconds = seconds_now() - before;
+    const double seconds = platform_seconds() - before;
     if (*status == PARITAS_OK && kind->accelerated++ > 0 && seconds > 0.0)
         kind->accelerator_rate = launch->rows / seconds;
     if (*status == PARITAS_OK && kind->accelerator_rate > kind->cpu_rate &&
@@ -168,9 +160,9 @@ paritas_status automatic_launch(paritas_context *context, struct paritas_device 
         kind->cpu_rate > 0.0 && (kind->accelerator_rate == 0.0 || kind->accelerator_rate > kind->cpu_rate);
     if (automatic->accelerator && wanted && accelerated(context, device, kind, model, launch, &status))
         return status;
-    const double before = seconds_now();
+    const double before = platform_seconds();
     status = plain_launch(context, device, model, launch);
-    const double seconds = seconds_now() - before;
+    const double seconds = platform_seconds() - before;
     automatic->seconds += seconds;
     if (status == PARITAS_OK && seconds > 0.0) kind->cpu_rate = launch->rows / seconds;
     if (status == PARITAS_OK && !automatic->searched && automatic->seconds > AUTOMATIC_SECONDS)

@@ -1,4 +1,4 @@
-/* dynamic_library.h: opens vendors' libraries at run time. Needs only this folder.
+/* dynamic_library.h: opens vendors' libraries at run time. Needs only this folder and base.
  *
  * A list X(return type, name, parameters) makes a struct of function pointers and the names to find:
  *
@@ -8,7 +8,8 @@
 #ifndef PARITAS_DEVICE_DYNAMIC_LIBRARY_H
 #define PARITAS_DEVICE_DYNAMIC_LIBRARY_H
 
-#include <dlfcn.h>
+#include "base/platform.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -18,26 +19,20 @@
 /* NULL: not installed. Never closed: drivers keep threads and handlers running in it. */
 static inline void *library_open(const char *name)
 {
-    int flags = RTLD_NOW | RTLD_LOCAL;
-#if defined(RTLD_NODELETE)
-    flags |= RTLD_NODELETE;
-#endif
-    return dlopen(name, flags);
+    return platform_library_open(name);
 }
 
 /* Whether something in this process, or Paritas itself, has opened it. */
 static inline bool library_is_open(const char *name)
 {
-    void *library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (library) dlclose(library);
-    return library != NULL;
+    return platform_library_is_open(name);
 }
 
 /* Address into the pointer of `size` bytes at `function` (ISO C has no other conversion). False: not
  * found. */
 static inline bool library_find(void *library, const char *name, void *function, size_t size)
 {
-    void *address = dlsym(library, name);
+    void *address = platform_library_find(library, name);
     if (address) memcpy(function, &address, size);
     return address != NULL;
 }

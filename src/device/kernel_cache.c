@@ -1,14 +1,11 @@
 /* kernel_cache.c: files of 8 bytes of format, 64 hex digits of the rest's SHA-256, the binary. */
-#define _POSIX_C_SOURCE 200809L /* mkstemp */
 #include "device/kernel_cache.h"
 #include "base/json.h"
+#include "base/platform.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FORMAT "paritas1"
 #define HEADER (sizeof FORMAT - 1 + 64)
@@ -44,16 +41,12 @@ static char *path_of(paritas_context *context, const char *key, const char *endi
 void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
 {
     char *path = path_of(context, key, "");
-    struct stat found;
-    /* O_NONBLOCK: a pipe would block for ever */
-    const int descriptor = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    struct platform_info found;
+    /* a pipe would block for ever */
+    const bool is_file = path && platform_info(path, &found) && found.kind == PLATFORM_FILE;
+    FILE *file = is_file ? platform_open_stream(path, "rb") : NULL;
     paritas_release(&context->allocator, path);
-    if (descriptor < 0) return NULL;
-    FILE *file = fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) ? fdopen(descriptor, "rb") : NULL;
-    if (!file) {
-        close(descriptor);
-        return NULL;
-    }
+    if (!file) return NULL;
     char header[HEADER], hex[65];
     char *binary = NULL;
     bool good = fread(header, 1, HEADER, file) == HEADER && memcmp(header, FORMAT, sizeof FORMAT - 1) == 0;
@@ -78,10 +71,11 @@ void *kernel_cache_read(paritas_context *context, const char *key, size_t *size)
 static void make_folders(char *path)
 {
     for (char *c = path + 1; *c; c++) {
-        if (*c != '/') continue;
+        if (!platform_is_separator(*c)) continue;
+        const char separator = *c;
         *c = '\0';
-        mkdir(path, 0777);
-        *c = '/';
+        platform_make_folder(path);
+        *c = separator;
     }
 }
 
@@ -91,17 +85,13 @@ void kernel_cache_write(paritas_context *context, const char *key, const void *b
     char hex[65];
     if (path && temporary) {
         make_folders(temporary);
-        const int descriptor = mkstemp(temporary);
-        FILE *file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-        if (file) {
+        const int file = platform_open_temporary(temporary);
+        if (file >= 0) {
             sha256_of_bytes(binary, size, hex);
-            bool good = fwrite(FORMAT, 1, sizeof FORMAT - 1, file) == sizeof FORMAT - 1 &&
-                        fwrite(hex, 1, 64, file) == 64 && fwrite(binary, 1, size, file) == size;
-            good = fclose(file) == 0 && good;
-            if (!good || rename(temporary, path) != 0) unlink(temporary);
-        } else if (descriptor >= 0) {
-            close(descriptor);
-            unlink(temporary);
+            bool good = platform_write(file, FORMAT, sizeof FORMAT - 1) && platform_write(file, hex, 64) &&
+                        platform_write(file, binary, size);
+            good = platform_close(file, false) && good;
+            if (!good || !platform_rename(temporary, path)) platform_remove(temporary);
         }
     }
     paritas_release(&context->allocator, path);

@@ -1,8 +1,9 @@
 /* probe.c: a child process that tries a driver. */
 #define _GNU_SOURCE /* pipe2, sigaction */
 #include "device/probe.h"
+#include "base/platform.h"
 
-#if defined(__APPLE__) /* its frameworks do not work in a child without exec */
+#if !PLATFORM_FORKS
 
 enum probe_end probe_run(paritas_context *context, struct probe *probe,
                          void (*work)(paritas_context *context, struct probe *probe))

@@ -2,13 +2,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "er/er_input.h"
 
-#include <dirent.h>
+#include "base/platform.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #define DEEPEST 16 /* nested folders */
 
@@ -20,7 +19,7 @@ static bool ends_with(const char *name, const char *ending)
 
 int er_name_date(const char *path, const char *kind)
 {
-    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
+    const char *const name = platform_file_name(path);
     if (!ends_with(name, ".tab") && !ends_with(name, ".tab.gz")) return 0;
     for (const char *at = name; *at; at++) {
         if (strncasecmp(at, kind, 2) != 0) continue;
@@ -110,8 +109,7 @@ struct dated {
     int date;
 };
 struct folder {
-    dev_t device;
-    ino_t inode;
+    uint64_t volume, number;
 };
 
 struct files {
@@ -159,23 +157,25 @@ char *er_path(struct arena *arena, const char *folder, const char *name)
 {
     const size_t length = strlen(folder), room = length + strlen(name) + 2;
     char *path = arena_allocate(arena, room);
-    if (path) snprintf(path, room, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", name);
+    if (path)
+        snprintf(path, room, "%s%s%s", folder, length && platform_is_separator(folder[length - 1]) ? "" : "/",
+                 name);
     return path;
 }
 
 /* first: not entered before. */
-static paritas_status enter(paritas_context *context, struct files *files, const struct stat *folder,
+static paritas_status enter(paritas_context *context, struct files *files, const struct platform_info *folder,
                             bool *first)
 {
     *first = false;
     for (size_t k = 0; k < files->n_entered; k++)
-        if (files->entered[k].device == folder->st_dev && files->entered[k].inode == folder->st_ino)
+        if (files->entered[k].volume == folder->volume && files->entered[k].number == folder->number)
             return PARITAS_OK;
     struct folder *entered =
         er_grow(context, files->entered, files->n_entered, &files->entered_room, 64, sizeof *entered);
     if (!entered) return PARITAS_OUT_OF_MEMORY;
     files->entered = entered;
-    files->entered[files->n_entered++] = (struct folder){folder->st_dev, folder->st_ino};
+    files->entered[files->n_entered++] = (struct folder){folder->volume, folder->number};
     *first = true;
     return PARITAS_OK;
 }
@@ -183,26 +183,25 @@ static paritas_status enter(paritas_context *context, struct files *files, const
 static paritas_status search(paritas_context *context, struct files *files, const char *folder,
                              unsigned depth)
 {
-    DIR *entries = opendir(folder);
+    struct platform_folder *entries = platform_folder_open(folder);
     if (!entries) return er_unreadable(context, folder);
     paritas_status status = PARITAS_OK;
-    errno = 0;
-    for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL; errno = 0) {
-        struct stat found;
-        const int date = er_name_date(entry->d_name, files->kind);
-        if (entry->d_name[0] == '.' || fstatat(dirfd(entries), entry->d_name, &found, 0) != 0) continue;
-        if (S_ISDIR(found.st_mode)) {
+    for (const char *name; !status && (name = platform_folder_next(entries)) != NULL;) {
+        struct platform_info found;
+        const int date = er_name_date(name, files->kind);
+        if (name[0] == '.' || !platform_folder_info(entries, name, &found)) continue;
+        if (found.kind == PLATFORM_FOLDER) {
             bool first = false;
             if (depth < DEEPEST) status = enter(context, files, &found, &first);
             if (status || !first) continue;
-            const char *path = er_path(&files->paths, folder, entry->d_name);
+            const char *path = er_path(&files->paths, folder, name);
             status = path ? search(context, files, path, depth + 1) : paritas_fail_memory(context);
         } else if (date && wanted(files, date)) {
-            status = add(context, files, er_path(&files->paths, folder, entry->d_name), date);
+            status = add(context, files, er_path(&files->paths, folder, name), date);
         }
     }
     if (!status && errno) status = er_unreadable(context, folder);
-    closedir(entries);
+    platform_folder_close(entries);
     return status;
 }
 
@@ -237,12 +236,12 @@ paritas_status paritas_er_find(paritas_context *context, const char *path, int y
 paritas_status er_find_kind(paritas_context *context, const char *path, const char *kind, int year, int month,
                             int day, paritas_er_files **out)
 {
-    struct stat found;
+    struct platform_info found;
     *out = NULL;
     if (year < 0 || year > 9999 || month < 0 || month > 12 || day < 0 || day > 31)
         return paritas_refuse(context, "year, month, day: %d-%d-%d is no date, nor a part of one", year,
                               month, day);
-    if (stat(path, &found) != 0) return er_unreadable(context, path);
+    if (!platform_info(path, &found)) return er_unreadable(context, path);
     struct files *files = paritas_allocate_clear(context, 1, sizeof *files);
     if (!files) return paritas_fail_memory(context);
     arena_open(&files->paths, &context->allocator);
@@ -252,7 +251,7 @@ paritas_status er_find_kind(paritas_context *context, const char *path, const ch
     files->day = day;
     paritas_status status = PARITAS_OK;
     const int date = er_name_date(path, kind);
-    if (S_ISDIR(found.st_mode)) {
+    if (found.kind == PLATFORM_FOLDER) {
         bool first;
         status = enter(context, files, &found, &first);
         if (!status) status = search(context, files, path, 0);

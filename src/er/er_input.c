@@ -1,10 +1,10 @@
 /* er_input.c: plain and gzip files, told apart by their first bytes. */
 #define _POSIX_C_SOURCE 200809L
 #include "er/er_input.h"
+#include "base/platform.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static size_t read_file(void *user, void *out, size_t room)
 {
@@ -20,10 +20,10 @@ paritas_status er_input_open(paritas_context *context, const char *path, struct 
                              struct er_input *input)
 {
     *input = (struct er_input){.context = context, .path = path, .digest = digest};
-    input->file = fopen(path, "rbe");
+    input->file = platform_open_stream(path, "rb");
     if (!input->file) return er_unreadable(context, path);
-    struct stat about;
-    if (fstat(fileno(input->file), &about) == 0 && about.st_size > 0) input->size = (uint64_t)about.st_size;
+    struct platform_info about;
+    if (platform_info_open(fileno(input->file), &about)) input->size = about.size;
     input->n_head = fread(input->head, 1, sizeof input->head, input->file);
     if (input->n_head < 2 || memcmp(input->head, "\x1f\x8b", 2) != 0) return PARITAS_OK;
     input->gunzip = gunzip_open(context, read_file, input);

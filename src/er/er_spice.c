@@ -6,8 +6,8 @@
 #include "er/er.h"
 
 #include "base/host_math.h"
+#include "base/platform.h"
 #include "device/dynamic_library.h"
-#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -109,14 +109,13 @@ static paritas_status add_kernel(paritas_context *context, struct paritas_er_spi
 
 static paritas_status list_kernels(paritas_context *context, struct paritas_er_spice *s, const char *folder)
 {
-    DIR *entries = opendir(folder);
+    struct platform_folder *entries = platform_folder_open(folder);
     if (!entries) return er_unreadable(context, folder);
     paritas_status status = PARITAS_OK;
-    errno = 0;
-    for (const struct dirent *entry; !status && (entry = readdir(entries)) != NULL; errno = 0)
-        if (is_kernel(entry->d_name)) status = add_kernel(context, s, folder, entry->d_name);
+    for (const char *name; !status && (name = platform_folder_next(entries)) != NULL;)
+        if (is_kernel(name)) status = add_kernel(context, s, folder, name);
     if (!status && errno) status = er_unreadable(context, folder);
-    closedir(entries);
+    platform_folder_close(entries);
     if (!status && s->n == 0)
         status = paritas_fail(context, PARITAS_INVALID_INPUT,
                               "%s: there are no SPICE kernels (bsp, tpc, tls)", folder);
@@ -162,7 +161,7 @@ void paritas_er_spice_close(paritas_er_spice *s)
         s->unload(s->kernels[--s->loaded]);
         has_failed(s, ignored);
     }
-    if (s->library) dlclose(s->library);
+    if (s->library) platform_library_close(s->library);
     paritas_release(&allocator, s->kernels);
     arena_free(&s->paths);
     paritas_release(&allocator, s);

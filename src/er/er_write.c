@@ -7,10 +7,10 @@
 #include "er/er_number.h"
 
 #include "base/json.h"
+#include "base/platform.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define FLUSH_AT ((size_t)1 << 20)
 #define FLUX_DIGITS 4
@@ -219,19 +219,19 @@ paritas_status paritas_er_write(paritas_context *context, const char *path, cons
          *temporary = paritas_allocate(context, length + sizeof ".part", 1);
     paritas_status status = buffer && temporary ? PARITAS_OK : paritas_fail_memory(context);
     FILE *file = NULL;
-    struct stat about;
-    const bool in_place = stat(path, &about) == 0 && !S_ISREG(about.st_mode); /* a device stays one */
+    struct platform_info about;
+    const bool in_place = platform_info(path, &about) && about.kind != PLATFORM_FILE; /* a device stays one */
     if (!status) {
         /* temporary name until whole: no half days */
         memcpy(temporary, path, length + 1);
         if (!in_place) memcpy(temporary + length, ".part", sizeof ".part");
-        file = fopen(temporary, "wb");
+        file = platform_open_stream(temporary, "wb");
         if (!file) status = er_unwritable(context, temporary);
     }
     if (!status) status = write_rows(context, file, temporary, buffer, day, exact != 0);
     if (file && fclose(file) != 0 && !status) status = er_unwritable(context, temporary);
-    if (!status && !in_place && rename(temporary, path) != 0) status = er_unwritable(context, path);
-    if (status && file && !in_place) remove(temporary);
+    if (!status && !in_place && !platform_rename(temporary, path)) status = er_unwritable(context, path);
+    if (status && file && !in_place) platform_remove(temporary);
     paritas_release(&context->allocator, buffer);
     paritas_release(&context->allocator, temporary);
     return status;

@@ -1,11 +1,11 @@
 /* context_open.c: opens and closes contexts. */
 #include "device/device.h"
+#include "base/platform.h"
 #include "base/sized.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void *malloc_allocate(void *user, size_t size)
 {
@@ -44,8 +44,7 @@ static paritas_status take_options(struct paritas_context *opened, const paritas
         if (!opened->cache) return paritas_fail_memory(opened);
         memcpy(opened->cache, options->cache, strlen(options->cache) + 1);
     }
-    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    opened->threads = options->threads ? options->threads : processors > 0 ? (unsigned)processors : 1;
+    opened->threads = options->threads ? options->threads : platform_processors();
     if (opened->threads > 256) opened->threads = 256;
     return PARITAS_OK;
 }
@@ -105,16 +104,11 @@ static paritas_status open_host(struct paritas_context *opened, const paritas_op
 const char *paritas_cache_folder(const char *paritas_cache, const char *xdg_cache_home, const char *home,
                                  size_t room, char *path)
 {
-#if defined(__APPLE__)
-    static const char below[] = "/Library/Caches";
-#else
-    static const char below[] = "/.cache";
-#endif
-    const bool xdg = xdg_cache_home && xdg_cache_home[0] == '/';
-    const char *const base = xdg ? xdg_cache_home : home && home[0] == '/' ? home : NULL;
+    const bool xdg = xdg_cache_home && platform_is_absolute(xdg_cache_home);
+    const char *const base = xdg ? xdg_cache_home : home && platform_is_absolute(home) ? home : NULL;
     if (!path || !(paritas_cache ? *paritas_cache : base != NULL)) return NULL;
     const int length = paritas_cache ? snprintf(path, room, "%s", paritas_cache)
-                                     : snprintf(path, room, "%s%s/paritas", base, xdg ? "" : below);
+                                     : snprintf(path, room, "%s%s/paritas", base, xdg ? "" : PLATFORM_CACHES);
     return length >= 0 && (size_t)length < room ? path : NULL;
 }
 

@@ -1,15 +1,10 @@
 /* database.c: connections, statements, errors and the lock of a store. */
-#define _DEFAULT_SOURCE /* flock, realpath */
 #include "store/database.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Longest wait for another program's lock (a reader that sets the log up or down). */
 #define PATIENCE_MS 5000
@@ -149,18 +144,21 @@ paritas_status database_integer(struct database *database, const char *text, sql
     return status;
 }
 
-paritas_status database_path(paritas_context *context, const char *name, char real[PATH_MAX])
+paritas_status database_path(paritas_context *context, const char *name, char real[PLATFORM_PATH_MAX])
 {
-    if (realpath(name, real)) return PARITAS_OK;
+    if (platform_real_path(name, real)) return PARITAS_OK;
     if (errno == ENOENT && name[0] != '\0') {
-        const char *slash = strrchr(name, '/'), *file = slash ? slash + 1 : name;
-        char folder[PATH_MAX];
-        const int length = slash ? snprintf(folder, sizeof folder, "%.*s", (int)(file - name), name)
-                                 : snprintf(folder, sizeof folder, ".");
-        if (length > 0 && length < (int)sizeof folder && realpath(folder, real)) {
+        const char *file = platform_file_name(name);
+        char *folder = platform_folder_of(name);
+        const bool found = folder && platform_real_path(folder, real);
+        const int error = errno;
+        free(folder);
+        errno = error;
+        if (found) {
             const size_t used = strlen(real);
-            if (used + strlen(file) + 2 <= PATH_MAX && file[0] != '\0') {
-                snprintf(real + used, PATH_MAX - used, "%s%s", used > 1 ? "/" : "", file);
+            if (used + strlen(file) + 2 <= PLATFORM_PATH_MAX && file[0] != '\0') {
+                snprintf(real + used, PLATFORM_PATH_MAX - used, "%s%s",
+                         platform_is_separator(real[used - 1]) ? "" : "/", file);
                 return PARITAS_OK;
             }
             errno = file[0] == '\0' ? EISDIR : ENAMETOOLONG;
@@ -169,55 +167,35 @@ paritas_status database_path(paritas_context *context, const char *name, char re
     return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be written: %s", name, strerror(errno));
 }
 
-static bool in_use(int error)
-{
-    return error == EWOULDBLOCK || error == EAGAIN;
-}
-
 paritas_status lock_take(paritas_context *context, const char *name, const char *real,
                          struct store_lock *lock)
 {
     snprintf(lock->path, sizeof lock->path, "%s-lock", real);
-    for (;;) {
-        lock->file = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (lock->file < 0)
-            return paritas_fail(context, PARITAS_UNWRITABLE, "%s: its lock, %s, cannot be made: %s", name,
-                                lock->path, strerror(errno));
-        if (flock(lock->file, LOCK_EX | LOCK_NB) != 0) {
-            const int error = errno;
-            close(lock->file);
-            lock->file = -1;
-            if (error == EINTR) continue;
-            if (in_use(error))
-                return paritas_fail(context, PARITAS_UNWRITABLE, "%s: is in use by another process", name);
-            return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be locked: %s", name,
-                                strerror(error));
-        }
-        /* the last holder may have removed the file between our open and lock: then nobody else finds it */
-        struct stat held, there;
-        if (fstat(lock->file, &held) == 0 && stat(lock->path, &there) == 0 && held.st_dev == there.st_dev &&
-            held.st_ino == there.st_ino)
-            return PARITAS_OK;
-        close(lock->file);
+    switch (platform_lock_take(lock->path, &lock->file)) {
+    case PLATFORM_LOCK_TAKEN:
+        return PARITAS_OK;
+    case PLATFORM_LOCK_IN_USE:
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: is in use by another process", name);
+    case PLATFORM_LOCK_NOT_MADE:
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: its lock, %s, cannot be made: %s", name,
+                            lock->path, strerror(errno));
+    default:
+        return paritas_fail(context, PARITAS_UNWRITABLE, "%s: cannot be locked: %s", name, strerror(errno));
     }
 }
 
 void lock_drop(struct store_lock *lock)
 {
     if (lock->file < 0) return;
-    unlink(lock->path); /* before unlocking, see lock_take */
-    close(lock->file);
+    platform_lock_drop(lock->path, lock->file);
     lock->file = -1;
 }
 
 paritas_status lock_check(paritas_context *context, const char *name, const char *real)
 {
-    char path[PATH_MAX + 8];
+    char path[PLATFORM_PATH_MAX + 8];
     snprintf(path, sizeof path, "%s-lock", real);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return PARITAS_OK;
-    const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && in_use(errno);
-    close(file);
-    return held ? paritas_fail(context, PARITAS_UNREADABLE, "%s: is in use by another process", name)
-                : PARITAS_OK;
+    return platform_lock_is_held(path)
+               ? paritas_fail(context, PARITAS_UNREADABLE, "%s: is in use by another process", name)
+               : PARITAS_OK;
 }

@@ -3,12 +3,8 @@
 #define PARITAS_STORE_DATABASE_H
 
 #include "base/context.h"
-#include <limits.h>
+#include "base/platform.h"
 #include <sqlite3.h>
-
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 
 #define STORE_APPLICATION 0x50544f59 /* "PTOY" */
 #define STORE_FORMAT 1
@@ -51,12 +47,12 @@ paritas_status database_integer(struct database *database, const char *text, sql
 paritas_status database_fail(struct database *database);
 
 /* The absolute path, links resolved. The file need not exist, its folder must; else UNWRITABLE. */
-paritas_status database_path(paritas_context *context, const char *name, char real[PATH_MAX]);
+paritas_status database_path(paritas_context *context, const char *name, char real[PLATFORM_PATH_MAX]);
 
 /* One run's lock on a store: the file REAL-lock. */
 struct store_lock {
     int file; /* -1: not held */
-    char path[PATH_MAX + 8];
+    char path[PLATFORM_PATH_MAX + 8];
 };
 paritas_status lock_take(paritas_context *context, const char *name, const char *real,
                          struct store_lock *lock);

@@ -1,14 +1,12 @@
 /* store.c: opening stores, their run and facts. */
-#define _POSIX_C_SOURCE 200809L
 #include "store/store_rows.h"
 
 #include "base/json.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const kind_names[] = {[STORE_TESTS] = "tests", [STORE_FITS] = "fits"};
 
@@ -212,18 +210,17 @@ static paritas_status fail_unwritable(struct store *store, const char *reason)
 
 static paritas_status check_writable(struct store *store, const char *real, bool resume, bool *exists)
 {
-    struct stat about;
-    *exists = stat(real, &about) == 0;
-    if (*exists && S_ISDIR(about.st_mode)) return fail_unwritable(store, "it is a directory");
+    struct platform_info about;
+    *exists = platform_info(real, &about);
+    if (*exists && about.kind == PLATFORM_FOLDER) return fail_unwritable(store, "it is a directory");
     if (*exists && !resume) return fail_exists(store);
-    if (*exists && !S_ISREG(about.st_mode))
+    if (*exists && about.kind != PLATFORM_FILE)
         return database_say(&store->database, PARITAS_UNWRITABLE, "cannot be a store: it is no regular file");
-    if (*exists && access(real, W_OK) != 0) return fail_unwritable(store, strerror(errno));
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", real);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = '\0';
-    if (access(folder, W_OK | X_OK) != 0)
+    if (*exists && !platform_writable(real)) return fail_unwritable(store, strerror(errno));
+    char *folder = platform_folder_of(real);
+    const bool writable = folder && platform_writable(folder);
+    free(folder);
+    if (!writable)
         return database_say(&store->database, PARITAS_UNWRITABLE, "cannot be written: its folder: %s",
                             strerror(errno));
     return PARITAS_OK;
@@ -267,7 +264,7 @@ static paritas_status open_for_writing(struct store *store, const char *real, co
 
 static paritas_status open_path(struct store *store, const struct store_run *run, bool resume)
 {
-    char real[PATH_MAX];
+    char real[PLATFORM_PATH_MAX];
     bool exists;
     TRY(database_path(store->database.context, store->database.name, real));
     TRY(check_writable(store, real, resume, &exists));
@@ -275,8 +272,8 @@ static paritas_status open_path(struct store *store, const struct store_run *run
     if (status != PARITAS_OK && !exists && store->lock.file >= 0) {
         /* nothing was committed: leave no empty file for the next try */
         database_close(&store->database);
-        struct stat about;
-        if (stat(real, &about) == 0 && about.st_size == 0) unlink(real);
+        struct platform_info about;
+        if (platform_info(real, &about) && about.size == 0) platform_remove(real);
     }
     return status;
 }
@@ -286,9 +283,9 @@ static paritas_status open_for_reading(struct store *store)
     struct database *database = &store->database;
     paritas_context *context = database->context;
     const char *name = database->name;
-    char real[PATH_MAX];
+    char real[PLATFORM_PATH_MAX];
     bool empty;
-    if (access(name, R_OK) != 0)
+    if (!platform_readable(name))
         return database_say(database, PARITAS_UNREADABLE, "cannot be read: %s", strerror(errno));
     TRY(database_path(context, name, real));
     TRY(database_open(database, context, name, real, DATABASE_READ));

@@ -6,14 +6,11 @@
  *
  * Sorted reading brings equal keys together, which finds doubles. The new file needs no journal: a failure
  * deletes it. */
-#define _POSIX_C_SOURCE 200809L
 #include "store/store_rows.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define SHARD "shard" /* the only entry that differs between shards */
 #define ROWS_BETWEEN_REPORTS 8192
@@ -125,7 +122,7 @@ static paritas_status merge_facts(struct merge *merge, struct store *shard)
 static paritas_status open_shards(struct merge *merge, const char *const *paths)
 {
     for (size_t i = 0; i < merge->n; i++) {
-        char real[PATH_MAX];
+        char real[PLATFORM_PATH_MAX];
         sqlite3_int64 rows;
         struct store **store = &merge->stores[i];
         TRY(store_open_read(merge->context, paths[i], store));
@@ -155,10 +152,9 @@ static paritas_status check_output(paritas_context *context, const char *output,
 {
     static const char *const endings[] = {"", "-wal", "-journal"};
     for (size_t i = 0; i < COUNT_OF(endings); i++) {
-        char path[PATH_MAX + 16];
-        struct stat about;
+        char path[PLATFORM_PATH_MAX + 16];
         snprintf(path, sizeof path, "%s%s", real, endings[i]);
-        if (lstat(path, &about) == 0)
+        if (platform_exists(path))
             return paritas_refuse(context, "%s%s: exists already; the pooled store must be a new file",
                                   output, endings[i]);
     }
@@ -173,20 +169,20 @@ static paritas_status fail_unwritable(struct merge *merge, const char *output)
 
 static paritas_status make_output(struct merge *merge, const char *output, const char *real)
 {
-    char path[PATH_MAX + 16];
+    char path[PLATFORM_PATH_MAX + 16];
     snprintf(path, sizeof path, "%s-merge", real); /* the lock makes it ours */
-    if (unlink(path) != 0 && errno != ENOENT) return fail_unwritable(merge, output);
+    if (!platform_remove(path) && errno != ENOENT) return fail_unwritable(merge, output);
     paritas_status status = fill_pool(merge, output, path);
     store_close(merge->pool);
-    if (status == PARITAS_OK && rename(path, real) != 0) status = fail_unwritable(merge, output);
-    if (status != PARITAS_OK) unlink(path);
+    if (status == PARITAS_OK && !platform_rename(path, real)) status = fail_unwritable(merge, output);
+    if (status != PARITAS_OK) platform_remove(path);
     return status;
 }
 
 static paritas_status merge_all(struct merge *merge, const char *const *paths, const char *output,
                                 struct store_lock *lock)
 {
-    char real[PATH_MAX];
+    char real[PLATFORM_PATH_MAX];
     TRY(open_shards(merge, paths));
     TRY(database_path(merge->context, output, real));
     TRY(lock_take(merge->context, output, real, lock));

@@ -1,6 +1,7 @@
 /* store_rows.c: reads and writes toys bit for bit. */
 #include "store/store_rows.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

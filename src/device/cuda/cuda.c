@@ -45,7 +45,7 @@ static const struct accelerator_code cuda_codes[] = {
 
 /* ---- open and close ---- */
 
-static const char *const drivers[] = {"libcuda.so.1", NULL};
+static const char *const drivers[] = {PLATFORM_NAME("libcuda.so.1", "libcuda.so.1", "nvcuda.dll"), NULL};
 static const char *const functions[] = {CUDA_FUNCTIONS(LIBRARY_NAME) NULL};
 static const struct accelerator_libraries libraries = {
     .names = drivers, .hint = "it comes with NVIDIA's driver", .functions = functions};

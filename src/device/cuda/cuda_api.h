@@ -72,9 +72,13 @@ struct nvrtc_api {
 };
 
 /* Newest first: run-time packages have no unversioned name, NVIDIA's toolkit is in no search path. */
-#define NVRTC_NAMES                                                         \
-    {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", \
-     "/usr/local/cuda/lib64/libnvrtc.so"}
+#define NVRTC_NAMES                                                              \
+    {PLATFORM_NAME("libnvrtc.so.13", "libnvrtc.so.13", "nvrtc64_130_0.dll"),     \
+     PLATFORM_NAME("libnvrtc.so.12", "libnvrtc.so.12", "nvrtc64_120_0.dll"),     \
+     PLATFORM_NAME("libnvrtc.so.11.2", "libnvrtc.so.11.2", "nvrtc64_112_0.dll"), \
+     PLATFORM_NAME("libnvrtc.so", "libnvrtc.so", NULL),                          \
+     PLATFORM_NAME("/usr/local/cuda/lib64/libnvrtc.so", NULL, NULL),             \
+     NULL}
 
 /* Rounds each operation correctly by itself and keeps subnormals; NVRTC contracts by default. */
 #define NVRTC_ROUNDING "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"

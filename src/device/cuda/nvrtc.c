@@ -49,7 +49,7 @@ paritas_status cuda_load_nvrtc(paritas_context *context, const struct accelerato
     const char *device = accelerator->device->name;
     int too_new = 0;
     bool silent = false;
-    for (size_t k = 0; k < COUNT_OF(names); k++) {
+    for (size_t k = 0; names[k]; k++) {
         int oldest = 0;
         void *library = library_open(names[k]);
         if (!library) continue;
@@ -116,8 +116,9 @@ static paritas_status find_embedded(const struct accelerator_build *build, void 
     if (!found->ptx)
         return paritas_fail(build->context, PARITAS_NO_DEVICE,
                             "device '%s': kernel %s in precision %u for blocks of %u threads is not embedded "
-                            "in this build, and there is no NVRTC (libnvrtc.so.13, .12 or .11.2) to compile "
-                            "it%s%s",
+                            "in this build, and there is no NVRTC (" PLATFORM_NAME(
+                                "libnvrtc.so.13, .12 or .11.2", "libnvrtc.so.13, .12 or .11.2",
+                                "nvrtc64_130_0.dll, 120 or 112") ") to compile it%s%s",
                             build->accelerator->device->name, build->entry, build->precision, build->workers,
                             state->nvrtc_unusable ? "; older than 11.2 or newer than the driver: " : "",
                             state->nvrtc_unusable ? state->nvrtc_unusable : "");

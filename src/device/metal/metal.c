@@ -77,20 +77,16 @@ static void metal_leave(struct accelerator *accelerator)
     state->api.objc_autoreleasePoolPop(state->pool);
 }
 
-static const char *const frameworks[] = {
-#if defined(__APPLE__)
-    "/usr/lib/libobjc.A.dylib", "/System/Library/Frameworks/Foundation.framework/Foundation",
-    "/System/Library/Frameworks/Metal.framework/Metal",
-#endif
-    NULL};
+static const char *const frameworks[] = {PLATFORM_NAME(NULL, "/usr/lib/libobjc.A.dylib", NULL),
+                                         "/System/Library/Frameworks/Foundation.framework/Foundation",
+                                         "/System/Library/Frameworks/Metal.framework/Metal", NULL};
 static const char *const functions[] = {METAL_FUNCTIONS(LIBRARY_NAME) NULL};
 static const struct accelerator_libraries libraries = {
     .names = frameworks,
     .instead = &metal_library,
     .all = true,
-#if !defined(__APPLE__)
-    .hint = "Metal needs macOS, and this is a different system",
-#endif
+    .hint = PLATFORM_NAME("Metal needs macOS, and this is a different system", NULL,
+                          "Metal needs macOS, and this is a different system"),
     .functions = functions};
 
 static void find_methods(struct metal_state *state)

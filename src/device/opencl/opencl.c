@@ -25,12 +25,8 @@ static const struct accelerator_code opencl_codes[] = {
     {0, false, NULL}};
 
 static const char *const loaders[] = {
-#if defined(__APPLE__)
-    "/System/Library/Frameworks/OpenCL.framework/OpenCL",
-#else
-    "libOpenCL.so.1", "libOpenCL.so",
-#endif
-    NULL};
+    PLATFORM_NAME("libOpenCL.so.1", "/System/Library/Frameworks/OpenCL.framework/OpenCL", "OpenCL.dll"),
+    PLATFORM_NAME("libOpenCL.so", NULL, NULL), NULL};
 static const char *const functions[] = {OPENCL_FUNCTIONS(LIBRARY_NAME) NULL};
 static const struct accelerator_libraries libraries = {.names = loaders, .functions = functions};
 
