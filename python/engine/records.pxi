@@ -202,7 +202,7 @@ cdef Array new_block(cnp.npy_intp blocks, cnp.npy_intp rows, cnp.npy_intp column
 cpdef object unmasked(object given):
     """Itself. An array with masked numbers is refused: NumPy would drop the mask."""
     cdef object one
-    if type(given) is np.ndarray or type(given) is float:
+    if cnp.PyArray_CheckExact(given) or type(given) is float:
         return given
     for one in given if isinstance(given, (list, tuple)) else (given,):
         if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
