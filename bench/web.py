@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """How fast the engine of the web page is in Chromium: web.py [WORKSPACE [FOLDER]]
 
-FOLDER is what `make web` built (build/web). Prints the time until the program is compiled, of a first and a later
-upper limit, of a fit and of expected yields of an open model, and toys a second of one worker. Medians."""
+FOLDER is what `make web` built (build/web). Prints the time until the program is compiled, of a first and a
+later upper limit, of a fit and of expected yields of an open model, and toys a second of one worker. Medians
+of several browsers, with and without `Engine.warm`."""
 
 import base64
 import os

@@ -43,6 +43,8 @@ typedef int32_t elem_int;
 #define ELEM_FMA(a, b, c)    \
     wasm_f32x4_extract_lane( \
         wasm_f32x4_relaxed_madd(wasm_f32x4_splat(a), wasm_f32x4_splat(b), wasm_f32x4_splat(c)), 0)
+#elif defined(__wasm__)
+#define ELEM_FMA software_fmaf
 #else
 #define ELEM_FMA __builtin_fmaf
 #endif

@@ -1,4 +1,4 @@
-/* dialect_software_fma.h: fma of two pairs of doubles without the instruction, for processors or WebAssembly
+/* dialect_software_fma.h: fma, also of pairs of doubles, without the instruction, for processors or WebAssembly
  * engines that lack it. The same bits; WebAssembly's libm needs three times as long.
  *
  * The product and the sums are exact pairs (Dekker, Numer. Math. 18 (1971) 224; Knuth's two-sum). What is
@@ -78,6 +78,14 @@ static __attribute__((noinline, unused)) fma_pair software_fma_pair(fma_pair a, 
 static __attribute__((noinline, unused)) double software_fma(double a, double b, double c)
 {
     return software_fma_pair(FMA_PAIR(a), FMA_PAIR(b), FMA_PAIR(c))[0];
+}
+
+/* The product of two floats is exact in f64, and a sum rounded to odd has bits to spare. */
+static inline __attribute__((unused)) float software_fmaf(float a, float b, float c)
+{
+    const double product = (double)a * b, sum = product + c;
+    if (sum - sum != 0.0) return (float)sum; /* infinite, NaN */
+    return (float)fma_sum_to_odd(FMA_PAIR(product), FMA_PAIR((double)c))[0];
 }
 
 #endif

@@ -36,6 +36,26 @@ static void compare(double a, double b, double c)
             fail_msg("fma(%a, %a, %a) is %a, not %a", a, b, c, wanted, got[k]);
 }
 
+static void compare_floats(float a, float b, float c)
+{
+    const float wanted = fmaf(a, b, c), got = software_fmaf(a, b, c);
+    if (memcmp(&got, &wanted, sizeof wanted) != 0 && !(isnan(got) && isnan(wanted)))
+        fail_msg("fmaf(%a, %a, %a) is %a, not %a", (double)a, (double)b, (double)c, (double)wanted,
+                 (double)got);
+}
+
+TEST(floats_of_any_size)
+{
+    for (int k = 0; k < DRAWS; k++) {
+        const int range = k % 2 ? 12 : 150; /* beyond the range of floats: 0, subnormal, infinite */
+        const float a = (float)draw_number(range), b = (float)draw_number(range),
+                    c = (float)draw_number(range);
+        compare_floats(a, b, c);
+        compare_floats(a, b, -(a * b));
+        compare_floats(1.0f + 0x1p-23f * (float)(draw() % 8), 0x1p-24f, c);
+    }
+}
+
 TEST(random_numbers_of_any_size)
 {
     for (int k = 0; k < DRAWS; k++) {
@@ -72,15 +92,17 @@ TEST(special_numbers)
                                      0x1p401, 0x1p-401, 0x1p1000, 0x1p-1000, 0x1p1001, 0x1.8p-1};
     for (size_t i = 0; i < COUNT(numbers); i++)
         for (size_t j = 0; j < COUNT(numbers); j++)
-            for (size_t k = 0; k < COUNT(numbers); k++) compare(numbers[i], numbers[j], numbers[k]);
+            for (size_t k = 0; k < COUNT(numbers); k++) {
+                compare(numbers[i], numbers[j], numbers[k]);
+                compare_floats((float)numbers[i], (float)numbers[j], (float)numbers[k]);
+            }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_numbers_of_any_size),
-        cmocka_unit_test(sums_that_cancel),
-        cmocka_unit_test(sums_near_the_middle_of_two_numbers),
+        cmocka_unit_test(floats_of_any_size), cmocka_unit_test(random_numbers_of_any_size),
+        cmocka_unit_test(sums_that_cancel),   cmocka_unit_test(sums_near_the_middle_of_two_numbers),
         cmocka_unit_test(special_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
