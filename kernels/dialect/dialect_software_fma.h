@@ -1,5 +1,5 @@
-/* dialect_software_fma.h: fma, also of pairs of doubles, without the instruction, for processors or WebAssembly
- * engines that lack it. The same bits; WebAssembly's libm needs three times as long.
+/* dialect_software_fma.h: fma, also of pairs of doubles, for WebAssembly engines that lack it. The same bits;
+ * WebAssembly's libm needs four times as long.
  *
  * The product and the sums are exact pairs (Dekker, Numer. Math. 18 (1971) 224; Knuth's two-sum). What is
  * left is rounded to odd, so that the last sum rounds once (Boldo, Melquiond, IEEE Trans. Comput. 57 (2008)
