@@ -16,9 +16,8 @@ bool takes_patchset(const struct command *command)
 
 static paritas_status check_pois(struct session *session, const struct analysis *analysis)
 {
-    const char *name = session->arguments->command->name;
     if (session->n_pois < 2) return PARITAS_OK;
-    if (analysis->several == POIS_ONE) return usage_failure(session, "%s takes one --poi", name);
+    if (analysis->several == POIS_ONE) return refuse_several_pois(session);
     if (analysis->several == POIS_IN_TURN && option_text(session, "--store"))
         return usage_failure(session,
                              "--store keeps the toys of one --poi: run each with a store of its own");

@@ -549,6 +549,7 @@ static paritas_status bench(struct bench *b)
     } else {
         if (session->arguments->n_operands == 0) TRY(built_in(session));
         TRY(load_model(session));
+        TRY(refuse_several_pois(session));
         TRY(open_devices(b));
         TRY(prepare(b));
     }

@@ -33,6 +33,8 @@ static paritas_status read_parameters(struct session *session, size_t parameters
         if (n == 2) return usage_failure(session, "--par can be given once or twice");
         TRY(paritas_model_parameter_index(session->context, session->model, given->text, &parameters[n++]));
     }
+    if (n > 0 && session->n_pois > 1)
+        return usage_failure(session, "a region of two parameters: --par or several --poi, not both");
     if (n == 0 && session->n_pois == 2) {
         memcpy(parameters, session->pois, 2 * sizeof *parameters);
         return PARITAS_OK;

@@ -3,6 +3,7 @@
 #include "record_output.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct option options[] = {
     {"--mu", OPTION_NUMBER, "MU",
@@ -39,6 +40,17 @@ static paritas_status read_values(struct session *session, double *values)
                              session->n_pois, n);
     for (; n < session->n_pois; n++) values[n] = option_number(session, "--mu"); /* its default */
     return PARITAS_OK;
+}
+
+static paritas_status check(struct session *session)
+{
+    size_t at = 0, n = 0, n_pois = 0;
+    while (option_next(session, "--mu", &at)) n++;
+    at = 0;
+    for (const struct given *given; (given = option_next(session, "--poi", &at));)
+        n_pois += strcmp(given->text, "all") == 0 ? n : 1; /* counted when the model is known */
+    if (n < 2 || n_pois > 1) return PARITAS_OK;
+    return usage_failure(session, "--mu is wanted once, not %zu times: one --poi is tested", n);
 }
 
 /* One point of all parameters of interest, with the others profiled. */
@@ -91,11 +103,29 @@ static void write_together(struct session *session, struct writer *w, const stru
                   paritas_fit_status_name(worst_of(tested)), "t");
 }
 
+/* Does a tested or best value lie at a bound, where the chi-squared law fails? */
+static bool meets_bound(const struct session *session, const struct tested *tested)
+{
+    for (size_t k = 0; k < session->n_pois; k++) {
+        const size_t parameter = session->pois[k];
+        const struct range bounds = bounds_of(session, parameter);
+        const double near = 1e-6 * (bounds.upper - bounds.lower); /* fits end this near */
+        const double values[2] = {tested->values[k], tested->best_parameters[parameter]};
+        for (int i = 0; i < 2; i++)
+            if (values[i] <= bounds.lower + near || values[i] >= bounds.upper - near) return true;
+    }
+    return false;
+}
+
 static void print_together(struct session *session, const struct tested *tested)
 {
     struct table table;
     struct text *out = &session->out;
-    text_format(out, "%zu parameters of interest tested together\n\n", session->n_pois);
+    text_format(
+        out,
+        "%zu parameters of interest tested together: t_mu, two-sided; p by chi-squared with %zu degrees "
+        "of freedom\n\n",
+        session->n_pois, session->n_pois);
     table_open(&table, out, "parameter|tested|best fit", "l p p");
     for (size_t k = 0; k < session->n_pois; k++)
         table_row(&table, parameter_name(session, session->pois[k]), tested->values[k],
@@ -103,6 +133,9 @@ static void print_together(struct session *session, const struct tested *tested)
     table_close(&table);
     text_format(out, "\np %.6g   q %.6g   degrees of freedom %zu   fits %s\n", tested->point.p,
                 tested->point.q, session->n_pois, paritas_fit_status_name(worst_of(tested)));
+    if (meets_bound(session, tested))
+        text_format(out, "Note: a tested value or the best fit lies at a bound, where q has another law than "
+                         "chi-squared\n");
 }
 
 static void write_other_asimov(struct writer *w, const paritas_hypotest_result *r)
@@ -130,6 +163,11 @@ static void write_keys(struct session *session, struct writer *w, const void *re
     if (!w->one_line) write_string(w, "test_stat", statistic_name(session));
 }
 
+static const char *quantity(const struct session *session)
+{
+    return statistic_of(session) == PARITAS_STATISTIC_Q0 ? "p0" : "CLs";
+}
+
 static void write_cells(struct table *table, const void *result)
 {
     const paritas_hypotest_result *r = &((const struct tested *)result)->one;
@@ -150,7 +188,7 @@ static void write_text(struct session *session, const void *result)
     text_format(out, "%s = %.6g tested with %s; best fit %.6g\n\n", poi_name(session), r->mu,
                 statistic_name(session), r->mu_hat);
     table_open(&table, out, "|observed|expected -2s|-1s|median|+1s|+2s|", "l p p p p p p l");
-    table_text(&table, statistic_of(session) == PARITAS_STATISTIC_Q0 ? "p0" : "CLs");
+    table_text(&table, quantity(session));
     write_cells(&table, result);
     table_close(&table);
     text_format(out, "\nCLsb %.6g   CLb %.6g   q %.6g   q_A %.6g   fits %s\n", r->clsb, r->clb, r->q,
@@ -182,10 +220,12 @@ const struct command command_hypotest = {
             .result_size = sizeof(struct tested),
             .needs_poi = true,
             .several = POIS_TOGETHER,
+            .check = check,
             .analyse = analyse,
             .write_keys = write_keys,
             .write_text = write_text,
-            .headers = "CLs observed|expected -2s|-1s|median|+1s|+2s|",
+            .quantity = quantity,
+            .headers = "observed|expected -2s|-1s|median|+1s|+2s|",
             .formats = "p p p p p p l",
             .write_cells = write_cells,
         },

@@ -128,6 +128,7 @@ static int run(struct session *session)
     struct paritas_workspace *summary = NULL;
     struct hf_spec *spec = NULL;
     paritas_status status = load_model(session);
+    if (status == PARITAS_OK) status = refuse_several_pois(session);
     if (status == PARITAS_OK)
         status = paritas_workspace_inspect(session->context, session->workspace, &summary);
     if (status == PARITAS_OK)

@@ -19,6 +19,12 @@ static double level_of(const struct session *session)
     return option_number(session, "--level");
 }
 
+/* A level of 0.95 mostly means a confidence of 95 %. */
+static const char *level_hint(const struct session *session)
+{
+    return level_of(session) > 0.5 ? "; for 95 % confidence take --level 0.05" : "";
+}
+
 static void describe_widening(struct session *session, bool widened, double upper_bound)
 {
     if (widened)
@@ -113,7 +119,8 @@ static void write_text(struct session *session, const void *result)
     const paritas_limit_result *r = &((const struct limits *)result)->limits;
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "Upper limit on %s at CLs = %.4g\n\n", poi_name(session), level_of(session));
+    text_format(out, "Upper limit on %s at CLs = %.4g%s\n\n", poi_name(session), level_of(session),
+                level_hint(session));
     table_open(&table, out, "observed|expected -2s|-1s|median|+1s|+2s|", "6 6 6 6 6 6 l");
     write_cells(&table, result);
     table_close(&table);
@@ -209,7 +216,8 @@ static void write_text_toys(struct session *session, const void *result)
     const paritas_limit_toys_result *r = &l->limits;
     struct text *out = &session->out;
     struct table table;
-    text_format(out, "Upper limit on %s at CLs = %.4g, by toys\n\n", poi_name(session), level_of(session));
+    text_format(out, "Upper limit on %s at CLs = %.4g, by toys%s\n\n", poi_name(session), level_of(session),
+                level_hint(session));
     table_open(&table, out, "|limit|error|asymptotic|", "l 4 2 4 l");
     table_row(&table, "observed", r->limit_obs, r->limit_obs_error, r->asymptotic_obs,
               r->reached_obs ? "" : beyond);

@@ -1,4 +1,5 @@
 /* command_look_elsewhere.c: global significance of the largest excess in a patch set. */
+#include "infer/probability.h"
 #include "patch_runs.h"
 #include "record_output.h"
 #include "toy_runs.h"
@@ -45,6 +46,32 @@ static int by_value(const void *a, const void *b)
     return x->patch < y->patch ? -1 : x->patch > y->patch;
 }
 
+/* Values of q0 belong to one parameter of interest. */
+static paritas_status check_poi(struct look *look)
+{
+    const char *first = poi_name(&look->places[0].session);
+    for (size_t k = 1; k < look->n; k++) {
+        const char *name = poi_name(&look->places[k].session);
+        if (strcmp(name, first) != 0)
+            return wrong_input(look->session, "%s: the parameter of interest is %s, in %s it is %s",
+                               look->places[k].patch->name, name, look->places[0].patch->name, first);
+    }
+    return PARITAS_OK;
+}
+
+/* "models[6]: why" becomes "m500: why". */
+static paritas_status name_patch(struct look *look, paritas_status status)
+{
+    static const char start[] = "models[";
+    char message[sizeof look->session->context->message];
+    memcpy(message, look->session->context->message, sizeof message);
+    if (status == PARITAS_OK || strncmp(message, start, sizeof start - 1) != 0) return status;
+    char *end;
+    const unsigned long k = strtoul(message + sizeof start - 1, &end, 10);
+    if (*end != ']' || k >= look->n) return status;
+    return paritas_fail(look->session->context, status, "%s%s", look->places[k].patch->name, end + 1);
+}
+
 /* The background's model stays in the command's session. */
 static paritas_status load_places(struct look *look)
 {
@@ -73,6 +100,7 @@ static paritas_status load_places(struct look *look)
         memcpy(message, session->context->message, sizeof message);
         return paritas_fail(session->context, status, "%s: %s", place->patch->name, message);
     }
+    TRY(check_poi(look));
     session->progress.on = progress; /* sessions that share a context end it */
     session->poi_if_there = poi_name(&look->places[0].session);
     return load_model(session);
@@ -99,7 +127,8 @@ static paritas_status run_toys(struct look *look)
         .points = look->points};
     look->result.size = sizeof look->result;
     TRY(toy_run_open(session, &look->toys));
-    TRY(paritas_look_elsewhere(session->context, &request, &look->toys.options, &look->result));
+    TRY(name_patch(look,
+                   paritas_look_elsewhere(session->context, &request, &look->toys.options, &look->result)));
     toy_run_close(session, &look->toys, &look->result.tally);
     note_status(session, look->result.status);
     return PARITAS_OK;
@@ -135,6 +164,27 @@ static void print_row(struct table *table, const char *name, double z, double z_
     table_row(table, name, z, z_error, p, p_error);
 }
 
+/* By toys, else over the asymptotic local p-value where few toys reach it. */
+static void print_trial_factor(struct text *out, const paritas_look_elsewhere_result *r)
+{
+    if (!(r->q0 > 0.0)) return;
+    if (!isnan(r->trial_factor))
+        text_format(out, "\nTrial factor %.3g +- %.2g\n", r->trial_factor, r->trial_factor_error);
+    else if (r->p_global > 0.0)
+        text_format(out,
+                    "\nTrial factor %.3g +- %.2g: global p over the asymptotic local p, since no toy reaches "
+                    "q0 at this patch\n",
+                    r->p_global / r->p_local, r->p_global_error / r->p_local);
+    else
+        text_format(out, "\nNo trial factor: no toy reaches the largest q0; raise --ntoys\n");
+}
+
+/* Of a p-value by toys; NaN where no toy, or every toy, is as large. */
+static double significance_of(double p)
+{
+    return p > 0.0 && p < 1.0 ? -normal_quantile(p) : (double)NAN;
+}
+
 static void print_answer(struct look *look)
 {
     const paritas_look_elsewhere_result *r = &look->result;
@@ -147,15 +197,19 @@ static void print_answer(struct look *look)
                   p->p_local_toys_error, p->mu_hat, failure_word(p->status));
     }
     table_close(&table);
-    text_format(out, "\nLargest excess: %s, q0 = %.6g\n\n", look->places[r->point].patch->name, r->q0);
+    if (r->q0 > 0.0)
+        text_format(out, "\nLargest excess: %s, q0 = %.6g\n\n", look->places[r->point].patch->name, r->q0);
+    else
+        text_format(out, "\nNo patch has an excess: the largest q0 is 0\n\n");
     table_open(&table, out, "|Z|error|p|error", "l .4 2 5 2");
     print_row(&table, "local, asymptotic", r->z_local, NAN, r->p_local, NAN);
-    print_row(&table, "local, by toys", NAN, NAN, r->p_local_toys, r->p_local_toys_error);
+    print_row(&table, "local, by toys", significance_of(r->p_local_toys), NAN, r->p_local_toys,
+              r->p_local_toys_error);
     print_row(&table, "global, by toys", r->z_global, r->z_global_error, r->p_global, r->p_global_error);
-    print_row(&table, "global, by upcrossings", NAN, NAN, r->p_upcrossings, r->p_upcrossings_error);
+    print_row(&table, "global, by upcrossings", significance_of(r->p_upcrossings), NAN, r->p_upcrossings,
+              r->p_upcrossings_error);
     table_close(&table);
-    if (!isnan(r->trial_factor))
-        text_format(out, "\nTrial factor %.3g +- %.2g\n", r->trial_factor, r->trial_factor_error);
+    print_trial_factor(out, r);
     if (!isnan(r->z_at_least))
         text_format(out, "\nNo toy is as large: global Z > %.4f at 95 %% confidence\n", r->z_at_least);
     toy_run_describe(out, &look->toys);

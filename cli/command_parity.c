@@ -409,7 +409,10 @@ static int run(struct session *session)
     if (option_flag(session, "--no-polish"))
         return usage_failure(
             session, "parity compares f32 fits before and after polish: --no-polish has no place here");
-    if (family == SWEEP_FAMILIES) TRY(load_model(session));
+    if (family == SWEEP_FAMILIES) {
+        TRY(load_model(session));
+        TRY(refuse_several_pois(session));
+    }
     struct parity *p = elements(session, 1, sizeof *p);
     TRY(allocated(session));
     p->session = session;

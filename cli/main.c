@@ -61,8 +61,11 @@ static bool options_agree(const struct arguments *arguments)
         return false;
     }
     if (wants_patchset(arguments) && !takes_patchset(arguments->command)) {
-        usage_error(arguments->command, "%s takes one patch of a patch set: --patch-name NAME",
-                    arguments->command->name);
+        const char *name = arguments->command->name;
+        usage_error(arguments->command, "%s takes one patch of a patch set: --patch-name NAME%s", name,
+                    strcmp(name, "significance") == 0 ? "; for all, `paritas hypotest --test-stat q0` and "
+                                                        "`paritas look-elsewhere`"
+                                                      : "");
         return false;
     }
     return options_complete(arguments);
@@ -138,8 +141,9 @@ static int write_unknown(const char *name, const char *word)
         write_summary(file, commands[i]);
     }
     if (has_actions) return help ? 0 : EXIT_USAGE;
-    char hint[80];
+    char hint[200];
     suggest_command(hint, sizeof hint, commands, name);
+    if (strcmp(name, "-M") == 0) suggest_method(hint, sizeof hint, word);
     if (name[0] == '\0')
         fprintf(stderr, "paritas: a command is needed; `paritas --help` lists them\n");
     else

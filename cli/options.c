@@ -132,8 +132,11 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
     const size_t length = is_long ? strcspn(word, "=") : 2;
     const struct option *option = find_option(command, word, length, is_long ? 0 : word[1]);
     if (!option) {
-        char hint[160];
-        suggest_option(hint, sizeof hint, command, word, length);
+        char hint[200];
+        const char *value = word[length] != '\0' ? word + length + is_long
+                            : *i + 1 < argc      ? argv[*i + 1]
+                                                 : NULL;
+        suggest_option(hint, sizeof hint, command, word, length, value);
         usage_error(command, "%s has no option %.*s%s", command->name, (int)length, word, hint);
         return false;
     }
@@ -159,7 +162,12 @@ static bool read_option(struct arguments *arguments, int argc, char **argv, int 
         return false;
     }
     const char *taken = read_value(given, text);
-    if (taken) usage_error(command, "%s takes %s, not '%s'", option->name, taken, text);
+    if (taken) {
+        const bool repeats = strchr(text, ',') && strcmp(option->name, "--mu") == 0 &&
+                             command->analysis.several == POIS_TOGETHER;
+        usage_error(command, "%s takes %s, not '%s'%s", option->name, taken, text,
+                    repeats ? "; with several --poi give it once for each" : "");
+    }
     return !taken;
 }
 

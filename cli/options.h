@@ -68,6 +68,7 @@ struct analysis {
     void (*write_text)(struct session *session, const void *result);
     /* of a patch's row; NULL: takes no patch set */
     const char *headers, *formats;
+    const char *(*quantity)(const struct session *session); /* in the first header; may be NULL */
     void (*write_cells)(struct table *table, const void *result);
 };
 

@@ -17,6 +17,7 @@ static const struct other_option {
     {"--input|-i", "the file is an operand: paritas COMMAND FILE", NULL},
     {"--gpu", "--device NAME, and `paritas devices` lists them", NULL},
     {"--n-toys|--n_toys|--toys", "--ntoys N", NULL},
+    {"--n-toys|--n_toys|--toys", "`paritas toys` draws toys", NULL},
     {"--expected-set|--expected", "the answer always has the expected band", "hypotest|limit|significance"},
     {"--expected-set", "--expected", NULL},
     {"--alpha", "--level ALPHA", NULL},
@@ -34,6 +35,7 @@ static const struct other_option {
     /* pyhf */
     {"-p", "--patch FILE", NULL},
     {"--test-poi", "--mu MU", NULL},
+    {"--test-poi", "`paritas hypotest` tests a value", NULL},
     {"--calctype", "`paritas hypotest` is asymptotic, `paritas hypotest-toys` by toys",
      "hypotest|hypotest-toys"},
     {"--calctype", "--calc asymptotic|toys", NULL},
@@ -54,18 +56,31 @@ static const struct other_option {
     {"--fixed-params|--freezeParameters", "--fix NAME=V", NULL},
     {"--init-pars|--setParameters", "--init NAME=V", NULL},
     /* combine */
-    {"--expectSignal", "--asimov MU", NULL},
+    {"-t|--expectSignal", "--asimov MU, which fits the nuisance parameters first; `paritas toys` draws toys",
+     NULL},
+    {"-t|--expectSignal", "expected values are in every answer, after a fit to the data",
+     "hypotest|hypotest-toys|limit|significance"},
+    {"--doLHscan", "`paritas scan` profiles", NULL},
     {"--robustFit", "--minos NAME|all", NULL},
     {"--cl", "--level ALPHA, which is 1 less the confidence level", NULL},
     {"--cl|--level", "--confidence CL", "contour"},
     {"--alpha", "--confidence CL, which is 1 less alpha", "contour"},
-    {"-M|--run", "the command is the method: limit, significance, fit, scan, contour, gof, interval", NULL},
+    {"--alpha", "`paritas limit`, `interval` and `contour` take a level", NULL},
+    {"-M", "the command is the method: limit, significance, fit, scan, contour, gof, interval", NULL},
+    {"--run", "observed and expected limits are in every answer, expected ones after a fit to the data",
+     "limit"},
+    {"--run", "the command is the method", NULL},
     {"--dataset|-D|--data",
      "the data are the workspace's observations; --patch FILE gives others, --asimov MU expected ones",
      "fit|scan|contour|ranking|nll|significance"},
     {"--dataset|-D|--data", "the data are the workspace's observations; --patch FILE gives others", NULL},
-    {"-t", "`paritas toys` draws toys; in place of -t -1 take --asimov MU", NULL},
+    {"-t|--expectSignal", "`paritas toys` draws toys", NULL},
     {"--toysH|-T", "--ntoys N", NULL},
+    {"-m|--mass", "the mass is in the workspace or its patch: --patchset FILE --patch-name NAME",
+     "fit|scan|contour|hypotest|hypotest-toys|limit|interval|significance|ranking|gof|toys|predict"},
+    {"--setParameterRanges", "--par NAME=LO:HI:N", NULL},
+    {"--setParameterRanges|--rMin|--rMax",
+     "bounds stand in the workspace: measurements[].config.parameters[].bounds", NULL},
     {"--algo", "`paritas fit --minos NAME` gives intervals, `paritas scan` profiles", NULL},
     /* espg-lunar-potential-map */
     {"--fast", "no such choice is needed: the default is the fast way, with proven minima",
@@ -85,18 +100,25 @@ static const struct other_command {
     {"upper-limit|upper_limit|upperlimit|upper-limits", "limit"},
     {"goodness-of-fit|goodness_of_fit", "gof"},
     {"fit-toys|fit_toys|fittoys", "toys"},
+    {"mass-scan|mass_scan", "`paritas limit --patchset FILE`"},
+    {"minos", "`paritas fit --minos NAME`"},
     {"profile-scan|profile_scan", "scan"},
     {"rank|impacts", "ranking"},
     {"yields|data-mc", "predict"},
     {"validate|audit|ls|info", "inspect"},
     {"xml2json|json2xml|convert|import|export", "python -m paritas convert"},
+    {"combineCards.py", "combine"},
+    {"text2workspace.py|text2workspace",
+     "`python -m paritas workspace`, which reads cabinetry's configuration and no datacards,"},
     {"report|visualize|viz|plot", "python -m paritas report"},
     {"batch|potential_mapper|potential-mapper", "losscone fit"},
-    /* methods of combine */
-    {"AsymptoticLimits|HybridNew", "limit"},
+    /* methods of combine, whose names also follow -M */
+    {"AsymptoticLimits", "limit"},
+    {"HybridNew", "`paritas limit --calc toys`, or at one value `paritas hypotest-toys`,"},
     {"Significance", "significance"},
     {"FitDiagnostics", "fit"},
-    {"MultiDimFit", "scan"},
+    {"MultiDimFit", "`paritas scan`, for two parameters `paritas contour`,"},
+    {"Impacts", "ranking"},
     {"FeldmanCousins", "interval"},
     {"GoodnessOfFit", "gof"},
     {"GenerateOnly", "toys"},
@@ -169,8 +191,37 @@ static bool is_nearer(const char *word, size_t length, const char *name, size_t 
     return true;
 }
 
-void suggest_option(char *text, size_t room, const struct command *command, const char *word, size_t length)
+/* The command of ours, in back quotes; empty: none. */
+static void name_ours(char *text, size_t room, const char *theirs)
 {
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++) {
+        const char *ours = other_commands[i].ours;
+        if (!is_one_of(other_commands[i].theirs, theirs, strlen(theirs))) continue;
+        const bool python = strncmp(ours, "python", 6) == 0;
+        if (ours[0] == '`')
+            snprintf(text, room, "%s", ours);
+        else
+            snprintf(text, room, "`%s%s`", python ? "" : "paritas ", ours);
+        return;
+    }
+}
+
+void suggest_method(char *text, size_t room, const char *method)
+{
+    char ours[120];
+    name_ours(ours, sizeof ours, method);
+    text[0] = '\0';
+    if (ours[0] != '\0') snprintf(text, room, ": -M %s is %s here", method, ours);
+}
+
+void suggest_option(char *text, size_t room, const struct command *command, const char *word, size_t length,
+                    const char *value)
+{
+    if (value && length == 2 && memcmp(word, "-M", 2) == 0) {
+        suggest_method(text, room, value);
+        if (text[0] != '\0') return;
+    }
     text[0] = '\0';
     for (size_t i = 0; i < sizeof other_options / sizeof *other_options; i++) {
         const struct other_option *row = &other_options[i];
@@ -189,10 +240,10 @@ void suggest_command(char *text, size_t room, const struct command *const *comma
 {
     const size_t length = strlen(name);
     text[0] = '\0';
-    for (size_t i = 0; i < sizeof other_commands / sizeof *other_commands; i++) {
-        if (!is_one_of(other_commands[i].theirs, name, length)) continue;
-        const bool python = strncmp(other_commands[i].ours, "python", 6) == 0;
-        snprintf(text, room, "; it is `%s%s` here", python ? "" : "paritas ", other_commands[i].ours);
+    char ours[120];
+    name_ours(ours, sizeof ours, name);
+    if (ours[0] != '\0') {
+        snprintf(text, room, "; it is %s here", ours);
         return;
     }
     size_t least = NAME_MOST;

@@ -12,7 +12,7 @@
 
 struct patch_outcome {
     paritas_status status;
-    bool not_converged;
+    bool not_converged, wrong_usage;
     void *result;
     char device[32];  /* if status is OK */
     char error[1024]; /* else */
@@ -74,6 +74,7 @@ static void *work(void *argument)
         if (opened) outcome->status = run_one(&session, run, &run->patches.items[i], outcome);
         if (outcome->status != PARITAS_OK)
             snprintf(outcome->error, sizeof outcome->error, "%s", name_options(session.context->message));
+        outcome->wrong_usage = session.wrong_usage;
         if (opened)
             session_clear(&session);
         else
@@ -162,7 +163,9 @@ static void write_rows(struct session *session, const struct patch_run *run)
 {
     struct table table;
     char headers[256], formats[64];
-    snprintf(headers, sizeof headers, "patch|%s", run->analysis->headers);
+    const char *quantity = run->analysis->quantity ? run->analysis->quantity(session) : "";
+    snprintf(headers, sizeof headers, "patch|%s%s%s", quantity, quantity[0] != '\0' ? " " : "",
+             run->analysis->headers);
     snprintf(formats, sizeof formats, "l%s", run->analysis->formats);
     table_open(&table, &session->out, headers, formats);
     for (size_t i = 0; i < run->patches.n; i++) {
@@ -196,6 +199,7 @@ static paritas_status run_all(struct session *session, struct patch_run *run)
     if (n_workers > 0) run_workers(run, n_workers, workers);
     size_t n_failed = 0;
     for (size_t i = 0; i < run->patches.n; i++) {
+        if (run->outcomes[i].wrong_usage) return usage_failure(session, "%s", run->outcomes[i].error);
         n_failed += run->outcomes[i].status != PARITAS_OK;
         session->not_converged = session->not_converged || run->outcomes[i].not_converged;
     }

@@ -405,8 +405,10 @@ static paritas_status read_effort(struct session *session)
 /* Does --poi ask for all that the measurement lists? */
 static bool asks_for_all(const struct session *session)
 {
-    const char *text = option_text(session, "--poi");
-    return text && strcmp(text, "all") == 0;
+    size_t at = 0;
+    for (const struct given *given; (given = option_next(session, "--poi", &at));)
+        if (strcmp(given->text, "all") == 0) return true;
+    return false;
 }
 
 /* NULL: the measurement's. */
@@ -475,6 +477,9 @@ static paritas_status create_model(struct session *session)
         options.poi = "";
         status = paritas_model_create(session->context, session->workspace, &options, &session->model);
     }
+    if (status == PARITAS_NOT_FOUND && options.poi && strchr(options.poi, ','))
+        return usage_failure(session, "--poi %s: there is no such parameter; give --poi once for each",
+                             options.poi);
     return status;
 }
 
@@ -554,6 +559,12 @@ const char *poi_name(const struct session *session)
 {
     ptrdiff_t poi = poi_of(session);
     return poi < 0 ? NULL : parameter_name(session, (size_t)poi);
+}
+
+paritas_status refuse_several_pois(struct session *session)
+{
+    if (session->n_pois < 2) return PARITAS_OK;
+    return usage_failure(session, "%s takes one --poi", session->arguments->command->name);
 }
 
 paritas_status require_poi(struct session *session)

@@ -60,6 +60,8 @@ paritas_status load_workspace(struct session *session);
 paritas_status apply_patches(struct session *session);
 /* The workspace unless loaded, the model, and the job by --fix and --init. */
 paritas_status load_model(struct session *session);
+/* For commands that take one --poi. */
+paritas_status refuse_several_pois(struct session *session);
 /* Fails without a POI. */
 paritas_status require_poi(struct session *session);
 paritas_status load_asimov(struct session *session);

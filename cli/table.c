@@ -76,12 +76,15 @@ void table_format(struct table *table, const char *format, ...)
     add_cell(table, cell);
 }
 
+/* Values from here to 0 are rounding of fits at a lower bound of 0. */
+#define ROUNDING 1e-15
+
 void table_number(struct table *table, double value, int digits)
 {
     if (isnan(value))
         add_cell(table, "-");
     else
-        table_format(table, "%.*g", digits, value + 0.0); /* + 0.0: no -0 */
+        table_format(table, "%.*g", digits, value < 0.0 && value > -ROUNDING ? 0.0 : value + 0.0); /* no -0 */
 }
 
 void table_probability(struct table *table, double value)
@@ -97,7 +100,7 @@ void table_decimal(struct table *table, double value, int places)
     if (isnan(value))
         add_cell(table, "-");
     else if (fabs(value) < 1e9)
-        table_format(table, "%.*f", places, value);
+        table_format(table, "%.*f", places, fabs(value) < 0.5 * pow(10.0, -places) ? 0.0 : value);
     else
         table_number(table, value, places + 2);
 }

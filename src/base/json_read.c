@@ -514,6 +514,24 @@ static paritas_status read_all(paritas_context *context, paritas_workspace *docu
     return paritas_fail_memory(context);
 }
 
+/* XML and ROOT files are told by their first bytes. */
+static paritas_status check_format(paritas_context *context, const paritas_workspace *document,
+                                   const char *text, size_t length)
+{
+    static const char *const xml[] = {"<?xml", "<!DOCTYPE", "<Combination", "<Channel"};
+    for (size_t i = 0; i < sizeof xml / sizeof *xml; i++)
+        if (length > strlen(xml[i]) && memcmp(text, xml[i], strlen(xml[i])) == 0)
+            return paritas_fail(context, PARITAS_INVALID_INPUT,
+                                "%s: is XML, not JSON; `python -m paritas convert` reads HistFactory's",
+                                document->label);
+    if (length > 5 && memcmp(text, "root\0", 5) == 0)
+        return paritas_fail(context, PARITAS_INVALID_INPUT,
+                            "%s: is a ROOT file, not JSON; `python -m paritas convert` reads the HistFactory "
+                            "XML that names it",
+                            document->label);
+    return PARITAS_OK;
+}
+
 paritas_status json_read_file(paritas_context *context, const char *path, paritas_workspace **document)
 {
     const bool standard_input = strcmp(path, "-") == 0;
@@ -527,6 +545,7 @@ paritas_status json_read_file(paritas_context *context, const char *path, parita
     paritas_status status =
         file < 0 ? fail_unreadable(context, opened, reason) : read_all(context, opened, file, &text, &length);
     if (file >= 0 && !standard_input) platform_close(file, false);
+    if (status == PARITAS_OK) status = check_format(context, opened, text, length);
     if (status == PARITAS_OK) status = read_text(context, opened, text, length);
     return json_hand_out(status, opened, document);
 }

@@ -62,6 +62,15 @@ paritas_status paritas_model_parameter_index(paritas_context *context, const par
             *index = p;
             return PARITAS_OK;
         }
+    const size_t length = strlen(name);
+    for (size_t p = 0; p < paritas_model_parameter_count(model); p++) {
+        const char *member = paritas_model_parameter_name(model, p);
+        if (!strncmp(member, name, length) && !strncmp(member + length, "[0]", 3))
+            return paritas_fail(
+                context, PARITAS_NOT_FOUND,
+                "the model has no parameter '%s', which is a set: name its members, '%s' and so on", name,
+                member);
+    }
     return paritas_fail(context, PARITAS_NOT_FOUND, "the model has no parameter '%s'", name);
 }
 

@@ -27,6 +27,7 @@ struct point {
     struct infer_profile data;
     struct infer_point held; /* at 0 */
     struct ensemble ensemble;
+    double *starts; /* expected at the starts of the parameters, without signal */
     double q;
     uint64_t as_large; /* toys whose q0 here is at least the observed one */
 };
@@ -37,7 +38,8 @@ struct search {
     const paritas_toys_options *options;
     struct arena arena;
     struct infer background;
-    double *main; /* expected by the background */
+    double *main;   /* expected by the background */
+    double *starts; /* the same at the starts of the parameters */
     struct point *points;
     double same; /* tolerance for equal q */
     double largest;
@@ -51,6 +53,18 @@ struct search {
     double crossings, crossings_squared;
     paritas_look_elsewhere_result *result;
 };
+
+/* Expected data at the starts, where parameter `poi` is 0. */
+static paritas_status expect_at_starts(struct infer *infer, size_t poi, double **expected)
+{
+    double *point = infer_reals(infer, infer->n_parameters, 1);
+    *expected = infer_reals(infer, infer->n_data, 1);
+    TRY(infer_memory(infer));
+    const double *start = infer->base.start ? infer->base.start : paritas_model_suggested_init(infer->model);
+    memcpy(point, start, infer->n_parameters * sizeof *point);
+    if (poi < infer->n_parameters) point[poi] = 0.0;
+    return infer_expected(infer, point, *expected);
+}
 
 /* ---- the background ---- */
 
@@ -75,6 +89,7 @@ static paritas_status fit_background(struct search *s)
     s->main = infer_reals(infer, infer->n_data, 1);
     TRY(infer_memory(infer));
     s->result->status = infer_worse(s->result->status, fit.status);
+    TRY(expect_at_starts(infer, infer->n_pois > 0 ? infer->pois[0] : infer->n_parameters, &s->starts));
     return infer_expected(infer, fit.parameters, s->main);
 }
 
@@ -104,6 +119,11 @@ static paritas_status take_bins(const struct search *s, size_t k, const char *ch
     const double *data = s->points[k].infer.base.data, *common = s->background.base.data;
     for (size_t i = 0; i < bins; i++) {
         if (data[at + i] != common[first + i]) return refuse_data(s, k, channel);
+        const double rate = s->points[k].starts[at + i], wanted = s->starts[first + i];
+        if (fabs(rate - wanted) > 1e-6 * fabs(wanted))
+            return paritas_refuse(
+                s->context, "models[%zu]: %s, bin %zu: without signal it expects %.6g, the background %.6g",
+                k, channel, i, rate, wanted);
         expected[at + i] = s->main[first + i];
         items[at + i] = (uint32_t)(first + i);
     }
@@ -184,6 +204,7 @@ static paritas_status open_ensemble(struct search *s, size_t k)
     uint32_t *items = infer_array(infer, infer->n_data, sizeof *items);
     TRY(infer_memory(infer));
     TRY(infer_expected(infer, at, expected));
+    TRY(expect_at_starts(infer, infer->poi, &point->starts));
     TRY(share_main(s, k, expected, items));
     name_aux(s, k, items);
     struct ensemble_options options = toys_ensemble(infer, s->options, at, expected, PURPOSE);
