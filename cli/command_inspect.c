@@ -23,6 +23,10 @@ static void write_json(struct session *session, const struct json *summary, cons
     const paritas_model *model = session->model;
     write_object(w, NULL, true);
     write_string(w, "poi", poi_name(session));
+    write_array(w, "pois", false);
+    for (size_t k = 0; k < paritas_model_poi_count(model); k++)
+        write_string(w, NULL, parameter_name(session, paritas_model_pois(model)[k]));
+    write_close(w);
     write_array(w, "model_channels", true);
     for (size_t c = 0; c < paritas_model_channel_count(model); c++) {
         write_object(w, NULL, false);
@@ -100,6 +104,22 @@ static void write_parameters(struct session *session, const struct hf_spec *spec
     table_close(&table);
 }
 
+/* The one of --poi, or all that the measurement lists. */
+static void describe_pois(struct session *session)
+{
+    const paritas_model *model = session->model;
+    const size_t n = paritas_model_poi_count(model);
+    struct text *out = &session->out;
+    if (n < 2 || option_given(session, "--poi")) {
+        text_format(out, "Parameter of interest: %s\n\n", poi_name(session) ? poi_name(session) : "none");
+        return;
+    }
+    text_format(out, "Parameters of interest:");
+    for (size_t k = 0; k < n; k++)
+        text_format(out, "%s %s", k > 0 ? "," : "", parameter_name(session, paritas_model_pois(model)[k]));
+    text_format(out, "\n\n");
+}
+
 static void write_tables(struct session *session, const struct json *summary, const struct hf_spec *spec)
 {
     struct text *out = &session->out;
@@ -107,7 +127,7 @@ static void write_tables(struct session *session, const struct json *summary, co
     text_format(out, "%zu channels, %zu bins, %zu parameters, %zu auxiliary data\n",
                 paritas_model_channel_count(session->model), session->n_main, session->n_parameters,
                 session->n_aux);
-    text_format(out, "Parameter of interest: %s\n\n", poi_name(session) ? poi_name(session) : "none");
+    describe_pois(session);
     write_channels(session);
     text_format(out, "\n");
     write_parameters(session, spec);

@@ -572,8 +572,8 @@ paritas_status require_poi(struct session *session)
     if (poi_of(session) >= 0) return PARITAS_OK;
     const char *command = session->arguments->command->name, *label = session->workspace->label;
     const char *wanted = option_text(session, "--measurement");
-    /* only --poi "" gets here: missing names are refused before */
-    if (option_given(session, "--poi"))
+    /* of names only --poi "" gets here: missing ones are refused before */
+    if (option_given(session, "--poi") && !asks_for_all(session))
         return paritas_fail(session->context, PARITAS_NOT_FOUND,
                             "%s needs a parameter of interest, and --poi says that there is none", command);
     const struct json *measurements = json_get(session->workspace->root, "measurements");

@@ -147,3 +147,23 @@ def test_look_elsewhere_names_the_patch_at_fault(tmp_path):
         base, patches = patch_set(tmp_path, {"m1": signal(10.0, 0.0), name: operations}, [60.0, 50.0])
         said = refusal("look-elsewhere", base, "--patchset", patches, "--ntoys", "20", code=3)
         assert said.startswith(f"paritas: {name}: "), said
+
+
+def test_several_parameters_of_interest_are_shown(tmp_path):
+    with open(WORKSPACE, encoding="utf-8") as file:
+        spec = json.load(file)
+    spec["channels"][0]["samples"][1]["modifiers"].append({**MU, "name": "b"})
+    spec["measurements"][0]["config"]["pois"] = ["mu", "b"]
+    path = tmp_path / "pois.json"
+    path.write_text(json.dumps(spec))
+    assert "Parameters of interest: mu, b\n" in run("inspect", str(path)).stdout
+    assert json.loads(run("inspect", str(path), "--json").stdout)["pois"] == ["mu", "b"]
+    spec["measurements"][0]["config"].update(poi="x", pois=["x"])
+    path.write_text(json.dumps(spec))
+    said = refusal("significance", str(path), "--poi", "all", code=3)
+    assert "no modifier of the model is named 'x'" in said
+
+
+def test_a_region_takes_two_parameters():
+    said = refusal("contour", WORKSPACE, "--poi", "mu", "--poi", "uncorr_bkguncrt[0]", "--par", "mu")
+    assert said == "paritas: a region of two parameters: --par or several --poi, not both"
