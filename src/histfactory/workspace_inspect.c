@@ -112,6 +112,13 @@ static void add_names(struct inspect *inspect, struct json *root)
     set(inspect, counts, "modifiers", make_count(inspect, modifiers->count));
 }
 
+static void add_unused_poi(struct inspect *inspect, struct json *pois, const char *measurement,
+                           const char *poi)
+{
+    const struct hf_name *name = hf_names_find(&inspect->raw->names, poi);
+    if (poi[0] != '\0' && (!name || hf_name_types(name) == 0)) append_pair(inspect, pois, measurement, poi);
+}
+
 static void add_measurements(struct inspect *inspect, struct json *root)
 {
     const struct hf_raw *raw = inspect->raw;
@@ -135,9 +142,9 @@ static void add_measurements(struct inspect *inspect, struct json *root)
             append_text(inspect, names, name->text);
             if (hf_name_types(name) == 0) append_pair(inspect, parameters, text, name->text);
         }
-        const struct hf_name *poi = hf_names_find(&raw->names, measurement->poi);
-        if (measurement->poi[0] != '\0' && (!poi || hf_name_types(poi) == 0))
-            append_pair(inspect, pois, text, measurement->poi);
+        add_unused_poi(inspect, pois, text, measurement->poi);
+        for (uint32_t k = 1; k < measurement->n_pois; k++) /* the first is `poi` */
+            add_unused_poi(inspect, pois, text, measurement->pois[k]);
     }
 }
 

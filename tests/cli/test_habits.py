@@ -153,11 +153,12 @@ def test_several_parameters_of_interest_are_shown(tmp_path):
     with open(WORKSPACE, encoding="utf-8") as file:
         spec = json.load(file)
     spec["channels"][0]["samples"][1]["modifiers"].append({**MU, "name": "b"})
-    spec["measurements"][0]["config"]["pois"] = ["mu", "b"]
+    spec["measurements"][0]["config"]["pois"] = ["mu", "b", "none"]
     path = tmp_path / "pois.json"
     path.write_text(json.dumps(spec))
     assert "Parameters of interest: mu, b\n" in run("inspect", str(path)).stdout
-    assert json.loads(run("inspect", str(path), "--json").stdout)["pois"] == ["mu", "b"]
+    answer = json.loads(run("inspect", str(path), "--json").stdout)
+    assert answer["pois"] == ["mu", "b"] and answer["unused"]["pois"] == [["measurement", "none"]]
     spec["measurements"][0]["config"].update(poi="x", pois=["x"])
     path.write_text(json.dumps(spec))
     said = refusal("significance", str(path), "--poi", "all", code=3)
@@ -167,3 +168,15 @@ def test_several_parameters_of_interest_are_shown(tmp_path):
 def test_a_region_takes_two_parameters():
     said = refusal("contour", WORKSPACE, "--poi", "mu", "--poi", "uncorr_bkguncrt[0]", "--par", "mu")
     assert said == "paritas: a region of two parameters: --par or several --poi, not both"
+
+
+def test_tables_have_no_negative_zero(tmp_path):
+    with open(WORKSPACE, encoding="utf-8") as file:
+        spec = json.load(file)
+    norm = {"name": "xs", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}
+    spec["channels"][0]["samples"][1]["modifiers"].append(norm)
+    path = tmp_path / "normsys.json"
+    path.write_text(json.dumps(spec))
+    several = ["--poi", "mu", "--poi", "xs", "--mu", "1", "--mu"]
+    row = run("hypotest", str(path), *several, "-5.551e-17").stdout.splitlines()[4]
+    assert row.split()[:2] == ["xs", "0.00000"]
