@@ -43,7 +43,8 @@ def chromium_program():
 class Watched:
     """a tab that notes console errors, exceptions, refused resources and requests"""
 
-    def __init__(self, context):
+    def __init__(self, context, home=SITE.as_uri()):
+        self.home = home
         self.page = context.new_page()
         self.page.set_default_timeout(60_000)
         self.wrong = []
@@ -53,7 +54,7 @@ class Watched:
         self.page.on("request", lambda request: self.requests.append(request.url))
 
     def open(self, fragment=""):
-        self.page.goto(ADDRESS + fragment)
+        self.page.goto(f"{self.home}/index.html{fragment}")
         return self.page
 
     def give(self, paths):
@@ -71,5 +72,5 @@ class Watched:
 
     def check(self):
         assert self.wrong == []
-        outside = [one for one in self.requests if not one.startswith((SITE.as_uri(), "blob:", "data:"))]
+        outside = [one for one in self.requests if not one.startswith((self.home, "blob:", "data:"))]
         assert outside == []

@@ -1,10 +1,13 @@
 """The web page in Chromium: the bytes of the native program, figures, messages, nothing sent."""
 
+import functools
 import gzip
+import http.server
 import io
 import json
 import re
 import tarfile
+import threading
 import xml.etree.ElementTree as ET
 import zipfile
 
@@ -302,6 +305,24 @@ def test_no_width_needs_sideways_scrolling(tab, width):
     tab.shown(*VIEWS, "patches")
     root = "document.documentElement"
     assert page.evaluate(f"() => {root}.scrollWidth - {root}.clientWidth") <= 0
+
+
+def test_a_web_host_serves_the_same_page(browser):
+    handler = functools.partial(Quiet, directory=support.SITE)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        context = browser.new_context()
+        tab = support.Watched(context, f"http://127.0.0.1:{server.server_port}")
+        tab.open("#example=sbottom_A")
+        tab.shown(*VIEWS, "patches")
+        tab.check()
+        context.close()
+        server.shutdown()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
 
 
 def test_the_policy_lets_nothing_out():

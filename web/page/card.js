@@ -116,11 +116,12 @@ class Card {
                 )
             )
         );
-        const table = html(
-            "table", {},
-            html("thead", {}, html("tr", {}, ...head.map((one) => html("th", {scope: "col"}, one)))),
-            html("tbody", {}, ...cells)
-        );
+        const titles = head.map((one, k) => {
+            const text = k > 0 && typeof rows[0]?.[k] === "string";
+            return html("th", {scope: "col", class: text ? "text" : null}, one);
+        });
+        const table =
+            html("table", {}, html("thead", {}, html("tr", {}, ...titles)), html("tbody", {}, ...cells));
         this.body.append(html(
             "details", {open}, html("summary", {}, summary),
             html("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": summary}, table)

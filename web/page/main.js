@@ -6,6 +6,9 @@
 const MODEL_VIEWS =
     [overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView];
 
+/** Milliseconds for which the limit, which most wait for, has the processor alone. */
+const LIMIT_ALONE = 500;
+
 class Page {
     constructor() {
         const cores = navigator.hardwareConcurrency || 2;
@@ -119,6 +122,7 @@ class Page {
         const by = (/** @type {View} */ view) =>
             /** @type {{card: Card}} */ (entries.find((one) => one.view === view)).card;
         const first = this.showView(limitView, by(limitView), context);
+        await Promise.race([first, new Promise((done) => setTimeout(done, LIMIT_ALONE))]);
         await this.showView(overviewView, by(overviewView), context);
         if (context !== this.context) return;
         if (!context.model) {
@@ -334,7 +338,7 @@ async function startEngine(page) {
         byId("engine").textContent =
             `${answer.text.trim()}, WebAssembly, ${count(page.workers.most, "worker")} at most. ${
                 fused ? "" : "This browser does not fuse multiply and add: the same bits take longer."}`;
-        await page.workers.warm();
+        page.workers.warm().catch(() => {}); /* without it the first answers take longer */
     } catch (error) {
         page.fail(
             `The engine does not start in this browser: ${error instanceof Error ? error.message : error}`

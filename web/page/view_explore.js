@@ -62,9 +62,7 @@ class Explorer {
         this.drawing = html("div");
         this.filter =
             html("input", {type: "search", placeholder: "part of a name", oninput: () => this.list()});
-        const names = context.model.model_channels.map((one) => one.name);
-        this.channel =
-            choice(names.length > 1 ? ["all channels", ...names] : names, null, () => this.redraw?.());
+        this.channel = choice(channelChoices(context.model), null, () => this.redraw?.());
         /** @type {Bins[]} */
         this.parts = [];
         /** @type {(() => void)|null} */

@@ -102,7 +102,9 @@ class Day {
         this.redraw =
             card.figure(name, (width) => potentialsFigure(width, this.sweeps, this.date, this.chosen));
         const select = choice(this.sweeps.map((one) => String(one.spectrum)), null, (chosen) => {
-            this.choose(Number(chosen)).catch((error) => error instanceof Stopped || card.fail(error.message));
+            this.choose(Number(chosen)).catch((error) => {
+                if (!(error instanceof Stopped)) card.fail(error.message);
+            });
         });
         card.body.append(html("div", {class: "controls"}, labelled("Spectrum", select)), this.profile);
         await this.choose(this.chosen);

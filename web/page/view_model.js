@@ -99,6 +99,19 @@ const overviewView = {
     },
 };
 
+/** More bins than this beside each other show nothing. */
+const MOST_BINS = 120;
+
+/**
+ * What figures of yields may show: all channels beside each other, where they are few, or one.
+ * @param {ModelAnswer} model
+ */
+function channelChoices(model) {
+    const names = model.model_channels.map((one) => one.name);
+    const bins = model.model_channels.reduce((sum, one) => sum + one.bins, 0);
+    return names.length > 1 && bins <= MOST_BINS ? ["all channels", ...names] : names;
+}
+
 /** @type {View} */
 const yieldsView = {
     id: "yields",
@@ -112,10 +125,8 @@ const yieldsView = {
         const answer = context.predicted = await answerOf(
             card, context, modelCommand(context.study, "predict"), `${fileName(context, "predict")}.json`
         );
-        const names = answer.channels.map((one) => one.name);
+        const choices = channelChoices(context.model);
         const colours = sampleColours(sampleNames(answer));
-        const bins = answer.channels.reduce((sum, one) => sum + one.data.length, 0);
-        const choices = answer.channels.length > 1 && bins <= 120 ? ["all channels", ...names] : names;
         const select = choice(choices, null, () => draw());
         const pair = html("div", {class: "pair"});
         const draw = () => {

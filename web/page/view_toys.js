@@ -4,9 +4,9 @@
 
 /** Toys of a shard: enough that opening the model again costs little, few enough that the figure lives. */
 const SHARD_TOYS = {
-    least: 100,
-    most: 500,
-    shards: 50
+    least: 250,
+    most: 2000,
+    shards: 40
 };
 
 /** Milliseconds between two drawings of a run that goes on. */
