@@ -73,14 +73,14 @@ def file(tmp_path_factory):
 def test_a_joint_test_is_the_closed_form():
     model = paritas.Model.from_workspace(strengths())
     two = model.hypotest((2.0, 4.4), poi=["a", "b"])
-    assert two.q[0] == pytest.approx(rise((2.0, 4.4)), rel=1e-9)
-    assert two.p[0] == pytest.approx(np.exp(-two.q[0] / 2), rel=1e-12)
+    assert two.q == pytest.approx(rise((2.0, 4.4)), rel=1e-9)
+    assert two.p == pytest.approx(np.exp(-two.q / 2), rel=1e-12)
     assert two.best == pytest.approx([2.5, 4.0])
     three = model.hypotest((2.0, 4.4, 1.5), poi=NAMES)
     q = rise((2.0, 4.4, 1.5))
     tail = np.sqrt(2 * q / np.pi) * np.exp(-q / 2)  # chi-squared, 3 degrees of freedom
-    assert three.q[0] == pytest.approx(q, rel=1e-9)
-    assert three.p[0] == pytest.approx(tail + 2 * normal_tail(np.sqrt(q)), rel=1e-10)
+    assert three.q == pytest.approx(q, rel=1e-9)
+    assert three.p == pytest.approx(tail + 2 * normal_tail(np.sqrt(q)), rel=1e-10)
 
 
 def normal_tail(x):
@@ -132,7 +132,7 @@ def test_a_fit_and_a_joint_test_of_the_program(file):
     assert held.pois == ["a", "b"] and held.states[:2] == ["fixed", "fixed"]
     test = program("hypotest", file, "--json", "--poi", "a", "--poi", "b", "--mu", 1, "--mu", 0.5)
     expected = model.hypotest((1.0, 0.5), poi=["a", "b"])
-    assert (test["q"], test["p"], test["ndof"]) == (expected.q[0], expected.p[0], 2)
+    assert (test["q"], test["p"], test["ndof"]) == (expected.q, expected.p, 2)
     assert test["q"] == pytest.approx(held.twice_nll - model.fit().twice_nll, abs=1e-9)
     assert test["mu_hat"] == expected.best.tolist()
     # the edge of a contour has the p-value that its confidence leaves
@@ -140,7 +140,7 @@ def test_a_fit_and_a_joint_test_of_the_program(file):
         "contour", file, "--json", "--poi", "a", "--poi", "b", "--confidence", 0.9, "--points", 6
     )
     values = contour["contours"][0]["points"][0]["values"]
-    assert model.hypotest(values, poi=["a", "b"]).p[0] == pytest.approx(0.1, rel=1e-5)
+    assert model.hypotest(values, poi=["a", "b"]).p == pytest.approx(0.1, rel=1e-5)
 
 
 @pytest.mark.parametrize(
