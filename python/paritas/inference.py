@@ -24,6 +24,7 @@ from .calls import (
     fixed_of,
     job_of,
     poi_of,
+    several_names,
     start_of,
 )
 from .fits import check_of, fit
@@ -100,12 +101,11 @@ def hypotest(
     "b"]): twice the NLL there, less its minimum, is `q`, which has the p-value `p`."""
     model = model_of(model)
     if isinstance(mu, Mapping):
-        if poi is not None and ([poi] if isinstance(poi, str) else list(poi)) != list(mu):
-            raise _engine.InvalidArgument(f"hypotest: poi is {poi!r}, but mu names {', '.join(mu)}")
+        if poi is not None:
+            raise _engine.InvalidArgument(f"hypotest: mu names its parameters, so poi is not wanted: {poi!r}")
         poi, mu = list(mu), list(mu.values())
-        return _together(model, mu, poi, test_stat, given)
     if poi is not None and not isinstance(poi, str):
-        return _together(model, mu, list(poi), test_stat, given)
+        return _together(model, mu, several_names(poi), test_stat, given)
     named = {} if poi is None else {"poi": poi}
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
     with Call(hypotest, model, {**given, **named}, "tests") as call:

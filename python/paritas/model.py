@@ -71,11 +71,14 @@ class Model(_engine.Model):
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))
-        several = None if poi is None or isinstance(poi, str) else list(poi)
-        if several is not None:
-            found, poi = _with_pois(found, measurement, several), None
-        made = cls(found, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
-        for name in several or ():
+        if poi is None or isinstance(poi, str):
+            return cls(found, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
+        from .calls import several_names
+
+        several = several_names(poi)
+        found = _with_pois(found, measurement, several)
+        made = cls(found, measurement, None, normsys_code, histosys_code, clip_sample, clip_bin)
+        for name in several:
             made.index(name)
         return made
 
@@ -342,8 +345,6 @@ for _module, _names in FUNCTIONS.items():
 
 def _with_pois(workspace: _engine.Document, measurement: str | None, names: list[str]) -> _engine.Document:
     """With other parameters of interest in a measurement."""
-    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-        raise _engine.InvalidArgument(f"poi: a name or a list of different names is wanted, not {names!r}")
     listed = [one.get("name") for one in json.loads(workspace.text()).get("measurements", [])]
     if measurement is not None and measurement not in listed:
         raise _engine.NotFound(f"the workspace has no measurement {measurement!r}, only {listed}")

@@ -31,6 +31,7 @@ _NAMES = {
 _KEYWORDS = {
     "n_toys": "n",
     "ntoys": "n",
+    "pois": "poi",
     "poi_test": "mu",
     "mu_test": "mu",
     "alpha": "level",
@@ -78,8 +79,8 @@ _SENTENCES = {
 
 #: by function, keywords that it alone lacks
 _ELSEWHERE = {
-    "contour": {"poi": 'parameters are named first, contour("a", "b")'},
-    "scan": {"poi": 'parameters are named first, scan(("a", values))'},
+    "contour": dict.fromkeys(("poi", "pois"), 'parameters are named first, contour("a", "b")'),
+    "scan": dict.fromkeys(("poi", "pois"), 'parameters are named first, scan(("a", values))'),
     "ranking": {"groups": "paritas.breakdown takes groups of parameters"},
     "fit": {"mu": 'fixed={"mu": 1.0} holds a parameter'},
 }
