@@ -334,7 +334,7 @@ def asimov_data(
     held = fit(model, data=data, init=start, bounds=bounds, fixed=flags, covariance=False, **where)
     if not held.converged:
         raise _engine.NotConverged(
-            f"the fit with {poi_of(model)} = {mu:g}, which Asimov data are expected at, ended as {held.status}"
+            f"the fit with {poi_of(model)} = {mu:g}, where Asimov data are expected, ended as {held.status}"
         )
     return model.expected_data(held.values)
 

@@ -191,13 +191,19 @@ _UPCROSSED = 0.5
 
 def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelLike], bool]:
     """The patched workspaces by name; sorted, and True, if each patch has one number."""
-    of_model = isinstance(background, Model)
-    given = background.document if of_model else document(background, "workspace")
-    options = {name: value for name, value in background.options.items() if value != ""} if of_model else {}
+    options: dict[str, Any] = {}
+    if isinstance(background, Model):
+        given = background.document
+        options = {name: value for name, value in background.options.items() if value != ""}
+    else:
+        given = document(background, "workspace")
     values = {one["metadata"]["name"]: one["metadata"]["values"] for one in patches.to_dict()["patches"]}
-    names, ordered = list(values), all(
-        len(one) == 1 and isinstance(one[0], (int, float)) and not isinstance(one[0], bool)
-        for one in values.values()
+    names, ordered = (
+        list(values),
+        all(
+            len(one) == 1 and isinstance(one[0], (int, float)) and not isinstance(one[0], bool)
+            for one in values.values()
+        ),
     )
     if ordered:
         names.sort(key=lambda name: values[name][0])

@@ -151,7 +151,12 @@ class Writer(WorkspaceSource):
 
     def _refuse_law(self, owner: str) -> ConversionError:
         config = configs(self.measurements[0])[owner]
-        return self.refuse(config, f"HS3 has no such constraint of '{owner}'", "constraint")
+        law = config.get("constraint", {})
+        kind, beyond = law.get("type"), [key for key in ("slope", "offset") if key in law]
+        why = f"HS3 has no such constraint of '{owner}'"
+        if beyond and kind != "none":
+            why = f"HS3 cannot say the {' and '.join(beyond)} of the {kind} constraint of '{owner}'"
+        return self.refuse(config, why, "constraint")
 
     def _law(self, owner: str, given: _Json) -> _Json:
         """The distribution of the parameter itself; of a log-normal and a gamma the density of x."""
