@@ -516,12 +516,14 @@ FN void newton_settle(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
     f->walls = SELECT(more, zero, f->walls);
 }
 
-FN void newton_walls(MODEL_PARAMETERS, PRIVATE newton_fit *f)
+/* Fits that ran: an end is settled once, however long other lanes run. */
+FN void newton_walls(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ran)
 {
     const mask inside = MODEL_REACH <= R(0.0),
                stuck = OR(f->status == FIT_NO_PROGRESS, f->status == FIT_NOT_A_MINIMUM),
-               stopped = AND(inside, OR(stuck, AND(f->status == FIT_RUNNING, f->walls >= NEWTON_WALLS))),
-               ended = AND(NOT(inside), f->status == FIT_CONVERGED);
+               halted = OR(stuck, AND(f->status == FIT_RUNNING, f->walls >= NEWTON_WALLS)),
+               stopped = AND(ran, AND(inside, halted)),
+               ended = AND(ran, AND(NOT(inside), f->status == FIT_CONVERGED));
     TEAM_IF(ANY(ended)) newton_settle(MODEL, f, ended);
     TEAM_IF(ANY(stopped)) {
         const mask goes = AND(stopped, model_is_near_edge(MODEL, NEWTON_NEAR_EDGE));
@@ -689,7 +691,7 @@ FN void newton_run(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance, 
             const mask moved = newton_search_line(MODEL, f);
             newton_coast(MODEL, f, moved);
         }
-        newton_walls(MODEL, f);
+        newton_walls(MODEL, f, ran);
         TEAM_IF(has_kinks) newton_kinks(MODEL, f, ran);
     }
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Mapping, Sequence, Union
 
 import numpy as np
@@ -84,6 +85,9 @@ class Call:
         pois: Sequence[int] | None = None,
     ) -> None:
         """what: the jobs of a bar. at: where toys are drawn and, by default, fits start. pois: by index."""
+        if model.poi_index is None and function.needs_poi and pois is None and given.get("poi") is None:
+            check_keywords(function, given)
+            poi_of(model)
         if not given and at is None and pois is None:
             self.engine, self._told = engine(), None
             self.job = None if data is None else _engine.Job(model, data)
@@ -109,6 +113,29 @@ class Call:
     def __exit__(self, *raised: Any) -> None:
         if self._told is not None:
             self._told.__exit__(*raised)
+
+
+def poi_of(model: Model) -> str:
+    """Name of the model's parameter of interest. Raises InvalidArgument without one."""
+    if model.poi_name is not None:
+        return model.poi_name
+    wanted, options = "", model.options
+    if options.get("poi") is None:
+        measurements = json.loads(model.document.text()).get("measurements", [])
+        chosen = [one for one in measurements if options.get("measurement") in (None, one.get("name"))]
+        wanted = chosen[0].get("config", {}).get("poi", "") if chosen else ""
+    asked = f": the measurement names {wanted!r}, which no modifier has" if wanted else ""
+    raise _engine.InvalidArgument(
+        f"the model has no parameter of interest{asked}; poi=NAME names another parameter"
+    )
+
+
+def several_names(poi: Any) -> list[str]:
+    """Parameters of interest as a list: one name, or a list or tuple of different ones."""
+    names = [poi] if isinstance(poi, str) else list(poi) if isinstance(poi, (list, tuple)) else []
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise _engine.InvalidArgument(f"poi: a name or a list of different names is wanted, not {poi!r}")
+    return names
 
 
 def of_interest(function: Any, model: Model, poi: Any) -> int:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import _engine
 from .arrays import whole
-from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of
+from .calls import Bounds, Call, FitKeywords, Fixed, Keywords, job_of, several_names
 from .keywords import Where, check_keywords, takes
 from .model import Model, ModelLike, model_of
 from .results import FitBatch, FitResult
@@ -58,7 +58,7 @@ def fit(
         "metal" or "auto". precision: "f64", "f32" (polished in f64) or "auto". poi: parameters of interest,
         by name; they are free unless fixed, and only named in the result."""
     model = model_of(model)
-    pois = [poi] if isinstance(poi, str) else list(poi or model.poi_names[:1])
+    pois = model.poi_names[:1] if poi is None else several_names(poi)
     for name in pois:
         model.index(name)
     options = _options(minimizer, max_iterations, population, seed)

@@ -23,6 +23,8 @@ from .calls import (
     StatisticKeywords,
     fixed_of,
     job_of,
+    poi_of,
+    several_names,
     start_of,
 )
 from .fits import check_of, fit
@@ -37,6 +39,7 @@ from .results import (
     Floats,
     GoodnessOfFit,
     HypotestResult,
+    JointHypotestResult,
     LimitResult,
     Prediction,
     RankingResult,
@@ -70,11 +73,17 @@ def hypotest(
 @overload
 def hypotest(
     model: ModelLike,
-    mu: float | Sequence[float] | Floats = 1.0,
+    mu: Sequence[float] | Floats,
     *,
     poi: list[str] | tuple[str, ...],
     **given: Unpack[ProfileKeywords],
-) -> ScanResult: ...
+) -> JointHypotestResult: ...
+@overload
+def hypotest(
+    model: ModelLike,
+    mu: Mapping[str, float],
+    **given: Unpack[ProfileKeywords],
+) -> JointHypotestResult: ...
 
 
 def hypotest(
@@ -86,12 +95,17 @@ def hypotest(
     **given: Unpack[ProfileKeywords],
 ) -> Any:
     """Asymptotic CLs of a value of the parameter of interest. Several values give a list, with one free fit
-    and Asimov set. test_stat: "qtilde", "q", "q0". poi: a name, others free; None: the model's. Several names
-    are tested together at mu, a value each or one for all: a scan of one point, with q and its p-value `p`.
-    """
+    and Asimov set. test_stat: "qtilde", "q", "q0". poi: a name, others free; None: the model's.
+
+    Several parameters are tested together, hypotest({"a": 1, "b": 0.5}) or hypotest([1, 0.5], poi=["a",
+    "b"]): twice the NLL there, less its minimum, is `q`, which has the p-value `p`."""
     model = model_of(model)
+    if isinstance(mu, Mapping):
+        if poi is not None:
+            raise _engine.InvalidArgument(f"hypotest: mu names its parameters, so poi is not wanted: {poi!r}")
+        poi, mu = list(mu), list(mu.values())
     if poi is not None and not isinstance(poi, str):
-        return _together(model, mu, list(poi), test_stat, given)
+        return _together(model, mu, several_names(poi), test_stat, given)
     named = {} if poi is None else {"poi": poi}
     several = not isinstance(mu, (float, int)) and np.ndim(mu) > 0
     with Call(hypotest, model, {**given, **named}, "tests") as call:
@@ -99,18 +113,22 @@ def hypotest(
     return [HypotestResult(row) for row in rows] if several else HypotestResult(rows[0])
 
 
-def _together(model: Model, mu: Any, names: list[str], test_stat: str, given: Any) -> ScanResult:
+def _together(model: Model, mu: Any, names: list[str], test_stat: str, given: Any) -> JointHypotestResult:
     check_keywords(hypotest, given)
     if test_stat != "qtilde":
         raise _engine.InvalidArgument(
             "hypotest: test_stat is for one parameter of interest; several are tested by their profile "
             "likelihood ratio"
         )
-    if not isinstance(mu, (float, int)) and len(mu) != len(names):
-        raise _engine.InvalidArgument(f"hypotest: mu: {len(names)} values are wanted, not {len(mu)}")
-    values = np.broadcast_to(numbers(mu), (len(names),))[np.newaxis]
+    values = numbers(mu)
+    if values.shape != (len(names),):
+        raise _engine.InvalidArgument(
+            f"hypotest: mu: {len(names)} values are wanted, one for each of {', '.join(names)}, not {mu!r}"
+        )
     which = [model.index(name) for name in names]
-    return _scan(model, which, values, Call(hypotest, model, given, "tests", pois=which))
+    call = Call(hypotest, model, given, "tests", pois=which)
+    found = _scan(model, which, values[np.newaxis], call)
+    return JointHypotestResult(found.row[0], **{**found._beside(), "values": values})
 
 
 def upper_limit(
@@ -141,7 +159,7 @@ def scan(
     model = model_of(model)
     check_keywords(scan, given)
     if values is not None:
-        names = list(parameters) or [_poi(model)]
+        names = list(parameters) or [poi_of(model)]
         points = numbers(values).reshape(-1, len(names))
     else:
         if not parameters or any(
@@ -180,7 +198,7 @@ def contour(
     of each region. Twice the NLL rises to -2 ln(1 - confidence): 2.30, 5.99."""
     check_keywords(contour, given)
     model = model_of(model)
-    names = [_poi(model), *parameters] if len(parameters) == 1 else list(parameters)
+    names = [poi_of(model), *parameters] if len(parameters) == 1 else list(parameters)
     if not all(isinstance(name, str) for name in names):
         raise _engine.InvalidArgument(f"contour: names of parameters are wanted, not {parameters!r}")
     if len(names) != 2:
@@ -207,7 +225,7 @@ def ranking(model: ModelLike, *, top: int | None = None, **given: Unpack[Statist
         raise _engine.InvalidArgument(f"top {top}: must not be negative")
     with Call(ranking, model, given, "ranking") as call:
         rows = _engine.ranking(model, call.job, call.engine, call.tell)[:top]
-    poi = given.get("poi") or _poi(model)
+    poi = given.get("poi") or poi_of(model)
     return RankingResult(rows, poi=poi, names=[model.parameter_names[i] for i in rows["parameter"]])
 
 
@@ -227,7 +245,7 @@ def breakdown(
     with Call(breakdown, model, given, "breakdown") as call:
         found = _engine.breakdown(model, call.job, patterns, call.engine, call.tell)
     parts = BreakdownGroups(found.groups, names=list(groups))
-    return BreakdownResult(found.result, poi=given.get("poi") or _poi(model), groups=parts)
+    return BreakdownResult(found.result, poi=given.get("poi") or poi_of(model), groups=parts)
 
 
 def predict(
@@ -309,22 +327,16 @@ def asimov_data(
     """Asimov data, main then auxiliary, from the fit with the parameter of interest at mu. Raises
     NotConverged."""
     model = model_of(model)
-    job, poi = job_of(model, None, init, bounds, fixed), model.index(_poi(model))
+    job, poi = job_of(model, None, init, bounds, fixed), model.index(poi_of(model))
     start, flags = start_of(model, job), fixed_of(model, job)
     start[poi], flags[poi] = mu, True
     check_keywords(asimov_data, where)
     held = fit(model, data=data, init=start, bounds=bounds, fixed=flags, covariance=False, **where)
     if not held.converged:
         raise _engine.NotConverged(
-            f"the fit with {_poi(model)} = {mu:g}, which Asimov data are expected at, ended as {held.status}"
+            f"the fit with {poi_of(model)} = {mu:g}, where Asimov data are expected, ended as {held.status}"
         )
     return model.expected_data(held.values)
-
-
-def _poi(model: Model) -> str:
-    if model.poi_name is None:
-        raise _engine.InvalidArgument("the model has no parameter of interest")
-    return model.poi_name
 
 
 takes(StatisticKeywords, hypotest, upper_limit, significance, ranking, breakdown)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Mapping, Union
 
 Code = Union[int, str]
-#: what pyhf takes for a type that its settings do not name
-_PYHFS = {"normsys": "code1", "histosys": "code0"}
+#: types of modifiers that interpolate
+_KINDS = ("normsys", "histosys")
 
 
 def pyhfs_code(code: Code) -> str:
@@ -14,16 +14,29 @@ def pyhfs_code(code: Code) -> str:
     return "code" + str(code).removeprefix("code")
 
 
-def codes_of(modifier_settings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """normsys_code and histosys_code of pyhf's `modifier_settings`, where a type that is not named has code 1
-    or 0. Raises ValueError for other names."""
-    for kind, setting in modifier_settings.items():
-        if kind not in _PYHFS:
-            raise ValueError(f"modifier_settings: {kind!r} has no interpolation, only {', '.join(_PYHFS)}")
-        for name in setting:
-            if name != "interpcode":
-                raise ValueError(f"modifier_settings: {kind} has no setting {name!r}, only 'interpcode'")
-    return {
-        f"{kind}_code": modifier_settings.get(kind, {}).get("interpcode", code)
-        for kind, code in _PYHFS.items()
-    }
+def codes_of(modifier_settings: Mapping[str, Any]) -> dict[str, Any]:
+    """normsys_code and histosys_code of pyhf's `modifier_settings`, {"normsys": {"interpcode": "code1"}}, or
+    in short {"normsys": 1}. None, the default, for a type that is not named. Raises ValueError for other
+    names."""
+    if not isinstance(modifier_settings, Mapping):
+        raise ValueError(
+            "modifier_settings: a dict is wanted, {'normsys': {'interpcode': 'code1'}} or {'normsys': 1}, "
+            f"not {modifier_settings!r}"
+        )
+    for kind in modifier_settings:
+        if kind not in _KINDS:
+            raise ValueError(f"modifier_settings: {kind!r} has no interpolation, only {', '.join(_KINDS)}")
+    return {f"{kind}_code": _code_of(kind, modifier_settings.get(kind)) for kind in _KINDS}
+
+
+def _code_of(kind: str, setting: Any) -> Any:
+    if setting is None or (isinstance(setting, (int, str)) and not isinstance(setting, bool)):
+        return setting
+    if not isinstance(setting, Mapping):
+        raise ValueError(
+            f"modifier_settings: {kind}: {{'interpcode': 'code1'}} or a code is wanted, not {setting!r}"
+        )
+    for name in setting:
+        if name != "interpcode":
+            raise ValueError(f"modifier_settings: {kind} has no setting {name!r}, only 'interpcode'")
+    return setting.get("interpcode")

@@ -53,6 +53,7 @@ def takes(keywords: Any, *functions: Callable[..., Any]) -> None:
         others = [one for name, one in signature.parameters.items() if name == "options"]
         parameters = [*own, *shared, *others]
         function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        function.needs_poi = "poi" in keywords.__annotations__  # type: ignore[attr-defined]
 
 
 def check_keywords(function: Any, given: Mapping[str, Any]) -> None:
@@ -60,7 +61,7 @@ def check_keywords(function: Any, given: Mapping[str, Any]) -> None:
     known = function.__signature__.parameters
     for name in given:
         if name not in known:
-            hint = keyword_hint(name, known)
+            hint = keyword_hint(function.__name__, name, known)
             raise TypeError(f"{function.__name__}() got an unexpected keyword argument {name!r}{hint}")
 
 

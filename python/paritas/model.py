@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Iterable, Mapping, Union
+from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _engine
 from .interpolation import codes_of
 from .keywords import Place, engine_of, takes
+from .other_programs import attribute_hint
 from .workspace import DocumentLike, document
 
 if TYPE_CHECKING:
@@ -49,18 +51,19 @@ class Model(_engine.Model):
         workspace: DocumentLike,
         patches: DocumentLike | Iterable[DocumentLike] = (),
         measurement: str | None = None,
-        poi: str | None = None,
+        poi: str | Sequence[str] | None = None,
         normsys_code: None | int | str = None,
         histosys_code: None | int | str = None,
         clip_sample: float | None = None,
         clip_bin: float | None = None,
-        modifier_settings: Mapping[str, Mapping[str, str]] | None = None,
+        modifier_settings: Mapping[str, Any] | None = None,
     ) -> "Model":
         """The model of a workspace (path, dict or Workspace) with JSON patches applied in order. measurement
-        None: the first; poi: "" for none, None for the measurement's. normsys_code 0, 1, "2c", 4 (default)
-        or 6, histosys_code 0, 1, 2, "2c", "4p" (default), 5 or 6, for modifiers without a code of their own;
-        "code1" is 1. clips: lower limits of expected rates of a sample, of a bin. modifier_settings: both
-        codes, as pyhf and `convert` have them."""
+        None: the first; poi: "" for none, None for the measurement's; several names are `poi_names`.
+        normsys_code 0, 1, "2c", 4 (default) or 6, histosys_code 0, 1, 2, "2c", "4p" (default), 5 or 6, for
+        modifiers without a code of their own; "code1" is 1. clips: lower limits of expected rates of a
+        sample, of a bin. modifier_settings: the codes as pyhf and `convert` have them; a type that they do
+        not name keeps its default."""
         if modifier_settings is not None:
             if normsys_code is not None or histosys_code is not None:
                 raise ValueError("give modifier_settings, or normsys_code and histosys_code, not both")
@@ -68,7 +71,16 @@ class Model(_engine.Model):
         found = document(workspace, "workspace")
         for patch in _as_patches(patches):
             found = found.patch(document(patch, "patch"))
-        return cls(found, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
+        if poi is None or isinstance(poi, str):
+            return cls(found, measurement, poi, normsys_code, histosys_code, clip_sample, clip_bin)
+        from .calls import several_names
+
+        several = several_names(poi)
+        found = _with_pois(found, measurement, several)
+        made = cls(found, measurement, None, normsys_code, histosys_code, clip_sample, clip_bin)
+        for name in several:
+            made.index(name)
+        return made
 
     @property
     def poi_name(self) -> str | None:
@@ -92,6 +104,18 @@ class Model(_engine.Model):
         """Where auxiliary data pull each parameter, the zero of pulls: suggested_init, unless the measurement
         sets it. NaN without a constraint."""
         return _engine.constraint_centres(self, self.data)
+
+    def __new__(cls, *given: Any, **options: Any) -> "Model":
+        """Of a Document; other workspaces are for from_workspace."""
+        if given and not isinstance(given[0], _engine.Document):
+            raise TypeError(
+                f"Model() takes no {type(given[0]).__name__}: Model.from_workspace(...) makes the model of a "
+                "path, a dict or a Workspace"
+            )
+        return super().__new__(cls, *given, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"'Model' object has no attribute {name!r}{attribute_hint(name, Model)}")
 
     def __repr__(self) -> str:
         return (
@@ -317,6 +341,17 @@ FUNCTIONS = {
 for _module, _names in FUNCTIONS.items():
     for _name in _names:
         setattr(Model, _name, _Method(_module, _name))
+
+
+def _with_pois(workspace: _engine.Document, measurement: str | None, names: list[str]) -> _engine.Document:
+    """With other parameters of interest in a measurement."""
+    listed = [one.get("name") for one in json.loads(workspace.text()).get("measurements", [])]
+    if measurement is not None and measurement not in listed:
+        raise _engine.NotFound(f"the workspace has no measurement {measurement!r}, only {listed}")
+    place = f"/measurements/{0 if measurement is None else listed.index(measurement)}/config"
+    changes = [("poi", names[0]), ("pois", names)]
+    patch = [{"op": "add", "path": f"{place}/{key}", "value": value} for key, value in changes]
+    return workspace.patch(document(patch, "poi"))
 
 
 def _as_patches(given: Any) -> list[DocumentLike]:

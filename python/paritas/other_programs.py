@@ -31,6 +31,7 @@ _NAMES = {
 _KEYWORDS = {
     "n_toys": "n",
     "ntoys": "n",
+    "pois": "poi",
     "poi_test": "mu",
     "mu_test": "mu",
     "alpha": "level",
@@ -76,17 +77,33 @@ _SENTENCES = {
     "goodness_of_fit": "paritas.goodness_of_fit tests it",
 }
 
+#: by function, keywords that it alone lacks
+_ELSEWHERE = {
+    "contour": dict.fromkeys(("poi", "pois"), 'parameters are named first, contour("a", "b")'),
+    "scan": dict.fromkeys(("poi", "pois"), 'parameters are named first, scan(("a", values))'),
+    "ranking": {"groups": "paritas.breakdown takes groups of parameters"},
+    "fit": {"mu": 'fixed={"mu": 1.0} holds a parameter'},
+}
+
 
 def name_hint(name: str) -> str:
     """What follows "has no attribute": our name, or nothing."""
     return f"; it is paritas.{_NAMES[name]} here" if name in _NAMES else ""
 
 
-def keyword_hint(name: str, known: Iterable[str]) -> str:
+def attribute_hint(name: str, kind: type) -> str:
+    """What follows "has no attribute" of a class with our methods."""
+    meant = _NAMES.get(name, "")
+    return f"; it is .{meant} here" if meant in vars(kind) else ""
+
+
+def keyword_hint(function: str, name: str, known: Iterable[str]) -> str:
     """What follows "unexpected keyword argument": our keyword, the nearest one, or nothing."""
     from difflib import get_close_matches  # only here: `import paritas` stays quick
 
-    keywords = list(known)
+    keywords, elsewhere = list(known), _ELSEWHERE.get(function, {})
+    if name in elsewhere:
+        return f": {elsewhere[name]}"
     if _KEYWORDS.get(name) in keywords:
         return f": it is {_KEYWORDS[name]!r} here"
     if name in _SENTENCES:

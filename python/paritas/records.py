@@ -22,10 +22,24 @@ def html_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[objec
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+def text_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """The first column is flush left, the others right; NaN is "-"."""
+    cells = [list(columns)] + [["-" if one != one else _text(one) for one in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *(one.rjust(n) for one, n in zip(row[1:], widths[1:]))]).rstrip()
+        for row in cells
+    )
+
+
+def _text(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 def _cell(value: object) -> str:
     if isinstance(value, (np.ndarray, list, tuple)):
         return " ".join(map(_cell, value))
-    return f"{value:.6g}" if isinstance(value, float) else escape(str(value))
+    return escape(_text(value))
 
 
 class Record:

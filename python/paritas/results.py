@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine, fields
-from .records import html_table
+from .records import html_table, text_table
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +58,10 @@ class Starts:
     spread: float
     minima: list[tuple[float, int]]
     lower_known: tuple[float, str] | None = None
+
+
+def _with_error(value: float, error: float) -> str:
+    return f"{value:.6g}" if np.isnan(error) else f"{value:.6g} +- {error:.2g}"
 
 
 class FitResult(fields.fit_result):
@@ -107,15 +111,31 @@ class FitResult(fields.fit_result):
         found = super().to_dict()
         return {**found, "parameters": dict(zip(self.names, found["values"]))}
 
-    def _repr_html_(self) -> str:
-        columns = [self.names, self.values.tolist()]
-        columns.append([float("nan")] * len(self.names) if self.errors is None else self.errors.tolist())
-        columns.append(self.states or [""] * len(self.names))
-        title = (
+    def __repr__(self) -> str:
+        of_interest = "".join(f", {name} = {_with_error(*self[name])}" for name in self.pois)
+        return (
+            f"<paritas.FitResult: {self.status}, twice NLL {self.twice_nll:.10g}, "
+            f"{len(self.names)} parameters{of_interest}>"
+        )
+
+    def __str__(self) -> str:
+        interest = f"\nParameter of interest: {', '.join(self.pois)}" if self.pois else ""
+        return f"Fit: {self._title()}{interest}\n\n" + text_table(self._heads, self._rows())
+
+    _heads = "parameter", "value", "error", "state"
+
+    def _rows(self) -> Any:
+        errors = [float("nan")] * len(self.names) if self.errors is None else self.errors.tolist()
+        return zip(self.names, self.values.tolist(), errors, self.states or [""] * len(self.names))
+
+    def _title(self) -> str:
+        return (
             f"{self.status}, twice NLL {self.twice_nll:.10g}, EDM {self.edm:.2g}, "
             f"{self.iterations} iterations, {self.device}, {self.precision}"
         )
-        return html_table(title, ("parameter", "value", "error", "state"), zip(*columns))
+
+    def _repr_html_(self) -> str:
+        return html_table(self._title(), self._heads, self._rows())
 
 
 class FitBatch(_ByParameter, fields.fit_result_rows):
@@ -217,6 +237,42 @@ class ScanResult(_Profiled, fields.scan_point_rows):
 
     def _labels(self) -> list[tuple[str, Any]]:
         return list(zip(self.parameters, self.values.T))
+
+
+class JointHypotestResult(_Profiled, fields.scan_point):
+    """Test of several `parameters` together at `values`. best_fit: status and numbers of the free fit;
+    best_values: its parameters; best: the tested ones."""
+
+    values: Floats
+
+    #: the profile likelihood ratio t_mu, as the program calls it
+    test_stat = "t"
+
+    @property
+    def mu(self) -> dict[str, float]:
+        """The tested values, by name."""
+        return dict(zip(self.parameters, self.values.tolist()))
+
+    @property
+    def mu_hat(self) -> dict[str, float]:
+        """Their best values, by name."""
+        return dict(zip(self.parameters, self.best.tolist()))
+
+    @property
+    def ndof(self) -> int:
+        """Degrees of freedom of the chi-squared distribution of q: the number of parameters."""
+        return len(self.parameters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, and the program's lists mu, mu_hat and pois."""
+        lists = {"mu": list(self.mu.values()), "mu_hat": list(self.mu_hat.values()), "pois": self.parameters}
+        return {**super().to_dict(), **lists, "ndof": self.ndof, "test_stat": self.test_stat}
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(q={self.q:.10g}, p={self.p:.6g}, ndof={self.ndof}, mu={self.mu}, "
+            f"mu_hat={self.mu_hat}, status={self.status!r})"
+        )
 
 
 class ContourResult(_Profiled, fields.contour_point_rows):

@@ -44,6 +44,7 @@ from .results import (
     ToySummary,
     _ToyRun,
 )
+from .workspace import PatchSet, document
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -184,13 +185,38 @@ def interval_toys(
     return IntervalToysResult(found.result, level=level, rtol=rtol, scan=scan, toys=toys)
 
 
+#: as the program's --upcrossed
+_UPCROSSED = 0.5
+
+
+def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelLike], bool]:
+    """The patched workspaces by name; sorted, and True, if each patch has one number."""
+    options: dict[str, Any] = {}
+    if isinstance(background, Model):
+        given = background.document
+        options = {name: value for name, value in background.options.items() if value != ""}
+    else:
+        given = document(background, "workspace")
+    values = {one["metadata"]["name"]: one["metadata"]["values"] for one in patches.to_dict()["patches"]}
+    names, ordered = (
+        list(values),
+        all(
+            len(one) == 1 and isinstance(one[0], (int, float)) and not isinstance(one[0], bool)
+            for one in values.values()
+        ),
+    )
+    if ordered:
+        names.sort(key=lambda name: values[name][0])
+    return {name: Model(patches.apply(given, name).document, **options) for name in names}, ordered
+
+
 def look_elsewhere(
     background: ModelLike,
-    models: Mapping[str, ModelLike] | Sequence[ModelLike],
+    models: Mapping[str, ModelLike] | Sequence[ModelLike] | PatchSet | Path,
     n: int = 2000,
     seed: int = 0,
     *,
-    upcrossed: float = 0.0,
+    upcrossed: float | None = None,
     **given: Unpack[UnkeptToyKeywords],
 ) -> LookElsewhereResult:
     """Global significance of the largest excess among many signals on one background, by n toys of the
@@ -198,12 +224,19 @@ def look_elsewhere(
     parameters that they share. p_global is the fraction of toys whose largest q0 is at least the observed
     one.
 
-    background: without signal, or with a parameter of interest that is held at 0. models: by name, or a list.
-    upcrossed: above 0, also the estimate from upcrossings of this q0 (Gross, Vitells, arXiv:1005.1891), for
-    models in order along a line."""
+    background: without signal, or with a parameter of interest that is held at 0. models: by name, a list, or
+    the patch set of the background's workspace (a PatchSet or its path). upcrossed: above 0, also the
+    estimate from upcrossings of this q0 (Gross, Vitells, arXiv:1005.1891), for models in order along a line.
+    None: 0.5 for a patch set with one number a patch, which are sorted by it, else 0."""
+    if isinstance(models, (str, os.PathLike)):
+        models = PatchSet(models)
+    if isinstance(models, PatchSet):
+        models, ordered = _signals(background, models)
+        upcrossed = (_UPCROSSED if ordered else 0.0) if upcrossed is None else upcrossed
     names = list(models) if isinstance(models, Mapping) else [str(k) for k in range(len(models))]
     listed = [model_of(one) for one in (models.values() if isinstance(models, Mapping) else models)]
     common = model_of(background)
+    upcrossed = upcrossed or 0.0
     options = _options(common, n, seed, {**given, "keep": False})
     chosen: Mapping[str, Any] = given
     effort: dict[str, Any] = {key: chosen[key] for key in ("starts", "max_iterations") if key in chosen}

@@ -180,6 +180,10 @@ class PatchSet:
         self.document = document(given, "patch set")
         self.names: list[str] = self.document.patch_names()
 
+    def __repr__(self) -> str:
+        shown = [*self.names[:3], "..."] if len(self.names) > 4 else self.names
+        return f"<paritas.PatchSet: {len(self.names)} patches: {', '.join(shown)}>"
+
     def __len__(self) -> int:
         return len(self.names)
 

@@ -179,6 +179,18 @@ def test_toys_at_the_edge_are_all_answered(tmp_path):
     assert answer["toys"]["failed"] == 0 if "toys" in answer else True
 
 
+def test_errors_at_the_edge_have_the_same_bits_in_any_number_of_lanes(tmp_path, monkeypatch):
+    """Multipliers of a fit that has ended do not change while other lanes run."""
+    answers = []
+    for lanes in (1, 4):
+        monkeypatch.setenv("PARITAS_LANES", str(lanes))
+        code, answer, error = run("toys", *generated(tmp_path, "hard", 26), "--ntoys", 16, "--errors")
+        if code == 4:
+            pytest.skip(error)
+        answers.append(answer["parameters"])
+    assert answers[0] == answers[1]
+
+
 def wells(path):
     """A parameter that raises the rate whichever way it goes, from 50 towards 98 events: two minima, and a
     second channel that prefers one."""

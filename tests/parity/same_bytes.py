@@ -3,8 +3,10 @@
 
 Runs the command lines of versions.py with both. Standard output, standard error, exit code and all files that
 they write must be equal, byte for byte; of stores of toys the rows. Times are left out. So are lines for
-devices that PROGRAM lacks. PROGRAM is a command, for example "qemu-aarch64 build/arm64/bin/paritas".
---some: a part of the lines, in some 30 s. Python's standard library only."""
+devices that PROGRAM lacks. PROGRAM is a command, for example "qemu-aarch64 build/arm64/bin/paritas", or a
+program for WASI, NAME.wasm. Its stores have another form: what is read from them is compared. Its f32 takes
+hours (fma is libm's). --some: a part of the lines, in some 30 s. Needs Python's standard library only, for
+WASI wasmtime (tools/setup web)."""
 
 import argparse
 import collections
@@ -21,6 +23,7 @@ import versions
 NO_DEVICE = 4
 SOME = ("nll", "fit", "hypotest", "limit", "ranking", "gof", "toys", "hypotoys")
 SOME_CHAINED = ("shard1", "shard2", "merge", "synth", "lc.default", "profile", "inject", "kappa")
+STORE = re.compile(r"\.db.?$")
 ENVIRONMENT = {"PARITAS_DEVICE": "cpu", "PARITAS_CACHE": "", "WINEDEBUG": "-all"}
 
 
@@ -42,26 +45,57 @@ def groups(some):
             yield lines
 
 
+class SystemProgram:
+    """A command that the system starts."""
+
+    stores_are_databases = True
+
+    def __init__(self, command):
+        self.command = [
+            os.path.abspath(word) if os.path.exists(word) else word for word in shlex.split(command)
+        ]
+
+    def run(self, words, folder, environment):
+        """(exit code, standard output, standard error) as bytes"""
+        done = subprocess.run(
+            [*self.command, *words], capture_output=True, cwd=folder, env={**os.environ, **environment}
+        )
+        return done.returncode, done.stdout, done.stderr
+
+
+def program_of(command):
+    if not command.endswith(".wasm"):
+        return SystemProgram(command)
+    sys.path.insert(0, os.path.join(versions.ROOT, "tests", "wasm"))
+    from wasi_program import WasiProgram
+
+    return WasiProgram(command)
+
+
 def content(path):
-    if re.search(r"\.db.?$", path):
+    if STORE.search(path):
         return versions.store_rows(path)
     with open(path, "rb") as file:
         return file.read()
 
 
-def files_in(folder):
+def files_in(folder, with_stores):
     paths = [os.path.join(path, name) for path, _, names in os.walk(folder) for name in names]
-    return {os.path.relpath(path, folder): content(path) for path in paths}
+    return {
+        os.path.relpath(path, folder): content(path)
+        for path in paths
+        if with_stores or not STORE.search(path)
+    }
 
 
 def run(program, words, folder):
     """(exit code, output, error)"""
+    # a WASI program sees no links to absolute paths
+    words = [os.path.realpath(word) if os.path.isabs(word) else word for word in words]
     words = [*words, "--json", "--quiet"] if words[0] != "sort" else words
-    done = subprocess.run(
-        [*program, *words], capture_output=True, cwd=folder, env={**os.environ, **ENVIRONMENT}
-    )
-    output = versions.TIMED.sub(r"\1T", done.stdout.decode())
-    return done.returncode, versions.TIMED_TEXT.sub("T", output), done.stderr.decode()
+    code, output, error = program.run(words, folder, ENVIRONMENT)
+    text = versions.TIMED.sub(r"\1T", output.decode())
+    return code, versions.TIMED_TEXT.sub("T", text), error.decode()
 
 
 def run_group(programs, lines):
@@ -82,7 +116,8 @@ def run_group(programs, lines):
                     wrong = (
                         f"{what}: {str(ours)[:300]!r}, natively {str(natives)[:300]!r}; {answers[0][2][:300]}"
                     )
-            ours, natives = map(files_in, folders)
+            with_stores = all(program.stores_are_databases for program in programs)
+            ours, natives = (files_in(name, with_stores) for name in folders)
             unequal = sorted(name for name in set(ours) | set(natives) if ours.get(name) != natives.get(name))
             found.append((label, words, wrong or (f"files {unequal}" if unequal else None)))
     return found
@@ -96,10 +131,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("native")
     arguments = parser.parse_args()
-    programs = [
-        [os.path.abspath(word) if os.path.exists(word) else word for word in shlex.split(command)]
-        for command in (arguments.program, arguments.native)
-    ]
+    programs = [program_of(command) for command in (arguments.program, arguments.native)]
     counts = collections.Counter()
     analyses = set()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

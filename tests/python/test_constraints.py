@@ -127,7 +127,7 @@ def test_laws_come_back_from_hs3(law):
 
 
 def test_what_hs3_lacks_is_refused_by_name():
-    with pytest.raises(ConversionError, match="no such constraint of 'theory'"):
+    with pytest.raises(ConversionError, match="the slope and offset of the lognormal constraint of"):
         hs3.from_pyhf(spec(LAWS["lognormal"]))
 
 

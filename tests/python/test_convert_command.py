@@ -61,6 +61,16 @@ def test_exit_codes_are_the_programs(arguments, code, tmp_path, monkeypatch, cap
     assert list(tmp_path.iterdir()) == []
 
 
+def test_missing_files_are_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["none.xml"]) == 3
+    assert capsys.readouterr().err == "convert: none.xml: No such file or directory\n"
+    (tmp_path / "top.xml").write_text('<Combination OutputFilePrefix="x"><Input>ch.xml</Input></Combination>')
+    assert main(["top.xml"]) == 3
+    told = capsys.readouterr().err
+    assert f"there is no file ch.xml; relative paths start in {tmp_path} (--rootdir)" in told
+
+
 def test_xml_is_written_and_read(tmp_path, capsys):
     pytest.importorskip("uproot")
     assert main([str(EXAMPLE), "--to", "xml", "-o", str(tmp_path / "out")]) == 0

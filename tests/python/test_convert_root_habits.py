@@ -124,6 +124,34 @@ def test_channels_and_data_without_likelihoods_are_joined_by_their_axes():
         hs3.to_pyhf(given)
 
 
+@pytest.mark.parametrize(
+    ("channel", "data", "place", "why"),
+    [
+        (
+            [{**AXES[0], "max": 3.0}, AXES[1]],
+            AXES,
+            "/data/0/axes/0",
+            "are not those of the channel's axis 'x'",
+        ),
+        ([AXES[0], {**AXES[1], "name": "x"}], AXES, "/distributions/0/axes/0", "a second axis is called 'x'"),
+        (AXES, AXES[::-1], "/data/0/axes", "must be in the order of the channel: x, y"),
+        ([{**AXES[0], "min": 3.0}, AXES[1]], AXES, "/distributions/0/axes/0", "bins between min and max"),
+        (
+            [AXES[0], {"name": "y", "edges": [0, 1, 1, 3]}],
+            AXES,
+            "/distributions/0/axes/1/edges",
+            "must be two rising numbers",
+        ),
+    ],
+)
+def test_binned_data_have_the_bins_of_their_channel(channel, data, place, why):
+    given = document([])
+    given["likelihoods"] = [{"name": "L", "distributions": ["model_SR"], "data": ["obsData_SR"]}]
+    given["distributions"][0]["axes"], given["data"][0]["axes"] = channel, data
+    with pytest.raises(ConversionError, match=f"{place}: .*{why}"):
+        hs3.to_pyhf(given)
+
+
 def free(widths, kind, constant):
     axes = [{"name": "x", "min": 0.0, "max": 2.0, "nbins": 2}]
     names = ["gamma_u_bin_0", "gamma_u_bin_1"]
@@ -173,6 +201,9 @@ def test_functions_of_parameters_scale_samples():
         ("1/2*k", "an integer division: 1/2 is 0 in ROOT, 0.5 elsewhere; write 1./2"),
         ("k*k", "a sample that grows as 'k'\\^2"),
         ("mu", "a sample that grows as 'mu'\\^2"),
+        ("g", "/functions/1/expression: the function 'g' is made from itself: g > g"),
+        ("f*k", "/functions/1/expression: the function 'f' is made from itself: f > g > f"),
+        ("k-k", "/distributions/0/samples/0: its functions are 0"),
         ("x*k", "'x' is neither a function nor in the parameter point"),
     ],
 )
@@ -232,3 +263,11 @@ def test_factors_of_empty_bins_act_on_variations(form, tmp_path):
     point = {name.format(0): 1.1, name.format(1): 0.7, "alpha_shape": 2.0, "mu": 0.5, "lumi": 1.0}
     rates = model.expected_data({one: point[one] for one in point if one in model.parameter_names})[:3]
     assert rates == pytest.approx([0.5 * 1.1 * 14.0, 0.5 * 0.7 * 4.0, 0.0], rel=1e-14)
+
+
+def test_a_parameter_of_interest_is_listed_once():
+    given = function("k")
+    given["likelihoods"] = [{"name": "L", "distributions": ["model_SR"], "data": ["obsData_SR"]}]
+    given["analyses"] = [{"name": "a", "likelihood": "L", "parameters_of_interest": ["mu", "k", "mu"]}]
+    with pytest.raises(ConversionError, match="/parameters_of_interest/2: 'mu' is there a second time"):
+        hs3.to_pyhf(given)

@@ -171,6 +171,19 @@ def test_asimov_data_are_the_prediction_at_the_start():
     assert data["asimovData_C"] == pytest.approx([9.0])
 
 
+@pytest.mark.parametrize("key", ["slope", "offset"])
+def test_the_part_of_a_constraint_that_hs3_lacks_is_named(key):
+    law = {"type": "lognormal", key: 0.5}
+    config = {"name": "xs", "constraint": law, "auxdata": [1.0], "sigmas": [0.1], "inits": [1.0]}
+    spec = json.loads((TREE / "examples" / "two_bins.json").read_text())
+    spec["channels"][0]["samples"][0]["modifiers"].append(
+        {"name": "xs", "type": "normsys", "data": {"hi": 1.1, "lo": 0.9}}
+    )
+    spec["measurements"][0]["config"]["parameters"].append(config)
+    with pytest.raises(ConversionError, match=f"cannot say the {key} of the lognormal constraint of 'xs'"):
+        hs3.from_pyhf(spec)
+
+
 @pytest.mark.parametrize(
     "change, why",
     [

@@ -147,6 +147,9 @@ def test_the_program_sorts_by_the_patches_number(files):
     assert answer["largest"] == ours.largest == "m2" and answer["poi"] == "mu"
     for key in ("p_global", "p_global_error", "q0", "trial_factor", "upcrossings", "p_upcrossings"):
         assert answer[key] == getattr(ours, key)
+    assert repr(patches) == "<paritas.PatchSet: 3 patches: m5, m2, m3>"
+    for given in (patches, patchset, str(patchset)):
+        assert paritas.look_elsewhere(spec, given, 200, 3) == ours
     text = program(spec, "--patchset", patchset, "--ntoys", 200).stdout
     assert "Largest excess: m2" in text and "Trial factor" in text
 

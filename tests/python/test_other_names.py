@@ -69,6 +69,13 @@ def test_a_name_of_another_program_is_answered_with_ours():
         paritas.limit  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
         paritas.nothing  # noqa: B018
+    model = paritas.Model.from_workspace(TWO)
+    with pytest.raises(AttributeError, match="no attribute 'gof'; it is .goodness_of_fit here"):
+        model.gof  # noqa: B018
+    with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+        model.nothing  # noqa: B018
+    with pytest.raises(TypeError, match=r"takes no str: Model.from_workspace\(...\) makes"):
+        paritas.Model("ws.json")
     for theirs, ours in _NAMES.items():
         assert theirs not in dir(paritas)
         found = paritas
@@ -88,6 +95,10 @@ def test_a_keyword_of_another_program_is_answered_with_ours():
         paritas.hypotest(TWO, 1.0, calctype="toybased")
     with pytest.raises(TypeError, match="'presicion': did you mean 'precision'"):
         paritas.fit(TWO, presicion="f32")
+    with pytest.raises(TypeError, match=r"'poi': parameters are named first, contour\(\"a\", \"b\"\)"):
+        paritas.contour(TWO, poi=["mu", "x"])
+    with pytest.raises(TypeError, match="'groups': paritas.breakdown takes groups"):
+        paritas.ranking(TWO, groups={})
     taken = {
         name
         for names in FUNCTIONS.values()

@@ -141,7 +141,8 @@ def test_interpolation_codes_have_pyhf_s_spelling_too():
     path, patches = ANALYSES["sbottom"][0], ANALYSES["sbottom"][1] or ()
 
     def value(**codes):
-        return paritas.Model.from_workspace(path, patches, **codes).twice_nll()
+        model = paritas.Model.from_workspace(path, patches, **codes)
+        return model.twice_nll(model.suggested_init + 0.1)
 
     usual = value()
     other = value(normsys_code=1, histosys_code=0)
@@ -149,10 +150,17 @@ def test_interpolation_codes_have_pyhf_s_spelling_too():
     assert value(normsys_code="code1", histosys_code="code0") == other
     settings = {"normsys": {"interpcode": "code4"}, "histosys": {"interpcode": "code4p"}}
     assert value(modifier_settings=settings) == usual
-    assert value(modifier_settings={}) == other  # as in pyhf
+    assert value(modifier_settings={}) == usual != other
+    first = {"histosys": {"interpcode": "code0"}}  # unlike in pyhf, normsys keeps its default
+    assert value(modifier_settings=first) == value(histosys_code=0) not in (usual, other)
+    for short in ({"histosys": "code0"}, {"histosys": 0}):
+        assert value(modifier_settings=short) == value(modifier_settings=first)
     for wrong, message in (
         ({"normsis": {}}, "modifier_settings: 'normsis' has no interpolation, only normsys, histosys"),
         ({"normsys": {"code": "code4"}}, "normsys has no setting 'code', only 'interpcode'"),
+        ({"normsys": [1]}, "normsys: {'interpcode': 'code1'} or a code is wanted"),
+        ("code0", "a dict is wanted"),
+        (3, "a dict is wanted"),
     ):
         with pytest.raises(ValueError, match=message):
             value(modifier_settings=wrong)

@@ -9,12 +9,12 @@ import pytest
 from scipy.optimize import OptimizeWarning, minimize
 
 import paritas.pyhf as pyhf
-from paritas.pyhf.choices import MINIMISERS
+from paritas.pyhf.choices import MINIMIZERS
 
 
 @pytest.fixture
 def original(monkeypatch):
-    monkeypatch.setenv(MINIMISERS.variable, "original")
+    monkeypatch.setenv(MINIMIZERS.variable, "original")
     yield
     pyhf.set_backend("numpy")
 
@@ -97,7 +97,7 @@ def test_minuit_fits_what_the_engine_does_not():
 
 
 def test_how_to_choose(tmp_path):
-    with pytest.raises(ValueError, match="minimisers is 'scipy': it can be engine or original"):
+    with pytest.raises(ValueError, match="minimizers is 'scipy': it can be engine or original"):
         pyhf.install(minimisers="scipy")
     program = tmp_path / "program.py"
     program.write_text(
@@ -106,10 +106,18 @@ def test_how_to_choose(tmp_path):
         "_, result = pyhf.infer.mle.fit([70.0] + model.config.auxdata, model, return_result_obj=True)\n"
         "print('nfev' in result)\n"
     )
-    for minimisers in MINIMISERS.words:
-        command = [sys.executable, "-m", "paritas.pyhf", MINIMISERS.option(), minimisers, program]
+    assert MINIMIZERS.options() == ["--minimizers", "--minimisers"]
+    for option, minimisers in zip(MINIMIZERS.options(), MINIMIZERS.words[::-1]):
+        command = [sys.executable, "-m", "paritas.pyhf", option, minimisers, program]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert told == f"{minimisers == 'original'}\n"
+
+
+def test_either_spelling_of_the_variable(monkeypatch):
+    monkeypatch.setenv("PARITAS_PYHF_MINIMISERS", "original")
+    assert MINIMIZERS.chosen() == "original"
+    monkeypatch.setenv("PARITAS_PYHF_MINIMIZERS", "engine")
+    assert MINIMIZERS.chosen() == "engine"
 
 
 def test_misspelt_options_of_slsqp_are_told():

@@ -122,3 +122,14 @@ def test_an_unknown_keyword_is_named_with_the_nearest_known_one(model):
     ):
         with pytest.raises(TypeError, match=f"{wrong}: did you mean '{right}'"):
             call()
+
+
+def test_a_fit_prints_as_a_table():
+    fit = paritas.fit(TWO)
+    head, interest, _, columns, *rows = str(fit).splitlines()
+    assert head.startswith("Fit: converged, twice NLL ") and interest == "Parameter of interest: mu"
+    assert columns.split() == ["parameter", "value", "error", "state"]
+    assert rows[0].split() == ["mu", "0", "-", "at_lower_bound"] and len(rows) == len(fit.names)
+    assert (
+        repr(fit) == f"<paritas.FitResult: converged, twice NLL {fit.twice_nll:.10g}, 3 parameters, mu = 0>"
+    )

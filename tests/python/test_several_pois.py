@@ -73,14 +73,56 @@ def file(tmp_path_factory):
 def test_a_joint_test_is_the_closed_form():
     model = paritas.Model.from_workspace(strengths())
     two = model.hypotest((2.0, 4.4), poi=["a", "b"])
-    assert two.q[0] == pytest.approx(rise((2.0, 4.4)), rel=1e-9)
-    assert two.p[0] == pytest.approx(np.exp(-two.q[0] / 2), rel=1e-12)
+    assert two.q == pytest.approx(rise((2.0, 4.4)), rel=1e-9)
+    assert two.p == pytest.approx(np.exp(-two.q / 2), rel=1e-12)
     assert two.best == pytest.approx([2.5, 4.0])
     three = model.hypotest((2.0, 4.4, 1.5), poi=NAMES)
     q = rise((2.0, 4.4, 1.5))
     tail = np.sqrt(2 * q / np.pi) * np.exp(-q / 2)  # chi-squared, 3 degrees of freedom
-    assert three.q[0] == pytest.approx(q, rel=1e-9)
-    assert three.p[0] == pytest.approx(tail + 2 * normal_tail(np.sqrt(q)), rel=1e-10)
+    assert three.q == pytest.approx(q, rel=1e-9)
+    assert three.p == pytest.approx(tail + 2 * normal_tail(np.sqrt(q)), rel=1e-10)
+
+
+def test_a_joint_test_takes_names_and_has_the_program_s_numbers(tmp_path):
+    model = paritas.Model.from_workspace(strengths())
+    found = model.hypotest({"a": 2.0, "b": 4.4})
+    assert found == model.hypotest((2.0, 4.4), poi=["a", "b"])
+    assert found.mu == {"a": 2.0, "b": 4.4} and found.mu_hat == pytest.approx({"a": 2.5, "b": 4.0})
+    assert found.converged and repr(found).startswith("JointHypotestResult(q=") and len(repr(found)) < 160
+    path = tmp_path / "w.json"
+    path.write_text(json.dumps(strengths()))
+    ours = found.to_dict()
+    theirs = program("hypotest", path, "--json", "--poi", "a", "--poi", "b", "--mu", 2, "--mu", 4.4)
+    for key in ("mu", "mu_hat", "q", "p", "ndof", "test_stat", "status", "pois"):
+        assert ours[key] == theirs[key], key
+
+
+def test_parameters_of_interest_of_a_model_may_be_a_list():
+    spec = strengths(pois=["a"])
+    model = paritas.Model.from_workspace(spec, poi=["c", "a"])
+    assert model.poi_names == ["c", "a"] and model.fit().pois == ["c"]
+    assert model.upper_limit() == paritas.Model.from_workspace(spec, poi="c").upper_limit()
+    with pytest.raises(paritas.Error, match="no parameter 'z'"):
+        paritas.Model.from_workspace(spec, poi=["a", "z"])
+    for wrong in ({"a", "b"}, ["a", 3], 3, [], ["a", "a"]):
+        for call in (
+            lambda: model.fit(poi=wrong),
+            lambda: model.hypotest([1, 1], poi=wrong),
+            lambda: paritas.Model.from_workspace(spec, poi=wrong),
+        ):
+            with pytest.raises(paritas.Error, match="a name or a list of different names is wanted"):
+                call()
+
+
+def test_without_a_parameter_of_interest_the_wanted_one_is_named():
+    spec = strengths()
+    spec["measurements"][0]["config"] = {"poi": "mu", "parameters": []}
+    model = paritas.Model.from_workspace(spec)
+    for call in (model.upper_limit, model.hypotest, model.ranking, lambda: model.significance_toys(10)):
+        with pytest.raises(paritas.Error, match="names 'mu', which no modifier has; poi=NAME names another"):
+            call()
+    alone = paritas.Model.from_workspace(spec, poi="a")
+    assert model.hypotest(3.0, poi="a") == alone.hypotest(3.0)
 
 
 def normal_tail(x):
@@ -132,7 +174,7 @@ def test_a_fit_and_a_joint_test_of_the_program(file):
     assert held.pois == ["a", "b"] and held.states[:2] == ["fixed", "fixed"]
     test = program("hypotest", file, "--json", "--poi", "a", "--poi", "b", "--mu", 1, "--mu", 0.5)
     expected = model.hypotest((1.0, 0.5), poi=["a", "b"])
-    assert (test["q"], test["p"], test["ndof"]) == (expected.q[0], expected.p[0], 2)
+    assert (test["q"], test["p"], test["ndof"]) == (expected.q, expected.p, 2)
     assert test["q"] == pytest.approx(held.twice_nll - model.fit().twice_nll, abs=1e-9)
     assert test["mu_hat"] == expected.best.tolist()
     # the edge of a contour has the p-value that its confidence leaves
@@ -140,7 +182,7 @@ def test_a_fit_and_a_joint_test_of_the_program(file):
         "contour", file, "--json", "--poi", "a", "--poi", "b", "--confidence", 0.9, "--points", 6
     )
     values = contour["contours"][0]["points"][0]["values"]
-    assert model.hypotest(values, poi=["a", "b"]).p[0] == pytest.approx(0.1, rel=1e-5)
+    assert model.hypotest(values, poi=["a", "b"]).p == pytest.approx(0.1, rel=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -166,8 +208,9 @@ def test_one_name_is_wanted_where_each_is_answered():
     model = paritas.Model.from_workspace(with_background())
     with pytest.raises(paritas.Error, match="one name is wanted"):
         model.upper_limit(poi=["a", "b"])
-    with pytest.raises(paritas.Error, match="2 values are wanted"):
-        model.hypotest((1.0,), poi=["a", "b"])
+    for mu in ((1.0,), 1, np.array(1.0), [[1, 1], [2, 2]]):
+        with pytest.raises(paritas.Error, match="2 values are wanted, one for each of a, b"):
+            model.hypotest(mu, poi=["a", "b"])
     with pytest.raises(paritas.Error, match="no parameter 'z'"):
         model.fit(poi=["a", "z"])
 

@@ -11,6 +11,8 @@ import wasmtime
 
 
 class WasiProgram:
+    stores_are_databases = False
+
     def __init__(self, path):
         self.engine = wasmtime.Engine()
         compiled = os.path.splitext(path)[0] + ".cwasm"

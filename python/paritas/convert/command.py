@@ -167,6 +167,8 @@ def main(argv: Optional[Sequence[str]] = None) -> int:
     except (ConversionError, ImportError, OSError, UnicodeDecodeError) as error:
         not_written = writing and isinstance(error, OSError)
         path, text = options.output_file if not_written else options.input, str(error)
+        if isinstance(error, OSError) and error.strerror:
+            path, text = path if not_written else str(error.filename or path), error.strerror
         code = NOT_WRITTEN if not_written else WRONG_INPUT
         return fail("convert", text if path in text else f"{path}: {text}", code)
     if not options.quiet:

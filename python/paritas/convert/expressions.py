@@ -132,7 +132,9 @@ class ScaledSample:
     terms: Terms
 
     def check(self) -> None:
-        """A workspace's factor has the power 1."""
+        """A workspace's factor has the power 1, and a sample has a rate."""
+        if not self.terms:
+            raise self.place.refuse("its functions are 0, whatever the parameters: it has no rate")
         factors = {one["name"] for one in self.modifiers if one["type"] in ("normfactor", "lumi")}
         for name, power in ((name, power) for key in self.terms for name, power in key):
             if power != 1 or name in factors:

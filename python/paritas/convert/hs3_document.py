@@ -193,7 +193,9 @@ class Document:
 def counts(data: Node, axes: Node) -> list[float]:
     """Of binned data; or of unbinned ones in the bins of a channel, whose density is constant in each."""
     if data["type"].value == "binned":
-        return data["contents"].numbers(bins(axes))
+        found = data["contents"].numbers(bins(axes))
+        _check_axes(data["axes"], axes)
+        return found
     edges = {axis["name"].string(): _edges(axis) for axis in axes}
     order = _axis_names(data["axes"])
     if sorted(order) != sorted(edges):
@@ -220,13 +222,33 @@ def _edges(axis: Node) -> list[float]:
     given = axis.get("edges") or axis.get("bounds")
     if given:
         edges = given.numbers()
-        if len(edges) < 2 or edges != sorted(edges):
+        if len(edges) < 2 or any(low >= high for low, high in zip(edges, edges[1:])):
             raise given.refuse("must be two rising numbers or more")
         return edges
     low, high, count = axis["min"].number(), axis["max"].number(), int(axis["nbins"].number())
     if count < 1 or not low < high:
         raise axis.refuse("must have bins between min and max")
     return [low + (high - low) * i / count for i in range(count)] + [high]
+
+
+def _check_axes(data: Node, channel: Node) -> None:
+    """Data have the channel's bins, as far as both say."""
+    names, others = _axis_names(channel), _axis_names(data)
+    for axis, name in zip(channel, names):
+        if names.count(name) > 1:
+            raise axis.refuse(f"a second axis is called '{name}'")
+    if sorted(names) == sorted(others) and names != others:
+        raise data.refuse(f"must be in the order of the channel: {', '.join(names)}")
+    known = {name: _edges(axis) for axis, name in zip(channel, names) if _has_edges(axis)}
+    for axis, name in zip(data, others):
+        if name in known and _has_edges(axis):
+            edges, reach = _edges(axis), 1e-9 * (known[name][-1] - known[name][0])
+            if len(edges) != len(known[name]) or any(abs(a - b) > reach for a, b in zip(edges, known[name])):
+                raise axis.refuse(f"its bins are not those of the channel's axis '{name}'")
+
+
+def _has_edges(axis: Node) -> bool:
+    return bool(axis.get("edges") or axis.get("bounds")) or all(map(axis.get, ("min", "max", "nbins")))
 
 
 def bins(axes: Iterable[Node]) -> Optional[int]:

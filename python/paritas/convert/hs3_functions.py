@@ -10,20 +10,27 @@ from .json_nodes import Node
 _PARTS = {"product": "factors", "prod": "factors", "sum": "summands"}
 
 
-def function_terms(document: Document, name: Node, parameters: Container[str]) -> Terms:
-    """Of a function by its name, of a parameter, or of a number."""
+def function_terms(
+    document: Document, name: Node, parameters: Container[str], within: tuple[str, ...] = ()
+) -> Terms:
+    """Of a function by its name, of a parameter, or of a number. within: functions that this one is part
+    of."""
     if not isinstance(name.value, str):
         return {(): name.number()} if name.number() else {}
+    if name.value in within:
+        circle = " > ".join([*within[within.index(name.value) :], name.value])
+        raise name.refuse(f"the function '{name.value}' is made from itself: {circle}")
     if name.value in document.tables["functions"]:
-        return _terms(document, document.look_up("functions", name), parameters)
+        node = document.look_up("functions", name)
+        return _terms(document, node, parameters, (*within, name.value))
     if name.value not in parameters:
         raise name.refuse(f"'{name.value}' is neither a function nor in the parameter point")
     return parameter_terms(name.value)
 
 
-def _terms(document: Document, node: Node, parameters: Container[str]) -> Terms:
+def _terms(document: Document, node: Node, parameters: Container[str], within: tuple[str, ...]) -> Terms:
     def inner(name: Node) -> Terms:
-        return function_terms(document, name, parameters)
+        return function_terms(document, name, parameters, within)
 
     kind: Any = node.get("type").value
     if kind == "generic_function":

@@ -325,13 +325,16 @@ class Reader:
         return config
 
     def _pois(self, analysis: Analysis) -> list[str]:
-        found = []
-        for name in analysis.poi:
+        found: list[str] = []
+        listed = analysis.node.get("parameters_of_interest")
+        for i, name in enumerate(analysis.poi):
+            if name in analysis.poi[:i]:
+                raise list(listed)[i].refuse(f"'{name}' is there a second time")
             if name in self.scalars:
                 found.append(self.scalars[name].name)
                 continue
             what = f"'{name}' is not a parameter of a whole sample in these channels"
             if not found:
-                raise analysis.node["parameters_of_interest"].refuse(what)
+                raise listed.refuse(what)
             self.notes.append(analysis.node.at(f"{what}; it was left out of the parameters of interest"))
         return found

@@ -6,7 +6,7 @@ names."""
 
 import math
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from .conversion import Conversion, ConversionError, settings
 from .hs3_codes import ADDED, WRITTEN
@@ -149,15 +149,22 @@ class Writer(WorkspaceSource):
             if kind.role != "alpha" or given or law["mean"] != 0:
                 self.constraints[name] = {"name": name, "x": self.elements[owner][""][0], **law}
 
-    def _refuse_law(self, owner: str) -> ConversionError:
+    def _refuse_law(self, owner: str, beyond: Sequence[str] = ()) -> ConversionError:
+        """beyond: keys of the constraint that HS3 lacks."""
         config = configs(self.measurements[0])[owner]
-        return self.refuse(config, f"HS3 has no such constraint of '{owner}'", "constraint")
+        why = f"HS3 has no such constraint of '{owner}'"
+        if beyond:
+            kind = config["constraint"].get("type")
+            why = f"HS3 cannot say the {' and '.join(beyond)} of the {kind} constraint of '{owner}'"
+        return self.refuse(config, why, "constraint")
 
     def _law(self, owner: str, given: _Json) -> _Json:
         """The distribution of the parameter itself; of a log-normal and a gamma the density of x."""
         kind, datum = given.get("type", "gaussian"), self._common(owner, "auxdata")
-        if kind == "none" or given.get("slope", 1.0) != 1 or (kind == "lognormal" and given.get("offset")):
-            raise self._refuse_law(owner)
+        beyond = ["slope"] if given.get("slope", 1.0) != 1 else []
+        beyond += ["offset"] if kind == "lognormal" and given.get("offset") else []
+        if kind == "none" or beyond:
+            raise self._refuse_law(owner, beyond)
         if kind == "poisson":
             beta, offset = 1.0 / self._common(owner, "factors"), given.get("offset", 0.0)
             return {"type": "gamma_dist", "gamma": datum + 1.0, "beta": beta, "mu": -offset}

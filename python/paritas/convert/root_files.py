@@ -46,7 +46,9 @@ class RootFiles:
                 break
         path = self.folder / path
         if not path.is_file():
-            raise element.refuse(f"there is no file {path}")
+            start = f"; relative paths start in {self.folder.absolute()} (--rootdir)"
+            hint = "" if Path(name).is_absolute() else start
+            raise element.refuse(f"there is no file {path}{hint}")
         return path
 
     def histogram(self, element: Element, file_name: str, folder: str, name: str) -> Histogram:

@@ -1,4 +1,4 @@
-"""Runs a program for pyhf on Paritas: python -m paritas.pyhf [--absent-backend X] [--minimisers X]
+"""Runs a program for pyhf on Paritas: python -m paritas.pyhf [--absent-backend X] [--minimizers X]
 script.py ARGS, or -m module ARGS."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from typing import Sequence
 
 from . import import_hook
-from .choices import ABSENT_BACKEND, CHOICES, MINIMISERS
+from .choices import ABSENT_BACKEND, CHOICES, MINIMIZERS
 
 
 def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -19,11 +19,11 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     said = {
         ABSENT_BACKEND: "what jax, pytorch and tensorflow give",
-        MINIMISERS: "what fits: the engine, or SciPy and iminuit as pyhf calls them",
+        MINIMIZERS: "what fits: the engine, or SciPy and iminuit as pyhf calls them",
     }
     for choice in CHOICES:
         parser.add_argument(
-            choice.option(),
+            *choice.options(),
             choices=choice.words,
             help=f"{said[choice]} (default: {choice.variable}, else {choice.words[0]})",
         )
@@ -39,7 +39,7 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> None:
     """The program's exit status is Python's, as if Python had run it."""
     given = _parsed(arguments)
-    import_hook.install(given.absent_backend, given.minimisers)
+    import_hook.install(given.absent_backend, given.minimizers)
     sys.argv = [given.program, *given.arguments]
     if given.is_module:
         runpy.run_module(given.program, run_name="__main__", alter_sys=True)

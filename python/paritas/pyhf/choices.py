@@ -8,10 +8,15 @@ import os
 class Choice:
     """One of some words; the first is the default."""
 
-    def __init__(self, name: str, words: tuple[str, ...], variable: str) -> None:
-        """name: of the argument; variable: of the environment, asked where no argument is given."""
-        self.name, self.words, self.variable = name, words, variable
+    def __init__(self, names: tuple[str, ...], words: tuple[str, ...]) -> None:
+        """names: of the argument, the usual spelling first."""
+        self.name, self.names, self.words = names[0], names, words
         self._given: str | None = None
+
+    @property
+    def variable(self) -> str:
+        """Of the environment, asked where no argument is given."""
+        return _variable(self.name)
 
     def choose(self, word: str | None) -> None:
         """None: the variable's, else the default. Raises ValueError for other words."""
@@ -20,11 +25,14 @@ class Choice:
     def chosen(self) -> str:
         if self._given is not None:
             return self._given
-        return self._checked(os.environ.get(self.variable) or self.words[0], self.variable)
+        for variable in map(_variable, self.names):
+            if os.environ.get(variable):
+                return self._checked(os.environ[variable], variable)
+        return self.words[0]
 
-    def option(self) -> str:
+    def options(self) -> list[str]:
         """Of a command line."""
-        return f"--{self.name.replace('_', '-')}"
+        return [f"--{name.replace('_', '-')}" for name in self.names]
 
     def _checked(self, word: str, place: str) -> str:
         if word not in self.words:
@@ -32,8 +40,12 @@ class Choice:
         return word
 
 
+def _variable(name: str) -> str:
+    return f"PARITAS_PYHF_{name.upper()}"
+
+
 #: what set_backend gives for jax, pytorch and tensorflow
-ABSENT_BACKEND = Choice("absent_backend", ("error", "numpy"), "PARITAS_PYHF_ABSENT_BACKEND")
+ABSENT_BACKEND = Choice(("absent_backend",), ("error", "numpy"))
 #: what fits: the engine, or SciPy and iminuit themselves
-MINIMISERS = Choice("minimisers", ("engine", "original"), "PARITAS_PYHF_MINIMISERS")
-CHOICES = (ABSENT_BACKEND, MINIMISERS)
+MINIMIZERS = Choice(("minimizers", "minimisers"), ("engine", "original"))
+CHOICES = (ABSENT_BACKEND, MINIMIZERS)

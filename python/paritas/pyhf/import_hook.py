@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Sequence
 
-from .choices import ABSENT_BACKEND, CHOICES, MINIMISERS
+from .choices import ABSENT_BACKEND, CHOICES, MINIMIZERS
 
 __all__ = ["install", "uninstall"]
 
@@ -55,19 +55,21 @@ class _Finder(MetaPathFinder, Loader):
 _finder = _Finder()
 
 
-def install(absent_backend: str | None = None, minimisers: str | None = None) -> None:
+def install(
+    absent_backend: str | None = None, minimizers: str | None = None, *, minimisers: str | None = None
+) -> None:
     """From now on `import pyhf` and its submodules give paritas.pyhf's, one copy of each.
 
     absent_backend: what `set_backend` and `pyhf.tensor` do for jax, pytorch and tensorflow. "error" raises
     ImportBackendError, "numpy" gives NumPy with one warning.
 
-    minimisers: what fits. "engine" is Paritas. "original" is what pyhf calls, SciPy's SLSQP or iminuit, on
+    minimizers: what fits. "engine" is Paritas. "original" is what pyhf calls, SciPy's SLSQP or iminuit, on
     the likelihood of Paritas.
 
-    None: the environment variables PARITAS_PYHF_ABSENT_BACKEND and PARITAS_PYHF_MINIMISERS, else "error" and
+    None: the environment variables PARITAS_PYHF_ABSENT_BACKEND and PARITAS_PYHF_MINIMIZERS, else "error" and
     "engine". Modules that have imported pyhf before keep it."""
     ABSENT_BACKEND.choose(absent_backend)
-    MINIMISERS.choose(minimisers)
+    MINIMIZERS.choose(minimisers if minimizers is None else minimizers)
     if _finder in sys.meta_path:
         return
     _set_aside.update({name: module for name, module in sys.modules.items() if _below(name, _THEIRS)})

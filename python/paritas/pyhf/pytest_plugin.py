@@ -7,24 +7,24 @@ from typing import Any, Iterator
 import pytest
 
 from . import import_hook
-from .choices import ABSENT_BACKEND, MINIMISERS
+from .choices import ABSENT_BACKEND, MINIMIZERS
 
 
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("paritas")
     group.addoption(
-        ABSENT_BACKEND.option(),
+        *ABSENT_BACKEND.options(),
         choices=ABSENT_BACKEND.words,
         help="what set_backend gives for jax, pytorch and tensorflow",
     )
-    group.addoption(MINIMISERS.option(), choices=MINIMISERS.words, help="what fits")
+    group.addoption(*MINIMIZERS.options(), choices=MINIMIZERS.words, help="what fits")
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: Any) -> Iterator[None]:
     """Before any conftest.py imports pyhf."""
     given = early_config.known_args_namespace
-    import_hook.install(given.absent_backend, given.minimisers)
+    import_hook.install(given.absent_backend, given.minimizers)
     yield
 
 

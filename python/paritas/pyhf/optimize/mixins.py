@@ -9,7 +9,7 @@ from typing import Any, Callable
 import numpy as np
 
 from .. import bridge, exceptions
-from ..choices import MINIMISERS
+from ..choices import MINIMIZERS
 from ..tensor.manager import as_tensor, get_backend
 from .bound_errors import covariance_at_bounds
 from .common import shim, twice_nll
@@ -169,13 +169,13 @@ class EngineFit:
 
 
 class EngineOptimizer(OptimizerMixin):
-    """Models by the engine, other objectives by SciPy's SLSQP. With the choice MINIMISERS "original", SLSQP
+    """Models by the engine, other objectives by SciPy's SLSQP. With the choice MINIMIZERS "original", SLSQP
     fits all."""
 
     own_options: tuple[str, ...] = ()
 
     def handles(self, pdf: Any) -> bool:
-        if MINIMISERS.chosen() != "engine":
+        if MINIMIZERS.chosen() != "engine":
             return False
         engine_model = getattr(pdf, "_engine_model", None)
         return engine_model is not None and not pdf.batch_size and engine_model() is not None

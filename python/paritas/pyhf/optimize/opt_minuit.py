@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import bridge, exceptions
-from ..choices import MINIMISERS
+from ..choices import MINIMIZERS
 from ..tensor.manager import as_tensor
 from .minuit_surface import FittedMinuit, Minos
 from .mixins import EngineFit, EngineOptimizer, OptimizeResult, Problem
@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Any:
 class minuit_optimizer(EngineOptimizer):
     """The engine, with the option `maxiter` alone. Results have a `minuit` with iminuit's names.
 
-    iminuit itself fits what the engine does not: other objectives, and all with the choice MINIMISERS
+    iminuit itself fits what the engine does not: other objectives, and all with the choice MINIMIZERS
     "original". If it is not installed, SciPy fits other objectives."""
 
     own_options = ("strategy", "tolerance")
@@ -56,9 +56,9 @@ class minuit_optimizer(EngineOptimizer):
         try:
             from iminuit import Minuit
         except ImportError:
-            if MINIMISERS.chosen() == "engine":
+            if MINIMIZERS.chosen() == "engine":
                 return super()._get_minimizer()
-            raise exceptions.Unsupported("minimisers='original': iminuit is not installed") from None
+            raise exceptions.Unsupported("minimizers='original': iminuit is not installed") from None
         held = dict(fixed_vals or [])
         for index, value in held.items():
             x0[index] = value
