@@ -150,8 +150,8 @@ static size_t slot_of(const struct at_kinks *k, size_t i)
     return k->model->slot_of[k->kinks[i]];
 }
 
-/* `stiff`: curvature of the kinks on a side, others following. Adds it to `both`, the errors to `errors`, each
- * by half. `follow`: how others follow on this side. */
+/* `stiff`: curvature of the kinks on a side, others following. Adds it to `both`, the errors to `errors`,
+ * each by half. `follow`: how others follow on this side. */
 static bool add_side(struct at_kinks *k, enum side side, double *errors)
 {
     const size_t n = k->n, slots = k->model->n_slots;
