@@ -35,7 +35,9 @@ typedef enum paritas_minimizer { PARITAS_MINIMIZER_LIST(PARITAS_ENUMERATOR) } pa
     ITEM(PARITAS_PARAMETER_FREE, 0, "free", "between its bounds")                                        \
     ITEM(PARITAS_PARAMETER_FIXED, 1, "fixed", "held by the job")                                         \
     ITEM(PARITAS_PARAMETER_AT_LOWER_BOUND, 2, "at_lower_bound", "the slope holds it at its lower bound") \
-    ITEM(PARITAS_PARAMETER_AT_UPPER_BOUND, 3, "at_upper_bound", "the slope holds it at its upper bound")
+    ITEM(PARITAS_PARAMETER_AT_UPPER_BOUND, 3, "at_upper_bound", "the slope holds it at its upper bound") \
+    ITEM(PARITAS_PARAMETER_AT_KINK, 4, "at_kink",                                                        \
+         "free, at 0, where the slope jumps; its error is the mean of two")
 typedef enum paritas_parameter_state {
     PARITAS_PARAMETER_STATE_LIST(PARITAS_ENUMERATOR)
 } paritas_parameter_state;

@@ -38,7 +38,8 @@
  *
  * A kinked slot has a kink at 0: the slope jumps there. The slot stays on one side of 0, where the value is
  * smooth, and 0 is its bound. At 0 it changes sides if the value falls beyond. So a fit ends at a kink only
- * if both slopes were seen to rise. */
+ * if no slope was seen to fall. A fit that converges within the tolerance of a kink is moved onto it, stays
+ * there while the other slots converge, and then tries the other side. */
 #ifndef PARITAS_MINIMISE_NEWTON_H
 #define PARITAS_MINIMISE_NEWTON_H
 
@@ -69,14 +70,18 @@
 #define NEWTON_WALLS R(2.0)      /* line searches cut by a wall, before a fit goes beyond */
 #define NEWTON_NEAR_EDGE R(0.1)
 #define NEWTON_TURNS R(100.0) /* changes of sides at kinks, per fit */
-#define NEWTON_TURN R(1e-4)   /* of the tolerance: slope^2 for a turn, as constraints of width 1 have it */
+/* of the usual EDM, as a slot's own curvature has it: at the kink. The limit on slopes needs less than 1/4 */
+#define NEWTON_NEAR_KINK R(0.1)
+#define NEWTON_TURN R(1e-4) /* of the tolerance: slope^2 for a turn, as constraints of width 1 have it */
 /* of a bin's scale: a rate on the domain's edge */
 #if F64
 #define NEWTON_EDGE R(1e-12)
 #define NEWTON_SIDE PK(KINK_SIDE_F64)
+#define NEWTON_USUAL_EDM R(EDM_TOLERANCE_F64)
 #else
 #define NEWTON_EDGE R(2e-5)
 #define NEWTON_SIDE PK(KINK_SIDE_F32)
+#define NEWTON_USUAL_EDM R(EDM_TOLERANCE_F32)
 #endif
 
 #define NEWTON_CAP (MODEL_WORK + 3 * MODEL_SLOTS) /* largest step of a slot; 0: none */
@@ -86,7 +91,8 @@
 #define NEWTON_TEMP (MODEL_WORK + 7 * MODEL_SLOTS)
 #define NEWTON_SCALE (MODEL_WORK + 8 * MODEL_SLOTS) /* diagonal of the last Hessian */
 #define NEWTON_EQUALITY(k) (MODEL_WORK + (9 + (k)) * MODEL_SLOTS)
-#define NEWTON_KINKED (MODEL_WORK + (9 + NEWTON_EQUALITIES) * MODEL_SLOTS) /* 1: kinked */
+#define NEWTON_KINKED \
+    (MODEL_WORK + (9 + NEWTON_EQUALITIES) * MODEL_SLOTS) /* 0: none; 1 + how often moved onto it */
 /* the fit's bound beyond 0, in whose place is the kink */
 #define NEWTON_BEYOND (MODEL_WORK + (10 + NEWTON_EQUALITIES) * MODEL_SLOTS)
 #define NEWTON_EQUALITY_SLOT(k) FIT_SCALAR(FIT_SCRATCH + 1 + (k)) /* whose bound it is; -1: none */
@@ -576,8 +582,44 @@ FN_LARGE void newton_open_kinks(MODEL_PARAMETERS)
     TEAM_BARRIER();
 }
 
-/* Slots at kinks try the other side, and stay where the value falls. Needs its slopes. Returns lanes in which
- * slots changed sides. */
+/* EDM below which slots are at their kink, as a slope^2 or (inverse) a distance^2, by the last Hessian. */
+#define NEWTON_NEAR (NEWTON_NEAR_KINK * NEWTON_USUAL_EDM)
+
+/* Converged fits: moves slots near their kinks onto them and holds them there. Their fits go on. */
+FN_LARGE void newton_move_onto_kinks(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ended)
+{
+    const pack zero = PK(0.0);
+    const pmask own = fit_packs(ended);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack x = LOADP(MODEL_X, i), d = LOADP(NEWTON_SCALE, i), kinked = LOADP(NEWTON_KINKED, i),
+                   is_free = LOADP(FIT_FREE, i);
+        const pmask near = AND(AND(own, AND(is_free > zero, PNOT(newton_at_kink(MODEL, i)))),
+                               AND(AND(kinked > zero, d > zero), x * x * d <= PACK_OF(NEWTON_NEAR)));
+        STOREP(NEWTON_TEMP, i, PSELECT(near, PK(1.0), zero));
+        STOREP(NEWTON_KINKED, i, PSELECT(near, kinked + PK(1.0), kinked));
+        STOREP(FIT_FREE, i, PSELECT(near, zero, is_free));
+        STOREP(MODEL_X, i, PSELECT(near, PSELECT(x > zero, NEWTON_SIDE, -NEWTON_SIDE), x));
+    }
+    const mask goes_on = newton_sum(MODEL) > R(0.0);
+    TEAM_IF(ANY(goes_on)) {
+        const real found = model_value(MODEL, 1);
+        const pmask moved = fit_packs(goes_on);
+        TEAM_FOR_PACK(i, MODEL_SLOTS) {
+            STOREP(NEWTON_POINT, i, PSELECT(moved, LOADP(MODEL_X, i), LOADP(NEWTON_POINT, i)));
+            STOREP(NEWTON_SLOPE, i, PSELECT(moved, LOADP(MODEL_GRADIENT, i), LOADP(NEWTON_SLOPE, i)));
+        }
+        TEAM_BARRIER();
+        newton_active_set(MODEL);
+        f->value = SELECT(goes_on, found, f->value);
+        f->edm = SELECT(goes_on, MODEL_HUGE, f->edm);
+        f->kap = SELECT(goes_on, R(1.0), f->kap);
+        f->status = SELECT(goes_on, FIT_RUNNING, f->status);
+    }
+}
+
+/* Slots at kinks try the other side, and stay where the value falls. Needs its slopes. Slots moved onto a
+ * kink need more than a fall within the tolerance; moved there twice, they stay. Returns lanes in which slots
+ * changed sides; there nothing is held any more. */
 FN_LARGE mask newton_turn(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask lanes)
 {
     const pack zero = PK(0.0);
@@ -586,10 +628,12 @@ FN_LARGE mask newton_turn(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask la
     const pmask own = fit_packs(lanes);
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), beyond = LOADP(NEWTON_BEYOND, i),
-                   at = LOADP(NEWTON_POINT, i), to = LOADP(MODEL_X, i);
-        const pmask up = at > zero;
-        const pack fall = newton_fall(MODEL, up, i);
-        const pmask turns = AND(AND(own, at * to < zero), AND(fall > zero, fall * fall > least));
+                   at = LOADP(NEWTON_POINT, i), to = LOADP(MODEL_X, i), kinked = LOADP(NEWTON_KINKED, i);
+        const pmask up = at > zero, moved_there = kinked > PK(1.0);
+        const pack fall = newton_fall(MODEL, up, i),
+                   more = PSELECT(moved_there, PACK_OF(NEWTON_NEAR) * LOADP(NEWTON_SCALE, i), least);
+        const pmask turns = AND(AND(AND(own, at * to < zero), kinked <= PK(2.0)),
+                                AND(fall > zero, AND(fall * fall > least, fall * fall > more)));
         STOREP(NEWTON_TEMP, i, PSELECT(turns, PK(1.0), zero));
         STOREP(NEWTON_BEYOND, i, PSELECT(turns, PSELECT(up, upper, lower), beyond));
         STOREP(FIT_LOWER, i, PSELECT(turns, PSELECT(up, beyond, NEWTON_SIDE), lower));
@@ -602,6 +646,7 @@ FN_LARGE mask newton_turn(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask la
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
         STOREP(NEWTON_SLOPE, i, PSELECT(moved, LOADP(MODEL_GRADIENT, i), LOADP(NEWTON_SLOPE, i)));
+        STOREP(FIT_FREE, i, PSELECT(AND(moved, LOADP(NEWTON_KINKED, i) > zero), PK(1.0), LOADP(FIT_FREE, i)));
     }
     TEAM_BARRIER();
     newton_active_set(MODEL);
@@ -612,6 +657,8 @@ FN_LARGE mask newton_turn(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask la
 FN void newton_kinks(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask ran)
 {
     const real zero = R(0.0);
+    const mask ended = AND(ran, f->status == FIT_CONVERGED);
+    TEAM_IF(ANY(ended)) newton_move_onto_kinks(MODEL, f, ended);
     const pmask own = fit_packs(AND(ran, f->value < MODEL_HUGE));
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
         const pack x = LOADP(MODEL_X, i), beyond = LOADP(NEWTON_BEYOND, i);

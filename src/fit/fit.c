@@ -23,6 +23,13 @@
 static const unsigned iteration_limit[PARITAS_MINIMIZER_COUNT] = {
     [PARITAS_MINIMIZER_NEWTON] = 200, [PARITAS_MINIMIZER_LBFGSB] = 5000, [PARITAS_MINIMIZER_DE] = 3000};
 
+/* L-BFGS-B never converges at a kink, where the confirming fit by Newton's method does. */
+static unsigned usual_limit(const struct frozen *model, paritas_minimizer minimizer)
+{
+    return iteration_limit[model->kinked && minimizer == PARITAS_MINIMIZER_LBFGSB ? PARITAS_MINIMIZER_NEWTON
+                                                                                  : minimizer];
+}
+
 /* Completes a job with the model's suggestions. */
 static struct fit_job complete(const struct frozen *model, const paritas_job *job, size_t index)
 {
@@ -88,7 +95,7 @@ static struct method method_of(const paritas_context *context, const struct froz
     return (struct method){.minimizer = options->minimizer,
                            .args = {[FIT_ARG_ITERATIONS] = options->max_iterations
                                                                ? options->max_iterations
-                                                               : iteration_limit[options->minimizer],
+                                                               : usual_limit(model, options->minimizer),
                                     [FIT_ARG_MEMBERS] = options->population ? options->population : usual,
                                     [FIT_ARG_SEED_LOW] = (uint32_t)options->seed,
                                     [FIT_ARG_SEED_HIGH] = (uint32_t)(options->seed >> 32)},
@@ -230,9 +237,11 @@ static void put_errors(const struct block *block, const struct fit_job *job, con
                  *errors = answer + COVARIANCE_ERRORS * model->n_slots;
     for (size_t p = 0; p < model->n_parameters; p++) {
         const size_t slot = model->slot_of[p], i = job->index * model->n_parameters + p;
-        const bool moves = active[slot] > 0.0;
+        const bool moves = active[slot] > 0.0,
+                   kink = moves && block->parameters[i] == 0.0 && rows_is_kinked(model, job, p);
         if (to->states)
             to->states[i] = job->fixed[p]                           ? PARITAS_PARAMETER_FIXED
+                            : kink                                  ? PARITAS_PARAMETER_AT_KINK
                             : moves                                 ? PARITAS_PARAMETER_FREE
                             : block->parameters[i] <= job->lower[p] ? PARITAS_PARAMETER_AT_LOWER_BOUND
                                                                     : PARITAS_PARAMETER_AT_UPPER_BOUND;

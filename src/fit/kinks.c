@@ -16,8 +16,8 @@ struct at_kinks {
     double *start, *lower, *upper;
     unsigned char *fixed;
     double *held, *sided[SIDES], *whole[SIDES]; /* answers: kinks fixed; each bound to a side; free there */
-    /* n x n: of one side, of both; n_slots x n: how others follow */
-    double *stiff, *both, *follow;
+    /* n x n: of one side, of both; n_slots x n: how others follow on each side */
+    double *stiff, *both, *follow[SIDES];
 };
 
 bool kinks_hold(const struct frozen *model, const struct fit_job *job)
@@ -150,8 +150,8 @@ static size_t slot_of(const struct at_kinks *k, size_t i)
     return k->model->slot_of[k->kinks[i]];
 }
 
-/* `stiff`: curvature of the kinks on a side, others following. Adds it to `both`, how others follow to
- * `follow`, the errors to `errors`, each by half. */
+/* `stiff`: curvature of the kinks on a side, others following. Adds it to `both`, the errors to `errors`,
+ * each by half. `follow`: how others follow on this side. */
 static bool add_side(struct at_kinks *k, enum side side, double *errors)
 {
     const size_t n = k->n, slots = k->model->n_slots;
@@ -168,7 +168,7 @@ static bool add_side(struct at_kinks *k, enum side side, double *errors)
     for (size_t a = 0; a < slots; a++)
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < n; j++)
-                k->follow[a * n + i] += 0.5 * covariance_of(k, side, a, slot_of(k, j)) * k->stiff[j * n + i];
+                k->follow[side][a * n + i] += covariance_of(k, side, a, slot_of(k, j)) * k->stiff[j * n + i];
     return true;
 }
 
@@ -182,17 +182,25 @@ static void correlate(struct at_kinks *k, const double *errors)
     for (size_t i = 0; i < n; i++) k->both[i * n + i] = errors[i] * errors[i];
 }
 
-static void put_matrix(struct at_kinks *k, double *answer)
+/* Adds half of what the kinks' covariance does to the others on a side. */
+static void add_followers(struct at_kinks *k, enum side side, double *matrix)
 {
     const size_t n = k->n, slots = k->model->n_slots;
-    double *matrix = answer + COVARIANCE_MATRIX(slots), *errors = answer + COVARIANCE_ERRORS * slots;
+    double *follow = k->follow[side];
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) k->follow[slot_of(k, i) * n + j] = i == j ? 1.0 : 0.0;
+        for (size_t j = 0; j < n; j++) follow[slot_of(k, i) * n + j] = i == j ? 1.0 : 0.0;
     for (size_t a = 0; a < slots; a++)
         for (size_t b = 0; b <= a; b++)
             for (size_t i = 0; i < n; i++)
                 for (size_t j = 0; j < n; j++)
-                    matrix[a * slots + b] += k->follow[a * n + i] * k->both[i * n + j] * k->follow[b * n + j];
+                    matrix[a * slots + b] += 0.5 * follow[a * n + i] * k->both[i * n + j] * follow[b * n + j];
+}
+
+static void put_matrix(struct at_kinks *k, double *answer)
+{
+    const size_t n = k->n, slots = k->model->n_slots;
+    double *matrix = answer + COVARIANCE_MATRIX(slots), *errors = answer + COVARIANCE_ERRORS * slots;
+    for (enum side side = DOWN; side < SIDES; side++) add_followers(k, side, matrix);
     for (size_t i = 0; i < n; i++) {
         answer[COVARIANCE_ACTIVE * slots + slot_of(k, i)] = 1.0;
         errors[slot_of(k, i)] = 1.0;
@@ -239,7 +247,7 @@ static paritas_status open_kinks(struct at_kinks *k, struct arena *arena)
     k->held = arena_array(arena, 5 * size, sizeof *k->held);
     for (size_t i = 0; i < p && k->kinks; i++)
         if (k->job.start[i] == 0.0 && rows_is_kinked(k->model, &k->job, i)) k->kinks[k->n++] = i;
-    k->stiff = arena_array(arena, k->n * (2 * k->n + 1 + slots), sizeof *k->stiff);
+    k->stiff = arena_array(arena, k->n * (2 * k->n + 1 + SIDES * slots), sizeof *k->stiff);
     if (!k->kinks || !k->start || !k->fixed || !k->held || !k->stiff) return paritas_fail_memory(k->context);
     k->lower = k->start + p;
     k->upper = k->lower + p;
@@ -248,7 +256,8 @@ static paritas_status open_kinks(struct at_kinks *k, struct arena *arena)
         k->whole[side] = k->held + (3 + side) * size;
     }
     k->both = k->stiff + k->n * (k->n + 1);
-    k->follow = k->both + k->n * k->n;
+    k->follow[DOWN] = k->both + k->n * k->n;
+    k->follow[UP] = k->follow[DOWN] + slots * k->n;
     return PARITAS_OK;
 }
 

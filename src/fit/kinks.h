@@ -6,8 +6,9 @@
  * Errors: on each side the NLL rises along the parameter by slope and curvature of that side, while others
  * follow; other parameters at kinks stay. The side's error is where twice the NLL has risen by 1: MINOS'
  * error of second order. The parameter's error is the mean of its two. Several of them are correlated as
- * their curvature says, with those errors. Others follow along their conditional minima. Without a kink
- * (equal sides, slope 0) all this is the usual covariance. */
+ * their curvature says, with those errors. Others follow along their conditional minima; their covariance is
+ * the mean of what the two sides give. Without a kink (equal sides, slope 0) all this is the usual
+ * covariance. */
 #ifndef PARITAS_FIT_KINKS_H
 #define PARITAS_FIT_KINKS_H
 

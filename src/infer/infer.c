@@ -375,12 +375,19 @@ static paritas_status repeat_from(struct infer *infer, const struct infer_point 
     return fit_again(infer, profile, false, n, points);
 }
 
+/* Neither fixed nor at a bound. */
+static bool is_free(const struct infer_profile *profile, size_t parameter)
+{
+    const paritas_parameter_state state = profile->states[parameter];
+    return state == PARITAS_PARAMETER_FREE || state == PARITAS_PARAMETER_AT_KINK;
+}
+
 /* Do the data leave a direction open here? */
 static bool is_open(const struct infer *infer, const struct infer_profile *profile)
 {
     if (profile->result.status != PARITAS_FIT_CONVERGED) return true;
     for (size_t i = 0; i < infer->n_parameters; i++)
-        if (profile->states[i] == PARITAS_PARAMETER_FREE && isnan(profile->errors[i])) return true;
+        if (is_free(profile, i) && isnan(profile->errors[i])) return true;
     return false;
 }
 
@@ -509,7 +516,7 @@ paritas_status infer_free_slope(struct infer *infer, const struct infer_profile 
                                 double *slope)
 {
     *slope = 0.0;
-    if (profile->states[parameter] == PARITAS_PARAMETER_FREE) return PARITAS_OK;
+    if (is_free(profile, parameter)) return PARITAS_OK;
     double *gradient = infer_reals(infer, infer->n_parameters, 1);
     TRY(infer_memory(infer));
     TRY(infer_evaluate(infer, 1, profile->parameters, profile->data, NULL, gradient, NULL));

@@ -338,6 +338,22 @@ def test_a_scan_crosses_a_kink_that_is_a_maximum(tmp_path):
     assert run("fit", path, "--starts", 4)[1]["twice_nll"] == pytest.approx(lowest["twice_nll"], abs=1e-8)
 
 
+def test_errors_of_asimov_data_at_a_kink_are_those_of_both_sides_from_every_start(tmp_path):
+    """One bin of 20 mu + 100 + 20 jes above 0, - 30 jes below: mu follows jes by -1 and by +1.5."""
+    bent = {"hi_data": [120.0], "lo_data": [130.0], "interpcode": "code0"}
+    samples = [
+        ([20.0], [{"name": "mu", "type": "normfactor", "data": None}]),
+        ([100.0], [{"name": "jes", "type": "histosys", "data": bent}]),
+    ]
+    path = workspace(tmp_path / "kink.json", samples, [105])
+    for jes in (-1.3, 0, 0.5):
+        fit = run("fit", path, "--asimov", 1, "--init", f"jes={jes}", "--init", "mu=0.7")[1]
+        found = {one["name"]: one for one in fit["parameters"]}
+        assert found["jes"]["value"] == 0 and found["jes"]["state"] == "at_kink"
+        assert found["jes"]["error"] == pytest.approx(1, rel=1e-6)
+        assert found["mu"]["error"] == pytest.approx(math.sqrt(120 / 20**2 + (1 + 1.5**2) / 2), rel=1e-6)
+
+
 def test_no_minimum_above_a_known_point_is_told_as_the_lowest(tmp_path):
     """Fits stop where interpolation code 2 jumps, below every minimum that others converge to."""
     made = generate.generate("hard", 36)

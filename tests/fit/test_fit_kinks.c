@@ -111,14 +111,16 @@ TEST(the_error_of_asimov_data_is_the_mean_of_both_sides)
 {
     for (int shape = 0; shape < SHAPES; shape++) {
         struct fixture f = one_alpha((enum shape)shape, 120.0, 70.0, RATE);
-        double value, error, variance;
-        const paritas_fit_result result =
-            fit_one(&f, PARITAS_MINIMIZER_NEWTON, 0.0, &value, &error, &variance);
-        assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
-        assert_true(value == 0.0);
-        ASSERT_CLOSE(
-            error, 0.5 * (error_of((enum shape)shape, 120.0, RATE) + error_of((enum shape)shape, 70.0, RATE)),
-            1e-9);
+        const double expected =
+            0.5 * (error_of((enum shape)shape, 120.0, RATE) + error_of((enum shape)shape, 70.0, RATE));
+        for (double start = -1.0; start <= 1.0; start += 1.0) {
+            double value, error, variance;
+            const paritas_fit_result result =
+                fit_one(&f, PARITAS_MINIMIZER_NEWTON, start, &value, &error, &variance);
+            assert_int_equal(result.status, PARITAS_FIT_CONVERGED);
+            assert_true(value == 0.0);
+            ASSERT_CLOSE(error, expected, 1e-9);
+        }
         free_fixture(&f);
     }
 }

@@ -104,7 +104,7 @@ class Analysis:
 
     @property
     def poi_state(self) -> str:
-        """ "free", "fixed", "at lower bound" or "at upper bound"; "" without a parameter of interest."""
+        """ "free", "fixed", "at lower bound", "at upper bound", "at kink"; "": no parameter of interest."""
         index, states = self.model.poi_index, self.fit.states
         return "" if index is None or states is None else in_words(states[index])
 
@@ -138,6 +138,10 @@ class Analysis:
         seconds = perf_counter() - started
         setattr(self, attribute, result)
         self.steps.append(Step(name, outcome, good or not len(kinds), seconds, counted))
+
+
+#: a parameter's states with an error
+FREE = ("free", "at kink")
 
 
 def in_words(state: str) -> str:
@@ -179,7 +183,7 @@ def analyse(
 
 def _make_of_interest(found: Analysis, index: int, options: dict[str, Any]) -> None:
     model, fit, name = found.model, found.fit, found.model.parameter_names[index]
-    if found.poi_state == "free" and fit.converged:
+    if found.poi_state in FREE and fit.converged:
         found.make(
             "minos",
             f"MINOS errors of {name}",

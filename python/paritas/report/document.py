@@ -12,7 +12,7 @@ from ..plot.tables import rounded, yields
 from ..results import FitResult, LimitResult, Prediction, RankingResult
 from ..workspace import DocumentLike
 from . import figures
-from .analysis import Analysis, Source, analyse, in_words
+from .analysis import FREE, Analysis, Source, analyse, in_words
 from .html import HtmlPage, Markup, again, beside, circumstances, missing, page, table, text, verdict, wide
 
 #: warn of larger pulls, smaller goodness-of-fit p
@@ -76,7 +76,7 @@ def _measured(found: Analysis, name: str) -> str:
             for sign, e in (("+", up), ("\N{MINUS SIGN}", down))
         )
         return f"{shown}  {above} {below} (MINOS), \N{PLUS-MINUS SIGN} {error:.2g} (from the covariance)"
-    if found.poi_state == "free":
+    if found.poi_state in FREE:
         return f"{value:.5g} \N{PLUS-MINUS SIGN} {error:.2g}"
     return f"{value:.5g}, {found.poi_state}: no symmetric error"
 
@@ -93,7 +93,7 @@ def warnings_of(found: Analysis) -> list[str]:
         f"{step.name}: {step.outcome}." for step in found.steps if not step.good and step.name != "best fit"
     ]
     states = zip(fit.names, fit.states or [])
-    bound = [f"{name} ({in_words(state)})" for name, state in states if state.startswith("at_")]
+    bound = [f"{name} ({in_words(state)})" for name, state in states if state.endswith("_bound")]
     if bound:
         told.append(
             "Parameters on a bound, which have no error and take no part in the covariance: "
