@@ -5,7 +5,7 @@
  * Signs: a fit that took long or failed; where rates bend with parameters, a fit that ends elsewhere if it
  * starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random ones,
  * points with one bent parameter moved, and different ends of all fits: a minimum that one finds is tried by
- * the others. A parameter whose kink at 0 is a maximum between minima is also tried on its other side. */
+ * the others. A parameter whose slope falls at its kink at 0 is also tried on the other side. */
 #include "infer/lowest.h"
 #include "base/counter_random.h"
 #include "fit/family.h"
@@ -21,7 +21,7 @@
 #define BEND_STRONG 4.0 /* several minima are likely; sbottom's largest bend is 1.7, staus' 1.1 */
 #define BENT_MOST 16
 #define PEAKS_MOST 16
-#define PEAK_LEAST 1e-3 /* slope of twice the NLL */
+#define PEAK_LEAST 1e-3 /* jump of the slope of twice the NLL */
 #define PEAK_STEP 1e-9
 #define PEAK_ROUNDS 8
 #define BAD_FIT 5.0      /* errors of the counts, root mean square */
@@ -360,8 +360,8 @@ static bool needs_probe(const struct infer *infer, const struct infer_point *poi
     return true;
 }
 
-/* Parameters whose kink is a maximum between two minima, others as in the fit: the NLL falls on both sides.
- * The largest jump of the slope first. */
+/* Parameters whose slope falls at the kink, others as in the fit: each side may have a minimum. The largest
+ * jump of the slope first. */
 static paritas_status find_peaks(const struct search *search, const struct sought *s, size_t *peaks,
                                  size_t *n_peaks)
 {
@@ -386,7 +386,7 @@ static paritas_status find_peaks(const struct search *search, const struct sough
                              slopes, NULL));
     for (size_t j = 0; j < k; j++) {
         const double below = slopes[2 * j * n + which[j]], above = slopes[(2 * j + 1) * n + which[j]];
-        jumps[j] = below > PEAK_LEAST && above < -PEAK_LEAST ? below - above : 0.0;
+        jumps[j] = below - above > PEAK_LEAST ? below - above : 0.0;
     }
     for (; *n_peaks < PEAKS_MOST; ++*n_peaks) {
         size_t most = k;

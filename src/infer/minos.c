@@ -15,14 +15,15 @@
 #define ACCEPT 2e-5 /* of the offset; the interpolation error is then below 1e-9 */
 #define ROUNDS_MAX 16
 #define ROUNDS_MAX_AT_KINKS 34  /* CURVE_NODES_MAX holds two sides */
-#define FIRST_STEP_AT_KINKS 0.5 /* in errors */
-#define NEXT_STEP_AT_KINKS 1.5  /* of the last */
+#define FIRST_STEP_AT_KINKS 0.3 /* in errors */
+#define NEXT_STEP_AT_KINKS 1.3  /* of the last */
 
 struct side {
     double inner, outer; /* rise below 1 at `inner`, above at `outer` */
     double bound, root;
     double step, brackets[2]; /* at kinks: the next step outward; the bracket's last widths */
-    bool outer_known, settled, at_bound;
+    double beyond;            /* at kinks: rise below 1, too, but perhaps not between it and `inner` */
+    bool outer_known, has_beyond, settled, at_bound;
 };
 
 struct search {
@@ -77,6 +78,13 @@ static void propose(const struct search *s, struct side *side)
 static void propose_at_kinks(const struct search *s, struct side *side)
 {
     const double outward = side->bound > s->centre ? 1.0 : -1.0;
+    if (side->has_beyond) { /* where both tangents meet */
+        const double a = side->inner, b = side->beyond, slope = curve_slope(&s->curve, b),
+                     rise = curve_value(&s->curve, b) - curve_value(&s->curve, a),
+                     meet = a + (rise - slope * (b - a)) / (curve_slope(&s->curve, a) - slope);
+        side->root = (meet - a) * (meet - b) < 0.0 ? meet : 0.5 * (a + b);
+        return;
+    }
     if (!side->outer_known) {
         side->root = side->inner + outward * side->step;
         side->step *= NEXT_STEP_AT_KINKS;
@@ -91,14 +99,28 @@ static void propose_at_kinks(const struct search *s, struct side *side)
     side->brackets[0] = width;
 }
 
+/* The slope outward fell on the way to `point`: two branches meet between, the highest place so far. */
+static bool passed_a_peak(const struct search *s, const struct side *side, const struct infer_point *point)
+{
+    const double outward = side->bound > s->centre ? 1.0 : -1.0;
+    return s->kinked && !side->has_beyond &&
+           outward * point->slope < outward * curve_slope(&s->curve, side->inner);
+}
+
 static void take(const struct search *s, const struct infer_point *point, struct side *side)
 {
-    if (rise_of(s, point->twice_nll) < 1.0) {
-        side->inner = point->value[0];
-        side->at_bound = point->value[0] == side->bound;
-    } else { /* no answer counts as beyond */
-        side->outer = point->value[0];
+    const double x = point->value[0];
+    if (!(rise_of(s, point->twice_nll) < 1.0)) { /* no answer counts as beyond */
+        side->outer = x;
         side->outer_known = true;
+        side->has_beyond = false;
+    } else if (passed_a_peak(s, side, point)) {
+        side->beyond = x;
+        side->has_beyond = true;
+    } else {
+        side->inner = side->has_beyond ? side->beyond : x;
+        side->has_beyond = false;
+        side->at_bound = side->inner == side->bound;
     }
 }
 
@@ -153,7 +175,7 @@ static bool is_open(const struct search *s, struct side *side)
         propose_at_kinks(s, side);
     else
         propose(s, side);
-    for (size_t i = 0; i < s->curve.n; i++) {
+    for (size_t i = 0; i < s->curve.n && !side->has_beyond; i++) {
         const double x = s->curve.node[i].x;
         if (x != s->centre && fabs(x - side->root) <= ACCEPT * fabs(side->root - s->centre))
             side->settled = true;
