@@ -58,6 +58,7 @@ static paritas_status minos_of(struct session *session, struct fitted *fitted, s
     fitted->down[i] = offsets[0];
     fitted->up[i] = offsets[1];
     if (status != PARITAS_NOT_CONVERGED) return status;
+    fprintf(stderr, "paritas: %s\n", paritas_error_message(session->context));
     session->not_converged = true; /* this side or both stay NaN */
     return PARITAS_OK;
 }

@@ -35,7 +35,7 @@ function(paritas_embed_ptx)
   endforeach()
   file(CONFIGURE OUTPUT "${folder}/modules.inc" @ONLY CONTENT "@list@")
   add_executable(paritas_embed_ptx_step "${PROJECT_SOURCE_DIR}/tools/embed_ptx.c"
-                 "${PROJECT_SOURCE_DIR}/src/device/kernel_source.c" ${texts})
+                 "${PROJECT_SOURCE_DIR}/src/device/kernel_source.c" "${PROJECT_SOURCE_DIR}/src/base/platform_posix.c" ${texts})
   target_compile_definitions(paritas_embed_ptx_step PRIVATE "PARITAS_NVRTC=\"${PARITAS_NVRTC}\"")
   target_include_directories(paritas_embed_ptx_step PRIVATE "${PROJECT_SOURCE_DIR}/include" "${PROJECT_SOURCE_DIR}/src" "${PARITAS_GENERATED_DIR}")
   target_link_libraries(paritas_embed_ptx_step PRIVATE paritas_settings ${CMAKE_DL_LIBS})

@@ -5,7 +5,7 @@
  * Signs: a fit that took long or failed; where rates bend with parameters, a fit that ends elsewhere if it
  * starts with those moved, a lower fit far from the tested values, or a bad free fit. Starts: random ones,
  * points with one bent parameter moved, and different ends of all fits: a minimum that one finds is tried by
- * the others. A parameter whose kink at 0 is a maximum between minima is also tried on its other side. */
+ * the others. A parameter whose slope falls at its kink at 0 is also tried on the other side. */
 #include "infer/lowest.h"
 #include "base/counter_random.h"
 #include "fit/family.h"
@@ -21,7 +21,7 @@
 #define BEND_STRONG 4.0 /* several minima are likely; sbottom's largest bend is 1.7, staus' 1.1 */
 #define BENT_MOST 16
 #define PEAKS_MOST 16
-#define PEAK_LEAST 1e-3 /* slope of twice the NLL */
+#define PEAK_LEAST 1e-3 /* jump of the slope of twice the NLL */
 #define PEAK_STEP 1e-9
 #define PEAK_ROUNDS 8
 #define BAD_FIT 5.0      /* errors of the counts, root mean square */
@@ -360,8 +360,8 @@ static bool needs_probe(const struct infer *infer, const struct infer_point *poi
     return true;
 }
 
-/* Parameters whose kink is a maximum between two minima, others as in the fit: the NLL falls on both sides.
- * The largest jump of the slope first. */
+/* Parameters whose slope falls at the kink, others as in the fit: each side may have a minimum. The largest
+ * jump of the slope first. */
 static paritas_status find_peaks(const struct search *search, const struct sought *s, size_t *peaks,
                                  size_t *n_peaks)
 {
@@ -386,7 +386,7 @@ static paritas_status find_peaks(const struct search *search, const struct sough
                              slopes, NULL));
     for (size_t j = 0; j < k; j++) {
         const double below = slopes[2 * j * n + which[j]], above = slopes[(2 * j + 1) * n + which[j]];
-        jumps[j] = below > PEAK_LEAST && above < -PEAK_LEAST ? below - above : 0.0;
+        jumps[j] = below - above > PEAK_LEAST ? below - above : 0.0;
     }
     for (; *n_peaks < PEAKS_MOST; ++*n_peaks) {
         size_t most = k;
@@ -417,10 +417,11 @@ static paritas_status cross_peaks(struct search *search, struct sought *s, struc
     return PARITAS_OK;
 }
 
-/* Crosses kinks of marked fits while that lowers an answer, which then is a start for all fits. It is no sign
- * of minima elsewhere: beyond kinks they are expected, and found from near. */
-static paritas_status probe_peaks(struct search *search, const bool *marked)
+/* Crosses kinks of all fits while that lowers an answer, which then is a start for all fits. It is no sign of
+ * minima elsewhere: beyond kinks they are expected, and found from near. */
+static paritas_status probe_peaks(struct search *search)
 {
+    if (!paritas_model_frozen(search->infer->model)->kinked) return PARITAS_OK;
     struct infer *infer = search->infer;
     struct attempt *attempts = infer_array(infer, (PEAKS_MOST + search->n) * search->n, sizeof *attempts);
     const double **before = infer_array(infer, search->n, sizeof *before);
@@ -432,7 +433,7 @@ static paritas_status probe_peaks(struct search *search, const bool *marked)
         size_t n = 0;
         for (size_t i = 0; i < search->n; i++) {
             struct sought *s = &search->sought[i];
-            if (marked[i]) TRY(cross_peaks(search, s, attempts, &n));
+            if (s->status == PARITAS_FIT_CONVERGED) TRY(cross_peaks(search, s, attempts, &n));
             for (size_t j = 0; j < search->n && s->parameters != before[i]; j++)
                 if (j != i) attempts[n++] = (struct attempt){&search->sought[j], s->parameters};
             before[i] = s->parameters;
@@ -450,7 +451,6 @@ static paritas_status probe(struct search *search)
 {
     struct infer *infer = search->infer;
     struct attempt *attempts = infer_array(infer, search->n, sizeof *attempts);
-    bool *probed = infer_array(infer, search->n, sizeof *probed);
     size_t n = 0;
     bool lower = false;
     TRY(infer_memory(infer));
@@ -459,7 +459,6 @@ static paritas_status probe(struct search *search)
         if (is_hidden(search, s)) attempts[n++] = (struct attempt){s, search->profile->parameters};
         if (s->status != PARITAS_FIT_CONVERGED || (!s->point && search->profile->probed)) continue;
         if (s->point && !needs_probe(infer, s->point, search->profile)) continue;
-        probed[i] = true;
         if (infer->n_bent == 0) continue;
         attempts[n].sought = s;
         TRY(move_bent(infer, s->parameters, 0, infer->n_bent, s->point ? -1.0 : 1.0, &attempts[n++].start));
@@ -469,7 +468,7 @@ static paritas_status probe(struct search *search)
         const struct sought *free = &search->sought[0], *far = &search->sought[search->n_asked];
         if (far->twice_nll < free->twice_nll - search->same) put_in_pool(search, far->parameters);
     }
-    return paritas_model_frozen(infer->model)->kinked ? probe_peaks(search, probed) : PARITAS_OK;
+    return probe_peaks(search);
 }
 
 static bool took_long(paritas_fit_status status, unsigned iterations)
@@ -703,9 +702,18 @@ static paritas_status give_answers(struct search *search)
     return PARITAS_OK;
 }
 
-static paritas_status seek(struct search *search, size_t n, struct infer_point *const *points)
+/* In the arena: the free fit and n points. */
+static paritas_status open_search(struct infer *infer, struct infer_profile *profile, size_t n,
+                                  struct infer_point *const *points, struct search **opened)
 {
-    struct infer *infer = search->infer;
+    struct search *search = *opened = infer_array(infer, 1, sizeof *search);
+    TRY(infer_memory(infer));
+    search->infer = infer;
+    search->profile = profile;
+    search->n = search->n_asked = 1 + n;
+    search->same = fmax(same_minimum(infer->context), LOWER);
+    search->sought = infer_array(infer, search->n + HIDDEN_MOST, sizeof *search->sought);
+    TRY(infer_memory(infer));
     search->sought[0] = (struct sought){.status = search->profile->result.status,
                                         .twice_nll = search->profile->result.twice_nll,
                                         .parameters = search->profile->parameters};
@@ -720,6 +728,11 @@ static paritas_status seek(struct search *search, size_t n, struct infer_point *
         TRY(infer_memory(infer));
         if (s->status == PARITAS_FIT_CONVERGED) note_minimum(s, s->twice_nll, search->same);
     }
+    return PARITAS_OK;
+}
+
+static paritas_status seek(struct search *search)
+{
     TRY(find_bent(search));
     TRY(add_far(search));
     bool signs;
@@ -734,6 +747,7 @@ static paritas_status seek(struct search *search, size_t n, struct infer_point *
             put_in_pool(search, search->sought[i].parameters);
     TRY(run_rounds(search));
     TRY(leave_dead_ends(search));
+    TRY(probe_peaks(search));
     note_minima(search);
     return give_answers(search);
 }
@@ -741,14 +755,19 @@ static paritas_status seek(struct search *search, size_t n, struct infer_point *
 paritas_status lowest_search(struct infer *infer, struct infer_profile *profile, size_t n,
                              struct infer_point *const *points)
 {
+    struct search *search;
     if (infer->starts == 1) return PARITAS_OK;
-    struct search *search = infer_array(infer, 1, sizeof *search);
-    TRY(infer_memory(infer));
-    search->infer = infer;
-    search->profile = profile;
-    search->n = search->n_asked = 1 + n;
-    search->same = fmax(same_minimum(infer->context), LOWER);
-    search->sought = infer_array(infer, search->n + HIDDEN_MOST, sizeof *search->sought);
-    TRY(infer_memory(infer));
-    return seek(search, n, points);
+    TRY(open_search(infer, profile, n, points, &search));
+    return seek(search);
+}
+
+paritas_status lowest_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
+                                   struct infer_point *const *points)
+{
+    struct search *search;
+    if (infer->starts == 1 || !paritas_model_frozen(infer->model)->kinked) return PARITAS_OK;
+    TRY(open_search(infer, profile, n, points, &search));
+    TRY(probe_peaks(search));
+    note_minima(search);
+    return give_answers(search);
 }

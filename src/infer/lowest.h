@@ -15,6 +15,11 @@ void lowest_draw_start(size_t n, const double *widths, const double *lower, cons
 paritas_status lowest_search(struct infer *infer, struct infer_profile *profile, size_t n,
                              struct infer_point *const *points);
 
+/* As lowest_search, but looks beyond kinks alone (interpolation codes 0 and 1). Models without kinks cost
+ * nothing. */
+paritas_status lowest_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
+                                   struct infer_point *const *points);
+
 /* After lowest_search: may toys of this model have several minima? */
 bool lowest_suspects(const struct infer *infer);
 

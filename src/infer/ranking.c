@@ -34,6 +34,20 @@ static void add_point(const struct infer *infer, struct infer_profile *profile, 
     owner[(*n)++] = slot;
 }
 
+static paritas_status look_across_kinks(struct infer *infer, struct infer_profile *profile, size_t n,
+                                        struct infer_point *points, bool *lower_found)
+{
+    const double *best = profile->parameters;
+    struct infer_point **all = infer_array(infer, n, sizeof *all);
+    TRY(infer_memory(infer));
+    for (size_t j = 0; j < n; j++) all[j] = &points[j];
+    TRY(lowest_across_kinks(infer, profile, n, all));
+    if (profile->parameters == best) return PARITAS_OK;
+    *lower_found = true;
+    profile->start = profile->parameters;
+    return PARITAS_OK;
+}
+
 static paritas_status rank(struct infer *infer, struct infer_profile *profile, paritas_ranking_entry *entries,
                            size_t *n, bool *lower_found)
 {
@@ -68,6 +82,7 @@ static paritas_status rank(struct infer *infer, struct infer_profile *profile, p
         ++*n;
     }
     TRY(infer_points_once(infer, n_points, points));
+    TRY(look_across_kinks(infer, profile, n_points, points, lower_found));
     for (size_t j = 0; j < n_points; j++) {
         paritas_ranking_entry *entry = &entries[owner[j] / SHIFTS];
         double *const impact[SHIFTS] = {&entry->impact_up, &entry->impact_down, &entry->prefit_up,

@@ -338,17 +338,104 @@ def test_a_scan_crosses_a_kink_that_is_a_maximum(tmp_path):
     assert run("fit", path, "--starts", 4)[1]["twice_nll"] == pytest.approx(lowest["twice_nll"], abs=1e-8)
 
 
+def kinked_modifier(name, code, up, down):
+    content = {"hi_data": up, "lo_data": down, "interpcode": code}
+    return {"name": name, "type": "histosys", "data": content}
+
+
+def parameters_of(fit):
+    return {one["name"]: one for one in fit["parameters"]}
+
+
+def test_minos_crosses_a_kink_between_two_minima(tmp_path):
+    """95 events, 100 - 50 |x| expected. The minima are at +-x with x^2 - 52 x + 5 = 0."""
+    samples = [([100.0], [kinked_modifier("x", "code0", [50.0], [50.0])])]
+    code, fit, error = run("fit", workspace(tmp_path / "x.json", samples, [95], poi=""), "--minos", "x")
+    assert code == 0 and error == ""
+    x = parameters_of(fit)["x"]
+    assert abs(x["value"]) == pytest.approx(26 - math.sqrt(671), abs=1e-6)
+
+    def rise(at):
+        return two_nll_poisson(95, 100 - 50 * abs(at)) + two_nll_normal(at, 0, 1) - fit["twice_nll"]
+
+    ends = [x["value"] + x["minos_down"], x["value"] + x["minos_up"]]
+    assert [rise(at) for at in ends] == pytest.approx([1, 1], abs=1e-7)
+    assert ends[0] == pytest.approx(-ends[1], abs=1e-7) and rise(0.0) < 0.3
+
+
+@pytest.mark.parametrize("observed, sides", [([120, 100], 1), ([112, 100], 2)])
+def test_minos_ends_where_the_lowest_side_of_other_kinks_does(tmp_path, observed, sides):
+    """On the way up in a, b changes sides. The profile has a peak there: just above 1, then below."""
+    modifiers = [
+        kinked_modifier("a", "code0", [120.0, 80.0], [80.0, 120.0]),
+        kinked_modifier("b", "code0", [150.0, 100.0], [100.0, 150.0]),
+    ]
+    path = workspace(tmp_path / "ab.json", [([100.0, 100.0], modifiers)], observed, poi="")
+    code, fit, error = run("fit", path, "--starts", 4, "--minos", "a")
+    assert code == 0 and error == ""
+    best = parameters_of(fit)
+    a, level = best["a"], fit["twice_nll"] + 1
+
+    def lowest(part, offset):
+        held = f"a={a['value'] + part * offset:.17g}"
+        fits = [run("fit", path, "--fix", held, "--init", f"b={b}")[1] for b in (-1.0, 1.0)]
+        return min(fits, key=lambda one: one["twice_nll"])
+
+    for part in (0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99):
+        assert lowest(part, a["minos_up"])["twice_nll"] < level
+    ends = [lowest(1, a[end]) for end in ("minos_down", "minos_up")]
+    assert [end["twice_nll"] for end in ends] == pytest.approx([level, level], abs=1e-6)
+    changed = best["b"]["value"] * parameters_of(ends[1])["b"]["value"] < 0
+    assert changed == (sides == 2)
+
+
+def test_ranking_fits_are_the_lowest_of_both_sides(tmp_path):
+    """With `b` held one error below its best value, `a` is on the other side than near the free fit."""
+    a = kinked_modifier("a", "code0", [164.3, 135.0, 163.8], [181.4, 160.8, 101.3])
+    b = kinked_modifier("b", "code1", [159.0, 116.8, 221.2], [124.0, 162.8, 129.2])
+    samples = [
+        ([130.0, 131.9, 168.9], [a, b]),
+        ([20.9, 19.9, 27.1], [{"name": "mu", "type": "normfactor", "data": None}]),
+    ]
+    mu = {"name": "mu", "bounds": [[0, 20]]}
+    path = workspace(tmp_path / "sides.json", samples, [149, 146, 164], [mu])
+    best = parameters_of(run("fit", path, "--starts", 10)[1])
+    for starts in ((), ("--starts", 10)):
+        code, ranking, error = run("ranking", path, *starts)
+        assert code == 0 and error == ""
+        for entry in ranking["entries"]:
+            one = best[entry["name"]]
+            for sign, impact in ((1, entry["impact_up"]), (-1, entry["impact_down"])):
+                at = one["value"] + sign * one["error"]
+                held = run("fit", path, "--fix", f"{one['name']}={at:.17g}", "--starts", 10)[1]
+                expected = parameters_of(held)["mu"]["value"] - best["mu"]["value"]
+                assert impact == pytest.approx(expected, abs=1e-5), (entry["name"], sign, starts)
+
+
+def test_minos_says_why_it_has_no_crossing(tmp_path):
+    """The fit ends in the upper of two minima."""
+    bent = kinked_modifier("a", "code0", [112.0, 100.0, 0.0], [115.0, 115.0, 0.0])
+    samples = [
+        ([0.0, 0.0, 50.0], [{"name": "mu", "type": "normfactor", "data": None}]),
+        ([100.0, 100.0, 0.0], [bent]),
+    ]
+    path = workspace(tmp_path / "kink.json", samples, [130, 100, 50])
+    code, _, error = run("fit", path, "--minos", "a")
+    assert code == 1 and "below the best fit: fit from several starts" in error
+    code, _, error = run("fit", path, "--starts", 4, "--minos", "a")
+    assert code == 0 and error == ""
+
+
 def test_errors_of_asimov_data_at_a_kink_are_those_of_both_sides_from_every_start(tmp_path):
     """One bin of 20 mu + 100 + 20 jes above 0, - 30 jes below: mu follows jes by -1 and by +1.5."""
-    bent = {"hi_data": [120.0], "lo_data": [130.0], "interpcode": "code0"}
     samples = [
         ([20.0], [{"name": "mu", "type": "normfactor", "data": None}]),
-        ([100.0], [{"name": "jes", "type": "histosys", "data": bent}]),
+        ([100.0], [kinked_modifier("jes", "code0", [120.0], [130.0])]),
     ]
     path = workspace(tmp_path / "kink.json", samples, [105])
     for jes in (-1.3, 0, 0.5):
         fit = run("fit", path, "--asimov", 1, "--init", f"jes={jes}", "--init", "mu=0.7")[1]
-        found = {one["name"]: one for one in fit["parameters"]}
+        found = parameters_of(fit)
         assert found["jes"]["value"] == 0 and found["jes"]["state"] == "at_kink"
         assert found["jes"]["error"] == pytest.approx(1, rel=1e-6)
         assert found["mu"]["error"] == pytest.approx(math.sqrt(120 / 20**2 + (1 + 1.5**2) / 2), rel=1e-6)
