@@ -83,16 +83,19 @@ static paritas_status look(paritas_context *context, const struct models *models
     return paritas_look_elsewhere(context, &request, &options, &answer->result);
 }
 
-static struct answer look_with(const paritas_options *options)
+/* False: this build or processor lacks the instruction set. */
+static bool look_with(const paritas_options *options, struct answer *answer)
 {
     paritas_context *context;
-    struct answer answer;
-    assert_int_equal(paritas_open(options, &context), PARITAS_OK);
+    if (paritas_open(options, &context) != PARITAS_OK) {
+        assert_non_null(options->isa);
+        return false;
+    }
     struct models models = make_models(context);
-    if (look(context, &models, &answer) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
+    if (look(context, &models, answer) != PARITAS_OK) fail_msg("%s", paritas_error_message(context));
     free_models(&models);
     paritas_close(context);
-    return answer;
+    return true;
 }
 
 TEST(kernels_and_threads_make_no_difference)
@@ -103,15 +106,15 @@ TEST(kernels_and_threads_make_no_difference)
     } others[] = {{"portable", 1}, {"scalar", 3}, {NULL, 2}};
     paritas_options options = PARITAS_OPTIONS_DEFAULT;
     options.threads = 1;
-    const struct answer wanted = look_with(&options);
+    struct answer wanted, found;
+    assert_true(look_with(&options, &wanted));
     assert_int_equal(wanted.result.n, TOYS);
     assert_int_equal(wanted.result.point, 1);
     assert_true(wanted.result.p_global >= wanted.result.p_local_toys);
     for (size_t k = 0; k < COUNT(others); k++) {
         options.isa = others[k].isa;
         options.threads = others[k].threads;
-        const struct answer found = look_with(&options);
-        assert_memory_equal(&found, &wanted, sizeof found);
+        if (look_with(&options, &found)) assert_memory_equal(&found, &wanted, sizeof found);
     }
 }
 
