@@ -64,7 +64,7 @@ function marksOf(fit, model) {
         if (one.state === "fixed") return;
         const {name, value, error} = one;
         const scaled = error === null ? null : error / init;
-        if (constraint === "gaussian" && init === 0) pulls.push({name, value, error});
+        if (constraint === "constrained_by_normal" && init === 0) pulls.push({name, value, error});
         else if (init !== 0) factors.push({name, value: value / init, error: scaled});
     });
     return {pulls, factors};
