@@ -89,6 +89,7 @@ static bool look_with(const paritas_options *options, struct answer *answer)
     paritas_context *context;
     if (paritas_open(options, &context) != PARITAS_OK) {
         assert_non_null(options->isa);
+        paritas_close(context); /* it has the message */
         return false;
     }
     struct models models = make_models(context);
