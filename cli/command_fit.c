@@ -261,10 +261,10 @@ const struct command command_fit = {
     .name = "fit",
     .operands = "WORKSPACE",
     .summary = "best fit, with errors",
-    .description = "Errors come from the inverse of the exact second derivatives at the best fit. A "
-                   "parameter on its bound has none, and says so. At a kink (at_kink: interpolation codes 0 "
-                   "and 1, at 0) "
-                   "an error is the mean of both sides'. Several --poi are listed with their correlations.",
+    .description =
+        "Errors come from the inverse of the exact second derivatives at the best fit. A "
+        "parameter on its bound has none, and says so. At a kink (at_kink: interpolation codes 0 "
+        "and 1, at 0) an error is the mean of both sides'. Several --poi are listed with their correlations.",
     .groups = {GROUP_OPTIONS, GROUPS_FIT},
     .analysis =
         {

@@ -8,8 +8,7 @@
 static const struct option options[] = {
     {"--mu", OPTION_NUMBER, "MU",
      "tested value of the parameter of interest, also beyond its upper bound; q0 always tests 0. With "
-     "several "
-     "--poi: once for each, in their order",
+     "several --poi: once for each, in their order",
      "1"},
     {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic", "qtilde"},
     {0},

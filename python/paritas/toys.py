@@ -198,12 +198,10 @@ def _signals(background: ModelLike, patches: PatchSet) -> tuple[dict[str, ModelL
     else:
         given = document(background, "workspace")
     values = {one["metadata"]["name"]: one["metadata"]["values"] for one in patches.to_dict()["patches"]}
-    names, ordered = (
-        list(values),
-        all(
-            len(one) == 1 and isinstance(one[0], (int, float)) and not isinstance(one[0], bool)
-            for one in values.values()
-        ),
+    names = list(values)
+    ordered = all(
+        len(one) == 1 and isinstance(one[0], (int, float)) and not isinstance(one[0], bool)
+        for one in values.values()
     )
     if ordered:
         names.sort(key=lambda name: values[name][0])

@@ -9,16 +9,6 @@
 /* Longest wait for another program's lock (a reader that sets the log up or down). */
 #define PATIENCE_MS 5000
 
-paritas_status database_say(struct database *database, paritas_status status, const char *format, ...)
-{
-    char reason[sizeof database->context->message];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    return paritas_fail(database->context, status, "%s: %s", database->name, reason);
-}
-
 /* The system's reason, if it explains more than SQLite's. */
 static const char *reason_of(const struct database *database)
 {

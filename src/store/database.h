@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/platform.h"
+#include "store/store_run.h"
 #include <sqlite3.h>
 
 #define STORE_APPLICATION 0x50544f59 /* "PTOY" */
@@ -34,9 +35,8 @@ paritas_status database_step(struct database *database, sqlite3_stmt *statement,
 /* Prepares it, binds `name` unless NULL, and takes the first step. Finalise it even after a failure. */
 paritas_status database_first(struct database *database, const char *text, const char *name,
                               sqlite3_stmt **statement, bool *row);
-/* "NAME: reason" */
-paritas_status database_say(struct database *database, paritas_status status, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+#define database_say(database, status, ...) \
+    store_say((database)->context, (database)->name, status, __VA_ARGS__)
 /* INVALID_INPUT: the file is not as a store must be. */
 #define database_damaged(database, ...) database_say(database, PARITAS_INVALID_INPUT, __VA_ARGS__)
 /* A statement of two texts, without rows. */

@@ -124,10 +124,7 @@ paritas_status store_prepare(paritas_context *context, const char *name, struct 
     (*store)->database.context = context;
     arena_open(&(*store)->arena, &context->allocator);
     (*store)->database.name = arena_text(&(*store)->arena, name, strlen(name));
-    if ((*store)->database.name) return PARITAS_OK;
-    store_close(*store);
-    *store = NULL;
-    return paritas_fail_memory(context);
+    return store_opened((*store)->database.name ? PARITAS_OK : paritas_fail_memory(context), store);
 }
 
 static paritas_status fail_exists(struct store *store)
@@ -226,25 +223,17 @@ static paritas_status open_for_reading(struct store *store)
     return empty ? database_damaged(database, "is not a store of toys: it is empty") : PARITAS_OK;
 }
 
-static paritas_status opened_or_closed(paritas_status status, struct store **store)
-{
-    if (status == PARITAS_OK) return PARITAS_OK;
-    store_close(*store);
-    *store = NULL;
-    return status;
-}
-
 paritas_status store_open(paritas_context *context, const char *path, const struct store_run *run,
                           bool resume, struct store **store)
 {
     TRY(store_prepare(context, path, store));
-    return opened_or_closed(open_path(*store, run, resume), store);
+    return store_opened(open_path(*store, run, resume), store);
 }
 
 paritas_status store_open_read(paritas_context *context, const char *path, struct store **store)
 {
     TRY(store_prepare(context, path, store));
-    return opened_or_closed(open_for_reading(*store), store);
+    return store_opened(open_for_reading(*store), store);
 }
 
 void store_close(struct store *store)
@@ -305,11 +294,7 @@ paritas_status store_set_fact(struct store *store, const char *name, double valu
     bool known, row;
     value += 0.0; /* no -0.0, as in rows */
     TRY(store_get_fact(store, name, &there, &known));
-    if (known) {
-        if (there == value || (isnan(there) && isnan(value))) return PARITAS_OK;
-        return database_say(database, PARITAS_INVALID_ARGUMENT, "%s is %.17g in the store and %.17g now",
-                            name, there, value);
-    }
+    if (known) return fact_check(database->context, database->name, name, there, value);
     paritas_status status = database_prepare(database, "INSERT INTO facts VALUES(?, ?)", &statement);
     if (status == PARITAS_OK) {
         sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);

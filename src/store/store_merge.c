@@ -101,11 +101,11 @@ static paritas_status merge_facts(struct merge *merge, struct store *shard)
         bool known;
         if (!name) status = database_damaged(database, "a fact has no name");
         if (status == PARITAS_OK) status = store_get_fact(shard, name, &value, &known);
-        if (status == PARITAS_OK) status = store_set_fact(merge->pool, name, value);
-        if (status == PARITAS_INVALID_ARGUMENT &&
-            store_get_fact(merge->pool, name, &there, &known) == PARITAS_OK)
-            status =
-                database_damaged(database, "%s is %.17g, in the stores before it %.17g", name, value, there);
+        if (status == PARITAS_OK) status = store_get_fact(merge->pool, name, &there, &known);
+        if (status == PARITAS_OK && known)
+            status = fact_check_shard(merge->context, database->name, name, there, value);
+        else if (status == PARITAS_OK)
+            status = store_set_fact(merge->pool, name, value);
     }
     sqlite3_finalize(statement);
     return status;
@@ -185,10 +185,7 @@ static paritas_status merge_all(struct merge *merge, const char *const *paths, c
 paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
                                    const char *output)
 {
-    REQUIRE(context, paths, output);
-    if (n == 0) return paritas_refuse(context, "n: no stores are given");
-    for (size_t k = 0; k < n; k++)
-        if (!paths[k]) return paritas_refuse(context, "paths[%zu]: must not be NULL", k);
+    TRY(merge_check(context, n, paths, output));
     struct merge merge = {.context = context, .n = n};
     struct store_lock lock = {.file = -1};
     struct arena arena;

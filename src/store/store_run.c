@@ -2,6 +2,8 @@
 #include "store/store_run.h"
 
 #include "base/json.h"
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,6 +41,56 @@ int row_compare(enum store_kind kind, const void *a, const void *b)
     if (kind == STORE_TESTS && x->hypothesis != y->hypothesis) return x->hypothesis < y->hypothesis ? -1 : 1;
     const uint64_t i = row_toy(&store_tables[kind], a), j = row_toy(&store_tables[kind], b);
     return i < j ? -1 : i > j;
+}
+
+paritas_status store_say(paritas_context *context, const char *name, paritas_status status,
+                         const char *format, ...)
+{
+    char reason[sizeof context->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    return paritas_fail(context, status, "%s: %s", name, reason);
+}
+
+paritas_status store_opened(paritas_status status, struct store **store)
+{
+    if (status == PARITAS_OK) return PARITAS_OK;
+    store_close(*store);
+    *store = NULL;
+    return status;
+}
+
+paritas_status merge_check(paritas_context *context, size_t n, const char *const *paths, const char *output)
+{
+    REQUIRE(context, paths, output);
+    if (n == 0) return paritas_refuse(context, "n: no stores are given");
+    for (size_t k = 0; k < n; k++)
+        if (!paths[k]) return paritas_refuse(context, "paths[%zu]: must not be NULL", k);
+    return PARITAS_OK;
+}
+
+static bool same_fact(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
+paritas_status fact_check(paritas_context *context, const char *name, const char *fact, double there,
+                          double now)
+{
+    return same_fact(there, now) ? PARITAS_OK
+                                 : store_say(context, name, PARITAS_INVALID_ARGUMENT,
+                                             "%s is %.17g in the store and %.17g now", fact, there, now);
+}
+
+paritas_status fact_check_shard(paritas_context *context, const char *name, const char *fact, double there,
+                                double value)
+{
+    return same_fact(there, value)
+               ? PARITAS_OK
+               : store_say(context, name, PARITAS_INVALID_INPUT, "%s is %.17g, in the stores before it %.17g",
+                           fact, value, there);
 }
 
 const char *run_entry(const struct store_run *run, const char *name)

@@ -9,6 +9,20 @@
 
 extern const char *const store_kind_names[2];
 
+/* Fails with "NAME: reason". */
+paritas_status store_say(paritas_context *context, const char *name, paritas_status status,
+                         const char *format, ...) PRINTF_LIKE(4, 5);
+/* `status`; after a failure the store is closed and NULL. */
+paritas_status store_opened(paritas_status status, struct store **store);
+/* Checks the arguments of paritas_store_merge. */
+paritas_status merge_check(paritas_context *context, size_t n, const char *const *paths, const char *output);
+/* A fact has one value, which may be NaN: INVALID_ARGUMENT if `now` is another one than `there`. */
+paritas_status fact_check(paritas_context *context, const char *name, const char *fact, double there,
+                          double now);
+/* The same between a shard, NAME, and the shards before it: INVALID_INPUT. */
+paritas_status fact_check_shard(paritas_context *context, const char *name, const char *fact, double there,
+                                double value);
+
 /* NULL: none. */
 const char *run_entry(const struct store_run *run, const char *name);
 /* Into the arena, without the entry `without` (NULL allowed). */

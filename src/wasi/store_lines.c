@@ -3,19 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-paritas_status lines_fail(struct store *store, paritas_status status, const char *format, ...)
-{
-    char reason[sizeof store->context->message];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    return paritas_fail(store->context, status, "%s: %s", store->name, reason);
-}
 
 paritas_status lines_open(paritas_context *context, const char *name, struct store **store)
 {
@@ -25,10 +14,7 @@ paritas_status lines_open(paritas_context *context, const char *name, struct sto
     (*store)->sorted = true;
     arena_open(&(*store)->arena, &context->allocator);
     (*store)->name = arena_text(&(*store)->arena, name, strlen(name));
-    if ((*store)->name) return PARITAS_OK;
-    store_close(*store);
-    *store = NULL;
-    return paritas_fail_memory(context);
+    return store_opened((*store)->name ? PARITAS_OK : paritas_fail_memory(context), store);
 }
 
 /* ---- writing ---- */

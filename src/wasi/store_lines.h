@@ -35,8 +35,7 @@ struct store {
     bool sorted;
 };
 
-paritas_status lines_fail(struct store *store, paritas_status status, const char *format, ...)
-    PRINTF_LIKE(3, 4);
+#define lines_fail(store, status, ...) store_say((store)->context, (store)->name, status, __VA_ARGS__)
 paritas_status lines_open(paritas_context *context, const char *name, struct store **store);
 /* Copies the run, without the entry `without` (NULL allowed), and begins the file. */
 paritas_status lines_begin(struct store *store, const struct store_run *run, const char *without);

@@ -194,23 +194,15 @@ static paritas_status open_store(struct store *store, const struct store_run *ru
     return open_to_write(store, run);
 }
 
-static paritas_status opened_or_closed(paritas_status status, struct store **store)
-{
-    if (status == PARITAS_OK) return PARITAS_OK;
-    store_close(*store);
-    *store = NULL;
-    return status;
-}
-
 paritas_status store_open(paritas_context *context, const char *path, const struct store_run *run,
                           bool resume, struct store **store)
 {
     TRY(lines_open(context, path, store));
-    return opened_or_closed(open_store(*store, run, resume), store);
+    return store_opened(open_store(*store, run, resume), store);
 }
 
 paritas_status store_open_read(paritas_context *context, const char *path, struct store **store)
 {
     TRY(lines_open(context, path, store));
-    return opened_or_closed(read_store(*store), store);
+    return store_opened(read_store(*store), store);
 }

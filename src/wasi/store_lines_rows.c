@@ -146,10 +146,7 @@ paritas_status store_set_fact(struct store *store, const char *name, double valu
     bool known;
     TRY(store_get_fact(store, name, &there, &known));
     value += 0.0; /* no -0.0, as in rows */
-    if (known && there != value && !(isnan(there) && isnan(value)))
-        return lines_fail(store, PARITAS_INVALID_ARGUMENT, "%s is %.17g in the store and %.17g now", name,
-                          there, value);
-    if (known) return PARITAS_OK;
+    if (known) return fact_check(store->context, store->name, name, there, value);
     TRY(lines_keep_fact(store, name, value));
     return lines_append(store, store->n_facts - 1, store->n);
 }
@@ -174,10 +171,10 @@ static paritas_status merge_facts(struct store *pool, struct store *shard)
         double there;
         bool known;
         TRY(store_get_fact(pool, fact->name, &there, &known));
-        if (known && there != fact->value && !(isnan(there) && isnan(fact->value)))
-            return lines_fail(shard, PARITAS_INVALID_INPUT, "%s is %.17g, in the stores before it %.17g",
-                              fact->name, fact->value, there);
-        if (!known) TRY(lines_keep_fact(pool, fact->name, fact->value));
+        if (known)
+            TRY(fact_check_shard(shard->context, shard->name, fact->name, there, fact->value));
+        else
+            TRY(lines_keep_fact(pool, fact->name, fact->value));
     }
     return PARITAS_OK;
 }
@@ -214,10 +211,7 @@ static paritas_status make_pool(paritas_context *context, const char *output, si
 paritas_status paritas_store_merge(paritas_context *context, size_t n, const char *const *paths,
                                    const char *output)
 {
-    REQUIRE(context, paths, output);
-    if (n == 0) return paritas_refuse(context, "n: no stores are given");
-    for (size_t k = 0; k < n; k++)
-        if (!paths[k]) return paritas_refuse(context, "paths[%zu]: must not be NULL", k);
+    TRY(merge_check(context, n, paths, output));
     struct store **shards = paritas_allocate_clear(context, n, sizeof(struct store *));
     if (!shards) return paritas_fail_memory(context);
     paritas_status status = read_shards(context, n, paths, shards);
