@@ -197,8 +197,8 @@ static void choose_sides(const struct bench *b, size_t n, int asked[SIDES])
 {
     const double most = 10.0 * b->seconds;
     for (int side = CPU; side <= DEVICE; side++) asked[side] = (double)n * b->per_job[side] <= most;
-    asked[AUTO] = asked[CPU] && asked[DEVICE] &&
-                  (double)n * (b->per_job[CPU] + 2.0 * b->per_job[DEVICE]) <= 2.0 * most;
+    asked[AUTO] =
+        asked[CPU] && asked[DEVICE] && (double)n * (b->per_job[CPU] + 2.0 * b->per_job[DEVICE]) <= 2.0 * most;
 }
 
 /* Launches on the accelerator of a context so far. */
@@ -257,9 +257,8 @@ static paritas_status measure(struct bench *b, size_t n, int first)
     if (!is_small_enough(b, n) || !asked[DEVICE]) return PARITAS_OK;
     for (int side = 0; side < SIDES; side++) {
         const size_t size = answer_bytes(b, 1), count = is(b, "toys") ? 1 : n;
-        b->answers[side] = is(b, "fits") || is(b, "losscones") || is(b, "toys")
-                               ? sized_array(count, size)
-                               : array(count, size);
+        b->answers[side] = is(b, "fits") || is(b, "losscones") || is(b, "toys") ? sized_array(count, size)
+                                                                                : array(count, size);
     }
     paritas_status status = asked[AUTO] ? open_auto(b) : PARITAS_OK;
     if (!status) status = measure_size(b, n, asked);
@@ -526,7 +525,8 @@ static paritas_status ask(struct bench *b)
 /* False: they say nothing to do. */
 static int read_arguments(struct bench *b, int argc, char **argv)
 {
-    static const char *const questions[] = {"nll", "gradient", "hessian", "fits", "toys", "losscones", "peak"};
+    static const char *const questions[] = {"nll",  "gradient",  "hessian", "fits",
+                                            "toys", "losscones", "peak"};
     int known = 0, k = 2;
     for (size_t q = 0; argc > 1 && q < sizeof questions / sizeof questions[0]; q++)
         known = known || strcmp(argv[1], questions[q]) == 0;
@@ -553,8 +553,8 @@ int main(int argc, char **argv)
 {
     struct bench b = {.precision = 64, .seconds = 1.0};
     if (!read_arguments(&b, argc, argv)) {
-        fprintf(stderr, "usage: device nll|gradient|hessian|fits|toys WORKSPACE, losscones or peak\n"
-                        "       --device NAME [--patch FILE] [--precision 64|32] [--jobs N,...] [--seconds S]\n");
+        fputs("usage: device nll|gradient|hessian|fits|toys WORKSPACE, losscones or peak\n", stderr);
+        fputs("  --device NAME [--patch FILE] [--precision 64|32] [--jobs N,...] [--seconds S]\n", stderr);
         return 2;
     }
     paritas_options options = PARITAS_OPTIONS_DEFAULT;

@@ -21,6 +21,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -177,6 +178,7 @@ class Plan:
             ("claims", ["c", *claims, *(["--also", "opencl"] if self.kind == "opencl" else [])]),
             ("driver", ["c", "--match", f"^(test_)?{self.kind}_?(device|nvrtc)?$"]),
             ("program and package", ["python", "--match", "tests/(cli|python)$", "--case", "device"]),
+            ("the program's toys", ["python", "--match", "tests/cli$", "--case", "test_cli_toys"]),
         ]
         if self.kind == "opencl":
             steps[1] = ("driver", ["c", "--match", "^(test_opencl|opencl_division)$", "--also", "opencl"])
@@ -247,7 +249,7 @@ class Plan:
             command,
             needs=self.missing("bench", "device"),
             good=lambda answer: all(size.get("same_bits", True) for size in answer.get("sizes", [])),
-            seconds=60.0 + 60.0 * sizes * self.options.seconds,
+            seconds=300.0 + 60.0 * sizes * self.options.seconds,  # the first call compiles
         )
 
     def look(self):
@@ -300,25 +302,28 @@ def read_counters(path):
 def run(command, environment, seconds):
     """(exit code, standard output, everything printed); 124: it took too long, 127: it cannot start"""
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
-            timeout=seconds,
             cwd=ROOT,
             env=dict(os.environ, **environment),
+            start_new_session=True,  # it ends with all that it started
         )
-        return done.returncode, done.stdout, done.stderr + done.stdout
-    except subprocess.TimeoutExpired as error:
-        printed = "".join(
-            part.decode(errors="replace") if isinstance(part, bytes) else part or ""
-            for part in (error.stderr, error.stdout)
-        )
-        return 124, "", f"{printed}\nno end after {seconds:.0f} s"
     except OSError as error:
         return 127, "", str(error)
+    try:
+        out, printed = process.communicate(timeout=seconds)
+        return process.returncode, out, printed + out
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        out, printed = process.communicate()
+        return 124, "", f"{printed}{out}\nno end after {seconds:.0f} s"
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
 
 
 def perform(step, seconds):

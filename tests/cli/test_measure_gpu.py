@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -18,6 +19,7 @@ sys.path.insert(0, TOOLS)
 
 import gpu_kernels
 import gpu_tables
+import measure_gpu
 
 stand_in = pytest.mark.skipif(
     not os.path.exists(os.path.join(STAND_INS, "libcuda.so.1")), reason="the stand-ins are not built"
@@ -144,6 +146,19 @@ def test_a_device_that_cannot_run_and_wrong_words(page):
     assert code == 1 and "Metal needs macOS" in lines[0]
     code, lines = measure(page, "--parts", "parity,weather")
     assert code == 2 and "there is no part weather" in lines[-1]
+
+
+def test_a_step_that_takes_too_long_ends_with_all_that_it_started(tmp_path):
+    mark = tmp_path / "mark"
+    step = measure_gpu.Step(
+        "part", "name", ["sh", "-c", f"echo begun; (sleep 1; touch {mark}) & wait"], seconds=9
+    )
+    record = measure_gpu.perform(step, 0.3)
+    assert (record["status"], record["code"]) == ("late", 124) and "begun" in record["tail"]
+    step.seconds = 0.3
+    assert measure_gpu.perform(step, 9.0)["status"] == "failed"
+    time.sleep(1.2)
+    assert not mark.exists()
 
 
 def test_occupancy_follows_from_registers_and_limits():
