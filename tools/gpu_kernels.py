@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the kernels of a build need on a multiprocessor.
 
-  gpu_kernels.py PROGRAM --architecture sm_90 [--ptxas FILE]
+  gpu_kernels.py PROGRAM --architecture sm_90 [--match REGEX] [--ptxas FILE]
 
 Finds the PTX that the build embedded in the program, compiles each entry by ptxas, and prints one JSON list:
 registers, stack, spills, shared memory, and how many warps run at once. No graphics card is needed. Exit 77:
@@ -91,8 +91,9 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--architecture", default="sm_90", help="of ptxas; default: sm_90")
     parser.add_argument("--ptxas", default=find_tool("ptxas"))
+    parser.add_argument("--match", default="", help="regular expression of entries; default: all")
     arguments = parser.parse_args()
-    texts = embedded(arguments.program)
+    texts = {e: t for e, t in embedded(arguments.program).items() if re.search(arguments.match, e[0])}
     if not arguments.ptxas or not texts:
         print("there is no ptxas" if texts else "the program has no PTX", file=sys.stderr)
         sys.exit(77)

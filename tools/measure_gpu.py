@@ -38,6 +38,13 @@ PRECISIONS = (64, 32)
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 FOUND = 9  # the exit code of a sanitizer that found something
 TAIL = 40  # lines that are kept of a failed step's output
+FAMILIES = {  # of kernels, by their names
+    "histfactory": "^hf_",
+    "losscone": "^losscone_(?!medium_|wide_)",
+    "kappa": "^kappa_",
+    "losscone medium": "^losscone_medium_",
+    "losscone wide": "^losscone_wide_",
+}
 # of ncu: names that gpu_tables shows
 COUNTERS = {
     "sm__warps_active.avg.pct_of_peak_sustained_active": "warps",
@@ -169,7 +176,9 @@ class Plan:
         if not architecture:
             tool = "this device has no architecture of NVIDIA's; --architecture names one"
         command = [sys.executable, os.path.join(ROOT, "tools", "gpu_kernels.py"), self.program]
-        yield Step("kernels", "ptxas", [*command, "--architecture", architecture or "none"], needs=tool)
+        command += ["--architecture", architecture or "none", "--match"]
+        for family, entries in FAMILIES.items():
+            yield Step("kernels", family, [*command, entries], needs=tool)
 
     def tests(self):
         runner = [sys.executable, os.path.join(ROOT, "tests", "run"), "--build", self.build, "--only"]
