@@ -9,6 +9,7 @@
 
 #define TRIED_OF_A_KIND 8        /* CPUs and devices without f64 may come first */
 #define PROBE_MILLISECONDS 30000 /* a kernel may be compiled */
+#define SHORT_SECONDS 0.05       /* a launch below this may have been slow by chance */
 
 static void run_on(struct device_automatic *automatic, const struct paritas_device *device)
 {
@@ -114,12 +115,17 @@ static struct automatic_kind *kind_of(struct device_automatic *automatic, const 
         if (kind->module == module && kind->entry == launch->entry && kind->rows == rows &&
             kind->slab == slab) {
             kind->used = ++automatic->launches;
+            kind->launches++;
             return kind;
         }
         if (kind->used < oldest->used) oldest = kind;
     }
-    *oldest = (struct automatic_kind){
-        .module = module, .used = ++automatic->launches, .entry = launch->entry, .rows = rows, .slab = slab};
+    *oldest = (struct automatic_kind){.module = module,
+                                      .used = ++automatic->launches,
+                                      .launches = 1,
+                                      .entry = launch->entry,
+                                      .rows = rows,
+                                      .slab = slab};
     return oldest;
 }
 
@@ -149,16 +155,25 @@ static bool accelerated(paritas_context *context, struct paritas_device *cpu, st
     return false;
 }
 
+/* The CPU first, for a rate; then the accelerator until timed; then the faster. After 4, 8, 16, ... launches
+ * the slower is timed again if that is short: another program may have slowed it down. */
+static bool choose_accelerator(const struct automatic_kind *kind, uint32_t rows)
+{
+    const double cpu = kind->cpu_rate, accelerator = kind->accelerator_rate,
+                 slower = cpu < accelerator ? cpu : accelerator;
+    if (cpu == 0.0 || accelerator == 0.0) return cpu > 0.0;
+    const bool again = (kind->launches & (kind->launches - 1)) == 0 && rows < SHORT_SECONDS * slower;
+    return (accelerator > cpu) != again;
+}
+
 paritas_status automatic_launch(paritas_context *context, struct paritas_device *device,
                                 const struct device_model *model, const struct device_launch *launch)
 {
     struct device_automatic *automatic = device->automatic;
     struct automatic_kind *kind = kind_of(automatic, model->module, launch);
     paritas_status status = PARITAS_OK;
-    /* the CPU first, for a rate; then the accelerator until timed; then the faster */
-    const bool wanted =
-        kind->cpu_rate > 0.0 && (kind->accelerator_rate == 0.0 || kind->accelerator_rate > kind->cpu_rate);
-    if (automatic->accelerator && wanted && accelerated(context, device, kind, model, launch, &status))
+    if (automatic->accelerator && choose_accelerator(kind, launch->rows) &&
+        accelerated(context, device, kind, model, launch, &status))
         return status;
     const double before = platform_seconds();
     status = plain_launch(context, device, model, launch);

@@ -16,7 +16,7 @@
 
 struct automatic_kind {
     const struct kernel_module *module; /* NULL: free place */
-    uint64_t used;
+    uint64_t used, launches;
     unsigned entry, rows, slab;        /* rows, slab: binary logarithms */
     unsigned accelerated;              /* the first may compile: not timed */
     double cpu_rate, accelerator_rate; /* 0: not measured */

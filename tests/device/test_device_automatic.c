@@ -131,6 +131,30 @@ TEST(long_work_stays_where_the_accelerator_is_slower)
     tear_down(&s);
 }
 
+/* The CPU was slow once: 45 ms for what takes microseconds. The accelerator needs 15 ms. */
+TEST(a_slow_moment_of_the_cpu_is_forgotten)
+{
+    struct setting s;
+    double first[ROWS], nll[ROWS];
+    set_up(&s);
+    fake.milliseconds = 5;
+    evaluate(&s, first);
+    pretend(&s, 10.0, 1e12);
+    evaluate(&s, nll);
+    pretend(&s, 10.0, ROWS / 0.045);
+    for (int k = 2; k < 6; k++) evaluate(&s, nll);
+    unsigned runs = fake.runs;
+    evaluate(&s, nll);
+    assert_true(fake.runs > runs);
+    runs = fake.runs;
+    for (int k = 7; k < 15; k++) { /* the eighth launch tries the CPU again */
+        evaluate(&s, nll);
+        assert_memory_equal(nll, first, sizeof nll);
+    }
+    assert_int_equal(fake.runs, runs);
+    tear_down(&s);
+}
+
 TEST(an_accelerator_that_fails_is_left)
 {
     struct setting s;
@@ -175,6 +199,7 @@ int main(void)
         cmocka_unit_test(short_work_opens_no_driver),
         cmocka_unit_test(long_work_moves_to_a_faster_device),
         cmocka_unit_test(long_work_stays_where_the_accelerator_is_slower),
+        cmocka_unit_test(a_slow_moment_of_the_cpu_is_forgotten),
         cmocka_unit_test(an_accelerator_that_fails_is_left),
         cmocka_unit_test(the_cpu_under_another_name_is_no_accelerator),
     };
