@@ -36,8 +36,7 @@ struct patch_worker {
 
 paritas_status patch_load(struct session *session, const struct patches *patches, const struct patch *patch)
 {
-    const paritas_workspace *background = patches->background;
-    TRY(json_copy(session->context, background->root, background->label, &session->workspace));
+    TRY(json_share(session->context, patches->background, &session->workspace));
     TRY(json_patch(session->context, session->workspace, patch->operations, patches->patchset->label));
     TRY(load_model(session));
     if (session->n_pois > 1) return usage_failure(session, "a whole patch set takes one --poi");
@@ -116,10 +115,10 @@ static paritas_status list_patches(struct session *session, struct patches *patc
     TRY(allocated(session));
     const struct json *patch = json_get(patches->patchset->root, "patches")->first;
     for (size_t i = 0; i < patches->n; i++, patch = patch->next) {
-        struct patch *item = &patches->items[i];
-        TRY(paritas_patchset_name(session->context, patches->patchset, i, &item->name));
-        item->values = json_get(json_get(patch, "metadata"), "values");
-        item->operations = json_get(patch, "patch");
+        const struct json *metadata = json_get(patch, "metadata");
+        patches->items[i] = (struct patch){.name = json_get(metadata, "name")->text,
+                                           .values = json_get(metadata, "values"),
+                                           .operations = json_get(patch, "patch")};
     }
     return PARITAS_OK;
 }

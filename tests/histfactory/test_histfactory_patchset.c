@@ -35,6 +35,12 @@ TEST(patches_are_counted_named_and_applied)
     assert_string_equal(name, "b");
     assert_int_equal(paritas_patchset_name(&context, set, 2, &name), PARITAS_NOT_FOUND);
     assert_null(name);
+    const char *names[2];
+    assert_int_equal(paritas_patchset_names(&context, set, 2, names), PARITAS_OK);
+    assert_string_equal(names[0], "a");
+    assert_string_equal(names[1], "b");
+    assert_int_equal(paritas_patchset_names(&context, set, 1, names), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(context.message, "`count` is 1, but test.json has 2 patches");
     assert_int_equal(paritas_patchset_apply(&context, workspace, set, "b", &patched), PARITAS_OK);
     assert_true(json_text_is(json_get(patched->root, "version"), "b"));
     assert_string_equal(patched->label, "test.json (patched by b)");
