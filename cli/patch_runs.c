@@ -25,6 +25,9 @@ struct patch_run {
     struct patches patches;
     struct patch_outcome *outcomes; /* one a patch */
     atomic_size_t next;
+    /* The last patches, of which one may take long, get the threads of workers that are done. */
+    unsigned threads;
+    atomic_uint busy, threads_each;
 };
 
 struct patch_worker {
@@ -56,9 +59,23 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
 /* Without a context only this patch fails. */
 static paritas_status open_worker(struct session *session, const struct patch_worker *worker)
 {
-    if (worker->device) return session_open_beside(session, worker->run->first, worker->device);
-    session_share(session, worker->run->first);
+    const struct patch_run *run = worker->run;
+    if (!worker->device) {
+        session_share(session, run->first);
+        return PARITAS_OK;
+    }
+    TRY(session_open_beside(session, run->first, worker->device, run->threads));
+    session->context->threads_now = &run->threads_each;
     return PARITAS_OK;
+}
+
+/* Among `busy` workers, of which ever fewer are left. */
+static void share_threads(struct patch_run *run, unsigned busy)
+{
+    const unsigned each = busy > 0 ? run->threads / busy : 0;
+    unsigned before = atomic_load(&run->threads_each);
+    while (before < each && !atomic_compare_exchange_weak(&run->threads_each, &before, each)) {
+    }
 }
 
 static void *work(void *argument)
@@ -80,14 +97,20 @@ static void *work(void *argument)
             session_close(&session);
     }
     session_close(&session);
+    share_threads(run, atomic_fetch_sub(&run->busy, 1) - 1);
     return NULL;
 }
 
-/* One a processor, or --threads. One on an accelerator: contexts there compete for memory. */
+static unsigned thread_count(const struct session *session)
+{
+    const size_t n = option_count(session, "--threads");
+    return n > 0 ? (unsigned)n : platform_processors();
+}
+
+/* One a thread. One on an accelerator: contexts there compete for memory. */
 static size_t worker_count(const struct session *session, size_t n_patches)
 {
-    size_t n = option_count(session, "--threads");
-    if (n == 0) n = platform_processors();
+    size_t n = thread_count(session);
     if (strcmp(paritas_device_name(session->context), "cpu") != 0) n = 1;
     if (n > n_patches) n = n_patches;
     return n < WORKERS_MAX ? n : WORKERS_MAX;
@@ -96,11 +119,15 @@ static size_t worker_count(const struct session *session, size_t n_patches)
 /* Only the first worker has the session's device ("auto" may be an accelerator). */
 static void run_workers(struct patch_run *run, size_t n_workers, struct patch_worker *workers)
 {
+    run->threads = thread_count(run->first);
+    atomic_init(&run->busy, (unsigned)n_workers);
+    atomic_init(&run->threads_each, run->threads / (unsigned)n_workers);
     workers[0].device = n_workers > 1 ? run->first->options.device : NULL;
     for (size_t i = 1; i < n_workers; i++) {
         workers[i].run = run;
         workers[i].device = "cpu";
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+        if (!workers[i].started) atomic_fetch_sub(&run->busy, 1);
     }
     workers[0].run = run;
     work(&workers[0]); /* this thread works too: others may fail to start */

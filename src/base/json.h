@@ -10,8 +10,6 @@
 
 #include "context.h"
 
-#include <stdatomic.h>
-
 #define JSON_DEPTH_MAX 512
 
 typedef enum json_type {
