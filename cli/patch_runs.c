@@ -2,6 +2,7 @@
 #include "patch_runs.h"
 #include "base/platform.h"
 #include "commands.h"
+#include "histfactory/workspace_read.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -156,6 +157,7 @@ paritas_status patches_open(struct session *session, struct patches *patches)
     TRY(paritas_workspace_read(session->context, session->arguments->operands[0], &session->workspace));
     TRY(paritas_patchset_verify(session->context, session->workspace, patches->patchset));
     TRY(apply_patches(session));
+    TRY(hf_reading_keep(session->context, session->workspace));
     patches->background = session->workspace;
     return list_patches(session, patches);
 }

@@ -43,9 +43,10 @@ struct json {
 struct paritas_workspace {
     struct arena arena;
     struct json *root;
-    const char *label;       /* file name, for messages */
-    bool shares;             /* by json_share */
-    atomic_bool is_patchset; /* a check found so: documents do not change */
+    const char *label;                    /* file name, for messages */
+    const struct paritas_workspace *base; /* of json_share; NULL: all nodes are its own */
+    const struct hf_reading *reading;     /* histfactory/workspace_read.h; in the arena, or NULL */
+    atomic_bool is_patchset;              /* a check found so: documents do not change */
 };
 
 /* Copies the bytes. Failures: "LABEL: line L, column C: reason". */

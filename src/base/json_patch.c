@@ -113,8 +113,8 @@ static paritas_status enter(const struct patcher *patcher, struct place *place, 
 
 static struct json *take_value(const struct patcher *patcher, const struct json *value)
 {
-    return patcher->document->shares ? json_borrow(patcher->document, value)
-                                     : json_clone(patcher->document, value);
+    return patcher->document->base ? json_borrow(patcher->document, value)
+                                   : json_clone(patcher->document, value);
 }
 
 /* Follows a pointer. All steps must exist, the last only if `exists`. */

@@ -470,7 +470,7 @@ paritas_status json_share(paritas_context *context, const paritas_workspace *bas
     *document = NULL;
     paritas_workspace *opened = open_document(context, base->label);
     if (opened) {
-        opened->shares = true;
+        opened->base = base;
         opened->root = json_borrow(opened, base->root);
     }
     return json_hand_out(opened && opened->root ? PARITAS_OK : paritas_fail_memory(context), opened,
