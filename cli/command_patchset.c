@@ -17,11 +17,8 @@ static paritas_status find_patch(struct session *session, const paritas_workspac
     size_t n;
     TRY(paritas_patchset_count(session->context, patchset, &n));
     *patch = json_get(patchset->root, "patches")->first;
-    for (size_t i = 0; i < n; i++, *patch = (*patch)->next) {
-        const char *name;
-        TRY(paritas_patchset_name(session->context, patchset, i, &name));
-        if (strcmp(name, wanted) == 0) return PARITAS_OK;
-    }
+    for (; *patch; *patch = (*patch)->next)
+        if (json_text_is(json_get(json_get(*patch, "metadata"), "name"), wanted)) return PARITAS_OK;
     return paritas_fail(session->context, PARITAS_NOT_FOUND, "%s: there is no patch named '%s'",
                         patchset->label, wanted);
 }
@@ -46,15 +43,13 @@ static void write_values(struct table *table, const char *name, const struct jso
     text_free(&text);
 }
 
-static paritas_status write_patches(struct session *session, const paritas_workspace *patchset, size_t n,
-                                    struct table *table)
+static void write_patches(struct session *session, const paritas_workspace *patchset, struct table *table)
 {
     struct writer *w = &session->writer;
     const struct json *patch = json_get(patchset->root, "patches")->first;
-    for (size_t i = 0; i < n; i++, patch = patch->next) {
-        const struct json *values = json_get(json_get(patch, "metadata"), "values");
-        const char *name;
-        TRY(paritas_patchset_name(session->context, patchset, i, &name));
+    for (; patch; patch = patch->next) {
+        const struct json *metadata = json_get(patch, "metadata"), *values = json_get(metadata, "values");
+        const char *name = json_get(metadata, "name")->text;
         if (!session->json) {
             write_values(table, name, values);
             continue;
@@ -64,7 +59,6 @@ static paritas_status write_patches(struct session *session, const paritas_works
         write_tree(w, "values", values);
         write_close(w);
     }
-    return PARITAS_OK;
 }
 
 static paritas_status inspect(struct session *session, const paritas_workspace *patchset)
@@ -86,14 +80,14 @@ static paritas_status inspect(struct session *session, const paritas_workspace *
         text_format(out, "\n");
         table_open(&table, out, "patch|values", "l l");
     }
-    const paritas_status status = write_patches(session, patchset, n, &table);
+    write_patches(session, patchset, &table);
     if (session->json) {
         write_close(w);
         write_close(w);
     } else {
         table_close(&table);
     }
-    return status;
+    return PARITAS_OK;
 }
 
 static paritas_status apply(struct session *session, const paritas_workspace *patchset)

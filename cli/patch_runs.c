@@ -2,6 +2,7 @@
 #include "patch_runs.h"
 #include "base/platform.h"
 #include "commands.h"
+#include "histfactory/workspace_read.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -25,6 +26,9 @@ struct patch_run {
     struct patches patches;
     struct patch_outcome *outcomes; /* one a patch */
     atomic_size_t next;
+    /* The last patches, of which one may take long, get the threads of workers that are done. */
+    unsigned threads;
+    atomic_uint busy, threads_each;
 };
 
 struct patch_worker {
@@ -36,8 +40,7 @@ struct patch_worker {
 
 paritas_status patch_load(struct session *session, const struct patches *patches, const struct patch *patch)
 {
-    const paritas_workspace *background = patches->background;
-    TRY(json_copy(session->context, background->root, background->label, &session->workspace));
+    TRY(json_share(session->context, patches->background, &session->workspace));
     TRY(json_patch(session->context, session->workspace, patch->operations, patches->patchset->label));
     TRY(load_model(session));
     if (session->n_pois > 1) return usage_failure(session, "a whole patch set takes one --poi");
@@ -57,9 +60,23 @@ static paritas_status run_one(struct session *session, const struct patch_run *r
 /* Without a context only this patch fails. */
 static paritas_status open_worker(struct session *session, const struct patch_worker *worker)
 {
-    if (worker->device) return session_open_beside(session, worker->run->first, worker->device);
-    session_share(session, worker->run->first);
+    const struct patch_run *run = worker->run;
+    if (!worker->device) {
+        session_share(session, run->first);
+        return PARITAS_OK;
+    }
+    TRY(session_open_beside(session, run->first, worker->device, run->threads));
+    session->context->threads_now = &run->threads_each;
     return PARITAS_OK;
+}
+
+/* Among `busy` workers, of which ever fewer are left. */
+static void share_threads(struct patch_run *run, unsigned busy)
+{
+    const unsigned each = busy > 0 ? run->threads / busy : 0;
+    unsigned before = atomic_load(&run->threads_each);
+    while (before < each && !atomic_compare_exchange_weak(&run->threads_each, &before, each)) {
+    }
 }
 
 static void *work(void *argument)
@@ -81,14 +98,20 @@ static void *work(void *argument)
             session_close(&session);
     }
     session_close(&session);
+    share_threads(run, atomic_fetch_sub(&run->busy, 1) - 1);
     return NULL;
 }
 
-/* One a processor, or --threads. One on an accelerator: contexts there compete for memory. */
+static unsigned thread_count(const struct session *session)
+{
+    const size_t n = option_count(session, "--threads");
+    return n > 0 ? (unsigned)n : platform_processors();
+}
+
+/* One a thread. One on an accelerator: contexts there compete for memory. */
 static size_t worker_count(const struct session *session, size_t n_patches)
 {
-    size_t n = option_count(session, "--threads");
-    if (n == 0) n = platform_processors();
+    size_t n = thread_count(session);
     if (strcmp(paritas_device_name(session->context), "cpu") != 0) n = 1;
     if (n > n_patches) n = n_patches;
     return n < WORKERS_MAX ? n : WORKERS_MAX;
@@ -97,11 +120,15 @@ static size_t worker_count(const struct session *session, size_t n_patches)
 /* Only the first worker has the session's device ("auto" may be an accelerator). */
 static void run_workers(struct patch_run *run, size_t n_workers, struct patch_worker *workers)
 {
+    run->threads = thread_count(run->first);
+    atomic_init(&run->busy, (unsigned)n_workers);
+    atomic_init(&run->threads_each, run->threads / (unsigned)n_workers);
     workers[0].device = n_workers > 1 ? run->first->options.device : NULL;
     for (size_t i = 1; i < n_workers; i++) {
         workers[i].run = run;
         workers[i].device = "cpu";
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
+        if (!workers[i].started) atomic_fetch_sub(&run->busy, 1);
     }
     workers[0].run = run;
     work(&workers[0]); /* this thread works too: others may fail to start */
@@ -116,10 +143,10 @@ static paritas_status list_patches(struct session *session, struct patches *patc
     TRY(allocated(session));
     const struct json *patch = json_get(patches->patchset->root, "patches")->first;
     for (size_t i = 0; i < patches->n; i++, patch = patch->next) {
-        struct patch *item = &patches->items[i];
-        TRY(paritas_patchset_name(session->context, patches->patchset, i, &item->name));
-        item->values = json_get(json_get(patch, "metadata"), "values");
-        item->operations = json_get(patch, "patch");
+        const struct json *metadata = json_get(patch, "metadata");
+        patches->items[i] = (struct patch){.name = json_get(metadata, "name")->text,
+                                           .values = json_get(metadata, "values"),
+                                           .operations = json_get(patch, "patch")};
     }
     return PARITAS_OK;
 }
@@ -130,6 +157,7 @@ paritas_status patches_open(struct session *session, struct patches *patches)
     TRY(paritas_workspace_read(session->context, session->arguments->operands[0], &session->workspace));
     TRY(paritas_patchset_verify(session->context, session->workspace, patches->patchset));
     TRY(apply_patches(session));
+    TRY(hf_reading_keep(session->context, session->workspace));
     patches->background = session->workspace;
     return list_patches(session, patches);
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_FROM ((size_t)1 << 18) /* malloc handles smaller pieces well */
+#define KEPT_FROM ((size_t)1 << 16) /* malloc handles smaller pieces well */
 #define KEPT_MOST 64
 
 struct kept_block {

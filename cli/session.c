@@ -176,7 +176,7 @@ paritas_status session_open(struct session *session, const struct arguments *arg
     options->progress_user = &session->progress;
     if (!quiet) options->note = print_note;
     progress_open(&session->progress, quiet, "fits");
-    if (arguments->command->days) {
+    if (arguments->command->days || wants_patchset(arguments)) {
         recycler_open(&session->recycler);
         options->allocator = &session->recycler.allocator;
     }
@@ -194,11 +194,12 @@ static void copy_options(struct session *session, const struct session *first)
                                 .options = first->options};
 }
 
-paritas_status session_open_beside(struct session *session, const struct session *first, const char *device)
+paritas_status session_open_beside(struct session *session, const struct session *first, const char *device,
+                                   unsigned threads)
 {
     copy_options(session, first);
     session->options.device = device;
-    session->options.threads = 1;
+    session->options.threads = threads;
     session->options.progress = NULL;
     return open_context(session);
 }
@@ -241,7 +242,7 @@ void session_close(struct session *session)
     text_free(&session->out);
     if (!session->shares) paritas_close(session->context);
     session->context = NULL;
-    if (session->arguments->command->days) recycler_close(&session->recycler);
+    if (session->recycler.allocator.allocate) recycler_close(&session->recycler);
 }
 
 /* Notes a failed allocation for allocated(). */

@@ -34,7 +34,7 @@ struct session {
     struct text out;
     struct writer writer; /* JSON to `out` */
     struct progress progress;
-    struct recycler recycler; /* if .days */
+    struct recycler recycler; /* of days and patch sets: each patch needs what the last one needed */
     bool shares;              /* the context is another session's */
     bool short_of_memory;     /* see allocated() */
 };
@@ -42,8 +42,9 @@ struct session {
 /* Opens a context by command line and environment (PARITAS_ISA, _LANES, _CACHE, _DEVICE). Commands without
  * an engine group get the CPU. */
 paritas_status session_open(struct session *session, const struct arguments *arguments);
-/* For a worker: own context on `device`, one thread, no progress. */
-paritas_status session_open_beside(struct session *session, const struct session *first, const char *device);
+/* For a worker: own context on `device` with `threads`, no progress. */
+paritas_status session_open_beside(struct session *session, const struct session *first, const char *device,
+                                   unsigned threads);
 /* A session in the context of `first`; progress ends. Close it before `first`; never run both at once. */
 void session_share(struct session *session, struct session *first);
 /* Frees model and results; the context stays. */

@@ -47,6 +47,9 @@ PARITAS_API paritas_status paritas_patchset_count(paritas_context *context, cons
 /* *name: of patch number `index`, owned by the patch set. */
 PARITAS_API paritas_status paritas_patchset_name(paritas_context *context, const paritas_workspace *patchset,
                                                  size_t index, const char **name);
+/* Names of all patches, in order; `count`: of paritas_patchset_count. Owned by the patch set. */
+PARITAS_API paritas_status paritas_patchset_names(paritas_context *context, const paritas_workspace *patchset,
+                                                  size_t count, const char **names);
 /* Verifies, then applies the patch of that name. */
 PARITAS_API paritas_status paritas_patchset_apply(paritas_context *context,
                                                   const paritas_workspace *workspace,

@@ -141,13 +141,15 @@ cdef class Document:
     def patch_names(self):
         """Names of the patches, in order."""
         cdef size_t count = 0, i
-        cdef const char *name = NULL
-        cdef list names = []
         paritas_patchset_count(self.c, &count)
-        for i in range(count):
-            paritas_patchset_name(self.c, i, &name)
-            names.append(name.decode())
-        return names
+        cdef const char **names = <const char **>calloc(count + 1, sizeof(const char *))
+        if names == NULL:
+            raise MemoryError
+        try:
+            paritas_patchset_names(self.c, count, names)
+            return [names[i].decode() for i in range(count)]
+        finally:
+            free(names)
 
     def apply(self, Document workspace not None, str name not None):
         """The workspace with the named patch, after a check of digests."""

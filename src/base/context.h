@@ -4,6 +4,7 @@
 
 #include "paritas.h"
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* The compiler checks printf arguments. Positions from 1: of the format, of its first argument. */
@@ -20,10 +21,11 @@ struct paritas_device; /* src/device/device.h */
 struct paritas_context {
     paritas_allocator allocator;
     unsigned threads;
-    unsigned lanes;     /* 0: by model size */
-    unsigned precision; /* 64 or 32 */
-    bool no_polish;     /* no polish of f32 fits */
-    unsigned workers;   /* work-group size; 0: the device chooses */
+    const atomic_uint *threads_now; /* of `threads`, for the CPU's next launch; NULL: all */
+    unsigned lanes;                 /* 0: by model size */
+    unsigned precision;             /* 64 or 32 */
+    bool no_polish;                 /* no polish of f32 fits */
+    unsigned workers;               /* work-group size; 0: the device chooses */
     paritas_progress progress;
     void *progress_user;
     paritas_note_function note;

@@ -36,13 +36,17 @@ struct json {
     uint32_t count;  /* ARRAY, OBJECT: children */
     uint8_t type;    /* json_type */
     uint8_t integer; /* NUMBER: literal without '.', 'e', 'E' */
+    uint8_t lent;    /* ARRAY, OBJECT: the children are another document's */
 };
 
 /* A document: tree and its arena. This is paritas_workspace. */
 struct paritas_workspace {
     struct arena arena;
     struct json *root;
-    const char *label; /* file name, for messages */
+    const char *label;                    /* file name, for messages */
+    const struct paritas_workspace *base; /* of json_share; NULL: all nodes are its own */
+    const struct hf_reading *reading;     /* histfactory/workspace_read.h; in the arena, or NULL */
+    atomic_bool is_patchset;              /* a check found so: documents do not change */
 };
 
 /* Copies the bytes. Failures: "LABEL: line L, column C: reason". */
@@ -54,6 +58,11 @@ paritas_status json_copy(paritas_context *context, const struct json *root, cons
                          paritas_workspace **document);
 /* Stores a document in *out, or frees it on failure. Returns `status`. */
 paritas_status json_hand_out(paritas_status status, paritas_workspace *made, paritas_workspace **out);
+/* Costs next to nothing: `base` lends all its nodes. Patches take copies of the containers on their paths
+ * alone, and lend their values. Only json_patch may change such a document. `base` and the patches must not
+ * change, and must live longer. */
+paritas_status json_share(paritas_context *context, const paritas_workspace *base,
+                          paritas_workspace **document);
 /* A copy labelled "LABEL (what)". */
 paritas_status json_copy_as(paritas_context *context, const paritas_workspace *source,
                             paritas_workspace **copy, const char *what, ...) PRINTF_LIKE(4, 5);
@@ -72,6 +81,10 @@ struct json *json_new(paritas_workspace *document, json_type type);
 struct json *json_new_text(paritas_workspace *document, const char *text);
 struct json *json_new_number(paritas_workspace *document, double value);
 struct json *json_clone(paritas_workspace *document, const struct json *node);
+/* A copy whose children are lent; it has no place yet. */
+struct json *json_borrow(paritas_workspace *document, const struct json *node);
+/* Takes copies of lent children, each of which is borrowed. false: out of memory */
+bool json_own_children(paritas_workspace *document, struct json *container);
 /* to an array, or an object without child->key; false: NULL argument */
 bool json_append(struct json *container, struct json *child);
 /* adds or replaces */

@@ -2,9 +2,9 @@
  *
  *   operation ──► resolve its pointers to places (container, key or index, child) ──► change the tree
  *
- * Values are cloned: the document never points into the patch. A failure may leave it half patched:
- * callers patch a copy. A document copied into itself grows exponentially, so depth and copied nodes are
- * limited. */
+ * Values are cloned: the document never points into the patch, unless it shares (json_share). A failure may
+ * leave it half patched: callers patch a copy. A document copied into itself grows exponentially, so depth
+ * and copied nodes are limited. */
 #include "base/json.h"
 
 #include <stdio.h>
@@ -87,9 +87,11 @@ static paritas_status fail_absent(const struct patcher *patcher, const struct pl
                 place->container->count);
 }
 
+/* Containers on the way become the document's own, so that they can change. */
 static paritas_status enter(const struct patcher *patcher, struct place *place, const char *token)
 {
     struct json *container = place->child;
+    if (!json_own_children(patcher->document, container)) return paritas_fail_memory(patcher->context);
     place->container = container;
     place->key = token;
     place->depth++;
@@ -107,6 +109,12 @@ static paritas_status enter(const struct patcher *patcher, struct place *place, 
     if (place->index > container->count) return fail_absent(patcher, place);
     place->child = (struct json *)(uintptr_t)json_at(container, place->index);
     return PARITAS_OK;
+}
+
+static struct json *take_value(const struct patcher *patcher, const struct json *value)
+{
+    return patcher->document->base ? json_borrow(patcher->document, value)
+                                   : json_clone(patcher->document, value);
 }
 
 /* Follows a pointer. All steps must exist, the last only if `exists`. */
@@ -195,7 +203,7 @@ static paritas_status apply_remove(const struct patcher *patcher, const struct p
 static paritas_status apply_replace(const struct patcher *patcher, const struct place *path,
                                     const struct json *value)
 {
-    paritas_status status = add(patcher, path, json_clone(patcher->document, value));
+    paritas_status status = add(patcher, path, take_value(patcher, value));
     if (!status && path->container && path->container->type == JSON_ARRAY)
         json_remove(path->container, path->child);
     return status;
@@ -263,7 +271,7 @@ static paritas_status apply(struct patcher *patcher, const struct json *operatio
     if (kind == COPY) return apply_copy(patcher, &path, &from);
     const struct json *value = json_get(operation, "value");
     if (!value) return fail_member(patcher, "value", "is missing");
-    if (kind == ADD) return add(patcher, &path, json_clone(patcher->document, value));
+    if (kind == ADD) return add(patcher, &path, take_value(patcher, value));
     if (kind == REPLACE) return apply_replace(patcher, &path, value);
     return json_equal(path.child, value) ? PARITAS_OK
                                          : fail(patcher, &path, "the test fails: another value is there");

@@ -464,6 +464,19 @@ paritas_status json_copy(paritas_context *context, const struct json *root, cons
                          document);
 }
 
+paritas_status json_share(paritas_context *context, const paritas_workspace *base,
+                          paritas_workspace **document)
+{
+    *document = NULL;
+    paritas_workspace *opened = open_document(context, base->label);
+    if (opened) {
+        opened->base = base;
+        opened->root = json_borrow(opened, base->root);
+    }
+    return json_hand_out(opened && opened->root ? PARITAS_OK : paritas_fail_memory(context), opened,
+                         document);
+}
+
 paritas_status json_copy_as(paritas_context *context, const paritas_workspace *source,
                             paritas_workspace **copy, const char *what, ...)
 {

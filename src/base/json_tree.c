@@ -142,6 +142,27 @@ struct json *json_clone(paritas_workspace *document, const struct json *node)
     return copy;
 }
 
+struct json *json_borrow(paritas_workspace *document, const struct json *node)
+{
+    struct json *copy = arena_allocate(&document->arena, sizeof *copy);
+    if (!copy) return NULL;
+    *copy = *node;
+    copy->next = NULL;
+    copy->lent = node->type >= JSON_ARRAY;
+    return copy;
+}
+
+bool json_own_children(paritas_workspace *document, struct json *container)
+{
+    if (!container->lent) return true;
+    const struct json *child = container->first;
+    container->first = container->last = NULL;
+    container->count = container->lent = 0;
+    for (; child; child = child->next)
+        if (!json_append(container, json_borrow(document, child))) return false;
+    return true;
+}
+
 bool json_append(struct json *container, struct json *child)
 {
     if (!container || !child) return false;

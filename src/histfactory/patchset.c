@@ -161,13 +161,17 @@ static paritas_status check_document(struct walk *walk, const struct json *docum
     return hf_each(root, "patches", patches, check_patch, walk);
 }
 
+/* Once a document: calls for each patch of a large set would take quadratic time. */
 static paritas_status check(paritas_context *context, const paritas_workspace *patchset)
 {
+    atomic_bool *checked = (atomic_bool *)(uintptr_t)&patchset->is_patchset;
+    if (atomic_load(checked)) return PARITAS_OK;
     struct walk walk = {.source = {context, patchset->label},
                         .keys = {.scratch = &walk.arena, .keep = &walk.arena}};
     arena_open(&walk.arena, &context->allocator);
     paritas_status status = check_document(&walk, patchset->root);
     arena_free(&walk.arena);
+    if (status == PARITAS_OK) atomic_store(checked, true);
     return status;
 }
 
@@ -254,6 +258,19 @@ paritas_status paritas_patchset_name(paritas_context *context, const paritas_wor
         return paritas_fail(context, PARITAS_NOT_FOUND, "%s: there is no patches[%zu], only %u patches",
                             patchset->label, index, patches_of(patchset)->count);
     *name = name_of(entry);
+    return PARITAS_OK;
+}
+
+paritas_status paritas_patchset_names(paritas_context *context, const paritas_workspace *patchset,
+                                      size_t count, const char **names)
+{
+    REQUIRE(context, patchset, names);
+    TRY(check(context, patchset));
+    const struct json *entry = patches_of(patchset)->first;
+    if (count != patches_of(patchset)->count)
+        return paritas_refuse(context, "`count` is %zu, but %s has %u patches", count, patchset->label,
+                              patches_of(patchset)->count);
+    for (size_t i = 0; i < count; i++, entry = entry->next) names[i] = name_of(entry);
     return PARITAS_OK;
 }
 

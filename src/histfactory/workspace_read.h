@@ -101,11 +101,22 @@ struct hf_raw_measurement {
     const char **pois;
 };
 
+/* Samples of a document that were read, for documents that share them: found by their first members. */
+struct hf_reading {
+    struct hf_lent_sample {
+        const struct json *first; /* NULL: free */
+        const struct hf_sample *sample;
+    } *samples;             /* open addressing */
+    uint32_t size, n_names; /* their `rank` is below */
+};
+
 /* A checked document, in file order until hf_raw_sort. */
 struct hf_raw {
     struct hf_source source;
-    struct arena *scratch; /* of the reader */
-    struct arena *keep;    /* of what it reads */
+    const struct hf_reading *reading; /* of the document that lends; NULL: none */
+    struct hf_name **twins;           /* of its names, by rank; NULL: not met yet */
+    struct arena *scratch;            /* of the reader */
+    struct arena *keep;               /* of what it reads */
     struct hf_names names;
     struct hf_channel *channels;
     struct hf_raw_observation *observations;
@@ -120,6 +131,11 @@ struct hf_raw {
 paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *workspace,
                            struct arena *scratch, struct arena *keep, struct hf_raw *raw);
 paritas_status hf_workspace_check(paritas_context *context, const paritas_workspace *workspace);
+/* Reads samples once for all documents that will share them (json_share); their models must not live longer.
+ * A document of the wrong shape has no reading. */
+paritas_status hf_reading_keep(paritas_context *context, paritas_workspace *workspace);
+/* NULL: not read before. */
+const struct hf_sample *hf_reading_find(const struct hf_reading *reading, const struct json *node);
 
 /* Member of a normsys' or histosys' data, beyond pyhf's schema: its own interpolation, as "code2c". Fills
  * `code` of the modifier; `node` NULL: the model's. */

@@ -135,18 +135,11 @@ static paritas_status read_modifier(void *user, const struct hf_place *place, co
     return read_data(raw, HF_MEMBER(place, "data"), data_node, modifier);
 }
 
-static paritas_status read_sample(void *user, const struct hf_place *place, const struct json *node)
+static paritas_status enter_sample(struct hf_raw *raw, const struct hf_place *place, struct hf_sample *sample)
 {
-    struct hf_raw *raw = user;
     const uint32_t channel = place->up->index;
-    struct hf_sample *sample = &raw->channels[channel].samples[place->index];
-    const struct json *name_node, *data, *modifiers;
-    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name_node}, {"data", HF_FILLED_ARRAY, &data},
-                  {"modifiers", HF_ARRAY, &modifiers}));
-    TRY(read_name(raw, name_node, &sample->key));
-    sample->index = place->index;
-    TRY(read_list(raw, place, "data", data, &sample->data, &sample->n_bins));
     struct hf_name *name = sample->key;
+    sample->index = place->index;
     sample->name = name->text;
     if (name->sample_in == channel + 1)
         return hf_refuse(place, "the name \"%.200s\" is also that of samples[%u]", name->text,
@@ -154,6 +147,50 @@ static paritas_status read_sample(void *user, const struct hf_place *place, cons
     name->sample_in = channel + 1;
     name->sample_at = place->index;
     raw->n_samples++;
+    return PARITAS_OK;
+}
+
+/* NULL: out of memory. */
+static struct hf_name *twin_of(struct hf_raw *raw, const struct hf_name *lent)
+{
+    struct hf_name **twin = &raw->twins[lent->rank];
+    if (!*twin) *twin = hf_names_enter(&raw->names, lent->text, lent->length);
+    return *twin;
+}
+
+/* As if it were read here. Its numbers stay where they are. */
+static paritas_status take_sample(struct hf_raw *raw, const struct hf_place *place,
+                                  const struct hf_sample *lent, struct hf_sample *sample)
+{
+    const size_t size = lent->n_modifiers * sizeof *sample->modifiers;
+    *sample = *lent;
+    sample->key = twin_of(raw, lent->key);
+    sample->modifiers = arena_allocate(raw->keep, size);
+    if (!sample->key || !sample->modifiers) return paritas_fail_memory(raw->source.context);
+    TRY(enter_sample(raw, place, sample));
+    if (size > 0) memcpy(sample->modifiers, lent->modifiers, size);
+    for (uint32_t m = 0; m < sample->n_modifiers; m++) {
+        struct hf_modifier *modifier = &sample->modifiers[m];
+        modifier->key = twin_of(raw, modifier->key);
+        if (!modifier->key) return paritas_fail_memory(raw->source.context);
+        modifier->key->modifier_in[modifier->type] = raw->n_samples;
+        modifier->key->modifier_at[modifier->type] = m;
+    }
+    return PARITAS_OK;
+}
+
+static paritas_status read_sample(void *user, const struct hf_place *place, const struct json *node)
+{
+    struct hf_raw *raw = user;
+    struct hf_sample *sample = &raw->channels[place->up->index].samples[place->index];
+    const struct hf_sample *lent = raw->reading ? hf_reading_find(raw->reading, node) : NULL;
+    const struct json *name, *data, *modifiers;
+    if (lent) return take_sample(raw, place, lent, sample);
+    TRY(HF_FIELDS(place, node, false, {"name", HF_STRING, &name}, {"data", HF_FILLED_ARRAY, &data},
+                  {"modifiers", HF_ARRAY, &modifiers}));
+    TRY(read_name(raw, name, &sample->key));
+    TRY(read_list(raw, place, "data", data, &sample->data, &sample->n_bins));
+    TRY(enter_sample(raw, place, sample));
     return read_array(raw, place, "modifiers", modifiers, read_modifier, sizeof *sample->modifiers,
                       &sample->modifiers, &sample->n_modifiers);
 }
@@ -310,7 +347,10 @@ paritas_status hf_raw_read(paritas_context *context, const paritas_workspace *wo
     *raw = (struct hf_raw){.source = {context, workspace->label},
                            .scratch = scratch,
                            .keep = keep,
-                           .names = {.scratch = scratch, .keep = keep}};
+                           .names = {.scratch = scratch, .keep = keep},
+                           .reading = workspace->base ? workspace->base->reading : NULL};
+    if (raw->reading) raw->twins = arena_array(scratch, raw->reading->n_names, sizeof *raw->twins);
+    if (raw->reading && !raw->twins) return paritas_fail_memory(context);
     const struct json *channels, *observations, *measurements, *version;
     const struct hf_place *root = HF_ROOT(&raw->source);
     TRY(HF_FIELDS(root, workspace->root, false, {"channels", HF_FILLED_ARRAY, &channels},

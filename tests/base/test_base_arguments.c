@@ -47,6 +47,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_patchset_verify, (C, P(workspace), P(patchset)))                                             \
     F(paritas_patchset_count, (C, P(patchset), P(count)))                                                  \
     F(paritas_patchset_name, (C, P(patchset), 0, P(name)))                                                 \
+    F(paritas_patchset_names, (C, P(patchset), 1, P(names)))                                               \
     F(paritas_patchset_apply, (C, P(workspace), P(patchset), P(name), P(patched)))                         \
     F(paritas_workspace_sort, (C, P(workspace), P(out)))                                                   \
     F(paritas_workspace_prune, (C, P(workspace), NULL, P(out)))                                            \

@@ -1,15 +1,28 @@
 /* JSON Patch: every operation, every way a pointer can fail, and what is said then. */
 #include "base_testing.h"
 
+/* As paritas_workspace_patch, on a document that shares. */
+static paritas_status patch_shared(paritas_context *context, const struct paritas_workspace *document,
+                                   const struct paritas_workspace *operations,
+                                   struct paritas_workspace **patched)
+{
+    struct paritas_workspace *shared;
+    const paritas_status status = json_share(context, document, &shared);
+    if (status != PARITAS_OK) return status;
+    return json_hand_out(json_patch(context, shared, operations->root, operations->label), shared, patched);
+}
+
 /* Applies `patch` to `text` and expects the document `result`, or the whole message behind the label "p". */
-static void patch(const char *text, const char *patch_text, const char *result, const char *message)
+static void patch_so(bool shares, const char *text, const char *patch_text, const char *result,
+                     const char *message)
 {
     struct ledger ledger;
     paritas_context context = make_context(&ledger);
-    struct paritas_workspace *document = parse(&context, text), *operations, *patched;
+    struct paritas_workspace *document = parse(&context, text), *operations, *patched = NULL;
     assert_int_equal(json_read(&context, patch_text, strlen(patch_text), "p", &operations), PARITAS_OK);
-    paritas_status status = paritas_workspace_patch(&context, document, operations, &patched);
-    paritas_workspace_free(operations); /* the patched document owns all it holds */
+    paritas_status status =
+        (shares ? patch_shared : paritas_workspace_patch)(&context, document, operations, &patched);
+    if (!shares) paritas_workspace_free(operations); /* the patched document owns all it holds */
     if (message) {
         assert_int_equal(status, PARITAS_INVALID_INPUT);
         assert_string_equal(context.message, message);
@@ -24,9 +37,21 @@ static void patch(const char *text, const char *patch_text, const char *result, 
     struct paritas_workspace *before = parse(&context, text);
     assert_true(json_equal(document->root, before->root)); /* the original is as it was */
     paritas_workspace_free(before);
+    if (shares) {
+        before = parse(&context, patch_text);
+        assert_true(json_equal(operations->root, before->root)); /* so is the patch */
+        paritas_workspace_free(before);
+        paritas_workspace_free(operations);
+    }
     paritas_workspace_free(patched);
     paritas_workspace_free(document);
     assert_int_equal(ledger.live, 0);
+}
+
+static void patch(const char *text, const char *patch_text, const char *result, const char *message)
+{
+    patch_so(false, text, patch_text, result, message);
+    patch_so(true, text, patch_text, result, message);
 }
 
 static void gives(const char *text, const char *patch_text, const char *result)
@@ -226,7 +251,7 @@ TEST(patches_cannot_nest_a_document_too_deeply)
     refuses("{}", operations, message);
 }
 
-static paritas_status patch_all(paritas_context *context)
+static paritas_status patch_all_so(paritas_context *context, bool shares)
 {
     static const char text[] = "{\"a\": [1, {\"x\": \"y\"}]}";
     static const char patch_text[] =
@@ -241,7 +266,7 @@ static paritas_status patch_all(paritas_context *context)
         status = paritas_workspace_parse(context, patch_text, sizeof patch_text - 1, NULL, &operations);
     for (int i = 0; i < 30 && !status; i++) { /* the arena has to grow */
         struct paritas_workspace *next = NULL;
-        status = paritas_workspace_patch(context, document, operations, &next);
+        status = (shares ? patch_shared : paritas_workspace_patch)(context, document, operations, &next);
         paritas_workspace_free(patched);
         patched = next;
     }
@@ -251,9 +276,20 @@ static paritas_status patch_all(paritas_context *context)
     return status;
 }
 
+static paritas_status patch_all(paritas_context *context)
+{
+    return patch_all_so(context, false);
+}
+
+static paritas_status patch_all_shared(paritas_context *context)
+{
+    return patch_all_so(context, true);
+}
+
 TEST(every_failed_allocation_is_reported_and_leaks_nothing)
 {
     check_every_failure(patch_all);
+    check_every_failure(patch_all_shared);
 }
 
 int main(void)

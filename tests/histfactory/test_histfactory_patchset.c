@@ -1,6 +1,8 @@
 /* Patch sets: what is refused and how, digests, applying. */
 #include "histfactory/documents.h"
 #include "histfactory/patchset.h"
+#include "histfactory/workspace_read.h"
+#include "fit/family.h"
 
 #define PATCH(name, values)                                       \
     "{\"metadata\": {\"name\": \"" name "\", \"values\": " values \
@@ -35,6 +37,12 @@ TEST(patches_are_counted_named_and_applied)
     assert_string_equal(name, "b");
     assert_int_equal(paritas_patchset_name(&context, set, 2, &name), PARITAS_NOT_FOUND);
     assert_null(name);
+    const char *names[2];
+    assert_int_equal(paritas_patchset_names(&context, set, 2, names), PARITAS_OK);
+    assert_string_equal(names[0], "a");
+    assert_string_equal(names[1], "b");
+    assert_int_equal(paritas_patchset_names(&context, set, 1, names), PARITAS_INVALID_ARGUMENT);
+    assert_string_equal(context.message, "`count` is 1, but test.json has 2 patches");
     assert_int_equal(paritas_patchset_apply(&context, workspace, set, "b", &patched), PARITAS_OK);
     assert_true(json_text_is(json_get(patched->root, "version"), "b"));
     assert_string_equal(patched->label, "test.json (patched by b)");
@@ -132,6 +140,108 @@ TEST(what_is_no_patch_set_is_refused_with_its_place)
     assert_int_equal(ledger.live, 0);
 }
 
+#define SIGNAL "/channels/0/samples/0"
+#define BACKGROUND "/channels/0/samples/1"
+#define OPERATION(op, path, more) "{\"op\": \"" op "\", \"path\": \"" path "\"" more "}"
+#define ADD(path, value) OPERATION("add", path, ", \"value\": " value)
+#define REPLACE(path, value) OPERATION("replace", path, ", \"value\": " value)
+#define MOVE(from, path) OPERATION("move", path, ", \"from\": \"" from "\"")
+#define REMOVE(path) OPERATION("remove", path, "")
+#define FACTOR(name) "{\"name\": \"" name "\", \"type\": \"normfactor\", \"data\": null}"
+#define SAMPLE(name, modifiers) \
+    "{\"name\": \"" name "\", \"data\": [1.0, 2.0], \"modifiers\": [" modifiers "]}"
+
+/* Patches of `small`: accepted and refused ones. */
+static const char *const changes[] = {
+    "[]",
+    "[" REMOVE(SIGNAL) "]",
+    "[" ADD(SIGNAL, SAMPLE("second", FACTOR("nu"))) "]",
+    "[" ADD(SIGNAL, SAMPLE("signal", "")) "]",
+    "[" ADD("/channels/1/samples/0/modifiers/-", FACTOR("stat")) "]",
+    "[" REPLACE(BACKGROUND "/data/0", "25") "]",
+    "[" REPLACE(BACKGROUND "/data", "[25]") "]",
+    "[" REMOVE(BACKGROUND "/modifiers/2") "]",
+    "[" OPERATION("copy", "/channels/0/samples/-", ", \"from\": \"" SIGNAL "\"") "]",
+    "[" MOVE(SIGNAL, BACKGROUND) "]",
+    "[" MOVE(SIGNAL, "/channels/1/samples/1") "]",
+    "[" REMOVE("/channels/1") "]",
+    "[" REMOVE("/channels/1") ", " REMOVE("/observations/1") "]",
+    "[" REPLACE(SIGNAL "/modifiers/0/type", "\"factor\"") "]",
+    "[" REPLACE("/observations/0/data/0", "-1") "]",
+    "[" REPLACE("/channels/0/name", "\"CR\"") "]",
+};
+
+static void check_same_model(const paritas_model *a, const paritas_model *b)
+{
+    const struct frozen *x = paritas_model_frozen(a), *y = paritas_model_frozen(b);
+    assert_int_equal(x->tables.n_ints, y->tables.n_ints);
+    assert_int_equal(x->tables.n_reals, y->tables.n_reals);
+    assert_memory_equal(x->tables.ints, y->tables.ints, x->tables.n_ints * sizeof *x->tables.ints);
+    assert_memory_equal(x->tables.reals, y->tables.reals, x->tables.n_reals * sizeof *x->tables.reals);
+    assert_int_equal(x->n_parameters, y->n_parameters);
+    for (size_t i = 0; i < x->n_parameters; i++)
+        assert_string_equal(paritas_model_parameter_name(a, i), paritas_model_parameter_name(b, i));
+    assert_int_equal(x->n_data, y->n_data);
+    assert_memory_equal(x->data, y->data, x->n_data * sizeof *x->data);
+}
+
+/* Models of documents that share are those of copies; so are the messages. */
+static void check_sharing(const char *background, size_t *accepted)
+{
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct paritas_workspace *lender = parse(&context, background), *patch, *copy, *shared;
+    assert_int_equal(hf_reading_keep(&context, lender), PARITAS_OK);
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        paritas_model *of_copy = NULL, *of_shared = NULL;
+        char message[sizeof context.message];
+        patch = parse(&context, changes[i]);
+        assert_int_equal(paritas_workspace_patch(&context, lender, patch, &copy), PARITAS_OK);
+        const paritas_status status = paritas_model_create(&context, copy, NULL, &of_copy);
+        memcpy(message, context.message, sizeof message);
+        assert_int_equal(json_share(&context, lender, &shared), PARITAS_OK);
+        assert_int_equal(json_patch(&context, shared, patch->root, "p"), PARITAS_OK);
+        assert_int_equal(paritas_model_create(&context, shared, NULL, &of_shared), status);
+        if (status == PARITAS_OK) {
+            ++*accepted;
+            check_same_model(of_copy, of_shared);
+        } else {
+            assert_string_equal(context.message, message);
+        }
+        paritas_model_free(of_copy);
+        paritas_model_free(of_shared);
+        paritas_workspace_free(shared);
+        paritas_workspace_free(copy);
+        paritas_workspace_free(patch);
+    }
+    paritas_workspace_free(lender);
+    assert_int_equal(ledger.live, 0);
+}
+
+TEST(samples_that_documents_share_are_read_as_their_own)
+{
+    size_t accepted = 0;
+    check_sharing(small, &accepted);
+    assert_true(accepted >= 7 && accepted < COUNT(changes));
+    /* nothing to share: the background alone is refused */
+    check_sharing(swapped(small, "\"type\": \"lumi\"", "\"type\": \"loom\""), &accepted);
+}
+
+static paritas_status share_a_reading(paritas_context *context)
+{
+    struct paritas_workspace *lender, *shared = NULL;
+    paritas_model *model = NULL;
+    paritas_status status = json_read(context, small, strlen(small), "small.json", &lender);
+    if (status != PARITAS_OK) return status;
+    status = hf_reading_keep(context, lender);
+    if (status == PARITAS_OK) status = json_share(context, lender, &shared);
+    if (status == PARITAS_OK) status = paritas_model_create(context, shared, NULL, &model);
+    paritas_model_free(model);
+    paritas_workspace_free(shared);
+    paritas_workspace_free(lender);
+    return status;
+}
+
 static paritas_status apply_a_patch(paritas_context *context)
 {
     struct paritas_workspace *workspace, *set = NULL, *patched = NULL;
@@ -153,6 +263,7 @@ static paritas_status apply_a_patch(paritas_context *context)
 TEST(an_allocation_that_fails_anywhere_is_an_error)
 {
     check_every_failure(apply_a_patch);
+    check_every_failure(share_a_reading);
 }
 
 int main(void)
@@ -162,6 +273,7 @@ int main(void)
         cmocka_unit_test(a_patch_set_of_another_workspace_is_refused_with_both_digests),
         cmocka_unit_test(a_patch_that_does_not_fit_is_named_with_its_place),
         cmocka_unit_test(what_is_no_patch_set_is_refused_with_its_place),
+        cmocka_unit_test(samples_that_documents_share_are_read_as_their_own),
         cmocka_unit_test(an_allocation_that_fails_anywhere_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

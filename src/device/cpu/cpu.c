@@ -291,10 +291,13 @@ static const struct cpu_variant *choose_variant(const struct paritas_device *dev
     return best;
 }
 
-static unsigned threads_for(const struct cpu_state *state, const struct device_launch *launch, uint32_t teams)
+static unsigned threads_for(const paritas_context *context, const struct cpu_state *state,
+                            const struct device_launch *launch, uint32_t teams)
 {
     const double worth = 1.0 + (double)launch->rows * launch->cost / WORTH_A_THREAD;
-    unsigned threads = state->threads < teams ? state->threads : teams;
+    const unsigned now = context->threads_now ? atomic_load(context->threads_now) : state->threads,
+                   most = now < state->threads ? now : state->threads;
+    unsigned threads = most < teams ? most : teams;
     if (launch->cost > 0.0 && threads > worth) threads = (unsigned)worth;
     return threads < THREADS_MOST ? threads : THREADS_MOST;
 }
@@ -344,7 +347,8 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
     if (launch->rows == 0) return PARITAS_OK;
     const uint32_t rows_of_team = variant->lanes * (launch->share ? launch->share : 1),
                    teams = (launch->rows + rows_of_team - 1) / rows_of_team;
-    const unsigned threads = threads_for(device->state, launch, teams), precision = device->precision;
+    const unsigned threads = threads_for(context, device->state, launch, teams),
+                   precision = device->precision;
     device->launches++;
     const void *in = precision_narrow(context, precision, launch->in, launch->n_in);
     float *out = precision == 32 ? paritas_allocate(context, launch->n_out, sizeof *out) : NULL;
