@@ -6,7 +6,7 @@
 # make wasm       the program in WebAssembly for WASI, build/wasm/bin/paritas.wasm
 # make web        the program as a page for the browser, in build/web
 # make bench      speed, beside pyhf and nextstat
-# make release    archives to download for Linux, macOS and Windows, in build/downloads
+# make release    archives to download for Linux, macOS, Windows and WASI, in build/downloads
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
 # Each target installs what it lacks first (tools/setup).

@@ -6,6 +6,7 @@ if(PARITAS_SQLITE_SOURCE)
   target_include_directories(paritas_sqlite SYSTEM INTERFACE "${PARITAS_SQLITE_SOURCE}")
   target_compile_definitions(paritas_sqlite PRIVATE SQLITE_THREADSAFE=1 SQLITE_OMIT_LOAD_EXTENSION SQLITE_DQS=0 SQLITE_OMIT_DEPRECATED)
   set_target_properties(paritas_sqlite PROPERTIES C_EXTENSIONS ON)
+  target_compile_options(paritas_sqlite PRIVATE -w) # warnings are for code that we can change
   set(sqlite_objects $<TARGET_OBJECTS:paritas_sqlite>)
   set(SQLite3_INCLUDE_DIRS "${PARITAS_SQLITE_SOURCE}")
   set(sqlite_dependency "")

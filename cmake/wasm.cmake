@@ -21,6 +21,7 @@ function(paritas_wasm_program)
   target_compile_options(paritas_program_settings INTERFACE -Wno-missing-field-initializers)
   target_link_libraries(paritas_program PRIVATE paritas_settings paritas_program_settings wasi-emulated-process-clocks wasi-emulated-signal wasi-emulated-mman wasi-emulated-getpid)
   target_link_options(paritas_program PRIVATE -Wl,--gc-sections -Wl,--strip-all -Wl,-z,stack-size=8388608)
+  install(TARGETS paritas_program RUNTIME DESTINATION bin)
 endfunction()
 
 add_compile_definitions(_WASI_EMULATED_SIGNAL _WASI_EMULATED_PROCESS_CLOCKS _WASI_EMULATED_MMAN _WASI_EMULATED_GETPID)

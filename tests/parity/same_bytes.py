@@ -5,8 +5,9 @@ Runs the command lines of versions.py with both. Standard output, standard error
 they write must be equal, byte for byte; of stores of toys the rows. Times are left out. So are lines for
 devices that PROGRAM lacks. PROGRAM is a command, for example "qemu-aarch64 build/arm64/bin/paritas", or a
 program for WASI, NAME.wasm. Its stores have another form: what is read from them is compared. Its f32 takes
-hours (fma is libm's). --some: a part of the lines, in some 30 s. Needs Python's standard library only, for
-WASI wasmtime (tools/setup web)."""
+hours (fma is libm's). --some: a part of the lines, in some 30 s. --match: only lines, and chains with a line,
+whose label has this regular expression, for example '^(two_bins|sbottom)' where an emulator is slow. Needs
+Python's standard library only, for WASI wasmtime (tools/setup web)."""
 
 import argparse
 import collections
@@ -66,8 +67,8 @@ class SystemProgram:
 def program_of(command):
     if not command.endswith(".wasm"):
         return SystemProgram(command)
-    sys.path.insert(0, os.path.join(versions.ROOT, "tests", "wasm"))
-    from wasi_program import WasiProgram
+    sys.path.insert(0, os.path.join(versions.ROOT, "packaging", "wasi"))
+    from paritas_wasi import WasiProgram
 
     return WasiProgram(command)
 
@@ -128,14 +129,18 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--some", action="store_true")
+    parser.add_argument("--match", default="", metavar="REGEX")
     parser.add_argument("program")
     parser.add_argument("native")
     arguments = parser.parse_args()
     programs = [program_of(command) for command in (arguments.program, arguments.native)]
     counts = collections.Counter()
     analyses = set()
+    chosen = [
+        lines for lines in groups(arguments.some) if any(re.search(arguments.match, one[0]) for one in lines)
+    ]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for results in pool.map(lambda lines: run_group(programs, lines), groups(arguments.some)):
+        for results in pool.map(lambda lines: run_group(programs, lines), chosen):
             for label, words, wrong in results:
                 counts["skipped" if wrong == "" else "failed" if wrong else "passed"] += 1
                 analyses.add(label.split(".")[0])

@@ -88,12 +88,70 @@ def test_a_bad_file_gives_the_programs_message_in_full(tab, name, tmp_path):
     assert tab.page.inner_text(".failure").strip() == answer.stderr.decode().strip()
 
 
-def test_files_without_a_workspace_are_named(tab, tmp_path):
-    path = tmp_path / "notes.txt"
-    path.write_text("no numbers")
-    tab.open()
+USELESS = {
+    "notes.txt": (b"no numbers", "no workspace"),
+    "config.xml": (b"<!DOCTYPE Combination>\n<Combination/>", "paritas convert"),
+    "shapes.root": (b"root\x00\x00\xf2\x4a", "a ROOT file"),
+}
+
+
+@pytest.mark.parametrize("name", USELESS)
+def test_a_useless_file_is_named_and_takes_nothing_away(tab, name, tmp_path):
+    path = tmp_path / name
+    content, words = USELESS[name]
+    path.write_bytes(content)
+    page = tab.open()
     tab.give([path])
-    assert "notes.txt" in tab.page.inner_text(".failure")
+    message = page.inner_text("#message .failure")
+    assert message.startswith(f"{name} is ") and words in message
+    assert page.is_visible("#welcome a:text('two_bins')")
+    tab.give([support.ROOT / "examples" / "two_bins.json"])
+    tab.shown("limit")
+    assert page.query_selector(".failure") is None
+    tab.give([path])
+    page.wait_for_selector("#message .failure")
+    assert "two_bins.json" in page.inner_text("#limit .command code")
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_workspace_and_its_patch_set_come_one_after_the_other(tab, order):
+    paths = archive_files()
+    page = tab.open()
+    tab.give([paths[order[0]]])
+    if order[0] == 0:
+        tab.shown("limit")
+    else:
+        assert "Drop the workspace" in page.inner_text("#message .note")
+    tab.give([paths[order[1]]])
+    tab.shown("limit", "patches")
+    assert page.query_selector(".failure") is None
+    assert "--patchset patchset.json" in page.inner_text("#limit .command code")
+
+
+def test_a_patch_takes_the_place_of_a_patch_set_and_a_workspace_that_of_all(tab, tmp_path):
+    background, patchset = archive_files()
+    patch = tmp_path / "own.json"
+    patch.write_text(json.dumps(json.loads(patchset.read_text())["patches"][0]["patch"]))
+    page = tab.open()
+    tab.give([background, patchset])
+    tab.shown("patches")
+    tab.give([patch])
+    page.wait_for_selector("#limit .command code:has-text('--patch own.json')")
+    assert page.query_selector("#patches") is None
+    tab.give([support.ROOT / "examples" / "two_bins.json"])
+    page.wait_for_selector("#limit .command code:has-text('two_bins.json')")
+    assert "--patch" not in page.inner_text("#limit .command code")
+
+
+def test_the_title_leads_back_to_the_start(tab):
+    page = tab.open("#example=two_bins")
+    tab.shown("limit")
+    page.click("h1 a")
+    assert page.is_visible("#welcome") and page.query_selector("section.card") is None
+    page.click("#welcome a:text('two_bins')")
+    tab.shown("limit")
+    page.go_back()
+    page.wait_for_selector("#welcome", state="visible")
 
 
 @shared
@@ -135,6 +193,15 @@ def test_files_given_one_after_the_other_show_the_last_ones(tab):
     assert page.title() == "BkgOnly.json: Paritas"
     assert len(page.query_selector_all("section.card")) == 10
     assert page.query_selector(".failure") is None
+
+
+def test_impacts_of_nothing_are_said(tab):
+    """ten signal points of the search have their best fit at a signal of 0"""
+    page = tab.open("#example=sbottom_A")
+    tab.shown("ranking", "limit")
+    assert "No other parameter moves mu_SIG" in page.inner_text("#ranking .note")
+    assert "e−" not in page.text_content("#ranking figure svg")
+    assert "at 95 % CL" in page.inner_text("#limit .headline")
 
 
 def test_a_slider_moves_the_yields(tab):
@@ -222,6 +289,9 @@ def test_a_patch_set_of_another_workspace_is_refused_in_the_programs_words(tab, 
     answer = support.native(line, paths, tmp_path)
     assert answer.returncode == 3
     assert tab.page.inner_text(".failure").strip() == answer.stderr.decode().strip()
+    tab.page.click("button:text('without patchset.json')")
+    tab.shown("limit")
+    assert tab.page.inner_text("#limit .command code") == "paritas limit two_bins.json --json"
 
 
 def test_a_link_opens_an_example_at_a_view(tab):

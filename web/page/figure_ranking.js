@@ -11,7 +11,7 @@ function rankingFigure(width, answer) {
     const height = entries.length * row + 116;
     const figure = canvas(width, height, `impacts of ${count(entries.length, "parameter")} on ${answer.poi}`);
     const sizes = entries.flatMap((one) => [one.impact_up, one.impact_down, one.prefit_up, one.prefit_down]);
-    const far = 1.1 * Math.max(1e-12, ...sizes.map((size) => Math.abs(size ?? 0)));
+    const far = 1.1 * Math.max(...sizes.map((size) => Math.abs(size ?? 0))) || 1;
     const place = {left: room, top: 70, width: width - room - 14, height: entries.length * row + 8};
     const frame =
         panel(figure, place, {low: -2, high: 2, label: PULL, ticks: 4}, {low: 0, high: 1, bare: true});

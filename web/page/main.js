@@ -6,6 +6,9 @@
 const MODEL_VIEWS =
     [overviewView, limitView, fitView, rankingView, scanView, yieldsView, exploreView, testsView, toysView];
 
+const TITLE = document.title;
+const NOTHING_LEAVES = byId("given").textContent;
+
 /** Milliseconds for which the limit, which most wait for, has the processor alone. */
 const LIMIT_ALONE = 500;
 
@@ -22,8 +25,11 @@ class Page {
         /** @type {Card[]} */
         this.cards = [];
         this.example = "";
-        this.files = /** @type {Array<[string, Uint8Array]>} */ ([]);
-        this.archives = /** @type {string[]} */ ([]);
+        /**
+         * All files that were given, also those that wait for a workspace.
+         * @type {Study|null}
+         */
+        this.given = null;
     }
 
     /**
@@ -31,7 +37,6 @@ class Page {
      * @param {File[]} given
      */
     async take(given) {
-        this.example = "";
         try {
             const files = [];
             const archives = [];
@@ -41,16 +46,21 @@ class Page {
                 if (opened.length !== 1 || opened[0][1] !== bytes) archives.push(one.name);
                 files.push(...opened);
             }
-            this.begin(files, archives);
+            this.add(studyOf(files, archives));
         } catch (error) {
             this.fail(error instanceof Error ? error.message : String(error));
         }
     }
 
-    /** @param {string} text */
-    fail(text) {
-        this.reset();
-        this.place.append(html("pre", {class: "failure", role: "alert"}, text.trim()));
+    /**
+     * A message above what is shown, which stays.
+     * @param {string} text
+     * @param {"failure"|"note"} kind
+     */
+    fail(text, kind = "failure") {
+        const message = byId("message");
+        message.replaceChildren(html("pre", {class: kind}, text.trim()));
+        message.scrollIntoView({block: "nearest"});
     }
 
     reset() {
@@ -60,19 +70,35 @@ class Page {
         this.place.replaceChildren();
         this.links.replaceChildren();
         byId("choices").replaceChildren();
+        byId("message").replaceChildren();
         byId("welcome").hidden = true;
     }
 
+    /** The page as it was at the start. */
+    home() {
+        this.reset();
+        this.study = this.context = this.given = null;
+        this.example = "";
+        byId("given").textContent = NOTHING_LEAVES;
+        document.title = TITLE;
+        byId("welcome").hidden = false;
+    }
+
     /**
-     * @param {Array<[string, Uint8Array]>} files
-     * @param {string[]} archives
+     * Shows new files. What lacks a workspace or a day joins the files that were given before.
+     * @param {Study} given
      */
-    begin(files, archives) {
-        this.files = files;
-        this.archives = archives;
-        const study = studyOf(files, archives);
-        const {patch} = hashOptions();
-        if (this.example && study.patches.some((one) => one.name === patch)) study.patchName = patch;
+    add(given) {
+        const joins = this.given !== null && !(isWhole(this.given) && isWhole(given));
+        const useless = [...given.kinds.values()].every((kind) => ["other", "xml", "root"].includes(kind));
+        const study = this.given && joins ? joined(this.given, given) : given;
+        if (useless || !isWhole(study)) {
+            if (!useless) this.given = study;
+            this.fail(missing(useless ? given : study), useless ? "failure" : "note");
+            return;
+        }
+        this.example = "";
+        this.given = study;
         this.open(study);
     }
 
@@ -94,11 +120,6 @@ class Page {
             run: (args) => this.workers.run(args, filesOf(study, args), study),
         };
         this.context = context;
-        if (!study.workspace && !study.day) {
-            const names = [...study.files.keys()].join(", ") || "nothing";
-            this.fail(`No workspace (pyhf JSON) and no day file (3DYYMMDD.TAB) among the files: ${names}.`);
-            return;
-        }
         byId("given").textContent = givenNames(study);
         document.title = `${study.workspace ?? study.day}: Paritas`;
         this.fileChoices(study);
@@ -116,7 +137,8 @@ class Page {
 
     /** @param {Context} context */
     async showModel(context) {
-        const views = context.study.patchset ? [...MODEL_VIEWS, patchesView] : MODEL_VIEWS;
+        const views = [...MODEL_VIEWS];
+        if (context.study.patchset) views.splice(2, 0, patchesView);
         const entries = views.map((view) => ({view, card: this.card(view)}));
         this.follow();
         const by = (/** @type {View} */ view) =>
@@ -129,13 +151,28 @@ class Page {
             for (const {view, card} of entries)
                 if (view !== overviewView) card.root.remove();
             this.links.replaceChildren();
+            this.offerBare(by(overviewView), context.study);
             return;
         }
         this.modelChoices(context);
-        for (const {view, card} of entries) {
-            if (view !== overviewView && view !== limitView) this.showView(view, card, context);
-        }
+        const last = [overviewView, limitView, patchesView]; /* many fits: the others do not wait for them */
+        for (const {view, card} of entries)
+            if (!last.includes(view)) this.showView(view, card, context);
+        if (context.study.patchset) this.showView(patchesView, by(patchesView), context);
         await first;
+    }
+
+    /**
+     * The way back from a patch or patch set that the program refuses.
+     * @param {Card} card
+     * @param {Study} study
+     */
+    offerBare(card, study) {
+        if (!study.patchset && !study.patchFiles.length) return;
+        const bare = {...study, patchFiles: []};
+        choosePatchset(bare, null);
+        const text = `Show ${study.workspace} without ${study.patchset ?? study.patchFiles.join(", ")}`;
+        card.body.append(html("button", {type: "button", onclick: () => this.change(bare)}, text));
     }
 
     /** @param {View} view */
@@ -265,7 +302,11 @@ class Page {
         }
         this.example = name;
         const files = await loadExample(name, this.workers);
-        if (this.example === name) this.begin(files, []);
+        if (this.example !== name) return;
+        const study = this.given = studyOf(files, []);
+        const {patch} = hashOptions();
+        if (study.patches.some((one) => one.name === patch)) study.patchName = patch;
+        this.open(study);
     }
 }
 
@@ -310,9 +351,15 @@ function listen(page) {
         if (event.dataTransfer?.files.length) page.take([...event.dataTransfer.files]);
     });
     addEventListener("hashchange", () => {
-        const { example } = hashOptions();
+        const {example, view} = hashOptions();
         if (example && example !== page.example) page.openExample(example);
+        else if (!example && !view && page.example) page.home();
         else page.follow();
+    });
+    document.querySelector("h1 a")?.addEventListener("click", (event) => {
+        event.preventDefault();
+        if (location.hash) history.pushState(null, "", "#");
+        page.home();
     });
     let width = innerWidth;
     let timer = 0;

@@ -1,7 +1,7 @@
 /* study.js: what the user has given: files, the workspace among them, and options that commands share. */
 
 /**
- * @typedef {"workspace"|"patchset"|"patch"|"day"|"table"|"other"} FileKind
+ * @typedef {"workspace"|"patchset"|"patch"|"day"|"table"|"xml"|"root"|"other"} FileKind
  *
  * @typedef {object} Study
  * @property {Map<string, Uint8Array>} files
@@ -47,6 +47,8 @@ function kindOf(name, bytes) {
     if (/\.csv$/i.test(name)) return "table";
     const start = new TextDecoder().decode(bytes.subarray(0, 4096)).trimStart();
     if (start.startsWith("[")) return "patch";
+    if (start.startsWith("<")) return "xml";
+    if (start.startsWith("root")) return "root";
     if (!start.startsWith("{")) return /\.json$/i.test(name) ? "workspace" : "other";
     try {
         const document = JSON.parse(new TextDecoder().decode(bytes));
@@ -96,6 +98,63 @@ function studyOf(files, archives) {
     choosePatchset(study, patchsetBeside(study));
     if (!study.patchset) study.patchFiles = named("patch").slice(0, 1);
     return study;
+}
+
+/**
+ * Is there something to compute?
+ * @param {Study|null} study
+ */
+function isWhole(study) {
+    return study !== null && (study.workspace !== null || study.day !== null);
+}
+
+/**
+ * One study of the files of two. A patch set takes the place of what changed the workspace before, a patch
+ * that of a patch set, a table that of another table.
+ * @param {Study} before
+ * @param {Study} given
+ */
+function joined(before, given) {
+    const kinds = new Set(given.kinds.values());
+    /** @type {FileKind[]} */
+    const replaced = [];
+    if (kinds.has("patchset")) replaced.push("patch");
+    if (kinds.has("patchset") || kinds.has("patch")) replaced.push("patchset");
+    if (kinds.has("table")) replaced.push("table");
+    const kept = [...before.files].filter(
+        ([name]) =>
+            !given.files.has(name) && !replaced.includes(/** @type {FileKind} */ (before.kinds.get(name)))
+    );
+    return studyOf([...given.files, ...kept], [...new Set([...before.archives, ...given.archives])]);
+}
+
+const CONVERT = "python -m paritas convert FILE.xml -o workspace.json";
+
+/**
+ * What files are that give nothing to compute, and what helps, by kind.
+ * @type {Partial<Record<FileKind, string>>}
+ */
+const WANTED = {
+    patchset: "a patch set. Drop the workspace that it changes (often BkgOnly.json) too.",
+    patch: "a JSON Patch. Drop the workspace that it changes too.",
+    table: "a table. Drop the day file (3DYYMMDD.TAB) that it belongs to, too.",
+    xml: `XML. If it is HistFactory's, make a workspace of it: ${CONVERT}`,
+    root: `a ROOT file. If HistFactory's XML names it, make a workspace of both: ${CONVERT}`,
+    other: "no workspace (pyhf JSON), patch, patch set, archive or day file (3DYYMMDD.TAB).",
+};
+
+/** More files than this are not named. */
+const MOST_NAMED = 8;
+
+/**
+ * Why files give nothing to compute, a line a file.
+ * @param {Study} study
+ */
+function missing(study) {
+    const names = [...study.kinds].slice(0, MOST_NAMED);
+    const lines = names.map(([name, kind]) => `${name} is ${WANTED[kind] ?? WANTED.other}`);
+    if (study.kinds.size > names.length) lines.push(`And ${study.kinds.size - names.length} more.`);
+    return lines.join("\n") || "There is no file in it.";
 }
 
 /**

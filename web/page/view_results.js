@@ -25,9 +25,10 @@ const limitView = {
             `${fileName(context, "limit")}.json`
         );
         const [, low, median, high] = answer.limit_exp;
+        const confidence = `${show(100 * (1 - Number(level)), 4)} % CL`;
         card.headline(
-            `${answer.poi} < `, html("strong", {}, show(answer.limit_obs)),
-            ` observed, < ${show(median)} expected (${show(low)} to ${show(high)} within 1σ)`
+            `${answer.poi} < `, html("strong", {}, show(answer.limit_obs)), ` observed at ${confidence}, `,
+            `< ${show(median)} expected (${show(low)} to ${show(high)} within 1σ)`
         );
         if (answer.bound_widened)
             card.note(`The upper bound of ${answer.poi} was widened to ${show(answer.upper_bound)}.`);
@@ -196,6 +197,8 @@ const rankingView = {
             card, context, modelCommand(context.study, "ranking", "--top", top),
             `${fileName(context, "ranking")}.json`
         );
+        if (answer.entries.every((one) => !one.impact_up && !one.impact_down))
+            card.note(`No other parameter moves ${answer.poi}: it stays at a bound, or needs no other.`);
         card.figure(fileName(context, "ranking"), (width) => rankingFigure(width, answer));
         card.table(
             "Impacts", ["parameter", "pull", "constraint", "+1σ", "−1σ", "+1σ before", "−1σ before"],

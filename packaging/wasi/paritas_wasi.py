@@ -1,7 +1,7 @@
-"""A WASI program under wasmtime, as a command: wasi_program.py PROGRAM.wasm ARGS...
+"""A WASI program under wasmtime, as a command: paritas_wasi.py PROGRAM.wasm ARGS...
 
 It sees the folder that it is run from, and the folders of the machine's root by their own names. What
-wasmtime compiles stays beside the program, as PROGRAM.cwasm."""
+wasmtime compiles stays beside the program, as PROGRAM.cwasm, if that folder can be written."""
 
 import os
 import sys
@@ -10,16 +10,30 @@ import tempfile
 import wasmtime
 
 
+def compiled(engine, path):
+    """the program as a module, from PROGRAM.cwasm if this wasmtime made it of this file"""
+    kept = os.path.splitext(path)[0] + ".cwasm"
+    try:
+        if os.path.getmtime(kept) >= os.path.getmtime(path):
+            return wasmtime.Module.deserialize_file(engine, kept)
+    except (OSError, wasmtime.WasmtimeError):  # not there, or of another wasmtime
+        pass
+    module = wasmtime.Module.from_file(engine, path)
+    try:
+        with tempfile.NamedTemporaryFile(dir=os.path.dirname(kept) or ".", delete=False) as file:
+            file.write(module.serialize())
+        os.replace(file.name, kept)
+    except OSError:  # a folder of somebody else
+        pass
+    return module
+
+
 class WasiProgram:
     stores_are_databases = False
 
     def __init__(self, path):
         self.engine = wasmtime.Engine()
-        compiled = os.path.splitext(path)[0] + ".cwasm"
-        if not os.path.exists(compiled) or os.path.getmtime(compiled) < os.path.getmtime(path):
-            with open(compiled, "wb") as file:
-                file.write(wasmtime.Module.from_file(self.engine, path).serialize())
-        self.module = wasmtime.Module.deserialize_file(self.engine, compiled)
+        self.module = compiled(self.engine, path)
         self.linker = wasmtime.Linker(self.engine)
         self.linker.define_wasi()
 
@@ -49,6 +63,8 @@ class WasiProgram:
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__.split("\n")[0])
     config = wasmtime.WasiConfig()
     config.inherit_stdin()
     config.inherit_stdout()
