@@ -216,6 +216,7 @@ class Session:
         self._row = np.array(self.model.data)
         self._job = job_of(self.model, None, init, bounds, fixed)
         self._shared = shared
+        self._quantities: dict[tuple[Statistic, bool], _engine.Quantity] = {}
         self._made_of = {
             "workspace": found,
             "signal": samples["signal"] or None,
@@ -471,9 +472,12 @@ class Session:
 
     def _quantity(self, statistic: Statistic, places: Sequence[Any]) -> Any:
         follow = places[0] is None or places[0].stop == self.model.main_count
-        return _engine.Quantity(
-            statistic.quantity, statistic.test, statistic.outputs, statistic.level, self._shared, follow
-        )
+        found = self._quantities.get((statistic, follow))
+        if found is None:
+            found = self._quantities[statistic, follow] = _engine.Quantity(
+                statistic.quantity, statistic.test, statistic.outputs, statistic.level, self._shared, follow
+            )
+        return found
 
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):
@@ -491,10 +495,17 @@ class Answer(NamedTuple):
     codes: NDArray[np.int32]
     slopes: list[Floats | None]
 
+    def chosen(self, places: Sequence[int]) -> list[Floats]:
+        """The slopes of these places, each (*batch, k, numbers)."""
+        found = [self.slopes[i] for i in places]
+        return [one.reshape(*self.batch, *one.shape[1:]) for one in found if one is not None]
+
 
 def pulled_back(slopes: Floats, weights: Floats, shape: tuple[int, ...]) -> Any:
     """The sum over outputs of weights (..., k) times slopes (..., k, numbers), in an argument's shape. Weight
     0 skips NaN, so that masked rows spoil no gradients."""
+    if weights.size == 1 and weights.item() != 0.0 and slopes.size == prod(shape):
+        return (weights.item() * slopes).reshape(shape)
     parts = weights[..., None] * slopes
     if np.isnan(parts).any():
         parts[weights == 0.0] = 0.0

@@ -36,10 +36,10 @@ def _back(found: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
 
 def _kind(given: Sequence[Any]) -> tuple[torch.dtype, torch.device] | None:
     """The tensors' widest type, on the first device other than the host; None: float64 on the host."""
-    tensors = [one for one in given if isinstance(one, torch.Tensor)]
-    others = [one for one in tensors if not _is_plain(one)]
+    others = [one for one in given if isinstance(one, torch.Tensor) and not _is_plain(one)]
     if not others:
         return None
+    tensors = [one for one in given if isinstance(one, torch.Tensor)]
     dtype = functools.reduce(torch.promote_types, [one.dtype for one in tensors])
     return (dtype if dtype.is_floating_point else torch.float64), next(
         (one.device for one in others if not one.is_cpu), _HOST
@@ -59,6 +59,17 @@ class _Asked(NamedTuple):
     kind: tuple[torch.dtype, torch.device] | None
     places: list[int]
     wanted: list[bool]
+
+    def answer(self, tensors: Sequence[torch.Tensor]) -> tuple[differentiable.Answer, torch.Tensor]:
+        """The engine's answer and its values as a tensor of the batch."""
+        arrays, wanted = self.arrays(tensors), [False] * _WIDTH
+        for i, wish in zip(self.places, self.wanted):
+            wanted[i] = wish
+        answer = self.session.call(self.statistic, arrays[0], arrays[1:], wanted)
+        batch, k = answer.batch, answer.values.shape[1]
+        self.session._last.codes = answer.codes.reshape(batch)
+        values = torch.from_numpy(answer.values.reshape(batch if k == 1 else (*batch, k)))
+        return answer, values if self.kind is None else values.to(self.kind[0]).to(self.kind[1])
 
     def arrays(self, tensors: Sequence[torch.Tensor]) -> list[Any]:
         found: list[Any] = [None] * _WIDTH
@@ -100,25 +111,60 @@ def _summed(found: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
     return _back(found.sum_to_size(like.shape), like)
 
 
+def _turned_back(
+    asked: _Asked, weights: torch.Tensor, slopes: Sequence[torch.Tensor], tensors: Sequence[torch.Tensor]
+) -> list[torch.Tensor | None]:
+    """Gradients by the tensors, themselves differentiable."""
+    found: list[torch.Tensor | None] = []
+    slopes = _Slopes.apply(asked, len(slopes), *slopes, *tensors)
+    for slope, tensor in zip(asked.spread(slopes), tensors):
+        if slope is not None:
+            weight = _host(weights).reshape(slope.shape[:-1])[..., None]
+            slope = torch.where(weight == 0.0, 0.0, weight * slope).sum(-2)
+            slope = _summed(slope, tensor)
+        found.append(slope)
+    return found
+
+
+class _PlainCall(torch.autograd.Function):
+    """The values, outside torch.func and forward-mode derivatives: _Call for them costs three times as much.
+    The derivatives stay arrays."""
+
+    @staticmethod
+    def forward(ctx: Any, asked: _Asked, *tensors: torch.Tensor) -> Any:
+        answer, values = asked.answer(tensors)
+        ctx.asked, ctx.answer = asked, answer
+        ctx.save_for_backward(*tensors)
+        return values
+
+    @staticmethod
+    def backward(ctx: Any, weights: torch.Tensor) -> Any:
+        asked, answer, tensors = ctx.asked, ctx.answer, ctx.saved_tensors
+        slopes = answer.chosen(asked.chosen(asked.places))
+        if torch.is_grad_enabled():
+            return (None, *_turned_back(asked, weights, [torch.from_numpy(one) for one in slopes], tensors))
+        weight = _array(weights).reshape(slopes[0].shape[:-1])
+        return (
+            None,
+            *[
+                None
+                if slope is None
+                else _back(torch.from_numpy(pulled_back(slope, weight, tensor.shape)), tensor)
+                for slope, tensor in zip(asked.spread(slopes), tensors)
+            ],
+        )
+
+
 class _Call(torch.autograd.Function):
     """(values, codes, wanted derivatives (batch, k, numbers)); differentiable: the values."""
 
     @staticmethod
     def forward(asked: _Asked, *tensors: torch.Tensor) -> Any:
-        arrays, wanted = asked.arrays(tensors), [False] * _WIDTH
-        for i, wish in zip(asked.places, asked.wanted):
-            wanted[i] = wish
-        answer = asked.session.call(asked.statistic, arrays[0], arrays[1:], wanted)
-        batch = answer.batch
-        codes = answer.codes.reshape(batch)
-        asked.session._last.codes = codes
-        k = answer.values.shape[1]
-        values = torch.from_numpy(answer.values.reshape(batch if k == 1 else (*batch, k)))
-        slopes = [answer.slopes[i] for i, wish in zip(asked.places, asked.wanted) if wish]
+        answer, values = asked.answer(tensors)
         return (
-            values if asked.kind is None else values.to(asked.kind[0]).to(asked.kind[1]),
-            torch.from_numpy(codes.copy()),
-            *[torch.from_numpy(one.reshape(*batch, *one.shape[1:])) for one in slopes if one is not None],
+            values,
+            torch.from_numpy(answer.codes.reshape(answer.batch).copy()),
+            *[torch.from_numpy(one) for one in answer.chosen(asked.chosen(asked.places))],
         )
 
     @staticmethod
@@ -133,27 +179,10 @@ class _Call(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, weights: torch.Tensor | None, *others: Any) -> Any:
-        asked, tensors = ctx.asked, ctx.saved_tensors[ctx.n :]
+        tensors = ctx.saved_tensors[ctx.n :]
         if weights is None:
             return (None,) * (1 + len(tensors))
-        slopes = ctx.saved_tensors[: ctx.n]
-        found: list[torch.Tensor | None] = [None]
-        if not torch.is_grad_enabled() and not _is_transformed():
-            for slope, tensor in zip(asked.spread(slopes), tensors):
-                if slope is not None:
-                    weight = _array(weights).reshape(slope.shape[:-1])
-                    slope = torch.from_numpy(pulled_back(slope.numpy(), weight, tensor.shape))
-                    slope = _back(slope, tensor)
-                found.append(slope)
-            return tuple(found)
-        slopes = _Slopes.apply(asked, ctx.n, *slopes, *tensors)
-        for slope, tensor in zip(asked.spread(slopes), tensors):
-            if slope is not None:
-                weight = _host(weights).reshape(slope.shape[:-1])[..., None]
-                slope = torch.where(weight == 0.0, 0.0, weight * slope).sum(-2)
-                slope = _summed(slope, tensor)
-            found.append(slope)
-        return tuple(found)
+        return (None, *_turned_back(ctx.asked, weights, ctx.saved_tensors[: ctx.n], tensors))
 
     @staticmethod
     def jvp(ctx: Any, _: Any, *tangents: torch.Tensor | None) -> Any:
@@ -294,13 +323,21 @@ class Session(differentiable.Session):
         return STATUSES[int(codes)] if codes.ndim == 0 else np.array(STATUSES)[codes]
 
     def _answer(self, statistic: Statistic, at: Any, rows: list[Any], with_codes: bool) -> Any:
+        given = [part for part in (at, *rows) if part is not None]
         places = [i for i, part in enumerate((at, *rows)) if part is not None]
-        given = [rows[i - 1] if i else at for i in places]
         tensors = [_tensor(part) for part in given]
-        every = _is_transformed()
-        wanted = [every or (torch.is_grad_enabled() and one.requires_grad) for one in tensors]
-        values, codes, *_ = _Call.apply(_Asked(self, statistic, _kind(given), places, wanted), *tensors)
-        return (values, codes.to(values.device)) if with_codes else values
+        every, slopes = _is_transformed(), torch.is_grad_enabled()
+        wanted = [every or (slopes and one.requires_grad) for one in tensors]
+        asked = _Asked(self, statistic, _kind(given), places, wanted)
+        if every:
+            values, codes, *_ = _Call.apply(asked, *tensors)
+        else:
+            values, codes = _PlainCall.apply(asked, *tensors), None
+        if not with_codes:
+            return values
+        if codes is None:
+            codes = torch.from_numpy(self._last.codes.copy())
+        return values, codes.to(values.device)
 
     def _join(self, pieces: list[Any]) -> torch.Tensor:
         tensors = [_tensor(piece) for piece in pieces]
