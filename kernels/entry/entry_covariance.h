@@ -80,24 +80,29 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
     TEAM_IF(ANY(exact))
         m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    m.edm = newton_direction(MODEL) + lowered;
+    m.edm = newton_direction(MODEL, 0) + lowered;
     return m;
 }
 
-/* R: unit rows of dense slots, zeros below. No barrier follows. */
-FN void job_unit_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense)
+/* R, `n_rows` rows: unit rows of dense slots, zeros below. Left of a unit only if `whole`, which reads them
+ * there. No barrier follows. */
+FN void job_unit_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, u32 n_rows, u32 whole)
 {
     GLOBAL const real *active = MODEL_ACTIVE;
     const u32 blocks = dense / 8;
-    TEAM_FOR_PACK(i, MODEL_SLOTS * dense) STOREP(rest, i, PK(0.0));
+    TEAM_FOR(I, n_rows / 8) {
+        const u32 from = whole || I >= blocks ? 0 : I / TILE_GROUP * TILE_GROUP;
+        GLOBAL real *row = rest + 64 * I * blocks;
+        for (u32 i = 64 * from; i < 64 * blocks; i += PACK) STOREP(row, i, PK(0.0));
+    }
     TEAM_BARRIER();
     TEAM_FOR(i, dense) rest[64 * (i / 8 * blocks + i / 8) + 9 * (i % 8)] = active[i];
 }
 
-FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, GLOBAL const real *rdiag)
+FN void job_solve_rows(MODEL_PARAMETERS, GLOBAL real *rest, u32 dense, u32 n_rows, GLOBAL const real *rdiag)
 {
     GLOBAL const real *tiles = MODEL_TILES;
-    const u32 blocks = dense / 8, others = MODEL_SLOTS / 8 - blocks;
+    const u32 blocks = dense / 8, others = n_rows / 8 - blocks;
     TEAM_BARRIER();
     for (u32 J = 0; J < blocks; J++) {
         TEAM_FOR(step, TILE_GROUPS(blocks) + TILE_GROUPS(others)) {

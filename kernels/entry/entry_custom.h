@@ -58,8 +58,8 @@ KERNEL(custom_covariance)
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[FIT_ARG_JOBS]);
     const job_minimum minimum = job_factor_at_point(MODEL, args, in, rows);
     GLOBAL real *rest = MODEL_MEMORY;
-    job_unit_rows(MODEL, rest, n);
-    job_solve_rows(MODEL, rest, n, CUSTOM_S(RDIAG));
+    job_unit_rows(MODEL, rest, n, n, whole);
+    job_solve_rows(MODEL, rest, n, n, CUSTOM_S(RDIAG));
     TEAM_FOR(I, CUSTOM_BLOCKS)
         for (u32 i = 0; i < 8; i += PACK) {
             pack sum = PK(0.0);

@@ -171,36 +171,54 @@ KERNEL(hf_hessian)
 
 /* ---- the covariance ---- */
 
-/* R's rows (entry_covariance.h) of a bin's local slots: -D^-1 L^-1 H_la, then L^-T. The local blocks' own
- * inverse is added later. */
-FN void hf_local_rest(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, GLOBAL real *rest)
+/* Rows of R (entry_covariance.h) behind those of dense slots: one a slot if the `whole` covariance is asked
+ * for, else without the panels' padding, from `first` on in each channel. */
+FN u32 hf_rest_row(HF_PARAMETERS, hf_channel ch, u32 set, u32 panel, u32 b, u32 first, u32 whole)
 {
-    const u32 sets = ch->sets, blocks = mi[HF_BLOCKS];
+    return whole ? hf_local_slot(mi, ch, set, panel) + b : first + set * hf_channel_bins(ch) + 8 * panel + b;
+}
+
+FN u32 hf_rest_rows(HF_PARAMETERS, u32 whole)
+{
+    u32 n = mi[HF_DENSE];
+    HF_FOR_CHANNELS(ch) n += ch->sets * hf_channel_bins(ch);
+    return whole ? mi[HF_SLOTS] : (n + 7) / 8 * 8;
+}
+
+/* R's rows of a bin's local slots: -D^-1 L^-1 H_la, then L^-T. The local blocks' own inverse comes later. */
+FN void hf_local_rest(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 first, u32 whole, GLOBAL real *rest)
+{
+    const u32 sets = ch->sets, blocks = mi[HF_BLOCKS], own = ch->blocks, stride = ch->row_stride;
+    CONSTANT u32 *list = mi + ch->block_list;
     GLOBAL const real *active = HF_S(ACTIVE), *pivots = hf_local_pivots(HF),
                       *couplings = hf_local_couplings(HF), *factors = hf_local_factors(ch, s, panel);
     for (u32 l = sets; l-- > 0;) {
-        const u32 slot = hf_local_slot(mi, ch, l, panel) + b;
+        const u32 slot = hf_local_slot(mi, ch, l, panel) + b,
+                  row = hf_rest_row(HF, ch, l, panel, b, first, whole);
         const real factor = flush(DIVIDE(-couplings[slot], pivots[slot]));
         GLOBAL const real *kept =
             HF_S(ROWS) + hf_panel_rows(ch, panel) + hf_coupling_rows(ch, hf_bins(ch, panel), l) + 8 * b;
-        for (u32 i = 0; i < 8 * ch->blocks; i++) {
-            const u32 to = hf_dense_slot(mi, ch, i), block = to / 8;
-            real v = factor * kept[i / 8 * ch->row_stride + i % 8] * active[to];
+        for (u32 place = 0; place < own; place++) {
+            const u32 block = list[place];
+            GLOBAL real *to = rest + 64 * (row / 8 * blocks + block) + row % 8;
+            GLOBAL const real *from = kept + place * stride, *on = active + 8 * block;
+            UNROLL for (u32 i = 0; i < 8; i++) to[8 * i] = factor * from[i] * on[i];
             for (u32 m = l + 1; m < sets; m++) {
-                const u32 other = hf_local_slot(mi, ch, m, panel) + b;
-                v = FMA(-factors[hf_below(m, l) + b],
-                        rest[64 * (other / 8 * blocks + block) + 8 * (i % 8) + other % 8], v);
+                const u32 other = hf_rest_row(HF, ch, m, panel, b, first, whole);
+                GLOBAL const real *done = rest + 64 * (other / 8 * blocks + block) + other % 8;
+                const real below = -factors[hf_below(m, l) + b];
+                UNROLL for (u32 i = 0; i < 8; i++) to[8 * i] = FMA(below, done[8 * i], to[8 * i]);
             }
-            rest[64 * (slot / 8 * blocks + block) + 8 * (i % 8) + slot % 8] = flush(v);
+            UNROLL for (u32 i = 0; i < 8; i++) to[8 * i] = flush(to[8 * i]);
         }
     }
 }
 
-/* NEWTON_TEMP := row sums of squares of `rest`. */
-FN void hf_square_rest(HF_PARAMETERS, GLOBAL const real *rest)
+/* squares := row sums of squares of `rest`. */
+FN void hf_square_rest(HF_PARAMETERS, GLOBAL const real *rest, u32 n_rows, GLOBAL real *squares)
 {
     const u32 dense = mi[HF_DENSE], blocks = mi[HF_BLOCKS];
-    TEAM_FOR(I, mi[HF_SLOTS] / 8)
+    TEAM_FOR(I, n_rows / 8)
         for (u32 i = 0; i < 8; i += PACK) {
             pack sum[4];
             UNROLL for (u32 c = 0; c < 4; c++) sum[c] = PK(0.0);
@@ -209,15 +227,15 @@ FN void hf_square_rest(HF_PARAMETERS, GLOBAL const real *rest)
                     const pack v = LOADP(rest, 64 * I * blocks + 8 * (k + c) + i);
                     sum[c] = PFMA(v, v, sum[c]);
                 }
-            STOREP(NEWTON_TEMP, 8 * I + i, pflush((sum[0] + sum[2]) + (sum[1] + sum[3])));
+            STOREP(squares, 8 * I + i, pflush((sum[0] + sum[2]) + (sum[1] + sum[3])));
         }
     TEAM_BARRIER();
 }
 
-/* A column of a local block's inverse, L^-T D^-1 L^-1: to the answer if `whole`, its diagonal to NEWTON_TEMP.
- * y: scratch, one element per set. */
-FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel, u32 b, GLOBAL real *y,
-                             u32 whole, GLOBAL elem *out, lane_rows rows, u32 stride)
+/* A column of a local block's inverse, L^-T D^-1 L^-1: to the answer if `whole`, its diagonal and `square` to
+ * NEWTON_TEMP. y: scratch, one element per set. */
+FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel, u32 b, real square,
+                             GLOBAL real *y, u32 whole, GLOBAL elem *out, lane_rows rows, u32 stride)
 {
     const u32 sets = ch->sets, n = mi[HF_SLOTS], first = hf_local_slot(mi, ch, column, panel) + b;
     GLOBAL const real *active = HF_S(ACTIVE), *factors = hf_local_factors(ch, s, panel);
@@ -238,7 +256,7 @@ FN void hf_add_local_inverse(HF_PARAMETERS, hf_channel ch, u32 column, u32 panel
                        (LOAD_ROWS(out, rows, stride, at) + v) * active[slot] * active[first]);
         }
     }
-    (NEWTON_TEMP)[first] = (NEWTON_TEMP)[first] + y[column];
+    (NEWTON_TEMP)[first] = square + y[column];
 }
 
 /* Squared errors: diagonal of the local blocks' inverse plus row norms of X. */
@@ -248,25 +266,34 @@ KERNEL(hf_covariance)
               stride = COVARIANCE_SIZE(n, whole);
     const lane_rows rows = rows_of_team(TEAM_INDEX, args[FIT_ARG_JOBS]);
     const job_minimum minimum = job_factor_at_point(HF, args, in, rows);
+    const u32 n_rows = hf_rest_rows(HF, whole);
     GLOBAL real *rest = MODEL_MEMORY, *columns = rest + n * dense,
-                *square = columns + 8 * mi[HF_LOCAL_COLUMNS];
-    job_unit_rows(HF, rest, dense);
+                *square = columns + 8 * mi[HF_LOCAL_COLUMNS], *squares = NEWTON_STEP;
+    job_unit_rows(HF, rest, dense, n_rows, whole);
+    u32 first = dense;
     HF_FOR_CHANNELS(ch) {
         TEAM_FOR(k, 8 * ch->panels) {
-            if (k % 8 < hf_bins(ch, k / 8)) hf_local_rest(HF, ch, k / 8, k % 8, rest);
+            if (k % 8 < hf_bins(ch, k / 8)) hf_local_rest(HF, ch, k / 8, k % 8, first, whole, rest);
         }
+        first += ch->sets * hf_channel_bins(ch);
     }
-    job_solve_rows(HF, rest, dense, HF_S(RDIAG));
-    hf_square_rest(HF, rest);
+    job_solve_rows(HF, rest, dense, n_rows, HF_S(RDIAG));
+    hf_square_rest(HF, rest, n_rows, squares);
+    TEAM_FOR(i, n) (NEWTON_TEMP)[i] = i < dense ? squares[i] : R(0.0);
     TEAM_IF(whole) job_store_square(HF, rest, dense, square, out, rows, stride);
+    TEAM_BARRIER();
+    first = dense;
     HF_FOR_CHANNELS(ch) {
         const u32 sets = ch->sets;
         TEAM_FOR(k, 8 * ch->panels * sets) {
             const u32 column = k / (8 * ch->panels), panel = k / 8 % ch->panels, b = k % 8;
             if (b < hf_bins(ch, panel))
-                hf_add_local_inverse(HF, ch, column, panel, b, columns + k * sets, whole, out, rows, stride);
+                hf_add_local_inverse(HF, ch, column, panel, b,
+                                     squares[hf_rest_row(HF, ch, column, panel, b, first, whole)],
+                                     columns + k * sets, whole, out, rows, stride);
         }
         TEAM_BARRIER();
+        first += sets * hf_channel_bins(ch);
     }
     job_store_errors(HF, minimum, out, rows, stride);
 }

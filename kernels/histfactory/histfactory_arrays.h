@@ -125,6 +125,7 @@ enum hf_header {
     HF_SWITCHES,      /* hf_switch */
     HF_HAS_POISSON,
     HF_HAS_AFFINE,
+    HF_PATIENCE,                                /* newton.h's MODEL_PATIENCE */
     HF_DATA,                                    /* of a data row: 8 * panels + slots + varied numbers */
     HF_INT_TABLES(HF_INT_TABLE) HF_I_TILE_WORK, /* per lower tile, for tile_add_pairs */
     HF_I_PAIRS,
@@ -181,8 +182,9 @@ typedef struct {
     unsigned blocks;          /* dense blocks in use */
     unsigned block_list;      /* offset of their numbers */
     unsigned rows; /* offset in ROWS: [block][row][8 slots]; per panel the bins' rows, then each set's */
-    unsigned row_stride; /* elements of a block's rows */
-    unsigned run;        /* 1: all rows go to the tiles; 0: by lists */
+    unsigned row_stride; /* elements of a block's rows, with those of all channels of a run */
+    unsigned run;        /* rows so far that go to the tiles behind this channel; 0: none yet, or by lists */
+    unsigned run_rows;   /* offset of their first in ROWS */
     unsigned local_l;    /* slab offset */
 } hf_channel_record;
 

@@ -66,7 +66,7 @@ FN_LARGE void hf_unit_diagonal(HF_PARAMETERS, hf_channel ch, real kap)
     }
 }
 
-/* As many rows at a time as the cache holds. */
+/* All rows of the run that ends with this channel, as many at a time as the cache holds. */
 FN void hf_add_rows(HF_PARAMETERS, hf_channel ch)
 {
     const u32 blocks = ch->blocks, stride = ch->row_stride, groups = TILE_GROUPS(blocks);
@@ -84,8 +84,8 @@ FN void hf_add_rows(HF_PARAMETERS, hf_channel ch)
                     g.tile[t] = TILE_OFFSET(list[place], list[J]);
                     g.left[t] = place * stride;
                 }
-                GLOBAL const real *scaled = HF_S(SCALED) + ch->rows + row,
-                                  *kept = HF_S(ROWS) + ch->rows + row;
+                GLOBAL const real *scaled = HF_S(SCALED) + ch->run_rows + row,
+                                  *kept = HF_S(ROWS) + ch->run_rows + row;
                 tiles_add(HF_S(TILES), g, scaled, kept + J * stride, n);
             }
         }

@@ -69,6 +69,10 @@ FN u32 hf_bins(hf_channel ch, u32 panel)
 {
     return panel + 1 < ch->panels ? 8 : ch->last_bins;
 }
+FN u32 hf_channel_bins(hf_channel ch)
+{
+    return 8 * (ch->panels - 1) + ch->last_bins;
+}
 /* Counts padding. */
 FN u32 hf_first_bin(hf_channel ch, u32 panel)
 {

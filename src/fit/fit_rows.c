@@ -141,7 +141,7 @@ struct launch_plan rows_plan(const struct frozen *model, unsigned entry)
              (family->data_derivatives && entry == family->tangent))
         plan.touched = model->slab_value;
     else if (entry == family->profile)
-        plan.touched = model->slab_value + MINIMISER_VECTORS * model->n_slots;
+        plan.touched = model->slab_value + QN_VECTORS * model->n_slots;
     return plan;
 }
 

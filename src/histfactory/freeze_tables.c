@@ -285,23 +285,94 @@ struct work {
     uint32_t pairs, count; /* second-order row pairs: first in f->lists, number */
 };
 
-/* Channels with fewer rows list them one by one, with other channels; longer ones add rows in place. (Half
- * the time of loops by channel: ends of short loops are mispredicted.) */
+/* Neighbouring channels that use much the same blocks add their rows together, in place: a run. Each block
+ * that any uses has rows of all, some of them zero. Runs with fewer rows list them one by one, with others.
+ * (Loops by channel take twice the time: ends of short loops are mispredicted, tiles are loaded again.) */
 #define RUN_LEAST 16
+#define RUN_MOST 128 /* what the cache holds */
+#define RUN_ZEROS 1.25
+
+struct run {
+    uint32_t first, end, rows; /* channels; rows of all */
+    bool passes;               /* rows go to the tiles at once, and nobody reads them again */
+    unsigned char *uses;       /* blocks */
+};
+
+static uint32_t rows_of(const struct channel *ch)
+{
+    return (uint32_t)(ch->n_bins * (1 + (ch->record.common ? 0 : ch->record.sets)));
+}
+
+/* `uses`, of blocks: also those of the channel. Returns how many are in use. */
+static uint32_t join_blocks(const struct freezer *f, const struct channel *ch, unsigned char *uses)
+{
+    const struct unit *units = &f->units[ch->record.first_unit];
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < f->n.blocks; b++) {
+        for (uint32_t u = 0; u < ch->record.units && !uses[b]; u++)
+            uses[b] = units[u].place[b] != NONE || units[u].scalar_place[b] != NONE;
+        count += uses[b];
+    }
+    return count;
+}
+
+static double tiles_of(uint32_t blocks)
+{
+    return 0.5 * blocks * (blocks + 1.0);
+}
+
+/* The run that begins with channel `first`; a single channel if it has few rows. `other`: scratch, an element
+ * a block. */
+static void find_run(const struct freezer *f, uint32_t first, struct run *run, unsigned char *other)
+{
+    const size_t blocks = f->n.blocks;
+    memset(run->uses, 0, blocks);
+    run->first = first;
+    run->end = first + 1;
+    run->rows = rows_of(&f->channels[first]);
+    double work = run->rows * tiles_of(join_blocks(f, &f->channels[first], run->uses));
+    for (; run->end < f->n.channels; run->end++) {
+        const struct channel *next = &f->channels[run->end];
+        const uint32_t rows = run->rows + rows_of(next);
+        memset(other, 0, blocks);
+        const double alone = rows_of(next) * tiles_of(join_blocks(f, next, other));
+        memcpy(other, run->uses, blocks);
+        const double joined = rows * tiles_of(join_blocks(f, next, other));
+        if (rows > RUN_MOST || joined > RUN_ZEROS * (work + alone)) break;
+        memcpy(run->uses, other, blocks);
+        run->rows = rows;
+        work += alone;
+    }
+    if (run->rows < RUN_LEAST) {
+        memset(run->uses, 0, blocks);
+        join_blocks(f, &f->channels[first], run->uses);
+        run->end = first + 1;
+        run->rows = rows_of(&f->channels[first]);
+    }
+    run->passes = run->rows >= RUN_LEAST;
+    for (uint32_t c = first; c < run->end; c++) run->passes = run->passes && f->channels[c].record.sets == 0;
+}
+
+/* Elements of a run's rows. */
+static size_t run_size(const struct freezer *f, const struct run *run)
+{
+    size_t used = 0;
+    for (uint32_t b = 0; b < f->n.blocks; b++) used += run->uses[b];
+    return 8 * used * run->rows;
+}
 
 /* The channel's blocks, ascending. `position`: scratch, an element a block. */
-static bool list_channel_blocks(struct freezer *f, struct channel *ch, uint32_t *position)
+static bool list_channel_blocks(struct freezer *f, struct channel *ch, const struct run *run,
+                                uint32_t *position)
 {
     hf_channel_record *record = &ch->record;
     const struct unit *units = &f->units[record->first_unit];
     record->block_list = (uint32_t)f->ints.n;
     for (uint32_t b = 0; b < f->n.blocks; b++)
-        for (uint32_t u = 0; u < record->units; u++)
-            if (units[u].place[b] != NONE || units[u].scalar_place[b] != NONE) {
-                freeze_push(f, &f->ints, b);
-                position[b] = record->blocks++;
-                break;
-            }
+        if (run->uses[b]) {
+            freeze_push(f, &f->ints, b);
+            position[b] = record->blocks++;
+        }
     if (f->ints.failed) return false;
     for (uint32_t u = 0; u < record->units; u++)
         for (uint32_t k = 0; k < units[u].n_entries; k++) {
@@ -335,7 +406,8 @@ static void list_pairs(struct freezer *f, const struct unit *unit, uint32_t I, u
 static bool list_works(struct freezer *f, const struct channel *ch)
 {
     const hf_channel_record *record = &ch->record;
-    const uint32_t *blocks = f->ints.at + record->block_list, n_rows = record->row_stride / 8;
+    const uint32_t *blocks = f->ints.at + record->block_list,
+                   n_rows = record->row_stride / 8 < RUN_LEAST ? record->row_stride / 8 : 0;
     for (uint32_t I = 0; I < record->blocks; I++)
         for (uint32_t J = 0; J <= I; J++) {
             const size_t first = f->lists.n, at = freeze_extend(f, &f->works, HF_WORDS(struct work));
@@ -366,30 +438,49 @@ static void write_panels(struct freezer *f, uint32_t c)
     }
 }
 
-/* Also places in ROWS and LOCAL_L, and the most that a channel needs. */
+/* Also places in ROWS, and the most that a channel needs. `rows`: the run's; `before`: how many of them are
+ * earlier channels'. */
+static bool place_channel(struct freezer *f, uint32_t c, const struct run *run, size_t rows, uint32_t before,
+                          uint32_t *position)
+{
+    struct hf_counts *n = &f->n;
+    struct channel *ch = &f->channels[c];
+    hf_channel_record *record = &ch->record;
+    if (!list_channel_blocks(f, ch, run, position)) return false;
+    record->run_rows = (uint32_t)rows;
+    record->rows = (uint32_t)rows + 8 * before;
+    record->row_stride = 8 * run->rows;
+    record->run = run->rows >= RUN_LEAST && c + 1 == run->end ? run->rows : 0;
+    record->local_l = (uint32_t)n->local_l;
+    n->local_l += (size_t)record->panels * 4 * record->sets * (record->sets ? record->sets - 1 : 0);
+    if (!list_works(f, ch)) return false;
+    write_panels(f, c);
+    const size_t jacobian = 64 * (size_t)record->blocks * (1 + record->sets),
+                 cell_temp = 24 * (size_t)record->units + 16;
+    if (jacobian > n->jacobian) n->jacobian = jacobian;
+    if (cell_temp > n->cell_temp) n->cell_temp = cell_temp;
+    return true;
+}
+
 static bool place_channels(struct freezer *f)
 {
     struct hf_counts *n = &f->n;
     uint32_t *position = arena_array(&f->arena, n->blocks, sizeof *position);
-    if (!position) return false;
+    struct run run = {.uses = arena_array(&f->arena, n->blocks, 1)};
+    unsigned char *other = arena_array(&f->arena, n->blocks, 1);
+    if (!position || !run.uses || !other) return false;
+    /* runs that pass share the first place, which stays in the cache */
+    for (uint32_t c = 0; c < n->channels; c = run.end) {
+        find_run(f, c, &run, other);
+        if (run.passes && run_size(f, &run) > n->rows) n->rows = run_size(f, &run);
+    }
     n->jacobian = 8;
-    for (uint32_t c = 0; c < n->channels; c++) {
-        struct channel *ch = &f->channels[c];
-        hf_channel_record *record = &ch->record;
-        if (!list_channel_blocks(f, ch, position)) return false;
-        const uint32_t n_rows = ch->n_bins * (1 + (record->common ? 0 : record->sets));
-        record->rows = (uint32_t)n->rows;
-        record->row_stride = 8 * n_rows;
-        record->run = n_rows >= RUN_LEAST;
-        record->local_l = (uint32_t)n->local_l;
-        n->rows += (size_t)record->row_stride * record->blocks;
-        n->local_l += (size_t)record->panels * 4 * record->sets * (record->sets ? record->sets - 1 : 0);
-        if (n->rows > UINT32_MAX || !list_works(f, ch)) return false;
-        write_panels(f, c);
-        const size_t jacobian = 64 * (size_t)record->blocks * (1 + record->sets),
-                     cell_temp = 24 * (size_t)record->units + 16;
-        if (jacobian > n->jacobian) n->jacobian = jacobian;
-        if (cell_temp > n->cell_temp) n->cell_temp = cell_temp;
+    for (uint32_t c = 0; c < n->channels; c = run.end) {
+        find_run(f, c, &run, other);
+        for (uint32_t k = c, before = 0; k < run.end; before += rows_of(&f->channels[k++]))
+            if (!place_channel(f, k, &run, run.passes ? 0 : n->rows, before, position)) return false;
+        if (!run.passes) n->rows += run_size(f, &run);
+        if (n->rows > UINT32_MAX) return false;
     }
     return true;
 }
@@ -410,7 +501,7 @@ static bool write_tile(struct freezer *f, const struct work *works, const uint32
     size_t first_order = 0, second_order = 0;
     for (size_t k = 0; k < n; k++) {
         const struct work *work = &works[order[k]];
-        for (uint32_t i = 0; i < work->rows && work->rows < RUN_LEAST; i++, first_order++) {
+        for (uint32_t i = 0; i < work->rows; i++, first_order++) {
             freeze_push(f, &f->ints, scaled + work->left + 8 * i);
             freeze_push(f, &f->ints, kept + work->right + 8 * i);
         }
