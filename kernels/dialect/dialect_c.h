@@ -333,6 +333,7 @@ typedef lint plint;
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_FOR_PACK(i, n) for (u32 i = 0; i < (u32)(n); i += PACK)
 #define TEAM_BARRIER() ((void)0)
+#define TEAM_IS_ONE 1
 #define TEAM_IF(c) if (c)
 #define ONE_WORKER
 

@@ -44,6 +44,7 @@ typedef unsigned int u32;
 
 /* ---- teams: a block; workers meet in global memory ---- */
 #define UNROLL _Pragma("unroll")
+#define TEAM_IS_ONE (PARITAS_WORKERS == 1)
 #if PARITAS_WORKERS == 1
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_BARRIER() ((void)0)

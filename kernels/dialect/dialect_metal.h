@@ -45,6 +45,7 @@ typedef int elem_int;
 
 /* ---- teams: a threadgroup ---- */
 #define UNROLL /* left to the compiler */
+#define TEAM_IS_ONE (PARITAS_WORKERS == 1)
 #if PARITAS_WORKERS == 1
 #define TEAM_FOR(i, n) for (u32 i = 0; i < (u32)(n); i++)
 #define TEAM_BARRIER() ((void)0)

@@ -101,7 +101,7 @@ FN void job_evaluate(JOB_PARAMETERS)
     const u32 gradient = args[POINT_ARG_GRADIENT], n = MODEL_SLOTS;
     const lane_rows rows = rows_of_team(team, args[POINT_ARG_POINTS] * args[POINT_ARG_SETS]);
     job_load_pairs(MODEL, args, in, rows);
-    job_store_value(MODEL, model_value(MODEL, gradient), gradient, out, rows, VALUE_SIZE(n, gradient));
+    job_store_value(MODEL, model_value(MODEL, gradient ? MODEL_SLOPE : 0), gradient, out, rows, VALUE_SIZE(n, gradient));
 }
 
 FN real job_dense_element(MODEL_PARAMETERS, u32 i, u32 j)
@@ -222,7 +222,8 @@ FN void job_fit_de(JOB_PARAMETERS)
 
 FN void job_profile(JOB_PARAMETERS)
 {
-    const real part = args[PROFILE_ARG_FLAGS] & PROFILE_CLOSEST ? R(EDM_CLOSEST) : R(0.01);
+    /* the fit's own metric is within a factor of two where it converges */
+    const real part = args[PROFILE_ARG_FLAGS] & PROFILE_CLOSEST ? R(EDM_CLOSEST) : LIMIT(0.1, 0.01);
     job_prepare(MODEL);
     qn_run(MODEL, args, in, out, team, part * JOB_EDM_TOLERANCE);
 }

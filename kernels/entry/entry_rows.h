@@ -8,6 +8,9 @@
 #include "minimise/fit_answer.h"
 #include "minimise/minimiser_sizes.h"
 
+/* Of model_value: the gradient alone; 1: also what second derivatives need. */
+#define MODEL_SLOPE 2u
+
 /* ---- points and data: evaluate, Hessian, expected data, Jacobian, tangent ----
  * in: data sets, then points. Each point meets each data set, or, with templates, its own. */
 enum point_args { POINT_ARG_POINTS, POINT_ARG_SETS, POINT_ARG_GRADIENT, POINT_ARGS };
@@ -82,6 +85,7 @@ enum profile_args {
     PROFILE_ARG_FLAGS,
     PROFILE_ARG_EVALUATIONS, /* per fit */
     PROFILE_ARG_FREE,
+    PROFILE_ARG_RANK, /* of the matrix as a diagonal and columns; 0: as it is */
     PROFILE_ARGS = 8
 };
 #define PROFILE_NO_POI 0xffffffffu
@@ -92,7 +96,8 @@ enum profile_args {
 #define PROFILE_CLOSEST 16u /* down to EDM_CLOSEST */
 
 /* Inverse Hessian (row-major; 0 in rows of slots that are not free), these vectors and scalars, then the
- * matrix of free slots alone, rows padded. */
+ * matrix of free slots alone, rows padded: as it is, or of rank r as diagonal + sum over k of sign[k] v_k v_k^T:
+ * diagonal, v by k, sign, v by slot. */
 enum profile_vectors {
     PROFILE_START,
     PROFILE_LOWER,
@@ -107,7 +112,12 @@ enum profile_scalars { PROFILE_MU /* value in conditional fits */, PROFILE_SCALA
 #define PROFILE_SCALAR(slots, k) (PROFILE_VECTOR(slots, PROFILE_VECTORS) + (k))
 #define PROFILE_COMPACT(slots) PROFILE_SCALAR(slots, PROFILE_SCALARS)
 #define PROFILE_COMPACT_ROW(free) (((free) + 7) / 8 * 8)
-#define PROFILE_SHARED(slots, free) (PROFILE_COMPACT(slots) + (free) * PROFILE_COMPACT_ROW(free))
+#define PROFILE_COLUMNS(slots, free) (PROFILE_COMPACT(slots) + PROFILE_COMPACT_ROW(free))
+#define PROFILE_SIGNS(slots, free, rank) (PROFILE_COLUMNS(slots, free) + (rank) * PROFILE_COMPACT_ROW(free))
+#define PROFILE_BY_SLOT(slots, free, rank) (PROFILE_SIGNS(slots, free, rank) + PROFILE_COMPACT_ROW(rank))
+#define PROFILE_SHARED(slots, free, rank)                                                  \
+    ((rank) > 0 ? PROFILE_BY_SLOT(slots, free, rank) + (free) * PROFILE_COMPACT_ROW(rank) \
+                : PROFILE_COMPACT(slots) + (free) * PROFILE_COMPACT_ROW(free))
 
 enum profile_answer {
     PROFILE_VALUE_FREE,

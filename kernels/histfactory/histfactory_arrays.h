@@ -64,6 +64,8 @@
     VECTOR(HT, n->shifts)                                                             \
     VECTOR(HT1, n->shifts)                                                            \
     VECTOR(HT2, n->shifts)                                                            \
+    VECTOR(INNER, n->dense) /* X where |X| < 1, else 0 */                             \
+    VECTOR(OUTER, n->dense) /* X elsewhere */                                         \
     VECTOR(NU, n->normsys) /* v'/v */                                                 \
     VECTOR(NQ, n->normsys) /* v''/v - (v'/v)^2 */                                     \
     VECTOR(F, n->units)                                                               \

@@ -179,7 +179,7 @@ FN_LARGE void hf_curvature(HF_PARAMETERS, real kap, real damping, u32 eliminate)
     TEAM_BARRIER();
     HF_FOR_CHANNELS(ch) {
         TEAM_IF(exact) {
-            hf_histosys_sums(HF, ch, HF_S(BENT), 1);
+            hf_histosys_sums(HF, hf_whole(mi), ch, HF_S(BENT), 1);
             TEAM_BARRIER();
             hf_unit_rows(HF, ch, kap);
             hf_unit_diagonal(HF, ch, kap);

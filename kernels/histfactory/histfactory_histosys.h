@@ -65,47 +65,80 @@ FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
     return bent ? a : PFMA(a, slope, hf_number(shifts, 16 * e + b));
 }
 
-/* Packs at once: independent chains cover the latency of fma. */
-#define CELL_PACKS (PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
+/* One call for each number of bins of a panel, a constant in the callee: with lanes, loops over bins are
+ * registers. */
+#define HF_BY_BINS(bins, call_of) \
+    do {                          \
+        if ((bins) == 1)          \
+            call_of(1);           \
+        else if ((bins) == 2)     \
+            call_of(2);           \
+        else if ((bins) == 3)     \
+            call_of(3);           \
+        else if ((bins) == 4)     \
+            call_of(4);           \
+        else if ((bins) == 5)     \
+            call_of(5);           \
+        else if ((bins) == 6)     \
+            call_of(6);           \
+        else if ((bins) == 7)     \
+            call_of(7);           \
+        else                      \
+            call_of(8);           \
+    } while (0)
 
-/* nominal + S s + A t in two chains: one would wait for each fma. */
-FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, u32 varied)
+/* nominal + S s + A t of `bins` bins from b on, in two chains: one would wait for each fma. */
+#define HF_BASE_PACKS (LANES > 1 ? 8 : PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
+FN void hf_base_of_bins(HF_PARAMETERS, hf_numbers nominal, hf_numbers shifts, CONSTANT u32 *slot, u32 n, u32 b,
+                        u32 bins, GLOBAL real *base)
 {
-    GLOBAL const real *hs = HF_S(HS), *ht = HF_S(HT), *row = s + (varied ? mi[HF_S_VARIED] + ce->varied : 0);
+    GLOBAL const real *hs = HF_S(HS), *ht = HF_S(HT);
+    pack linear[HF_BASE_PACKS], bent[HF_BASE_PACKS];
+    UNROLL for (u32 k = 0; k < HF_BASE_PACKS; k++) if (k * PACK < bins)
+    {
+        linear[k] = hf_number(nominal, b + k * PACK);
+        bent[k] = PK(0.0);
+    }
+    for (u32 e = 0; e < n; e++) {
+        const pack a = PACK_OF(hs[slot[e]]), t = PACK_OF(ht[slot[e]]);
+        UNROLL for (u32 k = 0; k < HF_BASE_PACKS; k++) if (k * PACK < bins)
+        {
+            linear[k] = PFMA(hf_number(shifts, e * 16 + b + k * PACK), a, linear[k]);
+            bent[k] = PFMA(hf_number(shifts, e * 16 + 8 + b + k * PACK), t, bent[k]);
+        }
+    }
+    UNROLL for (u32 k = 0; k < HF_BASE_PACKS; k++) if (k * PACK < bins)
+        STOREP(base, b + k * PACK, pflush(linear[k] + bent[k]));
+}
+
+/* `base`: the cell's place. */
+FN void hf_cell_base(HF_PARAMETERS, u32 cell, hf_cell ce, GLOBAL real *base, u32 varied)
+{
+    GLOBAL const real *row = s + (varied ? mi[HF_S_VARIED] + ce->varied : 0);
     const hf_numbers nominal = hf_numbers_of(HF_R(NOMINAL) + cell * 8, row, varied),
                      shifts = hf_numbers_of(mr + ce->histosys_data, row + 8, varied);
-    GLOBAL real *base = HF_S(BASE);
     hf_unit un = hf_unit_of(mi, ce->unit);
     CONSTANT u32 *slot = hf_shift_places(mi) + un->histosys;
     const u32 n = un->histosys_count, bins = ce->bins;
-    for (u32 b = 0; b < bins; b += CELL_PACKS * PACK) {
-        pack linear[CELL_PACKS], bent[CELL_PACKS];
-        UNROLL for (u32 k = 0; k < CELL_PACKS; k++)
-        {
-            linear[k] = hf_number(nominal, b + k * PACK);
-            bent[k] = PK(0.0);
-        }
-        for (u32 e = 0; e < n; e++) {
-            const pack a = PACK_OF(hs[slot[e]]), t = PACK_OF(ht[slot[e]]);
-            UNROLL for (u32 k = 0; k < CELL_PACKS; k++)
-            {
-                linear[k] = PFMA(hf_number(shifts, e * 16 + b + k * PACK), a, linear[k]);
-                bent[k] = PFMA(hf_number(shifts, e * 16 + 8 + b + k * PACK), t, bent[k]);
-            }
-        }
-        UNROLL for (u32 k = 0; k < CELL_PACKS; k++)
-            STOREP(base, cell * 8 + b + k * PACK, pflush(linear[k] + bent[k]));
-    }
+#define HF_BASE_OF(constant) hf_base_of_bins(HF, nominal, shifts, slot, n, 0, constant, base)
+    if (LANES > 1 && !varied)
+        HF_BY_BINS(bins, HF_BASE_OF);
+    else
+        for (u32 b = 0; b < bins; b += HF_BASE_PACKS * PACK)
+            hf_base_of_bins(HF, nominal, shifts, slot, n, b, HF_BASE_PACKS * PACK, base);
+#undef HF_BASE_OF
 }
 
-FN_LARGE void hf_cells(HF_PARAMETERS)
+FN_LARGE void hf_cells(HF_PARAMETERS, hf_part part)
 {
-    TEAM_FOR(cell, mi[HF_CELLS]) {
+    TEAM_FOR(k, part.cells) {
+        const u32 cell = part.first_cell + k;
         hf_cell ce = (hf_cell)(HF_I(CELLS)) + cell;
+        GLOBAL real *base = HF_S(BASE) + (cell * 8 - part.cell_shift);
         if (ce->varied == HF_NOT_VARIED)
-            hf_cell_base(HF, cell, ce, 0);
+            hf_cell_base(HF, cell, ce, base, 0);
         else
-            hf_cell_base(HF, cell, ce, 1);
+            hf_cell_base(HF, cell, ce, base, 1);
     }
 }
 
@@ -140,39 +173,49 @@ FN pack hf_tangent_base(HF_PARAMETERS, hf_unit un, u32 panel, u32 b, GLOBAL cons
 }
 
 #if PACK == 1
-/* For up to four bins, without zero partial sums. */
-FN void hf_sums_of_few_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, GLOBAL const real *weight,
-                            pack factor, GLOBAL real *sums, u32 bent)
+/* One panel of `bins` bins, without zero partial sums. */
+FN void hf_sums_of_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, GLOBAL const real *weight,
+                        pack factor, GLOBAL real *sums, u32 bent)
 {
     CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
     GLOBAL const real *slope = HF_S(HT1);
     const u32 n = un->histosys_count;
-    const pack w0 = weight[0], w1 = bins > 1 ? weight[1] : PK(0.0), w2 = bins > 2 ? weight[2] : PK(0.0),
-               w3 = bins > 3 ? weight[3] : PK(0.0);
-    for (u32 e = 0; e < n; e++) { /* panels are padded with zeros */
+    pack w[8];
+    UNROLL for (u32 b = 0; b < 8; b++) if (b < bins) w[b] = weight[b];
+    for (u32 e = 0; e < n; e++) {
         const pack at = slope[place[e]];
-        pack v[4];
-        UNROLL for (u32 b = 0; b < 4; b++) v[b] = hf_shift_slope(shifts, e, b, at, bent);
-        STOREP(sums, e, pflush(factor * pflush((w0 * v[0] + w2 * v[2]) + (w1 * v[1] + w3 * v[3]))));
+        pack v[8];
+        UNROLL for (u32 b = 0; b < 8; b++) if (b < bins) v[b] = w[b] * hf_shift_slope(shifts, e, b, at, bent);
+        UNROLL for (u32 b = 0; b < 4; b++) if (b + 4 < bins) v[b] = v[b] + v[b + 4];
+        if (bins > 2) v[0] = v[0] + v[2];
+        if (bins > 3) v[1] = v[1] + v[3];
+        if (bins > 1) v[0] = v[0] + v[1];
+        STOREP(sums, e, pflush(factor * pflush(v[0])));
     }
 }
 #endif
 
 /* Per entry: F times sum over bins of weight times (S + A t'), or A if `bent`. PACK entries at once. */
-FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL real *sums, u32 bent,
-                        u32 varied)
+FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL const real *weight,
+                        GLOBAL real *sums, u32 bent, u32 varied)
 {
     const u32 units = ch->units, panels = ch->panels, n = un->histosys_count;
     const u32 stride = varied ? HF_VARIED_PANEL(n) : 16 * n; /* between panels */
     CONSTANT u32 *place = hf_shift_places(mi) + un->histosys;
-    GLOBAL const real *slope = HF_S(HT1), *weight = HF_S(CELL_WEIGHT) + hf_cell_at(ch, 0, u);
+    GLOBAL const real *slope = HF_S(HT1);
     const hf_numbers shifts = hf_shifts(HF, un, 0, varied);
     const pack factor = PACK_OF(s[mi[HF_S_F] + ch->first_unit + u]);
 #if PACK == 1
-    if (panels == 1 && ch->last_bins <= 4) {
-        hf_sums_of_few_bins(HF, ch->last_bins, un, shifts, weight, factor, sums, bent);
+#define HF_SUMS_OF(constant) hf_sums_of_bins(HF, constant, un, shifts, weight, factor, sums, bent)
+    if (panels == 1 && LANES > 1 && !varied) {
+        HF_BY_BINS(ch->last_bins, HF_SUMS_OF);
         return;
     }
+    if (panels == 1 && ch->last_bins <= 4) { /* panels are padded with zeros */
+        HF_SUMS_OF(4);
+        return;
+    }
+#undef HF_SUMS_OF
 #endif
     for (u32 e = 0; e < n; e += PACK) {
         u32 first[PACK];
@@ -198,14 +241,16 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL 
 }
 
 /* `sums`: HSUM or BENT. */
-FN void hf_histosys_sums(HF_PARAMETERS, hf_channel ch, GLOBAL real *sums, u32 bent)
+FN void hf_histosys_sums(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL real *sums, u32 bent)
 {
     TEAM_FOR(u, ch->units) {
         hf_unit un = hf_unit_of(mi, ch->first_unit + u);
+        GLOBAL const real *weight = HF_S(CELL_WEIGHT) + (hf_cell_at(ch, 0, u) - part.cell_shift);
+        GLOBAL real *to = sums + (un->sums - part.sums_shift);
         if (un->varied == HF_NOT_VARIED)
-            hf_sums_of_unit(HF, ch, u, un, sums + un->sums, bent, 0);
+            hf_sums_of_unit(HF, ch, u, un, weight, to, bent, 0);
         else
-            hf_sums_of_unit(HF, ch, u, un, sums + un->sums, bent, 1);
+            hf_sums_of_unit(HF, ch, u, un, weight, to, bent, 1);
     }
 }
 

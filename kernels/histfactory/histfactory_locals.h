@@ -33,12 +33,12 @@ FN pack hf_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b)
 }
 
 /* First (with `set2` second) derivative of lambda: rates of units with the sets, without their factors. */
-FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, u32 set2)
+FN pack hf_local_derivative_of(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 b, u32 set, u32 set2)
 {
     if (ch->common) return LOADP(HF_S(COMMON), hf_first_bin(ch, panel) + b);
     pack sum = PK(0.0);
     for (u32 u = 0; u < ch->units; u++) {
-        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b;
+        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b - part.cell_shift;
         hf_unit un = hf_unit_of(mi, unit);
         if (!hf_carries(mi, un, set) || (set2 != HF_NO_SET && !hf_carries(mi, un, set2))) continue;
         pack rate = pflush(
@@ -49,6 +49,11 @@ FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 
         sum = sum + rate;
     }
     return pflush(sum);
+}
+
+FN pack hf_local_derivative(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, u32 set, u32 set2)
+{
+    return hf_local_derivative_of(HF, hf_whole(mi), ch, panel, b, set, set2);
 }
 
 /* Added to g. */

@@ -7,6 +7,7 @@
 #ifndef PARITAS_HISTFACTORY_RATES_H
 #define PARITAS_HISTFACTORY_RATES_H
 
+#include "entry/entry_rows.h"
 #include "numeric/deviance.h"
 #include "histfactory/histfactory_edge.h"
 #include "histfactory/histfactory_histosys.h"
@@ -14,23 +15,28 @@
 #include "histfactory/histfactory_normsys.h"
 
 /* No division: a signal strength may be 0. */
-FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
+FN_LARGE void hf_units(HF_PARAMETERS, hf_part part, u32 derivatives)
 {
     GLOBAL const real *x = HF_S(X);
     GLOBAL real *exponents = HF_S(PHI); /* until Phi is made */
-    if (mi[HF_SWITCHES] & HF_VARIED_FACTORS)
-        hf_varied_products(HF, exponents, derivatives);
+    if (mi[HF_NORMSYS_CODE] != 4 || mi[HF_SWITCHES] & HF_VARIED_FACTORS)
+        hf_other_products(HF, part, exponents, derivatives);
     else if (derivatives)
-        hf_normsys_products(HF, exponents, 1, 0);
+        hf_polynomial_slopes(HF, part, exponents);
     else
-        hf_normsys_products(HF, exponents, 0, 0);
+        hf_polynomial_products(HF, part, exponents);
     TEAM_BARRIER();
-    TEAM_FOR_PACK(unit, mi[HF_UNITS]) {
+    TEAM_FOR(k, (part.units + PACK - 1) / PACK) {
+        const u32 unit = part.first_unit + k * PACK, end = part.first_unit + part.units;
         const pack e = LOADP(exponents, unit), zero = PK(0.0);
-        if (PANY(OR(e<zero, e> zero))) STOREP(HF_S(F), unit, pflush(LOADP(HF_S(F), unit) * m_exp(e)));
+        if (PANY(OR(e<zero, e> zero))) { /* beyond the part may be other numbers */
+            const pack f = pflush(LOADP(HF_S(F), unit) * m_exp(e));
+            for (u32 j = 0; j < PACK && unit + j < end; j++) s[mi[HF_S_F] + unit + j] = ELEMENT(f, j);
+        }
     }
     TEAM_BARRIER();
-    TEAM_FOR(unit, mi[HF_UNITS]) {
+    TEAM_FOR(k, part.units) {
+        const u32 unit = part.first_unit + k;
         hf_unit un = hf_unit_of(mi, unit);
         CONSTANT u32 *slot = HF_I(SCALAR_SLOT) + un->scalars;
         const u32 count = un->scalar_count;
@@ -48,7 +54,7 @@ FN_LARGE void hf_units(HF_PARAMETERS, u32 derivatives)
 
 /* XE, XS, XG, COMMON. Returns lambda before its clip, from `empty` (1 in padding bins). A common Gamma
  * multiplies the sum. */
-FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
+FN pack hf_bin_rates(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 b, pack empty)
 {
     const u32 clips = mi[HF_SWITCHES], common = ch->common, units = ch->units;
     const pack zero = PK(0.0), one = PK(1.0);
@@ -56,7 +62,7 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
     pack gamma = one, sum = zero, lambda = empty;
     if (common) gamma = hf_gamma(HF, ch, hf_unit_of(mi, ch->first_unit), panel, b);
     for (u32 u = 0; u < units; u++) {
-        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b;
+        const u32 unit = ch->first_unit + u, cell = hf_cell_at(ch, panel, u) + b - part.cell_shift;
         hf_unit un = hf_unit_of(mi, unit);
         const pack phi = PACK_OF(s[mi[HF_S_PHI] + unit]);
         pack xg = PACK_OF(s[mi[HF_S_F] + unit]);
@@ -73,9 +79,9 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
             xg = PSELECT(low, zero, xg);
         }
         sum = sum + xe;
-        STOREP(HF_S(XE), cell, xe);
         STOREP(HF_S(XS), cell, xs);
-        STOREP(HF_S(XG), cell, xg);
+        if (part.kept) STOREP(HF_S(XE), cell, xe);
+        if (part.kept || clips & HF_CLIP_SAMPLES) STOREP(HF_S(XG), cell, xg);
     }
     sum = pflush(sum);
     STOREP(HF_S(COMMON), hf_first_bin(ch, panel) + b, sum);
@@ -83,17 +89,18 @@ FN pack hf_bin_rates(HF_PARAMETERS, hf_channel ch, u32 panel, u32 b, pack empty)
     return pflush(lambda);
 }
 
-FN_LARGE void hf_panels(HF_PARAMETERS)
+FN_LARGE void hf_panels(HF_PARAMETERS, hf_part part)
 {
     const pack zero = PK(0.0), one = PK(1.0);
     const u32 beyond = ANY(HF_REACH > R(0.0));
-    TEAM_FOR(panel, mi[HF_PANELS]) {
+    TEAM_FOR(p, part.panels) {
+        const u32 panel = part.first_panel + p;
         hf_panel pn = hf_panel_of(mi, panel);
         hf_channel ch = hf_channel_of(mi, pn->channel);
         for (u32 b = 0; b < pn->bins; b += PACK) {
             const u32 bin = panel * 8 + b;
             const pack empty = LOADM(HF_R(LAMBDA0), bin);
-            pack lambda = hf_bin_rates(HF, ch, pn->index, b, empty);
+            pack lambda = hf_bin_rates(HF, part, ch, pn->index, b, empty);
             pmask clipped = zero > one;
             if (mi[HF_SWITCHES] & HF_CLIP_BINS) {
                 const pack clip = hf_bin_clip(mi, mr);
@@ -193,7 +200,7 @@ FN_LARGE void hf_panel_jacobian(HF_PARAMETERS, hf_channel ch, u32 panel, GLOBAL 
     flush_array(jacobian, 64 * ch->blocks);
 }
 
-FN void hf_unit_weights(HF_PARAMETERS, hf_channel ch)
+FN void hf_unit_weights(HF_PARAMETERS, hf_part part, hf_channel ch)
 {
     const u32 common = ch->common;
     GLOBAL const real *x = HF_S(X);
@@ -201,7 +208,7 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_channel ch)
         hf_unit un = hf_unit_of(mi, ch->first_unit + u);
         acc8 t = acc8_zero();
         for (u32 panel = 0; panel < ch->panels; panel++) {
-            const u32 cell = hf_cell_at(ch, panel, u), bins = hf_bins(ch, panel);
+            const u32 cell = hf_cell_at(ch, panel, u) - part.cell_shift, bins = hf_bins(ch, panel);
             UNROLL for (u32 b = 0; b < 8; b += PACK) if (b < bins)
             {
                 pack w = LOADP(HF_S(W), hf_first_bin(ch, panel) + b);
@@ -217,16 +224,16 @@ FN void hf_unit_weights(HF_PARAMETERS, hf_channel ch)
     }
 }
 
-FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_channel ch)
+FN_LARGE void hf_unit_sums(HF_PARAMETERS, hf_part part, hf_channel ch)
 {
-    hf_unit_weights(HF, ch);
+    hf_unit_weights(HF, part, ch);
     TEAM_BARRIER();
-    hf_histosys_sums(HF, ch, HF_S(HSUM), 0);
+    hf_histosys_sums(HF, part, ch, HF_S(HSUM), 0);
     TEAM_BARRIER();
 }
 
 /* By unit: there entries of a kind have different slots. */
-FN void hf_channel_gradient(HF_PARAMETERS, hf_channel ch, GLOBAL real *gradient)
+FN void hf_channel_gradient(HF_PARAMETERS, hf_part part, hf_channel ch, GLOBAL real *gradient)
 {
     const u32 units = ch->units;
     for (u32 k = 0; k < units; k++) {
@@ -234,7 +241,8 @@ FN void hf_channel_gradient(HF_PARAMETERS, hf_channel ch, GLOBAL real *gradient)
         hf_unit un = hf_unit_of(mi, unit);
         CONSTANT u32 *slot = HF_I(NORMSYS_SLOT) + un->normsys;
         const real phi = s[mi[HF_S_PHI] + unit], t = s[mi[HF_S_T] + unit], all = flush(phi * t);
-        GLOBAL const real *nu = HF_S(NU) + un->normsys, *h = HF_S(HSUM) + un->sums,
+        GLOBAL const real *nu = HF_S(NU) + (un->normsys - part.normsys_shift),
+                          *h = HF_S(HSUM) + (un->sums - part.sums_shift),
                           *others = HF_S(PHI_OTHERS) + un->scalars;
         const u32 n_normsys = un->normsys_count, n_histosys = un->histosys_count,
                   n_scalars = un->scalar_count;
@@ -249,9 +257,10 @@ FN void hf_channel_gradient(HF_PARAMETERS, hf_channel ch, GLOBAL real *gradient)
     }
 }
 
-FN void hf_local_gradient(HF_PARAMETERS, GLOBAL real *gradient)
+FN void hf_local_gradient(HF_PARAMETERS, hf_part part, GLOBAL real *gradient)
 {
-    TEAM_FOR(panel, mi[HF_PANELS]) {
+    TEAM_FOR(p, part.panels) {
+        const u32 panel = part.first_panel + p;
         hf_panel pn = hf_panel_of(mi, panel);
         hf_channel ch = hf_channel_of(mi, pn->channel);
         for (u32 set = 0; set < ch->sets; set++) {
@@ -262,41 +271,56 @@ FN void hf_local_gradient(HF_PARAMETERS, GLOBAL real *gradient)
                 if (b < pn->bins)
                     g = hf_constraint_slope(HF, se, slot,
                                             LOADP(HF_S(W), panel * 8 + b) *
-                                                hf_local_derivative(HF, ch, pn->index, b, set, HF_NO_SET));
+                                                hf_local_derivative_of(HF, part, ch, pn->index, b, set,
+                                                                   HF_NO_SET));
                 STOREP(gradient, slot, pflush(g));
             }
         }
     }
 }
 
-FN_LARGE void hf_gradient(HF_PARAMETERS)
+/* Of the part's channels: added in dense slots. */
+FN_LARGE void hf_gradient(HF_PARAMETERS, hf_part part)
+{
+    GLOBAL real *gradient = HF_S(GRADIENT);
+    for (u32 k = 0; k < part.channels; k++) {
+        hf_channel ch = hf_channel_of(mi, part.first_channel + k);
+        hf_unit_sums(HF, part, ch);
+        hf_channel_gradient(HF, part, ch, gradient);
+    }
+    hf_local_gradient(HF, part, gradient);
+}
+
+FN void hf_constraint_gradient(HF_PARAMETERS)
 {
     GLOBAL real *gradient = HF_S(GRADIENT);
     GLOBAL const real *x = HF_S(X), *aux = HF_S(AUX);
-    TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(gradient, i, PK(0.0));
-    TEAM_BARRIER();
-    HF_FOR_CHANNELS(ch) {
-        hf_unit_sums(HF, ch);
-        hf_channel_gradient(HF, ch, gradient);
-    }
     TEAM_FOR_PACK(i, mi[HF_DENSE])
         STOREP(gradient, i,
                pflush(PFMA(LOADM(HF_R(PRECISION), i), LOADP(x, i) - LOADP(aux, i), LOADP(gradient, i))));
     if (mi[HF_HAS_AFFINE])
         TEAM_FOR_PACK(i, mi[HF_DENSE])
             STOREP(gradient, i, pflush(LOADP(gradient, i) + hf_affine_slope(HF, i)));
-    hf_local_gradient(HF, gradient);
-    TEAM_BARRIER();
 }
 
-/* For every worker; HF_HUGE outside the domain. */
+/* For every worker; HF_HUGE outside the domain. `derivatives`: 0, 1 or MODEL_SLOPE. */
 FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
 {
     hf_interpolate(HF);
-    hf_units(HF, derivatives);
-    hf_cells(HF);
-    TEAM_BARRIER();
-    hf_panels(HF);
+    hf_normsys_regions(HF);
+    TEAM_IF(derivatives) {
+        TEAM_FOR_PACK(i, mi[HF_DENSE]) STOREP(HF_S(GRADIENT), i, PK(0.0));
+        TEAM_BARRIER();
+    }
+    for (u32 k = 0; k < hf_parts(mi); k++) {
+        const hf_part part = hf_part_of(mi, k, derivatives != MODEL_SLOPE);
+        hf_units(HF, part, derivatives);
+        hf_cells(HF, part);
+        TEAM_BARRIER();
+        hf_panels(HF, part);
+        TEAM_BARRIER();
+        TEAM_IF(derivatives) hf_gradient(HF, part);
+    }
     hf_penalties(HF);
     TEAM_BARRIER();
     GLOBAL real *value = HF_S(SCALARS_OF_FIT) + HF_FIT_VALUE;
@@ -305,7 +329,7 @@ FN_LARGE real model_value(HF_PARAMETERS, u32 derivatives)
         const real sum = sum8(HF_S(DEVIANCE), 8 * mi[HF_PANELS]) + sum8(HF_S(PENALTY), mi[HF_SLOTS]);
         value[0] = SELECT(sum < HF_HUGE, sum, HF_HUGE);
     }
-    TEAM_IF(derivatives) hf_gradient(HF);
+    TEAM_IF(derivatives) hf_constraint_gradient(HF);
     TEAM_BARRIER();
     return value[0];
 }

@@ -126,6 +126,56 @@ FN GLOBAL real *hf_local_couplings(HF_PARAMETERS)
     return HF_S(LOCAL_C) - mi[HF_DENSE];
 }
 
+/* ---- parts: what a stage of an evaluation works on ---- */
+
+/* Channels in a row, with their units, cells and panels. The shifts move NU, the cells' arrays and HSUM: one part
+ * after the other may use the same place, if nothing of it is read later. */
+typedef struct {
+    u32 first_channel, channels, first_unit, units, first_cell, cells, first_panel, panels;
+    u32 normsys_shift, cell_shift, sums_shift;
+    u32 kept; /* 1: second derivatives follow */
+} hf_part;
+
+FN hf_part hf_whole(CONSTANT u32 *mi)
+{
+    hf_part p;
+    p.first_channel = p.first_unit = p.first_cell = p.first_panel = 0;
+    p.channels = mi[HF_CHANNELS];
+    p.units = mi[HF_UNITS];
+    p.cells = mi[HF_CELLS];
+    p.panels = mi[HF_PANELS];
+    p.normsys_shift = p.cell_shift = p.sums_shift = 0;
+    p.kept = 1;
+    return p;
+}
+
+/* The k-th part of an evaluation. Many workers share the whole model; one alone goes channel by channel, while
+ * the channel is in its cache. */
+FN u32 hf_parts(CONSTANT u32 *mi)
+{
+    return TEAM_IS_ONE ? mi[HF_CHANNELS] : 1;
+}
+FN hf_part hf_part_of(CONSTANT u32 *mi, u32 k, u32 kept)
+{
+    hf_part p = hf_whole(mi);
+    p.kept = kept;
+    if (!TEAM_IS_ONE) return p;
+    hf_channel ch = hf_channel_of(mi, k);
+    p.first_channel = k;
+    p.channels = 1;
+    p.first_unit = ch->first_unit;
+    p.units = ch->units;
+    p.first_cell = ch->first_cell;
+    p.cells = ch->panels * ch->units;
+    p.first_panel = ch->first_panel;
+    p.panels = ch->panels;
+    if (kept || ch->units == 0) return p;
+    p.normsys_shift = hf_unit_of(mi, ch->first_unit)->normsys;
+    p.cell_shift = 8 * ch->first_cell;
+    p.sums_shift = hf_unit_of(mi, ch->first_unit)->sums;
+    return p;
+}
+
 /* ---- numbers of the model, or a job's own (varied) ---- */
 
 typedef struct {
@@ -137,6 +187,11 @@ typedef struct {
 FN pack hf_number(hf_numbers numbers, u32 i)
 {
     return numbers.varied ? LOADP(numbers.row, i) : LOADM(numbers.table, i);
+}
+/* Element i of the row at `offset`: loops over i keep the offsets of all rows. */
+FN pack hf_number_of_row(hf_numbers numbers, u32 offset, u32 i)
+{
+    return numbers.varied ? LOADP(numbers.row + i, offset) : LOADM(numbers.table + i, offset);
 }
 FN hf_numbers hf_numbers_of(CONSTANT elem *table, GLOBAL const real *row, u32 varied)
 {

@@ -49,7 +49,7 @@ enum qn_scalar {
 /* Shared by lanes and tasks: arguments, parts of `in`. */
 typedef struct {
     u32 tasks, first, end, none; /* the team's share; an unread row of answers */
-    u32 poi, flags, free, stride;
+    u32 poi, flags, free, rank, stride;
     real limit, tolerance;
     CONSTANT u32 *slots;
     GLOBAL const elem *matrix, *data, *starts; /* `matrix`: the shared numbers */
@@ -68,39 +68,66 @@ typedef struct {
     mask spent, stuck, lost;            /* too many evaluations; no descent; no value at the start */
 } qn_fit;
 
-/* PRODUCT := M v of the `count` ever-free slots (compact form, rows of `stride`); 0 elsewhere. One ascending
- * fma chain per element, several at once to hide latency. v is scratch. */
-#define QN_CHAINS (PACK == 8 ? 4 : 8)
-FN_LARGE void qn_multiply(MODEL_PARAMETERS, CONSTANT u32 *slot, u32 count, GLOBAL const elem *matrix,
-                          GLOBAL real *v)
+/* to[first ..] := start + the sum over k of rows[k][first ..] x[k], for one group of QN_CHAINS packs. One ascending
+ * fma chain per element, several at once to hide latency. */
+#define QN_CHAINS (LANES > 1 ? 16 : PACK == 8 ? 4 : 8)
+FN void qn_sum_rows(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const real *x, u32 first,
+                    PRIVATE const pack *start, u32 chains, GLOBAL real *to)
 {
-    const u32 n = MODEL_SLOTS, stride = PROFILE_COMPACT_ROW(count), width = QN_CHAINS * PACK;
-    GLOBAL real *product = QN_PRODUCT, *compact = QN_COMPACT;
-    TEAM_FOR(k, count) compact[k] = v[slot[k]];
-    TEAM_BARRIER();
-    TEAM_FOR(group, (stride + width - 1) / width) {
-        const u32 first = group * width;
-        if (first + width <= stride) {
-            pack acc[QN_CHAINS];
-            UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] = PK(0.0);
-            for (u32 k = 0; k < count; k++) {
-                const pack x = PACK_OF(compact[k]);
-                UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] =
-                    PFMA(LOADM(matrix, k * stride + first + j * PACK), x, acc[j]);
-            }
-            UNROLL for (u32 j = 0; j < QN_CHAINS; j++) STOREP(v, first + j * PACK, pflush(acc[j]));
-        } else {
-            for (u32 i = first; i < stride; i += PACK) {
-                pack acc = PK(0.0);
-                for (u32 k = 0; k < count; k++)
-                    acc = PFMA(LOADM(matrix, k * stride + i), PACK_OF(compact[k]), acc);
-                STOREP(v, i, pflush(acc));
-            }
-        }
+    pack acc[QN_CHAINS];
+    UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) acc[j] = start[j];
+    for (u32 k = 0; k < count; k++) {
+        const pack t = PACK_OF(x[k]);
+        UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains)
+            acc[j] = PFMA(LOADM(rows, k * stride + first + j * PACK), t, acc[j]);
     }
+    UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) STOREP(to, first + j * PACK, pflush(acc[j]));
+}
+
+/* to := diagonal x + the sum over k < count of rows[k] y[k]; rows of `stride`. */
+FN void qn_products(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const real *y, u32 has_diagonal,
+                    GLOBAL const elem *diagonal, GLOBAL const real *x, GLOBAL real *to)
+{
+    const u32 width = QN_CHAINS * PACK;
+    TEAM_FOR(group, (stride + width - 1) / width) {
+        const u32 first = group * width, chains = first + width <= stride ? QN_CHAINS : (stride - first) / PACK;
+        pack start[QN_CHAINS];
+        UNROLL for (u32 j = 0; j < QN_CHAINS; j++)
+        {
+            start[j] = PK(0.0);
+            if (has_diagonal && j < chains)
+                start[j] = LOADM(diagonal, first + j * PACK) * LOADP(x, first + j * PACK);
+        }
+        if (chains == QN_CHAINS)
+            qn_sum_rows(rows, stride, count, y, first, start, QN_CHAINS, to);
+        else if (2 * chains == QN_CHAINS)
+            qn_sum_rows(rows, stride, count, y, first, start, QN_CHAINS / 2, to);
+        else
+            qn_sum_rows(rows, stride, count, y, first, start, chains, to);
+    }
+    TEAM_BARRIER();
+}
+
+/* PRODUCT := M v of the ever-free slots; 0 elsewhere. v is scratch. */
+FN_LARGE void qn_multiply(MODEL_PARAMETERS, PRIVATE const qn_call *c, GLOBAL real *v)
+{
+    const u32 n = MODEL_SLOTS, count = c->free, rank = c->rank, row = PROFILE_COMPACT_ROW(count);
+    GLOBAL real *product = QN_PRODUCT, *compact = QN_COMPACT;
+    GLOBAL const elem *diagonal = c->matrix + PROFILE_COMPACT(n);
+    TEAM_FOR(k, row) compact[k] = k < count ? v[c->slots[k < count ? k : 0]] : R(0.0);
+    TEAM_BARRIER();
+    TEAM_IF(rank > 0) {
+        GLOBAL const elem *sign = c->matrix + PROFILE_SIGNS(n, count, rank);
+        qn_products(c->matrix + PROFILE_BY_SLOT(n, count, rank), PROFILE_COMPACT_ROW(rank), count, compact, 0,
+                    diagonal, compact, product);
+        TEAM_FOR_PACK(k, PROFILE_COMPACT_ROW(rank)) STOREP(product, k, LOADM(sign, k) * LOADP(product, k));
+        TEAM_BARRIER();
+        qn_products(c->matrix + PROFILE_COLUMNS(n, count), row, rank, product, 1, diagonal, compact, v);
+    }
+    TEAM_IF(rank == 0) qn_products(diagonal, row, count, compact, 0, diagonal, compact, v);
     TEAM_FOR_PACK(i, n) STOREP(product, i, PK(0.0));
     TEAM_BARRIER();
-    TEAM_FOR(k, count) product[slot[k]] = v[k];
+    TEAM_FOR(k, count) product[c->slots[k]] = v[k];
     TEAM_BARRIER();
 }
 
@@ -262,7 +289,7 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newes
         }
     }
     TEAM_BARRIER();
-    qn_multiply(MODEL, c->slots, c->free, c->matrix + PROFILE_COMPACT(MODEL_SLOTS), q);
+    qn_multiply(MODEL, c, q);
     qn_leave_held(MODEL, c);
     for (u32 k = QN_PAIRS; k-- > 0;) {
         const u32 j = (newest + QN_PAIRS - k) % QN_PAIRS;
@@ -290,12 +317,13 @@ FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem 
     c.poi = args[PROFILE_ARG_POI];
     c.flags = args[PROFILE_ARG_FLAGS];
     c.free = args[PROFILE_ARG_FREE];
+    c.rank = args[PROFILE_ARG_RANK];
     c.stride = PROFILE_ANSWER_SIZE(n, c.flags & PROFILE_POINTS);
     c.limit = REAL_OF(args[PROFILE_ARG_EVALUATIONS]);
     c.tolerance = tolerance;
     c.slots = args + PROFILE_ARGS;
     c.matrix = in;
-    c.data = in + PROFILE_SHARED(n, c.free);
+    c.data = in + PROFILE_SHARED(n, c.free, c.rank);
     c.starts = c.data + c.tasks * MODEL_DATA;
     return c;
 }
@@ -373,7 +401,7 @@ FN real qn_take_pair(MODEL_PARAMETERS, PRIVATE const qn_fit *f, u32 ring)
 /* At MODEL_X: accept or shorten, pair, held set and factor. */
 FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, u32 ring)
 {
-    const real zero = R(0.0), one = R(1.0), found = model_value(MODEL, 1);
+    const real zero = R(0.0), one = R(1.0), found = model_value(MODEL, MODEL_SLOPE);
     f->evaluations = SELECT(f->running, f->evaluations + one, f->evaluations);
     f->accept =
         AND(f->running, AND(found < MODEL_HUGE, OR(f->begins, fit_enough(found, f->value, f->slope))));

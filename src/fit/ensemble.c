@@ -87,16 +87,16 @@ static paritas_status draw_rows(paritas_context *context, const struct ensemble 
 }
 
 /* Quasi-Newton if the first toys converge, need few gradients and reach Newton's minima. */
-static paritas_status choose_method(paritas_context *context, struct ensemble *e, const double *matrix)
+static paritas_status choose_method(paritas_context *context, struct ensemble *e)
 {
     struct profile shared[ENSEMBLE_PROBES], alone[COMPARED];
     struct profile_plan plan = e->options.plan;
     double *data = NULL;
     paritas_status status = draw_rows(context, e, 0, ENSEMBLE_PROBES, &data);
     plan.in_f64 = true; /* f32 runs choose alike */
-    plan.matrix = NULL;
+    plan.metric = NULL;
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, COMPARED, data, alone, NULL);
-    plan.matrix = matrix;
+    plan.metric = &e->metric;
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, ENSEMBLE_PROBES, data, shared, NULL);
     paritas_release(&context->allocator, data);
     if (status != PARITAS_OK) return status;
@@ -126,7 +126,7 @@ static paritas_status probe_minima(paritas_context *context, struct ensemble *e)
     struct profile_plan plan = e->options.plan;
     double *data = NULL;
     plan.in_f64 = true;
-    plan.matrix = NULL;
+    plan.metric = NULL;
     plan.starts = STARTS_PROBE;
     paritas_status status = draw_rows(context, e, 0, ENSEMBLE_PROBES, &data);
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, ENSEMBLE_PROBES, data, probes, NULL);
@@ -144,7 +144,7 @@ static paritas_status probe_minima(paritas_context *context, struct ensemble *e)
 void ensemble_use_many_starts(struct ensemble *e)
 {
     e->options.plan.starts = STARTS_MANY;
-    e->options.plan.matrix = NULL;
+    e->options.plan.metric = NULL;
     e->quasi_newton = false;
 }
 
@@ -155,22 +155,21 @@ paritas_status ensemble_open(paritas_context *context, const struct ensemble_opt
     const struct frozen *model = e->model;
     arena_open(&e->arena, &context->allocator);
     TRY(ensemble_check(context, options->plan.model, options->expected));
-    double *matrix = arena_array(&e->arena, model->n_slots * model->n_slots, sizeof *matrix);
     e->expected = arena_array(&e->arena, model->n_places, sizeof *e->expected);
     e->items = arena_array(&e->arena, model->n_places, sizeof *e->items);
-    if (!matrix || !e->expected || !e->items) return paritas_fail_memory(context);
+    if (!e->expected || !e->items) return paritas_fail_memory(context);
     rows_put_data(model, options->expected, e->expected);
     for (size_t i = 0; i < model->n_places; i++) e->items[i] = DRAW_NO_ITEM;
     for (size_t i = 0; i < model->n_data; i++)
         e->items[model->place_of[i]] = options->items ? options->items[i] : (uint32_t)i;
-    e->options.plan.matrix = NULL;
+    e->options.plan.metric = NULL;
     if (options->plan.starts == STARTS_MANY) return PARITAS_OK;
     if (options->may_have_several) TRY(probe_minima(context, e));
     if (options->newton_only || e->below > 0.0) return PARITAS_OK;
     bool usable;
-    TRY(profiles_matrix(context, &e->options.plan, e->expected, matrix, &usable));
-    if (usable) TRY(choose_method(context, e, matrix));
-    if (e->quasi_newton) e->options.plan.matrix = matrix;
+    TRY(profiles_metric(context, &e->options.plan, e->expected, &e->arena, &e->metric, &usable));
+    if (usable) TRY(choose_method(context, e));
+    if (e->quasi_newton) e->options.plan.metric = &e->metric;
     return PARITAS_OK;
 }
 

@@ -10,7 +10,7 @@
 #include "fit/profiles.h"
 
 struct ensemble_options {
-    struct profile_plan plan; /* the ensemble chooses `matrix` */
+    struct profile_plan plan; /* the ensemble chooses `metric` */
     /* centre of draws: main, then auxiliary data (fix_aux: kept), user's order */
     const double *expected;
     /* random stream of each main and auxiliary datum, below 2^24, user's order; NULL: its number */
@@ -26,6 +26,7 @@ struct ensemble {
     struct ensemble_options options;
     const struct frozen *model;
     struct arena arena;
+    struct profile_metric metric;
     double *expected; /* kernel data row */
     uint32_t *items;  /* random stream per place */
     /* decided by toys 0 .. ENSEMBLE_PROBES - 1 alone: all shards agree */

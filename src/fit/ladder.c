@@ -302,14 +302,14 @@ static void put_on_bounds(const struct profile_plan *plan, size_t n, double *poi
 static void respond(const struct profile_plan *plan, const struct frozen *model, double *point)
 {
     const size_t poi = (size_t)plan->poi, p = model->n_parameters;
-    if (!plan->matrix) {
+    if (!plan->metric) {
         /* not finite for toys drawn at mu; far away meaningless */
         const double part = (plan->mu - point[poi]) / (plan->mu - plan->start[poi]);
         for (size_t i = 0; i < p && fabs(part) <= 2.0; i++)
             point[i] += part * (plan->conditional_start[i] - plan->start[i]);
         return;
     }
-    const double *column = plan->matrix + model->slot_of[poi] * model->n_slots,
+    const double *column = plan->metric->matrix + model->slot_of[poi] * model->n_slots,
                  variance = column[model->slot_of[poi]];
     if (!(variance > 0.0)) return;
     const double part = (plan->mu - point[poi]) / variance;
@@ -372,7 +372,7 @@ static paritas_status attempt_fits(struct climb *c, int attempt, enum kind kind,
 {
     for (size_t k = 0; k < n; k++)
         put_start(c, attempt, kind, list[k], starts + list[k] * c->model->n_parameters);
-    return attempt == AT_START && !c->plan->matrix && c->plan->starts == STARTS_USUAL &&
+    return attempt == AT_START && !c->plan->metric && c->plan->starts == STARTS_USUAL &&
                    profile_begins_in_f32(c->context, c->plan)
                ? newton_by_f32(c, kind, n, list, starts)
                : newton(c, kind, n, list, starts, attempt == AT_OTHER ? FIT_TO_CLOSER : 0);

@@ -8,6 +8,7 @@
 /* then f64 starts afresh: the precisions may reach different minima (sbottom: one toy in 4000 with 40) */
 #define EVALUATIONS_F32 24
 #define EVALUATIONS_POLISH 10
+#define RANK_PART 1e-2 /* of a variance: what the metric may leave out */
 #define SHARE_MOST 32u /* tasks per lane: lanes idle only in the last */
 
 struct matrix {
@@ -32,34 +33,136 @@ static void take_matrix(void *user, const struct fit_job *job, const double *ans
     for (size_t i = 0; i < slots * slots; i++) to->usable = to->usable && isfinite(to->matrix[i]);
 }
 
-paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan,
-                               const double *expected, double *matrix, bool *usable)
+static size_t free_count(const struct profile_plan *plan, size_t n)
+{
+    size_t count = 0;
+    for (size_t p = 0; p < n; p++) count += !plan->fixed[p];
+    return count;
+}
+
+/* Rest of a matrix, n squared, from which columns are taken. */
+static void take_column(double *rest, size_t n, size_t pivot, double *column)
+{
+    const double scale = 1.0 / sqrt(rest[pivot * n + pivot]);
+    for (size_t i = 0; i < n; i++) column[i] = scale * rest[pivot * n + i];
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) rest[i * n + j] -= column[i] * column[j];
+    for (size_t i = 0; i < n; i++) rest[i * n + pivot] = rest[pivot * n + i] = 0.0;
+}
+
+static bool is_positive(double *m, size_t n)
+{
+    for (size_t j = 0; j < n; j++) {
+        for (size_t k = 0; k < j; k++)
+            for (size_t i = j; i < n; i++) m[j * n + i] -= m[k * n + i] * m[k * n + j];
+        if (!(m[j * n + j] > 0.0)) return false;
+        const double scale = 1.0 / sqrt(m[j * n + j]);
+        for (size_t i = j; i < n; i++) m[j * n + i] *= scale;
+    }
+    return true;
+}
+
+/* Columns of an n x n matrix `rest` (scratch), at most `most`: first those of parameters without a variance of
+ * their own that bounds theirs (diagonal 0), then of what the others' variances have too much, while it is more
+ * than RANK_PART of one. */
+static bool take_columns(struct profile_metric *metric, double *rest, size_t n, size_t most)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (metric->diagonal[i] > 0.0) continue;
+        if (metric->rank == most || !(rest[i * n + i] > 0.0)) return false;
+        take_column(rest, n, i, metric->columns + metric->rank++ * n);
+    }
+    metric->added = metric->rank;
+    for (size_t i = 0; i < n * n; i++) rest[i] = -rest[i];
+    for (size_t i = 0; i < n; i++) rest[i * n + i] += metric->diagonal[i];
+    for (;;) {
+        size_t pivot = 0;
+        double largest = 0.0;
+        for (size_t i = 0; i < n; i++) {
+            const double part = metric->diagonal[i] > 0.0 ? rest[i * n + i] / metric->diagonal[i] : 0.0;
+            if (part > largest) pivot = i;
+            largest = fmax(part, largest);
+        }
+        if (largest <= RANK_PART) return true;
+        if (metric->rank == most) return false;
+        take_column(rest, n, pivot, metric->columns + metric->rank++ * n);
+    }
+}
+
+static void sum_columns(const struct profile_metric *metric, size_t n, double *sum)
+{
+    memset(sum, 0, n * n * sizeof *sum);
+    for (size_t i = 0; i < n; i++) sum[i * n + i] = metric->diagonal[i];
+    for (size_t k = 0; k < metric->rank; k++) {
+        const double *column = metric->columns + k * n;
+        for (size_t i = 0; i < n; i++) {
+            const double factor = k < metric->added ? column[i] : -column[i];
+            for (size_t j = 0; j < n; j++) sum[i * n + j] += factor * column[j];
+        }
+    }
+}
+
+/* The metric's other form, where it is positive and saves a fourth of the product. */
+static paritas_status split(const struct profile_plan *plan, struct arena *arena,
+                            struct profile_metric *metric)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
-    const size_t n = model->n_parameters;
+    const size_t slots = model->n_slots, n = free_count(plan, model->n_parameters), most = 3 * n / 8;
+    double *rest = arena_array(arena, n * n + 1, sizeof *rest), *sum = arena_array(arena, n * n + 1, sizeof *sum);
+    uint32_t *slot = arena_array(arena, n + 1, sizeof *slot);
+    metric->diagonal = arena_array(arena, n + 1, sizeof *metric->diagonal);
+    metric->columns = arena_array(arena, n * most + 1, sizeof *metric->columns);
+    if (!rest || !sum || !slot || !metric->diagonal || !metric->columns) return PARITAS_OUT_OF_MEMORY;
+    for (size_t p = 0, i = 0; p < model->n_parameters; p++) {
+        if (plan->fixed[p]) continue;
+        const double variance = model->width[p] * model->width[p];
+        slot[i] = model->slot_of[p];
+        /* a bound on the variance after the fit, if the constraint is as wide at `start` */
+        if (metric->matrix[slot[i] * slots + slot[i]] <= (1.0 + RANK_PART) * variance)
+            metric->diagonal[i] = variance;
+        i++;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) rest[i * n + j] = metric->matrix[slot[i] * slots + slot[j]];
+    bool whole = take_columns(metric, rest, n, most);
+    sum_columns(metric, n, sum);
+    memcpy(rest, sum, n * n * sizeof *rest);
+    whole = whole && is_positive(rest, n);
+    if (!whole) metric->rank = 0;
+    for (size_t i = 0; i < n && whole; i++)
+        for (size_t j = 0; j < n; j++) metric->matrix[slot[i] * slots + slot[j]] = sum[i * n + j];
+    return PARITAS_OK;
+}
+
+paritas_status profiles_metric(paritas_context *context, const struct profile_plan *plan,
+                               const double *expected, struct arena *arena, struct profile_metric *metric,
+                               bool *usable)
+{
+    const struct frozen *model = paritas_model_frozen(plan->model);
+    const size_t n = model->n_parameters, slots = model->n_slots;
     *usable = false;
+    *metric = (struct profile_metric){.matrix = arena_array(arena, slots * slots, sizeof *metric->matrix)};
+    double *bounds = arena_array(arena, 2 * n + 1, sizeof *bounds);
+    if (!bounds || !metric->matrix) return paritas_fail_memory(context);
     if (model->kinked) return PARITAS_OK; /* one Hessian does not tell what both sides of a kink do */
-    double *bounds = paritas_allocate(context, 2 * n + 1, sizeof *bounds);
-    if (!bounds) return paritas_fail_memory(context);
     for (size_t p = 0; p < n; p++) {
         bounds[p] = -1e300;
         bounds[n + p] = 1e300;
     }
-    struct matrix to = {plan, matrix, false};
+    struct matrix to = {plan, metric->matrix, false};
     struct fit_job job = profile_job(plan, false, expected, plan->start);
     job.lower = bounds;
     job.upper = bounds + n;
-    const paritas_status status = rows_fits_run(context, context->host,
-                                                &(struct rows_fits){.model = model,
-                                                                    .entry = model->family->covariance,
-                                                                    .args = {[FIT_ARG_WHOLE] = 1},
-                                                                    .n = 1,
-                                                                    .jobs = &job,
-                                                                    .take = take_matrix,
-                                                                    .user = &to});
-    paritas_release(&context->allocator, bounds);
+    TRY(rows_fits_run(context, context->host,
+                      &(struct rows_fits){.model = model,
+                                          .entry = model->family->covariance,
+                                          .args = {[FIT_ARG_WHOLE] = 1},
+                                          .n = 1,
+                                          .jobs = &job,
+                                          .take = take_matrix,
+                                          .user = &to}));
     *usable = to.usable;
-    return status;
+    return to.usable && split(plan, arena, metric) != PARITAS_OK ? paritas_fail_memory(context) : PARITAS_OK;
 }
 
 /* ---- quasi-Newton ---- */
@@ -92,21 +195,42 @@ static uint32_t task_flags(const struct tasks *tasks)
            (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->closest ? PROFILE_CLOSEST : 0);
 }
 
-static size_t free_count(const struct profile_plan *plan, size_t n)
+static size_t shared_size(const struct profile_plan *plan, size_t count)
 {
-    size_t count = 0;
-    for (size_t p = 0; p < n; p++) count += !plan->fixed[p];
-    return count;
+    return PROFILE_SHARED(paritas_model_frozen(plan->model)->n_slots, count, plan->metric->rank);
+}
+
+/* The product's table: the metric's free part. */
+static void put_metric(const struct profile_plan *plan, const uint32_t *free_slots, size_t count, double *in)
+{
+    const struct profile_metric *metric = plan->metric;
+    const size_t slots = paritas_model_frozen(plan->model)->n_slots, rank = metric->rank,
+                 row = PROFILE_COMPACT_ROW(count), rank_row = PROFILE_COMPACT_ROW(rank),
+                 compact = PROFILE_COMPACT(slots);
+    memset(in + compact, 0, (shared_size(plan, count) - compact) * sizeof *in);
+    if (rank == 0) {
+        for (size_t i = 0; i < count; i++)
+            for (size_t j = 0; j < count; j++)
+                in[compact + i * row + j] = metric->matrix[free_slots[i] * slots + free_slots[j]];
+        return;
+    }
+    memcpy(in + compact, metric->diagonal, count * sizeof *in);
+    for (size_t k = 0; k < rank; k++) {
+        in[PROFILE_SIGNS(slots, count, rank) + k] = k < metric->added ? 1.0 : -1.0;
+        for (size_t i = 0; i < count; i++)
+            in[PROFILE_COLUMNS(slots, count) + k * row + i] =
+                in[PROFILE_BY_SLOT(slots, count, rank) + i * rank_row + k] = metric->columns[k * count + i];
+    }
 }
 
 static void put_shared(const struct profile_plan *plan, const uint32_t *free_slots, size_t count, double *in)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
-    const size_t slots = model->n_slots, row = PROFILE_COMPACT_ROW(count);
+    const size_t slots = model->n_slots;
     const struct fit_job job = profile_job(plan, false, NULL, plan->start);
     double *cap = in + PROFILE_VECTOR(slots, PROFILE_CAP), *shift = in + PROFILE_VECTOR(slots, PROFILE_SHIFT),
            *scalars = in + PROFILE_SCALAR(slots, 0), *compact = in + PROFILE_COMPACT(slots);
-    memcpy(in, plan->matrix, slots * slots * sizeof *in);
+    memcpy(in, plan->metric->matrix, slots * slots * sizeof *in);
     rows_put_fit(model, &job, in + PROFILE_VECTOR(slots, PROFILE_START));
     memset(cap, 0, (size_t)(compact - cap) * sizeof *cap);
     for (size_t p = 0; p < model->n_parameters; p++) {
@@ -116,9 +240,7 @@ static void put_shared(const struct profile_plan *plan, const uint32_t *free_slo
     }
     scalars[PROFILE_MU] = plan->mu;
     if (plan->poi >= 0) in[PROFILE_VECTOR(slots, PROFILE_FREE) + model->slot_of[plan->poi]] = 0.0;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < row; j++)
-            compact[i * row + j] = j < count ? plan->matrix[free_slots[i] * slots + free_slots[j]] : 0.0;
+    put_metric(plan, free_slots, count, in);
 }
 
 static paritas_status fill_tasks(void *user, struct launch_rows *rows)
@@ -129,13 +251,14 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
     const size_t slots = model->n_slots, places = model->n_places, p = model->n_parameters,
                  count = free_count(plan, p);
     uint32_t *args = rows->args, *free_slots = args + PROFILE_ARGS;
-    double *data = rows->in + PROFILE_SHARED(slots, count), *starts = data + rows->n * places;
+    double *data = rows->in + shared_size(plan, count), *starts = data + rows->n * places;
     args[PROFILE_ARG_TASKS] = (uint32_t)rows->n;
     args[PROFILE_ARG_SHARE] = rows->share;
     args[PROFILE_ARG_POI] = plan->poi >= 0 ? model->slot_of[plan->poi] : PROFILE_NO_POI;
     args[PROFILE_ARG_FLAGS] = task_flags(tasks);
     args[PROFILE_ARG_EVALUATIONS] = tasks->evaluations;
     args[PROFILE_ARG_FREE] = (uint32_t)count;
+    args[PROFILE_ARG_RANK] = (uint32_t)plan->metric->rank;
     for (size_t i = 0, at = 0; i < p; i++)
         if (!plan->fixed[i]) free_slots[at++] = model->slot_of[i];
     put_shared(plan, free_slots, count, rows->in);
@@ -180,7 +303,7 @@ static paritas_status tasks_run(paritas_context *context, struct paritas_device 
     const struct frozen *model = tasks->model;
     const size_t slots = model->n_slots, count = free_count(tasks->plan, model->n_parameters);
     struct launch_plan plan = rows_plan(model, model->family->profile);
-    plan.in.once = PROFILE_SHARED(slots, count);
+    plan.in.once = shared_size(tasks->plan, count);
     plan.in.job = model->n_places + (tasks->from_ends ? PROFILE_STARTS_SIZE(slots) : 0);
     plan.out.job = PROFILE_ANSWER_SIZE(slots, tasks->ends != NULL);
     plan.args.once = PROFILE_ARGS + count;
@@ -284,12 +407,12 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
                           .n = n,
                           .by_f32 = profile_begins_in_f32(context, plan),
                           .raw = context->no_polish};
-    const bool wants_ends = plan->matrix && (points || tasks.by_f32);
+    const bool wants_ends = plan->metric && (points || tasks.by_f32);
     size_t *which = paritas_allocate(context, n + 1, sizeof *which);
     tasks.ends = wants_ends ? paritas_allocate(context, n * 2 * p, sizeof *tasks.ends) : NULL;
     paritas_status status = which && (tasks.ends || !wants_ends) ? PARITAS_OK : paritas_fail_memory(context);
     for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
-    if (status == PARITAS_OK && plan->matrix) status = by_quasi_newton(context, &tasks, points);
+    if (status == PARITAS_OK && plan->metric) status = by_quasi_newton(context, &tasks, points);
     const size_t left = status == PARITAS_OK ? left_for_newton(context, plan, n, profiles, which) : 0;
     for (size_t k = 0; k < left && status == PARITAS_OK; k += step)
         status =

@@ -18,6 +18,16 @@ enum profile_starts {
     STARTS_MANY   /* and random ones, round by round, until nothing lower is found */
 };
 
+/* Inverse Hessian for quasi-Newton. Where data were drawn its weights are the expected ones, so it is a diagonal,
+ * the constraints' variances, less as many columns as there are bins; unconstrained parameters add one each. */
+struct profile_metric {
+    double *matrix;   /* n_slots squared */
+    double *diagonal; /* of parameters that are not fixed, user's order */
+    double *columns;  /* rank of them */
+    size_t added;     /* of them add to the diagonal; the others subtract */
+    size_t rank;      /* 0: only `matrix`; else it is the sum, to rounding */
+};
+
 /* Borrowed arrays, user's order. */
 struct profile_plan {
     const paritas_model *model;
@@ -28,8 +38,8 @@ struct profile_plan {
     bool conditional;
     double mu;
     const double *conditional_start; /* fit to `start`'s expected data */
-    const double *matrix;            /* n_slots squared, from profiles_matrix; NULL: Newton only */
-    enum profile_starts starts;      /* other than usual: in f64, without a matrix */
+    const struct profile_metric *metric; /* NULL: Newton only */
+    enum profile_starts starts;      /* other than usual: in f64, without a metric */
     bool in_f64;                     /* regardless of the context */
 };
 
@@ -56,10 +66,11 @@ struct profile {
     bool edge;     /* a fit ended at the domain's edge */
 };
 
-/* matrix[n_slots * n_slots]: inverse Hessian at `start` for its expected data (kernel row), all but fixed
- * parameters free and off bounds. *usable: exists and is positive. */
-paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan,
-                               const double *expected, double *matrix, bool *usable);
+/* From the inverse Hessian at `start` for its expected data (kernel row), all but fixed parameters free and off
+ * bounds. Arrays from `arena`. *usable: exists and is positive. */
+paritas_status profiles_metric(paritas_context *context, const struct profile_plan *plan,
+                               const double *expected, struct arena *arena, struct profile_metric *metric,
+                               bool *usable);
 
 /* Fits `n` kernel rows. `points`: free fits' parameters, or NULL. */
 paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n,

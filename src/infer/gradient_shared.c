@@ -14,6 +14,7 @@
 struct shared {
     struct gradient_fit free, fixed; /* to the job's data */
     struct profile_plan plan;
+    struct profile_metric metric;
     bool usable;
 };
 
@@ -32,8 +33,7 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
     fixed->start = free->parameters;
     TRY(gradient_run(g, true, false, 1, &fixed));
     if (fixed->is.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    double *matrix = infer_reals(infer, model->n_slots, model->n_slots),
-           *expected = infer_reals(infer, g->n_row, 1), *row = infer_reals(infer, model->n_places, 1);
+    double *expected = infer_reals(infer, g->n_row, 1), *row = infer_reals(infer, model->n_places, 1);
     TRY(infer_memory(infer));
     TRY(paritas_expected_data_of(infer->context, infer->model, 1, free->parameters, infer->base.data,
                                  expected));
@@ -50,8 +50,8 @@ static paritas_status prepare(struct gradient *g, double mu, struct shared *shar
                                          .mu = mu,
                                          .conditional_start = fixed->parameters,
                                          .in_f64 = true};
-    TRY(profiles_matrix(infer->context, &shared->plan, row, matrix, &shared->usable));
-    shared->plan.matrix = matrix;
+    TRY(profiles_metric(infer->context, &shared->plan, row, &infer->arena, &shared->metric, &shared->usable));
+    shared->plan.metric = &shared->metric;
     return PARITAS_OK;
 }
 
