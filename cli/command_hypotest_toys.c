@@ -7,6 +7,7 @@ static const struct option options[] = {
      "1"},
     {"--test-stat", OPTION_CHOICE, "qtilde|q|q0", "test statistic; q0 tests 0", "qtilde"},
     {"--expected", OPTION_FLAG, NULL, "no effect: the answer always has the expected band"},
+    OPTIONS_IMPORTANCE(NULL),
     {0},
 };
 

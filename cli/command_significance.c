@@ -6,6 +6,7 @@
 
 static const struct option options[] = {
     {"--calc", OPTION_CHOICE, "asymptotic|toys", "by formula, or by toys", "asymptotic"},
+    OPTIONS_IMPORTANCE("--calc toys"),
     {0},
 };
 
@@ -68,6 +69,7 @@ static void write_keys_toys(struct session *session, struct writer *w, const voi
     write_record(w, "paritas_significance_toys_result", &t->result);
     write_numbers(w, "p0_exp_band", 5, t->test.cls_exp);
     write_numbers(w, "p0_exp_band_error", 5, t->test.cls_exp_error);
+    importance_write(w, &t->test);
     write_members(w, "q0:n mu_hat:n status:s", t->test.q, t->test.mu_hat,
                   paritas_fit_status_name(t->test.status));
     toy_run_write(w, &t->toys);
@@ -97,6 +99,7 @@ static void write_text_toys(struct session *session, const void *result)
     write_z(&table, "expected for 1", r->z_exp, r->z_exp_at_least);
     table_row(&table, r->z_exp_error, r->p0_exp, r->p0_exp_error);
     table_close(&table);
+    importance_describe(out, &t->test);
     if (!isnan(r->z_at_least) || !isnan(r->z_exp_at_least))
         text_format(out, "\nZ after >: no toy reaches that q0; at 95 %% confidence\n");
     toy_run_describe(out, &t->toys);

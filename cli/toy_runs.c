@@ -69,6 +69,20 @@ static paritas_status write_key(struct session *session, paritas_toys_options *o
     return PARITAS_OK;
 }
 
+static paritas_status read_strengths(struct session *session, paritas_toys_options *options)
+{
+    const struct arguments *arguments = session->arguments;
+    options->importance = option_given(session, "--importance") != NULL;
+    if (!option_given(session, "--strength")) return PARITAS_OK;
+    double *strengths = numbers(session, arguments->n_given);
+    TRY(allocated(session));
+    for (size_t i = 0; i < arguments->n_given; i++)
+        if (strcmp(arguments->given[i].option->name, "--strength") == 0)
+            strengths[options->n_strengths++] = arguments->given[i].number;
+    options->strengths = strengths;
+    return PARITAS_OK;
+}
+
 paritas_status toy_run_open(struct session *session, struct toy_run *run)
 {
     *run = (struct toy_run){.options = PARITAS_TOYS_OPTIONS_DEFAULT, .start = platform_seconds()};
@@ -87,6 +101,7 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     options->resume = option_flag(session, "--resume");
     options->newton_only = option_value(session, "--minimizer")->choice == 1;
     session->progress.unit = "toys";
+    TRY(read_strengths(session, options));
     return options->store ? write_key(session, options) : PARITAS_OK;
 }
 
@@ -159,10 +174,27 @@ void toy_run_describe(struct text *out, const struct toy_run *run)
     text_format(out, "\n");
 }
 
+void importance_write(struct writer *w, const paritas_hypotest_toys_result *r)
+{
+    if (r->n_strengths == 0) return;
+    write_numbers(w, "strengths", r->n_strengths, r->strengths);
+    write_members(w, "effective_tested:n effective_other:n", r->effective_tested, r->effective_other);
+}
+
+void importance_describe(struct text *out, const paritas_hypotest_toys_result *r)
+{
+    if (r->n_strengths == 0) return;
+    text_format(out, "\nimportance sampling at");
+    for (size_t i = 0; i < r->n_strengths; i++) text_format(out, " %.4g", r->strengths[i]);
+    text_format(out, "; effective number of toys behind CLs+b %.4g, behind CLb %.4g\n", r->effective_tested,
+                r->effective_other);
+}
+
 void hypotest_toys_write(struct writer *w, const paritas_hypotest_toys_result *r)
 {
     write_fields(w, "paritas_hypotest_toys_result", r, "mu", "status");
     write_fields(w, "paritas_hypotest_toys_result", r, "several_minima", "minima");
+    importance_write(w, r);
 }
 
 void hypotest_toys_describe(struct session *session, const char *poi, const paritas_hypotest_toys_result *r)
@@ -181,6 +213,7 @@ void hypotest_toys_describe(struct session *session, const char *poi, const pari
         table_row(&table, "p0", r->p0, r->p0_error);
     }
     table_close(&table);
+    importance_describe(&session->out, r);
     if (isnan(r->cls_exp[2])) return;
     text_format(&session->out, "\nexpected at -2 .. 2 sigma:");
     for (int i = 0; i < 5; i++) text_format(&session->out, " %.4g", r->cls_exp[i]);

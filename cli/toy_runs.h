@@ -9,6 +9,15 @@ extern const struct option options_toys_unkept[]; /* for runs without a store */
 /* `needs`: the option that these belong to */
 #define GROUP_TOYS(needs) {"Toys", options_toys, needs}
 
+/* `needs`: of --importance; NULL allowed. For tests of one value. */
+#define OPTIONS_IMPORTANCE(needs_)                                                                       \
+    {"--importance", OPTION_FLAG, NULL,                                                                  \
+     "importance sampling, for small p-values: --ntoys toys of each of several strengths, with weights", \
+     .needs = needs_},                                                                                   \
+        {"--strength", OPTION_NUMBER, "MU",                                                              \
+         "draw toys at this value and at both hypotheses, not at chosen ones; may be repeated",          \
+         .needs = "--importance"}
+
 struct toy_run {
     paritas_toys_options options; /* borrows from session */
     double start, seconds;
@@ -30,6 +39,9 @@ void toy_run_describe(struct text *out, const struct toy_run *run);
 /* Statuses that occurred (and `always`). */
 void write_status_counts(struct writer *writer, const uint64_t counts[PARITAS_FIT_STATUS_COUNT],
                          paritas_fit_status always);
+/* Strengths and effective numbers of importance sampling; else nothing. */
+void importance_write(struct writer *writer, const paritas_hypotest_toys_result *result);
+void importance_describe(struct text *out, const paritas_hypotest_toys_result *result);
 /* A test by toys, in an open object; the same as text. */
 void hypotest_toys_write(struct writer *writer, const paritas_hypotest_toys_result *result);
 void hypotest_toys_describe(struct session *session, const char *poi,

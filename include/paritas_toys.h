@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+#define PARITAS_STRENGTHS_MOST 16 /* of importance sampling, with both hypotheses */
+
 /* ---- what all runs of toys share ---------------------------------------------------------------- */
 
 /* One toy of a hypothesis test; a row of table `toys` of a store. */
@@ -27,7 +29,10 @@ extern "C" {
     FIELD(R, double, twice_nll_free, , "twice_nll_free", "", "twice the NLL at the best fit")               \
     FIELD(R, double, twice_nll_fixed, , "twice_nll_fixed", "", "twice the NLL with the tested value fixed") \
     FIELD(R, paritas_fit_status, status, , "status", "", "worst outcome of its fits")                       \
-    FIELD(R, unsigned, iterations, , "iterations", "", "of its fits together")
+    FIELD(R, unsigned, iterations, , "iterations", "", "of its fits together")                              \
+    FIELD(R, double, weight, , "weight", "",                                                                \
+          "importance sampling: its probability at the tested value over the strengths' mean; else NaN")    \
+    FIELD(R, double, weight_other, , "weight_other", "", "the same of the other hypothesis")
 typedef struct paritas_toy {
     size_t size;
     PARITAS_TOY_FIELDS(PARITAS_MEMBER, )
@@ -57,6 +62,11 @@ typedef struct paritas_toys_options {
     const paritas_key_entry *entries;
     paritas_toys_taker take; /* receives the toys of a test that this call fits; NULL: none */
     void *user;
+    /* nonzero: importance sampling; tests and significances alone. `n` is then the toys of each strength */
+    int importance;
+    /* values of the parameter of interest where toys are drawn, besides both hypotheses; NULL: chosen */
+    size_t n_strengths; /* at most PARITAS_STRENGTHS_MOST - 2 */
+    const double *strengths;
 } paritas_toys_options;
 #define PARITAS_TOYS_OPTIONS_DEFAULT PARITAS_INIT(paritas_toys_options)
 
@@ -101,7 +111,13 @@ typedef struct paritas_toys_tally {
     FIELD(R, double, twice_nll_free, , "", "", "twice the NLL of the data at the best fit")                \
     FIELD(R, double, twice_nll_fixed, , "", "", "the same with the tested value fixed")                    \
     FIELD(R, paritas_toys_tally, tally, , "", "", "what became of the toys of both hypotheses")            \
-    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)
+    PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                                \
+    FIELD(R, size_t, n_strengths, , "", "", "importance sampling: values where toys were drawn; else 0")   \
+    FIELD(R, double, strengths, [PARITAS_STRENGTHS_MOST], "", "",                                          \
+          "these: the tested value, the other hypothesis, the others ascending; the rest NaN")             \
+    FIELD(R, double, effective_tested, , "", "",                                                           \
+          "effective number of toys behind CLsb, (sum w)^2 / sum w^2 of their weights; else NaN")          \
+    FIELD(R, double, effective_other, , "", "", "the same behind CLb")
 /* The standard error of a fraction k of n has the variance p (1 - p) / n with p = (k + 1) / (n + 2). Neither
  * 0 nor n is then certain. */
 typedef struct paritas_hypotest_toys_result {
@@ -111,7 +127,15 @@ typedef struct paritas_hypotest_toys_result {
 
 /* Tests mu by toys, as pyhf's ToyCalculator does. The other hypothesis is 0 (for q0, which tests 0, it is 1).
  * Toys are drawn around the conditional fits to the observed data at both, and each gets a free and a
- * conditional fit. Cancelled by `progress` or `take`: CANCELLED, with the store as far as it got. */
+ * conditional fit. Cancelled by `progress` or `take`: CANCELLED, with the store as far as it got.
+ *
+ * options->importance: toys are drawn at several strengths, at the conditional fit there, as many at each. A
+ * toy has the weight p_H / mean of p_j, by probabilities of its data at these points (the balance heuristic:
+ * Veach, Guibas, SIGGRAPH 1995). A p-value is the mean weight of toys with at least the observed statistic.
+ * The mean of all weights, which is 1, serves as a control variate (Owen, Zhou, J. Am. Stat. Assoc. 95 (2000)
+ * 135). Errors come from the variances at each strength. NOT_CONVERGED: a p-value that the answer needs rests
+ * on an effective number of toys below 25. The answer's p-values are then NaN. A shard's are, without an
+ * error. */
 PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model,
                                                  const paritas_job *job, paritas_test_statistic statistic,
                                                  double mu, const paritas_toys_options *options,

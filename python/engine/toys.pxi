@@ -71,15 +71,17 @@ cdef int take_fits(void *user, size_t n, const paritas_toy_fit *fits) noexcept n
 
 
 cdef class ToyOptions:
-    """shard: (i, n), or None. entries: (name, value) of the store's key. keep: collects the toys of tests."""
+    """shard: (i, n), or None. entries: (name, value) of the store's key. keep: collects the toys of tests.
+    importance: True, or strengths."""
 
     cdef paritas_toys_options c
     cdef paritas_key_entry *entries
     cdef tuple texts
     cdef Rows kept
+    cdef Array strengths
 
     def __cinit__(self, uint64_t n, uint64_t seed=0, shard=None, bint fix_aux=False, bint newton_only=False,
-                  store=None, bint resume=False, entries=(), bint keep=False):
+                  store=None, bint resume=False, entries=(), bint keep=False, importance=False):
         cdef size_t k = 0
         self.c = paritas_toys_options_default
         self.c.n, self.c.seed = n, seed
@@ -89,6 +91,10 @@ cdef class ToyOptions:
         if keep:
             self.kept = Rows(sizeof(paritas_toy))
             self.c.take, self.c.user = take_toys, &self.kept.c
+        self.c.importance = importance is not False
+        if self.c.importance and importance is not True:
+            self.strengths = vector(importance, len(importance), "importance")
+            self.c.n_strengths, self.c.strengths = len(importance), self.strengths.at
         if store is None:
             return
         self.texts = store, tuple(entries)

@@ -68,7 +68,9 @@ class StatisticRunKeywords(RunKeywords, StatisticKeywords, total=False):
 
 
 class StatisticToyKeywords(ToyKeywords, StatisticKeywords, total=False):
-    pass
+    #: importance sampling, for small p-values: n toys of each of several strengths, with weights. Values of
+    #: the parameter of interest: draw there and at both hypotheses; True: at chosen ones
+    importance: bool | Sequence[float]
 
 
 class Call:

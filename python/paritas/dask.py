@@ -81,7 +81,7 @@ def hypotest_toys(
     model: or a workspace. shards: tasks (default: 4 a thread of the cluster, of 250 to 20000 toys of each
         hypothesis).
     keep: return all toys. store: a new file for the pooled store. progress: in toys, by task. options:
-        test_stat, data, init, bounds, fixed, fix_aux, minimizer, device, precision, as in
+        test_stat, data, init, bounds, fixed, fix_aux, minimizer, importance, device, precision, as in
         `paritas.hypotest_toys`. A task that raises ends the run, as does one that killed four workers (Dask's
         setting `distributed.scheduler.allowed-failures`)."""
     _check_client(client)
@@ -108,7 +108,9 @@ def hypotest_toys(
                 with open(_part(folder, i), "wb") as file:
                     file.write(zlib.decompress(packed))
                 if tell is not None:
-                    tell(sum(sum(tally.counts.values()) for tally in tallies.values()), 2 * n)
+                    done = sum(sum(tally.counts.values()) for tally in tallies.values())
+                    # of importance sampling the first shards say how many toys there are
+                    tell(done, done * shards // len(tallies) if options.get("importance") else 2 * n)
         pooled = os.fspath(store) if store is not None else os.path.join(folder, "all.db")
         toys.merge([_part(folder, i) for i in tasks], pooled)
         found = toys.hypotest_of_store(pooled, keep)

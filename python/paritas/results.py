@@ -464,10 +464,21 @@ class ToyHypotestResult(fields.hypotest_toys_result):
         """The same for the other hypothesis."""
         return self._q(False)
 
+    @property
+    def strengths(self) -> Floats:
+        """Importance sampling: values where toys were drawn, the tested one first, then the other hypothesis.
+        Empty without it."""
+        found: Floats = self.row["strengths"][: self.n_strengths]
+        return found
+
     def _q(self, at_tested: bool) -> Floats:
         if self.toys is None:
             raise ValueError("the toys were not kept: keep=True")
-        drawn = (self.toys["hypothesis"] == self.mu) == at_tested
+        place = self.toys["hypothesis"]
+        if self.n_strengths > 0:
+            drawn = place == self.strengths[0 if at_tested else 1]
+        else:
+            drawn = (place == self.mu) == at_tested
         found: Floats = self.toys["q"][drawn & (self.toys["status"] == 0)]
         return found
 

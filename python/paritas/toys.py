@@ -59,7 +59,9 @@ def _types_of(record: str) -> list[tuple[str, np.dtype[Any]]]:
 _CODES = _engine.enumeration("paritas_fit_status")
 #: words for `status` in rows of toys
 STATUSES: list[str] = list(_CODES)
-_TOY = np.dtype(_types_of("paritas_toy"))
+_WEIGHTED_TOY = np.dtype(_types_of("paritas_toy"))
+#: without the weights of importance sampling
+_TOY = np.dtype([(name, _WEIGHTED_TOY[name]) for name in (_WEIGHTED_TOY.names or ())[:-2]])
 
 
 def fit_toys(
@@ -118,10 +120,12 @@ def hypotest_toys(
 ) -> ToyHypotestResult:
     """CLs of a value of the parameter of interest from n toys of each hypothesis: mu, and 0 (test_stat "q0":
     0, and 1), drawn around conditional fits. Each gets a free and a conditional fit. keep: return every toy.
-    """
+
+    importance: small p-values from few toys. Toys are drawn at several values between the hypotheses, n at
+        each, and weighted by the probability of their data. Raises NotConverged if the weights degenerate."""
     model = model_of(model)
     options = _options(model, n, seed, given)
-    _check_memory(2 * n, _engine.record("paritas_toy").dtype.itemsize, given)
+    _check_memory(_places(given) * n, _engine.record("paritas_toy").dtype.itemsize, given)
     with Call(hypotest_toys, model, given, "toys") as call:
         found = _engine.hypotest_toys(model, call.job, test_stat, mu, options, call.engine, call.tell)
     return ToyHypotestResult(found.result, toys=_all_toys(found.toys, given))
@@ -131,10 +135,10 @@ def significance_toys(
     model: ModelLike, n: int = 2000, seed: int = 0, **given: Unpack[StatisticToyKeywords]
 ) -> SignificanceToysResult:
     """Discovery by toys. p0: fraction of toys at 0 with at least the observed q0; expected: with at least the
-    median of toys at 1."""
+    median of toys at 1. importance: as in `hypotest_toys`, for 5 sigma."""
     model = model_of(model)
     options = _options(model, n, seed, given)
-    _check_memory(2 * n, _engine.record("paritas_toy").dtype.itemsize, given)
+    _check_memory(_places(given) * n, _engine.record("paritas_toy").dtype.itemsize, given)
     with Call(significance_toys, model, given, "toys") as call:
         found = _engine.significance_toys(model, call.job, options, call.engine, call.tell)
     test = ToyHypotestResult(found.test, toys=_all_toys(found.toys, given))
@@ -322,7 +326,8 @@ def _store_type(connection: sqlite3.Connection, names: Sequence[str]) -> np.dtyp
 def _in_order(toys: NDArray[Any]) -> NDArray[Any]:
     names = toys.dtype.names or ()
     order = np.lexsort([toys[name] for name in ("toy", "hypothesis", "mu") if name in names])
-    found = np.empty(len(toys), _TOY if set(names) == set(_TOY.names or ()) else toys.dtype)
+    alike = (dtype for dtype in (_TOY, _WEIGHTED_TOY) if set(names) == set(dtype.names or ()))
+    found = np.empty(len(toys), next(alike, toys.dtype))
     for name in names:
         found[name] = toys[name][order]
     return found
@@ -333,7 +338,10 @@ def _all_toys(fitted: NDArray[Any] | None, given: Mapping[str, Any]) -> NDArray[
     if fitted is None:
         return None
     store = given.get("store")
-    return read_store(store) if given.get("resume") and store is not None else _in_order(fitted)
+    if given.get("resume") and store is not None:
+        return read_store(store)
+    weighted = given.get("importance", False) is not False
+    return _in_order(fitted if weighted else fitted[list(_TOY.names or ())])
 
 
 def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: int = 1) -> _engine.ToyOptions:
@@ -341,6 +349,7 @@ def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: i
     if shard is not None:
         i, shards = shard
         shard = whole(i, "shard", 1, 32), whole(shards, "shards", 1, 32)
+    strengths = given.get("importance", False)
     if minimizer not in ("auto", "newton"):
         raise _engine.InvalidArgument(f"minimizer {minimizer!r}: there are 'auto' and 'newton'")
     return _engine.ToyOptions(
@@ -353,7 +362,14 @@ def _options(model: Model, n: int, seed: int, given: Mapping[str, Any], least: i
         resume=given.get("resume", False),
         entries=() if store is None else _key(model),
         keep=given.get("keep", True),
+        importance=bool(strengths) if isinstance(strengths, bool) else [float(mu) for mu in strengths],
     )
+
+
+def _places(given: Mapping[str, Any]) -> int:
+    """Values where toys are drawn, at most."""
+    most: int = _engine.record("paritas_hypotest_toys_result").dtype["strengths"].shape[0]
+    return most if given.get("importance", False) is not False else 2
 
 
 def _check_memory(n: int, bytes_of_toy: int, given: Mapping[str, Any]) -> None:

@@ -43,6 +43,11 @@ static double likelihood_constant(const struct frozen *frozen, const double *dat
     return sum;
 }
 
+static double precision_of(const struct frozen *frozen, size_t datum)
+{
+    return frozen->tables.reals[frozen->place_of[datum]];
+}
+
 struct expectation {
     const struct frozen *model;
     const double *points;
@@ -257,6 +262,7 @@ static const struct paritas_family *make_family(struct arena *arena, const struc
                                       .draw = ENTRY_custom_draw,
                                       .fit = {ENTRY_custom_fit, ENTRY_custom_fit_lbfgsb, ENTRY_custom_fit_de},
                                       .free = free_model,
+                                      .precision = precision_of,
                                       .expected_data = expected_data,
                                       .expected_jacobian = expected_jacobian};
     return family;

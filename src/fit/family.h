@@ -24,6 +24,9 @@ struct paritas_family {
     unsigned evaluate, expected, hessian, jacobian, covariance, profile, draw, fit[PARITAS_MINIMIZER_COUNT],
         tangent;
     void (*free)(struct paritas_model *model);
+    /* 1/sigma^2 of a datum in the user's order that toys draw as a measurement; 0: as a count. As the draw
+     * entry sorts them; not called with `no_expectation`. */
+    double (*precision)(const struct frozen *model, size_t datum);
     /* Public functions of these names + `_of`, not called with `no_expectation`. `data`: NULL without
      * templates. */
     paritas_status (*expected_data)(paritas_context *context, const struct paritas_model *model,

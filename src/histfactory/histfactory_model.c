@@ -138,6 +138,19 @@ static void take_data(void *user, size_t k, const double *point_row, const doubl
         memmove(row + (frozen->n_data - frozen->n_templates), numbers, frozen->n_templates * sizeof *row);
 }
 
+static double precision_of(const struct frozen *frozen, size_t datum)
+{
+    const struct hf_spec *spec = ((const struct hf_model *)frozen)->spec;
+    for (uint32_t s = 0; s < spec->n_sets && datum >= spec->n_main; s++) {
+        const struct hf_set *set = &spec->sets[s];
+        const size_t i = datum - spec->n_main - set->first_aux;
+        if (set->constraint == HF_UNCONSTRAINED || datum - spec->n_main < set->first_aux || i >= set->size)
+            continue;
+        return set->tau ? 0.0 : 1.0 / (set->sigma[i] * set->sigma[i]);
+    }
+    return 0.0;
+}
+
 /* Where an affine law expects its datum: y = offset + slope x is the datum over tau, or its exponential. */
 static void affine_centres(const struct frozen *frozen, const double *data, double *centres)
 {
@@ -227,6 +240,7 @@ const struct paritas_family hf_family = {
     .fit = {ENTRY_hf_fit, ENTRY_hf_fit_lbfgsb, ENTRY_hf_fit_de},
     .tangent = ENTRY_hf_tangent_rows,
     .free = hf_model_free,
+    .precision = precision_of,
     .expected_data = expected_data,
     .expected_jacobian = expected_jacobian,
     .expected_by_sample = expected_by_sample,

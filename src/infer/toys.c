@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "fit/minimum.h"
 #include "infer/toy_runner.h"
+#include "infer/toys_tail.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,29 +17,41 @@ void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
                               .same = raw ? RAW_SAME_MINIMUM : SAME_MINIMUM,
                               .statistic = statistic,
                               .mu = statistic_tested(statistic, mu)};
-    pool->hypothesis[TOY_TESTED] = pool->mu;
-    pool->hypothesis[TOY_OTHER] = statistic_formula(statistic)->alone ? pool->mu : statistic_other(statistic);
-    pool->n_hypotheses = pool->mu == pool->hypothesis[TOY_OTHER] ? 1 : 2;
+    pool->place[TOY_TESTED] = pool->mu;
+    pool->place[TOY_OTHER] = statistic_formula(statistic)->alone ? pool->mu : statistic_other(statistic);
+    pool->n_places = pool->mu == pool->place[TOY_OTHER] ? 1 : 2;
+}
+
+void toy_pool_weigh(struct toy_pool *pool, size_t n, const double *strengths)
+{
+    pool->weighted = true;
+    for (size_t k = 0; k < n; k++) pool->place[pool->n_places++] = strengths[k];
 }
 
 void toy_pool_close(struct toy_pool *pool)
 {
-    for (int h = 0; h < TOY_HYPOTHESES && pool->context; h++)
+    for (int h = 0; h < TOY_PLACES_MOST && pool->context; h++)
         paritas_release(&pool->context->allocator, pool->q[h]);
 }
 
-paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status)
+paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy *toy)
 {
-    pool->counts[status]++;
-    if (status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    if (pool->n[hypothesis] == pool->room[hypothesis]) {
-        const size_t room = pool->room[hypothesis] ? 2 * pool->room[hypothesis] : 1024;
-        double *more = paritas_reallocate(pool->context, pool->q[hypothesis], room, sizeof *more);
+    const size_t width = pool->weighted ? sizeof(struct weighted_toy) / sizeof(double) : 1;
+    pool->counts[toy->status]++;
+    if (toy->status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    if (pool->n[place] == pool->room[place]) {
+        const size_t room = pool->room[place] ? 2 * pool->room[place] : 1024;
+        double *more = paritas_reallocate(pool->context, pool->q[place], room, width * sizeof *more);
         if (!more) return paritas_fail_memory(pool->context);
-        pool->q[hypothesis] = more;
-        pool->room[hypothesis] = room;
+        pool->q[place] = more;
+        pool->room[place] = room;
     }
-    pool->q[hypothesis][pool->n[hypothesis]++] = q;
+    double *at = pool->q[place] + width * pool->n[place]++;
+    at[0] = toy->q;
+    if (pool->weighted) {
+        at[1 + TOY_TESTED] = toy->weight;
+        at[1 + TOY_OTHER] = toy->weight_other;
+    }
     return PARITAS_OK;
 }
 
@@ -93,12 +106,17 @@ static void expected_answers(const struct toy_pool *pool, double *answers)
     if (!sorted) qsort(answers, n, sizeof *answers, ascending);
 }
 
+double toy_percentile(int i)
+{
+    static const double percentiles[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293,
+                                          0.97724986805182079};
+    return percentiles[i];
+}
+
 /* Percentiles at -2 .. 2 sigma, interpolated as NumPy does. Errors come from CLs+b and from the error d of
  * the other distribution, which changes the percentile's toy and CLb. */
 static paritas_status expected_band(const struct toy_pool *pool, double band[5], double errors[5])
 {
-    static const double percentile[5] = {0.02275013194817921, 0.15865525393145707, 0.5, 0.84134474606854293,
-                                         0.97724986805182079};
     const size_t n = pool->n[TOY_OTHER], n_tested = pool->n[TOY_TESTED];
     for (int i = 0; i < 5; i++) band[i] = errors[i] = (double)NAN;
     if (n == 0 || n_tested == 0) return PARITAS_OK;
@@ -106,10 +124,10 @@ static paritas_status expected_band(const struct toy_pool *pool, double band[5],
     if (!answers) return paritas_fail_memory(pool->context);
     expected_answers(pool, answers);
     for (int i = 0; i < 5; i++) {
-        const double place = percentile[i] * (double)(n - 1);
+        const double percentile = toy_percentile(i), place = percentile * (double)(n - 1);
         const size_t below = (size_t)place, above = below + 1 < n ? below + 1 : below;
         band[i] = answers[below] + (answers[above] - answers[below]) * (place - (double)below);
-        const double d = sqrt(percentile[i] * (1.0 - percentile[i]) / (double)n), step = d * (double)(n - 1);
+        const double d = sqrt(percentile * (1.0 - percentile) / (double)n), step = d * (double)(n - 1);
         const double low = expected_at(pool, place - step, d), high = expected_at(pool, place + step, -d);
         const double q = pool->q[TOY_OTHER][n - 1 - below];
         double tested, other;
@@ -124,9 +142,14 @@ static paritas_status expected_band(const struct toy_pool *pool, double band[5],
 
 paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_result *result)
 {
+    result->n_strengths = pool->weighted ? (size_t)pool->n_places : 0;
+    for (size_t k = 0; k < TOY_PLACES_MOST; k++)
+        result->strengths[k] = k < result->n_strengths ? pool->place[k] : (double)NAN;
+    result->effective_tested = result->effective_other = (double)NAN;
+    if (pool->weighted) return toy_tail_result(pool, result);
     for (int h = 0; h < TOY_HYPOTHESES; h++)
         if (pool->n[h]) qsort(pool->q[h], pool->n[h], sizeof *pool->q[h], ascending);
-    const bool same = pool->n_hypotheses == 1, discovery = statistic_formula(pool->statistic)->discovery;
+    const bool same = pool->n_places == 1, discovery = statistic_formula(pool->statistic)->discovery;
     const int other = same ? TOY_TESTED : TOY_OTHER;
     const double nan = (double)NAN;
     result->n_tested = pool->n[TOY_TESTED];
@@ -155,7 +178,7 @@ static paritas_status conditional_start(struct toy_test *test, int h, const doub
     struct infer *infer = test->infer;
     const size_t n = infer->n_parameters;
     *start = test->point[h].parameters;
-    if (test->pool.hypothesis[h] == test->pool.mu) return PARITAS_OK;
+    if (test->pool.place[h] == test->pool.mu) return PARITAS_OK;
     double *moved = infer_reals(infer, n, 1);
     unsigned char *fixed = infer_array(infer, n, 1);
     TRY(infer_memory(infer));
@@ -170,6 +193,10 @@ static paritas_status conditional_start(struct toy_test *test, int h, const doub
     return toys_fit_expected(infer, &job, start);
 }
 
+/* Random streams: hypotheses have 0 and 1, with and without importance sampling. Others have streams that no
+ * other run of toys uses. */
+#define PURPOSE_OF(place) ((uint32_t)((place) < TOY_HYPOTHESES ? (place) : 16 + (place)))
+
 static paritas_status open_ensemble(struct toy_test *test, int h)
 {
     struct infer *infer = test->infer;
@@ -177,25 +204,52 @@ static paritas_status open_ensemble(struct toy_test *test, int h)
     double *expected = infer_reals(infer, infer->n_data, 1);
     TRY(infer_memory(infer));
     TRY(infer_expected(infer, point, expected));
-    struct ensemble_options options = toys_ensemble(infer, test->options, point, expected, (uint32_t)h);
+    struct ensemble_options options = toys_ensemble(infer, test->options, point, expected, PURPOSE_OF(h));
     TRY(conditional_start(test, h, expected, &options.plan.conditional_start));
     options.plan.poi = (ptrdiff_t)infer->poi;
     options.plan.conditional = true;
     options.plan.mu = test->pool.mu;
     toys_fix_aux(infer, test->options, expected);
+    test->expected[h] = expected;
     return ensemble_open(infer->context, &options, &test->ensemble[h]);
 }
 
-/* Where toys of one hypothesis have several minima, all toys get many starts. */
+/* Where toys of one place have several minima, all toys get many starts. */
 static void use_many_starts(struct toy_test *test)
 {
     paritas_minima *minima = &test->infer->minima;
-    for (int h = 0; h < test->pool.n_hypotheses; h++) {
+    for (int h = 0; h < test->pool.n_places; h++) {
         const double below = test->ensemble[h].below;
         if (below > 0.0) infer_note_minima(minima, 2, below);
     }
-    for (int h = 0; h < test->pool.n_hypotheses && infer_has_several(minima); h++)
+    for (int h = 0; h < test->pool.n_places && infer_has_several(minima); h++)
         ensemble_use_many_starts(&test->ensemble[h]);
+}
+
+/* The strengths of importance sampling and the fits there. The hypotheses' fits stay as without it. */
+static paritas_status add_strengths(struct toy_test *test)
+{
+    struct infer *infer = test->infer;
+    const paritas_toys_options *options = test->options;
+    const struct infer_profile *data = &test->data;
+    struct toy_pool *pool = &test->pool;
+    double strengths[TOY_PLACES_MOST];
+    size_t n = 0;
+    if (pool->n_places < TOY_HYPOTHESES)
+        return paritas_refuse(infer->context, "importance: both hypotheses are %.10g", pool->mu);
+    const struct strength hypotheses[] = {strength_of(data, infer->poi, &test->point[TOY_TESTED]),
+                                          strength_of(data, infer->poi, &test->point[TOY_OTHER])};
+    if (options->strengths)
+        n = strengths_given(options, pool->place, strengths);
+    else
+        n = strengths_between(hypotheses, data->parameters[infer->poi], TOY_PLACES_MOST - TOY_HYPOTHESES,
+                              strengths);
+    toy_pool_weigh(pool, n, strengths);
+    for (int h = TOY_HYPOTHESES; h < pool->n_places; h++) {
+        TRY(infer_check_tested(infer, infer->poi, pool->place[h]));
+        test->point[h] = infer_point_at(infer, &test->data, pool->place[h]);
+    }
+    return n > 0 ? infer_points(infer, n, test->point + TOY_HYPOTHESES) : PARITAS_OK;
 }
 
 paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
@@ -208,18 +262,21 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     struct infer_point *point = test->point;
     toy_pool_open(pool, infer->context, fits_are_raw(infer->context), statistic, mu);
     for (int h = 0; h < TOY_HYPOTHESES; h++) {
-        TRY(infer_check_tested(infer, infer->poi, pool->hypothesis[h]));
-        point[h] = infer_point_at(infer, data, pool->hypothesis[h]);
+        TRY(infer_check_tested(infer, infer->poi, pool->place[h]));
+        point[h] = infer_point_at(infer, data, pool->place[h]);
     }
     TRY(infer_free_fit(infer, data));
     TRY(infer_points(infer, TOY_HYPOTHESES, point));
-    for (int h = 0; h < TOY_HYPOTHESES; h++) TRY(infer_polish(infer, &point[h]));
-    for (int h = 0; h < pool->n_hypotheses; h++) {
+    if (options->importance) TRY(add_strengths(test));
+    pool->part = options->shards > 1;
+    for (int h = 0; h < TOY_HYPOTHESES || h < pool->n_places; h++) TRY(infer_polish(infer, &point[h]));
+    for (int h = 0; h < pool->n_places; h++) {
         TRY(outside_check(infer, point[h].status, "a conditional fit, where toys are drawn,",
                           point[h].parameters));
         TRY(open_ensemble(test, h));
     }
     use_many_starts(test);
+    if (pool->weighted) TRY(toy_weights_open(infer, pool->n_places, test->expected, &test->weights));
     paritas_hypotest_toys_result *r = &test->result;
     r->several_minima = infer_has_several(&infer->minima);
     r->minima = infer->minima;
@@ -235,7 +292,7 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
 
 void toy_test_close(struct toy_test *test)
 {
-    for (int h = 0; h < TOY_HYPOTHESES; h++)
+    for (int h = 0; h < TOY_PLACES_MOST; h++)
         if (test->ensemble[h].model) ensemble_close(&test->ensemble[h]);
     toy_pool_close(&test->pool);
 }
@@ -245,21 +302,26 @@ struct chunk {
     struct arena arena;
     size_t room;
     struct profile *profiles;
-    double *constants;
+    double *constants, *data; /* data: for weights; else NULL */
     paritas_toy *toys;
 };
 
 /* Loses the content. */
 static paritas_status chunk_hold(struct chunk *chunk, size_t n)
 {
+    const struct toy_test *test = chunk->test;
     if (n <= chunk->room) return PARITAS_OK;
     arena_free(&chunk->arena);
     chunk->profiles = arena_array(&chunk->arena, n, sizeof *chunk->profiles);
     chunk->constants = arena_array(&chunk->arena, n, sizeof *chunk->constants);
     chunk->toys = arena_array(&chunk->arena, n, sizeof *chunk->toys);
-    const bool whole = chunk->profiles && chunk->constants && chunk->toys;
+    bool whole = chunk->profiles && chunk->constants && chunk->toys;
+    if (test->pool.weighted) {
+        chunk->data = arena_array(&chunk->arena, n, test->infer->n_data * sizeof *chunk->data);
+        whole = whole && chunk->data;
+    }
     chunk->room = whole ? n : 0;
-    return whole ? PARITAS_OK : paritas_fail_memory(chunk->test->infer->context);
+    return whole ? PARITAS_OK : paritas_fail_memory(test->infer->context);
 }
 
 /* None of these toys may exist. */
@@ -268,23 +330,29 @@ static paritas_status run_toys(void *user, paritas_context *context, int h, uint
     struct chunk *chunk = user;
     struct toy_test *test = chunk->test;
     TRY(chunk_hold(chunk, n));
-    TRY(ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, NULL, NULL, chunk->constants));
+    TRY(ensemble_run(context, &test->ensemble[h], first, n, chunk->profiles, chunk->data, NULL,
+                     chunk->constants));
     for (size_t i = 0; i < n; i++) {
         const struct profile *profile = &chunk->profiles[i];
         paritas_toy *toy = &chunk->toys[i];
+        double weight[TOY_HYPOTHESES] = {(double)NAN, (double)NAN};
+        if (chunk->data)
+            toy_weights_find(&test->weights, chunk->data + i * test->infer->n_data, TOY_HYPOTHESES, weight);
         *toy = (paritas_toy){.size = sizeof(paritas_toy),
                              .toy = first + i,
                              .mu = test->pool.mu,
-                             .hypothesis = test->pool.hypothesis[h],
+                             .hypothesis = test->pool.place[h],
                              .q = statistic_q(test->pool.statistic, test->pool.mu, profile->mu_hat,
                                               2.0 * profile->value_fixed, 2.0 * profile->value_free),
                              .mu_hat = profile->mu_hat,
                              .twice_nll_free = 2.0 * (profile->value_free + chunk->constants[i]),
                              .twice_nll_fixed = 2.0 * (profile->value_fixed + chunk->constants[i]),
                              .status = infer_worse(profile->status_free, profile->status_fixed),
-                             .iterations = profile->iterations};
+                             .iterations = profile->iterations,
+                             .weight = weight[TOY_TESTED],
+                             .weight_other = weight[TOY_OTHER]};
         toy_tally_add(&test->result.tally, profile);
-        TRY(toy_pool_add(&test->pool, h, toy->q, toy->status));
+        TRY(toy_pool_add(&test->pool, h, toy));
     }
     if (test->store) TRY(store_add(test->store, n, chunk->toys));
     if (test->options->take && test->options->take(test->options->user, n, chunk->toys))
@@ -303,15 +371,15 @@ static int take_stored(void *user, const paritas_toy *row)
 {
     const struct stored *stored = user;
     stored->present[row->toy - stored->first] = 1;
-    return toy_pool_add(stored->pool, stored->h, row->q, row->status) != PARITAS_OK;
+    return toy_pool_add(stored->pool, stored->h, row) != PARITAS_OK;
 }
 
 static paritas_status present_toys(void *user, int h, uint64_t first, size_t n, unsigned char *present)
 {
     struct toy_test *test = ((const struct chunk *)user)->test;
     struct stored stored = {&test->pool, h, first, present};
-    const paritas_status status = store_read_range(test->store, test->pool.mu, test->pool.hypothesis[h],
-                                                   first, n, take_stored, &stored);
+    const paritas_status status =
+        store_read_range(test->store, test->pool.mu, test->pool.place[h], first, n, take_stored, &stored);
     /* take_stored stops only without memory */
     return status == PARITAS_CANCELLED ? paritas_fail_memory(test->infer->context) : status;
 }
@@ -322,7 +390,7 @@ paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end)
     struct chunk chunk = {.test = test};
     const struct toy_runner runner = {.context = context,
                                       .sized_by = &test->ensemble[TOY_TESTED],
-                                      .n_ensembles = test->pool.n_hypotheses,
+                                      .n_ensembles = test->pool.n_places,
                                       .present = test->store ? present_toys : NULL,
                                       .run = run_toys,
                                       .user = &chunk,
@@ -352,10 +420,14 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
                                     struct store **store)
 {
     uint64_t first, end;
+    paritas_key_entry importance = {STORE_IMPORTANCE, NULL};
     const struct toys_key key = {.what = "hypotest-toys",
                                  .kind = STORE_TESTS,
                                  .statistic = paritas_test_statistic_name(statistic),
-                                 .mu = statistic_tested(statistic, mu)};
+                                 .mu = statistic_tested(statistic, mu),
+                                 .n_entries = options->importance ? 1 : 0,
+                                 .entries = &importance};
+    if (options->importance) TRY(toys_describe_importance(infer, options, &importance.value));
     TRY(toys_share(infer->context, options, &first, &end));
     TRY(infer_make_room(infer, infer->poi, key.mu));
     TRY(infer_check_tested(infer, infer->poi, key.mu));
@@ -364,6 +436,7 @@ static paritas_status hypotest_toys(struct infer *infer, const paritas_toys_opti
     TRY(toy_test_open(test, infer, options, statistic, mu, *store));
     if (*store) {
         TRY(set_facts(*store, &test->result));
+        TRY(toys_set_places(*store, &test->pool));
         TRY(toys_set_minima(*store, &test->result));
     }
     return toy_test_run(test, first, end);
@@ -375,7 +448,7 @@ paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_mod
 {
     REQUIRE(context, model);
     paritas_toys_options options;
-    TRY(toys_take_options(context, given, &options));
+    TRY(toys_take_test_options(context, given, &options));
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "result", 1, result));
     TRY(statistic_check(context, statistic));
     *result = (paritas_hypotest_toys_result)PARITAS_INIT(paritas_hypotest_toys_result);

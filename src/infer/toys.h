@@ -1,7 +1,8 @@
 /* toys.h: tests of one mu by toys.
  *
  *   toy_test_open: observed fits ─► fits at tested mu and other hypothesis ─► an ensemble each
- *   toy_test_run: toys of both, chunk by chunk ─► store, caller, pool
+ *       importance sampling: fits at further strengths, too ─► an ensemble each, weights
+ *   toy_test_run: toys of all, chunk by chunk ─► store, caller, pool
  *   toy_test_result: pool ─► p-values
  *
  * As pyhf's ToyCalculator: nuisance parameters from the conditional fit to data; main and auxiliary data
@@ -12,35 +13,49 @@
 #include "fit/ensemble.h"
 #include "infer/infer.h"
 #include "infer/test_statistic.h"
+#include "infer/toys_weights.h"
 #include "store/store.h"
 
+/* The first places where toys are drawn; importance sampling has further ones. */
 enum { TOY_TESTED, TOY_OTHER, TOY_HYPOTHESES };
+#define TOY_PLACES_MOST PARITAS_STRENGTHS_MOST
+
+/* A toy of importance sampling in a pool. */
+struct weighted_toy {
+    double q, weight[TOY_HYPOTHESES];
+};
 
 /* Statistics of toys with an answer, and counts of all. From fits or from a store. */
 struct toy_pool {
     paritas_context *context;
     double same; /* tolerance for equal data */
     paritas_test_statistic statistic;
-    double mu, hypothesis[TOY_HYPOTHESES]; /* mu: as tested */
-    int n_hypotheses;                      /* 1 if both hypotheses are the same; then CLs is 1 */
-    double *q[TOY_HYPOTHESES];
-    size_t n[TOY_HYPOTHESES], room[TOY_HYPOTHESES];
+    double mu, place[TOY_PLACES_MOST]; /* mu: as tested; place: where toys are drawn */
+    int n_places;                      /* 1 if both hypotheses are the same; then CLs is 1 */
+    bool weighted;                     /* importance sampling */
+    bool part;                         /* of a run in shards: degenerate weights are no failure */
+    double *q[TOY_PLACES_MOST];        /* weighted: struct weighted_toy */
+    size_t n[TOY_PLACES_MOST], room[TOY_PLACES_MOST];
     uint64_t counts[PARITAS_FIT_STATUS_COUNT];
 };
 /* `raw`: fits in f32 without polish. */
 void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
                    paritas_test_statistic statistic, double mu);
 void toy_pool_close(struct toy_pool *pool);
-paritas_status toy_pool_add(struct toy_pool *pool, int hypothesis, double q, paritas_fit_status status);
-/* Set mu and q of `result` first. */
+/* Before the first toy: they are drawn at n further values, too, and have weights. */
+void toy_pool_weigh(struct toy_pool *pool, size_t n, const double *strengths);
+paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy *toy);
+/* Set mu and q of `result` first. NOT_CONVERGED: weights degenerate. */
 paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_result *result);
 
 struct toy_test {
     struct infer *infer;
     const paritas_toys_options *options;
     struct infer_profile data;
-    struct infer_point point[TOY_HYPOTHESES];
-    struct ensemble ensemble[TOY_HYPOTHESES];
+    struct infer_point point[TOY_PLACES_MOST];
+    const double *expected[TOY_PLACES_MOST]; /* centres of the ensembles' draws */
+    struct ensemble ensemble[TOY_PLACES_MOST];
+    struct toy_weights weights; /* importance sampling */
     struct toy_pool pool;
     paritas_hypotest_toys_result result; /* known before toys; methods are counted during the run */
     struct store *store;                 /* NULL allowed */
@@ -54,7 +69,9 @@ void toy_test_close(struct toy_test *test);
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end);
 paritas_status toy_test_result(struct toy_test *test, paritas_hypotest_toys_result *result);
 
-/* Completes options of any version. */
+/* Completes options of any version. Importance sampling is refused; toys_take_test_options allows it. */
+paritas_status toys_take_test_options(paritas_context *context, const paritas_toys_options *given,
+                                      paritas_toys_options *options);
 paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
                                  paritas_toys_options *options);
 /* This run's part of toys 0 .. n - 1. INVALID_ARGUMENT: no such shard. */
@@ -81,9 +98,16 @@ paritas_status toys_open_store(struct infer *infer, const paritas_toys_options *
 #define TOYS_TEST_FACTS(FACT) FACT(q) FACT(mu_hat) FACT(twice_nll_free) FACT(twice_nll_fixed) FACT(status)
 /* Of the fit to the observed data: all values of a run share it. */
 paritas_status toys_set_best_fit(struct store *store, const paritas_hypotest_toys_result *result);
+/* Facts of importance sampling: where toys are drawn. */
+paritas_status toys_set_places(struct store *store, const struct toy_pool *pool);
+/* The entry of the key, in the arena: the strengths as given, or "auto". */
+paritas_status toys_describe_importance(struct infer *infer, const paritas_toys_options *options,
+                                        const char **entry);
 /* Several minima: facts only where there are some. */
 paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result);
 
+/* Of the normal distribution at i - 2 standard deviations. */
+double toy_percentile(int i);
 /* Z of a fraction p of n toys, with its first-order error; a lower limit if no toy is as extreme. */
 double toy_significance(double p, double p_error, uint64_t n, double *error, double *at_least);
 

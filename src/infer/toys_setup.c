@@ -12,8 +12,31 @@
 
 #define DEFAULT_TOYS 2000
 
+static paritas_status check_strengths(paritas_context *context, const paritas_toys_options *options)
+{
+    const size_t most = PARITAS_STRENGTHS_MOST - TOY_HYPOTHESES;
+    if (options->strengths && !options->importance)
+        return paritas_refuse(context, "strengths: only `importance` sampling has them");
+    if (options->n_strengths > most)
+        return paritas_refuse(context, "strengths: %zu are given, there are at most %zu",
+                              options->n_strengths, most);
+    for (size_t k = 0; k < options->n_strengths && options->strengths; k++)
+        if (!isfinite(options->strengths[k]))
+            return paritas_refuse(context, "strengths[%zu]: must be a finite number", k);
+    return PARITAS_OK;
+}
+
 paritas_status toys_take_options(paritas_context *context, const paritas_toys_options *given,
                                  paritas_toys_options *options)
+{
+    TRY(toys_take_test_options(context, given, options));
+    return options->importance
+               ? paritas_refuse(context, "importance: sampling by weights is for tests and significances")
+               : PARITAS_OK;
+}
+
+paritas_status toys_take_test_options(paritas_context *context, const paritas_toys_options *given,
+                                      paritas_toys_options *options)
 {
     *options = (paritas_toys_options)PARITAS_TOYS_OPTIONS_DEFAULT;
     TRY(SIZED_TAKE(context, paritas_toys_options, "options", given, options));
@@ -23,7 +46,23 @@ paritas_status toys_take_options(paritas_context *context, const paritas_toys_op
         if (!options->entries[k].name || !options->entries[k].value)
             return paritas_refuse(context, "options: entries[%zu]: %s must not be NULL", k,
                                   options->entries[k].name ? "value" : "name");
-    return PARITAS_OK;
+    return check_strengths(context, options);
+}
+
+paritas_status toys_describe_importance(struct infer *infer, const paritas_toys_options *options,
+                                        const char **entry)
+{
+    struct text text;
+    text_open(&text, &infer->context->allocator);
+    for (size_t k = 0; k < options->n_strengths && options->strengths; k++)
+        text_format(&text, "%s%.17g", k > 0 ? "," : "", options->strengths[k]);
+    if (text.length == 0) text_format(&text, options->strengths ? "none" : "auto");
+    char *copy = infer_array(infer, text.length + 1, 1);
+    const bool failed = !copy || text.failed;
+    if (!failed) memcpy(copy, text.bytes, text.length);
+    text_free(&text);
+    *entry = copy;
+    return failed ? paritas_fail_memory(infer->context) : PARITAS_OK;
 }
 
 paritas_status toys_share(paritas_context *context, const paritas_toys_options *options, uint64_t *first,

@@ -4,6 +4,7 @@
 #include "infer/toys.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 paritas_status toys_set_minima(struct store *store, const paritas_hypotest_toys_result *result)
@@ -19,6 +20,18 @@ paritas_status toys_set_best_fit(struct store *store, const paritas_hypotest_toy
 {
     TOYS_SET_FACT(mu_hat)
     TOYS_SET_FACT(twice_nll_free)
+    return PARITAS_OK;
+}
+
+paritas_status toys_set_places(struct store *store, const struct toy_pool *pool)
+{
+    char name[32];
+    if (!pool->weighted) return PARITAS_OK;
+    TRY(store_set_fact(store, "strengths", (double)pool->n_places));
+    for (int k = 0; k < pool->n_places; k++) {
+        snprintf(name, sizeof name, "strength_%d", k);
+        TRY(store_set_fact(store, name, pool->place[k]));
+    }
     return PARITAS_OK;
 }
 
@@ -45,9 +58,9 @@ static int take(void *user, const paritas_toy *row)
 {
     struct reading *reading = user;
     struct toy_pool *pool = &reading->pool;
-    for (int h = 0; h < pool->n_hypotheses && row->mu == pool->mu; h++) {
-        if (row->hypothesis != pool->hypothesis[h]) continue;
-        reading->failed = toy_pool_add(pool, h, row->q, row->status) != PARITAS_OK;
+    for (int h = 0; h < pool->n_places && row->mu == pool->mu; h++) {
+        if (row->hypothesis != pool->place[h]) continue;
+        reading->failed = toy_pool_add(pool, h, row) != PARITAS_OK;
         return reading->failed;
     }
     return 0;
@@ -62,6 +75,23 @@ static paritas_status get_fact(paritas_context *context, struct store *store, co
     return paritas_refuse(context,
                           "%s: no run that uses this store has come as far as a toy: %s is not known",
                           store_path(store), name);
+}
+
+static paritas_status get_places(paritas_context *context, struct store *store, struct toy_pool *pool)
+{
+    double n, strengths[TOY_PLACES_MOST];
+    char name[32];
+    if (!store_entry(store, STORE_IMPORTANCE)) return PARITAS_OK;
+    TRY(get_fact(context, store, "strengths", &n));
+    if (!(n >= TOY_HYPOTHESES && n <= TOY_PLACES_MOST))
+        return paritas_fail(context, PARITAS_INVALID_INPUT, "%s: %.17g strengths: there are %d to %d",
+                            store_path(store), n, TOY_HYPOTHESES, TOY_PLACES_MOST);
+    for (int k = TOY_HYPOTHESES; k < (int)n; k++) {
+        snprintf(name, sizeof name, "strength_%d", k);
+        TRY(get_fact(context, store, name, &strengths[k]));
+    }
+    toy_pool_weigh(pool, (size_t)n - TOY_HYPOTHESES, strengths + TOY_HYPOTHESES);
+    return PARITAS_OK;
 }
 
 static paritas_status read_facts(paritas_context *context, struct store *store,
@@ -116,6 +146,7 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     const bool raw = precision && strcmp(precision, "f32" TOYS_RAW) == 0;
     toy_pool_open(&reading->pool, context, raw, (paritas_test_statistic)statistic, mu);
     result->mu = reading->pool.mu;
+    TRY(get_places(context, store, &reading->pool));
     const paritas_status status = store_read(store, take, reading);
     if (reading->failed) return paritas_fail_memory(context);
     return status == PARITAS_OK ? toy_pool_result(&reading->pool, result) : status;

@@ -26,6 +26,9 @@ struct store;
 
 enum store_kind { STORE_TESTS, STORE_FITS };
 
+/* Entry of a key: TESTS by importance sampling. Only their toys have columns of weights. */
+#define STORE_IMPORTANCE "importance"
+
 /* Runs that differ in kind, entries or parameters have different toys. */
 struct store_run {
     enum store_kind kind;

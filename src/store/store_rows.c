@@ -14,7 +14,7 @@ static const char *const sql_types[] = {[COLUMN_double] = "REAL",
 
 static const struct store_table *table_of(const struct store *store)
 {
-    return &store_tables[store->run.kind];
+    return run_table(&store->run);
 }
 
 #define STATEMENT_ROOM 1024
@@ -152,7 +152,7 @@ static paritas_status add(struct store *store, enum store_kind kind, size_t n, c
     if (n == 0) return PARITAS_OK;
     paritas_status status = database_run(database, "BEGIN IMMEDIATE");
     for (size_t i = 0; i < n && status == PARITAS_OK; i++)
-        status = row_insert(store, (const char *)rows + i * store_tables[kind].row_size);
+        status = row_insert(store, (const char *)rows + i * table_of(store)->row_size);
     if (status == PARITAS_OK) status = database_run(database, "COMMIT");
     /* some failures have rolled back already; keep the first message */
     if (status != PARITAS_OK && sqlite3_get_autocommit(database->connection) == 0)
@@ -176,6 +176,7 @@ paritas_status cursor_open(struct cursor *cursor, struct store *store, const str
     const bool fits = store->run.kind == STORE_FITS;
     *cursor = (struct cursor){.store = store, .row = fits ? (void *)&cursor->fit : &cursor->test};
     cursor->test.size = sizeof cursor->test;
+    cursor->test.weight = cursor->test.weight_other = NAN;
     if (fits) {
         cursor->vectors =
             paritas_allocate(store->database.context, 2 * store->run.n_parameters, sizeof *cursor->vectors);

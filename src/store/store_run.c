@@ -13,11 +13,28 @@ const char *const store_kind_names[2] = {[STORE_TESTS] = "tests", [STORE_FITS] =
 static const struct column test_columns[] = {PARITAS_TOY_FIELDS(COLUMN, paritas_toy)};
 static const struct column fit_columns[] = {STORE_FIT_FIELDS(COLUMN, struct store_fit)};
 
-const struct store_table store_tables[2] = {[STORE_TESTS] = {test_columns, COUNT_OF(test_columns), 3,
-                                                             sizeof(paritas_toy), offsetof(paritas_toy, toy)},
-                                            [STORE_FITS] = {fit_columns, COUNT_OF(fit_columns), 1,
-                                                            sizeof(struct store_fit),
-                                                            offsetof(struct store_fit, toy)}};
+#define COLUMNS_OF_WEIGHTS 2 /* the last of test_columns */
+
+enum { TABLE_TESTS, TABLE_WEIGHTED_TESTS, TABLE_FITS };
+static const struct store_table tables[] = {
+    [TABLE_TESTS] = {test_columns, COUNT_OF(test_columns) - COLUMNS_OF_WEIGHTS, 3, sizeof(paritas_toy),
+                     offsetof(paritas_toy, toy)},
+    [TABLE_WEIGHTED_TESTS] = {test_columns, COUNT_OF(test_columns), 3, sizeof(paritas_toy),
+                              offsetof(paritas_toy, toy)},
+    [TABLE_FITS] = {fit_columns, COUNT_OF(fit_columns), 1, sizeof(struct store_fit),
+                    offsetof(struct store_fit, toy)}};
+
+const struct store_table *run_table(const struct store_run *run)
+{
+    if (run->kind == STORE_FITS) return &tables[TABLE_FITS];
+    return &tables[run_entry(run, STORE_IMPORTANCE) ? TABLE_WEIGHTED_TESTS : TABLE_TESTS];
+}
+
+/* Of a row of this kind. */
+static uint64_t toy_of(enum store_kind kind, const void *row)
+{
+    return kind == STORE_FITS ? ((const struct store_fit *)row)->toy : ((const paritas_toy *)row)->toy;
+}
 
 uint64_t row_toy(const struct store_table *table, const void *row)
 {
@@ -27,7 +44,7 @@ uint64_t row_toy(const struct store_table *table, const void *row)
 void row_name(char name[160], enum store_kind kind, const void *row)
 {
     const paritas_toy *test = row;
-    const unsigned long long toy = row_toy(&store_tables[kind], row);
+    const unsigned long long toy = toy_of(kind, row);
     if (kind == STORE_FITS)
         snprintf(name, 160, "toy %llu", toy);
     else
@@ -39,7 +56,7 @@ int row_compare(enum store_kind kind, const void *a, const void *b)
     const paritas_toy *x = a, *y = b;
     if (kind == STORE_TESTS && x->mu != y->mu) return x->mu < y->mu ? -1 : 1;
     if (kind == STORE_TESTS && x->hypothesis != y->hypothesis) return x->hypothesis < y->hypothesis ? -1 : 1;
-    const uint64_t i = row_toy(&store_tables[kind], a), j = row_toy(&store_tables[kind], b);
+    const uint64_t i = toy_of(kind, a), j = toy_of(kind, b);
     return i < j ? -1 : i > j;
 }
 

@@ -53,7 +53,7 @@ struct store_table {
     int n, n_key;
     size_t row_size, toy; /* toy: offset of its number */
 };
-extern const struct store_table store_tables[2];
+const struct store_table *run_table(const struct store_run *run);
 
 uint64_t row_toy(const struct store_table *table, const void *row);
 /* "toy 7 at mu = 1, hypothesis = 0", or "toy 7". */

@@ -38,7 +38,7 @@ paritas_status lines_begin(struct store *store, const struct store_run *run, con
 {
     struct text text;
     TRY(run_copy(store->context, &store->arena, run, without, &store->run));
-    const struct store_table *table = &store_tables[run->kind];
+    const struct store_table *table = run_table(run);
     text_open(&text, &store->context->allocator);
     text_format(&text, "{\"store\": %d, \"kind\": \"%s\", \"run\": {", LINES_FORMAT,
                 store_kind_names[run->kind]);
@@ -88,7 +88,7 @@ static void write_value(struct text *text, const struct store *store, enum colum
 
 paritas_status lines_append(struct store *store, size_t fact, size_t row)
 {
-    const struct store_table *table = &store_tables[store->run.kind];
+    const struct store_table *table = run_table(&store->run);
     struct text text;
     text_open(&text, &store->context->allocator);
     for (; fact < store->n_facts; fact++) {
@@ -113,12 +113,12 @@ paritas_status lines_append(struct store *store, size_t fact, size_t row)
 
 void *lines_row(const struct store *store, size_t i)
 {
-    return store->rows + i * store_tables[store->run.kind].row_size;
+    return store->rows + i * run_table(&store->run)->row_size;
 }
 
 paritas_status lines_keep_row(struct store *store, const void *row)
 {
-    const struct store_table *table = &store_tables[store->run.kind];
+    const struct store_table *table = run_table(&store->run);
     if (store->n == store->room) {
         const size_t room = store->room ? 2 * store->room : 256;
         char *more = paritas_reallocate(store->context, store->rows, room, table->row_size);
@@ -167,7 +167,7 @@ paritas_status lines_sort(struct store *store)
 {
     const enum store_kind kind = store->run.kind;
     if (store->sorted) return PARITAS_OK;
-    qsort(store->rows, store->n, store_tables[kind].row_size,
+    qsort(store->rows, store->n, run_table(&store->run)->row_size,
           kind == STORE_TESTS ? compare_tests : compare_fits);
     for (size_t i = 1; i < store->n; i++) {
         if (row_compare(kind, lines_row(store, i - 1), lines_row(store, i)) != 0) continue;

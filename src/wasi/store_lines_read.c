@@ -92,11 +92,11 @@ static bool read_value(const struct json *node, enum column_type type, size_t n,
 /* `vectors`: room for two. */
 static paritas_status read_row(struct store *store, size_t line, const struct json *list, double *vectors)
 {
-    const struct store_table *table = &store_tables[store->run.kind];
+    const struct store_table *table = run_table(&store->run);
     union {
         paritas_toy test;
         struct store_fit fit;
-    } row = {.test = {.size = sizeof row.test}};
+    } row = {.test = {.size = sizeof row.test, .weight = NAN, .weight_other = NAN}};
     if (!json_is(list, JSON_ARRAY) || list->count != (uint32_t)table->n)
         return fail_line(store, line, "a toy of this run");
     const struct json *node = list->first;

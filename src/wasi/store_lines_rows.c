@@ -47,7 +47,7 @@ static paritas_status add(struct store *store, enum store_kind kind, size_t n, c
     if (!store->file)
         return lines_fail(store, PARITAS_INVALID_ARGUMENT, "the store is open for reading only");
     for (size_t i = 0; i < n; i++)
-        TRY(lines_keep_row(store, (const char *)rows + i * store_tables[kind].row_size));
+        TRY(lines_keep_row(store, (const char *)rows + i * run_table(&store->run)->row_size));
     return lines_append(store, store->n_facts, before);
 }
 
@@ -73,7 +73,7 @@ paritas_status store_present(struct store *store, double mu, double hypothesis, 
     if (n > 0) memset(present, 0, n);
     for (size_t i = 0; i < store->n; i++) {
         const void *row = lines_row(store, i);
-        const uint64_t toy = row_toy(&store_tables[store->run.kind], row);
+        const uint64_t toy = row_toy(run_table(&store->run), row);
         if (toy >= first && toy - first < n && is_at(store, row, mu, hypothesis)) present[toy - first] = 1;
     }
     return PARITAS_OK;

@@ -161,7 +161,7 @@ TEST(statistics_of_raw_fits_are_equal_within_their_tolerance)
         for (int h = 0; h < TOY_HYPOTHESES; h++)
             for (int i = 0; i < 4; i++)
                 assert_int_equal(
-                    toy_pool_add(&pool, h, 1.0 - 0.4 * RAW_SAME_MINIMUM * i, PARITAS_FIT_CONVERGED),
+                    toy_pool_add(&pool, h, &(paritas_toy){.q = 1.0 - 0.4 * RAW_SAME_MINIMUM * i}),
                     PARITAS_OK);
         paritas_hypotest_toys_result result = {.q = 1.0};
         assert_int_equal(toy_pool_result(&pool, &result), PARITAS_OK);

@@ -71,6 +71,16 @@ def test_shards_in_this_process_are_the_run_that_was_not_cut(statistic):
         )
 
 
+def test_shards_of_weighted_toys_are_the_run_that_was_not_cut():
+    told = []
+    one = model_of("two_bins").hypotest_toys(3.0, 300, 7, importance=True)
+    found = paritas.dask.hypotest_toys(
+        TWO, 3.0, 300, 7, shards=3, importance=True, progress=lambda done, total: told.append((done, total))
+    )
+    assert found.CLs_obs == one.CLs_obs and found.toys.tobytes() == one.toys.tobytes()
+    assert told == [(400, 1200), (800, 1200), (1200, 1200)]
+
+
 def test_the_pooled_store_is_kept_and_never_overwritten(tmp_path):
     store = tmp_path / "all.db"
     found = paritas.dask.hypotest_toys(model_of("two_bins"), 1.0, 300, 1, shards=3, store=store, keep=False)

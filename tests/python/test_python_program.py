@@ -292,3 +292,33 @@ def test_a_store_of_another_run_is_refused(tmp_path):
         model.hypotest_toys(1.0, 20, 2, store=tmp_path / "a.db", resume=True)
     with pytest.raises(paritas.Error, match="exists"):
         model.hypotest_toys(1.0, 20, 1, store=tmp_path / "a.db")
+
+
+def test_weighted_toys_are_the_program_s_and_their_shards_pool_to_the_run(tmp_path):
+    model = model_of("two_bins")
+    theirs = program("hypotest-toys", "two_bins", "--mu", 3, "--ntoys", 300, "--seed", 5, "--importance")
+    ours = model.hypotest_toys(3.0, 300, 5, importance=True)
+    assert ours.strengths.tolist() == theirs["strengths"] == [3, 0, 1, 2]
+    for name in ("CLs_obs", "CLs_obs_error", "CLsb", "CLb", "effective_tested", "effective_other"):
+        assert getattr(ours, name) == theirs[name], name
+    assert len(ours.toys) == 4 * 300 and len(ours.q_tested) == len(ours.q_other) == 300
+    assert abs(ours.toys["weight"].mean() - 1) < 0.2 and ours.CLsb < 1e-6
+    for k in (1, 2):
+        model.hypotest_toys(3.0, 300, 5, importance=True, shard=(k, 2), store=tmp_path / f"{k}.db")
+    paritas.merge([tmp_path / "2.db", tmp_path / "1.db"], tmp_path / "all.db")
+    pooled = paritas.hypotest_of_store(tmp_path / "all.db")
+    assert pooled.CLs_obs == ours.CLs_obs and pooled.strengths.tolist() == ours.strengths.tolist()
+    assert pooled.toys.tobytes() == ours.toys.tobytes()
+    given = program(
+        "significance", "two_bins", "--calc", "toys", "--importance", "--strength", 2, "--ntoys", 200
+    )
+    assert given["strengths"] == [0, 1, 2]
+    assert model.significance_toys(200, importance=[2.0]).test.strengths.tolist() == [0, 1, 2]
+    assert "weight" not in model.hypotest_toys(3.0, 3).toys.dtype.names
+
+
+def test_weights_that_degenerate_are_an_error():
+    with pytest.raises(paritas.NotConverged, match="weights degenerate"):
+        model_of("two_bins").hypotest_toys(4.0, 50, importance=[])
+    with pytest.raises(paritas.InvalidArgument, match="importance"):
+        model_of("two_bins").hypotest_toys(0.0, 50, importance=True)
