@@ -333,11 +333,21 @@ paritas_status apply_patches(struct session *session)
     return PARITAS_OK;
 }
 
+/* What is made of a large document is about twice its size. */
+static void prepare_memory(const char *path)
+{
+    struct platform_info file;
+    const uint64_t least = 512 << 10, most = 256 << 20;
+    if (!platform_info(path, &file) || file.kind != PLATFORM_FILE || file.size < least) return;
+    platform_enlarge_pages(2 * (size_t)(file.size < most ? file.size : most));
+}
+
 paritas_status load_workspace(struct session *session)
 {
     const struct arguments *arguments = session->arguments;
     const char *patchset = option_text(session, "--patchset"), *name = option_text(session, "--patch-name");
-    TRY(paritas_workspace_read(session->context, arguments->operands[0], &session->workspace));
+    prepare_memory(arguments->operands[0]);
+    TRY(json_read_packed(session->context, arguments->operands[0], &session->workspace));
     if (patchset && name) TRY(apply_patch(session, patchset, name));
     return apply_patches(session);
 }

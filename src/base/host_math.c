@@ -1,17 +1,14 @@
 /* host_math.c: the kernels' functions at width 1. */
 #include "base/host_math.h"
 
+#include "base/processor.h"
+
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
 #define PARITAS_PACK 1
 #include "dialect/dialect_c.h"
 #include "numeric/math.h"
 
-#define HOST_FUNCTION(name, function) \
-    double name(double x)             \
-    {                                 \
-        return function(x);           \
-    }
 HOST_FUNCTION(host_exp, m_exp)
 HOST_FUNCTION(host_log, m_log)
 HOST_FUNCTION(host_lgamma, m_lgamma)
@@ -79,7 +76,7 @@ double host_trigamma(double x)
 double host_poisson_constant(double n)
 {
     if (n <= 0.0) return 0.0;
-    if (n < 10.0) return n - n * m_log(n) + m_lgamma(n + 1.0);
+    if (n < 10.0) return n - n * host_log(n) + host_lgamma(n + 1.0);
     /* Stirling's series (Abramowitz and Stegun 6.1.41) without n ln n - n, which cancels. First omitted
      * term: below 1e-16 of the sum. */
     const double r = 1.0 / n, r2 = r * r;
@@ -88,10 +85,10 @@ double host_poisson_constant(double n)
         (1.0 / 12 -
          r2 * (1.0 / 360 -
                r2 * (1.0 / 1260 - r2 * (1.0 / 1680 - r2 * (1.0 / 1188 - r2 * (691.0 / 360360 - r2 / 156))))));
-    return 0.5 * m_log(6.283185307179586 * n) + series;
+    return 0.5 * host_log(6.283185307179586 * n) + series;
 }
 
 double host_gauss_constant(double sigma)
 {
-    return m_log(sigma) + HOST_LN_SQRT_2PI;
+    return host_log(sigma) + HOST_LN_SQRT_2PI;
 }

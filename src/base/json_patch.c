@@ -158,7 +158,7 @@ static unsigned height(const struct json *node)
 
 static size_t count_nodes(const struct json *node)
 {
-    size_t count = 1;
+    size_t count = 1 + (node->packed ? node->count : 0);
     for (const struct json *child = node->first; child; child = child->next) count += count_nodes(child);
     return count;
 }

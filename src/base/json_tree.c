@@ -30,6 +30,42 @@ const struct json *json_at(const struct json *array, size_t index)
     return child;
 }
 
+const double *json_numbers(const struct json *array)
+{
+    return json_is(array, JSON_ARRAY) && array->packed ? array->numbers_of->at : NULL;
+}
+
+static const struct json *walk_number(struct json_walk *walk)
+{
+    if (walk->index == walk->array->count) return NULL;
+    const char *literal = walk->literal, *end = literal;
+    bool integer = true;
+    for (; *end != ','; end++) integer = integer && *end != '.' && *end != 'e' && *end != 'E';
+    walk->number = (struct json){.text = literal,
+                                 .number = walk->array->numbers_of->at[walk->index++],
+                                 .length = (uint32_t)(end - literal),
+                                 .type = JSON_NUMBER,
+                                 .integer = integer};
+    walk->literal = end + 1;
+    return &walk->number;
+}
+
+const struct json *json_walk_first(struct json_walk *walk, const struct json *array)
+{
+    walk->array = array;
+    walk->item = array->first;
+    if (!array->packed) return walk->item;
+    walk->literal = array->numbers_of->literals;
+    walk->index = 0;
+    return walk_number(walk);
+}
+
+const struct json *json_walk_next(struct json_walk *walk)
+{
+    if (walk->array->packed) return walk_number(walk);
+    return walk->item = walk->item->next;
+}
+
 bool json_text_is(const struct json *node, const char *text)
 {
     return json_is(node, JSON_STRING) && node->length == strlen(text) &&
@@ -82,8 +118,10 @@ bool json_equal(const struct json *a, const struct json *b)
     if (a->type == JSON_STRING) return same_text(a, b);
     if (a->type == JSON_OBJECT) return equal_objects(a, b);
     if (a->count != b->count) return false; /* an array */
-    const struct json *other = b->first;
-    for (const struct json *child = a->first; child; child = child->next, other = other->next)
+    struct json_walk walk_a, walk_b;
+    const struct json *other = json_walk_first(&walk_b, b);
+    for (const struct json *child = json_walk_first(&walk_a, a); child;
+         child = json_walk_next(&walk_a), other = json_walk_next(&walk_b))
         if (!json_equal(child, other)) return false;
     return true;
 }
@@ -122,14 +160,16 @@ struct json *json_clone(paritas_workspace *document, const struct json *node)
 {
     struct json *copy = json_new(document, (json_type)node->type);
     if (!copy) return NULL;
-    copy->number = node->number;
-    copy->integer = node->integer;
-    if (node->text) {
+    if (node->type == JSON_NUMBER || node->type == JSON_STRING) {
+        copy->number = node->number;
+        copy->integer = node->integer;
         copy->text = arena_text(&document->arena, node->text, node->length);
         copy->length = node->length;
         if (!copy->text) return NULL;
     }
-    for (const struct json *child = node->first; child; child = child->next) {
+    struct json_walk walk;
+    if (node->type < JSON_ARRAY) return copy;
+    for (const struct json *child = json_walk_first(&walk, node); child; child = json_walk_next(&walk)) {
         struct json *twin = json_clone(document, child);
         if (!twin) return NULL;
         if (child->key) {
@@ -155,10 +195,12 @@ struct json *json_borrow(paritas_workspace *document, const struct json *node)
 bool json_own_children(paritas_workspace *document, struct json *container)
 {
     if (!container->lent) return true;
-    const struct json *child = container->first;
+    const struct json lent = *container;
+    struct json_walk walk;
     container->first = container->last = NULL;
-    container->count = container->lent = 0;
-    for (; child; child = child->next)
+    container->count = 0;
+    container->lent = container->packed = false;
+    for (const struct json *child = json_walk_first(&walk, &lent); child; child = json_walk_next(&walk))
         if (!json_append(container, json_borrow(document, child))) return false;
     return true;
 }

@@ -157,7 +157,8 @@ static void write_node(struct text *text, const struct json *node, unsigned inde
     if (node->type < JSON_ARRAY) return;
     const struct json **sorted = object && sort_keys && node->count > 1 ? sorted_children(text, node) : NULL;
     text_append(text, object ? "{" : "[", 1);
-    const struct json *child = node->first;
+    struct json_walk walk;
+    const struct json *child = json_walk_first(&walk, node);
     for (uint32_t i = 0; child && !text->failed; i++) {
         if (i > 0) text_append(text, ", ", indent ? 1 : 2);
         if (indent) write_break(text, indent, depth + 1);
@@ -167,7 +168,7 @@ static void write_node(struct text *text, const struct json *node, unsigned inde
             text_append(text, ": ", 2);
         }
         write_node(text, now, indent, sort_keys, depth + 1);
-        child = child->next;
+        child = json_walk_next(&walk);
     }
     if (indent && node->count) write_break(text, indent, depth);
     text_append(text, object ? "}" : "]", 1);

@@ -85,6 +85,25 @@ static const uint64_t small_powers[POWER_STEP] = {
 const double number_powers[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
+/* power_of_ten(k) for k = -27 ... 0, which most literals need: those with a decimal point and no exponent. */
+#define NEAR_FIRST (-27)
+static const uint64_t near_powers[28][2] = {
+    {0x9e74d1b791e07e48, 0x775ea264cf55347d}, {0xc612062576589dda, 0x95364afe032a819d},
+    {0xf79687aed3eec551, 0x3a83ddbd83f52204}, {0x9abe14cd44753b52, 0xc4926a9672793542},
+    {0xc16d9a0095928a27, 0x75b7053c0f178293}, {0xf1c90080baf72cb1, 0x5324c68b12dd6338},
+    {0x971da05074da7bee, 0xd3f6fc16ebca5e03}, {0xbce5086492111aea, 0x88f4bb1ca6bcf584},
+    {0xec1e4a7db69561a5, 0x2b31e9e3d06c32e5}, {0x9392ee8e921d5d07, 0x3aff322e62439fcf},
+    {0xb877aa3236a4b449, 0x09befeb9fad487c2}, {0xe69594bec44de15b, 0x4c2ebe687989a9b3},
+    {0x901d7cf73ab0acd9, 0x0f9d37014bf60a10}, {0xb424dc35095cd80f, 0x538484c19ef38c94},
+    {0xe12e13424bb40e13, 0x2865a5f206b06fb9}, {0x8cbccc096f5088cb, 0xf93f87b7442e45d3},
+    {0xafebff0bcb24aafe, 0xf78f69a51539d748}, {0xdbe6fecebdedd5be, 0xb573440e5a884d1b},
+    {0x89705f4136b4a597, 0x31680a88f8953030}, {0xabcc77118461cefc, 0xfdc20d2b36ba7c3d},
+    {0xd6bf94d5e57a42bc, 0x3d32907604691b4c}, {0x8637bd05af6c69b5, 0xa63f9a49c2c1b10f},
+    {0xa7c5ac471b478423, 0x0fcf80dc33721d53}, {0xd1b71758e219652b, 0xd3c36113404ea4a8},
+    {0x83126e978d4fdf3b, 0x645a1cac083126e9}, {0xa3d70a3d70a3d70a, 0x3d70a3d70a3d70a3},
+    {0xcccccccccccccccc, 0xcccccccccccccccc}, {0x8000000000000000, 0x0000000000000000},
+};
+
 /* floor(log2(10^k)), |k| <= 1233. */
 static int log2_of_power(int k)
 {
@@ -95,6 +114,8 @@ static int log2_of_power(int k)
  * <= k <= 55. -351 <= k <= 350; a check of all k shows that 192 bits suffice. */
 static u128 power_of_ten(int k)
 {
+    if (k >= NEAR_FIRST && k <= 0)
+        return (u128)near_powers[k - NEAR_FIRST][0] << 64 | near_powers[k - NEAR_FIRST][1];
     int shifted = k - POWER_FIRST * POWER_STEP;
     const uint64_t *stored = stored_powers[shifted / POWER_STEP];
     uint64_t small = small_powers[shifted % POWER_STEP];
@@ -112,13 +133,19 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Appends digits to *digits (modulo 2^64); returns their end. */
-static const char *scan_digits(const char *at, const char *end, uint64_t *digits)
+/* Appends digits to *digits (modulo 2^64); returns their end. Eight at once; of the last, leading zeros take
+ * the place of what is missing: no branch depends on how many there are. */
+static inline const char *scan_digits(const char *at, const char *end, uint64_t *digits)
 {
+    static const uint32_t tens[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     uint64_t value = *digits;
     while (end - at >= 8) {
-        const uint64_t eight = load_digits(at);
-        if (not_digits(eight) != 0) break;
+        const uint64_t eight = load_digits(at), stop = not_digits(eight);
+        if (stop != 0) {
+            const int n = __builtin_ctzll(stop) / 8;
+            *digits = value * tens[n] + value_of_digits(eight << (56 - 8 * n) << 8);
+            return at + n;
+        }
         value = value * 100000000u + value_of_digits(eight);
         at += 8;
     }
@@ -147,10 +174,38 @@ static void take_leading_digits(const char *at, const char *end, struct decimal 
     decimal->exponent += dropped;
 }
 
+/* The usual number: digits, perhaps with a decimal point among them, at most 19, and no exponent. NULL:
+ * another, or none; `decimal` is then undefined. */
+static inline const char *scan_usual(const char *at, struct decimal *decimal)
+{
+    decimal->exponent = 0;
+    decimal->truncated = false;
+    decimal->negative = *at == '-';
+    at += decimal->negative;
+    const uint64_t first = load_digits(at), stop = not_digits(first);
+    const int whole = stop != 0 ? __builtin_ctzll(stop) / 8 : 0;
+    if (whole == 0 || (whole > 1 && (first & 255) == 0)) return NULL;
+    uint64_t digits = value_of_digits(first << (64 - 8 * whole));
+    at += whole;
+    decimal->integer = *at != '.';
+    if (!decimal->integer) {
+        const char *fraction = ++at;
+        at = scan_digits(at, at + 24, &digits);
+        if (at == fraction || at - fraction + whole > 19) return NULL;
+        decimal->exponent = fraction - at;
+    }
+    decimal->digits = digits;
+    return (*at | 32) == 'e' ? NULL : at;
+}
+
 const char *number_scan(const char *at, const char *end, struct decimal *decimal, const char **reason)
 {
-    *decimal = (struct decimal){.integer = true};
     *reason = NULL;
+    if (end - at >= 48) {
+        const char *after = scan_usual(at, decimal);
+        if (after) return after;
+    }
+    *decimal = (struct decimal){.integer = true};
     if (at < end && *at == '-') {
         decimal->negative = true;
         at++;
@@ -231,10 +286,29 @@ static double double_of_bits(uint64_t bits)
     return value;
 }
 
+/* digits * 10^power for the usual powers, of which the first 64 bits nearly always decide. The product is in
+ * [high, high + 2) * 2^64; no result is subnormal. False: they do not. */
+static inline bool multiply_near(uint64_t digits, int power, double *value)
+{
+    const int shift = __builtin_clzll(digits);
+    const uint64_t high = (uint64_t)((u128)(digits << shift) * near_powers[power - NEAR_FIRST][0] >> 64);
+    const int carry = (int)(high >> 63), dropped = 10 + carry;
+    const uint64_t part = high & (((uint64_t)1 << dropped) - 1), half = (uint64_t)1 << (dropped - 1);
+    if (part - (half - 1) <= 1) return false; /* half - 1, half: perhaps a tie */
+    /* the mantissa's top bit adds 1 to the exponent, as does a carry */
+    const uint64_t exponent = (uint64_t)(log2_of_power(power) - shift + 63 + carry + 1022);
+    *value = double_of_bits((exponent << 52) + (high >> dropped) + (part > half));
+    return true;
+}
+
 double number_value(const struct decimal *decimal, const char *literal, size_t length)
 {
     const uint64_t sign = (uint64_t)decimal->negative << 63, infinity = (uint64_t)2047 << 52;
     uint64_t digits = decimal->digits;
+    double near;
+    if (digits != 0 && !decimal->truncated && decimal->exponent >= NEAR_FIRST && decimal->exponent <= 0 &&
+        multiply_near(digits, (int)decimal->exponent, &near))
+        return decimal->negative ? -near : near;
     if (digits <= (uint64_t)1 << 53 && decimal->exponent >= -22 && decimal->exponent <= 22) {
         double value = (double)digits; /* both exact: one rounding */
         value = decimal->exponent < 0 ? value / number_powers[-decimal->exponent]
@@ -254,10 +328,9 @@ double number_value(const struct decimal *decimal, const char *literal, size_t l
     u128 product = (u128)mantissa * (uint64_t)(ten >> 64) + (uint64_t)(low >> 64);
     u128 slack = 2 + (decimal->truncated ? (u128)1 << (64 + shift) : 0);
     int scale = log2_of_power(power) - shift + 63;
-    if (product >> 127) {
-        product >>= 1;
-        scale++;
-    }
+    const int carry = (int)(product >> 127);
+    product >>= carry;
+    scale += carry;
 
     int kept = scale >= -1022 ? 53 : scale + 1075; /* result bits; fewer if subnormal */
     if (scale > 1023) return double_of_bits(sign | infinity);

@@ -46,6 +46,7 @@ int platform_open_write(const char *path);
 int platform_open_temporary(char *path);
 /* Bytes read, 0 at the end, -1. Goes on after a signal. */
 ptrdiff_t platform_read(int file, void *bytes, size_t room);
+bool platform_rewind(int file);                                  /* to its first byte; false: a pipe */
 bool platform_write(int file, const void *bytes, size_t length); /* all of them */
 /* Closes. `sync`: waits for the disk first. */
 bool platform_close(int file, bool sync);
@@ -77,6 +78,10 @@ struct platform_folder *platform_folder_open(const char *path);
 const char *platform_folder_next(struct platform_folder *folder);
 bool platform_folder_info(struct platform_folder *folder, const char *name, struct platform_info *info);
 void platform_folder_close(struct platform_folder *folder);
+
+/* The next `bytes` of the heap come in large pages, as far as they fill them and the system gives them: a
+ * fresh page of 4 KiB costs 1 us, one of 2 MiB 100 us. */
+void platform_enlarge_pages(size_t bytes);
 
 const char *platform_home(void); /* the user's; NULL: unknown */
 #define PLATFORM_CACHES PLATFORM_NAME("/.cache", "/Library/Caches", "/AppData/Local") /* below home */

@@ -13,6 +13,10 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#include <sys/mman.h>
+#endif
 #if defined(__wasi__)
 #include "base/platform_wasi.h"
 #else
@@ -94,6 +98,11 @@ ptrdiff_t platform_read(int file, void *bytes, size_t room)
     do got = read(file, bytes, room);
     while (got < 0 && errno == EINTR);
     return got;
+}
+
+bool platform_rewind(int file)
+{
+    return lseek(file, 0, SEEK_SET) == 0;
 }
 
 bool platform_write(int file, const void *bytes, size_t length)
@@ -324,3 +333,32 @@ bool platform_shows_progress(void)
 {
     return isatty(STDERR_FILENO);
 }
+
+#if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
+#define LARGE_PAGE ((size_t)2 << 20)
+#define HEAP_LEAD ((size_t)160 << 10) /* more than what is left of the heap so far */
+
+/* The heap goes on shortly before a large page, so that malloc's own words do not lie in it: where a small
+ * page was touched, no large one comes. */
+void platform_enlarge_pages(size_t bytes)
+{
+    bytes &= ~(LARGE_PAGE - 1); /* what does not fill a large page is cheaper in small ones */
+    const uintptr_t used = (uintptr_t)sbrk(0),
+                    large = (used + HEAP_LEAD + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+    if (bytes == 0 || bytes > INT_MAX / 2 || sbrk((intptr_t)(large - HEAP_LEAD - used)) != (void *)used)
+        return;
+    /* large pieces too come from the heap, which does not shrink */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, (int)(bytes + HEAP_LEAD));     /* up to the end of a large page, or little more */
+    void *volatile piece = malloc(HEAP_LEAD - 16384); /* volatile: or compilers leave both calls out */
+    free(piece);
+    const uintptr_t end = (uintptr_t)sbrk(0) & ~(LARGE_PAGE - 1);
+    if (end > large) madvise((void *)large, end - large, MADV_HUGEPAGE); /* advice alone */
+}
+#else
+void platform_enlarge_pages(size_t bytes)
+{
+    (void)bytes;
+}
+#endif

@@ -179,6 +179,11 @@ ptrdiff_t platform_read(int file, void *bytes, size_t room)
     return _read(file, bytes, (unsigned)(room < MOST_AT_ONCE ? room : MOST_AT_ONCE));
 }
 
+bool platform_rewind(int file)
+{
+    return _lseeki64(file, 0, SEEK_SET) == 0;
+}
+
 bool platform_write(int file, const void *bytes, size_t length)
 {
     const char *at = bytes;
@@ -342,6 +347,11 @@ void platform_folder_close(struct platform_folder *folder)
 {
     FindClose(folder->handle);
     free(folder);
+}
+
+void platform_enlarge_pages(size_t bytes)
+{
+    (void)bytes;
 }
 
 const char *platform_home(void)

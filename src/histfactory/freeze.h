@@ -9,13 +9,13 @@
 #include "histfactory/histfactory_arrays.h"
 #include "histfactory/histfactory_model.h"
 
-/* Growing tables; `failed` is sticky: check once at the end. */
-struct ints {
+/* `failed` is sticky: check once at the end. */
+struct ints { /* grows */
     uint32_t *at;
     size_t n, capacity;
     bool failed;
 };
-struct reals {
+struct reals { /* made once, aligned: each pack of coefficients lies within a cache line */
     double *at;
     size_t n, capacity;
     bool failed;
@@ -102,6 +102,8 @@ void freeze_push(struct freezer *f, struct ints *table, size_t value);
 /* Append zeros; return their beginning. */
 size_t freeze_extend(struct freezer *f, struct ints *table, size_t count);
 size_t freeze_extend_reals(struct freezer *f, size_t count);
+/* Room for about `ints` more and for exactly `reals`. False: out of memory. */
+bool freeze_reserve(struct freezer *f, size_t ints, size_t reals);
 /* False: out of memory. */
 bool freeze_layout(struct freezer *f);
 /* Without the slab layout. False: out of memory. */

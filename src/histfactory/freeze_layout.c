@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* Room for `more` elements of `size` after n; NULL and `failed`: out of memory. */
-static void *reserve(struct freezer *f, void *at, size_t n, size_t more, size_t size, size_t *capacity,
-                     bool *failed)
+static inline void *reserve(struct freezer *f, void *at, size_t n, size_t more, size_t size, size_t *capacity,
+                            bool *failed)
 {
     if (*failed || n + more <= *capacity) return at;
     const size_t wanted = 2 * (n + more) + 64;
@@ -33,16 +33,23 @@ size_t freeze_extend(struct freezer *f, struct ints *t, size_t count)
 }
 void freeze_push(struct freezer *f, struct ints *t, size_t value)
 {
-    const size_t at = freeze_extend(f, t, 1);
+    t->at = reserve(f, t->at, t->n, 1, sizeof *t->at, &t->capacity, &t->failed);
     if (value > UINT32_MAX) t->failed = true;
-    if (!t->failed) t->at[at] = (uint32_t)value;
+    if (!t->failed) t->at[t->n++] = (uint32_t)value;
+}
+bool freeze_reserve(struct freezer *f, size_t ints, size_t reals)
+{
+    struct ints *t = &f->ints;
+    t->at = reserve(f, t->at, t->n, ints, sizeof *t->at, &t->capacity, &t->failed);
+    f->reals.at = paritas_allocate_aligned(f->context, reals, sizeof *f->reals.at);
+    f->reals.capacity = reals;
+    return f->reals.at && !t->failed;
 }
 size_t freeze_extend_reals(struct freezer *f, size_t count)
 {
     struct reals *t = &f->reals;
     const size_t first = t->n;
-    t->at = reserve(f, t->at, first, count, sizeof *t->at, &t->capacity, &t->failed);
-    t->failed = t->failed || first + count > 0xfffffff0u;
+    t->failed = t->failed || first + count > t->capacity || first + count > 0xfffffff0u;
     if (t->failed) return 0;
     for (size_t i = 0; i < count; i++) t->at[first + i] = 0.0;
     t->n += count;
@@ -229,6 +236,8 @@ struct actions {
     size_t words;
     uint64_t *bits;  /* `words` a parameter */
     uint64_t *block; /* union over the block being filled */
+    /* per parameter: bits; bits that differ from the block's */
+    uint32_t *count, *distance;
 };
 
 static void note_actions(const struct freezer *f, const struct actions *a)
@@ -251,16 +260,35 @@ static uint32_t next_parameter(const struct actions *a, const uint32_t *candidat
 {
     uint32_t best = 0, best_distance = UINT32_MAX;
     for (uint32_t k = 0; k < n; k++) {
-        const uint64_t *bits = a->bits + candidates[k] * a->words;
-        uint32_t distance = 0;
-        for (size_t w = 0; w < a->words; w++)
-            distance += (uint32_t)__builtin_popcountll(opens ? ~bits[w] : bits[w] ^ a->block[w]);
+        const uint32_t p = candidates[k], distance = opens ? UINT32_MAX - 1 - a->count[p] : a->distance[p];
         if (distance < best_distance) {
             best_distance = distance;
             best = k;
         }
     }
     return best;
+}
+
+/* Parameter p joins the block. Candidates' distances change by its new bits alone; most have none. */
+static void join_block(const struct actions *a, uint32_t p, const uint32_t *candidates, uint32_t n,
+                       bool opens)
+{
+    if (opens) {
+        memset(a->block, 0, a->words * sizeof *a->block);
+        for (uint32_t k = 0; k < n; k++) a->distance[candidates[k]] = a->count[candidates[k]];
+    }
+    for (size_t w = 0; w < a->words; w++) {
+        const uint64_t fresh = a->bits[p * a->words + w] & ~a->block[w];
+        if (fresh == 0) continue;
+        const uint32_t all = (uint32_t)__builtin_popcountll(fresh);
+        a->block[w] |= fresh;
+        for (uint32_t k = 0; k < n; k++) {
+            const uint64_t shared = a->bits[candidates[k] * a->words + w] & fresh;
+            a->distance[candidates[k]] += all - 2 * (shared == fresh ? all
+                                                     : shared == 0 ? 0
+                                                                   : (uint32_t)__builtin_popcountll(shared));
+        }
+    }
 }
 
 static bool order_dense(struct freezer *f)
@@ -270,9 +298,14 @@ static bool order_dense(struct freezer *f)
     uint32_t *candidates = arena_array(&f->arena, n, sizeof *candidates);
     a.bits = arena_array(&f->arena, n * a.words, sizeof *a.bits);
     a.block = arena_array(&f->arena, a.words, sizeof *a.block);
+    a.count = arena_array(&f->arena, n, sizeof *a.count);
+    a.distance = arena_array(&f->arena, n, sizeof *a.distance);
     f->dense_of = arena_array(&f->arena, n, sizeof *f->dense_of);
-    if (!candidates || !a.bits || !a.block || !f->dense_of) return false;
+    if (!candidates || !a.bits || !a.block || !a.count || !a.distance || !f->dense_of) return false;
     note_actions(f, &a);
+    for (uint32_t p = 0; p < n; p++)
+        for (size_t w = 0; w < a.words; w++)
+            a.count[p] += (uint32_t)__builtin_popcountll(a.bits[p * a.words + w]);
     uint32_t left = 0, used = 0;
     for (uint32_t p = 0; p < n; p++) {
         f->dense_of[p] = NONE;
@@ -281,10 +314,9 @@ static bool order_dense(struct freezer *f)
     for (; left > 0; left--) {
         const bool opens = used % 8 == 0;
         const uint32_t best = next_parameter(&a, candidates, left, opens), p = candidates[best];
-        if (opens) memset(a.block, 0, a.words * sizeof *a.block);
-        for (size_t w = 0; w < a.words; w++) a.block[w] |= a.bits[p * a.words + w];
         f->dense_of[p] = used++;
         memmove(candidates + best, candidates + best + 1, (left - best - 1) * sizeof *candidates);
+        join_block(&a, p, candidates, left - 1, opens);
     }
     f->n.dense = used ? ROUND8(used) : 8;
     return true;

@@ -96,6 +96,18 @@ static void write_header(struct freezer *f)
     HEADER(f, HF_HAS_AFFINE) = n->affine != 0;
 }
 
+/* Numbers of histosys entries, behind the arrays. */
+static size_t count_shifts(const struct freezer *f)
+{
+    size_t count = 0;
+    for (size_t c = 0; c < f->n.channels; c++) {
+        const hf_channel_record *record = &f->channels[c].record;
+        for (uint32_t u = record->first_unit; u < record->first_unit + record->units; u++)
+            count += (size_t)record->panels * f->units[u].record.histosys_count * 16;
+    }
+    return count;
+}
+
 static bool make_tables(struct freezer *f)
 {
     const struct hf_counts *n = &f->n;
@@ -107,6 +119,11 @@ static bool make_tables(struct freezer *f)
 #define COUNT_ARRAY(name, count) {HF_R_##name, count},
     tables[] = {HF_INT_TABLES(COUNT_TABLE)},
     arrays[] = {HF_REAL_ARRAYS(COUNT_ARRAY)};
+    size_t n_ints = HF_HEADER, n_reals = 0;
+    for (size_t k = 0; k < COUNT_OF(tables); k++) n_ints += tables[k].count;
+    for (size_t k = 0; k < COUNT_OF(arrays); k++) n_reals += arrays[k].count;
+    /* lists of rows are about three times as long as the tables before them */
+    if (!freeze_reserve(f, 4 * n_ints, n_reals + count_shifts(f))) return false;
     freeze_extend(f, &f->ints, HF_HEADER);
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
         const size_t at = freeze_extend(f, &f->ints, tables[k].count);
@@ -501,10 +518,13 @@ static bool write_tile(struct freezer *f, const struct work *works, const uint32
     size_t first_order = 0, second_order = 0;
     for (size_t k = 0; k < n; k++) {
         const struct work *work = &works[order[k]];
-        for (uint32_t i = 0; i < work->rows; i++, first_order++) {
-            freeze_push(f, &f->ints, scaled + work->left + 8 * i);
-            freeze_push(f, &f->ints, kept + work->right + 8 * i);
+        const size_t at = freeze_extend(f, &f->ints, 2 * (size_t)work->rows);
+        if (f->ints.failed) return false;
+        for (uint32_t i = 0; i < work->rows; i++) {
+            f->ints.at[at + 2 * i] = (uint32_t)(scaled + work->left + 8 * i);
+            f->ints.at[at + 2 * i + 1] = (uint32_t)(kept + work->right + 8 * i);
         }
+        first_order += work->rows;
     }
     for (size_t k = 0; k < n; k++) {
         const struct work *work = &works[order[k]];

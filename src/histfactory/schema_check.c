@@ -62,14 +62,19 @@ static const struct {
               [HF_OBJECT] = {"an object", JSON_OBJECT},
               [HF_FILLED_ARRAY] = {"an array", JSON_ARRAY}};
 
+static inline bool has_shape(const struct json *node, int shape)
+{
+    if (shape == HF_ANY || (shape == HF_BOOLEAN && node->type == JSON_FALSE)) return true;
+    return node->type == shapes[shape].type && (shape != HF_FILLED_ARRAY || node->count != 0);
+}
+
 paritas_status hf_expect(const struct hf_place *place, const struct json *node, int shape)
 {
-    if (shape == HF_ANY || (shape == HF_BOOLEAN && node->type == JSON_FALSE)) return PARITAS_OK;
+    if (has_shape(node, shape)) return PARITAS_OK;
     char found[64];
     if (node->type != shapes[shape].type)
         return hf_refuse(place, "must be %s, found %s", shapes[shape].phrase, hf_describe(node, found));
-    if (shape == HF_FILLED_ARRAY && node->count == 0) return hf_refuse(place, "must not be empty");
-    return PARITAS_OK;
+    return hf_refuse(place, "must not be empty");
 }
 
 paritas_status hf_fields(const struct hf_place *place, const struct json *object, bool open,
@@ -88,9 +93,11 @@ paritas_status hf_fields(const struct hf_place *place, const struct json *object
     for (size_t i = 0; i < n; i++)
         if (!*fields[i].node && !(fields[i].shape & HF_OPTIONAL))
             return hf_refuse(HF_MEMBER(place, fields[i].key), "is missing");
-    for (size_t i = 0; i < n; i++)
-        if (*fields[i].node)
-            TRY(hf_expect(HF_MEMBER(place, fields[i].key), *fields[i].node, fields[i].shape & ~HF_OPTIONAL));
+    for (size_t i = 0; i < n; i++) {
+        const struct json *node = *fields[i].node;
+        const int shape = fields[i].shape & ~HF_OPTIONAL;
+        if (node && !has_shape(node, shape)) return hf_expect(HF_MEMBER(place, fields[i].key), node, shape);
+    }
     return PARITAS_OK;
 }
 
@@ -105,7 +112,9 @@ paritas_status hf_each(const struct hf_place *up, const char *key, const struct 
                        void *user)
 {
     struct hf_place at = {up->source, up, key, 0};
-    for (const struct json *item = array->first; item; item = item->next, at.index++)
+    struct json_walk walk;
+    for (const struct json *item = json_walk_first(&walk, array); item;
+         item = json_walk_next(&walk), at.index++)
         TRY(check(user, &at, item));
     return PARITAS_OK;
 }

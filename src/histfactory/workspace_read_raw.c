@@ -38,6 +38,12 @@ static paritas_status read_numbers(struct hf_raw *raw, const struct hf_place *pl
     if (!copy) return paritas_fail_memory(raw->source.context);
     *numbers = copy;
     *n = 0;
+    const double *packed = json_numbers(node);
+    if (packed) {
+        memcpy(copy, packed, (size_t)node->count * sizeof *copy);
+        *n = node->count;
+        return PARITAS_OK;
+    }
     for (const struct json *item = node->first; item; item = item->next) {
         if (item->type != JSON_NUMBER) return hf_expect(HF_MEMBER_AT(place, "", *n), item, HF_NUMBER);
         copy[(*n)++] = item->number;
@@ -228,7 +234,8 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
     double *bounds = arena_array(raw->keep, node->count, 2 * sizeof *bounds);
     if (!bounds) return paritas_fail_memory(raw->source.context);
     *list = (struct hf_list){bounds, 0};
-    for (const struct json *item = node->first; item; item = item->next) {
+    struct json_walk walk, pair;
+    for (const struct json *item = json_walk_first(&walk, node); item; item = json_walk_next(&walk)) {
         char found[64];
         const struct hf_place *at = HF_MEMBER_AT(place, "bounds", list->n);
         list->n++;
@@ -236,10 +243,11 @@ static paritas_status read_bounds(struct hf_raw *raw, const struct hf_place *pla
             return hf_refuse(at, "must be a pair [lower, upper], found %s", hf_describe(item, found));
         if (item->count != 2)
             return hf_refuse(at, "must be a pair [lower, upper], found an array of %u", item->count);
-        TRY(hf_expect(HF_MEMBER_AT(at, "", 0), item->first, HF_NUMBER));
-        TRY(hf_expect(HF_MEMBER_AT(at, "", 1), item->last, HF_NUMBER));
-        *bounds++ = item->first->number;
-        *bounds++ = item->last->number;
+        uint32_t k = 0;
+        for (const struct json *bound = json_walk_first(&pair, item); bound; bound = json_walk_next(&pair)) {
+            TRY(hf_expect(HF_MEMBER_AT(at, "", k++), bound, HF_NUMBER));
+            *bounds++ = bound->number;
+        }
     }
     return PARITAS_OK;
 }
@@ -310,7 +318,8 @@ static paritas_status read_pois(struct hf_raw *raw, const struct hf_place *at, c
 {
     measurement->pois = arena_array(raw->scratch, list->count, sizeof *measurement->pois);
     if (!measurement->pois) return paritas_fail_memory(raw->source.context);
-    for (const struct json *item = list->first; item; item = item->next) {
+    struct json_walk walk;
+    for (const struct json *item = json_walk_first(&walk, list); item; item = json_walk_next(&walk)) {
         const uint32_t k = measurement->n_pois;
         const struct hf_place *place = HF_MEMBER_AT(at, "pois", k);
         TRY(hf_expect(place, item, HF_STRING));

@@ -7,23 +7,17 @@
 
 #include "infer/probability.h"
 
+#include "base/processor.h"
+
 #include <math.h>
 
-double normal_cdf(double x)
-{
-    return m_normal_cdf(x);
-}
+HOST_FUNCTION(normal_cdf, m_normal_cdf)
+HOST_FUNCTION(normal_log_cdf, m_log_normal_cdf)
+HOST_FUNCTION(normal_quantile, m_normal_quantile)
+
 double normal_density(double x)
 {
     return 0.39894228040143267794 * m_exp(-0.5 * x * x);
-}
-double normal_log_cdf(double x)
-{
-    return m_log_normal_cdf(x);
-}
-double normal_quantile(double p)
-{
-    return m_normal_quantile(p);
 }
 
 #define TERMS_MAX 100000

@@ -3,15 +3,14 @@
  * small ones side by side. */
 #include "device/device.h"
 #include "device/device_precision.h"
+#include "base/processor.h"
 #include "variants.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#elif defined(__wasm_relaxed_simd__)
+#if defined(__wasm_relaxed_simd__)
 #include <wasm_simd128.h>
 #endif
 
@@ -56,25 +55,6 @@ struct cpu_model {
     const void *reals;
 };
 
-#if defined(__x86_64__)
-/* x86-64-v3 (level 3), v4 (level 4), operating system included. */
-static int x86_level(void)
-{
-    unsigned a, b, c, d;
-    if (!__get_cpuid(1, &a, &b, &c, &d)) return 1;
-    const unsigned need1 = bit_FMA | bit_AVX | bit_OSXSAVE | bit_MOVBE | bit_F16C | bit_SSE4_2 | bit_POPCNT;
-    if ((c & need1) != need1) return 1;
-    unsigned low, high;
-    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    if ((low & 6) != 6) return 1;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 1;
-    const unsigned need7 = bit_AVX2 | bit_BMI | bit_BMI2;
-    if ((b & need7) != need7) return 1;
-    const unsigned avx512 = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512CD | bit_AVX512VL;
-    return (b & avx512) == avx512 && (low & 0xe6) == 0xe6 ? 4 : 3;
-}
-#endif
-
 #if defined(__wasm_relaxed_simd__)
 /* An engine rounds relaxed_madd once or twice, always the same way. (1 + e)(1 - e) - 1 is -e^2 or 0. */
 static int madd_is_fused(void)
@@ -93,8 +73,8 @@ static int isa_runs(const char *isa)
 {
     if (!strcmp(isa, "portable")) return 1;
 #if defined(__x86_64__)
-    if (!strcmp(isa, "scalar") || !strcmp(isa, "avx2")) return x86_level() >= 3;
-    if (!strcmp(isa, "avx512")) return x86_level() >= 4;
+    if (!strcmp(isa, "scalar") || !strcmp(isa, "avx2")) return processor_level() >= 3;
+    if (!strcmp(isa, "avx512")) return processor_level() >= 4;
     return 0;
 #elif defined(__wasm__)
 #if defined(__wasm_relaxed_simd__)

@@ -1,0 +1,40 @@
+/* processor.c: what this processor can do. */
+#include "base/processor.h"
+
+#include <stdatomic.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+
+/* Operating system included. */
+static int ask(void)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d)) return 1;
+    const unsigned need1 = bit_FMA | bit_AVX | bit_OSXSAVE | bit_MOVBE | bit_F16C | bit_SSE4_2 | bit_POPCNT;
+    if ((c & need1) != need1) return 1;
+    unsigned low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    if ((low & 6) != 6) return 1;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 1;
+    const unsigned need7 = bit_AVX2 | bit_BMI | bit_BMI2;
+    if ((b & need7) != need7) return 1;
+    const unsigned avx512 = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512CD | bit_AVX512VL;
+    return (b & avx512) == avx512 && (low & 0xe6) == 0xe6 ? 4 : 3;
+}
+
+int processor_level(void)
+{
+    static atomic_int known; /* asking takes 40 us in a virtual machine */
+    int level = atomic_load_explicit(&known, memory_order_relaxed);
+    if (level == 0) {
+        level = ask();
+        atomic_store_explicit(&known, level, memory_order_relaxed);
+    }
+    return level;
+}
+#else
+int processor_level(void)
+{
+    return 0;
+}
+#endif
