@@ -14,9 +14,7 @@
 struct patch_outcome {
     paritas_status status;
     bool not_converged, wrong_usage;
-    void *result;
-    char device[32];  /* if status is OK */
-    char error[1024]; /* else */
+    struct text answer; /* a JSON line, or a row's cells; after a failure its message */
 };
 
 /* Shared, read only. A worker owns the outcomes whose numbers it drew. */
@@ -24,6 +22,7 @@ struct patch_run {
     const struct analysis *analysis;
     struct session *first; /* the command's; a lone worker uses its context */
     struct patches patches;
+    char headers[256], formats[64]; /* of the table */
     struct patch_outcome *outcomes; /* one a patch */
     atomic_size_t next;
     /* The last patches, of which one may take long, get the threads of workers that are done. */
@@ -47,14 +46,50 @@ paritas_status patch_load(struct session *session, const struct patches *patches
     return require_poi(session);
 }
 
+static void open_line(struct writer *w, struct text *text, const struct patch *patch)
+{
+    writer_open(w, text, true);
+    write_object(w, NULL, false);
+    write_string(w, "name", patch->name);
+    write_tree(w, "values", patch->values);
+}
+
+static void write_line(const struct patch_run *run, const struct patch *patch, const char *device,
+                       const void *result, struct text *line)
+{
+    struct writer w;
+    open_line(&w, line, patch);
+    run->analysis->write_keys(run->first, &w, result);
+    write_members(&w, "device:s precision:s polish:s", device, paritas_precision_name(run->first->context),
+                  paritas_polish_name(run->first->context));
+    write_close(&w);
+}
+
+/* The cells of a table with empty headers. */
+static void write_cells(const struct patch_run *run, const struct patch *patch, const void *result,
+                        struct text *cells)
+{
+    struct table table;
+    table_open(&table, cells, "", run->formats);
+    table_text(&table, patch->name);
+    run->analysis->write_cells(&table, result);
+    *cells = table.cells;
+}
+
+/* Results are large, those of limits 80 kB: they become text at once. */
 static paritas_status run_one(struct session *session, const struct patch_run *run, const struct patch *patch,
                               struct patch_outcome *outcome)
 {
     TRY(patch_load(session, &run->patches, patch));
-    TRY(run->analysis->analyse(session, outcome->result));
+    void *result = elements(session, 1, run->analysis->result_size);
+    TRY(allocated(session));
+    TRY(run->analysis->analyse(session, result));
     outcome->not_converged = session->not_converged;
-    snprintf(outcome->device, sizeof outcome->device, "%s", paritas_device_name(session->context));
-    return PARITAS_OK;
+    if (session->json)
+        write_line(run, patch, paritas_device_name(session->context), result, &outcome->answer);
+    else
+        write_cells(run, patch, result, &outcome->answer);
+    return outcome->answer.failed ? paritas_fail_memory(session->context) : PARITAS_OK;
 }
 
 /* Without a context only this patch fails. */
@@ -89,8 +124,10 @@ static void *work(void *argument)
         const bool opened =
             session.context || (outcome->status = open_worker(&session, worker)) == PARITAS_OK;
         if (opened) outcome->status = run_one(&session, run, &run->patches.items[i], outcome);
-        if (outcome->status != PARITAS_OK)
-            snprintf(outcome->error, sizeof outcome->error, "%s", name_options(session.context->message));
+        if (outcome->status != PARITAS_OK) {
+            text_free(&outcome->answer);
+            text_format(&outcome->answer, "%s", name_options(session.context->message));
+        }
         outcome->wrong_usage = session.wrong_usage;
         if (opened)
             session_clear(&session);
@@ -167,22 +204,23 @@ void patches_close(struct patches *patches)
     paritas_workspace_free(patches->patchset);
 }
 
+static const char *message_of(const struct patch_outcome *outcome)
+{
+    return outcome->answer.failed ? paritas_status_message(PARITAS_OUT_OF_MEMORY) : outcome->answer.bytes;
+}
+
 static void write_lines(struct session *session, const struct patch_run *run)
 {
     struct writer w;
     for (size_t i = 0; i < run->patches.n; i++) {
-        const struct patch_outcome *outcome = &run->outcomes[i];
-        writer_open(&w, &session->out, true);
-        write_object(&w, NULL, false);
-        write_string(&w, "name", run->patches.items[i].name);
-        write_tree(&w, "values", run->patches.items[i].values);
+        struct patch_outcome *outcome = &run->outcomes[i];
         if (outcome->status == PARITAS_OK) {
-            run->analysis->write_keys(session, &w, outcome->result);
-            write_members(&w, "device:s precision:s polish:s", outcome->device,
-                          paritas_precision_name(session->context), paritas_polish_name(session->context));
-        } else {
-            write_string(&w, "error", outcome->error);
+            text_append(&session->out, outcome->answer.bytes, outcome->answer.length);
+            text_free(&outcome->answer);
+            continue;
         }
+        open_line(&w, &session->out, &run->patches.items[i]);
+        write_string(&w, "error", message_of(outcome));
         write_close(&w);
     }
 }
@@ -190,44 +228,56 @@ static void write_lines(struct session *session, const struct patch_run *run)
 static void write_rows(struct session *session, const struct patch_run *run)
 {
     struct table table;
-    char headers[256], formats[64];
-    const char *quantity = run->analysis->quantity ? run->analysis->quantity(session) : "";
-    snprintf(headers, sizeof headers, "patch|%s%s%s", quantity, quantity[0] != '\0' ? " " : "",
-             run->analysis->headers);
-    snprintf(formats, sizeof formats, "l%s", run->analysis->formats);
-    table_open(&table, &session->out, headers, formats);
+    table_open(&table, &session->out, run->headers, run->formats);
     for (size_t i = 0; i < run->patches.n; i++) {
         const struct patch_outcome *outcome = &run->outcomes[i];
-        table_text(&table, run->patches.items[i].name);
         if (outcome->status == PARITAS_OK) {
-            run->analysis->write_cells(&table, outcome->result);
+            const char *cell = outcome->answer.bytes + table.columns; /* behind the headers' end bytes */
+            for (size_t k = 0; k < table.columns; k++, cell += strlen(cell) + 1) table_text(&table, cell);
             continue;
         }
+        table_text(&table, run->patches.items[i].name);
         for (size_t k = 2; k < table.columns; k++) table_text(&table, "-");
         table_text(&table, "failed");
     }
     table_close(&table);
     for (size_t i = 0; i < run->patches.n; i++)
         if (run->outcomes[i].status != PARITAS_OK)
-            text_format(&session->out, "%s: %s\n", run->patches.items[i].name, run->outcomes[i].error);
+            text_format(&session->out, "%s: %s\n", run->patches.items[i].name, message_of(&run->outcomes[i]));
+}
+
+static paritas_status open_run(struct session *session, struct patch_run *run)
+{
+    const struct analysis *analysis = run->analysis;
+    const char *quantity = analysis->quantity ? analysis->quantity(session) : "";
+    snprintf(run->headers, sizeof run->headers, "patch|%s%s%s", quantity, quantity[0] != '\0' ? " " : "",
+             analysis->headers);
+    snprintf(run->formats, sizeof run->formats, "l%s", analysis->formats);
+    TRY(patches_open(session, &run->patches));
+    struct patch_outcome *outcomes = elements(session, run->patches.n, sizeof *outcomes);
+    TRY(allocated(session));
+    for (size_t i = 0; i < run->patches.n; i++) text_open(&outcomes[i].answer, &session->context->allocator);
+    run->outcomes = outcomes;
+    atomic_init(&run->next, 0);
+    return PARITAS_OK;
+}
+
+static void close_run(struct patch_run *run)
+{
+    for (size_t i = 0; run->outcomes && i < run->patches.n; i++) text_free(&run->outcomes[i].answer);
+    patches_close(&run->patches);
 }
 
 static paritas_status run_all(struct session *session, struct patch_run *run)
 {
     struct patch_worker workers[WORKERS_MAX];
     memset(workers, 0, sizeof workers);
-    TRY(patches_open(session, &run->patches));
-    run->outcomes = elements(session, run->patches.n, sizeof *run->outcomes);
-    TRY(allocated(session));
-    for (size_t i = 0; i < run->patches.n; i++)
-        run->outcomes[i].result = elements(session, 1, run->analysis->result_size);
-    TRY(allocated(session));
-    atomic_init(&run->next, 0);
+    TRY(open_run(session, run));
     const size_t n_workers = worker_count(session, run->patches.n);
     if (n_workers > 0) run_workers(run, n_workers, workers);
     size_t n_failed = 0;
     for (size_t i = 0; i < run->patches.n; i++) {
-        if (run->outcomes[i].wrong_usage) return usage_failure(session, "%s", run->outcomes[i].error);
+        if (run->outcomes[i].wrong_usage) return usage_failure(session, "%s", message_of(&run->outcomes[i]));
         n_failed += run->outcomes[i].status != PARITAS_OK;
         session->not_converged = session->not_converged || run->outcomes[i].not_converged;
     }
@@ -245,6 +295,6 @@ paritas_status run_patches(struct session *session, const struct analysis *analy
 {
     struct patch_run run = {.analysis = analysis, .first = session};
     const paritas_status status = run_all(session, &run);
-    patches_close(&run.patches);
+    close_run(&run);
     return status;
 }
