@@ -5,9 +5,9 @@
  * Questions of a workspace: nll, gradient, hessian (N points), fits (N fluctuated data sets), toys (N, half
  * of them at each hypothesis, each drawn and fitted twice). Without one: losscones (N sweeps), and peak.
  * For each N the CPU, the device and `auto` take turns in one process, about S seconds each. One that would
- * need ten times as long is left out. `auto` is asked once it may open an accelerator, and has tried it.
- * Peaks are measured by fma chains and by adding to memory, in kernels of this program.
- * Prints one JSON document. */
+ * need ten times as long (the device: thirty times) is left out. `auto` is timed once it has tried the
+ * accelerator. Peaks are measured by fma chains and by adding to memory, in kernels of this program. Prints
+ * one JSON document. */
 #define _POSIX_C_SOURCE 200809L
 #define PARITAS_F64 1
 #define PARITAS_LANES 1
@@ -192,13 +192,28 @@ static paritas_status open_auto(struct bench *b)
     return status;
 }
 
+/* Seconds that a run will need, by the size before. */
+static double foreseen(const struct bench *b, enum side side, size_t n)
+{
+    return (double)n * b->per_job[side];
+}
+
 /* Which sides fit into the time. */
 static void choose_sides(const struct bench *b, size_t n, int asked[SIDES])
 {
-    const double most = 10.0 * b->seconds;
-    for (int side = CPU; side <= DEVICE; side++) asked[side] = (double)n * b->per_job[side] <= most;
-    asked[AUTO] =
-        asked[CPU] && asked[DEVICE] && (double)n * (b->per_job[CPU] + 2.0 * b->per_job[DEVICE]) <= 2.0 * most;
+    const double cpu = foreseen(b, CPU, n), device = foreseen(b, DEVICE, n);
+    asked[CPU] = cpu <= 10.0 * b->seconds;
+    asked[DEVICE] = device <= 30.0 * b->seconds;
+    asked[AUTO] = asked[CPU] && cpu + 2.0 * device <= 20.0 * b->seconds;
+}
+
+/* Runs a side before it is timed: kernels are compiled, memory is allocated, `auto` has decided. */
+static paritas_status warm_up(struct bench *b, enum side side, size_t n)
+{
+    paritas_status status = PARITAS_OK;
+    const int turns = side == AUTO ? WARM_TURNS_OF_AUTO : foreseen(b, side, n) <= b->seconds;
+    for (int k = 0; k < turns && !status; k++) status = run(b, b->contexts[side], n, b->answers[side]);
+    return status;
 }
 
 /* Launches on the accelerator of a context so far. */
@@ -213,8 +228,7 @@ static paritas_status measure_size(struct bench *b, size_t n, const int asked[SI
 {
     paritas_status status = PARITAS_OK;
     for (int side = 0; side < SIDES && !status; side++)
-        for (int k = 0; k < (side == AUTO ? WARM_TURNS_OF_AUTO : 1) && asked[side] && !status; k++)
-            status = run(b, b->contexts[side], n, b->answers[side]);
+        if (asked[side]) status = warm_up(b, (enum side)side, n);
     const double begin = now();
     for (size_t turn = 0; turn < TURNS && !status; turn++) {
         const double spent = now() - begin;
@@ -271,8 +285,7 @@ static paritas_status measure(struct bench *b, size_t n, int first)
     return status;
 }
 
-/* Operations of a job on the device, and the bytes that pass at least: tables once, the slab there and back.
- */
+/* Operations of a job, and the bytes that pass at least: tables once, the slab there and back. */
 static void print_work(const struct bench *b)
 {
     if (!b->model || is(b, "toys")) return;

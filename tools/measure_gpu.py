@@ -257,7 +257,7 @@ class Plan:
             name,
             command,
             needs=self.missing("bench", "device"),
-            good=lambda answer: all(size.get("same_bits", True) for size in answer.get("sizes", [])),
+            good=has_the_cpus_bits,
             seconds=300.0 + 60.0 * sizes * self.options.seconds,  # the first call compiles
         )
 
@@ -280,6 +280,10 @@ class Plan:
 
 
 PARTS = ("machine", "parity", "shares", "rates", "kernels", "tests", "sanitizer", "counters")
+
+
+def has_the_cpus_bits(answer):
+    return all(size.get("same_bits", True) for size in answer.get("sizes", []))
 
 
 def architecture_of(description):

@@ -252,3 +252,33 @@ def test_the_crossover_is_where_the_device_stays_ahead():
 def test_numbers_have_three_digits():
     shown = {1234567: "1,230,000", 999.6: "1,000", 12.345: "12.3", 0.01234: "0.0123", 3e-7: "3.0e-07", 0: "0"}
     assert {number: gpu_tables.digits(number) for number in shown} == shown
+
+
+def test_what_was_asked_is_shown_beside_what_was_measured(tmp_path):
+    folder = tmp_path / "cuda_0"
+    folder.mkdir()
+    sizes = [
+        {"jobs": 1000, "cpu": [0.4, 0.5, 0.6], "device": [0.3, 0.01, 0.02], "launches": 1},
+        {"jobs": 1000000, "cpu": [], "device": [4.0], "launches": 9},
+    ]
+    answer = {"precision": 64, "sizes": sizes, "description": "A card", "cpu": "a CPU", "device": "cuda:0"}
+    record = {"part": "rates", "name": "toys tHu_FCNC f64", "status": "done", "answer": answer, "key": "now"}
+    old = dict(record, name="toys other f64", key="before")
+    (folder / "old.json").write_text(json.dumps(old))
+    os.utime(folder / "old.json", (1, 1))
+    (folder / "new.json").write_text(json.dumps(record))
+    lines = gpu_tables.of_folder(tmp_path)
+    assert lines[0] == "## A card"
+    assert "| 1,000 toys of tHu_FCNC, f64 | 0.02 s | 0.02 s |" in lines
+    assert "| 1,000,000 toys of tHu_FCNC, f64 | 5 s | 4 s |" in lines
+    assert "| tHu_FCNC | f64 | 1,000 | 50,000 | 2,000 | 30 | - | - |" in lines
+    assert not any("other" in line for line in lines)  # of another program
+
+
+def test_other_bits_are_a_failure():
+    def status(same):
+        answer = json.dumps({"sizes": [{"same_bits": True}, {"same_bits": same}]})
+        step = measure_gpu.Step("part", "name", ["echo", answer], good=measure_gpu.has_the_cpus_bits)
+        return measure_gpu.perform(step, 9.0)["status"]
+
+    assert (status(True), status(False)) == ("done", "failed")
