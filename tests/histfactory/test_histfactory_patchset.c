@@ -57,6 +57,26 @@ TEST(patches_are_counted_named_and_applied)
     assert_int_equal(ledger.live, 0);
 }
 
+TEST(a_set_is_checked_once_and_a_wrong_one_every_time)
+{
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct paritas_workspace *set = parse(&context, set_text),
+                             *wrong = parse(&context, swapped(set_text, "\"b\"", "\"a\""));
+    size_t count;
+    const char *name;
+    assert_int_equal(paritas_patchset_count(&context, set, &count), PARITAS_OK);
+    const long requests = ledger.requests;
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(paritas_patchset_name(&context, set, i, &name), PARITAS_OK);
+    assert_int_equal(ledger.requests, requests); /* a check enters all names into a table */
+    for (int k = 0; k < 2; k++)
+        assert_int_equal(paritas_patchset_count(&context, wrong, &count), PARITAS_INVALID_INPUT);
+    paritas_workspace_free(set);
+    paritas_workspace_free(wrong);
+    assert_int_equal(ledger.live, 0);
+}
+
 TEST(a_patch_set_of_another_workspace_is_refused_with_both_digests)
 {
     struct ledger ledger;
@@ -270,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patches_are_counted_named_and_applied),
+        cmocka_unit_test(a_set_is_checked_once_and_a_wrong_one_every_time),
         cmocka_unit_test(a_patch_set_of_another_workspace_is_refused_with_both_digests),
         cmocka_unit_test(a_patch_that_does_not_fit_is_named_with_its_place),
         cmocka_unit_test(what_is_no_patch_set_is_refused_with_its_place),
