@@ -28,7 +28,7 @@ import time
 from dataclasses import dataclass, field
 
 import gpu_tables
-from gpu_kernels import find_tool
+from gpu_kernels import embedded, find_tool
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EXAMPLES = os.path.join(ROOT, "examples")
@@ -38,13 +38,6 @@ PRECISIONS = (64, 32)
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 FOUND = 9  # the exit code of a sanitizer that found something
 TAIL = 40  # lines that are kept of a failed step's output
-FAMILIES = {  # of kernels, by their names
-    "histfactory": "^hf_",
-    "losscone": "^losscone_(?!medium_|wide_)",
-    "kappa": "^kappa_",
-    "losscone medium": "^losscone_medium_",
-    "losscone wide": "^losscone_wide_",
-}
 # of ncu: names that gpu_tables shows
 COUNTERS = {
     "sm__warps_active.avg.pct_of_peak_sustained_active": "warps",
@@ -170,15 +163,22 @@ class Plan:
                     yield self.bench_step("shares", f"{question} {analysis.name} f{precision}", command)
 
     def kernels(self):
-        """Registers and spills of the embedded kernels; those of loaded ones come with the other parts."""
+        """Registers and spills of the embedded kernels, the shortest entry first: the longest take minutes.
+        Those of loaded kernels come with the other parts."""
         architecture = self.options.architecture or architecture_of(self.device_description())
-        tool = None if find_tool("ptxas") else "ptxas is not installed"
+        texts = embedded(self.program)
+        entries = sorted(
+            {entry for entry, _ in texts}, key=lambda e: max(len(texts.get((e, p), "")) for p in PRECISIONS)
+        )
+        lacks = None if find_tool("ptxas") else "ptxas is not installed"
+        if not entries:
+            lacks = "the program has no embedded kernels"
         if not architecture:
-            tool = "this device has no architecture of NVIDIA's; --architecture names one"
+            lacks = "this device has no architecture of NVIDIA's; --architecture names one"
         command = [sys.executable, os.path.join(ROOT, "tools", "gpu_kernels.py"), self.program]
-        command += ["--architecture", architecture or "none", "--match"]
-        for family, entries in FAMILIES.items():
-            yield Step("kernels", family, [*command, entries], needs=tool)
+        for entry in entries or ["all"]:
+            words = ["--architecture", architecture or "none", "--match", f"^{entry}$"]
+            yield Step("kernels", entry, [*command, *words], needs=lacks)
 
     def tests(self):
         runner = [sys.executable, os.path.join(ROOT, "tests", "run"), "--build", self.build, "--only"]
@@ -279,7 +279,7 @@ class Plan:
         return digest.hexdigest()
 
 
-PARTS = ("machine", "parity", "shares", "rates", "kernels", "tests", "sanitizer", "counters")
+PARTS = ("machine", "parity", "rates", "shares", "tests", "sanitizer", "counters", "kernels")
 
 
 def has_the_cpus_bits(answer):
