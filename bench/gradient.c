@@ -118,6 +118,8 @@ static paritas_status run(struct bench *b, const char *path, int n_samples, char
     b->by_row = array(ROWS * PARITAS_QUANTITY_OUTPUTS * b->row, sizeof(double));
     b->by_at = array(ROWS * b->at, sizeof(double));
     status = fill_rows(b);
+    paritas_shared_fits *shared = NULL;
+    if (status == PARITAS_OK) status = paritas_shared_fits_create(b->context, b->model, NULL, &shared);
     printf("%s: %zu parameters, %zu numbers a row, %zu of them of templates\n", path, b->at, b->row,
            paritas_model_template_count(b->model));
     for (size_t k = 0; k < sizeof cases / sizeof cases[0] && status == PARITAS_OK; k++) {
@@ -130,12 +132,16 @@ static paritas_status run(struct bench *b, const char *path, int n_samples, char
         }
         printf("%-14s value %9.1f us   with gradient %9.1f us   of %d rows, each %9.1f us", cases[k].name,
                1e6 * value, 1e6 * one, ROWS, 1e6 * many);
-        b->options.shared = cases[k].quantity == PARITAS_QUANTITY_Q;
-        if (b->options.shared) printf("   shared %9.1f us", 1e6 * measure(b, ROWS, 1));
-        b->options.shared = 0;
+        if (cases[k].quantity == PARITAS_QUANTITY_Q) {
+            b->options.shared = shared;
+            printf("   shared: alone %9.1f us", 1e6 * measure(b, 1, 1));
+            printf("   each %9.1f us", 1e6 * measure(b, ROWS, 1));
+            b->options.shared = NULL;
+        }
         printf("\n");
         fflush(stdout);
     }
+    paritas_shared_fits_free(shared);
     free(b->by_at);
     free(b->by_row);
     free(b->values);

@@ -53,6 +53,14 @@ typedef enum paritas_quantity { PARITAS_QUANTITY_LIST(PARITAS_ENUMERATOR) } pari
 
 /* ---- gradients ---------------------------------------------------------------------------------- */
 
+/* The fit to a job's own data (NULL: the workspace's) and its curvature, which the fits of many rows share.
+ * Immutable: threads may share it. `model` must outlive it. Rows are fitted on their own if this fit does not
+ * converge, its curvature is not positive, or the model has kinks. */
+typedef struct paritas_shared_fits paritas_shared_fits;
+PARITAS_API paritas_status paritas_shared_fits_create(paritas_context *context, const paritas_model *model,
+                                                      const paritas_job *job, paritas_shared_fits **shared);
+PARITAS_API void paritas_shared_fits_free(paritas_shared_fits *shared); /* NULL is a no-op */
+
 /* Options of paritas_differentiate. Start from PARITAS_GRADIENT_OPTIONS_DEFAULT. */
 typedef struct paritas_gradient_options {
     size_t size;
@@ -60,18 +68,17 @@ typedef struct paritas_gradient_options {
     paritas_test_statistic statistic; /* not of the likelihoods; a limit takes qtilde or q */
     unsigned outputs; /* of a band: bit 0 the observed one, bits 1 to 5 the expected ones; 0: all */
     double level;     /* of a limit: CLs there */
-    /* Nonzero: fits of q and z take their curvature from the fits to the job's own data (NULL: the
-     * workspace's), as toys do. A row that they do not finish is fitted on its own. For dozens of rows
-     * similar to these data. Results do not depend on the batch; their last digits differ from those without
-     * `shared` */
-    int shared;
+    /* Fits of q and z take their curvature from here, as toys do. A row that they do not finish is fitted on
+     * its own. For rows similar to the data it was made of. Results do not depend on the batch; their last
+     * digits differ from those without. NULL: each row has its own */
+    const paritas_shared_fits *shared;
     /* Nonzero: auxiliary data of the rows are not read. They are those that the row's templates suggest
      * (paritas_model_fill_row). Their effect belongs to the derivative by templates; that by auxiliary data
      * is 0 */
     int aux_follow;
 } paritas_gradient_options;
 #define PARITAS_GRADIENT_OPTIONS_DEFAULT \
-    {sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 0, 0.05, 0, 0}
+    {sizeof(paritas_gradient_options), PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 0, 0.05, NULL, 0}
 
 /* Where the answers go, k outputs a row. All arrays are the caller's; only `values` is required, and a NULL
  * array is not computed. A row has few outputs, so Jacobians come whole: what a backward pass weights later
@@ -87,7 +94,7 @@ typedef struct paritas_gradient {
 
 /* The quantity of `options` for n data rows, and its derivatives.
  *   job    start, bounds and fixed flags of all fits (NULL: the model's own). Its data are all rows' where
- *          `data` is NULL
+ *          `data` is NULL. `shared` must be made of the same model, bounds and flags
  *   at     likelihoods: n points of parameter_count; q, z, q_asimov, z_asimov and cls: n values of mu (NULL:
  *          1; q0 tests 0 and takes none); limits: nothing
  *   data   n data rows

@@ -8,19 +8,37 @@ cdef class GradientAnswers:
     cdef paritas_gradient c
 
 
+cdef class SharedFits:
+    """The fit to a job's own data and its curvature. Keeps its model."""
+
+    cdef paritas_shared_fits *c
+    cdef readonly Model model
+
+    def __cinit__(self, Model model not None, Job job, Engine engine=None):
+        self.model = model
+        paritas_shared_fits_create(model.c, job_of(job), &self.c, engine)
+
+    def __dealloc__(self):
+        paritas_shared_fits_free(self.c)
+
+
 cdef class Quantity:
     """paritas_differentiate's options. outputs: bits of the curves of cls and limit; 0: all."""
 
     cdef paritas_gradient_options c
+    cdef SharedFits shared
     cdef readonly Py_ssize_t output_count
     cdef readonly bint at_points # a likelihood: at points instead of values of mu
 
     def __cinit__(self, str quantity not None, str statistic="qtilde", unsigned outputs=0, double level=0.05,
-                  bint shared=False, bint aux_follow=False):
+                  SharedFits shared=None, bint aux_follow=False):
         self.c = paritas_gradient_options_default
         self.c.quantity = <paritas_quantity>value_of("paritas_quantity", quantity, "quantity")
         self.c.statistic = statistic_of(statistic)
-        self.c.outputs, self.c.level, self.c.shared, self.c.aux_follow = outputs, level, shared, aux_follow
+        self.c.outputs, self.c.level, self.c.aux_follow = outputs, level, aux_follow
+        self.shared = shared
+        if shared is not None:
+            self.c.shared = shared.c
         self.at_points = self.c.quantity in (PARITAS_QUANTITY_NLL, PARITAS_QUANTITY_TWICE_NLL)
         self.output_count = 1
         if self.c.quantity in (PARITAS_QUANTITY_CLS, PARITAS_QUANTITY_LIMIT):

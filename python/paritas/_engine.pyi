@@ -134,6 +134,9 @@ class FitOptions:
 class ToyOptions:
     def __init__(self, n: int, seed: int = 0, *options: Any, **named: Any) -> None: ...
 
+class SharedFits:
+    def __init__(self, model: Model, job: Job | None, engine: Engine | None = None) -> None: ...
+
 class Quantity:
     def __init__(self, quantity: str, *options: Any) -> None: ...
 

@@ -71,6 +71,11 @@ class Statistic:
         return self.quantity == "nll"
 
     @property
+    def is_shared(self) -> bool:
+        """May its fits share their curvature?"""
+        return self.quantity in ("q", "z")
+
+    @property
     def has_second(self) -> bool:
         """Has it second derivatives? Others would need third ones of the likelihood."""
         return self.quantity in ("nll", "q", "z")
@@ -160,7 +165,7 @@ class Session:
         init: Values | None = None,
         bounds: Bounds | None = None,
         fixed: Fixed | None = None,
-        shared: bool = False,
+        shared: bool = True,
         device: str | None = None,
         precision: str | None = None,
         threads: int | None = None,
@@ -216,6 +221,7 @@ class Session:
         self._row = np.array(self.model.data)
         self._job = job_of(self.model, None, init, bounds, fixed)
         self._shared = shared
+        self._fits: _engine.SharedFits | None = None
         self._quantities: dict[tuple[Statistic, bool], _engine.Quantity] = {}
         self._made_of = {
             "workspace": found,
@@ -475,9 +481,20 @@ class Session:
         found = self._quantities.get((statistic, follow))
         if found is None:
             found = self._quantities[statistic, follow] = _engine.Quantity(
-                statistic.quantity, statistic.test, statistic.outputs, statistic.level, self._shared, follow
+                statistic.quantity,
+                statistic.test,
+                statistic.outputs,
+                statistic.level,
+                self._shared_fits() if statistic.is_shared else None,
+                follow,
             )
         return found
+
+    def _shared_fits(self) -> Any:
+        """Made by the first call that needs them; threads that come at once make the same."""
+        if self._shared and self._fits is None:
+            self._fits = _engine.SharedFits(self.model, self._job, self._engine)
+        return self._fits
 
     def check_at(self, statistic: Statistic, shape: tuple[int, ...]) -> None:
         if statistic.is_likelihood and (not shape or shape[-1] != self.model.parameter_count):

@@ -4,7 +4,6 @@
 #include "fit/fit_rows.h"
 #include "infer/asymptotic.h"
 #include "infer/limit.h"
-#include "infer/own_context.h"
 #include "infer/probability.h"
 
 #include <math.h>
@@ -396,7 +395,7 @@ static paritas_status open_call(struct gradient *g, struct arena *keep)
     g->n_data = paritas_model_main_count(infer->model) + paritas_model_aux_count(infer->model);
     g->n_row = g->n_data + g->n_templates;
 
-    g->shares = g->options.shared && (quantity == PARITAS_QUANTITY_Q || quantity == PARITAS_QUANTITY_Z);
+    g->shares = (quantity == PARITAS_QUANTITY_Q || quantity == PARITAS_QUANTITY_Z) && gradient_shares(g);
     g->needs_asimov = quantity >= PARITAS_QUANTITY_Q_ASIMOV;
     const unsigned all = outputs_of[quantity],
                    wished = all > 1 && g->options.outputs ? g->options.outputs : (1u << all) - 1;
@@ -460,15 +459,14 @@ static paritas_status differentiate(paritas_context *context, const paritas_mode
     if (along && g.options.quantity >= PARITAS_QUANTITY_Q_ASIMOV)
         return paritas_refuse(context, "%s has first derivatives only",
                               paritas_quantity_name(g.options.quantity));
-    /* documented: an f32 context works in f64 on the host */
-    paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
-    own.precision = 64;
+    paritas_context own = gradient_context(context);
     paritas_status status = infer_open(&g.infer, &own, model, job, !is_likelihood(g.options.quantity));
     struct arena keep = g.infer.arena;
     g.wants_rows = gradient.data != NULL;
     g.wants_mu =
         gradient.at != NULL || along || (g.options.quantity == PARITAS_QUANTITY_LIMIT && g.wants_rows);
     if (status == PARITAS_OK) status = open_call(&g, &keep);
+    if (status == PARITAS_OK) status = gradient_shared_check(&g);
     if (status == PARITAS_OK) status = check(&g, n, at);
     if (status == PARITAS_OK) status = run(&g, n, at, data, &gradient);
     arena_free(&keep);

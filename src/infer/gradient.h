@@ -9,6 +9,7 @@
 
 #include "fit/fit.h"
 #include "infer/infer.h"
+#include "infer/own_context.h"
 #include "paritas_gradient.h"
 
 struct gradient_fit {
@@ -56,7 +57,17 @@ struct gradient {
     const paritas_gradient *along;            /* NULL: first derivatives only */
 };
 
+/* Of these calls: in f64, an f32 context's on the host. */
+static inline paritas_context gradient_context(const paritas_context *context)
+{
+    paritas_context own = context->precision == 32 ? own_context_on_host(context) : own_context(context);
+    own.precision = 64;
+    return own;
+}
+
 /* gradient_shared.c: fits of rows with one point, by a shared matrix. done[i]: row i has both fits. */
+paritas_status gradient_shared_check(const struct gradient *g);
+bool gradient_shares(const struct gradient *g);
 paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done);
 /* gradient_fits.c: all fits, q and q_A. */
 paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row **rows);

@@ -1,58 +1,119 @@
 /* gradient_shared.c: fits of rows similar to the job's data, which share its inverse Hessian.
  *
- *   job's data ─► free fit ─► fit at mu ─► matrix at the free fit ─► quasi-Newton for rows of that mu
+ *   job's data ─► free fit ─► matrix there: paritas_shared_fits
+ *   rows of one mu ─► quasi-Newton by that matrix, both fits
  *
- * A row of tHu costs some twenty gradients, many rows at once, in place of four Hessians. The shared
- * plan depends on model, job and mu alone. */
-#include "fit/profiles.h"
+ * A row of tHu costs some twenty gradients, many rows at once, in place of a dozen Hessians. What is shared
+ * depends on model and job alone. */
 #include "fit/fit_rows.h"
+#include "fit/profiles.h"
 #include "infer/gradient.h"
 
 #include <math.h>
 #include <string.h>
 
-struct shared {
-    struct gradient_fit free, fixed; /* to the job's data */
-    struct profile_plan plan;
+struct paritas_shared_fits {
+    struct arena arena;
+    const struct frozen *model;
+    struct profile_plan plan; /* at the free fit; `metric` NULL: rows are fitted on their own */
     struct profile_metric metric;
-    bool usable;
 };
 
-static paritas_status prepare(struct gradient *g, double mu, struct shared *shared)
+static const void *copied(struct arena *arena, const void *from, size_t size)
 {
-    struct infer *infer = &g->infer;
-    const struct frozen *model = paritas_model_frozen(infer->model);
-    struct gradient_fit *free = &shared->free, *fixed = &shared->fixed;
-    *free = (struct gradient_fit){
-        .data = infer->base.data, .upper = infer->base.upper, .start = infer->base.start};
-    TRY(gradient_run(g, false, false, 1, &free));
-    if (free->is.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    *fixed = *free;
-    fixed->conditional = true;
-    fixed->mu = mu;
-    fixed->start = free->parameters;
-    TRY(gradient_run(g, true, false, 1, &fixed));
-    if (fixed->is.status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
-    double *expected = infer_reals(infer, g->n_row, 1), *row = infer_reals(infer, model->n_places, 1);
-    TRY(infer_memory(infer));
-    TRY(paritas_expected_data_of(infer->context, infer->model, 1, free->parameters, infer->base.data,
-                                 expected));
-    for (size_t i = 0; i < g->n_row; i++)
+    void *copy = arena_array(arena, size, 1);
+    if (copy) memcpy(copy, from, size);
+    return copy;
+}
+
+static paritas_status find_metric(struct infer *infer, struct paritas_shared_fits *shared)
+{
+    const struct frozen *model = shared->model;
+    struct profile_plan *plan = &shared->plan;
+    double *row = infer_reals(infer, model->n_places, 1), *expected = infer_reals(infer, model->n_data, 1);
+    bool usable = false;
+    if (model->no_expectation) return PARITAS_OK;
+    if (!row || !expected) return paritas_fail_memory(infer->context);
+    TRY(paritas_expected_data_of(infer->context, infer->model, 1, plan->start, infer->base.data, expected));
+    for (size_t i = 0; i < model->n_data; i++)
         if (!isfinite(expected[i])) return PARITAS_OK;
     rows_put_data(model, expected, row);
+    TRY(profiles_metric(infer->context, plan, row, &shared->arena, &shared->metric, &usable));
+    if (usable) plan->metric = &shared->metric;
+    return PARITAS_OK;
+}
+
+static paritas_status find_fit(struct infer *infer, struct paritas_shared_fits *shared)
+{
+    const size_t p = infer->n_parameters;
+    struct arena *arena = &shared->arena;
+    double *start = arena_array(arena, p, sizeof *start);
+    const paritas_job *job = &infer->base;
     shared->plan = (struct profile_plan){.model = infer->model,
-                                         .start = free->parameters,
-                                         .lower = infer->base.lower,
-                                         .upper = infer->base.upper,
-                                         .fixed = infer->base.fixed,
+                                         .start = start,
+                                         .lower = copied(arena, job->lower, p * sizeof *job->lower),
+                                         .upper = copied(arena, job->upper, p * sizeof *job->upper),
+                                         .fixed = copied(arena, job->fixed, p),
                                          .poi = (ptrdiff_t)infer->poi,
                                          .conditional = true,
-                                         .mu = mu,
-                                         .conditional_start = fixed->parameters,
                                          .in_f64 = true};
-    TRY(profiles_metric(infer->context, &shared->plan, row, &infer->arena, &shared->metric, &shared->usable));
-    shared->plan.metric = &shared->metric;
+    if (!start || !shared->plan.lower || !shared->plan.upper || !shared->plan.fixed)
+        return paritas_fail_memory(infer->context);
+    struct closest_fit fit;
+    TRY(fit_closest(infer->context, infer->model, false, 1, job, &fit, start));
+    return fit.status == PARITAS_FIT_CONVERGED ? find_metric(infer, shared) : PARITAS_OK;
+}
+
+paritas_status paritas_shared_fits_create(paritas_context *context, const paritas_model *model,
+                                          const paritas_job *job, paritas_shared_fits **shared)
+{
+    REQUIRE(context, model, shared);
+    *shared = NULL;
+    paritas_context own = gradient_context(context);
+    struct infer infer;
+    paritas_status status = infer_open(&infer, &own, model, job, true);
+    struct paritas_shared_fits *made = NULL;
+    if (status == PARITAS_OK && !(made = paritas_allocate_clear(&own, 1, sizeof *made)))
+        status = paritas_fail_memory(&own);
+    if (made) {
+        arena_open(&made->arena, &own.allocator);
+        made->model = paritas_model_frozen(model);
+        status = find_fit(&infer, made);
+    }
+    infer_close(&infer);
+    if (status == PARITAS_OK)
+        *shared = made;
+    else
+        paritas_shared_fits_free(made);
+    return own_context_ends(&own, context, status);
+}
+
+void paritas_shared_fits_free(paritas_shared_fits *shared)
+{
+    if (!shared) return;
+    const paritas_allocator allocator = shared->arena.allocator;
+    arena_free(&shared->arena);
+    paritas_release(&allocator, shared);
+}
+
+paritas_status gradient_shared_check(const struct gradient *g)
+{
+    const struct paritas_shared_fits *shared = g->options.shared;
+    const struct infer *infer = &g->infer;
+    const size_t p = infer->n_parameters, size = p * sizeof(double);
+    if (!shared) return PARITAS_OK;
+    if (shared->model != paritas_model_frozen(infer->model))
+        return paritas_refuse(infer->context, "shared: made of another model");
+    if (memcmp(shared->plan.lower, infer->base.lower, size) ||
+        memcmp(shared->plan.upper, infer->base.upper, size) ||
+        memcmp(shared->plan.fixed, infer->base.fixed, p))
+        return paritas_refuse(infer->context, "shared: made of a job with other bounds or fixed parameters");
     return PARITAS_OK;
+}
+
+bool gradient_shares(const struct gradient *g)
+{
+    return g->options.shared && g->options.shared->plan.metric;
 }
 
 static void take(const struct gradient *g, struct gradient_row *row, const struct profile *profile,
@@ -66,25 +127,38 @@ static void take(const struct gradient *g, struct gradient_row *row, const struc
     }
 }
 
+/* How the free fit responds where the parameter of interest goes to mu. */
+static void respond(const struct gradient *g, const struct profile_plan *plan, double *to)
+{
+    const struct frozen *model = paritas_model_frozen(g->infer.model);
+    const size_t poi = g->infer.poi, slots = model->n_slots;
+    const double *column = plan->metric->matrix + model->slot_of[poi] * slots,
+                 step = (plan->mu - plan->start[poi]) / column[model->slot_of[poi]];
+    for (size_t p = 0; p < model->n_parameters; p++)
+        to[p] = p == poi ? plan->mu : plan->start[p] + step * column[model->slot_of[p]];
+}
+
 static paritas_status fit_group(struct gradient *g, size_t n, const size_t *which, struct gradient_row **rows,
                                 bool *done)
 {
     struct infer *infer = &g->infer;
     const struct frozen *model = paritas_model_frozen(infer->model);
-    struct shared shared = {.usable = false};
-    paritas_status status = prepare(g, rows[which[0]]->points[0].mu, &shared);
-    if (status != PARITAS_OK || !shared.usable) return status;
-    double *data = arena_array(&infer->arena, n, model->n_places * sizeof *data),
-           *ends = arena_array(&infer->arena, n, 2 * infer->n_parameters * sizeof *ends);
-    struct profile *profiles = arena_array(&infer->arena, n, sizeof *profiles);
-    if (!data || !ends || !profiles) return paritas_fail_memory(infer->context);
+    struct profile_plan plan = g->options.shared->plan;
+    double *data = infer_reals(infer, n, model->n_places),
+           *ends = infer_reals(infer, n, 2 * infer->n_parameters),
+           *response = infer_reals(infer, infer->n_parameters, 1);
+    struct profile *profiles = infer_array(infer, n, sizeof *profiles);
+    TRY(infer_memory(infer));
+    plan.mu = rows[which[0]]->points[0].mu;
+    respond(g, &plan, response);
+    plan.conditional_start = response;
     for (size_t k = 0; k < n; k++) rows_put_data(model, rows[which[k]]->data, data + k * model->n_places);
-    status = profiles_closest(infer->context, &shared.plan, n, data, profiles, ends);
-    for (size_t k = 0; k < n && status == PARITAS_OK; k++) {
+    TRY(profiles_closest(infer->context, &plan, n, data, profiles, ends));
+    for (size_t k = 0; k < n; k++) {
         done[which[k]] = profiles[k].rung == PROFILE_QUASI_NEWTON;
         if (done[which[k]]) take(g, rows[which[k]], &profiles[k], ends + k * 2 * infer->n_parameters);
     }
-    return status;
+    return PARITAS_OK;
 }
 
 paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done)

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#define PAIRS_AT_ONCE 8 /* for each thread: their rates by cell stay in the cache */
+
 struct pairs {
     size_t n;
     double *points, *data, *gradient;
@@ -36,9 +38,13 @@ static void pairs_add(const struct gradient *g, struct pairs *pairs, const doubl
 
 static paritas_status pairs_run(struct gradient *g, struct pairs *pairs)
 {
-    if (pairs->n == 0) return PARITAS_OK;
-    return paritas_data_derivatives(g->infer.context, g->infer.model, pairs->n, pairs->points, pairs->data,
-                                    NULL, pairs->gradient, NULL);
+    paritas_context *context = g->infer.context;
+    const size_t p = g->infer.n_parameters, r = g->n_row, most = PAIRS_AT_ONCE * (size_t)context->threads;
+    for (size_t i = 0; i < pairs->n; i += most)
+        TRY(paritas_data_derivatives(context, g->infer.model, pairs->n - i < most ? pairs->n - i : most,
+                                     pairs->points + i * p, pairs->data + i * r, NULL,
+                                     pairs->gradient + i * r, NULL));
+    return PARITAS_OK;
 }
 
 /* a - b; 0 if one is infinite (count or rate 0). */

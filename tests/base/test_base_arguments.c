@@ -68,6 +68,7 @@ static paritas_losscone_result cone = PARITAS_INIT(paritas_losscone_result);
     F(paritas_data_derivatives, (C, P(model), 1, P(points), NULL, NULL, NULL, NULL))                       \
     F(paritas_expected_pullback, (C, P(model), 1, P(points), NULL, P(weights), NULL, NULL))                \
     F(paritas_minos, (C, P(model), NULL, P(request), P(offsets)))                                          \
+    F(paritas_shared_fits_create, (C, P(model), NULL, P(shared)))                                          \
     F(paritas_differentiate, (C, P(model), NULL, NULL, 1, NULL, NULL, P(gradient)))                        \
     F(paritas_differentiate_along,                                                                         \
       (C, P(model), NULL, NULL, 1, NULL, NULL, NULL, NULL, P(gradient), P(along)))                         \
@@ -328,6 +329,7 @@ TEST(names_out_of_range_and_answers_of_nothing_are_null_or_0)
     assert_string_equal(paritas_polish_name(NULL), "none");
     paritas_close(NULL);
     paritas_model_free(NULL);
+    paritas_shared_fits_free(NULL);
     paritas_workspace_free(NULL);
     paritas_text_free(NULL, NULL);
     paritas_model_free(model);

@@ -77,7 +77,7 @@ static inline struct fixture templates_of(const paritas_options *open, const cha
     options.n_templates = COUNT(templates);
     options.templates = templates;
     char plain[8192], text[8192];
-    struct fixture f;
+    struct fixture f = {0};
     assert_true((size_t)snprintf(plain, sizeof plain, every_modifier, observed, "0.0,10.0",
                                  changed ? laws : "") < sizeof plain);
     if (changed)
@@ -86,7 +86,8 @@ static inline struct fixture templates_of(const paritas_options *open, const cha
         memcpy(text, plain, sizeof text);
     if (paritas_open(open, &f.context) != PARITAS_OK ||
         paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
-        paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
+        paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK ||
+        paritas_shared_fits_create(f.context, f.model, NULL, &f.shared) != PARITAS_OK)
         fail_msg("%s", paritas_error_message(f.context));
     return f;
 }

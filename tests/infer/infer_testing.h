@@ -2,7 +2,7 @@
 #ifndef PARITAS_INFER_TESTING_H
 #define PARITAS_INFER_TESTING_H
 
-#include "paritas.h"
+#include "paritas_gradient.h"
 #include "common.h"
 
 /* A model and what holds it. */
@@ -10,12 +10,13 @@ struct fixture {
     paritas_context *context;
     paritas_workspace *workspace;
     paritas_model *model;
+    paritas_shared_fits *shared; /* of models with templates; else NULL */
 };
 
 /* From the text of a workspace; with a context of its own. */
 static inline struct fixture make_fixture(const char *text)
 {
-    struct fixture f;
+    struct fixture f = {0};
     assert_int_equal(paritas_open(NULL, &f.context), PARITAS_OK);
     if (paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, NULL, &f.model) != PARITAS_OK)
@@ -25,6 +26,7 @@ static inline struct fixture make_fixture(const char *text)
 
 static inline void free_fixture(struct fixture *f)
 {
+    paritas_shared_fits_free(f->shared);
     paritas_model_free(f->model);
     paritas_workspace_free(f->workspace);
     paritas_close(f->context);

@@ -10,7 +10,7 @@ static const struct {
     paritas_quantity quantity;
     paritas_test_statistic statistic;
     double mu;
-    int shared;
+    bool shared;
 } cases[] = {{PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0, 0.0, 0},
              {PARITAS_QUANTITY_Z, PARITAS_STATISTIC_Q0, 0.0, 0},
              {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 3.5, 0},
@@ -24,12 +24,12 @@ static bool is_likelihood(size_t i)
     return cases[i].quantity <= PARITAS_QUANTITY_TWICE_NLL;
 }
 
-static paritas_gradient_options case_options(size_t i, bool follow)
+static paritas_gradient_options case_options(const struct fixture *f, size_t i, bool follow)
 {
     paritas_gradient_options options = PARITAS_GRADIENT_OPTIONS_DEFAULT;
     options.quantity = cases[i].quantity;
     options.statistic = cases[i].statistic;
-    options.shared = cases[i].shared;
+    if (cases[i].shared) options.shared = f->shared;
     options.aux_follow = follow;
     return options;
 }
@@ -46,7 +46,7 @@ static size_t n_at(const struct fixture *f, size_t i)
 static struct numbers first(const struct fixture *f, size_t i, bool follow, const double *at,
                             const double *row)
 {
-    const paritas_gradient_options o = case_options(i, follow);
+    const paritas_gradient_options o = case_options(f, i, follow);
     struct numbers found;
     const paritas_gradient to = {
         .size = sizeof to, .values = &found.value, .data = found.row, .at = found.at};
@@ -58,7 +58,7 @@ static struct numbers first(const struct fixture *f, size_t i, bool follow, cons
 static struct numbers second(const struct fixture *f, size_t i, bool follow, const double *at,
                              const double *row, const double *at_direction, const double *direction)
 {
-    const paritas_gradient_options o = case_options(i, follow);
+    const paritas_gradient_options o = case_options(f, i, follow);
     struct numbers found;
     double value;
     const paritas_gradient to = {.size = sizeof to, .values = &value}, along = {.size = sizeof along,
@@ -190,7 +190,7 @@ TEST(one_bin_has_its_closed_form)
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.n_templates = 1;
     options.templates = &background;
-    struct fixture f;
+    struct fixture f = {0};
     if (paritas_open(NULL, &f.context) != PARITAS_OK ||
         paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)

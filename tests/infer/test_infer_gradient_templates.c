@@ -18,7 +18,7 @@ static const struct {
     paritas_test_statistic statistic;
     size_t outputs;
     double mu;
-    int shared;
+    bool shared;
 } cases[] = {{PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0, 1, 0.0, 0},
              {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 1, 3.5, 0},
              {PARITAS_QUANTITY_Z_ASIMOV, PARITAS_STATISTIC_Q0, 1, 0.0, 0},
@@ -27,10 +27,10 @@ static const struct {
              {PARITAS_QUANTITY_Q, PARITAS_STATISTIC_QTILDE, 1, 3.0, 1},
              {PARITAS_QUANTITY_Z, PARITAS_STATISTIC_Q0, 1, 0.0, 1}};
 
-static paritas_gradient_options case_options(size_t i)
+static paritas_gradient_options case_options(const struct fixture *f, size_t i)
 {
     paritas_gradient_options options = options_of(cases[i].quantity, cases[i].statistic);
-    options.shared = cases[i].shared;
+    if (cases[i].shared) options.shared = f->shared;
     return options;
 }
 
@@ -54,7 +54,7 @@ TEST(gradients_by_templates_are_those_of_refitted_values)
     assert_true(row_length(f.model) <= COUNT(steps));
     fill_steps(&f, row, false, steps);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        const paritas_gradient_options o = case_options(i);
+        const paritas_gradient_options o = case_options(&f, i);
         check_gradient(&f, &o, cases[i].mu, row, steps, cases[i].outputs, 1e-8);
     }
     free_fixture(&f);
@@ -69,7 +69,7 @@ TEST(where_auxiliary_data_follow_the_templates_so_do_gradients)
     double steps[128], values[6], by_row[6 * 128];
     fill_steps(&f, row, true, steps);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        paritas_gradient_options o = case_options(i);
+        paritas_gradient_options o = case_options(&f, i);
         o.aux_follow = 1;
         check_gradient(&f, &o, cases[i].mu, row, steps, cases[i].outputs, 1e-8);
         differentiate_one(&f, &o, cases[i].mu, row, values, by_row, NULL);
@@ -141,7 +141,7 @@ static void answer(const paritas_options *open, size_t each, struct answers *ans
     }
     memset(answers, 0, sizeof *answers);
     for (size_t c = 0; c < COUNT(cases); c++) {
-        const paritas_gradient_options o = case_options(c);
+        const paritas_gradient_options o = case_options(&f, c);
         for (size_t i = 0; i < ROWS; i++) mu[i] = cases[c].mu;
         for (size_t i = 0; i < ROWS; i += each) {
             const size_t n = i + each < ROWS ? each : ROWS - i, at = i * cases[c].outputs;
@@ -193,7 +193,7 @@ TEST(rows_that_share_curvature_answer_as_alone_within_rounding)
     for (int s = PARITAS_STATISTIC_QTILDE; s <= PARITAS_STATISTIC_Q0; s++) {
         paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, (paritas_test_statistic)s);
         differentiate_one(&f, &o, 3.0, row, values, own, NULL);
-        o.shared = 1;
+        o.shared = f.shared;
         differentiate_one(&f, &o, 3.0, row, values + 1, shared, NULL);
         ASSERT_CLOSE(values[0], values[1], 1e-11);
         for (size_t k = 0; k < r; k++) ASSERT_CLOSE(shared[k], own[k], 1e-9 * (1.0 + fabs(own[k])));
@@ -299,7 +299,7 @@ TEST(rows_whose_rates_no_constraint_can_follow_are_nan_alone)
     fill_unfit(&f, rows);
     for (int follow = 0; follow < 2; follow++) {
         for (size_t c = 0; c < COUNT(cases); c++) {
-            paritas_gradient_options o = case_options(c);
+            paritas_gradient_options o = case_options(&f, c);
             o.aux_follow = follow;
             for (size_t i = 0; i < COUNT(is_sound); i++) mu[i] = cases[c].mu;
             check_unfit(&f, &o, cases[c].outputs, cases[c].outputs, mu, rows);
@@ -351,7 +351,7 @@ TEST(which_auxiliary_data_follow_is_found_where_rates_are_negative)
     paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
     options.n_templates = 1;
     options.templates = &interference;
-    struct fixture f;
+    struct fixture f = {0};
     if (paritas_open(NULL, &f.context) != PARITAS_OK ||
         paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
         paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK)
@@ -367,6 +367,68 @@ TEST(which_auxiliary_data_follow_is_found_where_rates_are_negative)
 
 /* ---- memory ---- */
 
+static void expect_refusal(const struct fixture *f, const paritas_gradient_options *options,
+                           const paritas_job *job, const char *message)
+{
+    double value;
+    const paritas_gradient to = {.size = sizeof to, .values = &value};
+    assert_int_equal(paritas_differentiate(f->context, f->model, options, job, 1, NULL, NULL, &to),
+                     PARITAS_INVALID_ARGUMENT);
+    assert_non_null(strstr(paritas_error_message(f->context), message));
+}
+
+TEST(shared_fits_belong_to_their_model_and_bounds)
+{
+    struct fixture f = all_templates(NULL, "75.0,61.0,39.0"), other = all_templates(NULL, "75.0,61.0,39.0");
+    const size_t p = paritas_model_parameter_count(f.model);
+    double upper[64];
+    unsigned char fixed[64];
+    paritas_gradient_options o = options_of(PARITAS_QUANTITY_Q, PARITAS_STATISTIC_Q0);
+    paritas_job job = {.size = sizeof job};
+    assert_true(p <= COUNT(upper));
+    o.shared = other.shared;
+    expect_refusal(&f, &o, NULL, "another model");
+    o.shared = f.shared;
+    memcpy(upper, paritas_model_upper_bounds(f.model), p * sizeof *upper);
+    memcpy(fixed, paritas_model_suggested_fixed(f.model), p);
+    upper[0] += 1.0;
+    job.upper = upper;
+    expect_refusal(&f, &o, &job, "other bounds or fixed parameters");
+    job.upper = NULL;
+    fixed[p - 1] = !fixed[p - 1];
+    job.fixed = fixed;
+    expect_refusal(&f, &o, &job, "other bounds or fixed parameters");
+    free_fixture(&other);
+    free_fixture(&f);
+}
+
+TEST(wherever_memory_runs_out_shared_fits_are_not_made_and_nothing_is_lost)
+{
+    struct ledger ledger = {0};
+    const paritas_allocator allocator = ledger_allocator(&ledger);
+    paritas_options open = PARITAS_OPTIONS_DEFAULT;
+    open.allocator = &allocator;
+    open.threads = 1;
+    struct fixture f = all_templates(&open, "75.0,61.0,39.0");
+    paritas_shared_fits *shared = NULL;
+    const long live = ledger.live;
+    long refusals = 0;
+    paritas_status status = PARITAS_OUT_OF_MEMORY;
+    for (; status == PARITAS_OUT_OF_MEMORY; refusals++) {
+        ledger.requests = 0;
+        ledger.fail_at = refusals + 1;
+        status = paritas_shared_fits_create(f.context, f.model, NULL, &shared);
+        if (status == PARITAS_OUT_OF_MEMORY) assert_true(!shared && ledger.live == live);
+    }
+    assert_int_equal(status, PARITAS_OK);
+    assert_true(refusals > 5);
+    ledger.fail_at = 0;
+    paritas_shared_fits_free(shared);
+    assert_int_equal(ledger.live, live);
+    free_fixture(&f);
+    assert_int_equal(ledger.live, 0);
+}
+
 TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
 {
     static const paritas_quantity quantities[] = {PARITAS_QUANTITY_TWICE_NLL, PARITAS_QUANTITY_Z,
@@ -379,7 +441,8 @@ TEST(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost)
         open.threads = 1;
         struct fixture f = all_templates(&open, "75.0,61.0,39.0");
         paritas_gradient_options o = options_of(quantities[k], PARITAS_STATISTIC_QTILDE);
-        o.aux_follow = o.shared = 1;
+        o.aux_follow = 1;
+        o.shared = f.shared;
         double at[64], values[6], by_row[6 * 128];
         memcpy(at, paritas_model_suggested_init(f.model),
                paritas_model_parameter_count(f.model) * sizeof *at);
@@ -415,6 +478,8 @@ int main(void)
         cmocka_unit_test(rows_whose_rates_no_constraint_can_follow_are_nan_alone),
         cmocka_unit_test(data_of_the_job_that_no_job_may_have_are_refused),
         cmocka_unit_test(which_auxiliary_data_follow_is_found_where_rates_are_negative),
+        cmocka_unit_test(shared_fits_belong_to_their_model_and_bounds),
+        cmocka_unit_test(wherever_memory_runs_out_shared_fits_are_not_made_and_nothing_is_lost),
         cmocka_unit_test(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
