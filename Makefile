@@ -5,7 +5,7 @@
 # make docs       the pages with their examples run, in build/docs/python/html
 # make wasm       the program in WebAssembly for WASI, build/wasm/bin/paritas.wasm
 # make web        the program as a page for the browser, in build/web
-# make bench      speed, beside pyhf, nextstat and RooFit (RooFit needs 10 minutes for tHu)
+# make bench      speed, beside pyhf, nextstat and RooFit (RooFit needs minutes for tHu)
 # make release    archives to download for Linux, macOS and Windows, in build/downloads
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
