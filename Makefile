@@ -5,7 +5,7 @@
 # make docs       the pages with their examples run, in build/docs/python/html
 # make wasm       the program in WebAssembly for WASI, build/wasm/bin/paritas.wasm
 # make web        the program as a page for the browser, in build/web
-# make bench      speed, beside pyhf and nextstat
+# make bench      speed, beside pyhf, nextstat and RooFit (RooFit needs minutes for tHu)
 # make release    archives to download for Linux, macOS, Windows and WASI, in build/downloads
 # make install    into PREFIX (/usr/local)
 # make clean      removes what was built
@@ -82,7 +82,9 @@ docs:
 
 bench:
 	@tools/setup test
-	@.venv/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt || echo "nextstat could not be installed: left out"
+	@for program in $$(cat bench/requirements.txt); do \
+	    .venv/bin/python -m pip install --quiet --disable-pip-version-check $$program || \
+	    echo "$$program could not be installed: left out"; done
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DPARITAS_BENCH=ON $(PYTHON_FLAGS) $(CMAKE_FLAGS) >/dev/null
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@$(BUILD)/bench/kernels examples/sbottom_A/BkgOnly.json

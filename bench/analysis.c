@@ -6,8 +6,8 @@
  * call, time a point), fit (with covariance), fits (64 fluctuated data sets in one call, time a fit), scan
  * (21 points), ranking, hypotest, limit, toys (1000 of each hypothesis, time a toy: drawn, and fitted twice).
  * Repeats for a quarter of a second at least, three times where that takes no two seconds, and prints one
- * line of JSON: the median in seconds, the number of repetitions, and twice the NLL of the last fit where
- * there is one. */
+ * line of JSON: the median in seconds, the mean processor time, the number of repetitions, and twice the NLL
+ * of the last fit where there is one. */
 #define _POSIX_C_SOURCE 200809L
 #include "measuring.h"
 
@@ -208,6 +208,7 @@ int main(int argc, char **argv)
     if (!status) status = do_read(&b);
     double *seconds = array(REPETITIONS_MAX, sizeof *seconds);
     int n = 0;
+    double spent = 0.0;
     if (!status) {
         b.parameters = paritas_model_parameter_count(b.model);
         b.data = b.parameters ? paritas_model_main_count(b.model) + paritas_model_aux_count(b.model) : 0;
@@ -217,6 +218,7 @@ int main(int argc, char **argv)
             return 0;
         }
         status = operation->run(&b); /* warms caches and slabs */
+        const double before = processor();
         for (double start = now(), begin = start;
              !status && n < REPETITIONS_MAX && (begin - start < 0.25 || (n < 3 && begin - start < 2.0));
              n++) {
@@ -225,6 +227,7 @@ int main(int argc, char **argv)
             seconds[n] = (end - begin) / operation->calls;
             begin = end;
         }
+        spent = processor() - before;
     }
     if (status) {
         fprintf(stderr, "%s\n",
@@ -232,7 +235,8 @@ int main(int argc, char **argv)
         return 1;
     }
     qsort(seconds, (size_t)n, sizeof *seconds, ascending);
-    printf("{\"seconds\": %.9g, \"repetitions\": %d, \"parameters\": %zu", seconds[n / 2], n, b.parameters);
+    printf("{\"seconds\": %.9g, \"processor\": %.9g, \"repetitions\": %d, \"parameters\": %zu",
+           seconds[n / 2], spent / n / operation->calls, n, b.parameters);
     if (isfinite(b.twice_nll)) printf(", \"twice_nll\": %.17g", b.twice_nll);
     printf(", \"isa\": \"%s\"}\n", paritas_isa_name(b.context));
     free(seconds);

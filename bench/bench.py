@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
-"""Speed beside pyhf and nextstat, as ratios measured in one run: bench.py [--build FOLDER] [--pairs N]
-[WORKSPACE...]
+"""Speed beside pyhf, nextstat and RooFit, as ratios measured in one run:
 
-For each analysis and operation the programs take turns; a ratio is the median over pairs of (theirs / ours).
-Ours is timed in process by bench/analysis (with one thread, as the others), pyhf (numpy, scipy) and nextstat
-from Python, where they are installed. The model is read beforehand, but for "cold", a whole process that
-reads, fits and prints. Beside each fit stands how far its minimum lies above ours, in twice the NLL.
+    bench.py [--build FOLDER] [--pairs N] [--only PROGRAM]... [--operation NAME]... [WORKSPACE...]
 
-Without arguments: the shipped example, and the analyses of ../shared/workspaces where that folder is."""
+For each analysis and operation the programs take turns. A ratio is the median over pairs of (theirs / ours),
+of processor time with one thread each. Ours is timed in process by bench/analysis; pyhf (numpy, scipy),
+nextstat and RooFit (bench/roofit.py) from Python, where they are installed. The model is read beforehand, but
+for "cold", a whole process that reads, fits and prints. In brackets stands how far the minimum of a fit lies
+above ours, in twice the NLL; RooFit's has another constant. A program that needs longer than 20 s is asked
+once.
+
+Prints a Markdown table, a row for each analysis and operation with the command that measures it.
+
+Without workspaces: the shipped example, and the analyses of ../shared/workspaces where that folder is."""
 
 import argparse
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -19,12 +25,18 @@ import sys
 import tempfile
 import time
 
+os.environ.setdefault("RAYON_NUM_THREADS", "1")  # nextstat's
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHARED = os.path.join(os.path.dirname(ROOT), "shared", "workspaces")
-SBOTTOM = os.path.join(ROOT, "examples", "sbottom_A")
+PATCHED = os.path.join(ROOT, "examples", "sbottom_A", "patch.sbottom_900_250_60.json")
+OPERATIONS = ("nll", "gradient", "fit", "hypotest", "limit", "scan", "ranking", "toys", "cold")
 SCAN = [0.1 * i for i in range(21)]
 PYHF_TOYS, NEXTSTAT_TOYS = 5, 20  # of each hypothesis
-LARGE = 150  # parameters above which pyhf is asked for fits only: the rest takes it minutes
+LARGE = 150  # parameters above which pyhf and RooFit are not asked for tests and toys: that takes minutes
+PATIENCE = 20.0  # s
 
 try:
     import jsonpatch
@@ -35,51 +47,62 @@ try:
     import nextstat
 except ImportError:
     nextstat = None
+try:
+    import roofit
+except ImportError:
+    roofit = None
 
 
 def timed(function):
-    started = time.perf_counter()
+    started = time.process_time()
     value = function()
-    return time.perf_counter() - started, value
+    return time.process_time() - started, value
 
 
 def repeated(function, least=0.05):
-    """seconds a call, for functions that may be too quick for the clock, and the last value"""
-    count, started = 0, time.perf_counter()
+    """Seconds a call, for functions that may be too quick for the clock, and the last value."""
+    count, started = 0, time.process_time()
     while True:
         value = function()
         count += 1
-        spent = time.perf_counter() - started
+        spent = time.process_time() - started
         if spent >= least:
             return spent / count, value
 
 
+def process(command, **options):
+    """Processor time of a whole process."""
+
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = spent()
+    subprocess.run(command, capture_output=True, **options)
+    return spent() - before
+
+
 class Ours:
+    name = "Paritas"
+
     def __init__(self, build, path, patch):
-        self.program, self.cli = (
-            os.path.join(build, "bench", "analysis"),
-            os.path.join(build, "bin", "paritas"),
-        )
+        self.program = os.path.join(build, "bench", "analysis")
+        self.cli = os.path.join(build, "bin", "paritas")
         self.path, self.patch = path, ["--patch", patch] if patch else []
+        self.parameters = self.ask("nll")["parameters"]
 
-    def __call__(self, operation, *more):
+    def ask(self, operation):
         done = subprocess.run(
-            [self.program, operation, self.path, *self.patch, *more],
-            capture_output=True,
-            text=True,
-            check=True,
+            [self.program, operation, self.path, *self.patch], capture_output=True, text=True, check=True
         )
-        answer = json.loads(done.stdout)
-        return answer["seconds"], answer.get("twice_nll")
+        return json.loads(done.stdout)
 
-    def cold(self):
-        return timed(
-            lambda: subprocess.run(
-                [self.cli, "fit", self.path, *self.patch, "--quiet", "--json", "--threads", "1"],
-                capture_output=True,
-                check=True,
-            )
-        )[0]
+    def run(self, operation, _):
+        if operation == "cold":
+            options = ["--quiet", "--json", "--threads", "1"]
+            return process([self.cli, "fit", self.path, *self.patch, *options], check=True), None
+        answer = self.ask(operation)
+        return (answer["processor"], answer.get("twice_nll")) if answer["seconds"] is not None else None
 
 
 class Pyhf:
@@ -93,7 +116,7 @@ class Pyhf:
         self.data = self.workspace.data(self.model)
         self.start = self.model.config.suggested_init()
 
-    def run(self, operation):
+    def run(self, operation, _):
         model, data = self.model, self.data
         if operation == "nll":
             return repeated(lambda: pyhf.infer.mle.twice_nll(self.start, data, model))[0], None
@@ -118,114 +141,124 @@ class Nextstat:
         self.model = nextstat.HistFactoryModel.from_workspace(self.text)
         self.start = self.model.suggested_init()
 
-    def run(self, operation):
+    def run(self, operation, path):
         model = self.model
-        if operation == "nll":
-            return repeated(lambda: model.nll(self.start))[0], None
-        if operation == "gradient":
-            return repeated(lambda: (model.nll(self.start), model.grad_nll(self.start)))[0], None
+        calls = {
+            "nll": lambda: model.nll(self.start),
+            "gradient": lambda: (model.nll(self.start), model.grad_nll(self.start)),
+            "hypotest": lambda: nextstat.hypotest(1.0, model),
+            "limit": lambda: nextstat.upper_limit(model),
+            "scan": lambda: nextstat.profile_scan(model, SCAN),
+            "ranking": lambda: nextstat.ranking(model),
+        }
+        if operation in calls:
+            return repeated(calls[operation])[0], None
         if operation == "fit":
             seconds, result = repeated(lambda: nextstat.fit(model))
             return seconds, result.twice_nll
-        if operation == "hypotest":
-            return repeated(lambda: nextstat.hypotest(1.0, model))[0], None
-        if operation == "limit":
-            return repeated(lambda: nextstat.upper_limit(model))[0], None
-        if operation == "scan":
-            return repeated(lambda: nextstat.profile_scan(model, SCAN))[0], None
-        if operation == "ranking":
-            return repeated(lambda: nextstat.ranking(model))[0], None
         if operation == "toys":
-            return timed(lambda: nextstat.hypotest_toys(1.0, model, n_toys=NEXTSTAT_TOYS))[0] / (
-                2 * NEXTSTAT_TOYS
-            ), None
-        return None
-
-    def cold(self, path):
+            seconds, _ = timed(lambda: nextstat.hypotest_toys(1.0, model, n_toys=NEXTSTAT_TOYS))
+            return seconds / (2 * NEXTSTAT_TOYS), None
         program = os.path.join(os.path.dirname(sys.executable), "nextstat")
         program = program if os.path.exists(program) else shutil.which("nextstat")
         if not program:
             return None
-        return timed(
-            lambda: subprocess.run(
-                [program, "fit", "--input", path, "--interp-defaults", "root"], capture_output=True
-            )
-        )[0]
+        return process([program, "fit", "--input", path, "--interp-defaults", "root"]), None
+
+
+class RooFit:
+    name = "RooFit"
+
+    def __init__(self, document):
+        self.roofit = roofit.RooFit(document)
+
+    def run(self, operation, _):
+        if operation == "fit":
+            return timed(self.roofit.fit)[0], None
+        if operation == "scan":  # of some of the values
+            some = SCAN[:: (len(SCAN) - 1) // (roofit.SCAN_POINTS - 1)]
+            return timed(lambda: self.roofit.scan(some))[0] * len(SCAN) / len(some), None
+        if operation == "toys" and self.roofit.size <= LARGE:
+            return timed(lambda: self.roofit.toys(roofit.TOYS))[0] / roofit.TOYS, None
+        return None
+
+
+#: in the table's order
+OTHERS = [(pyhf, Pyhf), (nextstat, Nextstat), (roofit, RooFit)]
 
 
 def human(seconds):
-    for unit, scale in (("s ", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
-            return f"{seconds / scale:8.3g} {unit}"
-    return f"{seconds * 1e9:8.3g} ns"
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
 
 
-def compare(build, name, path, patch, pairs, only):
+class Turns:
+    """One program's ratios to ours."""
+
+    def __init__(self, program):
+        self.program, self.ratios, self.above, self.over = program, [], None, False
+
+    def take(self, operation, path, seconds, minimum):
+        if self.over:
+            return
+        try:
+            answer = self.program.run(operation, path)
+        except Exception as error:
+            print(f"{operation}: {self.program.name} fails: {str(error)[:100]}", file=sys.stderr)
+            answer = None
+        self.over = answer is None or answer[0] > PATIENCE
+        if answer is None:
+            return
+        self.ratios.append(answer[0] / seconds)
+        if minimum is not None and answer[1] is not None:
+            self.above = answer[1] - minimum
+
+    def cell(self):
+        if not self.ratios:
+            return ""
+        above = "" if self.above is None else f" ({self.above:.0e})"
+        return f"{float(f'{statistics.median(self.ratios):.2g}'):g}{above}"
+
+
+def measure(operation, ours, others, path, pairs):
+    """Median time of ours, a cell for each other program; None where there is no such operation."""
+    turns, mine = [Turns(other) for other in others], []
+    for _ in range(pairs):
+        answer = ours.run(operation, path)
+        if answer is None:
+            return None
+        mine.append(answer[0])
+        for turn in turns:
+            turn.take(operation, path, *answer)
+    return human(statistics.median(mine)), {turn.program.name: turn.cell() for turn in turns}
+
+
+def compare(build, path, patch, chosen, operations, pairs):
     with open(path, encoding="utf-8") as file:
         document = json.load(file)
     if patch:
         with open(patch, encoding="utf-8") as file:
             document = jsonpatch.apply_patch(document, json.load(file))
     ours, others = Ours(build, path, patch), []
-    for module, kind in ((pyhf, Pyhf), (nextstat, Nextstat)):
-        if module is not None and (not only or kind.name in only):
-            try:
-                others.append(kind(document))
-            except Exception as error:  # another program's refusal is a line in the table, not the end of it
-                print(f"{name}: {kind.name} cannot read it: {str(error)[:100]}")
-    parameters = json.loads(
-        subprocess.run(
-            [ours.program, "nll", ours.path, *ours.patch], capture_output=True, text=True, check=True
-        ).stdout
-    )["parameters"]
-    print(f"\n{name}, {parameters} parameters")
+    for kind in chosen:
+        try:
+            others.append(kind(document))
+        except Exception as error:  # another program's refusal is a message, not the table's end
+            print(f"{path}: {kind.name} cannot read it: {str(error)[:100]}", file=sys.stderr)
+    name = os.path.basename(patch or path).removesuffix(".json").removeprefix("patch.")
+    where = "" if patch else f" {os.path.basename(path)}"
     with tempfile.NamedTemporaryFile("w", suffix=".json") as whole:
         json.dump(document, whole)
         whole.flush()
-        for operation in (
-            "nll",
-            "gradient",
-            "hessian",
-            "fit",
-            "hypotest",
-            "limit",
-            "scan",
-            "ranking",
-            "toys",
-            "cold",
-        ):
-            pairs_of, mine, above = {}, [], {}
-            for _ in range(pairs):
-                seconds, minimum = (ours.cold(), None) if operation == "cold" else ours(operation)
-                if seconds is None:
-                    break
-                mine.append(seconds)
-                for other in others:
-                    if pairs_of.get(other.name) is False:
-                        continue
-                    try:
-                        if operation == "cold":
-                            answer = (other.cold(whole.name), None) if isinstance(other, Nextstat) else None
-                        else:
-                            answer = other.run(operation)
-                    except Exception as error:
-                        print(f"    {operation}: {other.name} fails: {str(error)[:100]}")
-                        answer = None
-                    if answer is None or answer[0] is None:
-                        pairs_of[other.name] = False
-                        continue
-                    pairs_of.setdefault(other.name, []).append(answer[0] / seconds)
-                    if minimum is not None and answer[1] is not None:
-                        above[other.name] = answer[1] - minimum
-            if not mine:
-                continue
-            line = f"    {operation:9} {human(statistics.median(mine))}"
-            for other, ratios in pairs_of.items():
-                if ratios:
-                    line += f"   {other} / ours = {statistics.median(ratios):9.4g}" + (
-                        f" (minimum {above[other]:+.1e})" if other in above else ""
-                    )
-            print(line, flush=True)
+        for operation in operations:
+            found = measure(operation, ours, others, whole.name, pairs)
+            if found:
+                cells = [found[1].get(kind.name, "") for _, kind in OTHERS]
+                command = f"`bench/bench.py --operation {operation}{where}`"
+                line = [name, str(ours.parameters), operation, found[0], *cells, command]
+                print(f"| {' | '.join(line)} |", flush=True)
 
 
 def main():
@@ -237,28 +270,44 @@ def main():
     parser.add_argument(
         "--only",
         action="append",
-        choices=["pyhf", "nextstat"],
+        choices=[kind.name for _, kind in OTHERS],
         help="compare with this one alone (repeatable)",
+    )
+    parser.add_argument(
+        "--operation", action="append", choices=OPERATIONS, help="this one alone (repeatable)"
     )
     parser.add_argument("workspaces", nargs="*")
     arguments = parser.parse_args()
-    cases = [(os.path.basename(path), path, None) for path in arguments.workspaces]
+    cases = [(path, None) for path in arguments.workspaces]
     if not cases:
-        cases = [
-            (
-                "sbottom_900_250_60",
-                os.path.join(SBOTTOM, "BkgOnly.json"),
-                os.path.join(SBOTTOM, "patch.sbottom_900_250_60.json"),
-            )
-        ]
         for name in ("displaced_leptons_signal", "SUSY-2018-04_staus", "ttZ_4l", "tHu_FCNC"):
             if os.path.exists(os.path.join(SHARED, name + ".json")):
-                cases.append((name, os.path.join(SHARED, name + ".json"), None))
-    for module, name in ((pyhf, "pyhf"), (nextstat, "nextstat")):
-        installed = getattr(module, "__version__", "is installed")
-        print(name, installed if module else "is not installed: left out")
-    for case in cases:
-        compare(os.path.abspath(arguments.build), *case, arguments.pairs, arguments.only)
+                cases.append((os.path.join(SHARED, name + ".json"), None))
+        cases.insert(1, (os.path.join(os.path.dirname(PATCHED), "BkgOnly.json"), PATCHED))
+    chosen = [
+        kind for module, kind in OTHERS if module and (not arguments.only or kind.name in arguments.only)
+    ]
+    for module, kind in OTHERS:
+        print(
+            kind.name,
+            getattr(module, "__version__", "is installed") if module else "is not installed: left out",
+            file=sys.stderr,
+        )
+    columns = [f"{kind.name} / ours" for _, kind in OTHERS]
+    print(f"| analysis | parameters | operation | Paritas | {' | '.join(columns)} | command |")
+    print("|---" * (5 + len(columns)) + "|")
+    for path, patch in cases:
+        compare(
+            os.path.abspath(arguments.build),
+            path,
+            patch,
+            chosen,
+            arguments.operation or OPERATIONS,
+            arguments.pairs,
+        )
 
 
-main()
+if __name__ == "__main__":
+    main()
+    sys.stdout.flush()
+    os._exit(0)  # ROOT may fail when Python ends

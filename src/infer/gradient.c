@@ -172,8 +172,11 @@ static paritas_status follow(struct gradient *g, size_t n, struct gradient_row *
         memcpy(data + i * r, rows[i / k]->data, r * sizeof *data);
         for (size_t a = 0; a < r; a++) weights[i * r + a] = g->follows[a] != 0.0 ? slope[a] : 0.0;
     }
-    TRY(paritas_expected_pullback(infer->context, infer->model, n * k, points, data, weights, NULL,
-                                  by_templates));
+    const size_t most = gradient_piece(g);
+    for (size_t i = 0; i < n * k; i += most)
+        TRY(paritas_expected_pullback(infer->context, infer->model, n * k - i < most ? n * k - i : most,
+                                      points + i * p, data + i * r, weights + i * r, NULL,
+                                      by_templates + i * g->n_templates));
     for (size_t i = 0; i < n * k; i++)
         for (size_t a = 0; a < g->n_templates; a++)
             slope_of(g, rows, i, slopes)[g->n_data + a] += by_templates[i * g->n_templates + a];
@@ -377,8 +380,12 @@ static paritas_status find_followers(struct gradient *g, struct arena *arena)
     if (!follows) return paritas_fail_memory(infer->context);
     for (size_t i = 0; i < r; i++) follows[i] = (double)NAN;
     model->family->suggest_aux(model, frozen_templates(model, model->data), follows + n_main);
-    for (size_t i = 0; i < r; i++) follows[i] = isnan(follows[i]) ? 0.0 : 1.0;
-    g->follows = follows;
+    bool any = false;
+    for (size_t i = 0; i < r; i++) {
+        follows[i] = isnan(follows[i]) ? 0.0 : 1.0;
+        any = any || follows[i] != 0.0;
+    }
+    g->follows = any ? follows : NULL;
     return PARITAS_OK;
 }
 

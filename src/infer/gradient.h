@@ -65,6 +65,12 @@ static inline paritas_context gradient_context(const paritas_context *context)
     return own;
 }
 
+/* Rows of one call for derivatives: eight for each thread, whose rates by cell stay in the cache. */
+static inline size_t gradient_piece(const struct gradient *g)
+{
+    return 8 * (size_t)g->infer.context->threads;
+}
+
 /* gradient_shared.c: fits of rows with one point, by a shared matrix. done[i]: row i has both fits. */
 paritas_status gradient_shared_check(const struct gradient *g);
 bool gradient_shares(const struct gradient *g);

@@ -12,8 +12,6 @@
 #include <math.h>
 #include <string.h>
 
-#define PAIRS_AT_ONCE 8 /* for each thread: their rates by cell stay in the cache */
-
 struct pairs {
     size_t n;
     double *points, *data, *gradient;
@@ -39,7 +37,7 @@ static void pairs_add(const struct gradient *g, struct pairs *pairs, const doubl
 static paritas_status pairs_run(struct gradient *g, struct pairs *pairs)
 {
     paritas_context *context = g->infer.context;
-    const size_t p = g->infer.n_parameters, r = g->n_row, most = PAIRS_AT_ONCE * (size_t)context->threads;
+    const size_t p = g->infer.n_parameters, r = g->n_row, most = gradient_piece(g);
     for (size_t i = 0; i < pairs->n; i += most)
         TRY(paritas_data_derivatives(context, g->infer.model, pairs->n - i < most ? pairs->n - i : most,
                                      pairs->points + i * p, pairs->data + i * r, NULL,

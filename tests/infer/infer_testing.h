@@ -2,6 +2,7 @@
 #ifndef PARITAS_INFER_TESTING_H
 #define PARITAS_INFER_TESTING_H
 
+#include "paritas.h"
 #include "paritas_gradient.h"
 #include "common.h"
 
