@@ -23,15 +23,16 @@
  *
  * One super-step (lanes are independent):
  *
- *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
+ *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM, further steps)
  *          ─► walls (beyond the domain, or back) ─► kinks (which side of 0)
  *
  * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the
  * exact Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F,
  * and falls again with each step. Violated bounds become equalities through the same factor; then the step
- * is clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL)
- * at the returned point is at most the tolerance, by an exact, good factor at most one accepted step old
- * (older: 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
+ * is clipped. A failed line search raises the damping. Steps with an older factor are corrected by the steps
+ * since (pairs.h), and go on while they pay more than a new factor. Converged: g H^-1 g (EDM, in units of
+ * twice the NLL) at the returned point is at most the tolerance, by an exact, good factor at most one
+ * accepted step old (older: 100 times less). A value within the tolerance of MODEL_LEAST needs none.
  *
  * A fit goes on beyond the domain if it starts outside, or if walls stop its steps: a start then needs no
  * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls
@@ -106,6 +107,7 @@
 #define PAIR_Y(k) (MODEL_WORK + (11 + NEWTON_EQUALITIES + (k)) * MODEL_SLOTS)
 #define PAIR_RHO(k) FIT_SCALAR(FIT_SCRATCH + 1 + NEWTON_EQUALITIES + (k))
 #define PAIR_ALPHA(k) FIT_SCALAR(FIT_SCRATCH + 1 + NEWTON_EQUALITIES + NEWTON_PAIRS + (k))
+#include "minimise/newton_line.h"
 #include "minimise/pairs.h"
 
 typedef struct {
@@ -403,54 +405,6 @@ FN void newton_aim(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
     TEAM_BARRIER();
 }
 
-/* MODEL_X := POINT + part of STEP, within bounds; TEMP: the actual step. */
-FN void newton_try(MODEL_PARAMETERS, real part)
-{
-    const pmask stays = PACK_OF(part) == PK(0.0);
-    TEAM_FOR_PACK(i, MODEL_SLOTS) {
-        const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(NEWTON_POINT, i),
-                   d = LOADP(NEWTON_STEP, i);
-        pack x = pflush(PFMA(PACK_OF(part), d, from));
-        /* snap to a bound within rounding */
-        x = PSELECT(AND(d < PK(0.0), x < lower + NEWTON_SNAP), lower, x);
-        x = PSELECT(AND(d > PK(0.0), x > upper - NEWTON_SNAP), upper, x);
-        x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
-        STOREP(MODEL_X, i, x);
-        STOREP(NEWTON_TEMP, i, pflush(x - from));
-    }
-}
-
-typedef struct {
-    real length, value;  /* of the last trial; at the point found */
-    mask failed, walled; /* no point found; a trial was outside the domain */
-} newton_line;
-
-/* MODEL_X := the first good enough point along STEP, from `length` on, of `lanes`; others, and lanes without
- * one within `backtracks`, go to POINT. */
-FN newton_line newton_search(MODEL_PARAMETERS, PRIVATE const newton_fit *f, mask lanes, real length,
-                             u32 backtracks)
-{
-    const real zero = R(0.0), one = R(1.0);
-    newton_line line;
-    line.length = length;
-    line.value = f->value;
-    line.failed = line.walled = zero > one;
-    mask searching = lanes;
-    for (u32 k = 0; k <= backtracks + 1 && ANY(searching); k++) {
-        /* last turn: failed lanes go to POINT, others evaluate again in place */
-        if (k > backtracks) line.failed = searching;
-        newton_try(MODEL, SELECT(lanes, SELECT(line.failed, zero, line.length), zero));
-        const real slope = fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE), found = model_value(MODEL, 1);
-        const mask accept = AND(AND(searching, NOT(line.failed)),
-                                AND(fit_enough(found, f->value, slope), found < MODEL_HUGE));
-        line.value = SELECT(accept, found, line.value);
-        line.walled = OR(line.walled, AND(searching, found >= MODEL_HUGE));
-        searching = AND(searching, NOT(accept));
-        line.length = SELECT(searching, line.length * fit_shorter(found, f->value, slope), line.length);
-    }
-    return line;
-}
-
 FN real newton_stronger(real weak)
 {
     return SELECT(NEWTON_STRONGER * weak > NEWTON_WEAK_LEAST, NEWTON_STRONGER * weak, R(0.0));
@@ -460,7 +414,7 @@ FN real newton_stronger(real weak)
 FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0), one = R(1.0);
-    const newton_line line = newton_search(MODEL, f, f->running, one, NEWTON_BACKTRACKS);
+    const newton_line line = newton_search(MODEL, f->running, f->value, one, NEWTON_BACKTRACKS);
     f->status = SELECT(AND(line.failed, f->damping >= R(1e6)), FIT_NO_PROGRESS, f->status);
     const mask moved = AND(f->running, NOT(line.failed));
     /* Fisher's matrix too small: steps with it would be cut again */
@@ -486,7 +440,7 @@ FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting
     TEAM_FOR_PACK(i, MODEL_SLOTS)
         STOREP(NEWTON_STEP, i, fit_capped(LOADP(NEWTON_TEMP, i), LOADP(NEWTON_CAP, i)));
     TEAM_BARRIER();
-    const newton_line line = newton_search(MODEL, f, coasting, *length, NEWTON_COASTING_BACKTRACKS);
+    const newton_line line = newton_search(MODEL, coasting, f->value, *length, NEWTON_COASTING_BACKTRACKS);
     const mask better = AND(coasting, NOT(line.failed));
     f->value = SELECT(better, line.value, f->value);
     f->iterations = SELECT(better, f->iterations + R(1.0), f->iterations);
@@ -512,7 +466,7 @@ FN mask newton_pays(MODEL_PARAMETERS, PRIVATE const newton_fit *f, u32 step, rea
 
 /* POINT, SLOPE, and the EDM by the old factor, if of the same active set, with the steps since. Further steps
  * with it cost a gradient, not a Hessian, and go on while they pay. Only an exact factor ends a fit; from the
- * second step on with an EDM that is 10 times smaller. */
+ * second step on with an EDM that is 100 times smaller. */
 FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
 {
     const u32 most = NEWTON_COASTING_STEPS + 2 * MODEL_PATIENCE;
