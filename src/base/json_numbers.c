@@ -11,7 +11,10 @@
 /* Short ones as one block: windows and rooms reach that far. */
 static inline void copy_literal(char *out, const char *literal, size_t length)
 {
-    memcpy(out, literal, length <= JSON_SLACK ? JSON_SLACK : length);
+    if (length <= JSON_SLACK)
+        memcpy(out, literal, JSON_SLACK);
+    else
+        memcpy(out, literal, length);
 }
 
 /* In the arena. NULL: out of memory. */
