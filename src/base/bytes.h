@@ -4,9 +4,6 @@
 
 #include <stdint.h>
 #include <string.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 #define EACH_BYTE(byte) ((uint64_t)(byte) * 0x0101010101010101u)
 
@@ -21,20 +18,13 @@ static inline uint64_t load_bytes(const char *at)
     return bytes;
 }
 
-/* The first byte that is no space. Reads up to 15 bytes beyond it. */
+/* The first byte that is no space. Reads up to seven bytes beyond it. Eight at a time: sixteen with SSE2 were
+ * no faster. */
 static inline const char *skip_spaces(const char *at)
 {
-#if defined(__SSE2__)
-    for (;; at += 16) {
-        const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-        const unsigned same = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')));
-        if (same != 0xffff) return at + __builtin_ctz(~same);
-    }
-#else
     uint64_t other;
     while ((other = load_bytes(at) ^ EACH_BYTE(' ')) == 0) at += 8;
     return at + __builtin_ctzll(other) / 8;
-#endif
 }
 
 /* Eight bytes xor '0': digits become values; others are 10 or more. */

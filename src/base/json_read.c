@@ -8,9 +8,7 @@
  * short text. */
 #include "base/json.h"
 
-#include "base/bytes.h"
 #include "base/json_reader.h"
-#include "base/number.h"
 #include "base/platform.h"
 #include "base/utf8.h"
 #include <errno.h>
@@ -19,8 +17,6 @@
 #include <string.h>
 
 #define FEW_KEYS 16 /* up to here comparing all pairs beats sorting */
-#define FIRST_NODES ((size_t)16)
-#define MOST_NODES ((size_t)1024)
 
 static paritas_status fail_with(struct json_reader *reader, uint32_t place, const char *format,
                                 va_list arguments)
@@ -95,101 +91,6 @@ static paritas_status fail_after_value(struct json_reader *reader)
     if (at == reader->window.end)
         return json_fail_at(reader, at, "the text ends inside an %s", in_array ? "array" : "object");
     return json_fail_at(reader, at, "',' or '%c' is expected", in_array ? ']' : '}');
-}
-
-static inline const char *skip_blanks(const char *at)
-{
-    while ((unsigned char)*at <= ' ') {
-        if (*at != ' ' && *at != '\n' && *at != '\r' && *at != '\t') break;
-        at = skip_spaces(at + 1); /* long runs: indentation */
-    }
-    return at;
-}
-
-static inline bool begins_number(char byte)
-{
-    return byte == '-' || (byte >= '0' && byte <= '9');
-}
-
-static inline void append(struct json *container, struct json *child)
-{
-    *(container->last ? &container->last->next : &container->first) = child;
-    container->last = child;
-    container->count++;
-}
-
-/* To the next byte that is no blank, with what follows it in the window. */
-static inline paritas_status pass_blanks(struct json_reader *reader)
-{
-    reader->at = skip_blanks(reader->at);
-    while (reader->at > reader->window.low) {
-        TRY(json_more(reader));
-        reader->at = skip_blanks(reader->at);
-    }
-    return PARITAS_OK;
-}
-
-static inline struct json *new_node(struct json_reader *reader)
-{
-    if (reader->node == reader->last_node) {
-        if (reader->node_room < MOST_NODES)
-            reader->node_room = reader->node_room ? 2 * reader->node_room : FIRST_NODES;
-        reader->node = arena_allocate(&reader->document->arena, reader->node_room * sizeof *reader->node);
-        reader->last_node = reader->node ? reader->node + reader->node_room : NULL;
-        if (!reader->node) return NULL;
-    }
-    *reader->node = (struct json){0};
-    return reader->node++;
-}
-
-/* Short ones as one block: windows and rooms reach that far. */
-static inline void copy_literal(char *out, const char *literal, size_t length)
-{
-    memcpy(out, literal, length <= JSON_SLACK ? JSON_SLACK : length);
-}
-
-/* In the arena. NULL: out of memory. */
-static inline const char *keep_literal(struct json_reader *reader, const char *literal, size_t length)
-{
-    char *copy = json_text_room(reader, length + 1);
-    if (!copy) return NULL;
-    copy_literal(copy, literal, length);
-    copy[length] = '\0';
-    return copy;
-}
-
-/* From reader->at to *end. */
-static paritas_status read_number(struct json_reader *reader, struct decimal *decimal, const char **end,
-                                  double *value)
-{
-    const char *reason;
-    *end = number_scan(reader->at, reader->window.end, decimal, &reason);
-    while (*end > reader->window.low) { /* it may go on */
-        TRY(json_more(reader));
-        *end = number_scan(reader->at, reader->window.end, decimal, &reason);
-    }
-    if (reason) {
-        if (strncmp(*end, "Infinity", 8) == 0)
-            return json_fail_at(reader, reader->at, "-Infinity is not a JSON number");
-        return json_fail_at(reader, *end, "%s", reason);
-    }
-    *value = number_value(decimal, reader->at, (size_t)(*end - reader->at));
-    if (*value - *value != 0) return json_fail_at(reader, reader->at, "the number is too large for a double");
-    return PARITAS_OK;
-}
-
-static paritas_status read_number_node(struct json_reader *reader, struct json *node)
-{
-    struct decimal decimal;
-    const char *end;
-    TRY(read_number(reader, &decimal, &end, &node->number));
-    node->type = JSON_NUMBER;
-    node->integer = decimal.integer;
-    node->length = (uint32_t)(end - reader->at);
-    node->text = keep_literal(reader, reader->at, node->length);
-    if (!node->text) return paritas_fail_memory(reader->context);
-    reader->at = end;
-    return PARITAS_OK;
 }
 
 static paritas_status read_word(struct json_reader *reader, struct json *node, const char *word,
@@ -270,10 +171,10 @@ static paritas_status read_key(struct json_reader *reader, struct json_level *le
     const uint64_t bit = (uint64_t)1 << (kept.hash >> 40 & 63);
     level->doubt = level->doubt || (level->keys & bit) != 0;
     level->keys |= bit;
-    TRY(pass_blanks(reader));
+    TRY(json_pass_blanks(reader));
     if (*reader->at != ':') return json_fail_at(reader, reader->at, "':' is expected after a key");
     reader->at++;
-    return pass_blanks(reader);
+    return json_pass_blanks(reader);
 }
 
 static paritas_status read_text(struct json_reader *reader, struct json *node)
@@ -299,7 +200,7 @@ static paritas_status read_value(struct json_reader *reader, struct json *node)
         node->type = *reader->at == '{' ? JSON_OBJECT : JSON_ARRAY;
         reader->open[reader->depth++] = (struct json_level){.container = node};
         reader->at++;
-        return pass_blanks(reader);
+        return json_pass_blanks(reader);
     case 't':
         return read_word(reader, node, "true", 4, JSON_TRUE);
     case 'f':
@@ -309,7 +210,7 @@ static paritas_status read_value(struct json_reader *reader, struct json *node)
     default:
         break;
     }
-    if (begins_number(*reader->at)) return read_number_node(reader, node);
+    if (json_begins_number(*reader->at)) return json_read_number(reader, node);
     return fail_value(reader);
 }
 
@@ -317,13 +218,13 @@ static paritas_status read_value(struct json_reader *reader, struct json *node)
 static paritas_status read_between(struct json_reader *reader)
 {
     while (reader->depth) {
-        TRY(pass_blanks(reader));
+        TRY(json_pass_blanks(reader));
         const struct json_level *level = &reader->open[reader->depth - 1];
         const struct json *parent = level->container;
         const char close = parent->type == JSON_OBJECT ? '}' : ']';
         if (*reader->at == ',') {
             const uint32_t comma = json_window_place(&reader->window, reader->at++);
-            TRY(pass_blanks(reader));
+            TRY(json_pass_blanks(reader));
             if (*reader->at == close)
                 return json_fail_at_place(reader, comma, "a ',' stands before '%c'", close);
             return PARITAS_OK;
@@ -336,88 +237,6 @@ static paritas_status read_between(struct json_reader *reader)
     return PARITAS_OK;
 }
 
-/* Room for one more number and a literal of `length` bytes. */
-static bool make_room(struct json_reader *reader, size_t n, size_t used, size_t length)
-{
-    if (n == reader->number_room) {
-        const size_t room = 2 * n + 64;
-        double *larger = paritas_reallocate(reader->context, reader->numbers, room, sizeof *larger);
-        if (!larger) return false;
-        reader->numbers = larger;
-        reader->number_room = room;
-    }
-    if (reader->literal_room - used < length + JSON_SLACK) {
-        const size_t room = 2 * (used + length) + 1024;
-        char *larger = paritas_reallocate(reader->context, reader->literals, room, 1);
-        if (!larger) return false;
-        reader->literals = larger;
-        reader->literal_room = room;
-    }
-    return true;
-}
-
-/* `used`: bytes of literals. */
-static paritas_status pack(struct json_reader *reader, struct json *array, size_t n, size_t used)
-{
-    struct json_numbers *made = arena_allocate(&reader->document->arena, sizeof *made + n * sizeof *made->at);
-    char *literals = json_text_room(reader, used);
-    if (!made || !literals) return paritas_fail_memory(reader->context);
-    made->literals = memcpy(literals, reader->literals, used);
-    memcpy(made->at, reader->numbers, n * sizeof *made->at);
-    array->numbers_of = made;
-    array->packed = true;
-    array->count = (uint32_t)n;
-    return PARITAS_OK;
-}
-
-/* A value other than a number follows: the array has nodes after all. */
-static paritas_status unpack(struct json_reader *reader, struct json *array, size_t n)
-{
-    const char *literal = reader->literals;
-    for (size_t i = 0; i < n; i++) {
-        struct json *node = new_node(reader);
-        const char *reason;
-        struct decimal decimal;
-        if (!node) return paritas_fail_memory(reader->context);
-        const char *end = strchr(literal, ',');
-        number_scan(literal, end, &decimal, &reason);
-        node->type = JSON_NUMBER;
-        node->integer = decimal.integer;
-        node->number = reader->numbers[i];
-        node->length = (uint32_t)(end - literal);
-        node->text = keep_literal(reader, literal, node->length);
-        if (!node->text) return paritas_fail_memory(reader->context);
-        append(array, node);
-        literal = end + 1;
-    }
-    return PARITAS_OK;
-}
-
-/* An array that begins with a number: as far as numbers go. Ends behind a number. */
-static paritas_status read_numbers(struct json_reader *reader, struct json *array)
-{
-    size_t n = 0, used = 0;
-    for (;;) {
-        struct decimal decimal;
-        const char *end;
-        double value;
-        TRY(read_number(reader, &decimal, &end, &value));
-        const size_t length = (size_t)(end - reader->at);
-        if (!make_room(reader, n, used, length + 1)) return paritas_fail_memory(reader->context);
-        reader->numbers[n++] = value;
-        copy_literal(reader->literals + used, reader->at, length);
-        reader->literals[used + length] = ',';
-        used += length + 1;
-        reader->at = end;
-        TRY(pass_blanks(reader));
-        if (*reader->at == ']') return pack(reader, array, n, used);
-        const char *next = *reader->at == ',' ? skip_blanks(reader->at + 1) : reader->at;
-        if (next > reader->window.low || !begins_number(*next) || *reader->at != ',') break;
-        reader->at = next;
-    }
-    return unpack(reader, array, n);
-}
-
 static paritas_status read_tree(struct json_reader *reader)
 {
     const char *start = reader->at;
@@ -425,25 +244,25 @@ static paritas_status read_tree(struct json_reader *reader)
     if (strncmp(start, "\xef\xbb\xbf", 3) == 0)
         return json_fail_at(reader, start,
                             "the text begins with a byte order mark, which JSON does not allow");
-    TRY(pass_blanks(reader));
+    TRY(json_pass_blanks(reader));
     do {
         struct json_level *level = reader->depth ? &reader->open[reader->depth - 1] : NULL;
-        struct json *node = new_node(reader);
+        struct json *node = json_next_node(reader);
         if (!node) return paritas_fail_memory(reader->context);
         if (level && level->container->type == JSON_OBJECT) TRY(read_key(reader, level, node));
         TRY(read_value(reader, node));
         if (level)
-            append(level->container, node);
+            json_add(level->container, node);
         else
             reader->document->root = node;
         const bool opened = node->type >= JSON_ARRAY;
-        if (reader->packs && node->type == JSON_ARRAY && begins_number(*reader->at))
-            TRY(read_numbers(reader, node));
+        if (reader->packs && node->type == JSON_ARRAY && json_begins_number(*reader->at))
+            TRY(json_read_numbers(reader, node));
         else if (opened && *reader->at != (node->type == JSON_OBJECT ? '}' : ']'))
             continue;
         TRY(read_between(reader));
     } while (reader->depth);
-    TRY(pass_blanks(reader));
+    TRY(json_pass_blanks(reader));
     return reader->at == reader->window.end ? PARITAS_OK : fail_after_value(reader);
 }
 

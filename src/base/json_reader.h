@@ -2,9 +2,12 @@
 #ifndef PARITAS_BASE_JSON_READER_H
 #define PARITAS_BASE_JSON_READER_H
 
+#include "base/bytes.h"
 #include "base/json.h"
 #include "base/json_window.h"
 
+#define JSON_FIRST_NODES ((size_t)16)
+#define JSON_MOST_NODES ((size_t)1024)
 #define JSON_KNOWN_WORDS 128 /* powers of two */
 #define JSON_KNOWN_TEXTS 512
 
@@ -66,10 +69,62 @@ paritas_status json_read_string(struct json_reader *reader, struct json_kept *ke
 #define JSON_SLACK 32
 char *json_text_room(struct json_reader *reader, size_t length);
 
+/* A number, the next value of the document. */
+paritas_status json_read_number(struct json_reader *reader, struct json *node);
+/* An array that begins with a number: as far as numbers go. Ends behind a number. */
+paritas_status json_read_numbers(struct json_reader *reader, struct json *array);
+
 /* Reads on from `at` where the window runs low. Pointers into the window are lost. */
 static inline paritas_status json_more(struct json_reader *reader)
 {
     return json_window_more(&reader->window, &reader->at);
+}
+
+static inline const char *json_skip_blanks(const char *at)
+{
+    while ((unsigned char)*at <= ' ') {
+        if (*at != ' ' && *at != '\n' && *at != '\r' && *at != '\t') break;
+        at = skip_spaces(at + 1); /* long runs: indentation */
+    }
+    return at;
+}
+
+/* To the next byte that is no blank, with what follows it in the window. */
+static inline paritas_status json_pass_blanks(struct json_reader *reader)
+{
+    reader->at = json_skip_blanks(reader->at);
+    while (reader->at > reader->window.low) {
+        TRY(json_more(reader));
+        reader->at = json_skip_blanks(reader->at);
+    }
+    return PARITAS_OK;
+}
+
+static inline bool json_begins_number(char byte)
+{
+    return byte == '-' || (byte >= '0' && byte <= '9');
+}
+
+/* Cleared; NULL: out of memory. */
+static inline struct json *json_next_node(struct json_reader *reader)
+{
+    if (reader->node == reader->last_node) {
+        if (reader->node_room < JSON_MOST_NODES)
+            reader->node_room = reader->node_room ? 2 * reader->node_room : JSON_FIRST_NODES;
+        reader->node = arena_allocate(&reader->document->arena, reader->node_room * sizeof *reader->node);
+        reader->last_node = reader->node ? reader->node + reader->node_room : NULL;
+        if (!reader->node) return NULL;
+    }
+    *reader->node = (struct json){0};
+    return reader->node++;
+}
+
+/* To a container that is being read. */
+static inline void json_add(struct json *container, struct json *child)
+{
+    *(container->last ? &container->last->next : &container->first) = child;
+    container->last = child;
+    container->count++;
 }
 
 #endif

@@ -174,37 +174,9 @@ static void take_leading_digits(const char *at, const char *end, struct decimal 
     decimal->exponent += dropped;
 }
 
-/* The usual number: digits, perhaps with a decimal point among them, at most 19, and no exponent. NULL:
- * another, or none; `decimal` is then undefined. */
-static inline const char *scan_usual(const char *at, struct decimal *decimal)
-{
-    decimal->exponent = 0;
-    decimal->truncated = false;
-    decimal->negative = *at == '-';
-    at += decimal->negative;
-    const uint64_t first = load_digits(at), stop = not_digits(first);
-    const int whole = stop != 0 ? __builtin_ctzll(stop) / 8 : 0;
-    if (whole == 0 || (whole > 1 && (first & 255) == 0)) return NULL;
-    uint64_t digits = value_of_digits(first << (64 - 8 * whole));
-    at += whole;
-    decimal->integer = *at != '.';
-    if (!decimal->integer) {
-        const char *fraction = ++at;
-        at = scan_digits(at, at + 24, &digits);
-        if (at == fraction || at - fraction + whole > 19) return NULL;
-        decimal->exponent = fraction - at;
-    }
-    decimal->digits = digits;
-    return (*at | 32) == 'e' ? NULL : at;
-}
-
 const char *number_scan(const char *at, const char *end, struct decimal *decimal, const char **reason)
 {
     *reason = NULL;
-    if (end - at >= 48) {
-        const char *after = scan_usual(at, decimal);
-        if (after) return after;
-    }
     *decimal = (struct decimal){.integer = true};
     if (at < end && *at == '-') {
         decimal->negative = true;
@@ -286,29 +258,10 @@ static double double_of_bits(uint64_t bits)
     return value;
 }
 
-/* digits * 10^power for the usual powers, of which the first 64 bits nearly always decide. The product is in
- * [high, high + 2) * 2^64; no result is subnormal. False: they do not. */
-static inline bool multiply_near(uint64_t digits, int power, double *value)
-{
-    const int shift = __builtin_clzll(digits);
-    const uint64_t high = (uint64_t)((u128)(digits << shift) * near_powers[power - NEAR_FIRST][0] >> 64);
-    const int carry = (int)(high >> 63), dropped = 10 + carry;
-    const uint64_t part = high & (((uint64_t)1 << dropped) - 1), half = (uint64_t)1 << (dropped - 1);
-    if (part - (half - 1) <= 1) return false; /* half - 1, half: perhaps a tie */
-    /* the mantissa's top bit adds 1 to the exponent, as does a carry */
-    const uint64_t exponent = (uint64_t)(log2_of_power(power) - shift + 63 + carry + 1022);
-    *value = double_of_bits((exponent << 52) + (high >> dropped) + (part > half));
-    return true;
-}
-
 double number_value(const struct decimal *decimal, const char *literal, size_t length)
 {
     const uint64_t sign = (uint64_t)decimal->negative << 63, infinity = (uint64_t)2047 << 52;
     uint64_t digits = decimal->digits;
-    double near;
-    if (digits != 0 && !decimal->truncated && decimal->exponent >= NEAR_FIRST && decimal->exponent <= 0 &&
-        multiply_near(digits, (int)decimal->exponent, &near))
-        return decimal->negative ? -near : near;
     if (digits <= (uint64_t)1 << 53 && decimal->exponent >= -22 && decimal->exponent <= 22) {
         double value = (double)digits; /* both exact: one rounding */
         value = decimal->exponent < 0 ? value / number_powers[-decimal->exponent]
@@ -343,6 +296,53 @@ double number_value(const struct decimal *decimal, const char *literal, size_t l
     /* the mantissa's top bit adds 1 to the exponent, as does a carry */
     uint64_t exponent_field = scale >= -1022 ? (uint64_t)(scale + 1022) << 52 : 0;
     return double_of_bits(sign | (exponent_field + whole + up));
+}
+
+/* Digits, perhaps with a decimal point among them, at most 19. NULL: otherwise. */
+static inline const char *scan_usual(const char *at, uint64_t *digits, int *exponent, bool *integer)
+{
+    const uint64_t first = load_digits(at), stop = not_digits(first);
+    const int whole = stop != 0 ? __builtin_ctzll(stop) / 8 : 0;
+    if (whole == 0 || (whole > 1 && (first & 255) == 0)) return NULL;
+    *digits = value_of_digits(first << (64 - 8 * whole));
+    *exponent = 0;
+    at += whole;
+    *integer = *at != '.';
+    if (!*integer) {
+        const char *fraction = ++at;
+        at = scan_digits(at, at + 24, digits);
+        if (at == fraction || at - fraction + whole > 19) return NULL;
+        *exponent = (int)(fraction - at);
+    }
+    return (*at | 32) == 'e' ? NULL : at;
+}
+
+/* digits * 10^power for a power of near_powers, of which the first 64 bits nearly always decide. The product
+ * is in [high, high + 2) * 2^64; no result is subnormal. False: they do not decide. */
+static inline bool multiply_near(uint64_t digits, int power, double *value)
+{
+    const int shift = __builtin_clzll(digits);
+    const uint64_t high = (uint64_t)((u128)(digits << shift) * near_powers[power - NEAR_FIRST][0] >> 64);
+    const int carry = (int)(high >> 63), dropped = 10 + carry;
+    const uint64_t part = high & (((uint64_t)1 << dropped) - 1), half = (uint64_t)1 << (dropped - 1);
+    if (part - (half - 1) <= 1) return false; /* half - 1, half: perhaps a tie */
+    /* the mantissa's top bit adds 1 to the exponent, as does a carry */
+    const uint64_t exponent = (uint64_t)(log2_of_power(power) - shift + 63 + carry + 1022);
+    *value = double_of_bits((exponent << 52) + (high >> dropped) + (part > half));
+    return true;
+}
+
+const char *number_read_usual(const char *at, double *value, bool *integer)
+{
+    uint64_t digits;
+    int exponent;
+    const bool negative = *at == '-';
+    at = scan_usual(at + negative, &digits, &exponent, integer);
+    if (!at) return NULL;
+    *value = 0.0;
+    if (digits != 0 && !multiply_near(digits, exponent, value)) return NULL;
+    if (negative) *value = -*value;
+    return at;
 }
 
 double number_read(const char *literal, size_t length)

@@ -21,6 +21,11 @@ const char *number_scan(const char *at, const char *end, struct decimal *decimal
  * decide. */
 double number_value(const struct decimal *decimal, const char *literal, size_t length);
 
+/* Both at once for the usual number: at most 19 digits, perhaps with a decimal point among them. Returns its
+ * end; NULL: another, or none, or a tie. `at` has NUMBER_AHEAD readable bytes. */
+#define NUMBER_AHEAD 48
+const char *number_read_usual(const char *at, double *value, bool *integer);
+
 /* Powers of ten exact in a double. */
 extern const double number_powers[23];
 

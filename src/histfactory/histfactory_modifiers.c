@@ -32,21 +32,16 @@ const struct hf_modifier_kind hf_modifier_lumi = {.name = "lumi",
                                                   .aux = NAN};
 
 #define HF_KIND_OF_TYPE(NAME, name) [HF_##NAME] = &hf_modifier_##name,
-static const struct hf_modifier_kind *const kinds[] = {HF_MODIFIERS(HF_KIND_OF_TYPE)};
+const struct hf_modifier_kind *const hf_kinds[HF_TYPE_COUNT] = {HF_MODIFIERS(HF_KIND_OF_TYPE)};
 
 #define HF_PUBLIC_TYPE(NAME, name) HF_PUBLIC_##NAME = PARITAS_MODIFIER_##NAME,
 enum { HF_MODIFIERS(HF_PUBLIC_TYPE) };
 #define HF_COUNT_ONE(...) +1
 _Static_assert(0 PARITAS_MODIFIER_LIST(HF_COUNT_ONE) == HF_TYPE_COUNT, "modifiers of the public list");
 
-const struct hf_modifier_kind *hf_kind(hf_type type)
-{
-    return kinds[type];
-}
-
 hf_type hf_type_of(const char *text)
 {
     int type = 0;
-    while (type < HF_TYPE_COUNT && !hf_same(text, kinds[type]->name)) type++;
+    while (type < HF_TYPE_COUNT && !hf_same(text, hf_kinds[type]->name)) type++;
     return (hf_type)type;
 }

@@ -78,7 +78,11 @@ struct hf_modifier_kind {
 #define HF_MODIFIER_KIND(NAME, name) extern const struct hf_modifier_kind hf_modifier_##name;
 HF_MODIFIERS(HF_MODIFIER_KIND)
 
-const struct hf_modifier_kind *hf_kind(hf_type type);
+extern const struct hf_modifier_kind *const hf_kinds[HF_TYPE_COUNT]; /* by hf_type */
+static inline const struct hf_modifier_kind *hf_kind(hf_type type)
+{
+    return hf_kinds[type];
+}
 /* HF_TYPE_COUNT: no such type. */
 hf_type hf_type_of(const char *text);
 

@@ -338,15 +338,17 @@ static paritas_status read_big(paritas_context *context)
 
 static paritas_status read_from_file(paritas_context *context)
 {
-    struct paritas_workspace *document;
+    struct paritas_workspace *document, *packed = NULL;
     char path[] = "/tmp/paritas_test_XXXXXX";
     int file = mkstemp(path);
-    static const char text[] = "[{\"name\": \"a\\tb\"}, 1.25]";
+    static const char text[] = "[{\"name\": \"a\\tb\"}, 1.25, [2, 3], [4, true]]";
     assert_int_equal(write(file, text, sizeof text - 1), sizeof text - 1);
     close(file);
     paritas_status status = paritas_workspace_read(context, path, &document);
+    if (status == PARITAS_OK) status = json_read_packed(context, path, &packed);
     unlink(path);
     paritas_workspace_free(document);
+    paritas_workspace_free(packed);
     return status;
 }
 
@@ -372,6 +374,118 @@ TEST(public_functions_check_their_arguments)
     paritas_text_free(&context, NULL);
 }
 
+/* A file with `text`; the caller removes it. */
+static void write_file(char *path, const char *text, size_t length)
+{
+    strcpy(path, "/tmp/paritas-json-XXXXXX");
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, length), (ssize_t)length);
+    close(file);
+}
+
+/* The reader sees 64 KiB of a document at a time: each token begins, lies and ends at the border once. */
+TEST(tokens_lie_anywhere_in_the_window)
+{
+    static const char inside[] =
+        "{\"k\\u00e9y\" :\t[-1.5e-3, 12345678901234567890 ,true, \"a\\ud83d\\ude00 \xc3\xa9\", "
+        "{\"x\": null, \"name\": \"a text of more than sixteen bytes\"}], \"b\": [false,\n2]}";
+    enum { WINDOW = 65536, MOST = WINDOW + 512 };
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct paritas_workspace *alone = parse(&context, inside), *document;
+    char *text = malloc(MOST), path[64];
+    for (size_t place = WINDOW - 200; place < WINDOW + 8; place++) {
+        const size_t length = place + sizeof inside;
+        memset(text, ' ', MOST);
+        text[0] = '[';
+        memcpy(text + place, inside, sizeof inside - 1);
+        text[length - 1] = ']';
+        assert_int_equal(json_read(&context, text, length, "x", &document), PARITAS_OK);
+        assert_true(json_equal(document->root->first, alone->root));
+        paritas_workspace_free(document);
+        write_file(path, text, length);
+        assert_int_equal(json_read_packed(&context, path, &document), PARITAS_OK);
+        assert_true(json_equal(document->root->first, alone->root));
+        paritas_workspace_free(document);
+        unlink(path);
+        text[length - 1] = '}'; /* the only line break lies four characters before */
+        refuses_bytes(text, length, "x: line 2, column 4: ',' or ']' is expected");
+        text[length - 1] = ' ';
+        refuses_bytes(text, length, "x: line 2, column 5: the text ends inside an array");
+    }
+    paritas_workspace_free(alone);
+    assert_int_equal(ledger.live, 0);
+    free(text);
+}
+
+TEST(long_tokens_widen_the_window)
+{
+    enum { LONG = 300000 };
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct paritas_workspace *document;
+    char *text = malloc(LONG + 16);
+    for (int kind = 0; kind < 3; kind++) { /* a plain text, one with escapes, a number */
+        memset(text, kind == 2 ? '1' : 'a', LONG);
+        if (kind < 2) text[0] = text[LONG - 1] = '"';
+        if (kind == 1) memcpy(text + LONG - 3, "\\n", 2);
+        if (kind == 2) text[1] = '.';
+        assert_int_equal(json_read(&context, text, LONG, "x", &document), PARITAS_OK);
+        assert_int_equal(document->root->length, kind == 2 ? LONG : kind == 1 ? LONG - 3 : LONG - 2);
+        paritas_workspace_free(document);
+        text[LONG - 1] = kind == 2 ? 'x' : 'a';
+        refuses_bytes(text, LONG,
+                      kind == 2 ? "x: line 1, column 300000: text follows the value"
+                                : "x: line 1, column 300001: the text ends inside a string");
+    }
+    assert_int_equal(ledger.live, 0);
+    free(text);
+}
+
+TEST(packed_arrays_have_the_numbers_and_the_literals)
+{
+    static const char text[] =
+        "{\"n\": [1, 2.50,-0 ], \"mixed\": [1e2, 3, \"x\"], \"none\": [], \"deep\": [[7]]}";
+    struct ledger ledger;
+    paritas_context context = make_context(&ledger);
+    struct paritas_workspace *packed, *usual = parse(&context, text), *copy;
+    char path[64];
+    write_file(path, text, sizeof text - 1);
+    assert_int_equal(json_read_packed(&context, path, &packed), PARITAS_OK);
+    unlink(path);
+    const struct json *n = json_get(packed->root, "n");
+    assert_true(n->packed && !n->first && n->count == 3);
+    assert_true(json_numbers(n)[1] == 2.5 && json_numbers(n)[2] == 0);
+    assert_null(json_numbers(json_get(packed->root, "mixed")));
+    assert_null(json_numbers(json_get(packed->root, "none")));
+    assert_true(json_get(packed->root, "deep")->first->packed);
+    struct json_walk walk;
+    const struct json *item = json_walk_first(&walk, n);
+    assert_true(item->integer && item->length == 1 && item->text[0] == '1');
+    item = json_walk_next(&walk);
+    assert_true(!item->integer && item->length == 4 && memcmp(item->text, "2.50", 4) == 0);
+    item = json_walk_next(&walk);
+    assert_true(item->integer && item->length == 2 && memcmp(item->text, "-0", 2) == 0);
+    assert_null(json_walk_next(&walk));
+    assert_true(json_equal(packed->root, usual->root) && json_equal(usual->root, packed->root));
+    assert_int_equal(json_copy(&context, packed->root, "copy", &copy), PARITAS_OK);
+    assert_false(json_get(copy->root, "n")->packed);
+    assert_true(json_equal(copy->root, packed->root));
+    struct text written[2];
+    for (int k = 0; k < 2; k++) {
+        text_open(&written[k], &context.allocator);
+        json_write(&written[k], k ? packed->root : usual->root, 2, true);
+        text_append(&written[k], "", 1);
+    }
+    assert_string_equal(written[0].bytes, written[1].bytes);
+    for (int k = 0; k < 2; k++) text_free(&written[k]);
+    paritas_workspace_free(copy);
+    paritas_workspace_free(packed);
+    paritas_workspace_free(usual);
+    assert_int_equal(ledger.live, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +500,9 @@ int main(void)
         cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(the_text_may_end_anywhere),
         cmocka_unit_test(a_message_shows_control_bytes_of_a_label),
+        cmocka_unit_test(tokens_lie_anywhere_in_the_window),
+        cmocka_unit_test(long_tokens_widen_the_window),
+        cmocka_unit_test(packed_arrays_have_the_numbers_and_the_literals),
         cmocka_unit_test(files_are_read_or_refused_with_their_path),
         cmocka_unit_test(standard_input_is_read_to_its_end),
         cmocka_unit_test(every_failed_allocation_is_reported_and_leaks_nothing),

@@ -29,6 +29,46 @@ static void reads_as_strtod(const char *text)
 {
     double expected = strtod(text, NULL), got = number_read(text, strlen(text));
     if (bits_of(expected) != bits_of(got)) fail_msg("%s: %a, not %a", text, got, expected);
+    char padded[2 * NUMBER_AHEAD] = "";
+    bool integer;
+    if (strlen(text) > NUMBER_AHEAD) return;
+    const char *end = number_read_usual(strcpy(padded, text), &got, &integer);
+    if (end && (bits_of(expected) != bits_of(got) || *end || integer == (strchr(text, '.') != NULL)))
+        fail_msg("%s as a usual number: %a, not %a", text, got, expected);
+}
+
+TEST(usual_numbers_are_read_at_once_and_others_are_left)
+{
+    static const struct {
+        const char *text;
+        int length; /* -1: left */
+    } cases[] = {{"0", 1},
+                 {"-0.0,", 4},
+                 {"12]", 2},
+                 {"36.79288864135742", 17},
+                 {"1.5 ", 3},
+                 {"", -1},
+                 {"-", -1},
+                 {"01", -1},
+                 {"1.", -1},
+                 {".5", -1},
+                 {"1e5", -1},
+                 {"1.5E5", -1},
+                 {"00.5", -1},
+                 {"x", -1},
+                 {"12345678", -1},
+                 {"0.12345678901234567890", -1},
+                 {"1234567", 7},
+                 {"0.1234567890123456789", -1},
+                 {"0.123456789012345678", 20}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char padded[2 * NUMBER_AHEAD] = "";
+        double value;
+        bool integer;
+        const char *end = number_read_usual(strcpy(padded, cases[i].text), &value, &integer);
+        assert_int_equal(end ? end - padded : -1, cases[i].length);
+        if (end) assert_true(value == strtod(cases[i].text, NULL));
+    }
 }
 
 TEST(literals_at_the_edges_are_rounded_correctly)
@@ -200,6 +240,7 @@ TEST(written_numbers_read_back_and_are_shortest)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(usual_numbers_are_read_at_once_and_others_are_left),
         cmocka_unit_test(literals_at_the_edges_are_rounded_correctly),
         cmocka_unit_test(random_literals_are_read_as_strtod_reads_them),
         cmocka_unit_test(ties_between_doubles_go_to_even_and_a_digit_far_behind_decides),
