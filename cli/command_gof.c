@@ -28,7 +28,7 @@ static paritas_status analyse(struct session *session, void *result)
         TRY(toy_run_open(session, &g->toys));
         paritas_status status = paritas_gof_toys(session->context, session->model, &session->job,
                                                  &g->toys.options, &g->by_toys, &g->formula);
-        if (toy_run_lacks_place(session, &status)) {
+        if (toy_run_lacks_place(session, &status, NULL)) {
             record_clear("paritas_gof_toys_result", &g->by_toys, PARITAS_FIT_NON_FINITE);
             status = paritas_gof(session->context, session->model, &session->job, &g->formula);
         }

@@ -25,7 +25,7 @@ static paritas_status analyse(struct session *session, void *result)
     const double mu = option_number(session, "--mu");
     paritas_status status = paritas_hypotest_toys(session->context, session->model, &session->job, statistic,
                                                   mu, &t->toys.options, &t->test);
-    if (toy_run_lacks_place(session, &status)) {
+    if (toy_run_lacks_place(session, &status, &t->test)) {
         record_clear("paritas_hypotest_toys_result", &t->test, PARITAS_FIT_NON_FINITE);
         t->test.mu = statistic == PARITAS_STATISTIC_Q0 ? 0.0 : mu;
     }

@@ -38,7 +38,7 @@ static paritas_status analyse(struct session *session, void *result)
     request.scan_room = PARITAS_SCAN_MOST;
     paritas_status status = paritas_interval_toys(session->context, session->model, &session->job, &request,
                                                   &found->toys.options, &found->edges);
-    if (toy_run_lacks_place(session, &status)) {
+    if (toy_run_lacks_place(session, &status, NULL)) {
         record_clear("paritas_interval_toys_result", &found->edges, PARITAS_FIT_NON_FINITE);
         found->edges.upper_reason = PARITAS_REASON_UNDEFINED;
     }

@@ -167,7 +167,7 @@ static paritas_status analyse_toys(struct session *session, void *result)
     request.scan_room = PARITAS_SCAN_MOST;
     paritas_status status = paritas_limit_toys(session->context, session->model, &session->job, &request,
                                                &l->toys.options, &l->limits);
-    if (toy_run_lacks_place(session, &status))
+    if (toy_run_lacks_place(session, &status, NULL))
         record_clear("paritas_limit_toys_result", &l->limits, PARITAS_FIT_NON_FINITE);
     TRY(status);
     toy_run_close(session, &l->toys, &l->limits.tally);

@@ -64,7 +64,9 @@ static paritas_status read_test(struct session *session, struct pool *pool)
     if (!command || strcmp(command, "hypotest-toys") != 0) return PARITAS_OK;
     TRY(store_get_fact(pool->store, "q", &q, &pool->tested));
     if (!pool->tested) return PARITAS_OK;
-    TRY(paritas_store_hypotest(session->context, pool->path, &pool->test));
+    paritas_status status = paritas_store_hypotest(session->context, pool->path, &pool->test);
+    if (toy_run_lacks_place(session, &status, &pool->test)) pool->tested = false;
+    TRY(status);
     note_status(session, pool->test.status);
     return PARITAS_OK;
 }

@@ -51,7 +51,7 @@ static paritas_status analyse_toys(struct session *session, void *result)
     TRY(toy_run_open(session, &t->toys));
     paritas_status status = paritas_significance_toys(session->context, session->model, &session->job,
                                                       &t->toys.options, &t->result, &t->test);
-    if (toy_run_lacks_place(session, &status)) {
+    if (toy_run_lacks_place(session, &status, &t->test)) {
         record_clear("paritas_significance_toys_result", &t->result, PARITAS_FIT_NON_FINITE);
         record_clear("paritas_hypotest_toys_result", &t->test, PARITAS_FIT_NON_FINITE);
     }

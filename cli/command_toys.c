@@ -129,7 +129,7 @@ static paritas_status analyse(struct session *session, void *result)
         .parameters = d->parameters};
     paritas_status status =
         paritas_toys(session->context, session->model, &session->job, &request, &d->toys.options, &d->result);
-    if (toy_run_lacks_place(session, &status)) {
+    if (toy_run_lacks_place(session, &status, NULL)) {
         record_clear("paritas_toys_result", &d->result, PARITAS_FIT_NON_FINITE);
         for (size_t i = 0; i < session->n_parameters; i++)
             record_clear("paritas_toys_parameter", &d->parameters[i], PARITAS_FIT_NON_FINITE);

@@ -105,12 +105,14 @@ paritas_status toy_run_open(struct session *session, struct toy_run *run)
     return options->store ? write_key(session, options) : PARITAS_OK;
 }
 
-bool toy_run_lacks_place(struct session *session, paritas_status *status)
+bool toy_run_lacks_place(struct session *session, paritas_status *status,
+                         const paritas_hypotest_toys_result *test)
 {
     if (*status != PARITAS_NOT_CONVERGED) return false;
     fprintf(stderr, "paritas: %s\n", paritas_error_message(session->context));
     *status = PARITAS_OK;
-    return true;
+    session->not_converged = true;
+    return !test || test->n_strengths == 0;
 }
 
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally)

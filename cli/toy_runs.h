@@ -28,8 +28,10 @@ struct toy_run {
 /* Needs the session's model. */
 paritas_status toy_run_open(struct session *session, struct toy_run *run);
 /* Was there no place to draw toys, since a fit ended outside the domain? Tells it on stderr. The answer then
- * has no numbers but a status, as by formula: clear its records, and set *status to PARITAS_OK. */
-bool toy_run_lacks_place(struct session *session, paritas_status *status);
+ * has no numbers but a status, as by formula: clear its records, and set *status to PARITAS_OK. `test` (NULL
+ * allowed): its weights may have degenerated, which is told, too; it keeps what it has. */
+bool toy_run_lacks_place(struct session *session, paritas_status *status,
+                         const paritas_hypotest_toys_result *test);
 /* Notes time and tally. Exit code 1 if more than --max-failed toys failed. */
 void toy_run_close(struct session *session, struct toy_run *run, const paritas_toys_tally *tally);
 /* counts, methods, toys_per_second, ntoys, seed. */

@@ -465,7 +465,7 @@ class ToyHypotestResult(fields.hypotest_toys_result):
         return self._q(False)
 
     @property
-    def strengths(self) -> Floats:
+    def strengths(self) -> Floats:  # type: ignore[override]
         """Importance sampling: values where toys were drawn, the tested one first, then the other hypothesis.
         Empty without it."""
         found: Floats = self.row["strengths"][: self.n_strengths]

@@ -226,15 +226,35 @@ static void use_many_starts(struct toy_test *test)
         ensemble_use_many_starts(&test->ensemble[h]);
 }
 
-/* The strengths of importance sampling and the fits there. The hypotheses' fits stay as without it. */
+static size_t choose_strengths(const struct toy_test *test, const struct strength hypotheses[TOY_HYPOTHESES],
+                               double *strengths)
+{
+    const struct infer *infer = test->infer;
+    const double mu_hat = test->data.parameters[infer->poi];
+    double beyond;
+    size_t n = strengths_between(hypotheses, mu_hat, TOY_PLACES_MOST - TOY_HYPOTHESES, strengths);
+    bool wanted = strength_beyond(hypotheses[TOY_TESTED], mu_hat, infer->base.lower[infer->poi],
+                                  infer->upper[infer->poi], &beyond);
+    for (int h = 0; h < TOY_HYPOTHESES; h++) wanted = wanted && beyond != hypotheses[h].mu;
+    for (size_t k = 0; k < n; k++) wanted = wanted && beyond != strengths[k];
+    if (!wanted) return n;
+    size_t at = n++;
+    for (; at > 0 && strengths[at - 1] > beyond; at--) strengths[at] = strengths[at - 1];
+    strengths[at] = beyond;
+    return n;
+}
+
+/* The strengths of importance sampling and the fits there. The hypotheses' fits stay as without it. A chosen
+ * strength whose fit has no answer is left out. */
 static paritas_status add_strengths(struct toy_test *test)
 {
     struct infer *infer = test->infer;
     const paritas_toys_options *options = test->options;
     const struct infer_profile *data = &test->data;
     struct toy_pool *pool = &test->pool;
+    struct infer_point *points = test->point + TOY_HYPOTHESES;
     double strengths[TOY_PLACES_MOST];
-    size_t n = 0;
+    size_t n;
     if (pool->n_places < TOY_HYPOTHESES)
         return paritas_refuse(infer->context, "importance: both hypotheses are %.10g", pool->mu);
     const struct strength hypotheses[] = {strength_of(data, infer->poi, &test->point[TOY_TESTED]),
@@ -242,14 +262,20 @@ static paritas_status add_strengths(struct toy_test *test)
     if (options->strengths)
         n = strengths_given(options, pool->place, strengths);
     else
-        n = strengths_between(hypotheses, data->parameters[infer->poi], TOY_PLACES_MOST - TOY_HYPOTHESES,
-                              strengths);
-    toy_pool_weigh(pool, n, strengths);
-    for (int h = TOY_HYPOTHESES; h < pool->n_places; h++) {
-        TRY(infer_check_tested(infer, infer->poi, pool->place[h]));
-        test->point[h] = infer_point_at(infer, &test->data, pool->place[h]);
+        n = choose_strengths(test, hypotheses, strengths);
+    for (size_t k = 0; k < n; k++) {
+        TRY(infer_check_tested(infer, infer->poi, strengths[k]));
+        points[k] = infer_point_at(infer, &test->data, strengths[k]);
     }
-    return n > 0 ? infer_points(infer, n, test->point + TOY_HYPOTHESES) : PARITAS_OK;
+    if (n > 0) TRY(infer_points(infer, n, points));
+    size_t kept = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (!options->strengths && points[k].status != PARITAS_FIT_CONVERGED) continue;
+        strengths[kept] = strengths[k];
+        points[kept++] = points[k];
+    }
+    toy_pool_weigh(pool, kept, strengths);
+    return PARITAS_OK;
 }
 
 paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,

@@ -27,7 +27,10 @@ paritas_status paritas_significance_toys(paritas_context *context, const paritas
     paritas_hypotest_toys_result r = PARITAS_INIT(paritas_hypotest_toys_result);
     TRY(SIZED_CHECK(context, paritas_significance_toys_result, "result", 1, result));
     TRY(SIZED_CHECK(context, paritas_hypotest_toys_result, "test", test != NULL, test));
-    TRY(paritas_hypotest_toys(context, model, job, PARITAS_STATISTIC_Q0, 0.0, options, &r));
+    const paritas_status status =
+        paritas_hypotest_toys(context, model, job, PARITAS_STATISTIC_Q0, 0.0, options, &r);
+    /* degenerate weights: all but p-values is known */
+    if (status != PARITAS_OK && !(status == PARITAS_NOT_CONVERGED && r.n_strengths > 0)) return status;
     if (test) *test = r;
     result->several_minima = r.several_minima;
     result->minima = r.minima;
@@ -38,5 +41,5 @@ paritas_status paritas_significance_toys(paritas_context *context, const paritas
     result->p0_exp_error = r.cls_exp_error[2];
     result->z_exp = toy_significance(r.cls_exp[2], r.cls_exp_error[2], r.n_tested, &result->z_exp_error,
                                      &result->z_exp_at_least);
-    return PARITAS_OK;
+    return status;
 }

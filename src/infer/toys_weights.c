@@ -6,8 +6,9 @@
 
 #include <math.h>
 
-#define STEP 2.0 /* standard deviations between neighbours, unless there is no place for so many */
-#define NEAR 0.5 /* a best fit so near to a hypothesis is no strength of its own */
+#define STEP 2.0   /* standard deviations between neighbours, unless there is no place for so many */
+#define BEYOND 0.5 /* parts of the distance from the tested value to the best fit */
+#define NEAR 0.5   /* a best fit so near to a hypothesis is no strength of its own */
 
 struct strength strength_of(const struct infer_profile *profile, size_t poi, const struct infer_point *point)
 {
@@ -51,7 +52,7 @@ size_t strengths_between(const struct strength hypotheses[2], double mu_hat, siz
         total = 1.0;
         for (size_t i = 1; i < n_ends; i++) total += parts_between(ends[i - 1], ends[i], step);
         step *= 1.25;
-    } while (total > (double)(most + 2));
+    } while (total > (double)(most + 1)); /* and one beyond the best fit */
     step /= 1.25;
     for (size_t i = 0; i < n_ends; i++) {
         const double parts = i + 1 < n_ends ? parts_between(ends[i], ends[i + 1], step) : 1.0;
@@ -60,6 +61,13 @@ size_t strengths_between(const struct strength hypotheses[2], double mu_hat, siz
             strengths[n++] = ends[i].mu + (ends[i + 1].mu - ends[i].mu) * (k / parts);
     }
     return n;
+}
+
+bool strength_beyond(struct strength tested, double mu_hat, double lower, double upper, double *strength)
+{
+    const double wanted = mu_hat + BEYOND * (mu_hat - tested.mu);
+    *strength = wanted < lower ? lower : wanted > upper ? upper : wanted;
+    return fabs(tested.distance) >= STEP && fabs(*strength - mu_hat) > 0.5 * fabs(wanted - mu_hat);
 }
 
 paritas_status toy_weights_open(struct infer *infer, int n_places, const double *const *expected,

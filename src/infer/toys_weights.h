@@ -30,9 +30,14 @@ struct strength {
 struct strength strength_of(const struct infer_profile *profile, size_t poi, const struct infer_point *point);
 /* Those of the options, ascending, without the hypotheses and without repetition. */
 size_t strengths_given(const paritas_toys_options *options, const double hypotheses[2], double *strengths);
-/* Values between the hypotheses and the best fit, and the best fit, at most `most`, ascending. Neighbours are
- * some two standard deviations apart. Returns how many there are. */
+/* Values between the hypotheses and the best fit, and the best fit, fewer than `most`, ascending. Neighbours
+ * are some two standard deviations apart. Returns how many there are. */
 size_t strengths_between(const struct strength hypotheses[2], double mu_hat, size_t most, double *strengths);
+
+/* A value beyond the best fit, seen from the tested one, within the bounds. Few counts are as extreme as the
+ * observation in several ways. Some are data of more signal, so without toys there a few toys have large
+ * weights. false: none is needed, or the bound is too near. */
+bool strength_beyond(struct strength tested, double mu_hat, double lower, double upper, double *strength);
 
 /* In the arena. expected: of each place, the data in the user's order; the first is the reference. */
 paritas_status toy_weights_open(struct infer *infer, int n_places, const double *const *expected,

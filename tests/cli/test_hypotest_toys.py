@@ -352,3 +352,21 @@ def test_a_run_that_is_killed_at_any_moment_goes_on_where_it_was(tmp_path):
         assert without(found, OF_THIS_CALL) == without(undisturbed, OF_THIS_CALL)
         path.unlink()
     assert middle >= 20  # how many runs 100 kills fall on depends on the machine's load
+
+
+def test_degenerate_weights_leave_what_is_known_and_exit_code_1(tmp_path):
+    store = tmp_path / "run.db"
+    options = ["--mu", 4, "--ntoys", 20, "--importance", "--strength", 2, "--json"]
+    done = run("hypotest-toys", TWO, *options, "--store", store)
+    answer = json.loads(done.stdout)
+    assert done.returncode == 1 and "weights degenerate" in done.stderr and "needs 25" in done.stderr
+    assert answer["CLs_obs"] is None and answer["CLsb"] is None and answer["status"] == "converged"
+    assert answer["q"] > 40 and answer["effective_tested"] < 25 and answer["strengths"] == [4, 0, 2]
+    assert answer["counts"] == {"converged": 60}
+    pooled = run("merge", store, "-o", tmp_path / "all.db", "--json")
+    assert pooled.returncode == 1 and "weights degenerate" in pooled.stderr
+    assert json.loads(pooled.stdout)["effective_tested"] == answer["effective_tested"]
+    done = run("significance", TWO, "--importance")
+    assert done.returncode == 2 and "--importance needs --calc toys" in done.stderr
+    done = run("hypotest-toys", TWO, "--strength", 2)
+    assert done.returncode == 2 and "--strength needs --importance" in done.stderr

@@ -103,6 +103,23 @@ TEST(cls_of_a_counting_experiment_is_a_quotient_of_poisson_tails)
     }
 }
 
+/* 91 counts over 50 for 10 a unit of signal: the best fit is 4.1. */
+TEST(strengths_reach_from_the_tested_value_beyond_the_best_fit_within_the_bounds)
+{
+    static const double upper[] = {100.0, 5.5, 4.2}, last[] = {6.15, 5.5, 4.1};
+    for (size_t k = 0; k < COUNT(upper); k++) {
+        struct fixture f = counting(91.0, S, B, 0.0, upper[k]);
+        const paritas_toys_options options = weighted_toys(1000, 3);
+        const paritas_hypotest_toys_result r = test_of(&f, PARITAS_STATISTIC_Q0, 0.0, &options);
+        assert_true(r.strengths[0] == 0.0 && r.strengths[1] == 1.0 && r.n_strengths == (k < 2 ? 5 : 4));
+        ASSERT_CLOSE(r.strengths[r.n_strengths - 1], last[k], 1e-6);
+        for (size_t i = 3; i < r.n_strengths; i++) assert_true(r.strengths[i] > r.strengths[i - 1]);
+        for (size_t i = r.n_strengths; i < PARITAS_STRENGTHS_MOST; i++) assert_true(isnan(r.strengths[i]));
+        assert_within(r.p0, r.p0_error, upper_tail(91.0, B), 0.2);
+        free_fixture(&f);
+    }
+}
+
 /* Above the tested value every toy is as extreme: the control variate leaves no error. */
 TEST(a_p_value_of_one_has_no_error)
 {
@@ -510,6 +527,7 @@ int main(void)
         cmocka_unit_test(p0_of_a_counting_experiment_is_a_poisson_tail_from_one_to_eight_sigma),
         cmocka_unit_test(the_significance_is_that_of_p0),
         cmocka_unit_test(cls_of_a_counting_experiment_is_a_quotient_of_poisson_tails),
+        cmocka_unit_test(strengths_reach_from_the_tested_value_beyond_the_best_fit_within_the_bounds),
         cmocka_unit_test(a_p_value_of_one_has_no_error),
         cmocka_unit_test(p0_of_an_on_off_experiment_is_a_sum_over_both_counts),
         cmocka_unit_test(p_values_agree_with_those_of_many_toys_without_weights),
