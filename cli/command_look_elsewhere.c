@@ -35,8 +35,10 @@ struct look {
 
 static double value_of(const struct patch *patch)
 {
-    const struct json *first = patch->values ? patch->values->first : NULL;
-    return first && !first->next && json_is(first, JSON_NUMBER) ? first->number : (double)NAN;
+    struct json_walk walk;
+    if (!json_is(patch->values, JSON_ARRAY) || patch->values->count != 1) return (double)NAN;
+    const struct json *value = json_walk_first(&walk, patch->values);
+    return value->type == JSON_NUMBER ? value->number : (double)NAN;
 }
 
 static int by_value(const void *a, const void *b)

@@ -190,8 +190,8 @@ static paritas_status list_patches(struct session *session, struct patches *patc
 
 paritas_status patches_open(struct session *session, struct patches *patches)
 {
-    TRY(paritas_workspace_read(session->context, option_text(session, "--patchset"), &patches->patchset));
-    TRY(paritas_workspace_read(session->context, session->arguments->operands[0], &session->workspace));
+    TRY(json_read_packed(session->context, option_text(session, "--patchset"), &patches->patchset));
+    TRY(json_read_packed(session->context, session->arguments->operands[0], &session->workspace));
     TRY(paritas_patchset_verify(session->context, session->workspace, patches->patchset));
     TRY(apply_patches(session));
     TRY(hf_reading_keep(session->context, session->workspace));

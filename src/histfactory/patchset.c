@@ -92,8 +92,9 @@ static paritas_status check_operation(void *unused, const struct hf_place *place
 /* Values as text, to find equal ones. Numbers by value: 1 is 1.0. */
 static void write_values(struct text *text, const struct json *values)
 {
+    struct json_walk walk;
     text_append(text, "=", 1); /* no name begins so */
-    for (const struct json *value = values->first; value; value = value->next) {
+    for (const struct json *value = json_walk_first(&walk, values); value; value = json_walk_next(&walk)) {
         if (value->type == JSON_NUMBER)
             text_number(text, value->number + 0.0); /* -0 is 0 */
         else
