@@ -101,7 +101,8 @@ FN void job_evaluate(JOB_PARAMETERS)
     const u32 gradient = args[POINT_ARG_GRADIENT], n = MODEL_SLOTS;
     const lane_rows rows = rows_of_team(team, args[POINT_ARG_POINTS] * args[POINT_ARG_SETS]);
     job_load_pairs(MODEL, args, in, rows);
-    job_store_value(MODEL, model_value(MODEL, gradient ? MODEL_SLOPE : 0), gradient, out, rows, VALUE_SIZE(n, gradient));
+    job_store_value(MODEL, model_value(MODEL, gradient ? MODEL_SLOPE : 0), gradient, out, rows,
+                    VALUE_SIZE(n, gradient));
 }
 
 FN real job_dense_element(MODEL_PARAMETERS, u32 i, u32 j)

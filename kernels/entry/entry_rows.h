@@ -96,8 +96,8 @@ enum profile_args {
 #define PROFILE_CLOSEST 16u /* down to EDM_CLOSEST */
 
 /* Inverse Hessian (row-major; 0 in rows of slots that are not free), these vectors and scalars, then the
- * matrix of free slots alone, rows padded: as it is, or of rank r as diagonal + sum over k of sign[k] v_k v_k^T:
- * diagonal, v by k, sign, v by slot. */
+ * matrix of free slots alone, rows padded: as it is, or of rank r as
+ * diagonal + sum over k of sign[k] v_k v_k^T: diagonal, v by k, sign, v by slot. */
 enum profile_vectors {
     PROFILE_START,
     PROFILE_LOWER,
@@ -115,7 +115,7 @@ enum profile_scalars { PROFILE_MU /* value in conditional fits */, PROFILE_SCALA
 #define PROFILE_COLUMNS(slots, free) (PROFILE_COMPACT(slots) + PROFILE_COMPACT_ROW(free))
 #define PROFILE_SIGNS(slots, free, rank) (PROFILE_COLUMNS(slots, free) + (rank) * PROFILE_COMPACT_ROW(free))
 #define PROFILE_BY_SLOT(slots, free, rank) (PROFILE_SIGNS(slots, free, rank) + PROFILE_COMPACT_ROW(rank))
-#define PROFILE_SHARED(slots, free, rank)                                                  \
+#define PROFILE_SHARED(slots, free, rank)                                                 \
     ((rank) > 0 ? PROFILE_BY_SLOT(slots, free, rank) + (free) * PROFILE_COMPACT_ROW(rank) \
                 : PROFILE_COMPACT(slots) + (free) * PROFILE_COMPACT_ROW(free))
 

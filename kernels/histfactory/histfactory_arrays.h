@@ -66,8 +66,8 @@
     VECTOR(HT2, n->shifts)                                                            \
     VECTOR(INNER, n->dense) /* X where |X| < 1, else 0 */                             \
     VECTOR(OUTER, n->dense) /* X elsewhere */                                         \
-    VECTOR(NU, n->normsys) /* v'/v */                                                 \
-    VECTOR(NQ, n->normsys) /* v''/v - (v'/v)^2 */                                     \
+    VECTOR(NU, n->normsys)  /* v'/v */                                                \
+    VECTOR(NQ, n->normsys)  /* v''/v - (v'/v)^2 */                                    \
     VECTOR(F, n->units)                                                               \
     VECTOR(PHI, n->units)                                                             \
     VECTOR(PHI_OTHERS, n->scalars) /* product of the other scalars */                 \

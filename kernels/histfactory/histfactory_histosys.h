@@ -89,8 +89,8 @@ FN pack hf_shift_slope(hf_numbers shifts, u32 e, u32 b, pack slope, u32 bent)
 
 /* nominal + S s + A t of `bins` bins from b on, in two chains: one would wait for each fma. */
 #define HF_BASE_PACKS (LANES > 1 ? 8 : PACK == 8 ? 1 : PACK == 4 ? 2 : 4)
-FN void hf_base_of_bins(HF_PARAMETERS, hf_numbers nominal, hf_numbers shifts, CONSTANT u32 *slot, u32 n, u32 b,
-                        u32 bins, GLOBAL real *base)
+FN void hf_base_of_bins(HF_PARAMETERS, hf_numbers nominal, hf_numbers shifts, CONSTANT u32 *slot, u32 n,
+                        u32 b, u32 bins, GLOBAL real *base)
 {
     GLOBAL const real *hs = HF_S(HS), *ht = HF_S(HT);
     pack linear[HF_BASE_PACKS], bent[HF_BASE_PACKS];

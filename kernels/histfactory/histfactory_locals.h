@@ -33,7 +33,8 @@ FN pack hf_gamma(HF_PARAMETERS, hf_channel ch, hf_unit un, u32 panel, u32 b)
 }
 
 /* First (with `set2` second) derivative of lambda: rates of units with the sets, without their factors. */
-FN pack hf_local_derivative_of(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 b, u32 set, u32 set2)
+FN pack hf_local_derivative_of(HF_PARAMETERS, hf_part part, hf_channel ch, u32 panel, u32 b, u32 set,
+                               u32 set2)
 {
     if (ch->common) return LOADP(HF_S(COMMON), hf_first_bin(ch, panel) + b);
     pack sum = PK(0.0);

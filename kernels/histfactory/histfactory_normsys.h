@@ -10,7 +10,8 @@
 #include "numeric/sum.h"
 #include "histfactory/histfactory_records.h"
 
-/* u = slope / divisor. Exponential v leaves 1 and its logarithm in `exponent`: one exponential serves a unit. */
+/* u = slope / divisor. Exponential v leaves 1 and its logarithm in `exponent`: one exponential serves a
+ * unit. */
 typedef struct {
     pack v, slope, divisor, exponent;
 } hf_factor_of_entry;
@@ -162,7 +163,7 @@ FN void hf_normsys_regions(HF_PARAMETERS)
     const pack zero = PK(0.0), one = PK(1.0);
     TEAM_FOR_PACK(i, mi[HF_DENSE]) {
         const pack a = LOADP(HF_S(X), i);
-        const pmask inside = AND(a < one, a > -one);
+        const pmask inside = AND(a<one, a> - one);
         STOREP(HF_S(INNER), i, PSELECT(inside, a, zero));
         STOREP(HF_S(OUTER), i, PSELECT(inside, zero, a));
     }

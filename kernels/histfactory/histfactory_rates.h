@@ -269,10 +269,10 @@ FN void hf_local_gradient(HF_PARAMETERS, hf_part part, GLOBAL real *gradient)
                 const u32 slot = se->slot + 8 * pn->index + b;
                 pack g = PK(0.0);
                 if (b < pn->bins)
-                    g = hf_constraint_slope(HF, se, slot,
-                                            LOADP(HF_S(W), panel * 8 + b) *
-                                                hf_local_derivative_of(HF, part, ch, pn->index, b, set,
-                                                                   HF_NO_SET));
+                    g = hf_constraint_slope(
+                        HF, se, slot,
+                        LOADP(HF_S(W), panel * 8 + b) *
+                            hf_local_derivative_of(HF, part, ch, pn->index, b, set, HF_NO_SET));
                 STOREP(gradient, slot, pflush(g));
             }
         }

@@ -128,8 +128,8 @@ FN GLOBAL real *hf_local_couplings(HF_PARAMETERS)
 
 /* ---- parts: what a stage of an evaluation works on ---- */
 
-/* Channels in a row, with their units, cells and panels. The shifts move NU, the cells' arrays and HSUM: one part
- * after the other may use the same place, if nothing of it is read later. */
+/* Channels in a row, with their units, cells and panels. The shifts move NU, the cells' arrays and HSUM: one
+ * part after the other may use the same place, if nothing of it is read later. */
 typedef struct {
     u32 first_channel, channels, first_unit, units, first_cell, cells, first_panel, panels;
     u32 normsys_shift, cell_shift, sums_shift;
@@ -149,17 +149,20 @@ FN hf_part hf_whole(CONSTANT u32 *mi)
     return p;
 }
 
-/* The k-th part of an evaluation. Many workers share the whole model; one alone goes channel by channel, while
- * the channel is in its cache. */
+/* Many workers share the whole model. One alone goes channel by channel, while a channel is in its cache;
+ * small models are there as a whole. */
+#define HF_CELLS_AT_ONCE 16
 FN u32 hf_parts(CONSTANT u32 *mi)
 {
-    return TEAM_IS_ONE ? mi[HF_CHANNELS] : 1;
+    return TEAM_IS_ONE && mi[HF_CELLS] > HF_CELLS_AT_ONCE ? mi[HF_CHANNELS] : 1;
 }
+
+/* The k-th part of an evaluation. */
 FN hf_part hf_part_of(CONSTANT u32 *mi, u32 k, u32 kept)
 {
     hf_part p = hf_whole(mi);
     p.kept = kept;
-    if (!TEAM_IS_ONE) return p;
+    if (hf_parts(mi) != mi[HF_CHANNELS]) return p;
     hf_channel ch = hf_channel_of(mi, k);
     p.first_channel = k;
     p.channels = 1;

@@ -1,10 +1,10 @@
 /* quasi_newton.h: many fits of one model to similar data, without Hessians.
  *
- * All fits share M, the inverse Hessian expected where data were drawn. Each corrects it by its last QN_PAIRS
- * pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of the unit matrix). A step costs a
- * gradient and a product. Task: a data row's free fit, then, if asked, its conditional fit, begun along the
- * free one's response to the parameter of interest. Words: newton.h's, MODEL_DATA (size of a data row),
- * MODEL_MAIN (its place in the slab).
+ * All fits share M, the inverse Hessian expected where data were drawn, whole or a diagonal and columns. Each
+ * corrects it by its last QN_PAIRS pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of
+ * the unit matrix). A step costs a gradient and a product. Task: a data row's free fit, then, if asked, its
+ * conditional fit, begun along the free one's response to the parameter of interest. Words: newton.h's,
+ * MODEL_DATA (size of a data row), MODEL_MAIN (its place in the slab).
  *
  * Lanes are at their own stages. A free lane takes the team's next task:
  *
@@ -68,8 +68,8 @@ typedef struct {
     mask spent, stuck, lost;            /* too many evaluations; no descent; no value at the start */
 } qn_fit;
 
-/* to[first ..] := start + the sum over k of rows[k][first ..] x[k], for one group of QN_CHAINS packs. One ascending
- * fma chain per element, several at once to hide latency. */
+/* to[first ..] := start + the sum over k of rows[k][first ..] x[k], for `chains` packs. One ascending fma
+ * chain per element, several at once to hide latency. */
 #define QN_CHAINS (LANES > 1 ? 16 : PACK == 8 ? 4 : 8)
 FN void qn_sum_rows(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const real *x, u32 first,
                     PRIVATE const pack *start, u32 chains, GLOBAL real *to)
@@ -78,8 +78,8 @@ FN void qn_sum_rows(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const
     UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) acc[j] = start[j];
     for (u32 k = 0; k < count; k++) {
         const pack t = PACK_OF(x[k]);
-        UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains)
-            acc[j] = PFMA(LOADM(rows, k * stride + first + j * PACK), t, acc[j]);
+        UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) acc[j] =
+            PFMA(LOADM(rows, k * stride + first + j * PACK), t, acc[j]);
     }
     UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) STOREP(to, first + j * PACK, pflush(acc[j]));
 }
@@ -90,7 +90,8 @@ FN void qn_products(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const
 {
     const u32 width = QN_CHAINS * PACK;
     TEAM_FOR(group, (stride + width - 1) / width) {
-        const u32 first = group * width, chains = first + width <= stride ? QN_CHAINS : (stride - first) / PACK;
+        const u32 first = group * width, left = (stride - first) / PACK,
+                  chains = left < QN_CHAINS ? left : QN_CHAINS;
         pack start[QN_CHAINS];
         UNROLL for (u32 j = 0; j < QN_CHAINS; j++)
         {

@@ -62,9 +62,8 @@ static bool is_positive(double *m, size_t n)
     return true;
 }
 
-/* Columns of an n x n matrix `rest` (scratch), at most `most`: first those of parameters without a variance of
- * their own that bounds theirs (diagonal 0), then of what the others' variances have too much, while it is more
- * than RANK_PART of one. */
+/* Columns of an n x n matrix `rest` (scratch), at most `most`: first those of parameters without a variance
+ * (diagonal 0), then of what the others' variances have too much, while it is more than RANK_PART of one. */
 static bool take_columns(struct profile_metric *metric, double *rest, size_t n, size_t most)
 {
     for (size_t i = 0; i < n; i++) {
@@ -102,13 +101,21 @@ static void sum_columns(const struct profile_metric *metric, size_t n, double *s
     }
 }
 
-/* The metric's other form, where it is positive and saves a fourth of the product. */
+/* A fourth of the product, at least? */
+static bool saves_products(size_t n, size_t rank)
+{
+    const size_t row = PROFILE_COMPACT_ROW(n);
+    return 4 * (n * PROFILE_COMPACT_ROW(rank) + rank * row) <= 3 * n * row;
+}
+
+/* The metric's other form, where it is positive and saves work. */
 static paritas_status split(const struct profile_plan *plan, struct arena *arena,
                             struct profile_metric *metric)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t slots = model->n_slots, n = free_count(plan, model->n_parameters), most = 3 * n / 8;
-    double *rest = arena_array(arena, n * n + 1, sizeof *rest), *sum = arena_array(arena, n * n + 1, sizeof *sum);
+    double *rest = arena_array(arena, n * n + 1, sizeof *rest),
+           *sum = arena_array(arena, n * n + 1, sizeof *sum);
     uint32_t *slot = arena_array(arena, n + 1, sizeof *slot);
     metric->diagonal = arena_array(arena, n + 1, sizeof *metric->diagonal);
     metric->columns = arena_array(arena, n * most + 1, sizeof *metric->columns);
@@ -124,7 +131,7 @@ static paritas_status split(const struct profile_plan *plan, struct arena *arena
     }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) rest[i * n + j] = metric->matrix[slot[i] * slots + slot[j]];
-    bool whole = take_columns(metric, rest, n, most);
+    bool whole = take_columns(metric, rest, n, most) && saves_products(n, metric->rank);
     sum_columns(metric, n, sum);
     memcpy(rest, sum, n * n * sizeof *rest);
     whole = whole && is_positive(rest, n);

@@ -18,8 +18,8 @@ enum profile_starts {
     STARTS_MANY   /* and random ones, round by round, until nothing lower is found */
 };
 
-/* Inverse Hessian for quasi-Newton. Where data were drawn its weights are the expected ones, so it is a diagonal,
- * the constraints' variances, less as many columns as there are bins; unconstrained parameters add one each. */
+/* Inverse Hessian for quasi-Newton. Where data were drawn, bins' weights are the expected ones. So it is the
+ * constraints' variances, less a column per bin. An unconstrained parameter adds a column. */
 struct profile_metric {
     double *matrix;   /* n_slots squared */
     double *diagonal; /* of parameters that are not fixed, user's order */
@@ -37,10 +37,10 @@ struct profile_plan {
     ptrdiff_t poi; /* -1: none */
     bool conditional;
     double mu;
-    const double *conditional_start; /* fit to `start`'s expected data */
+    const double *conditional_start;     /* fit to `start`'s expected data */
     const struct profile_metric *metric; /* NULL: Newton only */
-    enum profile_starts starts;      /* other than usual: in f64, without a metric */
-    bool in_f64;                     /* regardless of the context */
+    enum profile_starts starts;          /* other than usual: in f64, without a metric */
+    bool in_f64;                         /* regardless of the context */
 };
 
 enum profile_rung {
@@ -66,8 +66,8 @@ struct profile {
     bool edge;     /* a fit ended at the domain's edge */
 };
 
-/* From the inverse Hessian at `start` for its expected data (kernel row), all but fixed parameters free and off
- * bounds. Arrays from `arena`. *usable: exists and is positive. */
+/* From the inverse Hessian at `start` for its expected data (kernel row), all but fixed parameters free and
+ * off bounds. Arrays from `arena`. *usable: exists and is positive. */
 paritas_status profiles_metric(paritas_context *context, const struct profile_plan *plan,
                                const double *expected, struct arena *arena, struct profile_metric *metric,
                                bool *usable);

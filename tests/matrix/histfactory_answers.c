@@ -22,12 +22,14 @@ static void answer_quasi_newton(paritas_context *context, const paritas_model *m
     const size_t main = paritas_model_main_count(model), slots = frozen->n_slots;
     const double *init = paritas_model_suggested_init(model);
     struct profile profiles[TOYS];
+    struct profile_metric metric;
+    struct arena arena;
     bool usable = false;
+    arena_open(&arena, &context->allocator);
     double *expected = calloc(frozen->n_data, sizeof *expected), *data = calloc(frozen->n_data, sizeof *data);
     double *rows = calloc((TOYS + 1) * frozen->n_places, sizeof *rows),
-           *matrix = calloc(slots * slots, sizeof *matrix),
            *points = calloc(TOYS * frozen->n_parameters, sizeof *points);
-    assert_true(expected && data && rows && matrix && points);
+    assert_true(expected && data && rows && points);
     struct profile_plan plan = {.model = model,
                                 .start = init,
                                 .lower = paritas_model_lower_bounds(model),
@@ -46,9 +48,10 @@ static void answer_quasi_newton(paritas_context *context, const paritas_model *m
         rows_put_data(frozen, data, rows + t * frozen->n_places);
     }
     rows_put_data(frozen, expected, rows + TOYS * frozen->n_places);
-    ASSERT_OK(context, profiles_matrix(context, &plan, rows + TOYS * frozen->n_places, matrix, &usable));
-    plan.matrix = matrix;
-    append_bytes(results, matrix, slots * slots * sizeof *matrix);
+    ASSERT_OK(context,
+              profiles_metric(context, &plan, rows + TOYS * frozen->n_places, &arena, &metric, &usable));
+    plan.metric = &metric;
+    append_bytes(results, metric.matrix, slots * slots * sizeof *metric.matrix);
     if (usable) ASSERT_OK(context, profiles_fit(context, &plan, TOYS, rows, profiles, points));
     for (size_t t = 0; t < TOYS && usable; t++) {
         const double numbers[] = {
@@ -60,7 +63,7 @@ static void answer_quasi_newton(paritas_context *context, const paritas_model *m
     free(expected);
     free(data);
     free(rows);
-    free(matrix);
+    arena_free(&arena);
     free(points);
 }
 
