@@ -31,12 +31,14 @@ static int fit_toys(paritas_context *context, const paritas_model *model, const 
     const double *init = paritas_model_suggested_init(model);
     const struct draws draws = {.seed = 3};
     struct profile profiles[TOYS];
+    struct profile_metric metric;
+    struct arena arena;
     bool usable = false;
     double *drawn = malloc(TOYS * frozen->n_data * sizeof *drawn),
            *rows = malloc((TOYS + 1) * frozen->n_places * sizeof *rows);
-    double *matrix = malloc(frozen->n_slots * frozen->n_slots * sizeof *matrix),
-           *points = malloc(TOYS * frozen->n_parameters * sizeof *points);
-    if (!drawn || !rows || !matrix || !points) return 1;
+    double *points = malloc(TOYS * frozen->n_parameters * sizeof *points);
+    if (!drawn || !rows || !points) return 1;
+    arena_open(&arena, &context->allocator);
     const ptrdiff_t poi = paritas_model_poi_index(model);
     struct profile_plan plan = {.model = model,
                                 .start = init,
@@ -52,14 +54,14 @@ static int fit_toys(paritas_context *context, const paritas_model *model, const 
         rows_put_data(frozen, drawn + t * frozen->n_data, rows + t * frozen->n_places);
     rows_put_data(frozen, expected, rows + TOYS * frozen->n_places);
     if (status == PARITAS_OK)
-        status = profiles_matrix(context, &plan, rows + TOYS * frozen->n_places, matrix, &usable);
-    plan.matrix = matrix;
+        status = profiles_metric(context, &plan, rows + TOYS * frozen->n_places, &arena, &metric, &usable);
+    plan.metric = &metric;
     if (status == PARITAS_OK && usable) status = profiles_fit(context, &plan, TOYS, rows, profiles, points);
     for (int t = 0; t < TOYS && status == PARITAS_OK && usable; t++)
         *fitted += profiles[t].rung == PROFILE_QUASI_NEWTON;
     free(drawn);
     free(rows);
-    free(matrix);
+    arena_free(&arena);
     free(points);
     return status != PARITAS_OK || !usable;
 }
