@@ -41,8 +41,8 @@ FN newton_line newton_search(MODEL_PARAMETERS, mask lanes, real value, real leng
         if (k > backtracks) line.failed = searching;
         newton_try(MODEL, SELECT(lanes, SELECT(line.failed, zero, line.length), zero));
         const real slope = fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE), found = model_value(MODEL, 1);
-        const mask accept = AND(AND(searching, NOT(line.failed)),
-                                AND(fit_enough(found, value, slope), found < MODEL_HUGE));
+        const mask accept =
+            AND(AND(searching, NOT(line.failed)), AND(fit_enough(found, value, slope), found < MODEL_HUGE));
         line.value = SELECT(accept, found, line.value);
         line.walled = OR(line.walled, AND(searching, found >= MODEL_HUGE));
         searching = AND(searching, NOT(accept));
