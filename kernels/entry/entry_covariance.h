@@ -80,7 +80,7 @@ FN job_minimum job_factor_at_point(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL 
     const mask exact = AND(m.bad, R(2.0) * (m.value - MODEL_LEAST) <= JOB_EDM_TOLERANCE);
     TEAM_IF(ANY(exact))
         m.bad = model_curvature(MODEL, SELECT(exact, R(0.0), R(1.0)), R(0.0), JOB_DOUBT, JOB_FLAT_CURVATURE);
-    m.edm = newton_direction(MODEL, 0) + lowered;
+    m.edm = newton_direction(MODEL) + lowered;
     return m;
 }
 

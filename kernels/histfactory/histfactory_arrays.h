@@ -127,7 +127,6 @@ enum hf_header {
     HF_SWITCHES,      /* hf_switch */
     HF_HAS_POISSON,
     HF_HAS_AFFINE,
-    HF_PATIENCE,                                /* newton.h's MODEL_PATIENCE */
     HF_DATA,                                    /* of a data row: 8 * panels + slots + varied numbers */
     HF_INT_TABLES(HF_INT_TABLE) HF_I_TILE_WORK, /* per lower tile, for tile_add_pairs */
     HF_I_PAIRS,

@@ -211,8 +211,8 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL 
         HF_BY_BINS(ch->last_bins, HF_SUMS_OF);
         return;
     }
-    if (panels == 1 && ch->last_bins <= 4) { /* panels are padded with zeros */
-        HF_SUMS_OF(4);
+    if (panels == 1 && ch->last_bins <= 4) { /* padding bins have no weight */
+        HF_SUMS_OF(ch->last_bins);
         return;
     }
 #undef HF_SUMS_OF

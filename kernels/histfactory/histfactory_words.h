@@ -22,7 +22,6 @@
 #define MODEL_MEMORY (HF_S(AUGMENTED)) /* shared with other entries */
 #define MODEL_HUGE HF_HUGE
 #define MODEL_LEAST R(0.0) /* a deviance */
-#define MODEL_PATIENCE mi[HF_PATIENCE]
 #define MODEL_FLAT (s[mi[HF_S_SCALARS_OF_FIT] + HF_FIT_FLAT])
 #define MODEL_REACH HF_REACH
 #define MODEL_STIFFNESS HF_STIFFNESS

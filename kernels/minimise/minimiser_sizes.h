@@ -4,9 +4,8 @@
 
 #define STEP_WIDTHS 6.0 /* largest step, in widths of the parameter's constraint */
 
-#define NEWTON_EQUALITIES 8            /* violated bounds a step turns into equalities */
-#define NEWTON_PAIRS NEWTON_EQUALITIES /* steps that correct an older factor; their place is shared */
-#define NEWTON_VECTORS (11 + NEWTON_EQUALITIES + NEWTON_PAIRS)
+#define NEWTON_EQUALITIES 8 /* violated bounds a step turns into equalities */
+#define NEWTON_VECTORS (11 + NEWTON_EQUALITIES)
 
 /* Newton's place for a parameter at its kink at 0, on either side: rates are those at 0. Smaller f32 numbers
  * would be flushed. */
@@ -17,9 +16,7 @@
 /* held parameters, including that of interest */
 #define QN_HELD 4
 
-#define QN_VECTORS (5 + 2 * QN_PAIRS)
-
-#define MINIMISER_VECTORS NEWTON_VECTORS /* the most any needs */
+#define MINIMISER_VECTORS 21 /* the most any needs: quasi-Newton */
 #define MINIMISER_SCALARS 40
 
 /* L-BFGS-B: the pairs, then their small matrices and vectors. */

@@ -6,7 +6,6 @@
  *   MODEL_WORK                     slab: MINIMISER_VECTORS vectors, MINIMISER_SCALARS scalars
  *   MODEL_HUGE                     value outside the domain
  *   MODEL_LEAST                    lower limit of the value
- *   MODEL_PATIENCE                 how many values with gradients cost as much as a factor
  *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT
  *   model_curvature(MODEL, kap, damping, doubt, flat)   factors F + kap (H - F) of active slots, H the exact
  *                                  Hessian, F Fisher's matrix; returns bad lanes. doubt, flat: tile_factor
@@ -23,16 +22,15 @@
  *
  * One super-step (lanes are independent):
  *
- *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM, further steps)
+ *   factor ─► judge (EDM: done?) ─► aim (the step) ─► bounds ─► line search ─► coast (EDM at the new point)
  *          ─► walls (beyond the domain, or back) ─► kinks (which side of 0)
  *
  * Rules measured on published analyses: Fisher's matrix F above EDM 1 while its steps are good, else the
  * exact Hessian H. After a bad pivot, F + (H - F) / (1 + w): w grows until the factor is good, at last to F,
  * and falls again with each step. Violated bounds become equalities through the same factor; then the step
- * is clipped. A failed line search raises the damping. Steps with an older factor are corrected by the steps
- * since (pairs.h), and go on while they pay more than a new factor. Converged: g H^-1 g (EDM, in units of
- * twice the NLL) at the returned point is at most the tolerance, by an exact, good factor at most one
- * accepted step old (older: 100 times less). A value within the tolerance of MODEL_LEAST needs none.
+ * is clipped. A failed line search raises the damping. Converged: g H^-1 g (EDM, in units of twice the NLL)
+ * at the returned point is at most the tolerance, by an exact, good factor at most one accepted step old
+ * (older: 100 times less). A value within the tolerance of MODEL_LEAST needs no good factor.
  *
  * A fit goes on beyond the domain if it starts outside, or if walls stop its steps: a start then needs no
  * rate above 0, and a minimum with a rate of 0 is one of the augmented Lagrangian. It is converged when walls
@@ -48,10 +46,7 @@
 #include "minimise/fit_outcome.h"
 
 #define NEWTON_BACKTRACKS 10
-#define NEWTON_COASTING_STEPS 4 /* and twice the model's patience */
-#define NEWTON_OLDER R(0.1)     /* of the tolerance, by a factor more than a step old */
-#define NEWTON_PATIENT R(5.0)
-#define NEWTON_COASTING_BACKTRACKS 1
+#define NEWTON_COASTING_STEPS 4
 #define NEWTON_EDM_COASTING R(1e-3)
 #define NEWTON_EDM_FIRST_EXACT R(1.0)
 #define NEWTON_EDM_SADDLE R(1e-4) /* below, a bad exact Hessian is a saddle */
@@ -102,14 +97,6 @@
 #define NEWTON_BEYOND (MODEL_WORK + (10 + NEWTON_EQUALITIES) * MODEL_SLOTS)
 #define NEWTON_EQUALITY_SLOT(k) FIT_SCALAR(FIT_SCRATCH + 1 + (k)) /* whose bound it is; -1: none */
 
-#define PAIRS NEWTON_PAIRS
-#define PAIR_S(k) NEWTON_EQUALITY(k) /* a step along bounds needs them no more */
-#define PAIR_Y(k) (MODEL_WORK + (11 + NEWTON_EQUALITIES + (k)) * MODEL_SLOTS)
-#define PAIR_RHO(k) FIT_SCALAR(FIT_SCRATCH + 1 + NEWTON_EQUALITIES + (k))
-#define PAIR_ALPHA(k) FIT_SCALAR(FIT_SCRATCH + 1 + NEWTON_EQUALITIES + NEWTON_PAIRS + (k))
-#include "minimise/newton_line.h"
-#include "minimise/pairs.h"
-
 typedef struct {
     real status, value, edm, iterations, tolerance, damping;
     real kap; /* next curvature: 1 Hessian, weakened by 1 / (1 + weak); 0 Fisher */
@@ -150,14 +137,12 @@ FN real newton_active_set(MODEL_PARAMETERS)
     return newton_sum(MODEL);
 }
 
-/* TEMP := -factor^-1 . active slope, corrected by the pairs up to `newest`. Returns the EDM. */
-FN real newton_direction(MODEL_PARAMETERS, u32 newest)
+/* TEMP := -factor^-1 . active slope. Returns the EDM. */
+FN real newton_direction(MODEL_PARAMETERS)
 {
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, -LOADP(NEWTON_SLOPE, i) * LOADP(MODEL_ACTIVE, i));
     TEAM_BARRIER();
-    pairs_before(MODEL, newest, NEWTON_TEMP);
     model_solve(MODEL, NEWTON_TEMP);
-    pairs_after(MODEL, newest, NEWTON_TEMP);
     TEAM_FOR_PACK(i, MODEL_SLOTS) STOREP(NEWTON_TEMP, i, LOADP(NEWTON_TEMP, i) * LOADP(MODEL_ACTIVE, i));
     return -fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE);
 }
@@ -348,7 +333,7 @@ FN void newton_judge(MODEL_PARAMETERS, PRIVATE newton_fit *f, real edm_tolerance
     /* the EDM misses directions without curvature */
     f->tolerance =
         SELECT(f->running, SELECT(MODEL_FLAT > zero, R(0.01) * edm_tolerance, edm_tolerance), f->tolerance);
-    f->edm = SELECT(f->running, newton_direction(MODEL, 0), f->edm);
+    f->edm = SELECT(f->running, newton_direction(MODEL), f->edm);
     /* only an exact factor may end a fit */
     const mask small = AND(AND(f->running, NOT(f->changed)), f->edm <= f->tolerance);
     const mask lowest = AND(R(2.0) * (f->value - MODEL_LEAST) <= f->tolerance, MODEL_REACH <= zero);
@@ -405,96 +390,111 @@ FN void newton_aim(MODEL_PARAMETERS, PRIVATE const newton_fit *f)
     TEAM_BARRIER();
 }
 
-FN real newton_stronger(real weak)
+/* MODEL_X := POINT + part of STEP, within bounds; TEMP: the actual step. */
+FN void newton_try(MODEL_PARAMETERS, real part)
 {
-    return SELECT(NEWTON_STRONGER * weak > NEWTON_WEAK_LEAST, NEWTON_STRONGER * weak, R(0.0));
+    const pmask stays = PACK_OF(part) == PK(0.0);
+    TEAM_FOR_PACK(i, MODEL_SLOTS) {
+        const pack lower = LOADP(FIT_LOWER, i), upper = LOADP(FIT_UPPER, i), from = LOADP(NEWTON_POINT, i),
+                   d = LOADP(NEWTON_STEP, i);
+        pack x = pflush(PFMA(PACK_OF(part), d, from));
+        /* snap to a bound within rounding */
+        x = PSELECT(AND(d < PK(0.0), x < lower + NEWTON_SNAP), lower, x);
+        x = PSELECT(AND(d > PK(0.0), x > upper - NEWTON_SNAP), upper, x);
+        x = PSELECT(OR(LOADP(MODEL_ACTIVE, i) <= PK(0.0), stays), from, x);
+        STOREP(MODEL_X, i, x);
+        STOREP(NEWTON_TEMP, i, pflush(x - from));
+    }
 }
 
 /* Sets MODEL_X, the value, the next damping. Returns lanes that moved. */
 FN mask newton_search_line(MODEL_PARAMETERS, PRIVATE newton_fit *f)
 {
     const real zero = R(0.0), one = R(1.0);
-    const newton_line line = newton_search(MODEL, f->running, f->value, one, NEWTON_BACKTRACKS);
-    f->status = SELECT(AND(line.failed, f->damping >= R(1e6)), FIT_NO_PROGRESS, f->status);
-    const mask moved = AND(f->running, NOT(line.failed));
+    real length = one, trial = f->value;
+    mask searching = f->running, failed = zero > one, walled = failed;
+    for (u32 k = 0; k <= NEWTON_BACKTRACKS + 1 && ANY(searching); k++) {
+        /* last turn: failed lanes go to POINT, others evaluate again in place */
+        if (k > NEWTON_BACKTRACKS) failed = searching;
+        newton_try(MODEL, SELECT(f->running, SELECT(failed, zero, length), zero));
+        const real slope = fit_dot(MODEL, NEWTON_TEMP, NEWTON_SLOPE), found = model_value(MODEL, 1);
+        const mask accept =
+            AND(AND(searching, NOT(failed)), AND(fit_enough(found, f->value, slope), found < MODEL_HUGE));
+        trial = SELECT(accept, found, trial);
+        walled = OR(walled, AND(searching, found >= MODEL_HUGE));
+        searching = AND(searching, NOT(accept));
+        length = SELECT(searching, length * fit_shorter(found, f->value, slope), length);
+    }
+    f->status = SELECT(AND(failed, f->damping >= R(1e6)), FIT_NO_PROGRESS, f->status);
+    const mask moved = AND(f->running, NOT(failed));
     /* Fisher's matrix too small: steps with it would be cut again */
     const mask fisher = AND(f->used <= zero, NOT(f->refused)),
-               cut = AND(moved, AND(fisher, AND(line.length < NEWTON_CUT, NOT(line.walled))));
-    f->kap = SELECT(line.failed, zero, SELECT(cut, one, f->kap));
-    f->weak = SELECT(AND(f->running, f->used > zero), newton_stronger(f->weak), f->weak);
+               cut = AND(moved, AND(fisher, AND(length < NEWTON_CUT, NOT(walled))));
+    f->kap = SELECT(failed, zero, SELECT(cut, one, f->kap));
+    const real weak = NEWTON_STRONGER * f->weak;
+    f->weak = SELECT(AND(f->running, f->used > zero), SELECT(weak > NEWTON_WEAK_LEAST, weak, zero), f->weak);
     /* failed, or cut to a hundredth: more damping; a good step: less */
-    const mask poor = OR(line.failed, AND(moved, line.length < R(0.01)));
+    const mask poor = OR(failed, AND(moved, length < R(0.01)));
     const real more = SELECT(f->damping > zero, f->damping * R(10.0), R(1e-3)),
                less = SELECT(f->damping > R(1e-3), f->damping * R(0.1), zero);
     f->damping = SELECT(poor, more, SELECT(moved, less, f->damping));
-    f->value = SELECT(moved, line.value, f->value);
-    f->walls = SELECT(line.walled, f->walls + one, f->walls);
+    f->value = SELECT(moved, trial, f->value);
+    f->walls = SELECT(walled, f->walls + one, f->walls);
     f->changed = AND(f->changed, NOT(moved));
     return moved;
 }
 
-/* A step TEMP with the same factor, of `length` or less; then the length from which to try the next. Returns
- * lanes that found a lower point. */
-FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting, PRIVATE real *length)
+/* A step TEMP with the same factor. Returns lanes that did not go up. */
+FN mask newton_step_again(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask coasting)
 {
-    TEAM_FOR_PACK(i, MODEL_SLOTS)
-        STOREP(NEWTON_STEP, i, fit_capped(LOADP(NEWTON_TEMP, i), LOADP(NEWTON_CAP, i)));
-    TEAM_BARRIER();
-    const newton_line line = newton_search(MODEL, coasting, f->value, *length, NEWTON_COASTING_BACKTRACKS);
-    const mask better = AND(coasting, NOT(line.failed));
-    f->value = SELECT(better, line.value, f->value);
+    real found = f->value;
+    mask better = coasting, open = coasting;
+    /* the second turn returns lanes to POINT if their value went up */
+    for (u32 turn = 0; turn < 2 && ANY(open); turn++) {
+        const pmask goes = fit_packs(better);
+        TEAM_FOR_PACK(i, MODEL_SLOTS) {
+            const pack from = LOADP(NEWTON_POINT, i),
+                       x = fit_within(pflush(from + LOADP(NEWTON_TEMP, i)), LOADP(FIT_LOWER, i),
+                                      LOADP(FIT_UPPER, i));
+            STOREP(MODEL_X, i, PSELECT(AND(LOADP(MODEL_ACTIVE, i) > PK(0.0), goes), x, from));
+        }
+        TEAM_BARRIER();
+        const real now = model_value(MODEL, 1);
+        found = turn == 0 ? now : found;
+        better = AND(coasting, found <= f->value + fit_noise(f->value));
+        open = AND(coasting, NOT(better));
+    }
+    f->value = SELECT(better, found, f->value);
     f->iterations = SELECT(better, f->iterations + R(1.0), f->iterations);
-    f->weak = SELECT(better, newton_stronger(f->weak), f->weak);
-    *length = SELECT(line.length < R(0.5), R(2.0) * line.length, R(1.0));
     return better;
 }
 
-/* Does a step from EDM `before` to `now` pay more than a new factor? */
-FN mask newton_pays(MODEL_PARAMETERS, PRIVATE const newton_fit *f, u32 step, real before, real now)
-{
-    const u32 patience = MODEL_PATIENCE;
-    const real gain = patience < 2   ? R(0.01)
-                      : patience < 5 ? R(0.05)
-                                     : R(0.5),
-               first = patience < 2 ? NEWTON_EDM_COASTING : NEWTON_EDM_FIRST_EXACT;
-    const mask near = AND(f->exact, now <= (step > 0 ? gain * before : first));
-    /* by a factor that ends no fit, until an exact one is worth its price */
-    const real enough = SELECT(f->used > R(0.0), NEWTON_EDM_COASTING, NEWTON_EDM_FIRST_EXACT);
-    const mask far = AND(NOT(f->exact), AND(REAL_OF(patience) >= NEWTON_PATIENT, now > enough));
-    return OR(near, far);
-}
-
-/* POINT, SLOPE, and the EDM by the old factor, if of the same active set, with the steps since. Further steps
- * with it cost a gradient, not a Hessian, and go on while they pay. Only an exact factor ends a fit; from the
- * second step on with an EDM that is 100 times smaller. */
+/* POINT, SLOPE, and the EDM by the old factor if exact and of the same active set. Further steps with it cost
+ * a gradient, not a Hessian; each must gain a factor 100 and the EDM be 100 times smaller (tHu: 2 Hessians a
+ * fit, not 3). */
 FN void newton_coast(MODEL_PARAMETERS, PRIVATE newton_fit *f, mask moved)
 {
-    const u32 most = NEWTON_COASTING_STEPS + 2 * MODEL_PATIENCE;
-    real length = R(1.0);
     mask coasting = moved;
-    for (u32 k = 0; k <= most && ANY(coasting); k++) {
+    for (u32 k = 0; k <= NEWTON_COASTING_STEPS && ANY(coasting); k++) {
         mask better = coasting;
-        TEAM_IF(k > 0) better = newton_step_again(MODEL, f, coasting, &length);
-        pairs_keep(MODEL, k % PAIRS, NEWTON_POINT, NEWTON_SLOPE, better);
+        TEAM_IF(k > 0) better = newton_step_again(MODEL, f, coasting);
         TEAM_FOR_PACK(i, MODEL_SLOTS) {
             STOREP(NEWTON_POINT, i, LOADP(MODEL_X, i));
             STOREP(NEWTON_SLOPE, i, LOADP(MODEL_GRADIENT, i));
         }
         TEAM_BARRIER();
-        const mask counts =
-            AND(better, AND(newton_active_set(MODEL) <= R(0.0), AND(f->undamped, NOT(f->bad))));
+        const mask counts = AND(better, AND(newton_active_set(MODEL) <= R(0.0), f->undamped));
         real now = f->edm;
-        TEAM_IF(ANY(counts)) now = newton_direction(MODEL, k % PAIRS);
+        TEAM_IF(ANY(counts)) now = newton_direction(MODEL);
         /* near enough: exact Hessian next */
         f->kap = SELECT(AND(counts, now < NEWTON_EDM_FIRST_EXACT), R(1.0), f->kap);
         const mask test = AND(counts, f->exact);
-        coasting = AND(counts, newton_pays(MODEL, f, k, f->edm, now));
+        coasting = AND(test, now <= (k == 0 ? NEWTON_EDM_COASTING : R(0.01) * f->edm));
         f->edm = SELECT(test, now, f->edm);
-        f->status = SELECT(AND(test, now <= (k == 0 ? f->tolerance : NEWTON_OLDER * f->tolerance)),
-                           FIT_CONVERGED, f->status);
+        f->status = SELECT(AND(test, now <= (k == 0 ? f->tolerance : R(0.01) * f->tolerance)), FIT_CONVERGED,
+                           f->status);
         coasting = AND(coasting, f->status == FIT_RUNNING);
     }
-    pairs_forget(MODEL);
 }
 
 /* ---- walls ---- */

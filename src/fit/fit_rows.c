@@ -142,7 +142,7 @@ struct launch_plan rows_plan(const struct frozen *model, unsigned entry)
         plan.touched = model->slab_value;
         plan.cost = model->cost / 16.0; /* measured, of a fit's */
     } else if (entry == family->profile) {
-        plan.touched = model->slab_value + QN_VECTORS * model->n_slots;
+        plan.touched = model->slab_value + MINIMISER_VECTORS * model->n_slots;
     }
     return plan;
 }

@@ -26,16 +26,6 @@ static size_t place_vectors(struct freezer *f)
     return at;
 }
 
-/* How many values with gradients cost as much as a Hessian with its factor. Measured: their rates differ by a
- * factor of 2 (tHu: 4; 250 parameters and 1000 bins: 9; two bins: 1, where calls cost most). */
-static uint32_t patience(const struct freezer *f)
-{
-    const double dense = (double)f->n.dense, rows = 8.0 * (double)f->n.panels,
-                 hessian = 0.5 * rows * dense * dense + dense * dense * dense / 6.0,
-                 gradient = 8.0 * ((double)f->reals.n + 1000.0), times = 0.5 * hessian / gradient;
-    return times < 16.0 ? (uint32_t)times : 16;
-}
-
 /* Also lays out what a covariance needs. False: more than 2^32 elements. */
 static bool lay_out_slab(struct freezer *f)
 {
@@ -56,7 +46,6 @@ static bool lay_out_slab(struct freezer *f)
     HEADER(f, HF_SLAB) = HEADER(f, HF_S_AUGMENTED) = (uint32_t)slab;
     HEADER(f, HF_LOCAL_COLUMNS) = (uint32_t)columns;
     HEADER(f, HF_SLAB_COVARIANCE) = (uint32_t)covariance;
-    HEADER(f, HF_PATIENCE) = patience(f);
     return covariance <= UINT32_MAX && lbfgsb <= UINT32_MAX;
 }
 

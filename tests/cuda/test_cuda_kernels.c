@@ -106,9 +106,9 @@ TEST(a_barrier_that_is_missing_shows)
     assert_true(n > 50 && n <= COUNT(places));
     memcpy(places, met, n * sizeof *met);
     /* some stand there against what a worker may overwrite before the slowest has read it, and some beside
-     * another */
-    static const char *const files[] = {
-        "rates.h", "curvature.h", "tiles.h", "newton.h", "entry/entry_histfactory.h", "entry/entry_jobs.h"};
+     * another: those of entry_jobs.h beside the one that a value begins with */
+    static const char *const files[] = {"rates.h", "curvature.h", "tiles.h", "newton.h",
+                                        "entry/entry_histfactory.h"};
     size_t seen = 0, of_file[COUNT(files)] = {0};
     size_t tried = 0;
     for (size_t k = 0; k < n; k += SHARE > 1 ? 3 : 1) {
