@@ -181,11 +181,12 @@ FN void hf_sums_of_bins(HF_PARAMETERS, u32 bins, hf_unit un, hf_numbers shifts, 
     GLOBAL const real *slope = HF_S(HT1);
     const u32 n = un->histosys_count;
     pack w[8];
-    UNROLL for (u32 b = 0; b < 8; b++) if (b < bins) w[b] = weight[b];
+    UNROLL for (u32 b = 0; b < 8; b++) w[b] = b < bins ? weight[b] : PK(0.0);
     for (u32 e = 0; e < n; e++) {
         const pack at = slope[place[e]];
         pack v[8];
-        UNROLL for (u32 b = 0; b < 8; b++) if (b < bins) v[b] = w[b] * hf_shift_slope(shifts, e, b, at, bent);
+        UNROLL for (u32 b = 0; b < 8; b++) v[b] =
+            b < bins ? w[b] * hf_shift_slope(shifts, e, b, at, bent) : PK(0.0);
         UNROLL for (u32 b = 0; b < 4; b++) if (b + 4 < bins) v[b] = v[b] + v[b + 4];
         if (bins > 2) v[0] = v[0] + v[2];
         if (bins > 3) v[1] = v[1] + v[3];
@@ -207,10 +208,12 @@ FN void hf_sums_of_unit(HF_PARAMETERS, hf_channel ch, u32 u, hf_unit un, GLOBAL 
     const pack factor = PACK_OF(s[mi[HF_S_F] + ch->first_unit + u]);
 #if PACK == 1
 #define HF_SUMS_OF(constant) hf_sums_of_bins(HF, constant, un, shifts, weight, factor, sums, bent)
-    if (panels == 1 && LANES > 1 && !varied) {
+#if LANES > 1
+    if (panels == 1 && !varied) {
         HF_BY_BINS(ch->last_bins, HF_SUMS_OF);
         return;
     }
+#endif
     if (panels == 1 && ch->last_bins <= 4) { /* padding bins have no weight */
         HF_SUMS_OF(ch->last_bins);
         return;

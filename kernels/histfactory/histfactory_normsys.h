@@ -150,9 +150,9 @@ FN hf_normsys_point hf_normsys_point_of(HF_PARAMETERS, u32 code, u32 i)
     hf_normsys_point at;
     UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
     {
-        if (code != 4) at.a[w] = GATHERP(HF_S(X), slot, i + w * PACK);
-        if (code == 4) at.inner[w] = GATHERP(HF_S(INNER), slot, i + w * PACK);
-        if (code == 4) at.outer[w] = GATHERP(HF_S(OUTER), slot, i + w * PACK);
+        at.a[w] = code != 4 ? GATHERP(HF_S(X), slot, i + w * PACK) : PK(0.0);
+        at.inner[w] = code == 4 ? GATHERP(HF_S(INNER), slot, i + w * PACK) : PK(0.0);
+        at.outer[w] = code == 4 ? GATHERP(HF_S(OUTER), slot, i + w * PACK) : PK(0.0);
     }
     return at;
 }

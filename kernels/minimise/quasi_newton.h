@@ -75,7 +75,7 @@ FN void qn_sum_rows(GLOBAL const elem *rows, u32 stride, u32 count, GLOBAL const
                     PRIVATE const pack *start, u32 chains, GLOBAL real *to)
 {
     pack acc[QN_CHAINS];
-    UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) acc[j] = start[j];
+    UNROLL for (u32 j = 0; j < QN_CHAINS; j++) acc[j] = start[j];
     for (u32 k = 0; k < count; k++) {
         const pack t = PACK_OF(x[k]);
         UNROLL for (u32 j = 0; j < QN_CHAINS; j++) if (j < chains) acc[j] =

@@ -1,6 +1,7 @@
 /* What is read off toys: significances, and the answer of a test from its store. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "infer_testing.h"
+#include "store_folder.h"
 #include "toys_testing.h"
 
 #include "infer/probability.h"
@@ -77,32 +78,6 @@ TEST(a_deficit_is_as_extreme_as_every_toy)
 }
 
 /* ---- stores ----------------------------------------------------------------------------------- */
-
-static char folder[64];
-
-static int open_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/paritas_answers_XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static const char *path_of(const char *name)
-{
-    static char paths[8][128];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static int close_folder(void **state)
-{
-    static const char *const names[] = {"1.db", "2.db", "3.db", "all.db"};
-    (void)state;
-    for (size_t i = 0; i < COUNT(names); i++) unlink(path_of(names[i]));
-    return rmdir(folder); /* fails where a store left something beside it */
-}
 
 static void assert_same_answer(const paritas_hypotest_toys_result *a, const paritas_hypotest_toys_result *b)
 {

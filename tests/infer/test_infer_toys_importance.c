@@ -2,6 +2,7 @@
  * run in parts is the run in one. */
 #define _GNU_SOURCE /* mkdtemp */
 #include "infer_testing.h"
+#include "store_folder.h"
 #include "toys_testing.h"
 
 #include <unistd.h>
@@ -358,32 +359,6 @@ TEST(threads_and_lanes_make_no_difference)
 }
 
 /* ---- stores ----------------------------------------------------------------------------------- */
-
-static char folder[64];
-
-static int open_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "/tmp/paritas_weights_XXXXXX");
-    return mkdtemp(folder) == NULL;
-}
-
-static const char *path_of(const char *name)
-{
-    static char paths[8][128];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static int close_folder(void **state)
-{
-    static const char *const names[] = {"1.db", "2.db", "3.db", "all.db"};
-    (void)state;
-    for (size_t i = 0; i < COUNT(names); i++) unlink(path_of(names[i]));
-    return rmdir(folder);
-}
 
 TEST(a_run_that_was_cut_short_goes_on_to_the_same_answer)
 {
