@@ -76,7 +76,8 @@ static paritas_status keep_text(struct json_reader *reader, const char *text, si
                                 struct json_kept *kept)
 {
     if (length < 8) return keep_word(reader, load_first(text, length), length, kept);
-    uint64_t hash = load_bytes(text) ^ load_bytes(text + length - 8) * 0xff51afd7ed558ccdu ^ length << 56;
+    uint64_t hash =
+        load_bytes(text) ^ load_bytes(text + length - 8) * 0xff51afd7ed558ccdu ^ (uint64_t)length << 56;
     if (length > 16) hash ^= load_bytes(text + 8) * 0xc4ceb9fe1a85ec53u;
     hash *= 0x9e3779b97f4a7c15u;
     struct json_known_text *known = &reader->texts[hash >> 55];
