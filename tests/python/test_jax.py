@@ -217,19 +217,21 @@ def test_second_derivatives(everything, name):
     assert change == pytest.approx(sum(float((a * b).sum()) for a, b in zip(gradient, directions)), rel=1e-12)
     coarse, fine = along(slopes, rows, directions, 0.2), along(slopes, rows, directions, 0.1)
     for one, a, b in zip(changes, coarse, fine):
-        assert one == pytest.approx((4.0 * b - a) / 3.0, rel=1e-5, abs=1e-6)
+        assert one == pytest.approx(np.asarray((4.0 * b - a) / 3.0), rel=1e-5, abs=1e-6)
 
     def of_uncertainties(numbers):
         return function(*rows[:7], numbers)
 
     hessian = jax.hessian(of_uncertainties)(rows[7])
-    assert np.abs(hessian).max() > 1e-3 and hessian == pytest.approx(hessian.T, rel=1e-12, abs=1e-15)
+    assert np.abs(hessian).max() > 1e-3 and hessian == pytest.approx(
+        np.asarray(hessian.T), rel=1e-12, abs=1e-15
+    )
     for other in (
         jax.jacrev(jax.grad(of_uncertainties)),
         jax.jacrev(jax.jacfwd(of_uncertainties)),
         jax.jit(jax.hessian(of_uncertainties)),
     ):
-        assert other(rows[7]) == pytest.approx(hessian, rel=1e-12, abs=1e-15)
+        assert other(rows[7]) == pytest.approx(np.asarray(hessian), rel=1e-12, abs=1e-15)
     batch = jax.vmap(jax.hessian(of_uncertainties))(rows[7] * jnp.array([[1.0], [1.1]]))
     assert np.array_equal(batch[0], hessian) and not np.allclose(batch[1], hessian)
 
