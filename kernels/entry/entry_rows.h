@@ -8,9 +8,6 @@
 #include "minimise/fit_answer.h"
 #include "minimise/minimiser_sizes.h"
 
-/* Of model_value: the gradient alone; 1: also what second derivatives need. */
-#define MODEL_SLOPE 2u
-
 /* ---- points and data: evaluate, Hessian, expected data, Jacobian, tangent ----
  * in: data sets, then points. Each point meets each data set, or, with templates, its own. */
 enum point_args { POINT_ARG_POINTS, POINT_ARG_SETS, POINT_ARG_GRADIENT, POINT_ARGS };

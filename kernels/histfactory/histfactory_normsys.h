@@ -101,7 +101,8 @@ FN void hf_normsys_polynomial(hf_numbers c, u32 n, PRIVATE const pack *a, u32 i,
     }
 }
 
-/* Points of neighbouring entries: a, and a as `inner` + `outer`, one of which is 0. */
+/* Points of neighbouring entries: a, for own codes. Code 4: `inner` + `outer`, one of which is 0; code 1:
+ * `outer` alone. */
 typedef struct {
     pack a[HF_FACTORS], inner[HF_FACTORS], outer[HF_FACTORS];
 } hf_normsys_point;
@@ -124,11 +125,7 @@ FN hf_factors hf_normsys(hf_numbers c, u32 n, u32 code, hf_normsys_point at, u32
     }
     pmask any = zero < zero;
     if (code == 4) hf_normsys_polynomial(c, n, at.inner, i, derivatives, &f);
-    UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
-    {
-        if (code == 1) at.outer[w] = at.a[w];
-        any = OR(any, PNOT(at.outer[w] == zero));
-    }
+    UNROLL for (u32 w = 0; w < HF_FACTORS; w++) any = OR(any, PNOT(at.outer[w] == zero));
     if (code == 1 || PANY(any)) {
         UNROLL for (u32 w = 0; w < HF_FACTORS; w++)
         {
@@ -152,7 +149,7 @@ FN hf_normsys_point hf_normsys_point_of(HF_PARAMETERS, u32 code, u32 i)
     {
         at.a[w] = code != 4 ? GATHERP(HF_S(X), slot, i + w * PACK) : PK(0.0);
         at.inner[w] = code == 4 ? GATHERP(HF_S(INNER), slot, i + w * PACK) : PK(0.0);
-        at.outer[w] = code == 4 ? GATHERP(HF_S(OUTER), slot, i + w * PACK) : PK(0.0);
+        at.outer[w] = code == 4 ? GATHERP(HF_S(OUTER), slot, i + w * PACK) : at.a[w];
     }
     return at;
 }

@@ -7,7 +7,7 @@
 #ifndef PARITAS_HISTFACTORY_RATES_H
 #define PARITAS_HISTFACTORY_RATES_H
 
-#include "entry/entry_rows.h"
+#include "minimise/value_request.h"
 #include "numeric/deviance.h"
 #include "histfactory/histfactory_edge.h"
 #include "histfactory/histfactory_histosys.h"

@@ -6,7 +6,7 @@
  *   MODEL_WORK                     slab: MINIMISER_VECTORS vectors, MINIMISER_SCALARS scalars
  *   MODEL_HUGE                     value outside the domain
  *   MODEL_LEAST                    lower limit of the value
- *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT
+ *   model_value(MODEL, derivatives)         value at MODEL_X, gradient into MODEL_GRADIENT (value_request.h)
  *   model_curvature(MODEL, kap, damping, doubt, flat)   factors F + kap (H - F) of active slots, H the exact
  *                                  Hessian, F Fisher's matrix; returns bad lanes. doubt, flat: tile_factor
  *   MODEL_DIAGONAL(i), MODEL_FLAT  pack of its diagonal; nonzero: a direction had no curvature

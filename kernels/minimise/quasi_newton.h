@@ -19,6 +19,7 @@
 
 #include "entry/entry_rows.h"
 #include "minimise/fit_outcome.h"
+#include "minimise/value_request.h"
 
 #define QN_BACKTRACKS R(8.0)
 #define QN_SNAP PK(1e-12)

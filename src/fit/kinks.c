@@ -1,5 +1,6 @@
 /* kinks.c: covariances at kinks from those of both sides. */
 #include "fit/kinks.h"
+#include "fit/cholesky.h"
 #include "fit/minimum.h"
 
 #include <math.h>
@@ -107,16 +108,12 @@ static paritas_status run_all(struct at_kinks *k)
 
 /* ---- small matrices ---- */
 
-/* a[n][n] := its inverse, by Cholesky's factor in place; symmetric. False: not positive definite. */
+/* a[n][n] := its inverse; symmetric. False: not positive definite. */
 static bool invert(size_t n, double *a)
 {
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = j; i < n; i++) {
-            double v = a[i * n + j];
-            for (size_t m = 0; m < j; m++) v -= a[i * n + m] * a[j * n + m];
-            if (i == j && !(v > 0.0)) return false;
-            a[i * n + j] = i == j ? sqrt(v) : v / a[j * n + j];
-        }
+    if (!cholesky(n, a)) return false;
+    for (size_t i = 0; i < n; i++) /* L */
+        for (size_t j = 0; j < i; j++) a[i * n + j] = a[j * n + i];
     for (size_t j = 0; j < n; j++) { /* L^-1 */
         a[j * n + j] = 1.0 / a[j * n + j];
         for (size_t i = j + 1; i < n; i++) {

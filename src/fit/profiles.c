@@ -1,4 +1,5 @@
 /* profiles.c: quasi-Newton profiles; Newton for the rest. */
+#include "fit/cholesky.h"
 #include "fit/ladder.h"
 
 #include <math.h>
@@ -48,18 +49,6 @@ static void take_column(double *rest, size_t n, size_t pivot, double *column)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) rest[i * n + j] -= column[i] * column[j];
     for (size_t i = 0; i < n; i++) rest[i * n + pivot] = rest[pivot * n + i] = 0.0;
-}
-
-static bool is_positive(double *m, size_t n)
-{
-    for (size_t j = 0; j < n; j++) {
-        for (size_t k = 0; k < j; k++)
-            for (size_t i = j; i < n; i++) m[j * n + i] -= m[k * n + i] * m[k * n + j];
-        if (!(m[j * n + j] > 0.0)) return false;
-        const double scale = 1.0 / sqrt(m[j * n + j]);
-        for (size_t i = j; i < n; i++) m[j * n + i] *= scale;
-    }
-    return true;
 }
 
 /* Columns of an n x n matrix `rest` (scratch), at most `most`: first those of parameters without a variance
@@ -134,7 +123,7 @@ static paritas_status split(const struct profile_plan *plan, struct arena *arena
     bool whole = take_columns(metric, rest, n, most) && saves_products(n, metric->rank);
     sum_columns(metric, n, sum);
     memcpy(rest, sum, n * n * sizeof *rest);
-    whole = whole && is_positive(rest, n);
+    whole = whole && cholesky(n, rest);
     if (!whole) metric->rank = 0;
     for (size_t i = 0; i < n && whole; i++)
         for (size_t j = 0; j < n; j++) metric->matrix[slot[i] * slots + slot[j]] = sum[i * n + j];

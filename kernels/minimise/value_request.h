@@ -1,0 +1,8 @@
+/* value_request.h: what model_value (newton.h) is asked for: 0, the value; 1, also what derivatives of both
+ * orders need; or the value and the gradient alone. */
+#ifndef PARITAS_VALUE_REQUEST_H
+#define PARITAS_VALUE_REQUEST_H
+
+#define MODEL_SLOPE 2u
+
+#endif
