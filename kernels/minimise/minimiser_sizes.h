@@ -13,10 +13,10 @@
 #define KINK_SIDE_F32 1e-12
 
 #define QN_PAIRS 8 /* pairs that a fit remembers */
-/* held parameters, including that of interest */
+/* held parameters, including those of interest */
 #define QN_HELD 4
 
-#define MINIMISER_VECTORS 21 /* the most any needs: quasi-Newton */
+#define MINIMISER_VECTORS 22 /* the most any needs: quasi-Newton */
 #define MINIMISER_SCALARS 40
 
 /* L-BFGS-B: the pairs, then their small matrices and vectors. */

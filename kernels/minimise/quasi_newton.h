@@ -3,7 +3,8 @@
  * All fits share M, the inverse Hessian expected where data were drawn, whole or a diagonal and columns. Each
  * corrects it by its last QN_PAIRS pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of
  * the unit matrix). A step costs a gradient and a product. Task: a data row's free fit, then, if asked, its
- * conditional fit, begun along the free one's response to the parameter of interest. Words: newton.h's,
+ * conditional fit, begun along the free one's response to the parameter of interest. Or, with PROFILE_HOLDS,
+ * a fit that holds slots of its own. Words: newton.h's,
  * MODEL_DATA (size of a data row), MODEL_MAIN (its place in the slab).
  *
  * Lanes are at their own stages. A free lane takes the team's next task:
@@ -31,6 +32,7 @@
 #define QN_COMPACT (MODEL_WORK + 4 * MODEL_SLOTS)
 #define QN_S(k) (MODEL_WORK + (5 + (k)) * MODEL_SLOTS)
 #define QN_Y(k) (MODEL_WORK + (5 + QN_PAIRS + (k)) * MODEL_SLOTS)
+#define QN_FREE (MODEL_WORK + (5 + 2 * QN_PAIRS) * MODEL_SLOTS) /* only with PROFILE_HOLDS: the task's own */
 
 enum qn_scalar {
     QN_FIRST_HELD, /* held slots; -1: none */
@@ -155,9 +157,10 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi
         TEAM_BARRIER();
     }
     TEAM_FOR_PACK(i, n) {
-        const pack is_free = LOADM(QN_SHARED(c, PROFILE_FREE), i);
+        const pack is_free = LOADM(QN_SHARED(c, PROFILE_FREE), i),
+                   moves = c->flags & PROFILE_HOLDS ? LOADP(QN_FREE, i) : is_free;
         const pmask held = fit_held(LOADP(QN_POINT, i), LOADP(QN_SLOPE, i), LOADM(lower, i), LOADM(upper, i));
-        const pack now = PSELECT(held, PK(0.0), is_free), change = now - LOADP(MODEL_ACTIVE, i);
+        const pack now = PSELECT(held, PK(0.0), moves), change = now - LOADP(MODEL_ACTIVE, i);
         STOREP(QN_PRODUCT, i, change * change);
         STOREP(MODEL_GRADIENT, i, is_free - now);
         STOREP(MODEL_ACTIVE, i, now);
@@ -183,19 +186,26 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi
 
 /* ---- held slots ---- */
 
+/* Places of the parameter of interest, which is always one of the held's first. */
+FN u32 qn_places_of_poi(PRIVATE const qn_call *c)
+{
+    return c->poi != PROFILE_NO_POI ? 1 : 0;
+}
+
 /* Parameter of interest first. One worker. */
 FN void qn_list_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
 {
     const real none = R(-1.0), zero = R(0.0);
     GLOBAL const real *active = MODEL_ACTIVE;
+    const u32 first = qn_places_of_poi(c);
     for (u32 e = 0; e < QN_HELD; e++) QN_HELD_SLOT(e) = none;
     if (c->poi != PROFILE_NO_POI) QN_HELD_SLOT(0) = SELECT(active[c->poi] > zero, none, REAL_OF(c->poi));
     if (!ANY(FIT_SCALAR(QN_HELD_COUNT) > zero)) return;
     real count = zero;
     for (u32 i = 0; i < MODEL_SLOTS; i++) {
         const mask held = active[i] < LOADM1(QN_SHARED(c, PROFILE_FREE), i);
-        for (u32 e = 1; e < QN_HELD; e++)
-            QN_HELD_SLOT(e) = SELECT(AND(held, count == REAL_OF(e - 1)), REAL_OF(i), QN_HELD_SLOT(e));
+        for (u32 e = first; e < QN_HELD; e++)
+            QN_HELD_SLOT(e) = SELECT(AND(held, count == REAL_OF(e - first)), REAL_OF(i), QN_HELD_SLOT(e));
         count = SELECT(held, count + R(1.0), count);
     }
 }
@@ -255,7 +265,7 @@ FN_LARGE void qn_leave_held(MODEL_PARAMETERS, PRIVATE const qn_call *c)
             STOREP(QN_PRODUCT, i, pflush(PFMA(t, LOADM(c->matrix + c->poi * n, i), LOADP(QN_PRODUCT, i))));
         TEAM_BARRIER();
     }
-    for (u32 e = 1; e < QN_HELD; e++) {
+    for (u32 e = qn_places_of_poi(c); e < QN_HELD; e++) {
         const real slot = QN_HELD_SLOT(e), t = -QN_MULTIPLIER(e);
         TEAM_IF(ANY(slot >= zero)) {
             const lint row = LINT_OF(SELECT(slot >= zero, slot, zero)) * LI(n);
@@ -349,11 +359,22 @@ FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
         STOREP(QN_POINT, i, start);
         STOREP(QN_SLOPE, i, PK(0.0));
         STOREP(QN_STEP, i, PK(0.0));
+        STOREP(QN_FREE, i, PK(0.0));
         STOREP(MODEL_ACTIVE, i, PK(0.0));
     }
     TEAM_FOR(k, QN_PAIRS) QN_RHO(k) = zero;
     TEAM_BARRIER();
     return f;
+}
+
+/* The task's own free slots. */
+FN void qn_own_free(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m)
+{
+    const u32 n = MODEL_SLOTS;
+    const lane_rows from = rows_where(rows, m, c->first);
+    GLOBAL real *is_free = QN_FREE;
+    TEAM_FOR(i, n)
+        is_free[i] = SELECT(m, LOAD_ROWS(c->starts, from, PROFILE_STARTS_SIZE(n), n + i), is_free[i]);
 }
 
 /* The task's own start of its free (0) or conditional (1) fit. */
@@ -379,6 +400,7 @@ FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit
     TEAM_FOR_PACK(i, MODEL_SLOTS)
         STOREP(MODEL_X, i, PSELECT(own, LOADM(QN_SHARED(c, PROFILE_START), i), LOADP(MODEL_X, i)));
     TEAM_IF(c->flags & PROFILE_STARTS) qn_own_start(MODEL, c, f->rows, taken, 0);
+    TEAM_IF(c->flags & PROFILE_HOLDS) qn_own_free(MODEL, c, f->rows, taken);
     f->begins = OR(f->begins, taken);
     f->phase = SELECT(taken, R(0.0), f->phase);
     f->evaluations = SELECT(taken, R(0.0), f->evaluations);
@@ -428,7 +450,7 @@ FN void qn_evaluate(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *
 FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, real at_poi)
 {
     const mask shorten = AND(f->running, NOT(f->accept)),
-               many = FIT_SCALAR(QN_HELD_COUNT) > REAL_OF(QN_HELD - 1);
+               many = FIT_SCALAR(QN_HELD_COUNT) > REAL_OF(QN_HELD - qn_places_of_poi(c));
     f->edm = -fit_dot(MODEL, QN_SLOPE, QN_PRODUCT);
     f->done = AND(f->accept, AND(NOT(many), AND(f->edm <= c->tolerance, f->edm >= -c->tolerance)));
     f->spent = AND(AND(f->running, NOT(f->done)), f->evaluations >= c->limit);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define EVALUATIONS 40 /* per fit; then Newton takes over */
+#define EVALUATIONS_HELD 24
 /* then f64 starts afresh: the precisions may reach different minima (sbottom: one toy in 4000 with 40) */
 #define EVALUATIONS_F32 24
 #define EVALUATIONS_POLISH 10
@@ -130,9 +131,8 @@ static paritas_status split(const struct profile_plan *plan, struct arena *arena
     return PARITAS_OK;
 }
 
-paritas_status profiles_metric(paritas_context *context, const struct profile_plan *plan,
-                               const double *expected, struct arena *arena, struct profile_metric *metric,
-                               bool *usable)
+paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan, const double *row,
+                               struct arena *arena, struct profile_metric *metric, bool *usable)
 {
     const struct frozen *model = paritas_model_frozen(plan->model);
     const size_t n = model->n_parameters, slots = model->n_slots;
@@ -146,7 +146,7 @@ paritas_status profiles_metric(paritas_context *context, const struct profile_pl
         bounds[n + p] = 1e300;
     }
     struct matrix to = {plan, metric->matrix, false};
-    struct fit_job job = profile_job(plan, false, expected, plan->start);
+    struct fit_job job = profile_job(plan, false, row, plan->start);
     job.lower = bounds;
     job.upper = bounds + n;
     TRY(rows_fits_run(context, context->host,
@@ -158,7 +158,15 @@ paritas_status profiles_metric(paritas_context *context, const struct profile_pl
                                           .take = take_matrix,
                                           .user = &to}));
     *usable = to.usable;
-    return to.usable && split(plan, arena, metric) != PARITAS_OK ? paritas_fail_memory(context) : PARITAS_OK;
+    return PARITAS_OK;
+}
+
+paritas_status profiles_metric(paritas_context *context, const struct profile_plan *plan,
+                               const double *expected, struct arena *arena, struct profile_metric *metric,
+                               bool *usable)
+{
+    TRY(profiles_matrix(context, plan, expected, arena, metric, usable));
+    return *usable && split(plan, arena, metric) != PARITAS_OK ? paritas_fail_memory(context) : PARITAS_OK;
 }
 
 /* ---- quasi-Newton ---- */
@@ -173,6 +181,7 @@ struct tasks {
     size_t n;
     const size_t *which; /* n; NULL: 0 .. n - 1 */
     bool from_ends;      /* not at the plan's start */
+    bool held;           /* all fit the first data row; `ends` has starts and what moves */
     bool closest;
     bool by_f32, raw;
     uint32_t evaluations;
@@ -188,7 +197,8 @@ static uint32_t task_flags(const struct tasks *tasks)
     const struct profile_plan *plan = tasks->plan;
     return (plan->conditional ? PROFILE_CONDITIONAL : 0) | (tasks->ends ? PROFILE_POINTS : 0) |
            (plan->poi >= 0 && !plan->fixed[plan->poi] ? PROFILE_POI_FREE : 0) |
-           (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->closest ? PROFILE_CLOSEST : 0);
+           (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->held ? PROFILE_HOLDS : 0) |
+           (tasks->closest ? PROFILE_CLOSEST : 0);
 }
 
 static size_t shared_size(const struct profile_plan *plan, size_t count)
@@ -261,10 +271,10 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
     for (size_t k = 0; k < rows->n; k++) {
         const size_t row = task_row(tasks, rows->at + k);
         double *start = starts + k * PROFILE_STARTS_SIZE(slots);
-        memcpy(data + k * places, tasks->data + row * places, places * sizeof *data);
+        memcpy(data + k * places, tasks->data + (tasks->held ? 0 : row * places), places * sizeof *data);
         for (size_t fit = 0; fit < 2 && tasks->from_ends; fit++)
-            rows_put_point(model, tasks->ends + (2 * row + fit) * p, model->slot_template,
-                           start + fit * slots);
+            rows_put_point(model, tasks->ends + (2 * row + fit) * p,
+                           fit == 1 && tasks->held ? NULL : model->slot_template, start + fit * slots);
     }
     return PARITAS_OK;
 }
@@ -322,6 +332,22 @@ paritas_status profiles_closest(paritas_context *context, const struct profile_p
                           .n = n,
                           .closest = true,
                           .evaluations = EVALUATIONS};
+    return tasks_run(context, launch_device_f64(context), &tasks);
+}
+
+paritas_status profiles_held(paritas_context *context, const struct profile_plan *plan, size_t n,
+                             const double *row, struct profile *profiles, double *ends)
+{
+    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
+    struct tasks tasks = {.plan = plan,
+                          .model = paritas_model_frozen(plan->model),
+                          .data = row,
+                          .profiles = profiles,
+                          .ends = ends,
+                          .n = n,
+                          .from_ends = true,
+                          .held = true,
+                          .evaluations = EVALUATIONS_HELD};
     return tasks_run(context, launch_device_f64(context), &tasks);
 }
 

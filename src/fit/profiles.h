@@ -72,6 +72,10 @@ paritas_status profiles_metric(paritas_context *context, const struct profile_pl
                                const double *expected, struct arena *arena, struct profile_metric *metric,
                                bool *usable);
 
+/* The same matrix alone, for the data of `row` as they are. */
+paritas_status profiles_matrix(paritas_context *context, const struct profile_plan *plan, const double *row,
+                               struct arena *arena, struct profile_metric *metric, bool *usable);
+
 /* Fits `n` kernel rows. `points`: free fits' parameters, or NULL. */
 paritas_status profiles_fit(paritas_context *context, const struct profile_plan *plan, size_t n,
                             const double *data, struct profile *profiles, double *points);
@@ -80,5 +84,11 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
  * both fits. */
 paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n,
                                 const double *data, struct profile *profiles, double *ends);
+
+/* Free fits to one kernel row, by quasi-Newton only, in f64. Each also holds parameters of its own. `ends`: n
+ * rows of its start, which its answer replaces, and of 1 for parameters that move, 0 for others. The rest has
+ * PROFILE_NO_ANSWER. */
+paritas_status profiles_held(paritas_context *context, const struct profile_plan *plan, size_t n,
+                             const double *row, struct profile *profiles, double *ends);
 
 #endif

@@ -50,14 +50,16 @@ paritas_status infer_variance(struct infer *infer, struct infer_profile *profile
     return profile_response(infer, profile, parameter, response, variance);
 }
 
-/* Moves `start` from the free fit along the response, within the bounds. Each of three or more values moves
- * it as if it were alone: a start need not be better. */
-static paritas_status predict_start(struct infer *infer, const struct infer_point *point, double *start,
-                                    double *response)
+/* Within the bounds. Each of three or more values moves the start as if it were alone: it need not be
+ * better. */
+paritas_status infer_predict_start(struct infer *infer, const struct infer_point *point, double *start,
+                                   double *response)
 {
     struct infer_profile *profile = point->profile;
     size_t n = infer->n_parameters;
     double variance, step[INFER_FIXED_MAX] = {0.0};
+    for (size_t i = 0; i < n; i++) /* a free fit outside the domain may give no start */
+        start[i] = isfinite(profile->parameters[i]) ? profile->parameters[i] : infer->base.start[i];
     for (size_t j = 0; j < point->k; j++)
         step[j] = point->value[j] - profile->parameters[point->parameter[j]];
     if (point->k == 2) {
@@ -86,9 +88,7 @@ static paritas_status predict_start(struct infer *infer, const struct infer_poin
     return PARITAS_OK;
 }
 
-/* The other parameters, from the polynomial through fitted neighbours. Needs three places, else `start`
- * stays. */
-static void interpolate_start(const struct infer *infer, const struct infer_point *point, double *start)
+void infer_interpolate_start(const struct infer *infer, const struct infer_point *point, double *start)
 {
     const double *node[INFER_NEIGHBOURS + 1], t = point->value[0];
     double place[INFER_NEIGHBOURS + 1], weight[INFER_NEIGHBOURS + 1];
@@ -135,12 +135,11 @@ paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct i
         memcpy(plain, points[i]->profile->parameters, p * sizeof *plain);
         for (size_t j = 0; j < p; j++) /* a free fit outside the domain may give no start */
             if (!isfinite(plain[j])) plain[j] = infer->base.start[j];
-        memcpy(predicted, plain, p * sizeof *plain);
         memcpy(suggested, infer->base.start, p * sizeof *plain);
         for (size_t j = 0; j < points[i]->k; j++)
             plain[points[i]->parameter[j]] = suggested[points[i]->parameter[j]] = points[i]->value[j];
-        TRY(predict_start(infer, points[i], predicted, response));
-        interpolate_start(infer, points[i], plain);
+        TRY(infer_predict_start(infer, points[i], predicted, response));
+        infer_interpolate_start(infer, points[i], plain);
     }
     for (size_t first = 0, end; first < n; first = end) {
         for (end = first + 1; end < n && points[end]->profile == points[first]->profile;) end++;

@@ -4,6 +4,14 @@
 
 #include "infer/infer.h"
 
+/* The profile's free fit, moved by its first-order response. `response`: scratch; both n_parameters. */
+paritas_status infer_predict_start(struct infer *infer, const struct infer_point *point, double *start,
+                                   double *response);
+
+/* The other parameters, from the polynomial through fitted neighbours. Needs three places, else `start`
+ * stays. */
+void infer_interpolate_start(const struct infer *infer, const struct infer_point *point, double *start);
+
 /* A row of n_parameters for each point. */
 paritas_status infer_choose_starts(struct infer *infer, size_t n, const struct infer_point *const *points,
                                    double *starts);

@@ -2,6 +2,7 @@
 #include "fit/fit_rows.h"
 #include "base/sized.h"
 #include "fit/fit.h"
+#include "infer/held_points.h"
 #include "infer/lowest.h"
 #include "infer/neighbours.h"
 #include "infer/fit_notes.h"
@@ -235,6 +236,7 @@ static paritas_status fit_profile(struct infer *infer, struct infer_profile *pro
     profile->covariance = infer_reals(infer, n, n);
     profile->states = infer_array(infer, n, sizeof *profile->states);
     profile->hessian = NULL;
+    profile->metric = NULL;
     TRY(infer_memory(infer));
     paritas_job job = infer->base;
     job.data = profile->data;
@@ -308,11 +310,13 @@ paritas_status infer_points_once(struct infer *infer, size_t n, struct infer_poi
 {
     struct infer_point **wave = infer_array(infer, n, sizeof *wave);
     TRY(infer_memory(infer));
-    size_t members, fitted = 0;
-    for (unsigned number = 0; fitted < n; number++, fitted += members) {
-        members = 0;
+    size_t fitted = 0;
+    for (unsigned number = 0; fitted < n; number++) {
+        size_t members = 0;
         for (size_t i = 0; i < n; i++)
             if (points[i].wave == number) wave[members++] = &points[i];
+        fitted += members;
+        TRY(held_points_fit(infer, &members, wave));
         if (members > 0) TRY(fit_wave(infer, members, wave));
     }
     return PARITAS_OK;

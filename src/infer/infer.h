@@ -4,7 +4,8 @@
  *
  * Every stage is one job list. Conditional fits come in waves: the first starts from the free fit, moved by
  * its first-order response. Later ones start from a polynomial through neighbours, which saves most
- * iterations. If a point is below the free fit, both are repeated from there. */
+ * iterations. Many points of a wave share their free fit's covariance (held_points.h). If a point is below
+ * the free fit, both are repeated from there. */
 #ifndef PARITAS_INFER_INFER_H
 #define PARITAS_INFER_INFER_H
 
@@ -50,8 +51,9 @@ struct infer_profile {
     paritas_fit_result result;
     double *parameters, *errors, *covariance; /* n, n, n * n */
     paritas_parameter_state *states;
-    double *hessian;         /* of twice the NLL; only for a parameter on its bound */
-    bool probed, suspicious; /* by lowest_search */
+    double *hessian;             /* of twice the NLL; only for a parameter on its bound */
+    struct infer_metric *metric; /* held_points.h; NULL: not yet sought */
+    bool probed, suspicious;     /* by lowest_search */
     double probed_at[INFER_PROBED_MOST];
     size_t n_probed_at;
 };
@@ -68,7 +70,7 @@ struct infer_point {
     /* of smaller waves, same profile and parameter; NULL: none */
     const struct infer_point *neighbour[INFER_NEIGHBOURS];
     paritas_fit_status status; /* from here on: answers */
-    unsigned iterations;
+    unsigned iterations;       /* Newton's; 0: quasi-Newton's answer */
     double twice_nll;
     double slope; /* d(twice_nll) / d(value[0]), set by infer_slopes */
     const double *parameters;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COARSE_POINTS 5 /* at least */
+#define COARSE_POINTS 8 /* fitted at once */
 
 struct place {
     double value;
@@ -21,37 +21,32 @@ static int by_value(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* First a coarse grid outward from the free fit, then midpoints, predicted from the four nearest. */
+/* Place of a coarse point among n, which are more; n for the one behind the last. */
+static size_t node_at(size_t node, size_t n)
+{
+    return node < COARSE_POINTS ? node * (n - 1) / (COARSE_POINTS - 1) : n;
+}
+
+/* First some points over the whole range, then all others, predicted from the four nearest of those. */
 static paritas_status arrange_waves(struct infer *infer, size_t n, struct infer_point *fits)
 {
     struct place *order = infer_array(infer, n, sizeof *order);
     TRY(infer_memory(infer));
+    if (n <= COARSE_POINTS) return PARITAS_OK;
     for (size_t i = 0; i < n; i++) order[i] = (struct place){fits[i].value[0], i};
     qsort(order, n, sizeof *order, by_value);
-    size_t step = 1;
-    while ((n - 1) / (2 * step) + 1 >= COARSE_POINTS) step *= 2;
-    size_t nodes = (n - 1) / step + 1, below = 0;
-    double best = fits[0].profile->parameters[fits[0].parameter[0]];
-    while (below < nodes && order[below * step].value < best) below++;
-    unsigned wave = 0;
-    for (size_t i = 0; i < nodes; i++) {
-        struct infer_point *point = &fits[order[i * step].index];
-        size_t before = i < below ? below - 1 - i : i - below; /* same side, nearer to the free fit */
-        point->wave = (unsigned)before;
-        for (size_t j = 0; j < before && j + 1 < INFER_NEIGHBOURS; j++)
-            point->neighbour[j] = &fits[order[(i < below ? i + 1 + j : i - 1 - j) * step].index];
-        if (wave <= before) wave = (unsigned)before + 1;
+    const struct infer_point *nodes[COARSE_POINTS];
+    for (size_t i = 0, node = 0; i < n; i++) {
+        struct infer_point *point = &fits[order[i].index];
+        point->wave = i != node_at(node, n);
+        if (!point->wave) nodes[node++] = point;
     }
-    for (; step > 1; step /= 2, wave++) {
-        nodes = (n - 1) / step + 1;
-        for (size_t i = step / 2; i < n; i += step) {
-            struct infer_point *point = &fits[order[i].index];
-            size_t first = i / step > 1 ? i / step - 1 : 0;
-            if (first + INFER_NEIGHBOURS > nodes) first = nodes - INFER_NEIGHBOURS;
-            point->wave = wave;
-            for (size_t j = 0; j < INFER_NEIGHBOURS; j++)
-                point->neighbour[j] = &fits[order[(first + j) * step].index];
-        }
+    for (size_t i = 0, above = 0; i < n; i++) {
+        struct infer_point *point = &fits[order[i].index];
+        above += !point->wave;
+        size_t first = above > INFER_NEIGHBOURS / 2 ? above - INFER_NEIGHBOURS / 2 : 0;
+        if (first + INFER_NEIGHBOURS > COARSE_POINTS) first = COARSE_POINTS - INFER_NEIGHBOURS;
+        for (size_t j = 0; j < INFER_NEIGHBOURS && point->wave; j++) point->neighbour[j] = nodes[first + j];
     }
     return PARITAS_OK;
 }
