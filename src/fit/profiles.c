@@ -173,6 +173,8 @@ struct tasks {
     size_t n;
     const size_t *which; /* n; NULL: 0 .. n - 1 */
     bool from_ends;      /* not at the plan's start */
+    bool holds;          /* the parameter of interest where the first end has it */
+    double *slopes;      /* of twice the NLL by it, in the last fit; NULL: not asked for */
     bool closest;
     bool by_f32, raw;
     uint32_t evaluations;
@@ -187,7 +189,7 @@ static uint32_t task_flags(const struct tasks *tasks)
 {
     const struct profile_plan *plan = tasks->plan;
     return (plan->conditional ? PROFILE_CONDITIONAL : 0) | (tasks->ends ? PROFILE_POINTS : 0) |
-           (plan->poi >= 0 && !plan->fixed[plan->poi] ? PROFILE_POI_FREE : 0) |
+           (plan->poi >= 0 && !plan->fixed[plan->poi] && !tasks->holds ? PROFILE_POI_FREE : 0) |
            (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->closest ? PROFILE_CLOSEST : 0);
 }
 
@@ -285,6 +287,7 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
         profile->value_fixed = answer[fits == 2 ? PROFILE_VALUE_FIXED : PROFILE_VALUE_FREE];
         profile->mu_hat = answer[PROFILE_POI];
         profile->edm = answer[PROFILE_EDM];
+        if (tasks->slopes) tasks->slopes[row] = 2.0 * answer[PROFILE_SLOPE_POI];
         profile->status_free = profile->status_fixed = PARITAS_FIT_CONVERGED;
         profile->rung = PROFILE_QUASI_NEWTON;
         for (size_t fit = 0; fit < fits && tasks->ends; fit++)
@@ -311,7 +314,7 @@ static paritas_status tasks_run(paritas_context *context, struct paritas_device 
 }
 
 paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n,
-                                const double *data, struct profile *profiles, double *ends)
+                                const double *data, struct profile *profiles, double *slopes, double *ends)
 {
     for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
     struct tasks tasks = {.plan = plan,
@@ -320,6 +323,28 @@ paritas_status profiles_closest(paritas_context *context, const struct profile_p
                           .profiles = profiles,
                           .ends = ends,
                           .n = n,
+                          .slopes = slopes,
+                          .closest = true,
+                          .evaluations = EVALUATIONS};
+    return tasks_run(context, launch_device_f64(context), &tasks);
+}
+
+paritas_status profiles_closest_held(paritas_context *context, const struct profile_plan *plan, size_t n,
+                                     const double *data, struct profile *profiles, double *slopes,
+                                     double *ends)
+{
+    struct profile_plan held = *plan;
+    held.conditional = false;
+    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
+    struct tasks tasks = {.plan = &held,
+                          .model = paritas_model_frozen(plan->model),
+                          .data = data,
+                          .profiles = profiles,
+                          .ends = ends,
+                          .n = n,
+                          .from_ends = true,
+                          .holds = true,
+                          .slopes = slopes,
                           .closest = true,
                           .evaluations = EVALUATIONS};
     return tasks_run(context, launch_device_f64(context), &tasks);
