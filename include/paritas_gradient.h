@@ -68,9 +68,10 @@ typedef struct paritas_gradient_options {
     paritas_test_statistic statistic; /* not of the likelihoods; a limit takes qtilde or q */
     unsigned outputs; /* of a band: bit 0 the observed one, bits 1 to 5 the expected ones; 0: all */
     double level;     /* of a limit: CLs there */
-    /* Fits of q and z take their curvature from here, as toys do. A row that they do not finish is fitted on
-     * its own. For rows similar to the data it was made of. Results do not depend on the batch; their last
-     * digits differ from those without. NULL: each row has its own */
+    /* Fits of q, z and limits take their curvature from here, as toys do. Limits of all rows are then
+     * searched for together. A row that they do not finish is fitted on its own. For rows similar to the data
+     * it was made of. Results do not depend on the batch; their last digits differ from those without. NULL:
+     * each row has its own */
     const paritas_shared_fits *shared;
     /* Nonzero: auxiliary data of the rows are not read. They are those that the row's templates suggest
      * (paritas_model_fill_row). Their effect belongs to the derivative by templates; that by auxiliary data

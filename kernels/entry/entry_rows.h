@@ -91,7 +91,9 @@ enum profile_args {
 #define PROFILE_POI_FREE 4u /* free fits move the parameter of interest */
 #define PROFILE_STARTS 8u   /* tasks bring their starts */
 #define PROFILE_CLOSEST 16u /* down to EDM_CLOSEST */
-#define PROFILE_HOLDS 64u   /* tasks bring, in place of the second start, 1 for slots that they leave free */
+/* starts of free fits are their ends, found before; conditional fits begin there as usual */
+#define PROFILE_KNOWN 32u
+#define PROFILE_HOLDS 64u /* tasks bring, in place of the second start, 1 for slots that they leave free */
 
 /* Inverse Hessian (row-major; 0 in rows of slots that are not free), these vectors and scalars, then the
  * matrix of free slots alone, rows padded: as it is, or of rank r as
@@ -126,6 +128,7 @@ enum profile_answer {
     PROFILE_STATUS,
     PROFILE_FITS, /* fits done, of two */
     PROFILE_EDM,
+    PROFILE_SLOPE_POI, /* of the NLL, by the parameter of interest, in the last fit */
     PROFILE_ANSWER_SCALARS
 };
 #define PROFILE_POINT(slots, conditional) (PROFILE_ANSWER_SCALARS + ((conditional) ? (slots) : 0))

@@ -452,7 +452,9 @@ FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, 
     const mask shorten = AND(f->running, NOT(f->accept)),
                many = FIT_SCALAR(QN_HELD_COUNT) > REAL_OF(QN_HELD - qn_places_of_poi(c));
     f->edm = -fit_dot(MODEL, QN_SLOPE, QN_PRODUCT);
-    f->done = AND(f->accept, AND(NOT(many), AND(f->edm <= c->tolerance, f->edm >= -c->tolerance)));
+    const mask known = AND(qn_is_free(f), REAL_OF(c->flags & PROFILE_KNOWN) > R(0.0)),
+               near = OR(known, AND(f->edm <= c->tolerance, f->edm >= -c->tolerance));
+    f->done = AND(f->accept, AND(NOT(many), near));
     f->spent = AND(AND(f->running, NOT(f->done)), f->evaluations >= c->limit);
     f->stuck = OR(AND(shorten, OR(f->begins, f->backtracks > QN_BACKTRACKS)),
                   AND(f->accept, AND(NOT(f->done), OR(many, NOT(f->edm > R(0.0))))));
@@ -516,7 +518,8 @@ FN void qn_go_on(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, 
     const mask going = AND(f->running, AND(NOT(f->done), NOT(OR(f->spent, f->stuck))));
     GLOBAL real *x = MODEL_X;
     qn_aim(MODEL, c, f, going, at_poi);
-    TEAM_IF(c->flags & PROFILE_STARTS) qn_own_start(MODEL, c, f->rows, f->second, 1);
+    TEAM_IF((c->flags & (PROFILE_STARTS | PROFILE_KNOWN)) == PROFILE_STARTS)
+        qn_own_start(MODEL, c, f->rows, f->second, 1);
     f->slope = fit_dot(MODEL, QN_PRODUCT, QN_SLOPE);
     TEAM_IF(c->poi != PROFILE_NO_POI) {
         ONE_WORKER
@@ -545,8 +548,10 @@ FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE con
                SELECT(f->spent, FIT_AT_LIMIT, SELECT(f->done, FIT_CONVERGED, FIT_NO_PROGRESS)));
     a[PROFILE_FITS] = fits;
     a[PROFILE_EDM] = f->edm;
+    a[PROFILE_SLOPE_POI] = zero;
     ONE_WORKER
     {
+        if (c->poi != PROFILE_NO_POI) a[PROFILE_SLOPE_POI] = (QN_SLOPE)[c->poi];
         for (u32 k = 0; k < PROFILE_ANSWER_SCALARS; k++) STORE_ROWS(out, to, c->stride, k, a[k]);
     }
 }

@@ -73,7 +73,7 @@ class Statistic:
     @property
     def is_shared(self) -> bool:
         """May its fits share their curvature?"""
-        return self.quantity in ("q", "z")
+        return self.quantity in ("q", "z", "limit")
 
     @property
     def has_second(self) -> bool:
@@ -172,9 +172,9 @@ class Session:
         **options: Any,
     ) -> None:
         """workspace: path, dict, Workspace or Model; options: normsys_code, histosys_code, clip_sample,
-        clip_bin of the model. init, bounds, fixed: of all fits, as in `paritas.fit`. shared: q0, qmu and Z0
-        take the curvature of the workspace's own fits. Dozens of similar rows are several times as fast;
-        answers move within the fits' tolerance. threads: of one call; 1 is best for one row."""
+        clip_bin of the model. init, bounds, fixed: of all fits, as in `paritas.fit`. shared: q0, qmu, Z0
+        and limits take the curvature of the workspace's own fits. Dozens of similar rows are several times
+        as fast; answers move within the fits' tolerance. threads: of one call; 1 is best for one row."""
         given = {
             name: value
             for name, value in (("poi", poi), ("measurement", measurement), *options.items())

@@ -181,7 +181,9 @@ struct tasks {
     size_t n;
     const size_t *which; /* n; NULL: 0 .. n - 1 */
     bool from_ends;      /* not at the plan's start */
-    bool held;           /* all fit the first data row; `ends` has starts and what moves */
+    bool own_holds;      /* all fit the first data row; `ends` has starts and what moves */
+    bool holds_poi;      /* the parameter of interest where the first end has it */
+    double *slopes;      /* of twice the NLL by it, in the last fit; NULL: not asked for */
     bool closest;
     bool by_f32, raw;
     uint32_t evaluations;
@@ -196,8 +198,8 @@ static uint32_t task_flags(const struct tasks *tasks)
 {
     const struct profile_plan *plan = tasks->plan;
     return (plan->conditional ? PROFILE_CONDITIONAL : 0) | (tasks->ends ? PROFILE_POINTS : 0) |
-           (plan->poi >= 0 && !plan->fixed[plan->poi] ? PROFILE_POI_FREE : 0) |
-           (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->held ? PROFILE_HOLDS : 0) |
+           (plan->poi >= 0 && !plan->fixed[plan->poi] && !tasks->holds_poi ? PROFILE_POI_FREE : 0) |
+           (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->own_holds ? PROFILE_HOLDS : 0) |
            (tasks->closest ? PROFILE_CLOSEST : 0);
 }
 
@@ -271,10 +273,10 @@ static paritas_status fill_tasks(void *user, struct launch_rows *rows)
     for (size_t k = 0; k < rows->n; k++) {
         const size_t row = task_row(tasks, rows->at + k);
         double *start = starts + k * PROFILE_STARTS_SIZE(slots);
-        memcpy(data + k * places, tasks->data + (tasks->held ? 0 : row * places), places * sizeof *data);
+        memcpy(data + k * places, tasks->data + (tasks->own_holds ? 0 : row * places), places * sizeof *data);
         for (size_t fit = 0; fit < 2 && tasks->from_ends; fit++)
             rows_put_point(model, tasks->ends + (2 * row + fit) * p,
-                           fit == 1 && tasks->held ? NULL : model->slot_template, start + fit * slots);
+                           fit == 1 && tasks->own_holds ? NULL : model->slot_template, start + fit * slots);
     }
     return PARITAS_OK;
 }
@@ -295,6 +297,7 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
         profile->value_fixed = answer[fits == 2 ? PROFILE_VALUE_FIXED : PROFILE_VALUE_FREE];
         profile->mu_hat = answer[PROFILE_POI];
         profile->edm = answer[PROFILE_EDM];
+        if (tasks->slopes) tasks->slopes[row] = 2.0 * answer[PROFILE_SLOPE_POI];
         profile->status_free = profile->status_fixed = PARITAS_FIT_CONVERGED;
         profile->rung = PROFILE_QUASI_NEWTON;
         for (size_t fit = 0; fit < fits && tasks->ends; fit++)
@@ -321,7 +324,7 @@ static paritas_status tasks_run(paritas_context *context, struct paritas_device 
 }
 
 paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n,
-                                const double *data, struct profile *profiles, double *ends)
+                                const double *data, struct profile *profiles, double *slopes, double *ends)
 {
     for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
     struct tasks tasks = {.plan = plan,
@@ -330,6 +333,28 @@ paritas_status profiles_closest(paritas_context *context, const struct profile_p
                           .profiles = profiles,
                           .ends = ends,
                           .n = n,
+                          .slopes = slopes,
+                          .closest = true,
+                          .evaluations = EVALUATIONS};
+    return tasks_run(context, launch_device_f64(context), &tasks);
+}
+
+paritas_status profiles_closest_held(paritas_context *context, const struct profile_plan *plan, size_t n,
+                                     const double *data, struct profile *profiles, double *slopes,
+                                     double *ends)
+{
+    struct profile_plan held = *plan;
+    held.conditional = false;
+    for (size_t i = 0; i < n; i++) profiles[i] = profile_without_answer;
+    struct tasks tasks = {.plan = &held,
+                          .model = paritas_model_frozen(plan->model),
+                          .data = data,
+                          .profiles = profiles,
+                          .ends = ends,
+                          .n = n,
+                          .from_ends = true,
+                          .holds_poi = true,
+                          .slopes = slopes,
                           .closest = true,
                           .evaluations = EVALUATIONS};
     return tasks_run(context, launch_device_f64(context), &tasks);
@@ -346,7 +371,7 @@ paritas_status profiles_held(paritas_context *context, const struct profile_plan
                           .ends = ends,
                           .n = n,
                           .from_ends = true,
-                          .held = true,
+                          .own_holds = true,
                           .evaluations = EVALUATIONS_HELD};
     return tasks_run(context, launch_device_f64(context), &tasks);
 }

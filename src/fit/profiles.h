@@ -81,9 +81,14 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
                             const double *data, struct profile *profiles, double *points);
 
 /* Quasi-Newton only, f64, to EDM_CLOSEST; the rest has PROFILE_NO_ANSWER. `ends`: n rows of 2 n_parameters,
- * both fits. */
+ * both fits. slopes: n, of twice the NLL by the parameter of interest, at the conditional fits. */
 paritas_status profiles_closest(paritas_context *context, const struct profile_plan *plan, size_t n,
-                                const double *data, struct profile *profiles, double *ends);
+                                const double *data, struct profile *profiles, double *slopes, double *ends);
+/* The same for conditional fits alone, as value_free, each at its own value of the parameter of interest. The
+ * first half of a row of `ends` is the start, with that value, and then the end. */
+paritas_status profiles_closest_held(paritas_context *context, const struct profile_plan *plan, size_t n,
+                                     const double *data, struct profile *profiles, double *slopes,
+                                     double *ends);
 
 /* Free fits to one kernel row, by quasi-Newton only, in f64. Each also holds parameters of its own. `ends`: n
  * rows of its start, which its answer replaces, and of 1 for parameters that move, 0 for others. The rest has

@@ -52,11 +52,6 @@ static struct output cls_output(paritas_test_statistic statistic, int curve, dou
     return output;
 }
 
-static int curve_of(unsigned output)
-{
-    return output == 0 ? ASYMPTOTIC_OBSERVED : (int)output - 1;
-}
-
 static struct output output_of(const struct gradient *g, const struct gradient_point *point, unsigned output)
 {
     switch (g->options.quantity) {
@@ -69,7 +64,7 @@ static struct output output_of(const struct gradient *g, const struct gradient_p
     case PARITAS_QUANTITY_Z_ASIMOV:
         return (struct output){sqrt(point->q_asimov), 0.0, root_slope(point->q_asimov)};
     default:
-        return cls_output(g->options.statistic, curve_of(output), point->q, point->q_asimov);
+        return cls_output(g->options.statistic, gradient_curve(output), point->q, point->q_asimov);
     }
 }
 
@@ -225,80 +220,6 @@ static paritas_status likelihoods(struct gradient *g, size_t n, struct gradient_
     return PARITAS_OK;
 }
 
-static void open_fits(const struct gradient *g, struct gradient_row *row, const double *upper)
-{
-    row->free = (struct gradient_fit){.data = row->data, .upper = upper};
-    row->origin = (struct gradient_fit){
-        .data = row->data, .upper = upper, .conditional = true, .mu = statistic_other(g->options.statistic)};
-    for (size_t k = 0; k < row->n_points; k++) {
-        struct gradient_point *point = &row->points[k];
-        point->data = point->asimov = row->origin;
-        point->data.mu = point->asimov.mu = point->mu;
-    }
-}
-
-static paritas_status keep_fit(struct gradient *g, const double **parameters)
-{
-    if (!*parameters) return PARITAS_OK;
-    double *copy = infer_reals(&g->infer, g->infer.n_parameters, 1);
-    TRY(infer_memory(&g->infer));
-    memcpy(copy, *parameters, g->infer.n_parameters * sizeof *copy);
-    *parameters = copy;
-    return PARITAS_OK;
-}
-
-static paritas_status keep_fits(struct gradient *g, struct limit_fits *fits)
-{
-    TRY(keep_fit(g, &fits->free));
-    TRY(keep_fit(g, &fits->origin));
-    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
-        TRY(keep_fit(g, &fits->data[curve]));
-        TRY(keep_fit(g, &fits->asimov[curve]));
-    }
-    return PARITAS_OK;
-}
-
-/* A point for each limit. Its fits start from those that found it. */
-static paritas_status find_limits(struct gradient *g, struct gradient_row *row)
-{
-    paritas_limit_result result;
-    struct infer own;
-    paritas_job job = g->infer.base;
-    job.data = row->data;
-    paritas_status status = infer_open(&own, g->infer.context, g->infer.model, &job, true);
-    struct limit_fits fits;
-    if (status == PARITAS_OK)
-        status = limit_asymptotic(
-            &own, &(paritas_limit_request){.statistic = g->options.statistic, .level = g->options.level},
-            &result, &fits);
-    if (status == PARITAS_OK) status = keep_fits(g, &fits);
-    infer_close(&own);
-    TRY(status);
-    double *upper = infer_reals(&g->infer, g->infer.n_parameters, 1);
-    TRY(infer_memory(&g->infer));
-    memcpy(upper, g->infer.base.upper, g->infer.n_parameters * sizeof *upper);
-    upper[g->infer.poi] = result.upper_bound;
-    row->status = result.status;
-    for (size_t k = 0; k < g->n_outputs; k++) {
-        const unsigned output = g->outputs[k];
-        row->values[k] = output == 0 ? result.limit_obs : result.limit_exp[output - 1];
-        if (isnan(row->values[k]) || row->status != PARITAS_FIT_CONVERGED) continue;
-        row->points[row->n_points++] = (struct gradient_point){
-            .mu = row->values[k], .output = output, .wants_data = output == 0, .wants_asimov = true};
-    }
-    open_fits(g, row, upper);
-    if (result.several_minima) {
-        row->free.start = fits.free;
-        row->origin.start = fits.origin;
-    }
-    for (size_t k = 0; k < row->n_points; k++) {
-        const int curve = curve_of(row->points[k].output);
-        row->points[k].data.start = fits.data[curve];
-        row->points[k].asimov.start = fits.asimov[curve];
-    }
-    return PARITAS_OK;
-}
-
 /* A fit in another minimum does not have the limit's slopes. */
 static void check_limits(const struct gradient *g, struct gradient_row *row)
 {
@@ -314,17 +235,14 @@ static paritas_status open_rows(struct gradient *g, size_t n, struct gradient_ro
     const paritas_quantity quantity = g->options.quantity;
     const bool wants_data = quantity == PARITAS_QUANTITY_Q || quantity == PARITAS_QUANTITY_Z ||
                             (quantity == PARITAS_QUANTITY_CLS && g->outputs[0] == 0);
+    if (quantity == PARITAS_QUANTITY_LIMIT) return gradient_limits(g, n, rows);
     for (size_t i = 0; i < n; i++) {
-        if (quantity == PARITAS_QUANTITY_LIMIT) {
-            TRY(find_limits(g, rows[i]));
-            continue;
-        }
         rows[i]->n_points = 1;
         rows[i]->points[0] = (struct gradient_point){
             .mu = statistic_tested(g->options.statistic, at ? at[rows[i]->index] : 1.0),
             .wants_data = wants_data,
             .wants_asimov = g->needs_asimov};
-        open_fits(g, rows[i], g->infer.base.upper);
+        gradient_open_fits(g, rows[i], g->infer.base.upper);
     }
     return PARITAS_OK;
 }
@@ -338,9 +256,9 @@ static paritas_status statistics(struct gradient *g, size_t n, struct gradient_r
     TRY(open_rows(g, n, rows, at));
     size_t m = 0;
     for (size_t i = 0; i < n; i++) /* limits need fits only for derivatives */
-        if (!limit || (g->wants_rows && rows[i]->n_points > 0)) sound[m++] = rows[i];
+        if (!limit || (g->wants_rows && rows[i]->n_points > 0 && !rows[i]->fitted)) sound[m++] = rows[i];
     TRY(gradient_fits(g, m, sound));
-    for (size_t i = 0; i < m && limit; i++) check_limits(g, sound[i]);
+    for (size_t i = 0; i < n && limit && g->wants_rows; i++) check_limits(g, rows[i]);
     m = 0;
     for (size_t i = 0; i < n; i++)
         if (rows[i]->n_points > 0 && rows[i]->status == PARITAS_FIT_CONVERGED) sound[m++] = rows[i];

@@ -8,7 +8,7 @@
 #define PARITAS_INFER_GRADIENT_H
 
 #include "fit/fit.h"
-#include "infer/infer.h"
+#include "infer/asymptotic.h"
 #include "infer/own_context.h"
 #include "paritas_gradient.h"
 
@@ -20,6 +20,7 @@ struct gradient_fit {
     double mu;
     struct closest_fit is;
     double *parameters;
+    double slope; /* of the deviance by mu: of conditional fits by a shared matrix */
 };
 
 struct gradient_point {
@@ -42,6 +43,7 @@ struct gradient_row {
     size_t n_points;
     struct gradient_point points[PARITAS_QUANTITY_OUTPUTS];
     double values[PARITAS_QUANTITY_OUTPUTS];
+    bool fitted; /* a limit's points have their fits */
 };
 
 /* One call; `infer` has the chunk's memory. */
@@ -55,6 +57,7 @@ struct gradient {
     bool needs_asimov, wants_rows, wants_mu, shares;
     const double *at_directions, *directions; /* NULL: 0 */
     const paritas_gradient *along;            /* NULL: first derivatives only */
+    unsigned char bends[64];                  /* gradient_limits.c: by size of mu; 0: not yet asked for */
 };
 
 /* Of these calls: in f64, an f32 context's on the host. */
@@ -71,12 +74,31 @@ static inline size_t gradient_piece(const struct gradient *g)
     return 8 * (size_t)g->infer.context->threads;
 }
 
-/* gradient_shared.c: fits of rows with one point, by a shared matrix. done[i]: row i has both fits. */
+/* Of a band's output. */
+static inline int gradient_curve(unsigned output)
+{
+    return output == 0 ? ASYMPTOTIC_OBSERVED : (int)output - 1;
+}
+
+/* gradient_shared.c: fits by a shared matrix. */
 paritas_status gradient_shared_check(const struct gradient *g);
 bool gradient_shares(const struct gradient *g);
+/* Free fits, and conditional ones of rows' only points; of limits at mu'. done[i]: row i has both. */
 paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row **rows, bool *done);
+/* Conditional fits, from starts of their own; Newton's method finishes those that the matrix does not. */
+paritas_status gradient_shared_conditional(struct gradient *g, size_t n, struct gradient_fit *const *fits);
+/* Of the parameter of interest. */
+double gradient_shared_variance(const struct gradient *g);
+/* `to`: where a fit at `from` goes if the parameter of interest goes to mu. */
+void gradient_shared_respond(const struct gradient *g, const double *from, double mu, double *to);
+/* gradient_limits.c: limits of rows, and points for their derivatives. */
+paritas_status gradient_limits(struct gradient *g, size_t n, struct gradient_row **rows);
+void gradient_open_fits(const struct gradient *g, struct gradient_row *row, const double *upper);
 /* gradient_fits.c: all fits, q and q_A. */
 paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row **rows);
+/* Asimov data of fitted origins; status, q and q_A of a row with all its fits. */
+paritas_status gradient_make_asimov(struct gradient *g, size_t n, struct gradient_row **rows);
+void gradient_finish(const struct gradient *g, struct gradient_row *row);
 /* `again`: only better answers replace the old ones. */
 paritas_status gradient_run(struct gradient *g, bool near, bool again, size_t n, struct gradient_fit **fits);
 /* gradient_slopes.c: the derivatives that the call wants. */

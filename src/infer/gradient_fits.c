@@ -160,7 +160,7 @@ static paritas_status fit_data(struct gradient *g, size_t n, struct gradient_row
     return PARITAS_OK;
 }
 
-static paritas_status make_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
+paritas_status gradient_make_asimov(struct gradient *g, size_t n, struct gradient_row **rows)
 {
     struct infer *infer = &g->infer;
     const size_t p = infer->n_parameters, r = g->n_row;
@@ -188,7 +188,7 @@ static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_r
     struct gradient_fit **fits = infer_array(infer, most, sizeof *fits),
                         **list = infer_array(infer, most, sizeof *list);
     TRY(infer_memory(infer));
-    TRY(make_asimov(g, n, rows));
+    TRY(gradient_make_asimov(g, n, rows));
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < rows[i]->n_points && !rows[i]->no_asimov; k++) {
@@ -203,7 +203,7 @@ static paritas_status fit_asimov(struct gradient *g, size_t n, struct gradient_r
     return try_afresh(g, m, fits, NULL, list);
 }
 
-static void finish(const struct gradient *g, struct gradient_row *row)
+void gradient_finish(const struct gradient *g, struct gradient_row *row)
 {
     const paritas_test_statistic statistic = g->options.statistic;
     const double mu_hat = row->free.parameters[g->infer.poi];
@@ -233,6 +233,6 @@ paritas_status gradient_fits(struct gradient *g, size_t n, struct gradient_row *
     if (n == 0) return PARITAS_OK;
     TRY(fit_data(g, n, rows));
     if (g->needs_asimov) TRY(fit_asimov(g, n, rows));
-    for (size_t i = 0; i < n; i++) finish(g, rows[i]);
+    for (size_t i = 0; i < n; i++) gradient_finish(g, rows[i]);
     return PARITAS_OK;
 }

@@ -116,26 +116,38 @@ bool gradient_shares(const struct gradient *g)
     return g->options.shared && g->options.shared->plan.metric;
 }
 
+static struct gradient_fit *conditional_of(const struct gradient *g, struct gradient_row *row)
+{
+    return g->options.quantity == PARITAS_QUANTITY_LIMIT ? &row->origin : &row->points[0].data;
+}
+
 static void take(const struct gradient *g, struct gradient_row *row, const struct profile *profile,
-                 double *ends)
+                 double slope, double *ends)
 {
     const double values[2] = {profile->value_free, profile->value_fixed};
-    struct gradient_fit *fits[2] = {&row->free, &row->points[0].data};
+    struct gradient_fit *fits[2] = {&row->free, conditional_of(g, row)};
     for (int k = 0; k < 2; k++) {
         fits[k]->parameters = ends + (size_t)k * g->infer.n_parameters;
         fits[k]->is = (struct closest_fit){.status = PARITAS_FIT_CONVERGED, .deviance = 2.0 * values[k]};
     }
+    fits[1]->slope = slope;
 }
 
-/* How the free fit responds where the parameter of interest goes to mu. */
-static void respond(const struct gradient *g, const struct profile_plan *plan, double *to)
+double gradient_shared_variance(const struct gradient *g)
+{
+    const struct frozen *model = paritas_model_frozen(g->infer.model);
+    const size_t slot = model->slot_of[g->infer.poi];
+    return g->options.shared->metric.matrix[slot * model->n_slots + slot];
+}
+
+void gradient_shared_respond(const struct gradient *g, const double *from, double mu, double *to)
 {
     const struct frozen *model = paritas_model_frozen(g->infer.model);
     const size_t poi = g->infer.poi, slots = model->n_slots;
-    const double *column = plan->metric->matrix + model->slot_of[poi] * slots,
-                 step = (plan->mu - plan->start[poi]) / column[model->slot_of[poi]];
+    const double *column = g->options.shared->metric.matrix + model->slot_of[poi] * slots,
+                 step = (mu - from[poi]) / column[model->slot_of[poi]];
     for (size_t p = 0; p < model->n_parameters; p++)
-        to[p] = p == poi ? plan->mu : plan->start[p] + step * column[model->slot_of[p]];
+        to[p] = p == poi ? mu : from[p] + step * column[model->slot_of[p]];
 }
 
 static paritas_status fit_group(struct gradient *g, size_t n, const size_t *which, struct gradient_row **rows,
@@ -146,17 +158,18 @@ static paritas_status fit_group(struct gradient *g, size_t n, const size_t *whic
     struct profile_plan plan = g->options.shared->plan;
     double *data = infer_reals(infer, n, model->n_places),
            *ends = infer_reals(infer, n, 2 * infer->n_parameters),
-           *response = infer_reals(infer, infer->n_parameters, 1);
+           *response = infer_reals(infer, infer->n_parameters, 1), *slopes = infer_reals(infer, n, 1);
     struct profile *profiles = infer_array(infer, n, sizeof *profiles);
     TRY(infer_memory(infer));
-    plan.mu = rows[which[0]]->points[0].mu;
-    respond(g, &plan, response);
+    plan.mu = conditional_of(g, rows[which[0]])->mu;
+    gradient_shared_respond(g, plan.start, plan.mu, response);
     plan.conditional_start = response;
     for (size_t k = 0; k < n; k++) rows_put_data(model, rows[which[k]]->data, data + k * model->n_places);
-    TRY(profiles_closest(infer->context, &plan, n, data, profiles, ends));
+    TRY(profiles_closest(infer->context, &plan, n, data, profiles, slopes, ends));
     for (size_t k = 0; k < n; k++) {
         done[which[k]] = profiles[k].rung == PROFILE_QUASI_NEWTON;
-        if (done[which[k]]) take(g, rows[which[k]], &profiles[k], ends + k * 2 * infer->n_parameters);
+        if (done[which[k]])
+            take(g, rows[which[k]], &profiles[k], slopes[k], ends + k * 2 * infer->n_parameters);
     }
     return PARITAS_OK;
 }
@@ -167,11 +180,58 @@ paritas_status gradient_shared(struct gradient *g, size_t n, struct gradient_row
     bool *seen = infer_array(&g->infer, n, sizeof *seen);
     TRY(infer_memory(&g->infer));
     for (size_t i = 0; i < n; i++) {
+        const double mu = conditional_of(g, rows[i])->mu;
         size_t m = 0;
         for (size_t k = i; k < n && !seen[i]; k++)
-            if (!seen[k] && rows[k]->points[0].mu == rows[i]->points[0].mu) which[m++] = k;
+            if (!seen[k] && conditional_of(g, rows[k])->mu == mu) which[m++] = k;
         for (size_t k = 0; k < m; k++) seen[which[k]] = true;
         if (m > 0) TRY(fit_group(g, m, which, rows, done));
     }
     return PARITAS_OK;
+}
+
+/* Newton's method for fits that the shared matrix did not finish. */
+static paritas_status finish_conditional(struct gradient *g, size_t n, struct gradient_fit **fits)
+{
+    struct infer *infer = &g->infer;
+    double *gradient = infer_reals(infer, infer->n_parameters, 1);
+    TRY(infer_memory(infer));
+    TRY(gradient_run(g, true, false, n, fits));
+    for (size_t i = 0; i < n; i++) {
+        if (fits[i]->is.status != PARITAS_FIT_CONVERGED) continue;
+        TRY(paritas_evaluate(infer->context, infer->model, 1, fits[i]->parameters, 1, fits[i]->data, NULL,
+                             gradient, NULL));
+        fits[i]->slope = gradient[infer->poi];
+    }
+    return PARITAS_OK;
+}
+
+paritas_status gradient_shared_conditional(struct gradient *g, size_t n, struct gradient_fit *const *fits)
+{
+    struct infer *infer = &g->infer;
+    const struct frozen *model = paritas_model_frozen(infer->model);
+    const size_t p = infer->n_parameters;
+    double *data = infer_reals(infer, n, model->n_places), *ends = infer_reals(infer, n, 2 * p),
+           *slopes = infer_reals(infer, n, 1);
+    struct profile *profiles = infer_array(infer, n, sizeof *profiles);
+    struct gradient_fit **left = infer_array(infer, n, sizeof *left);
+    TRY(infer_memory(infer));
+    if (n == 0) return PARITAS_OK;
+    for (size_t i = 0; i < n; i++) {
+        rows_put_data(model, fits[i]->data, data + i * model->n_places);
+        memcpy(ends + i * 2 * p, fits[i]->start, p * sizeof *ends);
+    }
+    TRY(profiles_closest_held(infer->context, &g->options.shared->plan, n, data, profiles, slopes, ends));
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (profiles[i].rung != PROFILE_QUASI_NEWTON) {
+            left[m++] = fits[i];
+            continue;
+        }
+        fits[i]->is =
+            (struct closest_fit){.status = PARITAS_FIT_CONVERGED, .deviance = 2.0 * profiles[i].value_free};
+        fits[i]->parameters = ends + i * 2 * p;
+        fits[i]->slope = slopes[i];
+    }
+    return finish_conditional(g, m, left);
 }

@@ -1,178 +1,18 @@
 /* limit.c: upper limits on the parameter of interest.
  *
  * A round tests one mu for each of the six curves without a root, as one batch (two fits a mu). First
- * proposals come from the free fits' variances. Roots must be within ACCEPT of a test; interpolation adds its
- * square. Then CLs there must be the level: if it jumps, tests are fitted from their neighbours' points too.
- * If tests show that a curve turns, more of them look for further crossings. */
+ * proposals come from the free fits' variances. If CLs jumps at a root, tests are fitted from their
+ * neighbours' points too. If tests show that a curve turns, more of them look for further crossings. */
 #include "infer/limit.h"
 #include "base/host_math.h"
 #include "base/sized.h"
-#include "infer/limit_tests.h"
+#include "infer/limit_search.h"
 #include "infer/probability.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
-#define ACCEPT 2e-5     /* relative distance of a root from the nearest test */
-#define SAME_POINT 1e-7 /* relative; closer proposals are tested once */
-#define LEVEL_MET 2e-3  /* of ln(CLs / level) at a root, from the nearest test */
-#define PATIENCE 6      /* tests of a curve before the search becomes careful, and bisects in turns */
-#define GRID 16         /* further tests where a curve turns */
-
-/* CLs is above the level at `low`, below at `high`: the last such place upward. */
-struct bracket {
-    double low, high;  /* high: HUGE_VAL while unknown */
-    double root;       /* NaN while unknown */
-    bool below_before; /* CLs was below the level before `low` too */
-    bool settled, hopeless;
-    bool jump;               /* settled, but CLs there is not the level */
-    unsigned proposals, far; /* all of them; those beyond the last test without a root to aim at */
-    enum paritas_reason reason;
-};
-
-struct curve_of_search {
-    const struct limit_tests *tests;
-    int curve;
-};
-
-static double interpolated(const void *user, double mu)
-{
-    const struct curve_of_search *c = user;
-    /* no exclusion at mu': q_A and the statistic have no scale */
-    if (!(mu > 0.0)) return 700.0;
-    return limit_tests_excess_at(c->tests, c->curve, mu);
-}
-
-/* A test without an answer counts as beyond the root. */
-static void update_bracket(const struct limit_tests *tests, int curve, struct bracket *bracket)
-{
-    bracket->low = 0.0;
-    bracket->high = HUGE_VAL;
-    bracket->below_before = false;
-    bool below = false;
-    for (size_t i = 0; i < tests->n; i++) {
-        const double mu = tests->points[tests->ascending[i]].mu,
-                     f = limit_tests_excess(tests, curve, tests->ascending[i]);
-        if (f >= 0.0) {
-            bracket->low = mu;
-            bracket->high = HUGE_VAL;
-            bracket->below_before = below;
-        } else if (mu < bracket->high) {
-            bracket->high = mu;
-        }
-        below = below || f < 0.0;
-    }
-}
-
-static void give_up(struct bracket *bracket, enum paritas_reason reason)
-{
-    bracket->hopeless = true;
-    bracket->reason = reason;
-}
-
-static bool has_answer(const struct limit_tests *tests, int curve, double mu)
-{
-    for (size_t i = 0; i < tests->n; i++)
-        if (tests->points[i].mu == mu) return !isnan(limit_tests_excess(tests, curve, i));
-    return true;
-}
-
-/* Above the last test: where extrapolation crosses, or a step further if a profile falls there. */
-static void propose_beyond(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
-{
-    struct curve_of_search c = {tests, curve};
-    double high, step = scale;
-    for (high = bracket->low + step; high < tests->widest && !(interpolated(&c, high) < 0.0); high += step)
-        step *= 2.0;
-    if (high > tests->widest) high = tests->widest;
-    if (interpolated(&c, high) < 0.0) {
-        bracket->root = find_root(interpolated, &c, bracket->low, high);
-        if (bracket->proposals > PATIENCE) bracket->root = fmax(bracket->root, 2.0 * bracket->low);
-    } else if (bracket->low < tests->widest && bracket->far < 12 && limit_tests_turn(tests)) {
-        bracket->root =
-            bracket->low + fmax(scale, bracket->low) * (double)(UINT64_C(1) << (2 * bracket->far++));
-    } else {
-        give_up(bracket, bracket->below_before ? PARITAS_REASON_COMES_BACK : PARITAS_REASON_NONE_BELOW_BOUND);
-    }
-    bracket->root = fmin(bracket->root, tests->widest);
-}
-
-static void propose(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
-{
-    struct curve_of_search c = {tests, curve};
-    update_bracket(tests, curve, bracket);
-    const double low = bracket->low, high = bracket->high;
-    bracket->proposals++;
-    if (high == HUGE_VAL)
-        propose_beyond(tests, curve, scale, bracket);
-    else if (!(interpolated(&c, high) < 0.0) || (bracket->proposals > PATIENCE && bracket->proposals % 2))
-        bracket->root = 0.5 * (low + high); /* no answer at `high`, or interpolation is slow */
-    else
-        bracket->root = find_root(interpolated, &c, low, high);
-    if (bracket->hopeless) return;
-    if (bracket->root < 1e-9 * scale) {
-        /* CLs at mu' is no number: the curve may be below the level everywhere, but only tests tell */
-        bracket->root = 0.1 * fmin(high, 10.0 * scale);
-        if (high < 1e-3 * scale)
-            give_up(bracket,
-                    has_answer(tests, curve, high) ? PARITAS_REASON_ALL_EXCLUDED : PARITAS_REASON_UNDEFINED);
-    }
-    const double root = bracket->root;
-    size_t nearest = tests->n;
-    for (size_t i = 0; i < tests->n; i++) {
-        const double distance = fabs(tests->points[i].mu - root);
-        if (isnan(limit_tests_excess(tests, curve, i)) || !(distance <= ACCEPT * fabs(root))) continue;
-        if (nearest == tests->n || distance < fabs(tests->points[nearest].mu - root)) nearest = i;
-    }
-    if (nearest == tests->n || bracket->hopeless) return;
-    const double there = limit_tests_excess(tests, curve, nearest),
-                 expected = limit_tests_excess_from(tests, curve, nearest, root);
-    if (fabs(there) <= LEVEL_MET || fabs(expected) <= LEVEL_MET) {
-        bracket->settled = true;
-    } else if (high == HUGE_VAL) {
-        bracket->root = fmin(low + 0.01 * fmax(scale, low), tests->widest);
-    } else if (high - low > 4.0 * ACCEPT * root) {
-        bracket->root = 0.5 * (low + high);
-    } else {
-        bracket->settled = bracket->jump = true;
-    }
-}
-
-/* Ascending, without doubles. */
-static size_t collect(struct bracket *brackets, double *mu)
-{
-    size_t n = 0;
-    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
-        const struct bracket *b = &brackets[curve];
-        if (b->settled || b->hopeless) continue;
-        bool known = false;
-        for (size_t i = 0; i < n; i++) known = known || fabs(mu[i] - b->root) <= SAME_POINT * fabs(b->root);
-        if (known) continue;
-        size_t at = n++;
-        for (; at > 0 && mu[at - 1] > b->root; at--) mu[at] = mu[at - 1];
-        mu[at] = b->root;
-    }
-    return n;
-}
-
-/* Where the curve crosses the level between two tests, ascending; PARITAS_CROSSINGS_MOST at most. */
-static size_t find_crossings(const struct limit_tests *tests, int curve, double *crossings)
-{
-    struct curve_of_search c = {tests, curve};
-    size_t n = 0;
-    double last = 0.0;
-    bool above = true;
-    for (size_t i = 0; i < tests->n; i++) {
-        const double mu = tests->points[tests->ascending[i]].mu,
-                     f = limit_tests_excess(tests, curve, tests->ascending[i]);
-        if (isnan(f)) continue;
-        if ((f >= 0.0) != above) crossings[n++] = find_root(interpolated, &c, last, mu);
-        above = f >= 0.0;
-        last = mu;
-    }
-    return n;
-}
+#define GRID 16 /* further tests where a curve turns */
 
 /* Sorted by mu; if full, the last test falls out. */
 static void insert(const paritas_hypotest_result *one, size_t n, size_t room, paritas_hypotest_result *scan)
@@ -187,69 +27,33 @@ static void insert(const paritas_hypotest_result *one, size_t n, size_t room, pa
 
 static bool is_near(double a, double b)
 {
-    return fabs(a - b) <= 4.0 * ACCEPT * fabs(b);
-}
-
-struct search {
-    struct limit_tests tests;
-    struct bracket brackets[ASYMPTOTIC_CURVES];
-    double crossings[ASYMPTOTIC_CURVES][PARITAS_CROSSINGS_MOST]; /* but the limit; then NaN */
-    double scale;                                                /* of the first step */
-    bool spread;                                                 /* tests were spread where a curve turns */
-};
-
-static void restart(struct search *s)
-{
-    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
-        s->brackets[curve] = (struct bracket){.proposals = s->brackets[curve].proposals};
-        if (s->tests.a.no_asimov) give_up(&s->brackets[curve], PARITAS_REASON_UNDEFINED);
-    }
-    s->tests.changed = false;
-}
-
-/* Later tests can show that a curve was given up too early. */
-static void revive(const struct limit_tests *tests, int curve, double scale, struct bracket *bracket)
-{
-    if (!bracket->hopeless || tests->a.no_asimov) return;
-    update_bracket(tests, curve, bracket);
-    if (bracket->reason == PARITAS_REASON_ALL_EXCLUDED)
-        bracket->hopeless = bracket->low <= 1e-9 * scale;
-    else if (bracket->reason == PARITAS_REASON_NONE_BELOW_BOUND ||
-             bracket->reason == PARITAS_REASON_COMES_BACK)
-        bracket->hopeless = bracket->high == HUGE_VAL;
+    return fabs(a - b) <= 4.0 * LIMIT_ACCEPT * fabs(b);
 }
 
 /* The next tests of curves without a root. */
-static paritas_status propose_roots(struct search *s, size_t *n, double *mu)
+static paritas_status propose_roots(struct limit_search *s, size_t *n, double *mu)
 {
-    for (bool again = true; again;) {
-        again = false;
-        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
-            struct bracket *b = &s->brackets[curve];
-            revive(&s->tests, curve, s->scale, b);
-            if (!b->settled && !b->hopeless) propose(&s->tests, curve, s->scale, b);
-            again = again || (b->jump && !b->hopeless) || (b->proposals > PATIENCE && !s->tests.careful);
-        }
-        if (!again) break;
+    while (limit_search_propose(s)) {
         s->tests.careful = true;
         TRY(limit_tests_compare(&s->tests));
         if (s->tests.changed) {
-            restart(s);
+            limit_search_restart(s);
             continue;
         }
         for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
             struct bracket *b = &s->brackets[curve];
             if (b->jump && !b->hopeless)
-                give_up(b, has_answer(&s->tests, curve, b->high) ? PARITAS_REASON_JUMP
-                                                                 : PARITAS_REASON_UNDEFINED);
+                limit_search_give_up(b, limit_search_has_answer(&s->tests, curve, b->high)
+                                            ? PARITAS_REASON_JUMP
+                                            : PARITAS_REASON_UNDEFINED);
         }
     }
-    *n = collect(s->brackets, mu);
+    *n = limit_search_collect(s, mu, NULL);
     return PARITAS_OK;
 }
 
 /* From the best fit to twice the highest root, in geometric progression. */
-static size_t spread_tests(const struct search *s, size_t room, double *mu)
+static size_t spread_tests(const struct limit_search *s, size_t room, double *mu)
 {
     const struct limit_tests *tests = &s->tests;
     const struct infer *infer = tests->a.infer;
@@ -276,13 +80,13 @@ static size_t spread_tests(const struct search *s, size_t room, double *mu)
 }
 
 /* All crossings but the limits. Those not yet near a test are proposed as tests. */
-static size_t propose_crossings(struct search *s, size_t room, double *mu)
+static size_t propose_crossings(struct limit_search *s, size_t room, double *mu)
 {
     size_t n = 0;
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         double all[PARITAS_CROSSINGS_MOST];
         const struct bracket *b = &s->brackets[curve];
-        const size_t count = find_crossings(&s->tests, curve, all);
+        const size_t count = limit_search_crossings(&s->tests, curve, all);
         size_t kept = 0;
         for (size_t k = 0; k < PARITAS_CROSSINGS_MOST; k++) s->crossings[curve][k] = (double)NAN;
         for (size_t k = 0; k < count; k++) {
@@ -291,7 +95,7 @@ static size_t propose_crossings(struct search *s, size_t room, double *mu)
             s->crossings[curve][kept++] = all[k];
             bool known = false;
             for (size_t i = 0; i < s->tests.n; i++)
-                known = known || fabs(s->tests.points[i].mu - all[k]) <= ACCEPT * all[k];
+                known = known || fabs(s->tests.points[i].mu - all[k]) <= LIMIT_ACCEPT * all[k];
             for (size_t i = 0; i < n; i++) known = known || is_near(mu[i], all[k]);
             if (!known && n < room) mu[n++] = all[k];
         }
@@ -300,7 +104,7 @@ static size_t propose_crossings(struct search *s, size_t room, double *mu)
 }
 
 /* Beside a jump of CLs one test is in a higher minimum: the one whose profile stands above the other's. */
-static bool is_above_jump(const struct search *s, const struct asymptotic_point *point)
+static bool is_above_jump(const struct limit_search *s, const struct asymptotic_point *point)
 {
     for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
         const struct bracket *b = &s->brackets[curve];
@@ -317,7 +121,7 @@ static bool is_above_jump(const struct search *s, const struct asymptotic_point 
     return false;
 }
 
-static void write_result(const struct search *s, const paritas_limit_request *request,
+static void write_result(const struct limit_search *s, const paritas_limit_request *request,
                          paritas_limit_result *result)
 {
     const struct limit_tests *tests = &s->tests;
@@ -358,7 +162,7 @@ static void write_result(const struct search *s, const paritas_limit_request *re
     result->minima = a->infer->minima;
 }
 
-static void write_fits(const struct search *s, struct limit_fits *fits)
+static void write_fits(const struct limit_search *s, struct limit_fits *fits)
 {
     fits->free = s->tests.a.data.parameters;
     fits->origin = s->tests.a.asimov.start;
@@ -377,7 +181,7 @@ static void write_fits(const struct search *s, struct limit_fits *fits)
     }
 }
 
-static paritas_status find_limits(struct infer *infer, struct search *s)
+static paritas_status find_limits(struct infer *infer, struct limit_search *s)
 {
     struct limit_tests *tests = &s->tests;
     double mu[PARITAS_SCAN_MOST], variance;
@@ -385,7 +189,7 @@ static paritas_status find_limits(struct infer *infer, struct search *s)
     TRY(infer_variance(infer, &tests->a.asimov, infer->poi, &variance));
     const double width = infer->upper[infer->poi] - infer->base.lower[infer->poi];
     s->scale = variance > 0.0 ? sqrt(variance) : width / 16.0;
-    restart(s);
+    limit_search_restart(s);
     for (;;) {
         size_t n;
         TRY(propose_roots(s, &n, mu));
@@ -401,7 +205,7 @@ static paritas_status find_limits(struct infer *infer, struct search *s)
         }
         if (n > room) break;
         if (n > 0) TRY(limit_tests_make(tests, n, mu));
-        if (tests->changed) restart(s);
+        if (tests->changed) limit_search_restart(s);
         /* enough random starts: from now on neighbours show lower minima */
         if (infer_has_several(&infer->minima) && tests->n > 2 * ASYMPTOTIC_CURVES) tests->careful = true;
     }
@@ -420,7 +224,7 @@ paritas_status limit_check(paritas_context *context, paritas_test_statistic stat
 paritas_status limit_asymptotic(struct infer *infer, const paritas_limit_request *request,
                                 paritas_limit_result *result, struct limit_fits *fits)
 {
-    struct search *search = infer_array(infer, 1, sizeof *search);
+    struct limit_search *search = infer_array(infer, 1, sizeof *search);
     TRY(infer_memory(infer));
     *result = (paritas_limit_result){.size = sizeof *result, .mu_hat = (double)NAN};
     search->tests.a.statistic = request->statistic;

@@ -50,37 +50,50 @@ static bool falls(const struct infer_point *point, double mu, size_t poi)
 
 bool limit_tests_turn(const struct limit_tests *tests)
 {
+    double before[ASYMPTOTIC_CURVES];
+    for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) before[curve] = HUGE_VAL;
     for (size_t i = 0; i < tests->n; i++) {
-        const struct asymptotic_point *point = &tests->points[tests->ascending[i]];
-        if (falls(&point->data, point->mu, tests->a.infer->poi)) return true;
+        const size_t test = tests->ascending[i];
+        const struct asymptotic_point *point = &tests->points[test];
+        if (point->data.profile && falls(&point->data, point->mu, tests->a.infer->poi)) return true;
         if (falls(&point->asimov, point->mu, tests->a.infer->poi)) return true;
-        for (int curve = 0; i > 0 && curve < ASYMPTOTIC_CURVES; curve++) {
-            const double before = limit_tests_excess(tests, curve, tests->ascending[i - 1]);
-            if (limit_tests_excess(tests, curve, tests->ascending[i]) > fmax(before, DEEPEST) + TURN)
-                return true;
+        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+            if (!limit_tests_asks(tests, curve, test)) continue;
+            const double now = limit_tests_excess(tests, curve, test);
+            if (now > fmax(before[curve], DEEPEST) + TURN) return true;
+            before[curve] = now;
         }
     }
     return false;
 }
 
-static paritas_status rebuild_curves(struct limit_tests *tests)
+void limit_tests_curves(struct limit_tests *tests, const double *slopes, const double *variances)
 {
-    struct infer *infer = tests->a.infer;
-    struct infer_profile *profiles[2] = {&tests->a.data, &tests->a.asimov};
+    const struct infer *infer = tests->a.infer;
+    const struct infer_profile *profiles[2] = {&tests->a.data, &tests->a.asimov};
     struct curve *curves[2] = {&tests->data, &tests->asimov};
     for (int k = 0; k < 2; k++) {
-        double slope, variance;
-        TRY(infer_free_slope(infer, profiles[k], infer->poi, &slope));
-        TRY(infer_variance(infer, profiles[k], infer->poi, &variance));
         curves[k]->n = 0;
-        curves[k]->curvature = 2.0 / variance;
-        curve_add(curves[k], profiles[k]->parameters[infer->poi], profiles[k]->result.twice_nll, slope);
+        curves[k]->curvature = 2.0 / variances[k];
+        curve_add(curves[k], profiles[k]->parameters[infer->poi], profiles[k]->result.twice_nll, slopes[k]);
         for (size_t i = 0; i < tests->n; i++) {
             const struct infer_point *point = k == 0 ? &tests->points[i].data : &tests->points[i].asimov;
             curve_add(curves[k], tests->points[i].mu, point->twice_nll, point->slope);
         }
         if (tests->careful) curve_mend_slopes(curves[k], 10.0 * same_minimum(infer->context));
     }
+}
+
+static paritas_status rebuild_curves(struct limit_tests *tests)
+{
+    struct infer *infer = tests->a.infer;
+    struct infer_profile *profiles[2] = {&tests->a.data, &tests->a.asimov};
+    double slopes[2], variances[2];
+    for (int k = 0; k < 2; k++) {
+        TRY(infer_free_slope(infer, profiles[k], infer->poi, &slopes[k]));
+        TRY(infer_variance(infer, profiles[k], infer->poi, &variances[k]));
+    }
+    limit_tests_curves(tests, slopes, variances);
     return PARITAS_OK;
 }
 
@@ -122,6 +135,16 @@ static paritas_status repeat(struct limit_tests *tests)
     return PARITAS_OK;
 }
 
+void limit_tests_add(struct limit_tests *tests, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t at = tests->n++;
+        for (; at > 0 && tests->points[tests->ascending[at - 1]].mu > tests->points[tests->n - 1].mu; at--)
+            tests->ascending[at] = tests->ascending[at - 1];
+        tests->ascending[at] = tests->n - 1;
+    }
+}
+
 paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const double *mu)
 {
     double highest = mu[0];
@@ -137,12 +160,7 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
     const paritas_status status = asymptotic_test(&tests->a, n, fresh, true);
     infer->starts = starts;
     TRY(status);
-    for (size_t i = 0; i < n; i++) {
-        size_t at = tests->n++;
-        for (; at > 0 && tests->points[tests->ascending[at - 1]].mu > mu[i]; at--)
-            tests->ascending[at] = tests->ascending[at - 1];
-        tests->ascending[at] = tests->n - 1;
-    }
+    limit_tests_add(tests, n);
     if (tests->a.remade || tests->a.data.result.twice_nll < free - same_minimum(tests->a.infer->context))
         TRY(repeat(tests));
     if (tests->careful) return limit_tests_compare(tests);

@@ -23,11 +23,20 @@ struct limit_tests {
 
 /* The free fits and the Asimov data. */
 paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer);
+/* Rebuilds both curves. Slopes and variances of the free fits: data, Asimov data. */
+void limit_tests_curves(struct limit_tests *tests, const double *slopes, const double *variances);
+/* Takes the n fitted points behind the last test. */
+void limit_tests_add(struct limit_tests *tests, size_t n);
 /* At n values; at most PARITAS_SCAN_MOST in all. Widens the POI's bound if they need it. */
 paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const double *mu);
 /* Fits tests also from their neighbours' points, until none goes lower. */
 paritas_status limit_tests_compare(struct limit_tests *tests);
 
+/* Expected curves do not need a fit to the data; a point without a profile has none. */
+static inline bool limit_tests_asks(const struct limit_tests *tests, int curve, size_t test)
+{
+    return curve != ASYMPTOTIC_OBSERVED || tests->points[test].data.profile;
+}
 /* ln(CLs / level) at a test. NaN: no answer. */
 double limit_tests_excess(const struct limit_tests *tests, int curve, size_t test);
 /* Interpolated. */

@@ -241,13 +241,18 @@ static paritas_status measure_bends(struct infer *infer, double *point, double *
     return PARITAS_OK;
 }
 
-/* Parameters by which rates bend, the most bent first. A larger parameter of interest may bend more. */
-static paritas_status find_bent(const struct search *search)
+static bool has_own_templates(const struct infer *infer, const struct frozen *model)
 {
-    struct infer *infer = search->infer;
+    return model->n_templates == 0 ||
+           !memcmp(frozen_templates(model, infer->base.data), frozen_templates(model, model->data),
+                   model->n_templates * sizeof *model->data);
+}
+
+/* Parameters by which rates bend, the most bent first. A larger parameter of interest may bend more. */
+static paritas_status find_bent(struct infer *infer, double at)
+{
     const struct frozen *model = paritas_model_frozen(infer->model);
     const size_t n = infer->n_parameters;
-    const double at = infer->poi < n ? largest_tested(search) : 0.0;
     if (infer->bent && at <= 2.0 * infer->bent_at) return PARITAS_OK;
     double *bends = infer_reals(infer, n, 1), *point = infer_reals(infer, n, 1);
     infer->bent = infer_array(infer, BENT_MOST, sizeof *infer->bent);
@@ -255,7 +260,7 @@ static paritas_status find_bent(const struct search *search)
     memcpy(point, infer->base.start, n * sizeof *point);
     if (infer->poi < n) point[infer->poi] = infer->bent_at = at;
     infer->n_bent = 0;
-    if (model->n_templates > 0)
+    if (!has_own_templates(infer, model))
         TRY(measure_bends(infer, point, bends));
     else if (model->family->bends)
         TRY(model->family->bends(infer->context, model, point, bends));
@@ -270,6 +275,17 @@ static paritas_status find_bent(const struct search *search)
         infer->bends_strongly = infer->bends_strongly || bends[most] >= BEND_STRONG;
         bends[most] = 0.0;
     }
+    return PARITAS_OK;
+}
+
+paritas_status lowest_bends(struct infer *infer, double at, bool *bend)
+{
+    infer->bent = NULL;
+    TRY(find_bent(infer, at));
+    *bend = infer->n_bent > 0;
+    infer->bent = NULL;
+    infer->n_bent = 0;
+    infer->bends_strongly = false;
     return PARITAS_OK;
 }
 
@@ -476,11 +492,8 @@ static bool took_long(paritas_fit_status status, unsigned iterations)
     return status != PARITAS_FIT_CONVERGED || iterations >= LONG_FIT;
 }
 
-/* A factor other than the parameter of interest ended at its bound: at 0 it hides what others do, and two
- * factors of one sample share a product. */
-static bool has_factor_at_bound(const struct search *search, const double *parameters)
+bool lowest_has_factor_at_bound(const struct infer *infer, const double *parameters)
 {
-    const struct infer *infer = search->infer;
     for (size_t i = 0; i < infer->n_parameters; i++) {
         if (infer->base.fixed[i] || i == infer->poi) continue;
         if (parameters[i] == 0.0 && infer->base.lower[i] == 0.0) return true;
@@ -502,7 +515,7 @@ static paritas_status look_for_signs(struct search *search, bool *signs)
     profile->probed = true;
     *signs = *signs || search->infer->n_pool > 0 || search->infer->bends_strongly ||
              took_long(profile->result.status, profile->result.iterations) ||
-             has_factor_at_bound(search, profile->parameters);
+             lowest_has_factor_at_bound(search->infer, profile->parameters);
     for (size_t i = 0; i < search->n; i++) {
         const struct infer_point *point = search->sought[i].point;
         if (!point || is_hidden(search, &search->sought[i])) continue;
@@ -733,7 +746,8 @@ static paritas_status open_search(struct infer *infer, struct infer_profile *pro
 
 static paritas_status seek(struct search *search)
 {
-    TRY(find_bent(search));
+    const bool tests = search->infer->poi < search->infer->n_parameters;
+    TRY(find_bent(search->infer, tests ? largest_tested(search) : 0.0));
     TRY(add_far(search));
     bool signs;
     TRY(look_for_signs(search, &signs));

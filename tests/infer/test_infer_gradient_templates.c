@@ -202,6 +202,97 @@ TEST(rows_that_share_curvature_answer_as_alone_within_rounding)
     free_fixture(&f);
 }
 
+static void all_are_nan(size_t n, const double *numbers)
+{
+    for (size_t i = 0; i < n; i++) assert_true(isnan(numbers[i]));
+}
+
+enum { LIMITS = 70 }; /* more than are searched for at the same time */
+
+/* Rates that hardly bend: their limits are searched for together. */
+static struct fixture straight_templates(void)
+{
+    static const char text[] =
+        "{\"channels\":[{\"name\":\"SR\",\"samples\":["
+        "{\"name\":\"sig\",\"data\":[5.0,8.0,6.0],\"modifiers\":[{\"name\":\"mu\",\"type\":\"normfactor\","
+        "\"data\":null},{\"name\":\"acceptance\",\"type\":\"normsys\",\"data\":{\"hi\":1.03,\"lo\":0.97}}]},"
+        "{\"name\":\"bkg\",\"data\":[50.0,60.0,40.0],\"modifiers\":[{\"name\":\"stat\",\"type\":"
+        "\"staterror\","
+        "\"data\":[2.0,3.0,2.5]},{\"name\":\"rate\",\"type\":\"normsys\",\"data\":{\"hi\":1.05,\"lo\":0.95}}]"
+        "}]}],"
+        "\"observations\":[{\"name\":\"SR\",\"data\":[53.0,61.0,44.0]}],"
+        "\"measurements\":[{\"name\":\"m\",\"config\":{\"poi\":\"mu\",\"parameters\":["
+        "]}}],\"version\":\"1.0.0\"}";
+    static const paritas_template templates[] = {{PARITAS_TEMPLATE_NOMINAL, "SR", "sig", NULL},
+                                                 {PARITAS_TEMPLATE_NOMINAL, "SR", "bkg", NULL}};
+    paritas_model_options options = PARITAS_MODEL_OPTIONS_DEFAULT;
+    options.n_templates = COUNT(templates);
+    options.templates = templates;
+    struct fixture f = {0};
+    if (paritas_open(NULL, &f.context) != PARITAS_OK ||
+        paritas_workspace_parse(f.context, text, strlen(text), "test.json", &f.workspace) != PARITAS_OK ||
+        paritas_model_create(f.context, f.workspace, &options, &f.model) != PARITAS_OK ||
+        paritas_shared_fits_create(f.context, f.model, NULL, &f.shared) != PARITAS_OK)
+        fail_msg("%s", paritas_error_message(f.context));
+    return f;
+}
+
+/* Row 5 has no signal and so no limit, row 9 is no data. */
+static void fill_limits(const struct fixture *f, double *rows)
+{
+    const size_t r = row_length(f->model), n_data = r - paritas_model_template_count(f->model);
+    for (size_t i = 0; i < LIMITS; i++) {
+        double *row = rows + i * r;
+        memcpy(row, paritas_model_data(f->model), r * sizeof *row);
+        for (size_t k = 0; k < 3; k++) row[k] += (double)((2 * i + 3 * k) % 9) - 4.0;
+        for (size_t k = n_data; k < r; k++) row[k] *= 1.0 + 0.01 * (double)((2 * i + 3 * k) % 5);
+        for (size_t k = n_data; k < n_data + 3 && i == 5; k++) row[k] = 0.0;
+        if (i == 9) row[1] = -1.0;
+    }
+}
+
+/* By a shared matrix, all at once, and each alone; and without it. */
+TEST(limits_of_a_batch_are_those_of_its_rows_alone)
+{
+    struct fixture f = straight_templates();
+    const size_t r = row_length(f.model);
+    double *rows = calloc(LIMITS * r, sizeof *rows), *by_row = calloc(2 * LIMITS * 6 * r, sizeof *by_row),
+           values[2][LIMITS * 6], alone[6], *by_row_alone = calloc(6 * r, sizeof *by_row_alone);
+    paritas_fit_status statuses[2][LIMITS];
+    assert_true(rows && by_row && by_row_alone);
+    fill_limits(&f, rows);
+    paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE);
+    for (int shared = 0; shared < 2; shared++) {
+        o.shared = shared ? f.shared : NULL;
+        const paritas_gradient to = {.size = sizeof to,
+                                     .values = values[shared],
+                                     .statuses = statuses[shared],
+                                     .data = by_row + (size_t)shared * LIMITS * 6 * r};
+        assert_int_equal(paritas_differentiate(f.context, f.model, &o, NULL, LIMITS, NULL, rows, &to),
+                         PARITAS_OK);
+    }
+    assert_memory_equal(statuses[0], statuses[1], sizeof statuses[0]);
+    assert_true(memcmp(values[0], values[1], sizeof values[0]) != 0); /* it did go the other way */
+    for (size_t i = 0; i < LIMITS; i++) {
+        if (i == 5 || i == 9) {
+            assert_int_equal(statuses[1][i], i == 5 ? PARITAS_FIT_CONVERGED : PARITAS_FIT_NON_FINITE);
+            all_are_nan(6, values[1] + 6 * i);
+            continue;
+        }
+        assert_int_equal(statuses[1][i], PARITAS_FIT_CONVERGED);
+        differentiate_one(&f, &o, 0.0, rows + i * r, alone, by_row_alone, NULL);
+        assert_memory_equal(alone, values[1] + 6 * i, sizeof alone);
+        assert_memory_equal(by_row_alone, by_row + (LIMITS + i) * 6 * r, 6 * r * sizeof *by_row);
+        for (size_t k = 0; k < 6; k++) ASSERT_CLOSE(alone[k], values[0][6 * i + k], 1e-8 * alone[k]);
+        for (size_t k = 0; k < 6 * r; k++)
+            ASSERT_CLOSE(by_row_alone[k], by_row[i * 6 * r + k], 1e-6 * (1.0 + fabs(by_row_alone[k])));
+    }
+    free(by_row_alone);
+    free(by_row);
+    free(rows);
+    free_fixture(&f);
+}
+
 TEST(contexts_in_f32_answer_as_those_in_f64)
 {
     struct answers *first = malloc(sizeof *first), *other = malloc(sizeof *other);
@@ -244,11 +335,6 @@ static void fill_unfit(const struct fixture *f, double *rows)
             background[2] = 1e-170;
         }
     }
-}
-
-static void all_are_nan(size_t n, const double *numbers)
-{
-    for (size_t i = 0; i < n; i++) assert_true(isnan(numbers[i]));
 }
 
 /* A quantity of k outputs, n_at derivatives by `at` a row: of all rows, and of the sound ones alone. */
@@ -307,6 +393,8 @@ TEST(rows_whose_rates_no_constraint_can_follow_are_nan_alone)
         paritas_gradient_options o = options_of(PARITAS_QUANTITY_LIMIT, PARITAS_STATISTIC_QTILDE);
         o.aux_follow = follow;
         o.outputs = 1u;
+        check_unfit(&f, &o, 1, 1, mu, rows);
+        o.shared = f.shared;
         check_unfit(&f, &o, 1, 1, mu, rows);
         o.quantity = PARITAS_QUANTITY_NLL;
         for (size_t i = 0; i < COUNT(is_sound); i++)
@@ -478,6 +566,7 @@ int main(void)
         cmocka_unit_test(rows_whose_rates_no_constraint_can_follow_are_nan_alone),
         cmocka_unit_test(data_of_the_job_that_no_job_may_have_are_refused),
         cmocka_unit_test(which_auxiliary_data_follow_is_found_where_rates_are_negative),
+        cmocka_unit_test(limits_of_a_batch_are_those_of_its_rows_alone),
         cmocka_unit_test(shared_fits_belong_to_their_model_and_bounds),
         cmocka_unit_test(wherever_memory_runs_out_shared_fits_are_not_made_and_nothing_is_lost),
         cmocka_unit_test(wherever_memory_runs_out_the_call_says_so_and_nothing_is_lost),
