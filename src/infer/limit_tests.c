@@ -50,14 +50,15 @@ static bool falls(const struct infer_point *point, double mu, size_t poi)
 
 bool limit_tests_turn(const struct limit_tests *tests)
 {
+    double before[ASYMPTOTIC_CURVES];
     for (size_t i = 0; i < tests->n; i++) {
         const struct asymptotic_point *point = &tests->points[tests->ascending[i]];
         if (falls(&point->data, point->mu, tests->a.infer->poi)) return true;
         if (falls(&point->asimov, point->mu, tests->a.infer->poi)) return true;
-        for (int curve = 0; i > 0 && curve < ASYMPTOTIC_CURVES; curve++) {
-            const double before = limit_tests_excess(tests, curve, tests->ascending[i - 1]);
-            if (limit_tests_excess(tests, curve, tests->ascending[i]) > fmax(before, DEEPEST) + TURN)
-                return true;
+        for (int curve = 0; curve < ASYMPTOTIC_CURVES; curve++) {
+            const double there = limit_tests_excess(tests, curve, tests->ascending[i]);
+            if (i > 0 && there > fmax(before[curve], DEEPEST) + TURN) return true;
+            before[curve] = there;
         }
     }
     return false;
@@ -86,6 +87,9 @@ static paritas_status rebuild_curves(struct limit_tests *tests)
 
 paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer)
 {
+    /* mostly untouched: memory that is cleared costs its pages */
+    tests->points = arena_allocate(&infer->arena, PARITAS_SCAN_MOST * sizeof *tests->points);
+    if (!tests->points) return paritas_fail_memory(infer->context);
     TRY(asymptotic_open(&tests->a, infer, tests->a.statistic));
     tests->widest = infer->widest;
     return rebuild_curves(tests);
@@ -129,7 +133,7 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
     if (highest > tests->a.infer->upper[tests->a.infer->poi]) TRY(widen(tests, highest));
     const double free = tests->a.data.result.twice_nll;
     struct asymptotic_point *fresh = tests->points + tests->n;
-    for (size_t i = 0; i < n; i++) fresh[i].mu = mu[i];
+    for (size_t i = 0; i < n; i++) fresh[i] = (struct asymptotic_point){.mu = mu[i]};
     /* where tests are compared, their neighbours are the further starts */
     struct infer *infer = tests->a.infer;
     const unsigned starts = infer->starts;
