@@ -124,8 +124,8 @@ static bool make_tables(struct freezer *f)
     size_t n_ints = HF_HEADER, n_reals = 0;
     for (size_t k = 0; k < COUNT_OF(tables); k++) n_ints += tables[k].count;
     for (size_t k = 0; k < COUNT_OF(arrays); k++) n_reals += arrays[k].count;
-    /* lists of rows are about three times as long as the tables before them */
-    if (!freeze_reserve(f, 4 * n_ints, n_reals + count_shifts(f))) return false;
+    /* with the lists behind them the tables are two to three times as long */
+    if (!freeze_reserve(f, 3 * n_ints, n_reals + count_shifts(f))) return false;
     freeze_extend(f, &f->ints, HF_HEADER);
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
         const size_t at = freeze_extend(f, &f->ints, tables[k].count);
