@@ -260,6 +260,11 @@ void *elements(struct session *session, size_t n, size_t size)
     return noted(session, arena_array(&session->arena, n + 1, size));
 }
 
+void *element(struct session *session, size_t size)
+{
+    return noted(session, arena_array(&session->arena, 1, size));
+}
+
 double *numbers(struct session *session, size_t n)
 {
     return elements(session, n, sizeof(double));

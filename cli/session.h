@@ -109,6 +109,7 @@ paritas_status fit_job(struct session *session, paritas_fit_answers answers);
  * check once. */
 double *numbers(struct session *session, size_t n);
 void *elements(struct session *session, size_t n, size_t size);
+void *element(struct session *session, size_t size);
 void *sized_records(struct session *session, size_t n, size_t size);
 /* Room for one more than n elements: `items`, or a copy twice as large. */
 void *grown(struct session *session, void *items, size_t n, size_t size);

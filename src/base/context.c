@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define ARENA_FIRST ((size_t)4096)
-#define ARENA_LARGEST ((size_t)1 << 18) /* little is left free in the last one */
+#define ARENA_LARGEST ((size_t)1 << 16) /* little is left free in the last one */
 #define ALIGNMENT ((size_t)64)
 
 #define TEXT_OF(x) #x

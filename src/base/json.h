@@ -39,13 +39,15 @@ struct json {
         uint32_t length; /* STRING, NUMBER: bytes of text */
     };
     uint32_t key_length;
-    uint32_t key_place; /* for the reader: of the quote before the key */
-    bool key_decoded;   /* for the reader: the key was written with escapes */
-    uint8_t type;       /* json_type */
-    uint8_t integer;    /* NUMBER: literal without '.', 'e', 'E' */
-    bool lent;          /* ARRAY, OBJECT: the children are another document's */
-    bool packed;        /* ARRAY of numbers alone, without nodes: `first` is NULL, `count` right */
+    uint32_t key_place;   /* for the reader: of the quote before the key */
+    uint8_t type;         /* json_type */
+    bool key_decoded : 1; /* for the reader: the key was written with escapes */
+    bool integer : 1;     /* NUMBER: literal without '.', 'e', 'E' */
+    bool lent : 1;        /* ARRAY, OBJECT: the children are another document's */
+    bool packed : 1;      /* ARRAY of numbers alone, without nodes: `first` is NULL, `count` right */
 };
+
+_Static_assert(sizeof(struct json) <= 56, "large documents have a million nodes");
 
 /* The numbers of a packed array: an eighth of their nodes. */
 struct json_numbers {

@@ -272,10 +272,11 @@ static paritas_status read_window(paritas_context *context, paritas_workspace *d
 {
     struct json_reader *reader = NULL;
     if (status == PARITAS_OK) {
-        reader = paritas_allocate_clear(context, 1, sizeof *reader);
+        reader = paritas_allocate(context, 1, sizeof *reader);
         status = reader ? PARITAS_OK : paritas_fail_memory(context);
     }
     if (status == PARITAS_OK) {
+        memset(reader, 0, offsetof(struct json_reader, open));
         reader->context = context;
         reader->document = document;
         reader->window = *window;

@@ -45,9 +45,9 @@ struct json_reader {
     size_t number_room, literal_room;
     bool packs;
     unsigned depth;
-    struct json_level open[JSON_DEPTH_MAX]; /* outermost first */
     struct json_known_word words[JSON_KNOWN_WORDS];
     struct json_known_text texts[JSON_KNOWN_TEXTS];
+    struct json_level open[JSON_DEPTH_MAX]; /* outermost first; not cleared */
 };
 
 /* A kept text: its copy in the arena, NUL-ended. */

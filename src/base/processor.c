@@ -10,14 +10,13 @@
 static int ask(void)
 {
     unsigned a, b, c, d;
-    if (__get_cpuid_max(0, NULL) < 7) return 1;
     __cpuid(1, a, b, c, d);
     const unsigned need1 = bit_FMA | bit_AVX | bit_OSXSAVE | bit_MOVBE | bit_F16C | bit_SSE4_2 | bit_POPCNT;
     if ((c & need1) != need1) return 1;
     unsigned low, high;
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     if ((low & 6) != 6) return 1;
-    __cpuid_count(7, 0, a, b, c, d);
+    __cpuid_count(7, 0, a, b, c, d); /* exists, as the leaf of what OSXSAVE saves, 13, does */
     const unsigned need7 = bit_AVX2 | bit_BMI | bit_BMI2;
     if ((b & need7) != need7) return 1;
     const unsigned avx512 = bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512CD | bit_AVX512VL;

@@ -102,7 +102,7 @@ void freeze_push(struct freezer *f, struct ints *table, size_t value);
 /* Append zeros; return their beginning. */
 size_t freeze_extend(struct freezer *f, struct ints *table, size_t count);
 size_t freeze_extend_reals(struct freezer *f, size_t count);
-/* Room for about `ints` more and for exactly `reals`. False: out of memory. */
+/* Makes both tables: room for about `ints` and exactly `reals`. False: out of memory. */
 bool freeze_reserve(struct freezer *f, size_t ints, size_t reals);
 /* False: out of memory. */
 bool freeze_layout(struct freezer *f);

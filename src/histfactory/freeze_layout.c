@@ -39,11 +39,11 @@ void freeze_push(struct freezer *f, struct ints *t, size_t value)
 }
 bool freeze_reserve(struct freezer *f, size_t ints, size_t reals)
 {
-    struct ints *t = &f->ints;
-    t->at = reserve(f, t->at, t->n, ints, sizeof *t->at, &t->capacity, &t->failed);
+    f->ints.at = paritas_allocate(f->context, ints, sizeof *f->ints.at);
+    f->ints.capacity = ints;
     f->reals.at = paritas_allocate_aligned(f->context, reals, sizeof *f->reals.at);
     f->reals.capacity = reals;
-    return f->reals.at && !t->failed;
+    return f->ints.at && f->reals.at;
 }
 size_t freeze_extend_reals(struct freezer *f, size_t count)
 {

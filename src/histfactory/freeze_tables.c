@@ -1,5 +1,7 @@
 /* freeze_tables.c: records and coefficients of kernels/histfactory/histfactory_arrays.h. */
 #include "histfactory/freeze.h"
+
+#include "base/bytes.h"
 #include "histfactory/modifier_numbers.h"
 
 #include <string.h>
@@ -122,8 +124,8 @@ static bool make_tables(struct freezer *f)
     size_t n_ints = HF_HEADER, n_reals = 0;
     for (size_t k = 0; k < COUNT_OF(tables); k++) n_ints += tables[k].count;
     for (size_t k = 0; k < COUNT_OF(arrays); k++) n_reals += arrays[k].count;
-    /* lists of rows are about three times as long as the tables before them */
-    if (!freeze_reserve(f, 4 * n_ints, n_reals + count_shifts(f))) return false;
+    /* with the lists behind them the tables are two to three times as long */
+    if (!freeze_reserve(f, 3 * n_ints, n_reals + count_shifts(f))) return false;
     freeze_extend(f, &f->ints, HF_HEADER);
     for (size_t k = 0; k < COUNT_OF(tables); k++) {
         const size_t at = freeze_extend(f, &f->ints, tables[k].count);
@@ -420,16 +422,61 @@ static void list_pairs(struct freezer *f, const struct unit *unit, uint32_t I, u
     if (place[I] != NONE && scalar_place[J] != NONE) push_pair(f, r + place[I], s + scalar_place[J]);
 }
 
-static bool list_works(struct freezer *f, const struct channel *ch)
+/* What a channel's units have in a block, a byte each: rows of which pairs are made. A tile's units are found
+ * eight at a time, since most units have no pair in it. */
+enum { HAS_ROW = 1, HAS_NORMSYS = 2, HAS_SCALARS = 4 };
+struct marks {
+    unsigned char *own, *partners; /* by place of the block in the channel, then unit, padded to 8 units */
+};
+
+static void mark_units(const struct freezer *f, const struct channel *ch, const struct marks *marks)
+{
+    const hf_channel_record *record = &ch->record;
+    const uint32_t *blocks = f->ints.at + record->block_list, stride = ROUND8(record->units);
+    memset(marks->own, 0, (size_t)record->blocks * stride);
+    memset(marks->partners, 0, (size_t)record->blocks * stride);
+    for (uint32_t u = 0; u < record->units; u++) {
+        const struct unit *unit = &f->units[record->first_unit + u];
+        for (uint32_t i = 0; i < record->blocks; i++) {
+            const uint32_t block = blocks[i];
+            const int own = (unit->place[block] != NONE ? HAS_ROW : 0) |
+                            (unit->has_normsys[block] ? HAS_NORMSYS : 0) |
+                            (unit->scalar_place[block] != NONE ? HAS_SCALARS : 0);
+            marks->own[(size_t)i * stride + u] = (unsigned char)own;
+            marks->partners[(size_t)i * stride + u] =
+                (unsigned char)((own & HAS_ROW ? HAS_NORMSYS | HAS_SCALARS : 0) |
+                                (own & (HAS_NORMSYS | HAS_SCALARS) ? HAS_ROW : 0));
+        }
+    }
+}
+
+/* Of the tile of the channel's blocks i and j. */
+static void list_tile(struct freezer *f, const struct channel *ch, const struct marks *marks, uint32_t i,
+                      uint32_t j)
+{
+    const hf_channel_record *record = &ch->record;
+    const uint32_t *blocks = f->ints.at + record->block_list, stride = ROUND8(record->units);
+    for (uint32_t u = 0; u < record->units; u += 8) {
+        uint64_t pairs = load_bytes((const char *)marks->own + (size_t)j * stride + u) &
+                         load_bytes((const char *)marks->partners + (size_t)i * stride + u);
+        while (pairs != 0) {
+            const int byte = __builtin_ctzll(pairs) / 8;
+            pairs &= ~((uint64_t)255 << 8 * byte);
+            list_pairs(f, &f->units[record->first_unit + u + (uint32_t)byte], blocks[i], blocks[j]);
+        }
+    }
+}
+
+static bool list_works(struct freezer *f, const struct channel *ch, const struct marks *marks)
 {
     const hf_channel_record *record = &ch->record;
     const uint32_t *blocks = f->ints.at + record->block_list,
                    n_rows = record->row_stride / 8 < RUN_LEAST ? record->row_stride / 8 : 0;
+    mark_units(f, ch, marks);
     for (uint32_t I = 0; I < record->blocks; I++)
         for (uint32_t J = 0; J <= I; J++) {
             const size_t first = f->lists.n, at = freeze_extend(f, &f->works, HF_WORDS(struct work));
-            for (uint32_t u = record->first_unit; u < record->first_unit + record->units; u++)
-                list_pairs(f, &f->units[u], blocks[I], blocks[J]);
+            list_tile(f, ch, marks, I, J);
             if (f->lists.failed || f->works.failed) return false;
             *(struct work *)(f->works.at + at) =
                 (struct work){.tile = blocks[I] * (blocks[I] + 1) / 2 + blocks[J],
@@ -458,7 +505,7 @@ static void write_panels(struct freezer *f, uint32_t c)
 /* Also places in ROWS, and the most that a channel needs. `rows`: the run's; `before`: how many of them are
  * earlier channels'. */
 static bool place_channel(struct freezer *f, uint32_t c, const struct run *run, size_t rows, uint32_t before,
-                          uint32_t *position)
+                          uint32_t *position, const struct marks *marks)
 {
     struct hf_counts *n = &f->n;
     struct channel *ch = &f->channels[c];
@@ -470,7 +517,7 @@ static bool place_channel(struct freezer *f, uint32_t c, const struct run *run, 
     record->run = run->rows >= RUN_LEAST && c + 1 == run->end ? run->rows : 0;
     record->local_l = (uint32_t)n->local_l;
     n->local_l += (size_t)record->panels * 4 * record->sets * (record->sets ? record->sets - 1 : 0);
-    if (!list_works(f, ch)) return false;
+    if (!list_works(f, ch, marks)) return false;
     write_panels(f, c);
     const size_t jacobian = 64 * (size_t)record->blocks * (1 + record->sets),
                  cell_temp = 24 * (size_t)record->units + 16;
@@ -485,7 +532,12 @@ static bool place_channels(struct freezer *f)
     uint32_t *position = arena_array(&f->arena, n->blocks, sizeof *position);
     struct run run = {.uses = arena_array(&f->arena, n->blocks, 1)};
     unsigned char *other = arena_array(&f->arena, n->blocks, 1);
-    if (!position || !run.uses || !other) return false;
+    size_t most = 0;
+    for (uint32_t c = 0; c < n->channels; c++)
+        if (f->channels[c].record.units > most) most = f->channels[c].record.units;
+    const struct marks marks = {arena_array(&f->arena, n->blocks, ROUND8(most)),
+                                arena_array(&f->arena, n->blocks, ROUND8(most))};
+    if (!position || !run.uses || !other || !marks.own || !marks.partners) return false;
     /* runs that pass share the first place, which stays in the cache */
     for (uint32_t c = 0; c < n->channels; c = run.end) {
         find_run(f, c, &run, other);
@@ -495,7 +547,7 @@ static bool place_channels(struct freezer *f)
     for (uint32_t c = 0; c < n->channels; c = run.end) {
         find_run(f, c, &run, other);
         for (uint32_t k = c, before = 0; k < run.end; before += rows_of(&f->channels[k++]))
-            if (!place_channel(f, k, &run, run.passes ? 0 : n->rows, before, position)) return false;
+            if (!place_channel(f, k, &run, run.passes ? 0 : n->rows, before, position, &marks)) return false;
         if (!run.passes) n->rows += run_size(f, &run);
         if (n->rows > UINT32_MAX) return false;
     }

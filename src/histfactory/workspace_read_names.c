@@ -84,19 +84,54 @@ struct hf_name **hf_names_rank(const struct hf_names *names)
     return sorted;
 }
 
-/* Of channels, samples, modifiers: all begin with the name. */
+/* Of channels and samples: both begin with the name. */
 static int by_rank(const void *a, const void *b)
 {
     const uint32_t left = (*(struct hf_name *const *)a)->rank, right = (*(struct hf_name *const *)b)->rank;
     return (left > right) - (left < right);
 }
 
-static int by_rank_and_type(const void *a, const void *b)
+/* Rank, type, place. Documents stay below 4 GiB, so there are fewer than 2^29 names. */
+_Static_assert(HF_TYPE_COUNT <= 8, "a type has three bits");
+static uint64_t key_of(const struct hf_modifier *modifier, uint32_t place)
 {
-    const int order = by_rank(a, b);
-    return order != 0
-               ? order
-               : (int)((const struct hf_modifier *)a)->type - (int)((const struct hf_modifier *)b)->type;
+    return (uint64_t)modifier->key->rank << 35 | (uint64_t)modifier->type << 32 | place;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Few are inserted one by one. */
+static void sort_keys(uint64_t *keys, uint32_t n)
+{
+    if (n > 64) {
+        qsort(keys, n, sizeof *keys, by_key);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        const uint64_t key = keys[i];
+        uint32_t at = i;
+        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
+    }
+}
+
+/* By rank and type. Moves each once. `keys`, `copies`: scratch, an element a modifier. */
+static void sort_modifiers(struct hf_sample *sample, uint64_t *keys, struct hf_modifier *copies)
+{
+    const uint32_t n = sample->n_modifiers;
+    bool sorted = true;
+    for (uint32_t i = 0; i < n; i++) {
+        keys[i] = key_of(&sample->modifiers[i], i);
+        sorted = sorted && (i == 0 || keys[i - 1] < keys[i]);
+    }
+    if (sorted) return;
+    sort_keys(keys, n);
+    memcpy(copies, sample->modifiers, n * sizeof *copies);
+    for (uint32_t i = 0; i < n; i++) sample->modifiers[i] = copies[(uint32_t)keys[i]];
 }
 
 /* Files are mostly sorted. */
@@ -110,16 +145,28 @@ static void sort(void *array, uint32_t n, size_t size, int (*compare)(const void
         }
 }
 
+static bool sort_all_modifiers(struct hf_raw *raw)
+{
+    uint32_t most = 0;
+    for (uint32_t c = 0; c < raw->n_channels; c++)
+        for (uint32_t s = 0; s < raw->channels[c].n_samples; s++)
+            if (raw->channels[c].samples[s].n_modifiers > most)
+                most = raw->channels[c].samples[s].n_modifiers;
+    uint64_t *keys = arena_allocate(raw->scratch, (size_t)most * sizeof *keys);
+    struct hf_modifier *copies = arena_allocate(raw->scratch, (size_t)most * sizeof *copies);
+    if (!keys || !copies) return false;
+    for (uint32_t c = 0; c < raw->n_channels; c++)
+        for (uint32_t s = 0; s < raw->channels[c].n_samples; s++)
+            sort_modifiers(&raw->channels[c].samples[s], keys, copies);
+    return true;
+}
+
 bool hf_raw_sort(struct hf_raw *raw)
 {
     raw->ranked = hf_names_rank(&raw->names);
-    if (!raw->ranked) return false;
-    for (struct hf_channel *channel = raw->channels; channel < raw->channels + raw->n_channels; channel++) {
-        for (uint32_t s = 0; s < channel->n_samples; s++)
-            sort(channel->samples[s].modifiers, channel->samples[s].n_modifiers,
-                 sizeof *channel->samples[s].modifiers, by_rank_and_type);
+    if (!raw->ranked || !sort_all_modifiers(raw)) return false;
+    for (struct hf_channel *channel = raw->channels; channel < raw->channels + raw->n_channels; channel++)
         sort(channel->samples, channel->n_samples, sizeof *channel->samples, by_rank);
-    }
     sort(raw->channels, raw->n_channels, sizeof *raw->channels, by_rank);
     return true;
 }

@@ -392,7 +392,9 @@ static paritas_status search_together(struct gradient *g, size_t n, struct gradi
 {
     struct gradient_row **begun = infer_array(&g->infer, n, sizeof *begun);
     bool *both = infer_array(&g->infer, n, sizeof *both);
-    struct limit_row *piece = infer_array(&g->infer, n < PIECE ? n : PIECE, sizeof *piece);
+    const size_t most = n < PIECE ? n : PIECE;
+    struct limit_row *piece = infer_array(&g->infer, most, sizeof *piece);
+    struct asymptotic_point *points = infer_array(&g->infer, most * PARITAS_SCAN_MOST, sizeof *points);
     TRY(infer_memory(&g->infer));
     for (size_t i = 0; i < n; i++) gradient_open_fits(g, rows[i], g->infer.base.upper);
     TRY(gradient_shared(g, n, rows, both));
@@ -403,7 +405,10 @@ static paritas_status search_together(struct gradient *g, size_t n, struct gradi
     for (size_t i = 0, count; i < m; i += count) {
         count = m - i < PIECE ? m - i : PIECE;
         memset(piece, 0, count * sizeof *piece);
-        for (size_t k = 0; k < count; k++) piece[k].row = begun[i + k];
+        for (size_t k = 0; k < count; k++) {
+            piece[k].row = begun[i + k];
+            piece[k].search.tests.points = points + k * PARITAS_SCAN_MOST;
+        }
         TRY(search_piece(g, count, piece));
     }
     return PARITAS_OK;

@@ -99,6 +99,9 @@ static paritas_status rebuild_curves(struct limit_tests *tests)
 
 paritas_status limit_tests_open(struct limit_tests *tests, struct infer *infer)
 {
+    /* mostly untouched: memory that is cleared costs its pages */
+    tests->points = arena_allocate(&infer->arena, PARITAS_SCAN_MOST * sizeof *tests->points);
+    if (!tests->points) return paritas_fail_memory(infer->context);
     TRY(asymptotic_open(&tests->a, infer, tests->a.statistic));
     tests->widest = infer->widest;
     return rebuild_curves(tests);
@@ -152,7 +155,7 @@ paritas_status limit_tests_make(struct limit_tests *tests, size_t n, const doubl
     if (highest > tests->a.infer->upper[tests->a.infer->poi]) TRY(widen(tests, highest));
     const double free = tests->a.data.result.twice_nll;
     struct asymptotic_point *fresh = tests->points + tests->n;
-    for (size_t i = 0; i < n; i++) fresh[i].mu = mu[i];
+    for (size_t i = 0; i < n; i++) fresh[i] = (struct asymptotic_point){.mu = mu[i]};
     /* where tests are compared, their neighbours are the further starts */
     struct infer *infer = tests->a.infer;
     const unsigned starts = infer->starts;

@@ -12,13 +12,13 @@ struct limit_tests {
     struct asymptotic a;
     double log_level, widest;
     size_t n;
-    struct asymptotic_point points[PARITAS_SCAN_MOST]; /* in fitting order */
-    size_t ascending[PARITAS_SCAN_MOST];               /* points by mu */
-    bool compared[PARITAS_SCAN_MOST];                  /* fitted from the neighbours too */
-    bool careful;                                      /* every new test is compared, slopes are checked */
-    bool changed;              /* an earlier answer was lowered; the caller clears it */
-    bool widened;              /* beyond the job's bound */
-    struct curve data, asimov; /* twice the NLL over mu */
+    struct asymptotic_point *points;     /* in fitting order; room for PARITAS_SCAN_MOST */
+    size_t ascending[PARITAS_SCAN_MOST]; /* points by mu */
+    bool compared[PARITAS_SCAN_MOST];    /* fitted from the neighbours too */
+    bool careful;                        /* every new test is compared, slopes are checked */
+    bool changed;                        /* an earlier answer was lowered; the caller clears it */
+    bool widened;                        /* beyond the job's bound */
+    struct curve data, asimov;           /* twice the NLL over mu */
 };
 
 /* The free fits and the Asimov data. */
