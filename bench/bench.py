@@ -7,8 +7,7 @@ For each analysis and operation the programs take turns. A ratio is the median o
 of processor time with one thread each. Ours is timed in process by bench/analysis; pyhf (numpy, scipy),
 nextstat and RooFit (bench/roofit.py) from Python, where they are installed. The model is read beforehand, but
 for "cold", a whole process that reads, fits and prints. In brackets stands how far the minimum of a fit lies
-above ours, in twice the NLL; RooFit's has another constant. A program that needs longer than 20 s is asked
-once.
+above ours, in twice the NLL. A program that needs longer than 20 s is asked once.
 
 Prints a Markdown table, a row for each analysis and operation with the command that measures it.
 
@@ -174,7 +173,7 @@ class RooFit:
 
     def run(self, operation, _):
         if operation == "fit":
-            return timed(self.roofit.fit)[0], None
+            return timed(self.roofit.fit)
         if operation == "scan":  # of some of the values
             some = SCAN[:: (len(SCAN) - 1) // (roofit.SCAN_POINTS - 1)]
             return timed(lambda: self.roofit.scan(some))[0] * len(SCAN) / len(some), None

@@ -183,13 +183,25 @@ void importance_write(struct writer *w, const paritas_hypotest_toys_result *r)
     write_members(w, "effective_tested:n effective_other:n", r->effective_tested, r->effective_other);
 }
 
+/* "-": no answer */
+static void describe_number(struct text *out, double value)
+{
+    if (isnan(value))
+        text_format(out, " -");
+    else
+        text_format(out, " %.4g", value);
+}
+
 void importance_describe(struct text *out, const paritas_hypotest_toys_result *r)
 {
     if (r->n_strengths == 0) return;
     text_format(out, "\nimportance sampling at");
     for (size_t i = 0; i < r->n_strengths; i++) text_format(out, " %.4g", r->strengths[i]);
-    text_format(out, "; effective number of toys behind CLs+b %.4g, behind CLb %.4g\n", r->effective_tested,
-                r->effective_other);
+    text_format(out, "; effective number of toys behind CLs+b");
+    describe_number(out, r->effective_tested);
+    text_format(out, ", behind CLb");
+    describe_number(out, r->effective_other);
+    text_format(out, "\n");
 }
 
 void hypotest_toys_write(struct writer *w, const paritas_hypotest_toys_result *r)
@@ -216,8 +228,10 @@ void hypotest_toys_describe(struct session *session, const char *poi, const pari
     }
     table_close(&table);
     importance_describe(&session->out, r);
-    if (isnan(r->cls_exp[2])) return;
+    bool expects = false;
+    for (int i = 0; i < 5; i++) expects = expects || !isnan(r->cls_exp[i]);
+    if (!expects) return;
     text_format(&session->out, "\nexpected at -2 .. 2 sigma:");
-    for (int i = 0; i < 5; i++) text_format(&session->out, " %.4g", r->cls_exp[i]);
+    for (int i = 0; i < 5; i++) describe_number(&session->out, r->cls_exp[i]);
     text_format(&session->out, "\n");
 }

@@ -114,7 +114,7 @@ typedef struct paritas_toys_tally {
     PARITAS_SEVERAL_MINIMA_FIELDS(FIELD, R)                                                                \
     FIELD(R, size_t, n_strengths, , "", "", "importance sampling: values where toys were drawn; else 0")   \
     FIELD(R, double, strengths, [PARITAS_STRENGTHS_MOST], "", "",                                          \
-          "these: the tested value, the other hypothesis, the others ascending; the rest NaN")             \
+          "these: tested value, other hypothesis, the others ascending, then the one of tested nuisances") \
     FIELD(R, double, effective_tested, , "", "",                                                           \
           "effective number of toys behind CLsb, (sum w)^2 / sum w^2 of their weights; else NaN")          \
     FIELD(R, double, effective_other, , "", "", "the same behind CLb")
@@ -129,13 +129,14 @@ typedef struct paritas_hypotest_toys_result {
  * Toys are drawn around the conditional fits to the observed data at both, and each gets a free and a
  * conditional fit. Cancelled by `progress` or `take`: CANCELLED, with the store as far as it got.
  *
- * options->importance: toys are drawn at several strengths, at the conditional fit there, as many at each. A
- * toy has the weight p_H / mean of p_j, by probabilities of its data at these points (the balance heuristic:
- * Veach, Guibas, SIGGRAPH 1995). A p-value is the mean weight of toys with at least the observed statistic.
- * The mean of all weights, which is 1, serves as a control variate (Owen, Zhou, J. Am. Stat. Assoc. 95 (2000)
- * 135). Errors come from the variances at each strength. NOT_CONVERGED: a p-value that the answer needs rests
- * on an effective number of toys below 25. The answer's p-values are then NaN. A shard's are, without an
- * error. */
+ * options->importance: toys are drawn at several strengths, at the conditional fit there, as many at each.
+ * The last one, near the best fit, has the nuisance parameters of the tested value. It is left out where
+ * these are the best fit's, at less than two standard deviations, and where strengths are given. A toy has
+ * the weight p_H / mean of p_j, by probabilities of its data at these points (the balance heuristic: Veach,
+ * Guibas, SIGGRAPH 1995). A p-value is the mean weight of toys with at least the observed statistic. The mean
+ * of all weights, which is 1, serves as a control variate (Owen, Zhou, J. Am. Stat. Assoc. 95 (2000) 135).
+ * Errors come from the variances at each strength. NOT_CONVERGED: a p-value that the answer needs rests on an
+ * effective number of toys below 25. The answer's p-values are then NaN. A shard's are, without an error. */
 PARITAS_API paritas_status paritas_hypotest_toys(paritas_context *context, const paritas_model *model,
                                                  const paritas_job *job, paritas_test_statistic statistic,
                                                  double mu, const paritas_toys_options *options,

@@ -232,7 +232,8 @@ static size_t choose_strengths(const struct toy_test *test, const struct strengt
     const struct infer *infer = test->infer;
     const double mu_hat = test->data.parameters[infer->poi];
     double beyond;
-    size_t n = strengths_between(hypotheses, mu_hat, TOY_PLACES_MOST - TOY_HYPOTHESES, strengths);
+    /* one place is kept for add_tested_nuisances */
+    size_t n = strengths_between(hypotheses, mu_hat, TOY_PLACES_MOST - TOY_HYPOTHESES - 1, strengths);
     bool wanted = strength_beyond(hypotheses[TOY_TESTED], mu_hat, infer->base.lower[infer->poi],
                                   infer->upper[infer->poi], &beyond);
     for (int h = 0; h < TOY_HYPOTHESES; h++) wanted = wanted && beyond != hypotheses[h].mu;
@@ -278,6 +279,36 @@ static paritas_status add_strengths(struct toy_test *test)
     return PARITAS_OK;
 }
 
+/* One place more, with the nuisance parameters of the tested value, unless these are the best fit's, too, or
+ * a rate is outside the domain there. */
+static paritas_status add_tested_nuisances(struct toy_test *test)
+{
+    struct infer *infer = test->infer;
+    struct toy_pool *pool = &test->pool;
+    const struct infer_point *from = &test->point[TOY_TESTED];
+    const double *best = test->data.parameters;
+    double mu, *parameters = infer_reals(infer, infer->n_parameters, 1);
+    size_t n_outside;
+    bool wanted =
+        strength_with_tested_nuisances(strength_of(&test->data, infer->poi, from), best[infer->poi], &mu);
+    bool moved = false;
+    TRY(infer_memory(infer));
+    for (size_t i = 0; i < infer->n_parameters; i++) {
+        moved = moved || (i != infer->poi && from->parameters[i] != best[i]);
+        parameters[i] = i == infer->poi ? mu : from->parameters[i];
+    }
+    for (int k = 0; k < pool->n_places; k++) wanted = wanted && mu != pool->place[k];
+    if (!wanted || !moved) return PARITAS_OK;
+    TRY(outside_find(infer->context, infer->model, parameters, infer->base.data, 0, NULL, &n_outside));
+    if (n_outside > 0) return PARITAS_OK;
+    struct infer_point *point = &test->point[pool->n_places];
+    *point = *from;
+    point->value[0] = mu;
+    point->parameters = parameters;
+    pool->place[pool->n_places++] = mu;
+    return PARITAS_OK;
+}
+
 paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const paritas_toys_options *options,
                              paritas_test_statistic statistic, double mu, struct store *store)
 {
@@ -296,6 +327,7 @@ paritas_status toy_test_open(struct toy_test *test, struct infer *infer, const p
     if (options->importance) TRY(add_strengths(test));
     pool->part = options->shards > 1;
     for (int h = 0; h < TOY_HYPOTHESES || h < pool->n_places; h++) TRY(infer_polish(infer, &point[h]));
+    if (options->importance && !options->strengths) TRY(add_tested_nuisances(test));
     for (int h = 0; h < pool->n_places; h++) {
         TRY(outside_check(infer, point[h].status, "a conditional fit, where toys are drawn,",
                           point[h].parameters));

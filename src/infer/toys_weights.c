@@ -8,7 +8,8 @@
 
 #define STEP 2.0   /* standard deviations between neighbours, unless there is no place for so many */
 #define BEYOND 0.5 /* parts of the distance from the tested value to the best fit */
-#define NEAR 0.5   /* a best fit so near to a hypothesis is no strength of its own */
+#define MOST_OF_THE_WAY 0.9
+#define NEAR 0.5 /* a best fit so near to a hypothesis is no strength of its own */
 
 struct strength strength_of(const struct infer_profile *profile, size_t poi, const struct infer_point *point)
 {
@@ -68,6 +69,12 @@ bool strength_beyond(struct strength tested, double mu_hat, double lower, double
     const double wanted = mu_hat + BEYOND * (mu_hat - tested.mu);
     *strength = wanted < lower ? lower : wanted > upper ? upper : wanted;
     return fabs(tested.distance) >= STEP && fabs(*strength - mu_hat) > 0.5 * fabs(wanted - mu_hat);
+}
+
+bool strength_with_tested_nuisances(struct strength tested, double mu_hat, double *strength)
+{
+    *strength = tested.mu + MOST_OF_THE_WAY * (mu_hat - tested.mu);
+    return fabs(tested.distance) >= STEP;
 }
 
 paritas_status toy_weights_open(struct infer *infer, int n_places, const double *const *expected,

@@ -1,6 +1,6 @@
 /* toys_weights.h: importance sampling: where toys are drawn, and their weights.
  *
- *   fits at the hypotheses, best fit ─► strengths between them
+ *   fits at the hypotheses, best fit ─► strengths between them, one with the tested value's nuisances
  *   expected data at each strength ─► densities, linear in a toy's data ─► two weights a toy
  *
  * A toy is drawn from its expected data alone: counts from Poisson distributions, measurements from normal
@@ -38,6 +38,12 @@ size_t strengths_between(const struct strength hypotheses[2], double mu_hat, siz
  * observation in several ways. Some are data of more signal, so without toys there a few toys have large
  * weights. false: none is needed, or the bound is too near. */
 bool strength_beyond(struct strength tested, double mu_hat, double lower, double upper, double *strength);
+
+/* A value most of the way from the tested one to the best fit, for a place with the nuisance parameters of
+ * the tested value. Data can be extreme by main counts alone. The fits to the observed data trade signal for
+ * nuisance parameters between strengths, and all at once where one of these leaves its bound. false: none is
+ * needed. */
+bool strength_with_tested_nuisances(struct strength tested, double mu_hat, double *strength);
 
 /* In the arena. expected: of each place, the data in the user's order; the first is the reference. */
 paritas_status toy_weights_open(struct infer *infer, int n_places, const double *const *expected,

@@ -370,3 +370,11 @@ def test_degenerate_weights_leave_what_is_known_and_exit_code_1(tmp_path):
     assert done.returncode == 2 and "--importance needs --calc toys" in done.stderr
     done = run("hypotest-toys", TWO, "--strength", 2)
     assert done.returncode == 2 and "--strength needs --importance" in done.stderr
+
+
+def test_the_table_of_weighted_toys_has_a_dash_where_there_is_no_answer():
+    done = run("hypotest-toys", TWO, "--mu", 3, "--ntoys", 200, "--importance")
+    assert done.returncode == 0 and "expected at -2 .. 2 sigma: - " in done.stdout
+    assert "nan" not in done.stdout
+    done = run("hypotest-toys", TWO, "--mu", 3, "--ntoys", 1, "--importance")
+    assert done.returncode == 1 and "nan" not in done.stdout and "at least 2 are needed" in done.stderr

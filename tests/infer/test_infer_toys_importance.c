@@ -170,11 +170,21 @@ static struct fixture on_off(double n, double m, bool in_aux)
     return make_fixture(text);
 }
 
-/* Li and Ma, Astrophys. J. 272 (1983) 317, eq. 17. */
-static double on_off_q0(double n, double m)
+/* Li and Ma, Astrophys. J. 272 (1983) 317, eq. 17, with b of at most `most`. */
+static double on_off_q0(double n, double m, double most)
 {
-    const double b = (n + m) / (1.0 + TAU);
-    return n * TAU > m ? deviance(n, b) + deviance(m, TAU * b) : 0.0;
+    const double free = fmin(m / TAU, most), held = fmin((n + m) / (1.0 + TAU), most);
+    return n > free ? deviance(n, held) + deviance(m, TAU * held) - deviance(m, TAU * free) : 0.0;
+}
+
+static double on_off_p0(double n, double m, double most)
+{
+    const double q = on_off_q0(n, m, most), b = fmin((n + m) / (1.0 + TAU), most);
+    double sum = 0.0;
+    for (double i = 0.0; i < 400.0; i++)
+        for (double j = 0.0; j < 400.0; j++)
+            if (on_off_q0(i, j, most) >= q - 1e-9) sum += poisson(i, b) * poisson(j, TAU * b);
+    return sum;
 }
 
 TEST(p0_of_an_on_off_experiment_is_a_sum_over_both_counts)
@@ -184,18 +194,33 @@ TEST(p0_of_an_on_off_experiment_is_a_sum_over_both_counts)
     } cases[] = {{40, 40}, {60, 40}, {75, 40}, {15, 3}};
     for (size_t k = 0; k < COUNT(cases); k++)
         for (int in_aux = 0; in_aux < 2; in_aux++) {
-            const double n = cases[k].n, m = cases[k].m, b = (n + m) / (1.0 + TAU), q = on_off_q0(n, m);
+            const double n = cases[k].n, m = cases[k].m, most = 10.0 * m / TAU, q = on_off_q0(n, m, most);
             struct fixture f = on_off(n, m, in_aux);
             const paritas_toys_options options = weighted_toys(2000, 21 + k);
             const paritas_hypotest_toys_result r = test_of(&f, PARITAS_STATISTIC_Q0, 0.0, &options);
-            double exact = 0.0;
-            for (double i = 0.0; i < 400.0; i++)
-                for (double j = 0.0; j < 400.0; j++)
-                    if (on_off_q0(i, j) >= q - 1e-9) exact += poisson(i, b) * poisson(j, TAU * b);
             ASSERT_CLOSE(r.q, q, 1e-6 * q);
-            assert_within(r.p0, r.p0_error, exact, 0.15);
+            assert_within(r.p0, r.p0_error, on_off_p0(n, m, most), 0.15);
             free_fixture(&f);
         }
+}
+
+/* Without signal b is at its bound, with signal it is far below. Data of a high b and a high count in the
+ * signal region are extreme, too: a third of p0. */
+TEST(p0_has_all_data_that_are_extreme_where_a_nuisance_parameter_is_at_its_bound)
+{
+    enum { SEEDS = 20 };
+    struct fixture f = on_off(30.0, 2.0, true);
+    const double exact = on_off_p0(30.0, 2.0, 10.0);
+    double sum = 0.0;
+    ASSERT_CLOSE(exact, 9.463e-13, 1e-16);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        const paritas_toys_options options = weighted_toys(2000, seed);
+        const paritas_hypotest_toys_result r = test_of(&f, PARITAS_STATISTIC_Q0, 0.0, &options);
+        assert_within(r.p0, r.p0_error, exact, 0.2);
+        sum += (r.p0 - exact) / r.p0_error;
+    }
+    ASSERT_CLOSE(sum / SEEDS, 0.0, 1.0);
+    free_fixture(&f);
 }
 
 /* ---- identities ------------------------------------------------------------------------------- */
@@ -505,6 +530,7 @@ int main(void)
         cmocka_unit_test(strengths_reach_from_the_tested_value_beyond_the_best_fit_within_the_bounds),
         cmocka_unit_test(a_p_value_of_one_has_no_error),
         cmocka_unit_test(p0_of_an_on_off_experiment_is_a_sum_over_both_counts),
+        cmocka_unit_test(p0_has_all_data_that_are_extreme_where_a_nuisance_parameter_is_at_its_bound),
         cmocka_unit_test(p_values_agree_with_those_of_many_toys_without_weights),
         cmocka_unit_test(the_stated_error_covers_as_a_standard_deviation),
         cmocka_unit_test(weights_have_the_mean_one_and_are_the_quotients_of_poisson_probabilities),

@@ -78,7 +78,7 @@ def test_shards_of_weighted_toys_are_the_run_that_was_not_cut():
         TWO, 3.0, 300, 7, shards=3, importance=True, progress=lambda done, total: told.append((done, total))
     )
     assert found.CLs_obs == one.CLs_obs and found.toys.tobytes() == one.toys.tobytes()
-    assert told == [(400, 1200), (800, 1200), (1200, 1200)]
+    assert told == [(500, 1500), (1000, 1500), (1500, 1500)]
 
 
 def test_the_pooled_store_is_kept_and_never_overwritten(tmp_path):
