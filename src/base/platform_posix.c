@@ -339,9 +339,11 @@ bool platform_shows_progress(void)
 #define HEAP_LEAD ((size_t)160 << 10) /* more than what is left of the heap so far */
 
 /* The heap goes on shortly before a large page, so that malloc's own words do not lie in it: where a small
- * page was touched, no large one comes. */
+ * page was touched, no large one comes. What lies before it stays taken and untouched, since its small pages
+ * would cost more. */
 void platform_enlarge_pages(size_t bytes)
 {
+    static void *volatile lead; /* volatile: or compilers leave both calls out */
     bytes &= ~(LARGE_PAGE - 1); /* what does not fill a large page is cheaper in small ones */
     const uintptr_t used = (uintptr_t)sbrk(0),
                     large = (used + HEAP_LEAD + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
@@ -350,9 +352,9 @@ void platform_enlarge_pages(size_t bytes)
     /* large pieces too come from the heap, which does not shrink */
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, (int)(bytes + HEAP_LEAD));     /* up to the end of a large page, or little more */
-    void *volatile piece = malloc(HEAP_LEAD - 16384); /* volatile: or compilers leave both calls out */
-    free(piece);
+    mallopt(M_TOP_PAD, (int)(bytes + HEAP_LEAD)); /* up to the end of a large page, or little more */
+    free(lead);
+    lead = malloc(HEAP_LEAD - 16384);
     const uintptr_t end = (uintptr_t)sbrk(0) & ~(LARGE_PAGE - 1);
     if (end > large) madvise((void *)large, end - large, MADV_HUGEPAGE); /* advice alone */
 }

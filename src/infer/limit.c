@@ -201,7 +201,7 @@ static paritas_status find_limits(struct infer *infer, struct limit_search *s)
             n = spread_tests(s, room / 2 < GRID ? room / 2 : GRID, mu);
         } else if (n == 0) {
             n = propose_crossings(s, room, mu);
-            if (n == 0) break;
+            if (n == 0) return PARITAS_OK;
         }
         if (n > room) break;
         if (n > 0) TRY(limit_tests_make(tests, n, mu));
