@@ -4,8 +4,8 @@
  * corrects it by its last QN_PAIRS pairs (L-BFGS, Nocedal, Math. Comp. 35 (1980), M in place of a multiple of
  * the unit matrix). A step costs a gradient and a product. Task: a data row's free fit, then, if asked, its
  * conditional fit, begun along the free one's response to the parameter of interest. Or, with PROFILE_HOLDS,
- * a fit that holds slots of its own. Words: newton.h's,
- * MODEL_DATA (size of a data row), MODEL_MAIN (its place in the slab).
+ * a fit that holds slots of its own. Words: newton.h's, MODEL_DATA (size of a data row), MODEL_MAIN (its
+ * place in the slab).
  *
  * Lanes are at their own stages. A free lane takes the team's next task:
  *
@@ -157,8 +157,9 @@ FN_LARGE mask qn_active_set(MODEL_PARAMETERS, PRIVATE const qn_call *c, mask poi
         TEAM_BARRIER();
     }
     TEAM_FOR_PACK(i, n) {
-        const pack is_free = LOADM(QN_SHARED(c, PROFILE_FREE), i),
-                   moves = c->flags & PROFILE_HOLDS ? LOADP(QN_FREE, i) : is_free;
+        const pack is_free = LOADM(QN_SHARED(c, PROFILE_FREE), i);
+        pack moves = is_free;
+        if (c->flags & PROFILE_HOLDS) moves = LOADP(QN_FREE, i);
         const pmask held = fit_held(LOADP(QN_POINT, i), LOADP(QN_SLOPE, i), LOADM(lower, i), LOADM(upper, i));
         const pack now = PSELECT(held, PK(0.0), moves), change = now - LOADP(MODEL_ACTIVE, i);
         STOREP(QN_PRODUCT, i, change * change);

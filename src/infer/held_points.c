@@ -9,7 +9,10 @@
 #include <string.h>
 
 #define ASIDE 1e-4 /* errors */
-#define LEAST 4    /* points of one profile; fewer are quicker by Newton's method */
+/* points of one profile; fewer are quicker by Newton's method */
+#define LEAST 4
+#define LEAST_OF_SMALL 12 /* up to SMALL slots */
+#define SMALL 32
 
 struct infer_metric {
     bool usable;
@@ -128,9 +131,10 @@ static bool is_usual(const struct infer_point *point)
 
 paritas_status held_points_fit(struct infer *infer, size_t *n, struct infer_point **points)
 {
-    const size_t all = *n;
+    const size_t all = *n,
+                 least = paritas_model_frozen(infer->model)->n_slots > SMALL ? LEAST : LEAST_OF_SMALL;
     /* a limit on iterations counts Newton's */
-    if (all < LEAST || infer->context->precision != 64 || infer->base.max_iterations) return PARITAS_OK;
+    if (all < least || infer->context->precision != 64 || infer->base.max_iterations) return PARITAS_OK;
     size_t *which = infer_array(infer, all, sizeof *which);
     bool *seen = infer_array(infer, all, sizeof *seen), *done = infer_array(infer, all, sizeof *done);
     TRY(infer_memory(infer));
@@ -139,7 +143,7 @@ paritas_status held_points_fit(struct infer *infer, size_t *n, struct infer_poin
         for (size_t k = i; k < all && !seen[i]; k++)
             if (!seen[k] && points[k]->profile == points[i]->profile && is_usual(points[k])) which[m++] = k;
         for (size_t k = 0; k < m; k++) seen[which[k]] = true;
-        if (m >= LEAST) TRY(fit_group(infer, m, which, points, done));
+        if (m >= least) TRY(fit_group(infer, m, which, points, done));
     }
     *n = 0;
     for (size_t i = 0; i < all; i++)
