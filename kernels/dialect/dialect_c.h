@@ -468,5 +468,33 @@ FN lint LINT_OF_ROWS(lane_rows r)
 }
 #define LOAD_ROWS(p, r, stride, i) load_rows(p, r, stride, i)
 #define STORE_ROWS(p, r, stride, i, v) store_rows(p, r, stride, i, v)
+/* n elements from `first` on, in lanes of m alone: few at a time finish a task */
+#if LANES > 1
+FN void rows_load(real *to, mask m, const elem *p, lane_rows r, u32 stride, u32 first, u32 n)
+{
+    for (u32 l = 0; l < LANES; l++) {
+        if (!m[l]) continue;
+        const elem *row = p + (size_t)r.of[l] * stride + first;
+        for (u32 i = 0; i < n; i++) to[i][l] = row[i];
+    }
+}
+FN void rows_store(elem *p, mask m, lane_rows r, u32 stride, u32 first, const real *from, u32 n)
+{
+    for (u32 l = 0; l < LANES; l++) {
+        if (!m[l]) continue;
+        elem *row = p + (size_t)r.of[l] * stride + first;
+        for (u32 i = 0; i < n; i++) row[i] = from[i][l];
+    }
+}
+#else
+FN void rows_load(real *to, mask m, const elem *p, lane_rows r, u32 stride, u32 first, u32 n)
+{
+    for (u32 i = 0; i < n && m; i++) to[i] = load_rows(p, r, stride, first + i);
+}
+FN void rows_store(elem *p, mask m, lane_rows r, u32 stride, u32 first, const real *from, u32 n)
+{
+    for (u32 i = 0; i < n && m; i++) store_rows(p, r, stride, first + i, from[i]);
+}
+#endif
 
 #endif

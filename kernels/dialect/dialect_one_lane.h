@@ -107,3 +107,13 @@ FN mask rows_are_not(lane_rows r, u32 other)
 #define LINT_OF_ROWS(r) ((elem_int)(r).of)
 #define LOAD_ROWS(p, r, stride, i) ((p)[(size_t)(r).of * (stride) + (i)])
 #define STORE_ROWS(p, r, stride, i, v) ((p)[(size_t)(r).of * (stride) + (i)] = (v))
+FN void rows_load(GLOBAL real *to, mask m, GLOBAL const elem *p, lane_rows r, u32 stride, u32 first, u32 n)
+{
+    if (m)
+        TEAM_FOR(i, n) to[i] = LOAD_ROWS(p, r, stride, first + i);
+}
+FN void rows_store(GLOBAL elem *p, mask m, lane_rows r, u32 stride, u32 first, GLOBAL const real *from, u32 n)
+{
+    if (m)
+        TEAM_FOR(i, n) STORE_ROWS(p, r, stride, first + i, from[i]);
+}

@@ -224,9 +224,9 @@ FN void job_fit_de(JOB_PARAMETERS)
 FN void job_profile(JOB_PARAMETERS)
 {
     /* the fit's own metric is within a factor of two where it converges */
-    const real part = args[PROFILE_ARG_FLAGS] & PROFILE_CLOSEST ? R(EDM_CLOSEST) : LIMIT(0.1, 0.01);
+    const real part = args[PROFILE_ARG_FLAGS] & PROFILE_CLOSEST ? LIMIT(EDM_CLOSEST, EDM_CLOSER) : R(0.1);
     job_prepare(MODEL);
-    qn_run(MODEL, args, in, out, team, part * JOB_EDM_TOLERANCE);
+    qn_run(MODEL, args, in, out, team, part * JOB_EDM_TOLERANCE, LIMIT(0.0, 0.1) * JOB_EDM_TOLERANCE);
 }
 
 #endif

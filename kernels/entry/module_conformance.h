@@ -36,7 +36,11 @@ FN void conform_end(CONFORM_PARAMETERS, GLOBAL elem *out, lane_rows rows)
 {
     TEAM_BARRIER();
     GLOBAL const real *y = CONFORM_Y;
-    TEAM_FOR(i, CONFORM_OUT) STORE_ROWS(out, rows, CONFORM_OUT, i, y[i]);
+    const mask some = rows_are_not(rows_modulo(rows, 3), 1);
+    TEAM_FOR(i, CONFORM_OUT) STORE_ROWS(out, rows, CONFORM_OUT, i, i / 8 == CONFORM_ROWS ? R(0.0) : y[i]);
+    TEAM_BARRIER();
+    rows_store(out, some, rows, CONFORM_OUT, 8 * CONFORM_ROWS, CONFORM_AT(ROWS), 8);
+    rows_store(out, NOT(some), rows, CONFORM_OUT, 8 * CONFORM_ROWS, CONFORM_AT(ROWS), 8);
 }
 
 /* A number in [1, 2) with the last bits of i. */
@@ -138,9 +142,11 @@ FN void conform_team(CONFORM_PARAMETERS, u32 eight, GLOBAL const elem *in, lane_
                     looked = rows_look_up(rest, mi);
     const lane_rows kept = rows_where(rows, rows_are_not(rest, 1), 0),
                     taken = rows_take(paired, R(0.0) < R(1.0), &next, n, n - 1);
+    TEAM_FOR(i, eight) v[i] = LOAD_ROWS(in, kept, CONFORM_IN, i);
+    rows_load(v, AND(NOT(rows_are_not(rest, 1)), rows_are_not(rows, 1)), in, paired, CONFORM_IN, 0, eight);
     TEAM_FOR(i, eight) {
-        const real sum = LOAD_ROWS(in, paired, CONFORM_IN, i) +
-                         LOAD_ROWS(in, kept, CONFORM_IN, i) * LOAD_ROWS(in, taken, CONFORM_IN, 8 + i);
+        const real sum =
+            LOAD_ROWS(in, paired, CONFORM_IN, i) + v[i] * LOAD_ROWS(in, taken, CONFORM_IN, 8 + i);
         CONFORM_ONE(ROWS, i) = sum + SELECT(rows_are_not(looked, mi[1]), R(1.0), R(2.0)) +
                                FROM_BITS(LINT_OF_ROWS(rest) | LI(M_ONE_BITS));
     }

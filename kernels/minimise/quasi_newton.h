@@ -13,8 +13,8 @@
  *
  * Held parameters (at a bound, or of interest in conditional fits) leave M exactly: M - M_A M_AA^-1 M_A^T. A
  * changed held set drops the pairs. Converged: the EDM in the fit's metric at the returned point is at most
- * `tolerance`. Too many held parameters or evaluations, or no descent, end with a status, for Newton's
- * method. */
+ * `tolerance`; or at most `near`, and it no longer falls by far, since slopes are rounded. Too many held
+ * parameters or evaluations, or no descent, end with a status, for Newton's method. */
 #ifndef PARITAS_MINIMISE_QUASI_NEWTON_H
 #define PARITAS_MINIMISE_QUASI_NEWTON_H
 
@@ -53,7 +53,7 @@ enum qn_scalar {
 typedef struct {
     u32 tasks, first, end, none; /* the team's share; an unread row of answers */
     u32 poi, flags, free, rank, stride;
-    real limit, tolerance;
+    real limit, tolerance, near;
     CONSTANT u32 *slots;
     GLOBAL const elem *matrix, *data, *starts; /* `matrix`: the shared numbers */
 } qn_call;
@@ -319,7 +319,8 @@ FN_LARGE void qn_direction(MODEL_PARAMETERS, PRIVATE const qn_call *c, u32 newes
 
 /* ---- the stages of a turn ---- */
 
-FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, u32 team, real tolerance)
+FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, u32 team, real tolerance,
+                        real near)
 {
     const u32 n = MODEL_SLOTS, share = args[PROFILE_ARG_SHARE] * LANES;
     qn_call c;
@@ -334,6 +335,7 @@ FN qn_call qn_read_call(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem 
     c.stride = PROFILE_ANSWER_SIZE(n, c.flags & PROFILE_POINTS);
     c.limit = REAL_OF(args[PROFILE_ARG_EVALUATIONS]);
     c.tolerance = tolerance;
+    c.near = near;
     c.slots = args + PROFILE_ARGS;
     c.matrix = in;
     c.data = in + PROFILE_SHARED(n, c.free, c.rank);
@@ -351,7 +353,7 @@ FN qn_fit qn_begin(MODEL_PARAMETERS, PRIVATE const qn_call *c)
     f.idle = one > zero;
     f.begins = zero > one;
     f.phase = f.value = f.slope = f.evaluations = f.backtracks = zero;
-    f.value_free = f.poi_free = f.evaluations_free = zero;
+    f.value_free = f.poi_free = f.evaluations_free = f.edm = zero;
     f.length = one;
     TEAM_FOR(i, MODEL_DATA) (MODEL_MAIN)[i] = one;
     TEAM_FOR_PACK(i, MODEL_SLOTS) {
@@ -382,11 +384,8 @@ FN void qn_own_free(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, 
 FN void qn_own_start(MODEL_PARAMETERS, PRIVATE const qn_call *c, lane_rows rows, mask m, u32 conditional)
 {
     const u32 n = MODEL_SLOTS;
-    const lane_rows from = rows_where(rows, m, c->first);
-    GLOBAL real *x = MODEL_X;
     TEAM_BARRIER();
-    TEAM_FOR(i, n)
-        x[i] = SELECT(m, LOAD_ROWS(c->starts, from, PROFILE_STARTS_SIZE(n), conditional * n + i), x[i]);
+    rows_load(MODEL_X, m, c->starts, rows, PROFILE_STARTS_SIZE(n), conditional * n, n);
 }
 
 /* Gives idle lanes their next tasks: data, starts. */
@@ -395,9 +394,7 @@ FN void qn_take_tasks(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit
     f->rows = rows_take(f->rows, f->idle, &f->next, c->end, c->none);
     const mask taken = AND(f->idle, rows_are_not(f->rows, c->none));
     const pmask own = fit_packs(taken);
-    const lane_rows from = rows_where(f->rows, taken, c->first);
-    GLOBAL real *data = MODEL_MAIN;
-    TEAM_FOR(i, MODEL_DATA) data[i] = SELECT(taken, LOAD_ROWS(c->data, from, MODEL_DATA, i), data[i]);
+    rows_load(MODEL_MAIN, taken, c->data, f->rows, MODEL_DATA, 0, MODEL_DATA);
     TEAM_FOR_PACK(i, MODEL_SLOTS)
         STOREP(MODEL_X, i, PSELECT(own, LOADM(QN_SHARED(c, PROFILE_START), i), LOADP(MODEL_X, i)));
     TEAM_IF(c->flags & PROFILE_STARTS) qn_own_start(MODEL, c, f->rows, taken, 0);
@@ -452,12 +449,16 @@ FN void qn_judge(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE qn_fit *f, 
 {
     const mask shorten = AND(f->running, NOT(f->accept)),
                many = FIT_SCALAR(QN_HELD_COUNT) > REAL_OF(QN_HELD - qn_places_of_poi(c));
+    const real least = R(0.25) * f->edm;
     f->edm = -fit_dot(MODEL, QN_SLOPE, QN_PRODUCT);
-    const mask known = AND(qn_is_free(f), REAL_OF(c->flags & PROFILE_KNOWN) > R(0.0)),
-               near = OR(known, AND(f->edm <= c->tolerance, f->edm >= -c->tolerance));
-    f->done = AND(f->accept, AND(NOT(many), near));
-    f->spent = AND(AND(f->running, NOT(f->done)), f->evaluations >= c->limit);
-    f->stuck = OR(AND(shorten, OR(f->begins, f->backtracks > QN_BACKTRACKS)),
+    const mask known = AND(f->accept, AND(qn_is_free(f), REAL_OF(c->flags & PROFILE_KNOWN) > R(0.0))),
+               closed = AND(f->accept, AND(f->edm <= c->tolerance, f->edm >= -c->tolerance)),
+               fell = AND(f->accept, OR(f->begins, f->edm < least)), spent = f->evaluations >= c->limit,
+               rounding = AND(AND(f->running, NOT(AND(f->begins, shorten))),
+                              AND(OR(NOT(fell), spent), AND(f->edm <= c->near, f->edm >= -c->near)));
+    f->done = AND(NOT(many), OR(known, OR(closed, rounding)));
+    f->spent = AND(AND(f->running, NOT(f->done)), spent);
+    f->stuck = OR(AND(AND(shorten, NOT(f->done)), OR(f->begins, f->backtracks > QN_BACKTRACKS)),
                   AND(f->accept, AND(NOT(f->done), OR(many, NOT(f->edm > R(0.0))))));
     f->lost = AND(f->begins, shorten);
     const mask first_done = AND(f->done, qn_is_free(f));
@@ -471,11 +472,8 @@ FN void qn_store_points(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE cons
 {
     const u32 n = MODEL_SLOTS;
     const mask is_free = qn_is_free(f);
-    GLOBAL const real *point = QN_POINT;
-    for (u32 conditional = 0; conditional < 2; conditional++) {
-        const lane_rows to = rows_where(f->rows, AND(f->done, conditional ? NOT(is_free) : is_free), c->none);
-        TEAM_FOR(i, n) STORE_ROWS(out, to, c->stride, PROFILE_POINT(n, conditional) + i, point[i]);
-    }
+    rows_store(out, AND(f->done, is_free), f->rows, c->stride, PROFILE_POINT(n, 0), QN_POINT, n);
+    rows_store(out, AND(f->done, NOT(is_free)), f->rows, c->stride, PROFILE_POINT(n, 1), QN_POINT, n);
 }
 
 /* MODEL_X := next trial within bounds, PRODUCT := its offset from POINT. Conditional fits begin on the free
@@ -559,9 +557,9 @@ FN void qn_store_answers(MODEL_PARAMETERS, PRIVATE const qn_call *c, PRIVATE con
 
 /* Runs the team's share of tasks; rows: entry/entry_rows.h. */
 FN_LARGE void qn_run(MODEL_PARAMETERS, CONSTANT u32 *args, GLOBAL const elem *in, GLOBAL elem *out, u32 team,
-                     real tolerance)
+                     real tolerance, real near)
 {
-    const qn_call c = qn_read_call(MODEL, args, in, team, tolerance);
+    const qn_call c = qn_read_call(MODEL, args, in, team, tolerance, near);
     qn_fit f = qn_begin(MODEL, &c);
     u32 go = 1;
     for (u32 turn = 0; go; turn++) {

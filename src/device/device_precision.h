@@ -5,16 +5,21 @@
 #include "base/context.h"
 #include "numeric/least.h"
 
-/* f64: the given numbers. f32: a copy with tiny numbers flushed to 0 (numeric/flush.h); free by
- * precision_release. NULL: out of memory. */
+/* Tiny numbers are flushed to 0 (numeric/flush.h). */
+static inline void precision_round(float *to, const double *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = numbers[i] < FLUSH_BELOW && numbers[i] > -FLUSH_BELOW ? 0.0f : (float)numbers[i];
+}
+
+/* f64: the given numbers. f32: a copy; free by precision_release. NULL: out of memory. */
 static inline const void *precision_narrow(paritas_context *context, unsigned precision,
                                            const double *numbers, size_t count)
 {
     static const double nothing;
     if (precision == 64) return numbers ? numbers : &nothing;
     float *floats = paritas_allocate_aligned(context, count + 1, sizeof *floats);
-    for (size_t i = 0; floats && i < count; i++)
-        floats[i] = numbers[i] < FLUSH_BELOW && numbers[i] > -FLUSH_BELOW ? 0.0f : (float)numbers[i];
+    if (floats) precision_round(floats, numbers, count);
     return floats;
 }
 

@@ -1,6 +1,7 @@
 /* ensemble.c: draws and fits toys. */
 #include "fit/ensemble.h"
 #include "fit/fit_rows.h"
+#include "fit/ladder.h"
 #include "fit/minimum.h"
 
 #include <math.h>
@@ -67,14 +68,12 @@ static paritas_status take_draw(void *user, const struct launch_rows *rows)
     return PARITAS_OK;
 }
 
-/* *data: n rows, freed by the caller even after a failure. An undrawable place is an error. */
+/* data: n rows. An undrawable place is an error. */
 static paritas_status draw_rows(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,
-                                double **data)
+                                double *data)
 {
     const size_t places = e->model->n_places;
-    *data = paritas_allocate(context, n * places + 1, sizeof **data);
-    if (!*data) return paritas_fail_memory(context);
-    struct draw draw = {e, first, *data};
+    struct draw draw = {e, first, data};
     struct launch_plan plan = rows_plan(e->model, e->model->family->draw);
     plan.in.once = places;
     plan.out.job = places;
@@ -86,13 +85,20 @@ static paritas_status draw_rows(paritas_context *context, const struct ensemble 
     return launch_run(context, launch_device_f64(context), &plan, n);
 }
 
+/* The first toys; freed by the caller even after a failure. */
+static paritas_status draw_probes(paritas_context *context, const struct ensemble *e, double **data)
+{
+    *data = paritas_allocate(context, ENSEMBLE_PROBES * e->model->n_places + 1, sizeof **data);
+    return *data ? draw_rows(context, e, 0, ENSEMBLE_PROBES, *data) : paritas_fail_memory(context);
+}
+
 /* Quasi-Newton if the first toys converge, need few gradients and reach Newton's minima. */
 static paritas_status choose_method(paritas_context *context, struct ensemble *e)
 {
     struct profile shared[ENSEMBLE_PROBES], alone[COMPARED];
     struct profile_plan plan = e->options.plan;
     double *data = NULL;
-    paritas_status status = draw_rows(context, e, 0, ENSEMBLE_PROBES, &data);
+    paritas_status status = draw_probes(context, e, &data);
     plan.in_f64 = true; /* f32 runs choose alike */
     plan.metric = NULL;
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, COMPARED, data, alone, NULL);
@@ -128,7 +134,7 @@ static paritas_status probe_minima(paritas_context *context, struct ensemble *e)
     plan.in_f64 = true;
     plan.metric = NULL;
     plan.starts = STARTS_PROBE;
-    paritas_status status = draw_rows(context, e, 0, ENSEMBLE_PROBES, &data);
+    paritas_status status = draw_probes(context, e, &data);
     if (status == PARITAS_OK) status = profiles_fit(context, &plan, ENSEMBLE_PROBES, data, probes, NULL);
     paritas_release(&context->allocator, data);
     if (status != PARITAS_OK) return status;
@@ -184,18 +190,33 @@ size_t ensemble_chunk(const struct ensemble *e)
     return n < 65536 ? n : 65536;
 }
 
+/* Toys drawn and fitted together. On a processor a queue's launch, whose memory stays in its caches. */
+static size_t at_once(const paritas_context *context, const struct ensemble *e, size_t n)
+{
+    const struct paritas_device *device = profile_device(context, &e->options.plan);
+    const size_t most = e->quasi_newton ? launch_queued_jobs(device) : n;
+    return most < n ? most : n;
+}
+
 paritas_status ensemble_run(paritas_context *context, const struct ensemble *e, uint64_t first, size_t n,
                             struct profile *profiles, double *data, double *parameters, double *constants)
 {
     const struct frozen *model = e->model;
-    const size_t n_data = model->n_data;
-    double *rows = NULL, *own = paritas_allocate(context, n_data, sizeof *own);
-    paritas_status status = own ? draw_rows(context, e, first, n, &rows) : paritas_fail_memory(context);
-    if (status == PARITAS_OK) status = profiles_fit(context, &e->options.plan, n, rows, profiles, parameters);
-    for (size_t i = 0; i < n && (data || constants) && status == PARITAS_OK; i++) {
-        double *one = data ? data + i * n_data : own;
-        for (size_t k = 0; k < n_data; k++) one[k] = rows[i * model->n_places + model->place_of[k]];
-        if (constants) constants[i] = model->constant(model, one);
+    const size_t n_data = model->n_data, p = model->n_parameters, step = at_once(context, e, n);
+    double *rows = paritas_allocate(context, step * model->n_places + 1, sizeof *rows),
+           *own = paritas_allocate(context, n_data, sizeof *own);
+    paritas_status status = rows && own ? PARITAS_OK : paritas_fail_memory(context);
+    for (size_t at = 0; at < n && status == PARITAS_OK; at += step) {
+        const size_t count = n - at < step ? n - at : step;
+        status = draw_rows(context, e, first + at, count, rows);
+        if (status == PARITAS_OK)
+            status = profiles_fit(context, &e->options.plan, count, rows, profiles + at,
+                                  parameters ? parameters + at * p : NULL);
+        for (size_t i = 0; i < count && (data || constants) && status == PARITAS_OK; i++) {
+            double *one = data ? data + (at + i) * n_data : own;
+            for (size_t k = 0; k < n_data; k++) one[k] = rows[i * model->n_places + model->place_of[k]];
+            if (constants) constants[at + i] = model->constant(model, one);
+        }
     }
     paritas_release(&context->allocator, rows);
     paritas_release(&context->allocator, own);

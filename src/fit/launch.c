@@ -1,6 +1,10 @@
 /* launch.c: cuts lists of jobs into launches. */
 #include "fit/launch.h"
 
+#include <string.h>
+
+#define QUEUED_JOBS_OF_TEAM 128u /* of device_teams() */
+
 /* Jobs per lane, out of n: as few as keep the device busy. */
 static uint32_t share_of(const struct launch_plan *plan, const struct paritas_device *device, size_t n)
 {
@@ -35,27 +39,78 @@ static paritas_status run_rows(paritas_context *context, struct paritas_device *
     return status == PARITAS_OK ? plan->take(plan->user, rows) : status;
 }
 
+/* For launches of up to n jobs. */
+struct buffers {
+    double *in, *out;
+    uint32_t *args;
+    uint32_t share;
+};
+
+static size_t n_in(const struct launch_plan *plan, size_t n)
+{
+    return plan->in.once + n * plan->in.job;
+}
+
+/* queues add an answer row per team */
+static size_t n_out(const struct launch_plan *plan, size_t n, uint32_t share)
+{
+    return plan->out.once + (plan->share_most ? n + n / share + 1 : n) * plan->out.job;
+}
+
+static size_t n_args(const struct launch_plan *plan, size_t n)
+{
+    return plan->args.once + n * plan->args.job;
+}
+
+static void buffers_close(paritas_context *context, struct buffers *buffers)
+{
+    paritas_release_aligned(&context->allocator, buffers->in);
+    paritas_release_aligned(&context->allocator, buffers->out);
+    paritas_release(&context->allocator, buffers->args);
+    *buffers = (struct buffers){0};
+}
+
+static paritas_status buffers_open(paritas_context *context, const struct paritas_device *device,
+                                   const struct launch_plan *plan, size_t n, struct buffers *buffers)
+{
+    buffers->share = plan->share_most ? share_of(plan, device, n) : 1;
+    buffers->in = paritas_allocate_aligned(context, n_in(plan, n) + 1, sizeof *buffers->in);
+    buffers->out =
+        paritas_allocate_aligned(context, n_out(plan, n, buffers->share) + 1, sizeof *buffers->out);
+    buffers->args = paritas_allocate(context, n_args(plan, n) + 1, sizeof *buffers->args);
+    return buffers->in && buffers->out && buffers->args ? PARITAS_OK : paritas_fail_memory(context);
+}
+
 static paritas_status run_once(paritas_context *context, struct paritas_device *device,
                                const struct launch_plan *plan, const struct device_progress *progress,
-                               size_t at, size_t n)
+                               size_t at, size_t n, const struct buffers *buffers)
 {
-    struct launch_rows rows = {.context = context, .at = at, .n = n};
-    rows.n_in = plan->in.once + n * plan->in.job;
-    rows.share = plan->share_most ? share_of(plan, device, n) : 1;
-    /* queues add an answer row per team */
-    const size_t answers = plan->share_most ? n + n / rows.share + 1 : n,
-                 n_out = plan->out.once + answers * plan->out.job,
-                 n_args = plan->args.once + n * plan->args.job;
-    rows.in = paritas_allocate_aligned(context, rows.n_in + 1, sizeof *rows.in);
-    rows.out = paritas_allocate_aligned(context, n_out + 1, sizeof *rows.out);
-    rows.args = paritas_allocate_clear(context, n_args + 1, sizeof *rows.args);
-    const paritas_status status = rows.in && rows.out && rows.args
-                                      ? run_rows(context, device, plan, progress, &rows, n_out, n_args)
-                                      : paritas_fail_memory(context);
-    paritas_release_aligned(&context->allocator, rows.in);
-    paritas_release_aligned(&context->allocator, rows.out);
-    paritas_release(&context->allocator, rows.args);
-    return status;
+    struct launch_rows rows = {.context = context,
+                               .at = at,
+                               .n = n,
+                               .n_in = n_in(plan, n),
+                               .share = buffers->share,
+                               .args = buffers->args,
+                               .in = buffers->in,
+                               .out = buffers->out};
+    memset(rows.args, 0, (n_args(plan, n) + 1) * sizeof *rows.args);
+    return run_rows(context, device, plan, progress, &rows, n_out(plan, n, rows.share), n_args(plan, n));
+}
+
+size_t launch_queued_jobs(const struct paritas_device *device)
+{
+    return device->is_processor ? (size_t)QUEUED_JOBS_OF_TEAM * device_teams(device) : SIZE_MAX;
+}
+
+/* Jobs of a launch, out of n: even parts. */
+static size_t jobs_at_once(const struct launch_plan *plan, const struct paritas_device *device, size_t n)
+{
+    const size_t enough = plan->share_most ? launch_queued_jobs(device) : n;
+    size_t most = launch_jobs(plan->in.job + plan->out.job);
+    if (enough < most) most = enough;
+    if (n == 0) return 1;
+    const size_t parts = (n + most - 1) / most;
+    return (n + parts - 1) / parts;
 }
 
 paritas_status launch_run(paritas_context *context, struct paritas_device *device,
@@ -69,19 +124,24 @@ paritas_status launch_run(paritas_context *context, struct paritas_device *devic
     const size_t rows_of_job = plan->rows_of_job ? plan->rows_of_job : 1;
     if (progress.total == 0) progress.total = (uint64_t)n * rows_of_job;
     const size_t each = plan->in.job + plan->out.job;
-    size_t step = launch_jobs(each);
-    for (size_t at = 0; at < n;) {
+    struct buffers buffers = {0};
+    paritas_status status = PARITAS_OK;
+    size_t step = jobs_at_once(plan, device, n);
+    for (size_t at = 0; at < n && status == PARITAS_OK;) {
         const size_t count = n - at < step ? n - at : step;
-        const paritas_status status = run_once(context, device, plan, &progress, at, count);
+        if (!buffers.in) status = buffers_open(context, device, plan, count, &buffers);
+        if (status == PARITAS_OK) status = run_once(context, device, plan, &progress, at, count, &buffers);
         if (status == PARITAS_OUT_OF_MEMORY && count > 1 && count * each > LAUNCH_ELEMENTS_LEAST) {
             step = count / 2;
-            continue;
+            buffers_close(context, &buffers);
+            status = PARITAS_OK;
+        } else if (status == PARITAS_OK) {
+            at += count;
+            progress.before += (uint64_t)count * rows_of_job;
         }
-        if (status != PARITAS_OK) return status;
-        at += count;
-        progress.before += (uint64_t)count * rows_of_job;
     }
-    return PARITAS_OK;
+    buffers_close(context, &buffers);
+    return status;
 }
 
 paritas_status launch_in_stages(paritas_context *context, struct paritas_device *device,

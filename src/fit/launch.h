@@ -50,6 +50,10 @@ struct launch_plan {
     void *user;
 };
 
+/* Most jobs of a queues' launch. On a processor: as many as its threads share out evenly; more spoil its
+ * caches. */
+size_t launch_queued_jobs(const struct paritas_device *device);
+
 /* Cancelling gives PARITAS_CANCELLED. */
 paritas_status launch_run(paritas_context *context, struct paritas_device *device,
                           const struct launch_plan *plan, size_t n);

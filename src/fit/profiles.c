@@ -184,6 +184,7 @@ struct tasks {
     bool own_holds;      /* all fit the first data row; `ends` has starts and what moves */
     bool holds_poi;      /* the parameter of interest where the first end has it */
     double *slopes;      /* of twice the NLL by it, in the last fit; NULL: not asked for */
+    bool wants_ends;
     bool closest;
     bool by_f32, raw;
     uint32_t evaluations;
@@ -197,7 +198,7 @@ static size_t task_row(const struct tasks *tasks, size_t k)
 static uint32_t task_flags(const struct tasks *tasks)
 {
     const struct profile_plan *plan = tasks->plan;
-    return (plan->conditional ? PROFILE_CONDITIONAL : 0) | (tasks->ends ? PROFILE_POINTS : 0) |
+    return (plan->conditional ? PROFILE_CONDITIONAL : 0) | (tasks->wants_ends ? PROFILE_POINTS : 0) |
            (plan->poi >= 0 && !plan->fixed[plan->poi] && !tasks->holds_poi ? PROFILE_POI_FREE : 0) |
            (tasks->from_ends ? PROFILE_STARTS : 0) | (tasks->own_holds ? PROFILE_HOLDS : 0) |
            (tasks->closest ? PROFILE_CLOSEST : 0);
@@ -288,7 +289,7 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
     const size_t slots = model->n_slots, fits = tasks->plan->conditional ? 2 : 1;
     for (size_t k = 0; k < rows->n; k++) {
         const size_t row = task_row(tasks, rows->at + k);
-        const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, tasks->ends != NULL);
+        const double *answer = rows->out + k * PROFILE_ANSWER_SIZE(slots, tasks->wants_ends);
         struct profile *profile = &tasks->profiles[row];
         profile->iterations +=
             (unsigned)(answer[PROFILE_EVALUATIONS_FREE] + answer[PROFILE_EVALUATIONS_FIXED]);
@@ -300,7 +301,7 @@ static paritas_status take_tasks(void *user, const struct launch_rows *rows)
         if (tasks->slopes) tasks->slopes[row] = 2.0 * answer[PROFILE_SLOPE_POI];
         profile->status_free = profile->status_fixed = PARITAS_FIT_CONVERGED;
         profile->rung = PROFILE_QUASI_NEWTON;
-        for (size_t fit = 0; fit < fits && tasks->ends; fit++)
+        for (size_t fit = 0; fit < fits && tasks->wants_ends; fit++)
             rows_get_point(model, answer + PROFILE_POINT(slots, fit),
                            tasks->ends + (2 * row + fit) * model->n_parameters);
     }
@@ -314,7 +315,7 @@ static paritas_status tasks_run(paritas_context *context, struct paritas_device 
     struct launch_plan plan = rows_plan(model, model->family->profile);
     plan.in.once = shared_size(tasks->plan, count);
     plan.in.job = model->n_places + (tasks->from_ends ? PROFILE_STARTS_SIZE(slots) : 0);
-    plan.out.job = PROFILE_ANSWER_SIZE(slots, tasks->ends != NULL);
+    plan.out.job = PROFILE_ANSWER_SIZE(slots, tasks->wants_ends);
     plan.args.once = PROFILE_ARGS + count;
     plan.share_most = SHARE_MOST;
     plan.fill = fill_tasks;
@@ -334,6 +335,7 @@ paritas_status profiles_closest(paritas_context *context, const struct profile_p
                           .ends = ends,
                           .n = n,
                           .slopes = slopes,
+                          .wants_ends = true,
                           .closest = true,
                           .evaluations = EVALUATIONS};
     return tasks_run(context, launch_device_f64(context), &tasks);
@@ -354,6 +356,7 @@ paritas_status profiles_closest_held(paritas_context *context, const struct prof
                           .n = n,
                           .from_ends = true,
                           .holds_poi = true,
+                          .wants_ends = true,
                           .slopes = slopes,
                           .closest = true,
                           .evaluations = EVALUATIONS};
@@ -372,6 +375,7 @@ paritas_status profiles_held(paritas_context *context, const struct profile_plan
                           .n = n,
                           .from_ends = true,
                           .own_holds = true,
+                          .wants_ends = true,
                           .evaluations = EVALUATIONS_HELD};
     return tasks_run(context, launch_device_f64(context), &tasks);
 }
@@ -382,12 +386,13 @@ static paritas_status run_stage(paritas_context *context, struct paritas_device 
                                 enum launch_stage stage, size_t n, const size_t *which)
 {
     struct tasks tasks = *(const struct tasks *)user;
+    const bool in_f32 = stage == STAGE_FIRST && tasks.by_f32;
     tasks.n = n;
     tasks.which = which;
     tasks.from_ends = stage == STAGE_NEAR;
-    tasks.evaluations = stage == STAGE_NEAR                    ? EVALUATIONS_POLISH
-                        : stage == STAGE_FIRST && tasks.by_f32 ? EVALUATIONS_F32
-                                                               : EVALUATIONS;
+    tasks.wants_ends = tasks.wants_ends || in_f32;
+    tasks.closest = in_f32 && !tasks.raw;
+    tasks.evaluations = stage == STAGE_NEAR ? EVALUATIONS_POLISH : in_f32 ? EVALUATIONS_F32 : EVALUATIONS;
     return tasks_run(context, device, &tasks);
 }
 
@@ -452,9 +457,10 @@ paritas_status profiles_fit(paritas_context *context, const struct profile_plan 
                           .data = data,
                           .profiles = profiles,
                           .n = n,
+                          .wants_ends = plan->metric && points,
                           .by_f32 = profile_begins_in_f32(context, plan),
                           .raw = context->no_polish};
-    const bool wants_ends = plan->metric && (points || tasks.by_f32);
+    const bool wants_ends = tasks.wants_ends || (plan->metric && tasks.by_f32);
     size_t *which = paritas_allocate(context, n + 1, sizeof *which);
     tasks.ends = wants_ends ? paritas_allocate(context, n * 2 * p, sizeof *tasks.ends) : NULL;
     paritas_status status = which && (tasks.ends || !wants_ends) ? PARITAS_OK : paritas_fail_memory(context);

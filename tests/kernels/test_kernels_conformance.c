@@ -183,7 +183,8 @@ TEST(memory_rows_and_teams_are_as_the_words_say)
         const double dot =
             ((dots[0] + dots[4]) + (dots[2] + dots[6])) + ((dots[1] + dots[5]) + (dots[3] + dots[7]));
         for (int i = 0; i < 8; i++) {
-            const int other = a[i] < b[i] ? i : 7 - i, kept = row % 3 != 1 ? row : 0, paired = row / 2;
+            const int other = a[i] < b[i] ? i : 7 - i, paired = row / 2, own = row == 1 ? 0 : paired,
+                      kept = row % 3 != 1 ? row : own;
             uint64_t bits = (uint64_t)whole[i] | 0x3ff0000000000000u;
             double number;
             memcpy(&number, &bits, sizeof number);

@@ -40,11 +40,15 @@ static const char *const isas[] = {"avx512", "avx2", "neon", "relaxed_simd", "sc
 #define PORTABLE_FMA ""
 #endif
 
+#define ROWS_KEPT ((size_t)4 << 20) /* numbers in f32 */
+
 #define THREADS_MOST 256 /* paritas_open's limit */
 
 struct cpu_state {
     void **slabs; /* one per thread, aligned */
     size_t *slab_bytes;
+    float *rows[2]; /* f32: rows in and out; kept, since fresh pages cost as much as small fits */
+    size_t row_numbers[2];
     unsigned threads;
     char description[96];
 };
@@ -148,12 +152,25 @@ static paritas_status cpu_open(paritas_context *context, struct paritas_device *
     return PARITAS_OK;
 }
 
+/* Those larger than `most` numbers. */
+static void release_rows(struct paritas_device *device, size_t most)
+{
+    struct cpu_state *state = device->state;
+    for (int out = 0; out < 2; out++) {
+        if (state->row_numbers[out] <= most) continue;
+        paritas_release_aligned(&device->allocator, state->rows[out]);
+        state->rows[out] = NULL;
+        state->row_numbers[out] = 0;
+    }
+}
+
 static void cpu_close(struct paritas_device *device)
 {
     struct cpu_state *state = device->state;
     if (!state) return;
     for (unsigned t = 0; state->slabs && t < state->threads; t++)
         paritas_release_aligned(&device->allocator, state->slabs[t]);
+    release_rows(device, 0);
     paritas_release(&device->allocator, state->slabs);
     paritas_release(&device->allocator, state->slab_bytes);
     paritas_release(&device->allocator, state);
@@ -315,6 +332,24 @@ static void run_threads(const struct cpu_state *state, struct work *work, unsign
     for (unsigned t = 1; t < started; t++) pthread_join(ids[t], NULL);
 }
 
+/* Rows of an f32 device, in and out. */
+static paritas_status reserve_rows(paritas_context *context, struct paritas_device *device,
+                                   const struct device_launch *launch)
+{
+    struct cpu_state *state = device->state;
+    const size_t counts[2] = {launch->n_in + 1, launch->n_out + 1};
+    for (int out = 0; out < 2; out++) {
+        if (state->row_numbers[out] >= counts[out]) continue;
+        paritas_release_aligned(&device->allocator, state->rows[out]);
+        state->row_numbers[out] = 0;
+        state->rows[out] = paritas_allocate_aligned(context, counts[out], sizeof **state->rows);
+        if (!state->rows[out]) return paritas_fail_memory(context);
+        state->row_numbers[out] = counts[out];
+    }
+    precision_round(state->rows[0], launch->in, launch->n_in);
+    return PARITAS_OK;
+}
+
 static paritas_status cpu_launch(paritas_context *context, struct paritas_device *device, void *handle,
                                  const struct device_launch *launch)
 {
@@ -327,31 +362,32 @@ static paritas_status cpu_launch(paritas_context *context, struct paritas_device
     if (launch->rows == 0) return PARITAS_OK;
     const uint32_t rows_of_team = variant->lanes * (launch->share ? launch->share : 1),
                    teams = (launch->rows + rows_of_team - 1) / rows_of_team;
-    const unsigned threads = threads_for(context, device->state, launch, teams),
-                   precision = device->precision;
+    static const double nothing;
+    struct cpu_state *state = device->state;
+    const unsigned threads = threads_for(context, state, launch, teams);
+    const bool f32 = device->precision == 32;
     device->launches++;
-    const void *in = precision_narrow(context, precision, launch->in, launch->n_in);
-    float *out = precision == 32 ? paritas_allocate(context, launch->n_out, sizeof *out) : NULL;
-    paritas_status status = in && (out || precision == 64) ? PARITAS_OK : paritas_fail_memory(context);
+    paritas_status status = f32 ? reserve_rows(context, device, launch) : PARITAS_OK;
     if (status == PARITAS_OK) status = reserve_slabs(context, device, threads, variant->lanes, launch);
     if (status == PARITAS_OK) {
         struct work work = {.launch = launch,
                             .entry = variant->entries[launch->entry],
                             .model = model,
-                            .in = in,
-                            .out = out ? (void *)out : launch->out,
+                            .in = f32          ? state->rows[0]
+                                  : launch->in ? (const void *)launch->in
+                                               : &nothing,
+                            .out = f32 ? (void *)state->rows[1] : launch->out,
                             .teams = teams,
                             .rows_of_team = rows_of_team};
         atomic_init(&work.next, 0);
         atomic_init(&work.cancelled, 0);
-        run_threads(device->state, &work, threads);
+        run_threads(state, &work, threads);
         if (atomic_load(&work.cancelled))
             status = paritas_fail(context, PARITAS_CANCELLED, "cancelled by the caller");
         else
-            precision_widen(launch->out, out, launch->n_out);
+            precision_widen(launch->out, f32 ? state->rows[1] : NULL, launch->n_out);
     }
-    precision_release(&context->allocator, precision, in);
-    paritas_release(&context->allocator, out);
+    release_rows(device, ROWS_KEPT);
     return status;
 }
 
