@@ -441,6 +441,9 @@ def arguments():
         parser.error(f"there is no part {unknown[0]}; there are {', '.join(PARTS)}")
     if options.page and not os.path.exists(options.page):
         parser.error(f"there is no page {options.page}")
+    program = os.path.join(options.build, "bin", "paritas")
+    if options.parts and not os.path.exists(program):
+        parser.error(f"there is no {program}; build it, or name its folder: --build FOLDER")
     options.folder = os.path.join(options.out, options.device.replace(":", "_"))
     return options
 

@@ -7,6 +7,7 @@
 #include "infer/toys_tail.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,11 +35,32 @@ void toy_pool_close(struct toy_pool *pool)
         paritas_release(&pool->context->allocator, pool->q[h]);
 }
 
+/* Those of a store may be anything. */
+static paritas_status check_weights(struct toy_pool *pool, const paritas_toy *toy)
+{
+    const double most = pool->n_places * (1.0 + 1e-9);
+    if (toy->weight >= 0.0 && toy->weight <= most && toy->weight_other >= 0.0 && toy->weight_other <= most)
+        return PARITAS_OK;
+    snprintf(pool->wrong, sizeof pool->wrong,
+             "toy %llu at mu = %.10g, hypothesis = %.10g has the weights %.10g and %.10g: weights are from 0 "
+             "to %d",
+             (unsigned long long)toy->toy, toy->mu, toy->hypothesis, toy->weight, toy->weight_other,
+             pool->n_places);
+    return paritas_fail(pool->context, PARITAS_INVALID_INPUT, "%s", pool->wrong);
+}
+
+paritas_status toy_pool_refuse(const struct toy_pool *pool, const char *path)
+{
+    return pool->wrong[0] ? paritas_fail(pool->context, PARITAS_INVALID_INPUT, "%s: %s", path, pool->wrong)
+                          : paritas_fail_memory(pool->context);
+}
+
 paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy *toy)
 {
     const size_t width = pool->weighted ? sizeof(struct weighted_toy) / sizeof(double) : 1;
     pool->counts[toy->status]++;
     if (toy->status != PARITAS_FIT_CONVERGED) return PARITAS_OK;
+    if (pool->weighted) TRY(check_weights(pool, toy));
     if (pool->n[place] == pool->room[place]) {
         const size_t room = pool->room[place] ? 2 * pool->room[place] : 1024;
         double *more = paritas_reallocate(pool->context, pool->q[place], room, width * sizeof *more);
@@ -438,8 +460,7 @@ static paritas_status present_toys(void *user, int h, uint64_t first, size_t n, 
     struct stored stored = {&test->pool, h, first, present};
     const paritas_status status =
         store_read_range(test->store, test->pool.mu, test->pool.place[h], first, n, take_stored, &stored);
-    /* take_stored stops only without memory */
-    return status == PARITAS_CANCELLED ? paritas_fail_memory(test->infer->context) : status;
+    return status == PARITAS_CANCELLED ? toy_pool_refuse(&test->pool, store_path(test->store)) : status;
 }
 
 paritas_status toy_test_run(struct toy_test *test, uint64_t first, uint64_t end)

@@ -37,6 +37,7 @@ struct toy_pool {
     double *q[TOY_PLACES_MOST];        /* weighted: struct weighted_toy */
     size_t n[TOY_PLACES_MOST], room[TOY_PLACES_MOST];
     uint64_t counts[PARITAS_FIT_STATUS_COUNT];
+    char wrong[200]; /* why a toy was refused */
 };
 /* `raw`: fits in f32 without polish. */
 void toy_pool_open(struct toy_pool *pool, paritas_context *context, bool raw,
@@ -45,6 +46,8 @@ void toy_pool_close(struct toy_pool *pool);
 /* Before the first toy: they are drawn at n further values, too, and have weights. */
 void toy_pool_weigh(struct toy_pool *pool, size_t n, const double *strengths);
 paritas_status toy_pool_add(struct toy_pool *pool, int place, const paritas_toy *toy);
+/* Says again why a toy of the store at `path` could not be added: reading it ends with another message. */
+paritas_status toy_pool_refuse(const struct toy_pool *pool, const char *path);
 /* Set mu and q of `result` first. NOT_CONVERGED: weights degenerate. */
 paritas_status toy_pool_result(struct toy_pool *pool, paritas_hypotest_toys_result *result);
 

@@ -148,7 +148,7 @@ static paritas_status answer(paritas_context *context, struct store *store, stru
     result->mu = reading->pool.mu;
     TRY(get_places(context, store, &reading->pool));
     const paritas_status status = store_read(store, take, reading);
-    if (reading->failed) return paritas_fail_memory(context);
+    if (reading->failed) return toy_pool_refuse(&reading->pool, store_path(store));
     return status == PARITAS_OK ? toy_pool_result(&reading->pool, result) : status;
 }
 

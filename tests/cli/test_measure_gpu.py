@@ -148,6 +148,13 @@ def test_a_device_that_cannot_run_and_wrong_words(page):
     assert code == 2 and "there is no part weather" in lines[-1]
 
 
+def test_a_program_that_is_missing_is_named(tmp_path):
+    command = [sys.executable, os.path.join(TOOLS, "measure_gpu.py"), "--build", tmp_path / "none"]
+    done = subprocess.run([*command, "--out", tmp_path / "out"], capture_output=True, text=True)
+    assert done.returncode == 2 and f"there is no {tmp_path / 'none' / 'bin' / 'paritas'}" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_step_that_takes_too_long_ends_with_all_that_it_started(tmp_path):
     mark = tmp_path / "mark"
     step = measure_gpu.Step(

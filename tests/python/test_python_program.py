@@ -317,6 +317,21 @@ def test_weighted_toys_are_the_program_s_and_their_shards_pool_to_the_run(tmp_pa
     assert "weight" not in model.hypotest_toys(3.0, 3).toys.dtype.names
 
 
+def test_a_store_whose_weights_are_none_is_refused(tmp_path):
+    store = tmp_path / "a.db"
+    model = model_of("two_bins")
+    model.hypotest_toys(3.0, 300, 5, importance=True, store=store)
+    for wrong in (-1.0, 6.0, None):
+        connection = sqlite3.connect(store)
+        connection.execute("UPDATE toys SET weight = ? WHERE toy = 7 AND hypothesis = 3", (wrong,))
+        connection.commit()
+        connection.close()
+        with pytest.raises(paritas.InvalidInput, match="a.db: toy 7 .*weights are from 0 to 5"):
+            paritas.hypotest_of_store(store)
+        with pytest.raises(paritas.InvalidInput, match="a.db: toy 7 .*weights are from 0 to 5"):
+            model.hypotest_toys(3.0, 300, 5, importance=True, store=store, resume=True)
+
+
 def test_weights_that_degenerate_are_an_error():
     with pytest.raises(paritas.NotConverged, match="weights degenerate"):
         model_of("two_bins").hypotest_toys(4.0, 50, importance=[])
